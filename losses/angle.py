@@ -1,0 +1,93 @@
+"""AnglE: CoSENT on the angle difference of two vectors read as complex numbers."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.cosent import PAIR_SYMBOLS, SCALE, _log1p, ordered_count
+from losses.floors import least_over_levels
+from losses.geometry import unit
+from losses.reductions import log1p_sum_exp
+from losses.spec import Convention, LossSpec, Symbol
+
+
+def angle_definition(
+    first: Tensor, second: Tensor, labels: Tensor, *, scale: float = 20.0
+) -> Tensor:
+    real_first, imaginary_first = unit(first).chunk(2, dim=1)
+    real_second, imaginary_second = unit(second).chunk(2, dim=1)
+    in_phase = (real_first * real_second + imaginary_first * imaginary_second).sum(dim=1)
+    out_of_phase = (imaginary_first * real_second - real_first * imaginary_second).sum(dim=1)
+    scores = (in_phase + out_of_phase).abs()
+    scaled = scale * scores
+    differences = scaled[:, None] - scaled[None, :]
+    ordered = labels[:, None] < labels[None, :]
+    terms = differences.masked_fill(~ordered, -torch.inf)
+    loss = log1p_sum_exp(terms)
+    return loss
+
+
+def angle(first: Tensor, second: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
+    r"""cosent with s_i = |Σ Re(z/w) + Im(z/w)|, z and w of unit length (Li & Li 2023, AnglE).
+
+    The first half of each vector is the real part, the second half the imaginary part. The score
+    is not symmetric in its arguments and reaches up to √2.
+
+    >>> first = second = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> angle(first, second, torch.tensor([1, 0]))  # equal scores: log 2
+    tensor(0.6931)
+
+    Args:
+        first, second: [N, D] each, D even.
+        labels: [N].
+        scale: λ.
+    """
+    first, second = inputs.paired(first=first, second=second)
+    if first.shape[1] % 2:
+        raise ValueError(
+            f"first has {first.shape[1]} dimensions; real and imaginary halves need an even number"
+        )
+    labels = inputs.ordinal(labels, first[:, 0])
+    return angle_definition(first, second, labels, scale=scale)
+
+
+ANGLE = LossSpec(
+    function=angle,
+    definition=angle_definition,
+    title="AnglE",
+    group="pair_scores",
+    formula=r"\log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr),\quad"
+    r" s_i = \Bigl|\sum_d \mathrm{Re}\tfrac{z_{id}}{w_{id}}"
+    r" + \mathrm{Im}\tfrac{z_{id}}{w_{id}}\Bigr|",
+    symbols={
+        **PAIR_SYMBOLS,
+        "first": Symbol("u_i", ("pair", "dimension")),
+        "second": Symbol("v_i", ("pair", "dimension")),
+        "real_first": Symbol(r"a_i = \mathrm{Re}\, z_i", ("pair", "dimension")),
+        "imaginary_first": Symbol(r"b_i = \mathrm{Im}\, z_i", ("pair", "dimension")),
+        "real_second": Symbol(r"c_i = \mathrm{Re}\, w_i", ("pair", "dimension")),
+        "imaginary_second": Symbol(r"d_i = \mathrm{Im}\, w_i", ("pair", "dimension")),
+        "in_phase": Symbol(r"\rho_i = \sum (a c + b d)_i", ("pair",)),
+        "out_of_phase": Symbol(r"\kappa_i = \sum (b c - a d)_i", ("pair",)),
+        "scores": Symbol(
+            r"s_i = |\rho_i + \kappa_i|", ("pair",), r"|«in_phase[r]» + «out_of_phase[r]»|"
+        ),
+        "loss": Symbol(r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)"),
+    },
+    parameters=(SCALE,),
+    reads={"first": "first", "second": "second", "labels": "labels"},
+    terms="terms",
+    collapse=lambda given, **_: _log1p(ordered_count(given["labels"])),
+    collapse_formula=r"\ln(1 + |P|)",
+    floor=lambda given, scale: least_over_levels(
+        given["labels"], scale, lowest=0.0, highest=2**0.5
+    ),
+    floor_formula=r"\min_{0 \le s \le \sqrt2} \mathcal L",
+    references=("Li & Li 2023",),
+    conventions=(
+        Convention("sentence-transformers", {"scale": 20.0}),
+        Convention("AnglE (function default)", {"scale": 1.0}),
+    ),
+)

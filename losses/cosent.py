@@ -1,0 +1,333 @@
+"""CoSENT and its variants: one logarithm over all pairs that should be in order.
+
+Rows and columns: in every matrix here the row is the pair j that should score lower and the
+column the pair i that should score higher, so a cell is λ(s_j − s_i), row minus column.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.floors import least_over_levels
+from losses.reductions import log1p_sum_exp
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+
+def cosent_definition(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
+    scaled = scale * scores
+    differences = scaled[:, None] - scaled[None, :]
+    ordered = labels[:, None] < labels[None, :]
+    terms = differences.masked_fill(~ordered, -torch.inf)
+    loss = log1p_sum_exp(terms)
+    return loss
+
+
+def cosent(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
+    r"""log(1 + Σ exp(λ(s_j − s_i))) over all pairs of pairs with y_i > y_j (S0; S1 eq. 1).
+
+    >>> scores, labels = torch.tensor([0.0, 0.5]), torch.tensor([1, 0])
+    >>> cosent(scores, labels, scale=2.0)  # log(1 + e^(2·0.5))
+    tensor(1.3133)
+
+    Args:
+        scores: [N], a cosine or any other similarity of each pair.
+        labels: [N], any numbers; only their order matters, and ties make no term.
+        scale: λ, the inverse temperature.
+
+    Returns:
+        The loss, 0-d, 0 if no pair stands above another.
+    """
+    return cosent_definition(*inputs.pair_scores(scores, labels), scale=scale)
+
+
+def weighted_cosent_definition(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
+    scaled = scale * scores
+    differences = scaled[:, None] - scaled[None, :]
+    gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu()
+    terms = differences + gaps.log()
+    loss = log1p_sum_exp(terms)
+    return loss
+
+
+def weighted_cosent(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
+    r"""log(1 + Σ (y_i − y_j) exp(λ(s_j − s_i))) over y_i > y_j (S1 eq. 52).
+
+    >>> weighted_cosent(torch.tensor([0.0, 0.0]), torch.tensor([3.0, 0.0]))  # log(1 + 3)
+    tensor(1.3863)
+
+    Args:
+        scores: [N], similarity of each pair.
+        labels: [N], any numbers; their differences are the weights.
+        scale: λ.
+    """
+    return weighted_cosent_definition(*inputs.pair_scores(scores, labels), scale=scale)
+
+
+def hierarchical_cosent_definition(
+    level_scores: Tensor,
+    labels: Tensor,
+    *,
+    weights: Tensor | tuple[float, ...] | None = None,
+    scale: float = 20.0,
+) -> Tensor:
+    scaled = scale * level_scores
+    differences = scaled[:, :, None] - scaled[:, None, :]
+    ordered = labels[:, None] < labels[None, :]
+    terms = differences.masked_fill(~ordered, -torch.inf)
+    level_losses = log1p_sum_exp(terms.flatten(start_dim=1), dim=1)
+    loss = (level_weights(weights, level_losses) * level_losses).sum()
+    return loss
+
+
+def level_weights(weights: Tensor | tuple[float, ...] | None, like: Tensor) -> Tensor:
+    """β of each level: as given, or 1."""
+    if weights is None:
+        return torch.ones_like(like)
+    weights = torch.as_tensor(weights, dtype=like.dtype, device=like.device)
+    if weights.shape != like.shape:
+        raise ValueError(
+            f"weights has {weights.numel()} entries; one for each of the {len(like)} levels"
+        )
+    return weights
+
+
+def hierarchical_cosent(
+    level_scores: Tensor,
+    labels: Tensor,
+    *,
+    weights: Tensor | tuple[float, ...] | None = None,
+    scale: float = 20.0,
+) -> Tensor:
+    r"""Σ_l β_l · cosent(s^(l), y) over levels of one batch (S1 eq. 54).
+
+    >>> level_scores, labels = torch.tensor([[0.0, 0.0], [0.0, 0.0]]), torch.tensor([1, 0])
+    >>> hierarchical_cosent(level_scores, labels, weights=(1.0, 0.5))  # 1.5 · log 2
+    tensor(1.0397)
+
+    Args:
+        level_scores: [L, N], the similarity of each pair at each level (word, sentence …).
+        labels: [N].
+        weights: [L], β; 1 for every level if left out.
+        scale: λ.
+    """
+    (level_scores,) = inputs.real(level_scores=level_scores)
+    if level_scores.ndim != 2:
+        raise ValueError(
+            f"level_scores has shape {tuple(level_scores.shape)}; a row for each level, [L, N]"
+        )
+    labels = inputs.ordinal(labels, level_scores)
+    return hierarchical_cosent_definition(level_scores, labels, weights=weights, scale=scale)
+
+
+def multitask_cosent_definition(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    logits: Tensor,
+    classes: Tensor,
+    alpha: float = 1.0,
+    scale: float = 20.0,
+) -> Tensor:
+    scaled = scale * scores
+    differences = scaled[:, None] - scaled[None, :]
+    ordered = labels[:, None] < labels[None, :]
+    terms = differences.masked_fill(~ordered, -torch.inf)
+    ranking = log1p_sum_exp(terms)
+    log_probabilities = logits.log_softmax(dim=1)
+    classification = -log_probabilities.gather(1, classes[:, None]).mean()
+    loss = ranking + alpha * classification
+    return loss
+
+
+def multitask_cosent(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    logits: Tensor,
+    classes: Tensor,
+    alpha: float = 1.0,
+    scale: float = 20.0,
+) -> Tensor:
+    r"""cosent(s, y) + α · CE(logits, classes) (S1 eq. 53).
+
+    >>> scores, labels = torch.tensor([0.0, 0.0]), torch.tensor([1, 0])
+    >>> multitask_cosent(scores, labels, logits=torch.zeros(2, 2), classes=labels)  # 2 · log 2
+    tensor(1.3863)
+
+    Args:
+        scores, labels: [N] each, for the ranking.
+        logits: [N, C], the classifier's output for each pair.
+        classes: [N], the right class of each pair, 0 … C−1.
+        alpha: α, the weight of the cross-entropy.
+        scale: λ.
+    """
+    scores, labels = inputs.pair_scores(scores, labels)
+    logits, scores = inputs.real(logits=logits, scores=scores)
+    if logits.ndim != 2 or len(logits) != len(scores):
+        raise ValueError(
+            f"logits has shape {tuple(logits.shape)}; a row for each of the {len(scores)} pairs"
+        )
+    classes = inputs.class_numbers(classes, len(logits), most=logits.shape[1])
+    return multitask_cosent_definition(
+        scores, labels, logits=logits, classes=classes, alpha=alpha, scale=scale
+    )
+
+
+def ordered_count(labels: Tensor) -> int:
+    """|P|: how many pairs of pairs have y_i > y_j."""
+    return int((labels[:, None] < labels[None, :]).sum())
+
+
+SCALE = Parameter("scale", 20.0, r"\lambda", 0.1, 100.0, 0.1, logarithmic=True)
+PAIR_SYMBOLS = {
+    "scores": Symbol("s_i", ("pair",)),
+    "labels": Symbol("y_i", ("pair",)),
+    "scaled": Symbol(r"a_i = \lambda s_i", ("pair",), r"«scale» \cdot «scores[r]»"),
+    "differences": Symbol(
+        r"d_{ji} = \lambda s_j - \lambda s_i",
+        ("pair", "pair"),
+        r"«scale»\,(«scores[r]» - «scores[c]»)",
+    ),
+    "ordered": Symbol(r"y_j < y_i", ("pair", "pair"), r"«labels[r]» < «labels[c]»"),
+    "terms": Symbol(
+        r"t_{ji} = d_{ji}\ \text{where}\ y_j < y_i",
+        ("pair", "pair"),
+        r"«scale»\,(«scores[r]» - «scores[c]»)",
+    ),
+}
+
+COSENT = LossSpec(
+    function=cosent,
+    definition=cosent_definition,
+    title="CoSENT",
+    group="pair_scores",
+    formula=r"\log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr)",
+    symbols={
+        **PAIR_SYMBOLS,
+        "loss": Symbol(r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)"),
+    },
+    parameters=(SCALE,),
+    reads={"scores": "scores", "labels": "labels"},
+    terms="terms",
+    collapse=lambda given, **_: _log1p(ordered_count(given["labels"])),
+    collapse_formula=r"\ln(1 + |P|)",
+    floor=lambda given, scale: least_over_levels(given["labels"], scale),
+    floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    references=("S0", "S1 eq. 1", "kexue.fm/archives/8847", "doi.org/10.1109/TASLP.2024.3402087"),
+    conventions=(Convention("sentence-transformers", {"scale": 20.0}),),
+)
+
+WEIGHTED_COSENT = LossSpec(
+    function=weighted_cosent,
+    definition=weighted_cosent_definition,
+    title="Weighted CoSENT",
+    group="pair_scores",
+    formula=r"\log\Bigl(1 + \sum_{y_i > y_j} (y_i - y_j)\, e^{\lambda (s_j - s_i)}\Bigr)",
+    symbols={
+        **PAIR_SYMBOLS,
+        "gaps": Symbol(
+            r"w_{ji} = [y_i - y_j]_+", ("pair", "pair"), r"[«labels[c]» - «labels[r]»]_+"
+        ),
+        "terms": Symbol(
+            r"t_{ji} = d_{ji} + \ln w_{ji}",
+            ("pair", "pair"),
+            r"«scale»\,(«scores[r]» - «scores[c]») + \ln(«labels[c]» - «labels[r]»)",
+        ),
+        "loss": Symbol(r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)"),
+    },
+    parameters=(SCALE,),
+    reads={"scores": "scores", "labels": "labels"},
+    terms="terms",
+    collapse=lambda given, **_: _log1p(_total_gap(given["labels"])),
+    collapse_formula=r"\ln\Bigl(1 + \sum_P (y_i - y_j)\Bigr)",
+    floor=lambda given, scale: least_over_levels(given["labels"], scale, weighted=True),
+    floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    references=("S1 eq. 52",),
+)
+
+HIERARCHICAL_COSENT = LossSpec(
+    function=hierarchical_cosent,
+    definition=hierarchical_cosent_definition,
+    title="Hierarchical CoSENT",
+    group="pair_scores",
+    formula=r"\sum_{l} \beta_l \log\Bigl(1 + \sum_{y_i > y_j}"
+    r" e^{\lambda (s^{(l)}_j - s^{(l)}_i)}\Bigr)",
+    symbols={
+        "level_scores": Symbol(r"s^{(l)}_i", ("level", "pair")),
+        "labels": Symbol("y_i", ("pair",)),
+        "scaled": Symbol(r"a^{(l)}_i = \lambda s^{(l)}_i", ("level", "pair")),
+        "differences": Symbol(r"d^{(l)}_{ji} = a^{(l)}_j - a^{(l)}_i", ("level", "pair", "pair")),
+        "ordered": Symbol(r"y_j < y_i", ("pair", "pair"), r"«labels[r]» < «labels[c]»"),
+        "terms": Symbol(
+            r"t^{(l)}_{ji} = d^{(l)}_{ji}\ \text{where}\ y_j < y_i", ("level", "pair", "pair")
+        ),
+        "level_losses": Symbol(
+            r"\mathcal L_l = \log\Bigl(1 + \sum_{j,i} e^{t^{(l)}_{ji}}\Bigr)", ("level",)
+        ),
+        "loss": Symbol(r"\mathcal L = \sum_l \beta_l \mathcal L_l"),
+    },
+    parameters=(Parameter("weights", (1.0, 1.0, 1.0), r"\beta", 0.0, 10.0, 0.1), SCALE),
+    reads={"level_scores": "level_scores", "labels": "labels"},
+    terms="terms",
+    collapse=lambda given, weights=None, **_: (
+        _total_weight(weights, given) * _log1p(ordered_count(given["labels"]))
+    ),
+    collapse_formula=r"\sum_l \beta_l\, \ln(1 + |P|)",
+    floor=lambda given, weights=None, scale=20.0: _times(
+        _total_weight(weights, given), least_over_levels(given["labels"], scale)
+    ),
+    floor_formula=r"\sum_l \beta_l \min_{-1 \le s \le 1} \mathcal L_l",
+    references=("S1 eq. 54",),
+)
+
+MULTITASK_COSENT = LossSpec(
+    function=multitask_cosent,
+    definition=multitask_cosent_definition,
+    title="Multi-task CoSENT",
+    group="pair_scores",
+    formula=r"\log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr)"
+    r" + \alpha\,\mathrm{CE}(z, c)",
+    symbols={
+        **PAIR_SYMBOLS,
+        "logits": Symbol(r"z_{ik}", ("pair", "class")),
+        "classes": Symbol(r"c_i", ("pair",)),
+        "ranking": Symbol(
+            r"\mathcal L_{\mathrm{rank}} = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)"
+        ),
+        "log_probabilities": Symbol(
+            r"\log p_{ik} = z_{ik} - \log\sum_{k'} e^{z_{ik'}}", ("pair", "class")
+        ),
+        "classification": Symbol(r"\mathcal L_{\mathrm{CE}} = -\frac1N \sum_i \log p_{i c_i}"),
+        "loss": Symbol(
+            r"\mathcal L = \mathcal L_{\mathrm{rank}} + \alpha\, \mathcal L_{\mathrm{CE}}"
+        ),
+    },
+    parameters=(Parameter("alpha", 1.0, r"\alpha", 0.0, 10.0, 0.05), SCALE),
+    reads={
+        "scores": "scores",
+        "labels": "labels",
+        "logits": "pair_logits",
+        "classes": "pair_classes",
+    },
+    terms="terms",
+    references=("S1 eq. 53",),
+)
+
+
+def _log1p(count: float) -> float:
+    return float(torch.tensor(float(count), dtype=torch.float64).log1p())
+
+
+def _total_gap(labels: Tensor) -> float:
+    return float((labels[:, None] - labels[None, :]).double().relu().sum())
+
+
+def _total_weight(weights: object, given: dict[str, Tensor]) -> float:
+    levels = given["level_scores"][:, 0].double()
+    return float(level_weights(weights, levels).sum())
+
+
+def _times(factor: float, value: float | None) -> float | None:
+    return None if value is None else factor * value

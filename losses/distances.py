@@ -1,0 +1,474 @@
+"""Contrastive and triplet loss, with mining from classes.
+
+Mined triplets: a row is an anchor with one positive, a column the sentence that may be its
+negative. All ordered pairs of one class make a row; for "hard", each anchor with its farthest.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from losses import geometry, inputs
+from losses.reductions import mean_of
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+MININGS = ("given", "all", "semi_hard", "hard")
+
+
+def contrastive_definition(
+    first: Tensor,
+    second: Tensor,
+    labels: Tensor,
+    *,
+    margin: float = 2.0,
+    distance: str = "euclidean",
+    half: bool = False,
+) -> Tensor:
+    similar = labels.to(first.dtype)
+    distances = geometry.distance(first, second, distance)
+    pull = similar * distances.square()
+    push = (1 - similar) * (margin - distances).relu().square()
+    terms = pull + push
+    loss = terms.mean() / 2 if half else terms.mean()
+    return loss
+
+
+def contrastive(
+    first: Tensor,
+    second: Tensor,
+    labels: Tensor,
+    *,
+    margin: float = 2.0,
+    distance: str = "euclidean",
+    half: bool = False,
+) -> Tensor:
+    r"""mean(y d² + (1 − y) max(0, m − d)²), halved if `half` (S4; S2; S1 eq. 36).
+
+    >>> first, second = torch.tensor([[0.0], [0.0]]), torch.tensor([[0.5], [0.5]])
+    >>> contrastive(first, second, torch.tensor([1, 0]))  # (0.25 + 1.5²) / 2
+    tensor(1.2500)
+
+    Args:
+        first, second: [N, D] each.
+        labels: [N], 1 for a similar pair, 0 for a dissimilar one; in between, a share of each.
+        margin: m, the distance beyond which a dissimilar pair is left alone.
+        distance: "euclidean", or "cosine" for 1 − cos.
+        half: with the ½ that S2 has in its formula and not in its code.
+    """
+    inputs.one_of(("euclidean", "cosine"), distance=distance)
+    first, second = inputs.paired(first=first, second=second)
+    labels = inputs.ordinal(labels, first[:, 0])
+    return contrastive_definition(
+        first, second, labels, margin=margin, distance=distance, half=half
+    )
+
+
+def contrastive_unsquared_definition(
+    first: Tensor, second: Tensor, labels: Tensor, *, margin: float = 1.0
+) -> Tensor:
+    """As pytorch-metric-learning: no squares, unit vectors, each side over its non-zero terms."""
+    similar = labels > 0
+    distances = (geometry.unit(first) - geometry.unit(second)).norm(dim=1)
+    pull = distances.masked_fill(~similar, 0)
+    push = (margin - distances).relu().masked_fill(similar, 0)
+    pull_mean = mean_of(pull, pull > 0)
+    push_mean = mean_of(push, push > 0)
+    loss = pull_mean + push_mean
+    return loss
+
+
+def triplet_definition(
+    anchors: Tensor,
+    positives: Tensor | None = None,
+    negatives: Tensor | None = None,
+    *,
+    classes: Tensor | None = None,
+    mining: str = "given",
+    margin: float = 1.0,
+    distance: str = "euclidean",
+) -> Tensor:
+    if mining == "given":
+        to_positive = geometry.distance(anchors, positives, distance)
+        to_negative = geometry.distance(anchors, negatives, distance)
+        violations = to_positive - to_negative + margin
+        terms = violations.relu()
+        loss = terms.mean()
+        return loss
+    distances = geometry.distance_matrix(anchors, anchors, distance)
+    alike = classes[:, None] == classes[None, :]
+    itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)
+    partners = alike & ~itself
+    if mining == "hard":
+        anchor = partners.any(dim=1).nonzero()[:, 0]
+        positive = distances.masked_fill(~partners, -torch.inf).argmax(dim=1)[anchor]
+    else:
+        anchor, positive = partners.nonzero(as_tuple=True)
+    to_positive = distances[anchor, positive]
+    to_others = distances[anchor]
+    strangers = ~alike[anchor]
+    place = torch.arange(len(classes), device=classes.device)
+    if mining == "all":
+        valid = strangers
+    elif mining == "hard":
+        negative = to_others.masked_fill(~strangers, torch.inf).argmin(dim=1)
+        valid = strangers & (place == negative[:, None])
+    else:  # the nearest negative beyond the positive; if there is none, the farthest
+        beyond = strangers & (to_others > to_positive[:, None])
+        nearest_beyond = to_others.masked_fill(~beyond, torch.inf).argmin(dim=1)
+        farthest = to_others.masked_fill(~strangers, -torch.inf).argmax(dim=1)
+        negative = torch.where(beyond.any(dim=1), nearest_beyond, farthest)
+        valid = strangers & (place == negative[:, None])
+    differences = to_positive[:, None] - to_others + margin
+    violations = differences.masked_fill(~valid, -torch.inf)
+    terms = violations.relu()
+    loss = mean_of(terms, valid)
+    return loss
+
+
+def triplet(
+    anchors: Tensor,
+    positives: Tensor | None = None,
+    negatives: Tensor | None = None,
+    *,
+    classes: Tensor | None = None,
+    mining: str = "given",
+    margin: float = 1.0,
+    distance: str = "euclidean",
+) -> Tensor:
+    r"""mean max(0, d(a, p) − d(a, n) + m) over given or mined triplets (S2; S1 eq. 35).
+
+    >>> anchors, positives, negatives = torch.zeros(1, 1), torch.ones(1, 1), torch.ones(1, 1)
+    >>> triplet(anchors, positives, negatives, margin=0.5)  # 1 − 1 + 0.5
+    tensor(0.5000)
+    >>> embeddings, classes = torch.tensor([[0.0], [1.0], [3.0]]), torch.tensor([0, 0, 1])
+    >>> triplet(embeddings, classes=classes, mining="all", margin=2.0)  # (1 − 3 + 2, 1 − 2 + 2)
+    tensor(0.5000)
+
+    Args:
+        anchors, positives, negatives: [N, D] each. With mining, `anchors` are all embeddings
+            [S, D], and the other two are left out.
+        classes: [S], whole numbers, to mine from.
+        mining: "given"; "all": every (anchor, positive of its class, negative of another);
+            "semi_hard": for each (anchor, positive) the nearest negative farther than the
+            positive, else the farthest negative (FaceNet); "hard": for each anchor its farthest
+            positive and its nearest negative. Without any valid triplet the loss is 0.
+        margin: m.
+        distance: "euclidean", "squared_euclidean" or "cosine".
+    """
+    inputs.one_of(MININGS, mining=mining)
+    inputs.one_of(geometry.DISTANCES, distance=distance)
+    if mining == "given":
+        if positives is None or negatives is None:
+            raise ValueError(
+                'mining is "given", which needs positives and negatives beside the anchors; '
+                'with classes, choose mining "all", "semi_hard" or "hard"'
+            )
+        if classes is not None:
+            raise ValueError('classes have no use while mining is "given"')
+        anchors, positives, negatives = inputs.paired(
+            anchors=anchors, positives=positives, negatives=negatives
+        )
+    else:
+        if classes is None:
+            raise ValueError(f"mining is {mining!r}, which needs the class of each embedding")
+        if positives is not None or negatives is not None:
+            raise ValueError(
+                f"mining is {mining!r}, which finds positives and negatives among the anchors "
+                'by class; to use given ones, choose mining "given"'
+            )
+        (anchors,) = inputs.vectors(anchors=anchors)
+        classes = inputs.class_numbers(classes, len(anchors))
+    return triplet_definition(
+        anchors,
+        positives,
+        negatives,
+        classes=classes,
+        mining=mining,
+        margin=margin,
+        distance=distance,
+    )
+
+
+def triplet_over_violating_definition(
+    anchors: Tensor, classes: Tensor, *, margin: float = 5.0, distance: str = "euclidean"
+) -> Tensor:
+    """Every triplet, but the mean over those with a loss (BatchAll of sentence-transformers)."""
+    distances = geometry.distance_matrix(anchors, anchors, distance)
+    alike = classes[:, None] == classes[None, :]
+    itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)
+    anchor, positive = (alike & ~itself).nonzero(as_tuple=True)
+    to_positive = distances[anchor, positive]
+    to_others = distances[anchor]
+    differences = to_positive[:, None] - to_others + margin
+    violations = differences.masked_fill(alike[anchor], -torch.inf)
+    terms = violations.relu()
+    loss = mean_of(terms, terms > 0)
+    return loss
+
+
+def triplet_unit_definition(anchors: Tensor, classes: Tensor, *, margin: float = 0.05) -> Tensor:
+    """As pytorch-metric-learning: unit vectors, and the mean over the violating triplets."""
+    directions = geometry.unit(anchors)
+    distances = geometry.distance_matrix(directions, directions)
+    alike = classes[:, None] == classes[None, :]
+    itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)
+    anchor, positive = (alike & ~itself).nonzero(as_tuple=True)
+    to_positive = distances[anchor, positive]
+    to_others = distances[anchor]
+    differences = to_positive[:, None] - to_others + margin
+    violations = differences.masked_fill(alike[anchor], -torch.inf)
+    terms = violations.relu()
+    loss = mean_of(terms, terms > 0)
+    return loss
+
+
+def triplet_every_anchor_definition(
+    anchors: Tensor, classes: Tensor, *, margin: float = 5.0, distance: str = "euclidean"
+) -> Tensor:
+    """BatchHard of sentence-transformers: an anchor without a positive counts, at distance 0.
+
+    An anchor without a negative takes for one the nearest of its class, moved away by its
+    farthest distance.
+    """
+    distances = geometry.distance_matrix(anchors, anchors, distance)
+    alike = classes[:, None] == classes[None, :]
+    itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)
+    to_positive = distances.masked_fill(~(alike & ~itself), 0).amax(dim=1)
+    farthest = distances.amax(dim=1)
+    to_negative = (distances + farthest[:, None] * alike).amin(dim=1)
+    violations = to_positive - to_negative + margin
+    terms = violations.relu()
+    loss = terms.mean()
+    return loss
+
+
+def triplet_shifted_definition(
+    anchors: Tensor, classes: Tensor, *, margin: float = 1.0, eps: float = 1e-6
+) -> Tensor:
+    """As torch measures distance: ε is added to each difference before the norm."""
+    distances = (anchors[:, None, :] - anchors[None, :, :] + eps).norm(dim=2)
+    alike = classes[:, None] == classes[None, :]
+    itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)
+    anchor, positive = (alike & ~itself).nonzero(as_tuple=True)
+    to_positive = distances[anchor, positive]
+    to_others = distances[anchor]
+    strangers = ~alike[anchor]
+    differences = to_positive[:, None] - to_others + margin
+    violations = differences.masked_fill(~strangers, -torch.inf)
+    terms = violations.relu()
+    loss = mean_of(terms, strangers)
+    return loss
+
+
+def _contrastive_collapse(
+    given: dict[str, Tensor], margin: float = 2.0, half: bool = False, **_: object
+) -> float:
+    dissimilar = float((1 - given["labels"].double()).mean())
+    return max(margin, 0.0) ** 2 * dissimilar * (0.5 if half else 1.0)
+
+
+def _contrastive_floor(
+    given: dict[str, Tensor], margin: float = 2.0, distance: str = "euclidean", half: bool = False
+) -> float:
+    """Each pair at its own best distance: (1 − y)·m, where it can get there."""
+    labels = given["labels"].double()
+    reach = 2.0 if distance == "cosine" else torch.inf
+    best = ((1 - labels) * margin).clamp(0, reach)
+    terms = labels * best.square() + (1 - labels) * (margin - best).relu().square()
+    return float(terms.mean()) * (0.5 if half else 1.0)
+
+
+def _has_triplet(classes: Tensor) -> bool:
+    _, sizes = classes.unique(return_counts=True)
+    return len(sizes) > 1 and bool((sizes > 1).any())
+
+
+def _triplet_collapse(given: dict[str, Tensor], margin: float = 1.0, **_: object) -> float:
+    classes = given.get("classes")
+    return max(margin, 0.0) if classes is None or _has_triplet(classes) else 0.0
+
+
+def _triplet_floor(
+    given: dict[str, Tensor], margin: float = 1.0, distance: str = "euclidean", **_: object
+) -> float | None:
+    """0 where classes of one point each can be a margin apart."""
+    if distance != "cosine":
+        return 0.0
+    classes = given.get("classes")
+    if classes is None:
+        return max(margin - 2.0, 0.0)
+    groups = len(classes.unique())
+    if not _has_triplet(classes) or margin <= groups / (groups - 1):
+        return 0.0
+    return None
+
+
+CONTRASTIVE = LossSpec(
+    function=contrastive,
+    definition=contrastive_definition,
+    title="Contrastive",
+    group="distances",
+    formula=r"\frac1N \sum_i \bigl(y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2\bigr)",
+    symbols={
+        "first": Symbol("u_i", ("pair", "dimension")),
+        "second": Symbol("v_i", ("pair", "dimension")),
+        "labels": Symbol("y_i", ("pair",)),
+        "similar": Symbol("y_i", ("pair",)),
+        "distances": Symbol(r"d_i = d(u_i, v_i)", ("pair",)),
+        "pull": Symbol("y_i d_i^2", ("pair",), r"«labels[r]» \cdot «distances[r]»^2"),
+        "push": Symbol(
+            r"(1 - y_i)\,[m - d_i]_+^2",
+            ("pair",),
+            r"(1 - «labels[r]»)\,[«margin» - «distances[r]»]_+^2",
+        ),
+        "terms": Symbol(
+            r"t_i = y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2", ("pair",), "«pull[r]» + «push[r]»"
+        ),
+        "loss": Symbol(r"\mathcal L = \frac1N \sum_i t_i\ \text{or half of it}"),
+    },
+    parameters=(
+        Parameter("margin", 2.0, "m", 0.0, 4.0, 0.01),
+        Parameter("distance", "euclidean", choices=("euclidean", "cosine")),
+        Parameter("half", False),
+    ),
+    reads={"first": "first", "second": "second", "labels": "binary_labels"},
+    terms="distances",
+    collapse=_contrastive_collapse,
+    collapse_formula=r"m^2 \cdot \overline{1 - y}\ \text{or half of it}",
+    floor=_contrastive_floor,
+    floor_formula="0",
+    references=("S4", "S2", "S1 eq. 36", "Hadsell et al. 2006"),
+    conventions=(
+        Convention("sentence-transformers", {"margin": 0.5, "distance": "cosine", "half": True}),
+        Convention(
+            "pytorch-metric-learning",
+            {"margin": 1.0},
+            contrastive_unsquared_definition,
+            formula=r"\overline{d_i}\,\big|_{y_i = 1,\, d_i > 0}"
+            r" + \overline{m - d_i}\,\big|_{y_i = 0,\, d_i < m}",
+            symbols={
+                "similar": Symbol("y_i = 1", ("pair",)),
+                "distances": Symbol(
+                    r"d_i = \bigl\lVert \tfrac{u_i}{\lVert u_i \rVert}"
+                    r" - \tfrac{v_i}{\lVert v_i \rVert} \bigr\rVert",
+                    ("pair",),
+                ),
+                "pull": Symbol(r"a_i = d_i\ \text{where}\ y_i = 1", ("pair",), "«distances[r]»"),
+                "push": Symbol(
+                    r"b_i = [m - d_i]_+\ \text{where}\ y_i = 0",
+                    ("pair",),
+                    "[«margin» - «distances[r]»]_+",
+                ),
+                "pull_mean": Symbol(r"\bar a = \text{mean of}\ a_i > 0"),
+                "push_mean": Symbol(r"\bar b = \text{mean of}\ b_i > 0"),
+                "loss": Symbol(r"\mathcal L = \bar a + \bar b"),
+            },
+        ),
+    ),
+)
+
+MINED = {"anchors": "embeddings", "classes": "classes"}
+TRIPLET_SYMBOLS = {
+    "anchors": Symbol("z_i", ("sentence", "dimension")),
+    "directions": Symbol(r"z_i / \lVert z_i \rVert", ("sentence", "dimension")),
+    "classes": Symbol("c_i", ("sentence",)),
+    "distances": Symbol(r"d_{ik} = d(z_i, z_k)", ("sentence", "sentence")),
+    "alike": Symbol("c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"),
+    "itself": Symbol("i = k", ("sentence", "sentence")),
+    "partners": Symbol(r"c_i = c_k,\ i \ne k", ("sentence", "sentence")),
+    "anchor": Symbol("a_t", ("triplet",)),
+    "positive": Symbol("p_t", ("triplet",)),
+    "to_positive": Symbol(r"d^+_t = d(a_t, p_t)", ("triplet",)),
+    "to_others": Symbol(r"d_{tk} = d(a_t, z_k)", ("triplet", "sentence")),
+    "strangers": Symbol(r"c_{a_t} \ne c_k", ("triplet", "sentence")),
+    "beyond": Symbol(r"c_{a_t} \ne c_k,\ d_{tk} > d^+_t", ("triplet", "sentence")),
+    "place": Symbol("k", ("sentence",)),
+    "nearest_beyond": Symbol(r"\arg\min_{d_{tk} > d^+_t} d_{tk}", ("triplet",)),
+    "farthest": Symbol(r"\arg\max_k d_{tk}", ("triplet",)),
+    "negative": Symbol("n_t", ("triplet",)),
+    "valid": Symbol(r"(t, k)\ \text{is a triplet}", ("triplet", "sentence")),
+    "differences": Symbol(
+        r"x_{tk} = d^+_t - d_{tk} + m",
+        ("triplet", "sentence"),
+        "«to_positive[r]» - «to_others[r,c]» + «margin»",
+    ),
+    "violations": Symbol(
+        r"v_{tk} = d^+_t - d_{tk} + m\ \text{where}\ (t, k)\ \text{is a triplet}",
+        ("triplet", "sentence"),
+        "«to_positive[r]» - «to_others[r,c]» + «margin»",
+    ),
+    "terms": Symbol(r"t_{tk} = [v_{tk}]_+", ("triplet", "sentence"), "[«violations[r,c]»]_+"),
+    "loss": Symbol(r"\mathcal L = \overline{t_{tk}}\ \text{over the triplets}"),
+}
+
+TRIPLET = LossSpec(
+    function=triplet,
+    definition=triplet_definition,
+    title="Triplet",
+    group="distances",
+    formula=r"\frac{1}{|T|} \sum_{(a, p, n) \in T} [d(a, p) - d(a, n) + m]_+",
+    symbols=TRIPLET_SYMBOLS,
+    parameters=(
+        # The function's default is "given"; a batch has classes, and mines.
+        Parameter("mining", "all", choices=("all", "semi_hard", "hard")),
+        Parameter("margin", 1.0, "m", 0.0, 6.0, 0.01),
+        Parameter("distance", "euclidean", choices=geometry.DISTANCES),
+    ),
+    reads=MINED,
+    terms="violations",
+    collapse=_triplet_collapse,
+    collapse_formula="m",
+    floor=_triplet_floor,
+    floor_formula="0",
+    references=("S2", "S1 eq. 35", "Schroff et al. 2015", "Hermans et al. 2017"),
+    conventions=(
+        Convention("sentence-transformers TripletLoss", {"mining": "all", "margin": 5.0}),
+        Convention(
+            "sentence-transformers BatchAll",
+            {"margin": 5.0},
+            triplet_over_violating_definition,
+            formula=r"\frac{\sum_T [d(a, p) - d(a, n) + m]_+}{|\{T: d(a, p) - d(a, n) + m > 0\}|}",
+            symbols={"loss": Symbol(r"\mathcal L = \text{mean of}\ t_{tk} > 0")},
+        ),
+        Convention(
+            "sentence-transformers BatchHard",
+            {"margin": 5.0},
+            triplet_every_anchor_definition,
+            formula=r"\frac1S \sum_a \bigl[\max_p d(a, p) - \min_n d(a, n) + m\bigr]_+",
+            symbols={
+                "to_positive": Symbol(r"d^+_a = \max_p d(a, p)", ("sentence",)),
+                "farthest": Symbol(r"\max_k d_{ak}", ("sentence",)),
+                "to_negative": Symbol(r"d^-_a = \min_n d(a, n)", ("sentence",)),
+                "violations": Symbol(
+                    r"v_a = d^+_a - d^-_a + m",
+                    ("sentence",),
+                    "«to_positive[r]» - «to_negative[r]» + «margin»",
+                ),
+                "terms": Symbol("t_a = [v_a]_+", ("sentence",), "[«violations[r]»]_+"),
+                "loss": Symbol(r"\mathcal L = \frac1S \sum_a t_a"),
+            },
+        ),
+        Convention("sentence-transformers BatchSemiHard", {"mining": "semi_hard", "margin": 5.0}),
+        Convention(
+            "torch (ε in the distance)",
+            {"margin": 1.0},
+            triplet_shifted_definition,
+            formula=r"\frac{1}{|T|} \sum_T \bigl[\lVert a - p + \varepsilon \rVert"
+            r" - \lVert a - n + \varepsilon \rVert + m\bigr]_+",
+            symbols={
+                "distances": Symbol(
+                    r"d_{ik} = \lVert z_i - z_k + \varepsilon \rVert", ("sentence", "sentence")
+                )
+            },
+        ),
+        Convention(
+            "pytorch-metric-learning",
+            {"margin": 0.05},
+            triplet_unit_definition,
+            formula=r"\frac{\sum_T [d(a, p) - d(a, n) + m]_+}{|\{T: d(a, p) - d(a, n) + m > 0\}|},"
+            r"\quad \lVert a \rVert = \lVert p \rVert = \lVert n \rVert = 1",
+            symbols={"loss": Symbol(r"\mathcal L = \text{mean of}\ t_{tk} > 0")},
+        ),
+    ),
+)

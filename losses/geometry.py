@@ -1,0 +1,64 @@
+"""Cosines and distances that stay finite, with finite gradients, at their edges."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+DISTANCES = ("euclidean", "squared_euclidean", "cosine")
+
+# Below this length a vector has no direction (S1 eq. 44).
+SHORTEST = 1e-8
+
+
+def unit(vectors: Tensor) -> Tensor:
+    """Each row [..., D] divided by its length. A zero row stays zero, with a finite gradient."""
+    return vectors / vectors.norm(dim=-1, keepdim=True).clamp_min(SHORTEST)
+
+
+def cosine(first: Tensor, second: Tensor) -> Tensor:
+    """cos(uᵢ, vᵢ) of the rows of two [N, D]: [N]."""
+    return (unit(first) * unit(second)).sum(dim=-1)
+
+
+def cosine_matrix(rows: Tensor, columns: Tensor) -> Tensor:
+    """cos(uᵢ, vⱼ) of every row [N, D] with every column [K, D]: [N, K]."""
+    return dot_matrix(unit(rows), unit(columns))
+
+
+def dot_matrix(rows: Tensor, columns: Tensor) -> Tensor:
+    """uᵢ·vⱼ of every row [N, D] with every column [K, D], in their own precision: [N, K]."""
+    with torch.autocast(rows.device.type, enabled=False):  # which would lower them to 8 bits
+        return rows @ columns.T
+
+
+def distance(first: Tensor, second: Tensor, kind: str = "euclidean") -> Tensor:
+    """d(uᵢ, vᵢ) of the rows of two [N, D]: [N]. The gradient of a zero distance is 0."""
+    if kind == "cosine":
+        return 1 - cosine(first, second)
+    if kind == "squared_euclidean":
+        return (first - second).square().sum(dim=-1)
+    _must_be_known(kind)
+    return (first - second).norm(dim=-1)
+
+
+def distance_matrix(rows: Tensor, columns: Tensor, kind: str = "euclidean") -> Tensor:
+    """d(uᵢ, vⱼ) of every row [N, D] with every column [K, D]: [N, K]."""
+    if kind == "cosine":
+        return 1 - cosine_matrix(rows, columns)
+    _must_be_known(kind)
+    # Differences, not the Gram matrix: that one loses near duplicates to cancellation.
+    lengths = torch.cdist(rows, columns, compute_mode="donot_use_mm_for_euclid_dist")
+    return lengths.square() if kind == "squared_euclidean" else lengths
+
+
+def sine(cosines: Tensor) -> Tensor:
+    """sin θ ≥ 0 from cos θ. At cos θ = ±1, where its slope is infinite, it is 0 with gradient 0."""
+    squares = (1 - cosines) * (1 + cosines)
+    flat = squares < 8 * torch.finfo(cosines.dtype).eps  # no more than the rounding of a cosine
+    return squares.masked_fill(flat, 1).sqrt().masked_fill(flat, 0)
+
+
+def _must_be_known(kind: str) -> None:
+    if kind not in DISTANCES:
+        raise ValueError(f"distance is {kind!r}; it must be one of {', '.join(DISTANCES)}")

@@ -1,0 +1,129 @@
+"""What every public loss does before it computes: bring inputs to a safe type, refuse bad ones.
+
+Half-precision scores and vectors are raised to float32 (labels are never lowered: in bfloat16
+0.500 and 0.501 would tie). A NaN or inf is refused by name and row. On an accelerator that
+question would stop the queue at every step, so there a NaN travels on into the loss, as it does
+everywhere in torch.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def real(**tensors: Tensor) -> tuple[Tensor, ...]:
+    """The tensors in at least float32, all of one type, all finite."""
+    dtype = torch.float32
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"{name} must be a tensor, not {type(tensor).__name__}")
+        dtype = torch.promote_types(dtype, tensor.dtype)
+    must_be_finite(**tensors)
+    return tuple(tensor.to(dtype) for tensor in tensors.values())
+
+
+def ordinal(labels: Tensor, like: Tensor) -> Tensor:
+    """Labels [N] that can be compared and subtracted: one for each of `like`, finite."""
+    if not isinstance(labels, Tensor):
+        raise TypeError(f"labels must be a tensor, not {type(labels).__name__}")
+    if labels.shape != like.shape[-1:]:
+        raise ValueError(
+            f"labels has shape {tuple(labels.shape)}; "
+            f"one label for each of the {like.shape[-1]} scores is needed"
+        )
+    if labels.is_floating_point():
+        must_be_finite(labels=labels)
+    # Raised, never lowered: bool has no difference, and 0 − 1 in uint8 is 255.
+    exact = torch.float32 if labels.is_floating_point() else torch.int64
+    return labels.to(torch.promote_types(labels.dtype, exact))
+
+
+def pair_scores(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Scores [N] and labels [N], ready for a ranking loss."""
+    (scores,) = real(scores=scores)
+    if scores.ndim != 1 or len(scores) == 0:
+        raise ValueError(f"scores has shape {tuple(scores.shape)}; one score for each pair, [N]")
+    return scores, ordinal(labels, scores)
+
+
+def vectors(**tensors: Tensor | None) -> tuple[Tensor | None, ...]:
+    """Matrices [·, D] of one width D; None stays None."""
+    given = {name: tensor for name, tensor in tensors.items() if tensor is not None}
+    raised = dict(zip(given, real(**given), strict=True))
+    width = None
+    for name, tensor in raised.items():
+        if tensor.ndim < 2 or tensor.shape[0] == 0:
+            raise ValueError(
+                f"{name} has shape {tuple(tensor.shape)}; one row for each sentence, [N, D]"
+            )
+        if width not in (None, tensor.shape[-1]):
+            raise ValueError(
+                f"{name} has {tensor.shape[-1]} dimensions where {width} were given before"
+            )
+        width = tensor.shape[-1]
+    return tuple(raised.get(name) for name in tensors)
+
+
+def paired(**tensors: Tensor) -> tuple[Tensor, ...]:
+    """Matrices of one shape [N, D]: row i of each belongs to the same example."""
+    raised = vectors(**tensors)
+    shapes = {name: tuple(tensor.shape) for name, tensor in zip(tensors, raised, strict=True)}
+    if len(set(shapes.values())) > 1:
+        said = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"row i of each must belong together, but the shapes differ: {said}")
+    return raised
+
+
+def class_numbers(classes: Tensor, count: int, *, most: int | None = None) -> Tensor:
+    """Classes [count] as int64, each below `most` where prototypes are numbered."""
+    if classes.shape != (count,):
+        raise ValueError(
+            f"classes has shape {tuple(classes.shape)}; one class for each of the {count} rows"
+        )
+    if classes.is_floating_point():
+        raise ValueError("classes must be whole numbers, not floating point")
+    classes = classes.to(torch.int64)
+    if most is not None and _may_ask(classes):
+        outside = (classes < 0) | (classes >= most)
+        if bool(outside.any()):
+            row = int(outside.nonzero()[0])
+            raise ValueError(
+                f"classes[{row}] is {int(classes[row])}; there are prototypes 0 to {most - 1}"
+            )
+    return classes
+
+
+def above_zero(**numbers: float | Tensor) -> None:
+    """Refuse a temperature, a scale or a ratio that is zero or below."""
+    for name, number in numbers.items():
+        if isinstance(number, int | float) and not number > 0:
+            raise ValueError(f"{name} is {number}; it must be greater than 0")
+
+
+def one_of(choices: tuple[str, ...], **named: str) -> None:
+    """Refuse a choice that does not exist, naming those that do."""
+    for name, choice in named.items():
+        if choice not in choices:
+            raise ValueError(f"{name} is {choice!r}; it must be one of {', '.join(choices)}")
+
+
+def must_be_finite(**tensors: Tensor) -> None:
+    """Refuse NaN and inf, naming the tensor and the first bad row (on the CPU only)."""
+    for name, tensor in tensors.items():
+        if not _may_ask(tensor) or not tensor.is_floating_point():
+            continue
+        # One reduction asks the question; finding the row is left to the rare bad case.
+        if torch.isfinite(tensor.detach().sum(dtype=torch.float64)):
+            continue
+        finite = torch.isfinite(tensor.detach())
+        if bool(finite.all()):
+            continue
+        place = [int(index) for index in (~finite).nonzero()[0]]
+        where = "".join(f"[{index}]" for index in place)
+        value = float(tensor.detach()[tuple(place)])
+        raise ValueError(f"{name}{where} is {value}; every value must be a finite number")
+
+
+def _may_ask(tensor: Tensor) -> bool:
+    return tensor.device.type == "cpu" and not torch.compiler.is_compiling()

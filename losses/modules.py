@@ -1,0 +1,76 @@
+"""Every loss as an `nn.Module`: ``CosentLoss(scale=20.0)(scores, labels)``.
+
+A module holds the parameters of its loss and nothing else; tensors go into `forward`. The class
+of each loss in `LOSSES` is made below: `info_nce` gives `InfoNceLoss`, and so on. Losses against
+prototypes learn them: ``ArcfaceLoss(count, dimension, margin=0.3)``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from losses import LOSSES, LossSpec
+
+
+class LossModule(nn.Module):
+    """One loss with its parameters fixed. Subclasses name the loss."""
+
+    spec: LossSpec
+
+    def __init__(self, **settings: object) -> None:
+        super().__init__()
+        defaults = inspect.signature(self.function).parameters
+        accepted = [parameter.name for parameter in self.spec.parameters]
+        for name in settings:
+            if name not in accepted:
+                said = ", ".join(accepted) or "none"
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has: {said}")
+        self.settings = {name: settings.get(name, defaults[name].default) for name in accepted}
+
+    @property
+    def function(self) -> Callable[..., Tensor]:
+        return self.spec.function
+
+    def forward(self, *given: Tensor, **named: Tensor) -> Tensor:
+        return self.function(*given, **named, **self.settings)
+
+    def extra_repr(self) -> str:
+        return ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
+
+
+class PrototypeLoss(LossModule):
+    """A loss that learns one prototype [D] for each of `count` classes."""
+
+    def __init__(self, count: int, dimension: int, **settings: object) -> None:
+        super().__init__(**settings)
+        self.prototypes = nn.Parameter(torch.empty(count, dimension))
+        nn.init.xavier_uniform_(self.prototypes)
+
+    def forward(self, embeddings: Tensor, classes: Tensor) -> Tensor:
+        return super().forward(embeddings, classes, prototypes=self.prototypes)
+
+    def extra_repr(self) -> str:
+        count, dimension = self.prototypes.shape
+        return ", ".join(filter(None, (f"{count}, {dimension}", super().extra_repr())))
+
+
+def module_name(name: str) -> str:
+    """`info_nce` → `InfoNceLoss`."""
+    return "".join(word.capitalize() for word in name.split("_")) + "Loss"
+
+
+def _module_of(spec: LossSpec) -> type[LossModule]:
+    base = PrototypeLoss if "prototypes" in spec.reads else LossModule
+    described = f"{spec.title}: `losses.{spec.name}` with its parameters held."
+    held = {"spec": spec, "__module__": __name__, "__doc__": described}
+    return type(module_name(spec.name), (base,), held)
+
+
+MODULES: dict[str, type[LossModule]] = {name: _module_of(spec) for name, spec in LOSSES.items()}
+globals().update({module.__name__: module for module in MODULES.values()})  # to import, to pickle
+
+__all__ = ["MODULES", "LossModule", "PrototypeLoss", *(m.__name__ for m in MODULES.values())]

@@ -1,0 +1,266 @@
+"""Losses against one prototype for each class: the parametric softmax and ArcFace."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.geometry import cosine_matrix, dot_matrix, sine
+from losses.reductions import log1p_sum_exp
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+
+def softmax_definition(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tensor:
+    logits = dot_matrix(embeddings, prototypes)
+    own_logit = logits.gather(1, classes[:, None])
+    others = classes[:, None] != torch.arange(len(prototypes), device=classes.device)
+    terms = (logits - own_logit).masked_fill(~others, -torch.inf)
+    per_sentence = log1p_sum_exp(terms, dim=1)
+    loss = per_sentence.mean()
+    return loss
+
+
+def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tensor:
+    r"""mean −log( exp(q·w_c) / Σ_j exp(q·w_j) ), the parametric softmax (S2; S3 eq. 1-1).
+
+    >>> softmax(torch.zeros(1, 2), torch.tensor([0]), prototypes=torch.eye(2))  # log 2
+    tensor(0.6931)
+
+    Args:
+        embeddings: [N, D], as they are: lengths count.
+        classes: [N], the number of each one's prototype.
+        prototypes: [C, D], one row for each class.
+    """
+    embeddings, prototypes = inputs.vectors(embeddings=embeddings, prototypes=prototypes)
+    classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
+    return softmax_definition(embeddings, classes, prototypes=prototypes)
+
+
+def arcface_definition(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    prototypes: Tensor,
+    scale: float = 64.0,
+    margin: float = 0.5,
+) -> Tensor:
+    similarities = cosine_matrix(embeddings, prototypes)
+    own = similarities.gather(1, classes[:, None])
+    moved = own * math.cos(margin) - sine(own) * math.sin(margin)
+    others = classes[:, None] != torch.arange(len(prototypes), device=classes.device)
+    terms = (scale * (similarities - moved)).masked_fill(~others, -torch.inf)
+    per_sentence = log1p_sum_exp(terms, dim=1)
+    loss = per_sentence.mean()
+    return loss
+
+
+def arcface(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    prototypes: Tensor,
+    scale: float = 64.0,
+    margin: float = 0.5,
+) -> Tensor:
+    r"""Softmax over s·cos θ in which the own angle is widened by m (S1 eq. 37).
+
+    mean −log( e^{s cos(θ_c + m)} / (e^{s cos(θ_c + m)} + Σ_{j≠c} e^{s cos θ_j}) ). The gradient
+    is finite at θ = 0 and θ = π too.
+
+    >>> embeddings, classes = torch.tensor([[1.0, 0.0]]), torch.tensor([0])
+    >>> arcface(embeddings, classes, prototypes=torch.eye(2), scale=1.0)  # log(1 + e^−cos(½))
+    tensor(0.3477)
+
+    Args:
+        embeddings: [N, D].
+        classes: [N], the number of each one's prototype.
+        prototypes: [C, D], one row for each class.
+        scale: s.
+        margin: m, in radians.
+    """
+    embeddings, prototypes = inputs.vectors(embeddings=embeddings, prototypes=prototypes)
+    classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
+    return arcface_definition(
+        embeddings, classes, prototypes=prototypes, scale=scale, margin=margin
+    )
+
+
+def softmax_of_directions_definition(
+    embeddings: Tensor, classes: Tensor, *, prototypes: Tensor, temperature: float = 0.05
+) -> Tensor:
+    """NormalizedSoftmax of pytorch-metric-learning: all on the sphere, over a temperature."""
+    logits = cosine_matrix(embeddings, prototypes) / temperature
+    own_logit = logits.gather(1, classes[:, None])
+    others = classes[:, None] != torch.arange(len(prototypes), device=classes.device)
+    terms = (logits - own_logit).masked_fill(~others, -torch.inf)
+    per_sentence = log1p_sum_exp(terms, dim=1)
+    loss = per_sentence.mean()
+    return loss
+
+
+def arcface_monotone_definition(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    prototypes: Tensor,
+    scale: float = 64.0,
+    margin: float = 0.5,
+) -> Tensor:
+    """As pytorch-metric-learning: cos θ − m sin m where θ + m would pass π and turn back."""
+    similarities = cosine_matrix(embeddings, prototypes)
+    own = similarities.gather(1, classes[:, None])
+    widened = own * math.cos(margin) - sine(own) * math.sin(margin)
+    moved = torch.where(own >= -math.cos(margin), widened, own - margin * math.sin(margin))
+    others = classes[:, None] != torch.arange(len(prototypes), device=classes.device)
+    terms = (scale * (similarities - moved)).masked_fill(~others, -torch.inf)
+    per_sentence = log1p_sum_exp(terms, dim=1)
+    loss = per_sentence.mean()
+    return loss
+
+
+def arcface_easy_definition(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    prototypes: Tensor,
+    scale: float = 64.0,
+    margin: float = 0.5,
+) -> Tensor:
+    """`easy_margin`: the margin only where the embedding is on its prototype's side already."""
+    similarities = cosine_matrix(embeddings, prototypes)
+    own = similarities.gather(1, classes[:, None])
+    widened = own * math.cos(margin) - sine(own) * math.sin(margin)
+    moved = torch.where(own > 0, widened, own)
+    others = classes[:, None] != torch.arange(len(prototypes), device=classes.device)
+    terms = (scale * (similarities - moved)).masked_fill(~others, -torch.inf)
+    per_sentence = log1p_sum_exp(terms, dim=1)
+    loss = per_sentence.mean()
+    return loss
+
+
+def _log1p_of_others(given: dict[str, Tensor], exponent: float) -> float:
+    """log(1 + (C − 1)·exp(exponent))."""
+    terms = torch.full((len(given["prototypes"]) - 1,), exponent, dtype=torch.float64)
+    return float(log1p_sum_exp(terms))
+
+
+def _arcface_floor(
+    given: dict[str, Tensor], scale: float = 64.0, margin: float = 0.5
+) -> float | None:
+    """Known for classes of one size and margins up to 60°: prototypes a simplex, θ = 0."""
+    count = len(given["prototypes"])
+    if count == 1:
+        return 0.0
+    sizes = given["classes"].bincount(minlength=count)
+    if bool((sizes != sizes[0]).any()) or not 0 <= margin <= math.pi / 3:
+        return None
+    return _log1p_of_others(given, -scale * (math.cos(margin) + 1 / (count - 1)))
+
+
+PROTOTYPE_SYMBOLS = {
+    "embeddings": Symbol("q_i", ("sentence", "dimension")),
+    "classes": Symbol("c_i", ("sentence",)),
+    "prototypes": Symbol("w_j", ("class", "dimension")),
+    "similarities": Symbol(r"\cos\theta_{ij}", ("sentence", "class")),
+    "others": Symbol(r"j \ne c_i", ("sentence", "class")),
+    "per_sentence": Symbol(
+        r"\ell_i = \log\Bigl(1 + \sum_{j \ne c_i} e^{e_{ij}}\Bigr)", ("sentence",)
+    ),
+    "loss": Symbol(r"\mathcal L = \frac1N \sum_i \ell_i"),
+}
+
+SOFTMAX = LossSpec(
+    function=softmax,
+    definition=softmax_definition,
+    title="Softmax with prototypes",
+    group="prototypes",
+    formula=r"-\frac1N \sum_i \log \frac{e^{q_i \cdot w_{c_i}}}{\sum_j e^{q_i \cdot w_j}}",
+    symbols={
+        **PROTOTYPE_SYMBOLS,
+        "logits": Symbol(r"z_{ij} = q_i \cdot w_j", ("sentence", "class")),
+        "own_logit": Symbol(r"z_{i c_i}", ("sentence", "class")),
+        "terms": Symbol(
+            r"e_{ij} = z_{ij} - z_{i c_i}\ \text{where}\ j \ne c_i", ("sentence", "class")
+        ),
+    },
+    reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
+    terms="terms",
+    collapse=lambda given, **_: math.log(len(given["prototypes"])),
+    collapse_formula=r"\ln C",
+    floor=lambda given, **_: 0.0,
+    floor_formula="0",
+    references=("S2", "S3 eq. 1-1"),
+    conventions=(
+        Convention(
+            "pytorch-metric-learning NormalizedSoftmax (τ = 0.05)",
+            {},
+            softmax_of_directions_definition,
+            formula=r"-\frac1N \sum_i \log \frac{e^{\cos\theta_{i c_i}/\tau}}"
+            r"{\sum_j e^{\cos\theta_{ij}/\tau}},\quad \tau = 0.05",
+            symbols={"logits": Symbol(r"z_{ij} = \cos\theta_{ij} / \tau", ("sentence", "class"))},
+        ),
+    ),
+)
+
+ARCFACE = LossSpec(
+    function=arcface,
+    definition=arcface_definition,
+    title="ArcFace",
+    group="prototypes",
+    formula=r"-\frac1N \sum_i \log \frac{e^{s \cos(\theta_{i c_i} + m)}}"
+    r"{e^{s \cos(\theta_{i c_i} + m)} + \sum_{j \ne c_i} e^{s \cos\theta_{ij}}}",
+    symbols={
+        **PROTOTYPE_SYMBOLS,
+        "own": Symbol(r"\cos\theta_{i c_i}", ("sentence", "class")),
+        "moved": Symbol(
+            r"\cos(\theta_{i c_i} + m) = \cos\theta_{i c_i} \cos m - \sin\theta_{i c_i} \sin m",
+            ("sentence", "class"),
+        ),
+        "widened": Symbol(r"\cos(\theta_{i c_i} + m)", ("sentence", "class")),
+        "terms": Symbol(
+            r"e_{ij} = s\,\bigl(\cos\theta_{ij} - \cos(\theta_{i c_i} + m)\bigr)"
+            r"\ \text{where}\ j \ne c_i",
+            ("sentence", "class"),
+        ),
+    },
+    parameters=(
+        Parameter("scale", 64.0, "s", 0.1, 256.0, 0.1, logarithmic=True),
+        Parameter("margin", 0.5, "m", 0.0, 1.5, 0.01),
+    ),
+    reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
+    terms="terms",
+    collapse=lambda given, scale=64.0, margin=0.5: _log1p_of_others(
+        given, scale * (1 - math.cos(margin))
+    ),
+    collapse_formula=r"\ln\bigl(1 + (C - 1)\, e^{s (1 - \cos m)}\bigr)",
+    floor=_arcface_floor,
+    floor_formula=r"\ln\bigl(1 + (C - 1)\, e^{-s (\cos m + \frac{1}{C - 1})}\bigr)",
+    references=("S1 eq. 37", "Deng et al. 2019"),
+    conventions=(
+        Convention(
+            "pytorch-metric-learning (cos θ − m sin m beyond π − m)",
+            {"margin": math.radians(28.6), "scale": 64.0},
+            arcface_monotone_definition,
+            symbols={
+                "moved": Symbol(
+                    r"\cos(\theta_{i c_i} + m)\ \text{or}\ \cos\theta_{i c_i} - m \sin m",
+                    ("sentence", "class"),
+                )
+            },
+        ),
+        Convention(
+            "easy_margin",
+            {},
+            arcface_easy_definition,
+            symbols={
+                "moved": Symbol(
+                    r"\cos(\theta_{i c_i} + m)\ \text{where}\ \cos\theta_{i c_i} > 0",
+                    ("sentence", "class"),
+                )
+            },
+        ),
+    ),
+)

@@ -1,0 +1,44 @@
+"""Reductions that the losses share: from many terms to one number, exactly.
+
+Exact forms that never build the N×N matrix belong here too, beside the plain ones.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def log1p_sum_exp(terms: Tensor, dim: int | None = None) -> Tensor:
+    """log(1 + Σ exp(terms)) along `dim`, or over all terms.
+
+    The 1 is the constant inside the logarithm of CoSENT and its kin. Terms of −inf are absent:
+    they add nothing and get no gradient, and no terms at all give 0. Tiny sums keep all their
+    digits, because the 1 is never rounded into them.
+    """
+    if dim is None:
+        terms, dim = terms.flatten(), 0
+    if terms.shape[dim] == 0:
+        return terms.sum(dim=dim)
+    # exp never sees a positive number: the largest term, or the 1, is divided out.
+    largest = terms.detach().amax(dim=dim, keepdim=True).clamp_min(0)
+    total = (terms - largest).exp().sum(dim=dim)
+    largest = largest.squeeze(dim)
+    return largest + (total + torch.expm1(-largest)).log1p()
+
+
+def log_sum_exp(terms: Tensor, dim: int) -> Tensor:
+    """log Σ exp(terms) along `dim`; a row of nothing but −inf gives −inf and no gradient."""
+    empty = terms.isneginf().all(dim=dim, keepdim=True)
+    total = terms.masked_fill(empty, 0).logsumexp(dim=dim)
+    return total.masked_fill(empty.squeeze(dim), -torch.inf)
+
+
+def softplus(x: Tensor) -> Tensor:
+    """log(1 + exp(x)), to the last digit for large |x| (torch's own cuts off at 20)."""
+    return -torch.nn.functional.logsigmoid(-x)
+
+
+def mean_of(terms: Tensor, chosen: Tensor) -> Tensor:
+    """Mean of the `chosen` terms; 0, with gradient 0, if none is chosen."""
+    return terms.masked_fill(~chosen, 0).sum() / chosen.sum().clamp_min(1)

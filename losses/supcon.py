@@ -1,0 +1,190 @@
+"""Supervised contrastive learning: every sentence of the same class is a positive."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.floors import simplex_gap
+from losses.geometry import cosine_matrix
+from losses.in_batch import temperature_parameter
+from losses.reductions import log1p_sum_exp, log_sum_exp, mean_of
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+
+def supcon_definition(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    queue: Tensor | None = None,
+    queue_classes: Tensor | None = None,
+    temperature: float = 0.1,
+    include_self: bool = False,
+) -> Tensor:
+    keys = embeddings if queue is None else torch.cat((embeddings, queue))
+    key_classes = classes if queue is None else torch.cat((classes, queue_classes))
+    similarities = cosine_matrix(embeddings, keys)
+    logits = similarities / temperature
+    itself = torch.eye(*logits.shape, dtype=torch.bool, device=logits.device)
+    candidates = torch.ones_like(itself) if include_self else ~itself
+    positives = (classes[:, None] == key_classes[None, :]) & candidates
+    terms = logits.masked_fill(~candidates, -torch.inf)
+    partition = log_sum_exp(terms, dim=1)
+    positive_count = positives.sum(dim=1)
+    attraction = logits.masked_fill(~positives, 0).sum(dim=1) / positive_count.clamp_min(1)
+    per_anchor = partition - attraction
+    loss = mean_of(per_anchor, positive_count > 0)
+    return loss
+
+
+def supcon(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    queue: Tensor | None = None,
+    queue_classes: Tensor | None = None,
+    temperature: float = 0.1,
+    include_self: bool = False,
+) -> Tensor:
+    r"""mean_i −(1/#P(i)) Σ_{p∈P(i)} log( exp(cos(z_i, z_p)/τ) / Σ_k exp(cos(z_i, z_k)/τ) ) (S2).
+
+    The mean runs over the anchors that have a positive; without any, the loss is 0.
+
+    >>> embeddings = torch.eye(3)
+    >>> supcon(embeddings, torch.tensor([0, 0, 1]))  # two keys at one cosine: log 2
+    tensor(0.6931)
+
+    Args:
+        embeddings: [N, D].
+        classes: [N], whole numbers.
+        queue: [Q, D], earlier embeddings, keys for every anchor.
+        queue_classes: [Q], their classes.
+        temperature: τ.
+        include_self: the anchor is a key and a positive of itself, as S2 writes it; Khosla et
+            al. leave it out.
+    """
+    inputs.above_zero(temperature=temperature)
+    embeddings, queue = inputs.vectors(embeddings=embeddings, queue=queue)
+    classes = inputs.class_numbers(classes, len(embeddings))
+    if (queue is None) != (queue_classes is None):
+        raise ValueError("queue and queue_classes belong together: give both or neither")
+    if queue is not None:
+        queue_classes = inputs.class_numbers(queue_classes, len(queue))
+    return supcon_definition(
+        embeddings,
+        classes,
+        queue=queue,
+        queue_classes=queue_classes,
+        temperature=temperature,
+        include_self=include_self,
+    )
+
+
+def supcon_with_zeros_definition(
+    embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07
+) -> Tensor:
+    """As SupContrast averages: an anchor without a positive counts as a zero."""
+    similarities = cosine_matrix(embeddings, embeddings)
+    logits = similarities / temperature
+    candidates = ~torch.eye(len(logits), dtype=torch.bool, device=logits.device)
+    positives = (classes[:, None] == classes[None, :]) & candidates
+    terms = logits.masked_fill(~candidates, -torch.inf)
+    partition = log_sum_exp(terms, dim=1)
+    positive_count = positives.sum(dim=1)
+    attraction = logits.masked_fill(~positives, 0).sum(dim=1) / positive_count.clamp_min(1)
+    per_anchor = (partition - attraction).masked_fill(positive_count == 0, 0)
+    loss = per_anchor.mean()
+    return loss
+
+
+def _queued(given: dict[str, Tensor]) -> int:
+    queue = given.get("queue")
+    return 0 if queue is None else len(queue)
+
+
+def _collapse(given: dict[str, Tensor], include_self: bool = False, **_: object) -> float:
+    classes, count = given["classes"], len(given["classes"])
+    known = classes if not _queued(given) else torch.cat((classes, given["queue_classes"]))
+    sizes = (classes[:, None] == known[None, :]).sum(dim=1)
+    if not include_self and bool((sizes < 2).all()):
+        return 0.0
+    return math.log(count + _queued(given) - (0 if include_self else 1))
+
+
+def _floor(
+    given: dict[str, Tensor], temperature: float = 0.1, include_self: bool = False
+) -> float | None:
+    """Known for classes of one size: each class one point, the points a simplex."""
+    _, sizes = given["classes"].unique(return_counts=True)
+    groups, size = len(sizes), int(sizes[0])
+    if _queued(given) or bool((sizes != size).any()):
+        return None
+    positives = size if include_self else size - 1
+    if positives == 0:
+        return 0.0
+    if groups == 1:
+        return math.log(positives)
+    others = (groups - 1) * size
+    exponent = math.log(others / positives) - simplex_gap(groups) / temperature
+    rest = log1p_sum_exp(torch.tensor([exponent], dtype=torch.float64))
+    return math.log(positives) + float(rest)
+
+
+SUPCON = LossSpec(
+    function=supcon,
+    definition=supcon_definition,
+    title="Supervised contrastive (SupCon)",
+    group="in_batch",
+    formula=r"\frac1N \sum_i \frac{-1}{|P(i)|} \sum_{p \in P(i)}"
+    r" \log \frac{e^{\cos(z_i, z_p)/\tau}}{\sum_k e^{\cos(z_i, z_k)/\tau}}",
+    symbols={
+        "embeddings": Symbol("z_i", ("sentence", "dimension")),
+        "classes": Symbol("c_i", ("sentence",)),
+        "keys": Symbol("z_k", ("sentence", "dimension")),
+        "key_classes": Symbol("c_k", ("sentence",)),
+        "similarities": Symbol(r"c_{ik} = \cos(z_i, z_k)", ("sentence", "sentence")),
+        "logits": Symbol(
+            r"s_{ik} = c_{ik} / \tau",
+            ("sentence", "sentence"),
+            r"«similarities[r,c]» / «temperature»",
+        ),
+        "itself": Symbol("i = k", ("sentence", "sentence")),
+        "candidates": Symbol(r"k \in A(i)", ("sentence", "sentence")),
+        "positives": Symbol(
+            r"k \in P(i)", ("sentence", "sentence"), r"«classes[r]» = «classes[c]»"
+        ),
+        "terms": Symbol(
+            r"e_{ik} = s_{ik}\ \text{where}\ k \in A(i)",
+            ("sentence", "sentence"),
+            r"«similarities[r,c]» / «temperature»",
+        ),
+        "partition": Symbol(r"Z_i = \log \sum_{k \in A(i)} e^{s_{ik}}", ("sentence",)),
+        "positive_count": Symbol("|P(i)|", ("sentence",)),
+        "attraction": Symbol(r"a_i = \frac{1}{|P(i)|} \sum_{p \in P(i)} s_{ip}", ("sentence",)),
+        "per_anchor": Symbol(
+            r"\ell_i = Z_i - a_i", ("sentence",), r"«partition[r]» - «attraction[r]»"
+        ),
+        "loss": Symbol(r"\mathcal L = \overline{\ell_i}\ \text{over}\ |P(i)| > 0"),
+    },
+    parameters=(temperature_parameter(0.1), Parameter("include_self", False)),
+    reads={"embeddings": "embeddings", "classes": "classes"},
+    terms="terms",
+    collapse=_collapse,
+    collapse_formula=r"\ln(N - 1)",
+    floor=_floor,
+    floor_formula=r"\ln\bigl(n - 1 + (N - n)\, e^{-\frac{C}{(C - 1)\tau}}\bigr)",
+    references=("S2", "Khosla et al. 2020", "Graf et al. 2021"),
+    conventions=(
+        Convention("pytorch-metric-learning", {"temperature": 0.1, "include_self": False}),
+        Convention("S2 (the anchor is its own positive)", {"include_self": True}),
+        Convention(
+            "SupContrast (anchors without a positive count as zeros)",
+            {"temperature": 0.07},
+            supcon_with_zeros_definition,
+            symbols={"loss": Symbol(r"\mathcal L = \frac1N \sum_i \ell_i")},
+        ),
+    ),
+)

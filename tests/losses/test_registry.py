@@ -1,0 +1,317 @@
+"""The registry as data: complete, true to the functions, and extended by adding a file."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+import losses
+from losses import GROUPS, LOSSES, LossSpec, spec_of
+from losses.spec import READABLE
+from tests.losses.made import EVERY, call, inputs_for, steps_of
+
+ROOT = Path(losses.__file__).parents[1]
+AXES = {"pair", "query", "key", "view", "sentence", "class", "triplet", "level", "dimension"}
+
+PUBLIC = {
+    "pair_scores": {
+        "cosent", "weighted_cosent", "hierarchical_cosent", "multitask_cosent",
+        "pairwise_logistic", "max_violation", "pairwise_hinge", "circle", "circle_self_paced",
+        "cosine_mse", "binary_cross_entropy", "angle",
+    },
+    "in_batch": {"info_nce", "nt_xent", "nce", "supcon", "siglip"},
+    "distances": {"contrastive", "triplet"},
+    "prototypes": {"softmax", "arcface"},
+}  # fmt: skip
+
+# Every definition in every form that takes another path through it.
+FORMS = [
+    *((spec, {}) for spec in LOSSES.values()),
+    *((spec.under(c.name), {}) for spec in LOSSES.values() for c in spec.conventions),
+    (LOSSES["info_nce"], {"symmetric": True}),
+    (LOSSES["nce"], {"full": True}),
+    (LOSSES["triplet"], {"mining": "hard"}),
+    (LOSSES["triplet"], {"mining": "semi_hard"}),
+]
+NAMED_FORMS = [
+    pytest.param(spec, changed, id=f"{spec.name}-{spec.definition.__name__}-{n}")
+    for n, (spec, changed) in enumerate(FORMS)
+]
+
+
+def test_every_loss_of_the_contract_is_there_under_its_name():
+    for group, names in PUBLIC.items():
+        assert {name for name, spec in LOSSES.items() if spec.group == group} == names
+    for name, spec in LOSSES.items():
+        assert getattr(losses, name) is spec.function
+        assert name == spec.function.__name__
+    assert list(LOSSES) == sorted(LOSSES, key=lambda name: GROUPS.index(LOSSES[name].group))
+
+
+@pytest.mark.parametrize("spec", EVERY)
+def test_the_definition_and_the_function_agree(spec):
+    given = inputs_for(spec, seed=21)
+    torch.testing.assert_close(
+        spec.definition(**given, **spec.defaults), call(spec, given), rtol=0, atol=0
+    )
+
+
+@pytest.mark.parametrize("spec", EVERY)
+def test_parameters_are_the_keywords_of_both_and_have_their_defaults(spec):
+    function = inspect.signature(spec.function).parameters
+    definition = inspect.signature(spec.definition).parameters
+    assert {n: a.default for n, a in function.items()} == {
+        n: a.default for n, a in definition.items()
+    }
+    for parameter in spec.parameters:
+        argument = function[parameter.name]
+        assert argument.kind is inspect.Parameter.KEYWORD_ONLY
+        if (spec.name, parameter.name) in {
+            ("triplet", "mining"),  # a batch has classes to mine from, not given triplets
+            ("hierarchical_cosent", "weights"),  # 1 for each level, however many
+        }:
+            continue
+        assert parameter.default == argument.default
+    left = set(function) - set(spec.reads) - {p.name for p in spec.parameters}
+    optional = {"queue", "queue_classes", "negatives", "positives"}
+    assert left <= optional
+
+
+@pytest.mark.parametrize("spec", EVERY)
+def test_parameters_can_be_moved(spec):
+    for parameter in spec.parameters:
+        if parameter.choices:
+            assert parameter.default in parameter.choices
+        elif parameter.kind == "number":
+            assert parameter.minimum <= parameter.default <= parameter.maximum
+            assert parameter.symbol
+            assert 0 < parameter.step <= (parameter.maximum - parameter.minimum) / 10
+            assert not parameter.logarithmic or parameter.minimum > 0
+
+
+@pytest.mark.parametrize("spec", EVERY)
+def test_the_loss_is_finite_over_the_whole_range_of_its_parameters(spec):
+    given = inputs_for(spec, seed=21)
+    for parameter in spec.parameters:
+        ends = (
+            parameter.choices
+            or {
+                "number": (parameter.minimum, parameter.maximum),
+                "switch": (False, True),
+                "list": ((0.0,) * 3,),
+            }[parameter.kind]
+        )
+        for value in ends:
+            assert call(spec, given, **{parameter.name: value}).isfinite()
+            settings = {**spec.defaults, parameter.name: value}
+            for landmark in (spec.collapse, spec.floor):
+                found = landmark and landmark(given, **settings)
+                assert found is None or torch.tensor(found).isfinite()
+
+
+@pytest.mark.parametrize(("spec", "changed"), NAMED_FORMS)
+def test_every_name_of_a_definition_has_latex_and_axes(spec, changed):
+    steps = steps_of(spec.definition, **inputs_for(spec, seed=2), **{**spec.defaults, **changed})
+    for name, value in steps.items():
+        if not isinstance(value, Tensor):
+            continue
+        assert name in spec.symbols, name
+        symbol = spec.symbols[name]
+        assert symbol.latex
+        assert symbol.latex.count("{") == symbol.latex.count("}")
+        assert set(symbol.axes) <= AXES
+        assert len(symbol.axes) == value.ndim, name
+
+
+@pytest.mark.parametrize(("spec", "changed"), NAMED_FORMS)
+def test_live_formulas_name_what_there_is(spec, changed):
+    settings = {**spec.defaults, **changed}
+    steps = steps_of(spec.definition, **inputs_for(spec, seed=2), **settings)
+    for name, symbol in spec.symbols.items():
+        if name not in steps:
+            continue
+        assert symbol.live.count("«") == symbol.live.count("»")
+        for referred, index in re.findall(r"«(\w+)(\[[rc,]+\])?»", symbol.live):
+            assert referred in steps or referred in settings, (name, referred)
+            if index:
+                matrix = index == "[r,c]"
+                assert index in ("[r]", "[c]", "[r,c]")
+                assert steps[referred].ndim == (2 if matrix else 1)
+                assert not matrix or steps[referred].shape == steps[name].shape
+            else:
+                assert referred in settings
+
+
+@pytest.mark.parametrize(("spec", "changed"), NAMED_FORMS)
+def test_live_formulas_give_the_value_of_their_cell(spec, changed):
+    """Numbers put into a live formula give the number of the cell, wherever plain arithmetic
+    reads it: no words, no functions."""
+    settings = {**spec.defaults, **changed}
+    steps = steps_of(spec.definition, **inputs_for(spec, seed=2), **settings)
+    for name, symbol in spec.symbols.items():
+        value = steps.get(name)
+        live = symbol.live.replace(r"\cdot", "*").replace(r"\,", "*")
+        live = live.replace(r"\bigl", "").replace(r"\bigr", "").replace("^2", "**2")
+        live = re.sub(r"«(\w+)\[r\]»", r"_\1[R]", live)
+        live = re.sub(r"«(\w+)\[c\]»", r"_\1[C]", live)
+        live = re.sub(r"«(\w+)\[r,c\]»", r"_\1[R,C]", live)
+        live = re.sub(r"«(\w+)»", r"_\1", live)
+        live = re.sub(r"\[([^\[\]]*(?:\[[RC,]+\][^\[\]]*)*)\]_\+", r"max(0, \1)", live)
+        live = re.sub(r"\|(.*)\|", r"abs(\1)", live)
+        live = live.replace(r"\ln", "log").replace(r"\log", "log")
+        live = re.sub(r"e\^\{(.*)\}", r"exp(\1)", live)
+        live = re.sub(r"(_\w+)\(", r"\1*(", live)
+        if not live or value is None or not isinstance(value, Tensor) or value.dtype == torch.bool:
+            continue
+        held = {f"_{key}": each for key, each in {**settings, **steps}.items()}
+        compared = 0
+        for cell in torch.isfinite(value).nonzero():
+            place = dict(zip("RC", cell.tolist(), strict=False))
+            if value[tuple(cell)] == 0 and "where" in symbol.latex:
+                continue
+            found = eval(live, {"log": _log, "exp": _exp, **held, **place})
+            assert float(found) == pytest.approx(float(value[tuple(cell)]), rel=1e-9, abs=1e-12)
+            compared += 1
+        assert compared or name in ("pull", "push")
+
+
+def _log(x):
+    return torch.as_tensor(x, dtype=torch.float64).log()
+
+
+def _exp(x):
+    return torch.as_tensor(x, dtype=torch.float64).exp()
+
+
+@pytest.mark.parametrize(("spec", "changed"), NAMED_FORMS)
+def test_the_gradient_reaches_the_single_terms(spec, changed):
+    """`terms` names a step that the loss depends on; for a logarithm of a sum of exponentials
+    its gradient is a weight: not negative."""
+    given = inputs_for(spec, seed=2)
+    kept = {}
+
+    def keep(*arguments, **named):
+        kept.update(steps_of(spec.definition, *arguments, **named))
+
+    leaves = {
+        name: tensor.requires_grad_()
+        if tensor.is_floating_point() and "labels" not in name
+        else tensor
+        for name, tensor in given.items()
+    }
+    keep(**leaves, **{**spec.defaults, **changed})
+    terms, loss = kept[spec.terms], kept["loss"]
+    (weights,) = torch.autograd.grad(loss, terms)
+    assert weights.any()
+    if (terms.isneginf()).any():
+        assert not weights[terms.isneginf()].any()
+    if spec.terms in ("terms", "violations"):
+        assert (weights >= 0).all()
+
+
+@pytest.mark.parametrize("spec", EVERY)
+def test_an_entry_is_complete(spec):
+    assert spec.title
+    assert spec.formula.count("{") == spec.formula.count("}")
+    assert spec.references
+    assert set(spec.reads.values()) <= set(READABLE)
+    assert (spec.collapse is None) == (not spec.collapse_formula)
+    assert (spec.floor is None) == (not spec.floor_formula)
+    assert "Args" in spec.function.__doc__ or spec.name == "max_violation"
+    assert ">>>" in spec.function.__doc__
+
+
+@pytest.mark.parametrize("name", [m.name for m in pkgutil.iter_modules(losses.__path__)])
+def test_doctests(name):
+    importlib.import_module(f"losses.{name}")
+    module = sys.modules[f"losses.{name}"]  # `losses.cosent` is the function
+    assert doctest.testmod(module).failed == 0
+
+
+def run(code, path):
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_package_asks_for_torch_only():
+    code = """
+import sys, torch
+known = set(sys.modules)
+import losses, losses.modules
+heavy = "gradio transformers pandas sentence_transformers pytorch_metric_learning explorer".split()
+print(sorted(name for name in heavy if name in sys.modules))
+roots = {name.partition(".")[0] for name in set(sys.modules) - known}
+print(sorted(roots - sys.stdlib_module_names - {"losses"}))
+"""
+    assert run(code, ROOT).split("\n")[:2] == ["[]", "[]"]
+
+
+NEW_LOSS = """
+import torch
+from losses.spec import LossSpec, Parameter
+
+
+def exponential(scores, labels, *, rate=1.0):
+    differences = scores[:, None] - scores[None, :]
+    terms = (rate * differences).exp() * (labels[:, None] < labels[None, :])
+    loss = terms.sum()
+    return loss
+
+
+EXPONENTIAL = LossSpec(
+    function=exponential,
+    title="Exponential",
+    group="pair_scores",
+    formula=r"\\\\sum e^{s_j - s_i}",
+    parameters=(Parameter("rate", 1.0, "r", 0.0, 5.0),),
+    reads={"scores": "scores", "labels": "labels"},
+    terms="terms",
+)
+"""
+
+
+def test_adding_a_loss_is_adding_a_file(tmp_path):
+    shutil.copytree(ROOT / "losses", tmp_path / "losses")
+    (tmp_path / "losses" / "exponential.py").write_text(NEW_LOSS)
+    code = """
+import losses, torch
+from losses.modules import ExponentialLoss
+spec = losses.LOSSES["exponential"]
+given = torch.tensor([0.0, 0.0]), torch.tensor([1, 0])
+print(losses.exponential(*given).item(), ExponentialLoss(rate=2.0), spec.definition.__name__)
+"""
+    assert run(code, tmp_path).strip() == "1.0 ExponentialLoss(rate=2.0) exponential"
+
+
+def test_a_function_without_an_entry_gets_one():
+    def mine(scores, labels, *, sharpness=2.0, squared=False, bias=-1.0):
+        return (sharpness * scores).sum()
+
+    spec = spec_of(mine)
+    assert (spec.name, spec.title, spec.group) == ("mine", "mine", "own")
+    assert spec.reads == {"scores": "scores", "labels": "labels"}
+    assert spec.defaults == {"sharpness": 2.0, "squared": False, "bias": -1.0}
+    assert spec.parameters[0].maximum == 8.0
+    assert spec.parameters[2].minimum == -4.0
+    assert spec.definition is mine
+
+
+def test_an_entry_that_reads_the_unknown_is_refused():
+    def mine(scores, moods):
+        return scores.sum()
+
+    with pytest.raises(ValueError, match="mine reads moods; a batch offers scores, labels"):
+        spec_of(mine)
+    with pytest.raises(ValueError, match="group is 'other'"):
+        LossSpec(function=mine, title="", formula="", group="other")
