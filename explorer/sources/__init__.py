@@ -1,0 +1,1 @@
+"""Where batches come from: tables and files, textbook examples, random batches, encoders."""

