@@ -1,0 +1,275 @@
+"""From pairs to what a loss reads, by rules that the page shows and the user can change."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from explorer.device import all_cores, device, precision
+from explorer.pairs import Pairs
+from explorer.problem import Problem
+from explorer.scenario import Data, Rules
+from explorer.sources import encoders, random_batch, tables, textbook
+from losses.geometry import cosine
+
+# A level of `hierarchical_cosent` reads this share of the dimensions, from the first on.
+LEVELS = (0.25, 0.5, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Pairs with vectors and everything the rules made of them.
+
+    `vectors` [S, D] has a row for each distinct sentence, in the order of `pairs.sentences`;
+    `first` and `second` [N] say which row each pair's sentences have. `given` [N] are the
+    scores that came with the data, in place of cosines. `positive` [N] marks the pairs at or
+    above `threshold`, `classes` [S] the connected components they make.
+    """
+
+    pairs: Pairs
+    vectors: Tensor | None
+    given: Tensor | None
+    labels: Tensor
+    first: Tensor
+    second: Tensor
+    threshold: float
+    positive: Tensor
+    classes: Tensor
+    rules: Rules = field(default_factory=Rules)
+    orthogonal: bool = False
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @functools.cached_property
+    def scores(self) -> Tensor:
+        """The similarity of each pair, [N]."""
+        return self.given if self.given is not None else self.scores_from(self.vectors)
+
+    def scores_from(self, vectors: Tensor) -> Tensor:
+        return cosine(vectors[self.first], vectors[self.second])
+
+    @functools.cached_property
+    def positives(self) -> Tensor:
+        return self.positive.nonzero().flatten()
+
+    @functools.cached_property
+    def others(self) -> Tensor:
+        """The pairs whose second sentences serve as extra negatives."""
+        extra = (~self.positive).nonzero().flatten()
+        return extra if self.rules.extra_negatives else extra[:0]
+
+    def read(self, what: str, vectors: Tensor | None, scores: Tensor) -> Tensor | None:
+        """What a loss asks for under this name (`losses.spec.READABLE`).
+
+        `vectors` and `scores` are the ones to differentiate; None answers where the batch has
+        nothing of the kind and the loss can do without.
+
+        Raises:
+            Problem: where the loss cannot do without.
+        """
+        if what in _FROM_SCORES:
+            return _FROM_SCORES[what](self, scores)
+        if vectors is None:
+            raise Problem("no_vectors")
+        if what in ("queries", "keys") and len(self.positives) == 0:
+            raise Problem("no_positives", threshold=f"{self.threshold:g}")
+        return _FROM_VECTORS[what](self, vectors)
+
+    def reads_vectors(self, what: str) -> bool:
+        return what in _FROM_VECTORS and what != "classes"
+
+    def axis(self, name: str, length: int) -> tuple[Tensor, Tensor] | None:
+        """The pair and the sentence (−1: none) behind each of `length` rows called `name`."""
+        none = torch.full((length,), -1, device=self.labels.device)
+        everyone = torch.arange(len(self), device=self.labels.device)
+        shown = torch.cat([self.positives, self.others])
+        axes = {
+            "pair": (everyone, none[: len(self)]),
+            "query": (self.positives, self.first[self.positives]),
+            "key": (shown[:length], self.second[shown[:length]]),
+            "view": (
+                torch.cat([self.positives, self.positives]),
+                torch.cat([self.first[self.positives], self.second[self.positives]]),
+            ),
+            "sentence": (self._first_pair_of, torch.arange(len(self.classes), device=none.device)),
+        }
+        items = axes.get(name, (none, none))
+        return items if len(items[0]) == length == len(items[1]) else None
+
+    @functools.cached_property
+    def _first_pair_of(self) -> Tensor:
+        """The first pair each sentence stands in, [S]."""
+        found = np.full(len(self.classes), -1, dtype=np.int64)
+        for place in reversed(range(len(self))):
+            found[int(self.second[place])] = found[int(self.first[place])] = place
+        return torch.from_numpy(found).to(self.labels.device)
+
+
+def _unit_labels(batch: Batch, scores: Tensor) -> Tensor:
+    """Labels as they are where they lie in 0..1; else divided by the largest, or stretched."""
+    lowest, highest = float(batch.labels.min()), float(batch.labels.max())
+    if lowest >= 0:
+        return batch.labels / max(highest, 1.0)
+    return (batch.labels - lowest) / ((highest - lowest) or 1.0)
+
+
+def _level_scores(batch: Batch, vectors: Tensor) -> Tensor:
+    if batch.given is not None:
+        return batch.given.expand(len(LEVELS), -1)
+    width = vectors.shape[1]
+    return torch.stack(
+        [batch.scores_from(vectors[:, : max(1, math.ceil(width * share))]) for share in LEVELS]
+    )
+
+
+def _even(vectors: Tensor) -> Tensor:
+    """A zero column more where the width is odd: AnglE halves it; no cosine changes."""
+    return pad(vectors, (0, vectors.shape[1] % 2))
+
+
+def _negatives(batch: Batch, vectors: Tensor) -> Tensor | None:
+    return vectors[batch.second[batch.others]] if len(batch.others) else None
+
+
+def _prototypes(batch: Batch, vectors: Tensor) -> Tensor:
+    """The given matrix, or the mean of each class; not differentiated."""
+    count, width = int(batch.classes.max()) + 1, vectors.shape[1]
+    if batch.rules.prototypes.strip():
+        return _matrix_from(batch.rules.prototypes, count, width).to(vectors)
+    members = torch.nn.functional.one_hot(batch.classes, count).to(vectors)
+    return (members.T @ vectors.detach()) / members.sum(dim=0)[:, None]
+
+
+def _matrix_from(text: str, count: int, width: int) -> Tensor:
+    rows = [line.replace(",", " ").split() for line in text.strip().splitlines()]
+    try:
+        matrix = torch.tensor([[float(cell) for cell in row] for row in rows], dtype=torch.float64)
+    except ValueError as error:
+        raise Problem("prototypes_numbers", reason=error) from error
+    if matrix.shape != (count, width) or not bool(matrix.isfinite().all()):
+        raise Problem("prototypes_shape", rows=len(rows), count=count, width=width)
+    return matrix
+
+
+_FROM_SCORES = {
+    "scores": lambda batch, scores: scores,
+    "labels": lambda batch, scores: batch.labels,
+    "binary_labels": lambda batch, scores: batch.positive.to(scores.dtype),
+    "unit_labels": _unit_labels,
+    "pair_logits": lambda batch, scores: torch.stack([-scores, scores], dim=1),
+    "pair_classes": lambda batch, scores: batch.positive.long(),
+}
+_FROM_VECTORS = {
+    "level_scores": _level_scores,
+    "first": lambda batch, vectors: _even(vectors)[batch.first],
+    "second": lambda batch, vectors: _even(vectors)[batch.second],
+    "queries": lambda batch, vectors: vectors[batch.first[batch.positives]],
+    "keys": lambda batch, vectors: vectors[batch.second[batch.positives]],
+    "negatives": _negatives,
+    "embeddings": lambda batch, vectors: vectors,
+    "classes": lambda batch, vectors: batch.classes,
+    "prototypes": _prototypes,
+}
+
+
+@functools.lru_cache(maxsize=32)
+def load_table(rows: tuple[tuple[str, str, str], ...]) -> tables.Table:
+    """The typed or uploaded rows, the good ones as pairs and the others with their reasons."""
+    return tables.from_rows(rows)
+
+
+def load_pairs(data: Data) -> Pairs:
+    """The pairs of the chosen source, before any encoder has seen them."""
+    if data.source == "example":
+        return textbook.load_example(data.example)
+    if data.source == "random":
+        return random_batch.draw(data.random)
+    pairs = load_table(data.rows).pairs
+    if len(pairs) == 0:
+        raise Problem("no_pairs")
+    return pairs
+
+
+@functools.lru_cache(maxsize=16)
+def make_batch(data: Data, rules: Rules) -> Batch:
+    """The batch of this data under these rules; the same choice is never computed twice."""
+    pairs = load_pairs(data)
+    vectors, orthogonal = _vectors_for(pairs, data)
+    scores = pairs.scores
+    if data.cross_encoder and data.source != "random":
+        with all_cores():
+            scores = encoders.cross_scores(pairs.first, pairs.second, data.cross_encoder)
+    where, dtype = device(), precision()
+    labels = torch.tensor(pairs.labels, dtype=dtype, device=where)
+    first, second = (torch.from_numpy(place).to(where) for place in pairs.positions)
+    threshold = float(labels.max()) / 2 if rules.threshold is None else rules.threshold
+    positive = labels >= threshold
+    return Batch(
+        pairs=pairs,
+        vectors=None if vectors is None else torch.tensor(vectors, dtype=dtype, device=where),
+        given=None if scores is None else torch.tensor(scores, dtype=dtype, device=where),
+        labels=labels,
+        first=first,
+        second=second,
+        threshold=threshold,
+        positive=positive,
+        classes=_components(first, second, positive, len(pairs.sentences)),
+        rules=rules,
+        orthogonal=orthogonal,
+    )
+
+
+def _vectors_for(pairs: Pairs, data: Data) -> tuple[np.ndarray | None, bool]:
+    """Vectors as given, as encoded, or built so that each pair's cosine is its given score."""
+    shipped = data.encoder == encoders.EMBEDDED or data.source == "random"
+    if pairs.vectors is not None and (shipped or not _has_words(data)):
+        return pairs.vectors, False
+    if pairs.scores is not None:
+        return _a_plane_each(pairs), True
+    with all_cores():
+        return encoders.encode(pairs.sentences, data.encoder, device=str(device())), False
+
+
+def _has_words(data: Data) -> bool:
+    """Whether the sentences mean something to an encoder, or only name given numbers."""
+    return data.source == "table" or textbook.EXAMPLES[data.example].encodable
+
+
+def _a_plane_each(pairs: Pairs) -> np.ndarray | None:
+    """Unit vectors in which pair i spans a plane of its own and has exactly its given cosine.
+
+    None where no such vectors exist: a score outside −1..1, or a sentence in two pairs.
+    """
+    scores = np.asarray(pairs.scores)
+    if np.abs(scores).max() > 1 or len(pairs.sentences) != 2 * len(pairs):
+        return None
+    vectors = np.zeros((2 * len(pairs), 2 * len(pairs)))
+    first, second = pairs.positions
+    for place, score in enumerate(scores):
+        vectors[first[place], 2 * place] = 1
+        vectors[second[place], 2 * place : 2 * place + 2] = score, math.sqrt(1 - score**2)
+    return vectors
+
+
+def _components(first: Tensor, second: Tensor, positive: Tensor, count: int) -> Tensor:
+    """Number the sentences that are joined by positive pairs alike: 0, 1, … by appearance."""
+    leader = list(range(count))
+
+    def lead(sentence: int) -> int:
+        while leader[sentence] != sentence:
+            leader[sentence] = sentence = leader[leader[sentence]]
+        return sentence
+
+    for a, b in zip(first[positive].tolist(), second[positive].tolist(), strict=True):
+        low, high = sorted((lead(a), lead(b)))
+        leader[high] = low
+    numbers: dict[int, int] = {}
+    classes = [numbers.setdefault(lead(sentence), len(numbers)) for sentence in range(count)]
+    return torch.tensor(classes, device=first.device)

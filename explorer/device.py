@@ -1,0 +1,55 @@
+"""The best device present, and the precision it computes in."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+_chosen: str | None = None
+
+
+def choose(device: str | None) -> None:
+    """Use this device from now on ("cpu", "cuda", "cuda:1", "mps"); None for the best."""
+    global _chosen
+    if device is not None:
+        torch.empty(0, device=device)  # a wrong name or an absent device fails here, at start
+    _chosen = device
+
+
+def device() -> torch.device:
+    return torch.device(_chosen or _best())
+
+
+@functools.cache
+def _best() -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def precision() -> torch.dtype:
+    """float64 wherever the device has it: the figures shown are then good to the last digit."""
+    return torch.float32 if device().type == "mps" else torch.float64
+
+
+@contextmanager
+def all_cores() -> Iterator[None]:
+    """Let torch use every core of the CPU for a while: for an encoder, not for a small matrix.
+
+    The page itself computes on one thread: at its sizes the threads would wait for each other,
+    and for the browser, longer than they compute.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(os.cpu_count() or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def device_name() -> str:
+    return torch.cuda.get_device_name() if device().type == "cuda" else device().type.upper()

@@ -1,0 +1,157 @@
+"""What the numbers of a trace mean: figures, heaviest terms, labels that look wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from explorer.batch import Batch
+from explorer.trace import Trace
+from losses.geometry import unit
+
+# The terms that together carry this share of all weight are the active ones.
+ACTIVE_SHARE = 0.99
+# A pair is suspect if it contradicts at least this share of the pairs it is ordered against,
+# and this many times the share that an average pair contradicts.
+SUSPECT_RATE = 0.2
+SUSPECT_FACTOR = 2.0
+
+
+@dataclass(frozen=True)
+class Order:
+    """How far the scores follow the labels: counts over all pairs of pairs."""
+
+    ordered: int
+    violated: int
+    spearman: float | None
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How the gradient is spread over the terms. `shares` has the terms' shape and sums to 1."""
+
+    shares: Tensor
+    terms: int
+    active: int
+    effective: float
+
+
+@dataclass(frozen=True)
+class Term:
+    """One heavy term: its cell, its share of the weight, and the share up to and with it."""
+
+    cell: tuple[int, ...]
+    value: float
+    share: float
+    so_far: float
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A pair whose label its score contradicts: how often, and which label would fit."""
+
+    pair: int
+    rate: float
+    fitting: float
+
+
+def order_of(batch: Batch) -> Order:
+    """Ordered and violated pairs of pairs, and the rank correlation, of a batch's scores."""
+    lower, higher = _ordered(batch)
+    return Order(ordered=int(lower.sum()), violated=int(higher.sum()), spearman=_spearman(batch))
+
+
+def _ordered(batch: Batch) -> tuple[Tensor, Tensor]:
+    """[N, N] row j, column i: y_j < y_i, and of those the cells where s_j > s_i all the same."""
+    ordered = batch.labels[:, None] < batch.labels[None, :]
+    return ordered, ordered & (batch.scores[:, None] > batch.scores[None, :])
+
+
+def _spearman(batch: Batch) -> float | None:
+    from scipy.stats import spearmanr  # after the page is up: scipy.stats takes its time
+
+    scores, labels = batch.scores.cpu().numpy(), batch.labels.cpu().numpy()
+    if len(scores) < 2 or scores.min() == scores.max() or labels.min() == labels.max():
+        return None  # nothing to rank
+    return float(spearmanr(scores, labels).statistic)
+
+
+def weights_of(trace: Trace, terms: str) -> Weights | None:
+    """The weight of each term: the size of the gradient at the step called `terms`."""
+    step = trace.last(terms)
+    if step is None or step.gradient is None:
+        return None
+    sizes = step.gradient.abs()
+    total = sizes.sum()
+    mask = trace.mask_of(step)  # masked terms are absent, not terms of weight 0
+    present = sizes.numel() if mask is None else int(mask.sum())
+    if not bool(total > 0) or not bool(total.isfinite()):
+        return Weights(torch.zeros_like(sizes), present, 0, 0.0)
+    shares = sizes / total
+    # All terms below this together cannot reach what is left out, so none of them is active.
+    candidates = shares[shares >= (1 - ACTIVE_SHARE) / shares.numel()]
+    ranked = candidates.sort(descending=True).values.cumsum(0)
+    active = int((ranked < ACTIVE_SHARE).sum()) + 1
+    entropy = -torch.special.xlogy(shares, shares).sum()
+    return Weights(shares, present, min(active, present), float(entropy.exp()))
+
+
+def heaviest(trace: Trace, terms: str, weights: Weights, most: int = 20) -> list[Term]:
+    """The terms that carry most of the gradient, heaviest first."""
+    values = trace.last(terms).value
+    shares = weights.shares.flatten()
+    top = shares.topk(min(most, shares.numel()))
+    cells = torch.stack(torch.unravel_index(top.indices, values.shape), dim=1).tolist()
+    so_far = top.values.cumsum(0).tolist()
+    return [
+        Term(tuple(cell), float(values[tuple(cell)]), share, total)
+        for cell, share, total in zip(cells, top.values.tolist(), so_far, strict=True)
+        if share > 0
+    ]
+
+
+def suspects(batch: Batch, most: int = 8) -> list[Suspect]:
+    """Pairs that stand on the wrong side of far more others than is usual, the worst first.
+
+    The label that would fit is the one at the score's own rank among all labels.
+    """
+    ordered, violated = _ordered(batch)
+    against = ordered.sum(0) + ordered.sum(1)
+    rate = (violated.sum(0) + violated.sum(1)) / against.clamp_min(1)
+    usual = float(violated.sum()) / max(float(ordered.sum()), 1.0)
+    least = max(SUSPECT_RATE, SUSPECT_FACTOR * usual)
+    rank = batch.scores.argsort().argsort()
+    fitting = batch.labels.sort().values[rank]
+    worst = rate.argsort(descending=True)[:most]
+    return [
+        Suspect(pair, float(rate[pair]), float(fitting[pair]))
+        for pair in worst.tolist()
+        if rate[pair] >= least and fitting[pair] != batch.labels[pair]
+    ]
+
+
+def pair_gradient(batch: Batch, vectors: Tensor | None, scores: Tensor | None) -> Tensor:
+    """The gradient each pair feels along its own similarity, [N].
+
+    `vectors` and `scores` are ∂L/∂vectors and ∂L/∂scores (None where the loss does not depend
+    on them). A loss on vectors is projected: u_i and v_i are turned towards each other along
+    the directions in which their cosine grows fastest, and the answer is the change of the
+    loss for each unit of cosine. Where the loss sees only s_i, that is ∂L/∂s_i.
+    """
+    felt = torch.zeros_like(batch.labels)
+    if scores is not None:
+        felt = felt + scores
+    if vectors is not None:
+        lengths = batch.vectors.norm(dim=1, keepdim=True).clamp_min(1e-12)
+        directions = unit(batch.vectors)
+        first, second = directions[batch.first], directions[batch.second]
+        cosines = (first * second).sum(dim=1, keepdim=True)
+        rise_first = (second - cosines * first) / lengths[batch.first]
+        rise_second = (first - cosines * second) / lengths[batch.second]
+        change = (vectors[batch.first] * rise_first + vectors[batch.second] * rise_second).sum(1)
+        size = rise_first.square().sum(1) + rise_second.square().sum(1)
+        # Parallel vectors have no direction in which the cosine grows.
+        felt = felt + torch.where(size > 1e-12, change / size.clamp_min(1e-12), 0.0)
+    return felt

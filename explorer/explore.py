@@ -1,0 +1,167 @@
+"""explore(scenario): everything a page, a figure or an endpoint shows, as one pure function."""
+
+from __future__ import annotations
+
+import functools
+import time
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from explorer import diagnostics
+from explorer.batch import Batch, make_batch
+from explorer.device import device_name
+from explorer.diagnostics import Order, Suspect, Term, Weights
+from explorer.problem import Problem
+from explorer.scenario import Scenario
+from explorer.trace import Trace, trace
+from losses import LOSSES, LossSpec, Parameter
+
+
+@dataclass(frozen=True, eq=False)
+class Exploration:
+    """One loss on one batch: the trace, and what was read off it."""
+
+    scenario: Scenario
+    spec: LossSpec
+    parameters: dict[str, object]
+    batch: Batch
+    trace: Trace
+    order: Order
+    weights: Weights | None
+    heaviest: list[Term]
+    suspects: list[Suspect]
+    pair_gradient: Tensor
+    gradient_norm: float
+    gradient_of: str
+    collapse: float | None
+    floor: float | None
+    device: str
+    milliseconds: float
+
+    @property
+    def loss(self) -> float:
+        return float(self.trace.loss)
+
+
+def explore(scenario: Scenario) -> Exploration:
+    """Compute the chosen loss on the chosen batch, with every intermediate and gradient.
+
+    Raises:
+        Problem: whatever the user can put right, from a bad parameter to an empty table.
+    """
+    spec = spec_for(scenario)
+    parameters = parameters_for(spec, dict(scenario.parameters))
+    batch = make_batch(scenario.data, scenario.rules)
+    started = time.perf_counter()
+    # Everything is differentiated down to two tensors: the vectors of the distinct sentences,
+    # and the pair scores made of them (or given).
+    vectors = None if batch.vectors is None else batch.vectors.detach().requires_grad_()
+    scores = _scores_on(batch, vectors)
+    given = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
+    wanted = (scores,) if vectors is None else (scores, vectors)
+    traced = trace(spec.definition, wrt=wanted, **given, **parameters)
+    by_scores, by_vectors = (*traced.gradients, None)[:2]
+    on_vectors = any(batch.reads_vectors(what) for what in spec.reads.values())
+    felt_by_scores = by_scores if batch.given is not None or not on_vectors else None
+    felt_by_vectors = by_vectors if on_vectors else None
+    weights = diagnostics.weights_of(traced, spec.terms)
+    total = by_vectors if by_vectors is not None else by_scores
+    order, suspects = _about(batch)
+    plain = {name: value.detach() for name, value in given.items() if value is not None}
+    return Exploration(
+        scenario=scenario,
+        spec=spec,
+        parameters=parameters,
+        batch=batch,
+        trace=traced,
+        order=order,
+        weights=weights,
+        heaviest=diagnostics.heaviest(traced, spec.terms, weights) if weights else [],
+        suspects=suspects,
+        pair_gradient=diagnostics.pair_gradient(batch, felt_by_vectors, felt_by_scores),
+        gradient_norm=0.0 if total is None else float(total.norm()),
+        gradient_of="scores" if by_vectors is None else "vectors",
+        collapse=spec.collapse and spec.collapse(plain, **parameters),
+        floor=spec.floor and spec.floor(plain, **parameters),
+        device=device_name(),
+        milliseconds=1000 * (time.perf_counter() - started),
+    )
+
+
+def spec_for(scenario: Scenario) -> LossSpec:
+    """The chosen loss in the chosen convention."""
+    if scenario.loss not in LOSSES:
+        raise Problem("unknown_loss", name=scenario.loss[:60], known=", ".join(LOSSES))
+    spec = LOSSES[scenario.loss]
+    known = [convention.name for convention in spec.conventions]
+    if scenario.convention and scenario.convention not in known:
+        raise Problem(
+            "unknown_convention",
+            name=scenario.convention[:60],
+            loss=spec.title,
+            known=", ".join(known) or "—",
+        )
+    return spec.under(scenario.convention)
+
+
+def parameters_for(spec: LossSpec, chosen: dict[str, object]) -> dict[str, object]:
+    """The defaults with what was chosen put over them, each checked against its range."""
+    known = {parameter.name: parameter for parameter in spec.parameters}
+    for name in chosen:
+        if name not in known:
+            raise Problem(
+                "unknown_parameter", name=name[:60], loss=spec.title, known=", ".join(known) or "—"
+            )
+    return {
+        name: _checked(parameter, chosen[name]) if name in chosen else parameter.default
+        for name, parameter in known.items()
+    }
+
+
+def _checked(parameter: Parameter, value: object) -> object:
+    said = str(value)[:60]
+    if parameter.kind == "choice":
+        if value not in parameter.choices:
+            accepted = ", ".join(parameter.choices)
+            raise Problem("parameter_choice", name=parameter.name, value=said, known=accepted)
+        return value
+    if parameter.kind == "switch":
+        if not isinstance(value, bool):
+            raise Problem("parameter_switch", name=parameter.name, value=said)
+        return value
+    numbers = value if parameter.kind == "list" and isinstance(value, tuple | list) else (value,)
+    for number in numbers:
+        fits = isinstance(number, int | float) and not isinstance(number, bool)
+        if not fits or not parameter.minimum <= number <= parameter.maximum:
+            raise Problem(
+                "parameter_range",
+                name=parameter.name,
+                value=said,
+                low=f"{parameter.minimum:g}",
+                high=f"{parameter.maximum:g}",
+            )
+    if parameter.kind == "list":
+        if len(numbers) != len(parameter.default):
+            raise Problem(
+                "parameter_count",
+                name=parameter.name,
+                given=len(numbers),
+                count=len(parameter.default),
+            )
+        return tuple(float(number) for number in numbers)
+    return float(value)
+
+
+def _scores_on(batch: Batch, vectors: Tensor | None) -> Tensor:
+    if batch.given is not None:
+        return batch.given.detach().requires_grad_()
+    return batch.scores_from(vectors)
+
+
+@functools.lru_cache(maxsize=16)
+def _about(batch: Batch) -> tuple[Order, list[Suspect]]:
+    """What does not depend on the loss is worked out once for a batch."""
+    with torch.no_grad():
+        return diagnostics.order_of(batch), diagnostics.suspects(batch)

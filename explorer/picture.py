@@ -1,0 +1,350 @@
+"""From an exploration to plain arrays that an instrument draws, small enough to send often."""
+
+from __future__ import annotations
+
+import base64
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import adaptive_avg_pool2d
+
+from explorer.batch import Batch
+from explorer.explore import Exploration
+from explorer.scenario import Scenario
+from explorer.trace import Step
+from losses import Symbol
+
+THUMBNAIL = 56
+# A step with more cells than this is shown by its first rows and columns, and the page says so.
+MOST_CELLS = 1024
+MASKED, NOT_A_NUMBER = 255, 254
+
+
+def packed(tensor: Tensor, dtype: torch.dtype = torch.float32) -> str:
+    """A tensor as base64 of its little-endian bytes."""
+    plain = tensor.detach().to("cpu", dtype).contiguous()
+    return base64.b64encode(plain.numpy().tobytes()).decode()
+
+
+def number(value: float | None) -> float | str | None:
+    """A number as JSON can carry it: inf and nan as words."""
+    if value is None or math.isfinite(value):
+        return value
+    return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """A step's value laid out in rows and columns, with what the axes count."""
+
+    value: Tensor
+    rows: str
+    columns: str
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return tuple(self.value.shape)
+
+
+def picture(exploration: Exploration) -> dict[str, object]:
+    """Everything the Explore page draws, as JSON: numbers, text, and packed arrays."""
+    view = exploration.scenario.view
+    steps = [*exploration.trace.inputs, *exploration.trace.steps]
+    chosen = _chosen_step(exploration, steps, view.step)
+    layout = _Layout(exploration)
+    return {
+        "figures": _figures(exploration),
+        "steps": [_step(exploration, layout, step) for step in steps],
+        "inputs": len(exploration.trace.inputs),
+        "chosen": chosen,
+        "shown": _shown(exploration, layout, steps, chosen),
+        "vectors": _vectors(exploration, steps),
+        "listing": exploration.trace.listing,
+        "first_line": exploration.trace.first_line,
+        "pairs": {
+            "score": packed(exploration.batch.scores),
+            "gradient": packed(exploration.pair_gradient),
+            "positive": packed(exploration.batch.positive, torch.uint8),
+        },
+        "heaviest": [_term(exploration, layout, term) for term in exploration.heaviest],
+        "suspects": [
+            {"pair": s.pair, "rate": s.rate, "fitting": s.fitting} for s in exploration.suspects
+        ],
+        "parameters": exploration.parameters,
+    }
+
+
+def describe_batch(batch: Batch) -> dict[str, object]:
+    """What does not change while a slider moves: the sentences, the labels, the rules."""
+    return {
+        "first": list(batch.pairs.first),
+        "second": list(batch.pairs.second),
+        "sentences": list(batch.pairs.sentences),
+        "labels": [float(label) for label in batch.pairs.labels],
+        "threshold": batch.threshold,
+        "positives": len(batch.positives),
+        "negatives": len(batch.others),
+        "classes": int(batch.classes.max()) + 1,
+        "dimension": 0 if batch.vectors is None else batch.vectors.shape[1],
+        "orthogonal": batch.orthogonal,
+        "given": batch.given is not None,
+    }
+
+
+def _figures(e: Exploration) -> dict[str, object]:
+    weights = e.weights
+    return {
+        "loss": number(e.loss),
+        "collapse": number(e.collapse),
+        "floor": number(e.floor),
+        "ordered": e.order.ordered,
+        "violated": e.order.violated,
+        "spearman": number(e.order.spearman),
+        "terms": weights.terms if weights else None,
+        "active": weights.active if weights else None,
+        "effective": number(weights.effective) if weights else None,
+        "gradient_norm": number(e.gradient_norm),
+        "gradient_of": e.gradient_of,
+        "device": e.device,
+        "milliseconds": e.milliseconds,
+    }
+
+
+class _Layout:
+    """Rows, columns, axes and display order of the steps of one exploration."""
+
+    def __init__(self, exploration: Exploration) -> None:
+        self.exploration = exploration
+        self.batch = exploration.batch
+        self.order = exploration.scenario.view.order
+        self._permutations: dict[tuple[str, int], Tensor | None] = {}
+        self._items: dict[tuple[str, int], tuple[Tensor, Tensor]] = {}
+
+    def grid(self, step: Step) -> Grid:
+        """A step as a matrix: a vector is one row, leading dimensions are stacked."""
+        value = step.value
+        axes = self.axes(step)
+        if value.ndim < 2:
+            return Grid(value.reshape(1, -1), "", axes[0] if axes else "")
+        rows = axes[-2] if value.ndim == 2 else "level"
+        return Grid(value.reshape(-1, value.shape[-1]), rows, axes[-1])
+
+    def axes(self, step: Step) -> tuple[str, ...]:
+        """Axis names as the loss's symbol declares them, else guessed from the lengths."""
+        symbol = self.exploration.spec.symbols.get(step.name)
+        if symbol and len(symbol.axes) == step.value.ndim:
+            return symbol.axes
+        known = {
+            len(self.batch): "pair",
+            len(self.batch.classes): "sentence",
+            len(self.batch.positives): "query",
+        }
+        return tuple(known.get(length, "index") for length in step.value.shape)
+
+    def items(self, axis: str, length: int) -> tuple[Tensor, Tensor]:
+        """Pair and sentence behind each row or column, −1 for none; on the CPU."""
+        key = (axis, length)
+        if key not in self._items:
+            self._items[key] = tuple(part.cpu() for part in self._behind(axis, length))
+        return self._items[key]
+
+    def _behind(self, axis: str, length: int) -> tuple[Tensor, Tensor]:
+        if axis == "level" and length % len(self.batch) == 0:
+            pairs = torch.arange(len(self.batch)).repeat(length // len(self.batch))
+            return pairs, torch.full((length,), -1)
+        if axis == "triplet":
+            anchor = self.exploration.trace.last("anchor")
+            if anchor is not None and len(anchor.value) == length:
+                return self.batch._first_pair_of[anchor.value], anchor.value
+        found = self.batch.axis(axis, length)
+        return found or (torch.full((length,), -1), torch.full((length,), -1))
+
+    def permutation(self, axis: str, length: int) -> Tensor | None:
+        """Which item stands at each place; None for entry order."""
+        key = (axis, length)
+        if key not in self._permutations:
+            self._permutations[key] = self._sorted(axis, length)
+        return self._permutations[key]
+
+    def _sorted(self, axis: str, length: int) -> Tensor | None:
+        if self.order == "entry" or axis in ("", "index", "dimension", "level", "class"):
+            return None
+        pairs = self.items(axis, length)[0].to(self.batch.labels.device)
+        if bool((pairs < 0).any()):
+            return None
+        by = self.batch.labels if self.order == "label" else self.batch.scores
+        # Ties by label are broken by score, so that the eye finds the violations at the seams.
+        first = self.batch.scores[pairs].argsort(stable=True)
+        return first[by[pairs][first].argsort(stable=True)]
+
+    def arranged(self, grid: Grid, matrix: Tensor) -> Tensor:
+        rows = self.permutation(grid.rows, matrix.shape[0])
+        columns = self.permutation(grid.columns, matrix.shape[1])
+        matrix = matrix if rows is None else matrix[rows]
+        return matrix if columns is None else matrix[:, columns]
+
+
+def _chosen_step(e: Exploration, steps: list[Step], place: int | None) -> int:
+    """The step the user looks at, or else the terms, or else the widest matrix."""
+    if place is not None and 0 <= place < len(steps):
+        return place
+    for index in reversed(range(len(steps))):
+        if steps[index].name == "terms" and steps[index].value.ndim:
+            return index
+    return max(range(len(steps)), key=lambda index: steps[index].value.numel())
+
+
+def _step(e: Exploration, layout: _Layout, step: Step) -> dict[str, object]:
+    symbol = e.spec.symbols.get(step.name, Symbol(""))
+    said: dict[str, object] = {
+        "name": step.name,
+        "line": step.line,
+        "source": step.source,
+        "latex": symbol.latex,
+        "shape": list(step.value.shape),
+        "gradient": step.gradient is not None,
+    }
+    if step.value.ndim == 0:
+        said["value"] = number(float(step.value))
+    elif step.value.numel():
+        said["thumbnail"] = _thumbnail(layout, layout.grid(step))
+    return said
+
+
+def _thumbnail(layout: _Layout, grid: Grid) -> dict[str, object]:
+    """The matrix as at most 56×56 bytes: 0..253 from `low` to `high`, 254 NaN, 255 masked."""
+    matrix = layout.arranged(grid, grid.value)
+    boolean = matrix.dtype == torch.bool
+    matrix = matrix.float()
+    masked, broken = matrix.isneginf(), matrix.isnan() | matrix.isposinf()
+    if max(matrix.shape) > THUMBNAIL:
+        size = tuple(min(length, THUMBNAIL) for length in matrix.shape)
+        present = ~(masked | broken)
+
+        def shrink(full: Tensor) -> Tensor:
+            return adaptive_avg_pool2d(full.float()[None, None], size)[0, 0]
+
+        share = shrink(present)
+        matrix = shrink(matrix.masked_fill(~present, 0)) / share.clamp_min(1e-9)
+        broken = shrink(broken) > 0
+        masked = (share == 0) & ~broken
+    low, high = _range(matrix[~(masked | broken)])
+    scaled = ((matrix - low) / ((high - low) or 1.0) * 253).nan_to_num(0, 0, 0)
+    shades = scaled.round().clamp(0, 253).to(torch.uint8)
+    shades[masked], shades[broken] = MASKED, NOT_A_NUMBER
+    return {
+        "rows": shades.shape[0],
+        "columns": shades.shape[1],
+        "low": low,
+        "high": high,
+        "boolean": boolean,
+        "data": packed(shades, torch.uint8),
+    }
+
+
+def _range(values: Tensor) -> tuple[float, float]:
+    """Least and largest; symmetric about 0 where there are both signs."""
+    if values.numel() == 0:
+        return 0.0, 0.0
+    low, high = float(values.min()), float(values.max())
+    if low < 0 < high:
+        reach = max(-low, high)
+        return -reach, reach
+    return low, high
+
+
+def _shown(e: Exploration, layout: _Layout, steps: list[Step], place: int) -> dict[str, object]:
+    """The chosen step in full: value, gradient, weight and mask, as laid out."""
+    step = steps[place]
+    grid = layout.grid(step)
+    rows, columns = (min(length, MOST_CELLS) for length in grid.shape)
+
+    def laid_out(tensor: Tensor) -> Tensor:
+        return layout.arranged(grid, tensor.reshape(grid.shape))[:rows, :columns]
+
+    mask = e.trace.mask_of(step)
+    weights = e.weights.shares if e.weights is not None else None
+    same_cells = weights is not None and weights.shape == step.value.shape
+    symbol = e.spec.symbols.get(step.name, Symbol(""))
+    return {
+        "step": place,
+        "name": step.name,
+        "latex": symbol.latex,
+        "live": symbol.live,
+        "boolean": step.value.dtype == torch.bool,
+        "rows": rows,
+        "columns": columns,
+        "all_rows": grid.shape[0],
+        "all_columns": grid.shape[1],
+        "row_axis": _axis(layout, grid.rows, grid.shape[0], rows),
+        "column_axis": _axis(layout, grid.columns, grid.shape[1], columns),
+        "value": packed(laid_out(step.value)),
+        "gradient": None if step.gradient is None else packed(laid_out(step.gradient)),
+        "weight": packed(laid_out(weights)) if same_cells else None,
+        "mask": None if mask is None else packed(laid_out(mask), torch.uint8),
+        "hatched": e.trace.mask_of(step, earlier=True) is not None,
+        "others": {
+            name: packed(laid_out(other.value))
+            for name, other in _named_in(e, symbol.live, "[r,c]").items()
+            if other.value.shape == step.value.shape
+        },
+    }
+
+
+def _axis(layout: _Layout, name: str, length: int, shown: int) -> dict[str, object]:
+    pairs, sentences = layout.items(name, length)
+    order = layout.permutation(name, length)
+    places = torch.arange(length) if order is None else order.cpu()
+    return {
+        "name": name,
+        "items": places[:shown].tolist(),
+        "pairs": pairs[places][:shown].tolist() if len(pairs) == length else [],
+        "sentences": sentences[places][:shown].tolist() if len(sentences) == length else [],
+    }
+
+
+def _named_in(e: Exploration, live: str, index: str) -> dict[str, Step]:
+    """The steps a live formula refers to with this index: «name[r,c]»."""
+    found: dict[str, Step] = {}
+    for piece in live.split("«")[1:]:
+        reference = piece.split("»")[0]
+        name, bracket, _ = reference.partition("[")
+        step = e.trace.last(name)
+        if step is not None and bracket + _ == index:
+            found[name] = step
+    return found
+
+
+def _vectors(e: Exploration, steps: list[Step]) -> dict[str, str]:
+    """Every one-dimensional step in entry order, for the formulas with numbers put in."""
+    return {
+        step.name: packed(step.value)
+        for step in steps
+        if step.value.ndim == 1 and step.value.numel() <= MOST_CELLS
+    }
+
+
+def _term(e: Exploration, layout: _Layout, term: object) -> dict[str, object]:
+    """A heavy term with the items its cell stands for."""
+    step = e.trace.last(e.spec.terms)
+    axes = layout.axes(step)
+    items = []
+    for axis, place, length in zip(axes, term.cell, step.value.shape, strict=True):
+        pairs, sentences = layout.items(axis, length)
+        known = place < len(pairs)
+        items.append(
+            {
+                "axis": axis,
+                "item": place,
+                "pair": int(pairs[place]) if known else -1,
+                "sentence": int(sentences[place]) if known else -1,
+            }
+        )
+    return {
+        "items": items,
+        "value": number(term.value),
+        "share": term.share,
+        "so_far": term.so_far,
+    }

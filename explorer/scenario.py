@@ -1,0 +1,233 @@
+"""Everything the user chose, as one frozen value that fits into a link.
+
+No other state is shared between pages, server and browser: a scenario goes to JSON and back,
+and to a compressed, versioned piece of text and back.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import json
+import zlib
+from dataclasses import dataclass, field
+
+from explorer.problem import Problem
+from explorer.sources.encoders import EMBEDDED
+from explorer.sources.random_batch import RandomBatch
+
+LINK_VERSION = "1"
+# A link that unpacks to more than this was not made by us.
+LONGEST_JSON = 16_000_000
+
+SOURCES = ("example", "table", "random")
+FACETS = ("value", "mask", "weight", "gradient")
+ORDERS = ("entry", "label", "score")
+
+
+@dataclass(frozen=True)
+class Data:
+    """Which pairs, and what gives them similarities.
+
+    `rows` are the typed or uploaded (sentence, sentence, score) as text, exactly as entered;
+    `file` is the name of the file they came from. With a `cross_encoder` its scores take the
+    place of the encoder's cosines.
+    """
+
+    source: str = "example"
+    example: str = "graded_english"
+    rows: tuple[tuple[str, str, str], ...] = ()
+    file: str = ""
+    random: RandomBatch = field(default_factory=RandomBatch)
+    encoder: str = EMBEDDED
+    cross_encoder: str = ""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How scored pairs become positives, negatives, classes and prototypes.
+
+    `threshold`: a pair with this score or more is positive; None is half of the largest score.
+    `extra_negatives`: the other pairs' second sentences serve as keys too. `prototypes`: one
+    row of numbers a class, as text; empty for the class means.
+    """
+
+    threshold: float | None = None
+    extra_negatives: bool = True
+    prototypes: str = ""
+
+
+@dataclass(frozen=True)
+class View:
+    """What is being looked at: a step by its place, one facet of it, the order, a pinned cell."""
+
+    step: int | None = None
+    facet: str = "value"
+    order: str = "label"
+    pinned: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """The whole scene."""
+
+    data: Data = field(default_factory=Data)
+    rules: Rules = field(default_factory=Rules)
+    loss: str = "cosent"
+    convention: str = ""
+    parameters: tuple[tuple[str, object], ...] = ()
+    view: View = field(default_factory=View)
+
+    def to_json(self) -> dict[str, object]:
+        chosen = dataclasses.asdict(self)
+        chosen["parameters"] = dict(self.parameters)
+        return chosen
+
+    @classmethod
+    def from_json(cls, chosen: object) -> Scenario:
+        """Read what `to_json` wrote, or any part of it; what is left out has its default.
+
+        Raises:
+            Problem: naming the first entry that does not fit.
+        """
+        return _read(cls, chosen, "scenario")
+
+    def to_link(self) -> str:
+        """A short text for the end of a URL: version, dot, deflated JSON of what differs."""
+        text = json.dumps(_differences(self.to_json(), Scenario().to_json()), ensure_ascii=False)
+        squeezed = zlib.compress(text.encode("utf-8", "surrogatepass"), 9)
+        return f"{LINK_VERSION}.{base64.urlsafe_b64encode(squeezed).decode().rstrip('=')}"
+
+    @classmethod
+    def from_link(cls, link: str) -> Scenario:
+        """Read a link. An unknown version and a damaged link are told apart."""
+        version, _, body = link.partition(".")
+        if version != LINK_VERSION:
+            raise Problem("link_version", version=version[:12] or "?", known=LINK_VERSION)
+        try:
+            packed = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
+            unpacker = zlib.decompressobj()
+            text = unpacker.decompress(packed, LONGEST_JSON)
+            if not unpacker.eof:
+                raise Problem("link_damaged")
+            chosen = json.loads(text.decode("utf-8", "surrogatepass"))
+        except (binascii.Error, zlib.error, UnicodeDecodeError, ValueError) as damage:
+            raise Problem("link_damaged") from damage
+        return cls.from_json(chosen)
+
+
+def _differences(chosen: dict, default: dict) -> dict:
+    """What is chosen differently from the default, all the way down."""
+    kept: dict[str, object] = {}
+    for key, value in chosen.items():
+        if isinstance(value, dict) and isinstance(default.get(key), dict) and default[key]:
+            value = _differences(value, default[key])
+            if value:
+                kept[key] = value
+        elif value != default.get(key):
+            kept[key] = value
+    return kept
+
+
+def _read(kind: type, chosen: object, where: str) -> object:
+    if not isinstance(chosen, dict):
+        raise Problem("scenario_entry", where=where, value=_short(chosen))
+    known = {f.name: f for f in dataclasses.fields(kind)}
+    for name in chosen:
+        if name not in known:
+            raise Problem("scenario_unknown", where=f"{where}.{_short(name)}")
+    values = {
+        name: _READERS.get((kind, name), _plain)(value, known[name], f"{where}.{name}")
+        for name, value in chosen.items()
+    }
+    return kind(**values)
+
+
+def _plain(value: object, entry: dataclasses.Field, where: str) -> object:
+    """A number, text or switch of the same type as the default."""
+    if entry.default_factory is not dataclasses.MISSING:
+        return _read(type(entry.default_factory()), value, where)
+    like = entry.default
+    if isinstance(like, bool):
+        fits = isinstance(value, bool)
+    elif isinstance(like, int):
+        fits = isinstance(value, int) and not isinstance(value, bool)
+    elif isinstance(like, float):
+        fits = isinstance(value, int | float) and not isinstance(value, bool)
+        value = float(value) if fits else value
+    else:
+        fits = isinstance(value, str)
+    if not fits:
+        raise Problem("scenario_entry", where=where, value=_short(value))
+    return value
+
+
+def _one_of(choices: tuple[str, ...]):
+    def read(value: object, entry: dataclasses.Field, where: str) -> object:
+        if value not in choices:
+            raise Problem("scenario_entry", where=where, value=_short(value))
+        return value
+
+    return read
+
+
+def _rows(value: object, entry: dataclasses.Field, where: str) -> object:
+    if not isinstance(value, list | tuple):
+        raise Problem("scenario_entry", where=where, value=_short(value))
+    rows = []
+    for number, row in enumerate(value, 1):
+        if not isinstance(row, list | tuple) or len(row) != 3:
+            raise Problem("scenario_entry", where=f"{where}[{number}]", value=_short(row))
+        rows.append(tuple("" if cell is None else str(cell) for cell in row))
+    return tuple(rows)
+
+
+def _number_or_none(value: object, entry: dataclasses.Field, where: str) -> object:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise Problem("scenario_entry", where=where, value=_short(value))
+    return float(value)
+
+
+def _parameters(value: object, entry: dataclasses.Field, where: str) -> object:
+    """Names and values as they came; the loss at hand says which it accepts."""
+    if not isinstance(value, dict):
+        raise Problem("scenario_entry", where=where, value=_short(value))
+    return tuple(
+        (str(name), tuple(given) if isinstance(given, list) else given)
+        for name, given in value.items()
+    )
+
+
+def _step(value: object, entry: dataclasses.Field, where: str) -> object:
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    raise Problem("scenario_entry", where=where, value=_short(value))
+
+
+def _cell(value: object, entry: dataclasses.Field, where: str) -> object:
+    if value is None:
+        return None
+    whole = isinstance(value, list | tuple) and all(type(place) is int for place in value)
+    if not whole or len(value) != 2:
+        raise Problem("scenario_entry", where=where, value=_short(value))
+    return tuple(value)
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+_READERS = {
+    (Data, "source"): _one_of(SOURCES),
+    (Data, "rows"): _rows,
+    (Rules, "threshold"): _number_or_none,
+    (Scenario, "parameters"): _parameters,
+    (View, "step"): _step,
+    (View, "facet"): _one_of(FACETS),
+    (View, "order"): _one_of(ORDERS),
+    (View, "pinned"): _cell,
+}

@@ -1,0 +1,87 @@
+"""English and Chinese say the same things, and everything asked for is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from explorer.locale import LANGUAGES, catalogue, say
+from explorer.problem import Problem
+from losses import LOSSES
+
+ROOT = Path(__file__).resolve().parents[2] / "explorer"
+SCRIPTS = sorted((ROOT / "instruments").glob("*.js"))
+
+
+def placeholders(sentence):
+    return set(re.findall(r"\{(\w+)\}", sentence))
+
+
+def test_the_same_keys_in_every_language():
+    keys = [set(catalogue(language)) for language in LANGUAGES]
+    assert keys[0] == keys[1]
+
+
+def test_the_same_placeholders_in_every_language():
+    for key, sentence in catalogue("en").items():
+        assert placeholders(sentence) == placeholders(catalogue("zh")[key]), key
+
+
+def test_nothing_is_empty_and_chinese_is_chinese():
+    for key in catalogue("en"):
+        assert catalogue("en")[key].strip(), key
+        assert catalogue("zh")[key].strip(), key
+    chinese = sum(bool(re.search("[一-鿿]", s)) for s in catalogue("zh").values())
+    assert chinese > 0.95 * len(catalogue("zh"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_every_key_an_instrument_names_exists(script):
+    text = script.read_text(encoding="utf-8")
+    named = set(
+        re.findall(r'"((?:ui|facet|order|axis|figure|source|column|rule|problem)\.[\w.]+)"', text)
+    )
+    assert named <= set(catalogue("en")), named - set(catalogue("en"))
+
+
+def test_every_problem_raised_has_its_sentence():
+    raised = set()
+    for path in ROOT.rglob("*.py"):
+        raised |= set(re.findall(r'Problem\(\s*"(\w+)"', path.read_text(encoding="utf-8")))
+    assert len(raised) > 20
+    missing = {key for key in raised if f"problem.{key}" not in catalogue("en")}
+    assert not missing
+
+
+OURS = (
+    "cosent weighted_cosent hierarchical_cosent multitask_cosent pairwise_logistic max_violation "
+    "pairwise_hinge circle circle_self_paced cosine_mse binary_cross_entropy angle info_nce nt_xent "
+    "nce supcon siglip contrastive triplet softmax arcface"
+).split()
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_loss_and_parameter_of_ours_is_described(name):
+    """A loss added in one file may go without: the page then shows its docstring."""
+    assert f"loss.{name}.about" in catalogue("en")
+    for parameter in LOSSES[name].parameters:
+        assert f"parameter.{parameter.name}" in catalogue("en")
+        for choice in parameter.choices:
+            assert f"choice.{choice}" in catalogue("en")
+    for symbol in LOSSES[name].symbols.values():
+        for axis in symbol.axes:
+            assert f"axis.{axis}" in catalogue("en")
+            assert f"axis.one.{axis}" in catalogue("en")
+
+
+def test_values_are_put_in_as_text():
+    said = say("en", "problem.unknown_loss", name="{known}", known="cosent")
+    assert "cosent" in said
+
+
+def test_a_problem_speaks_english_and_travels_as_json():
+    problem = Problem("no_positives", threshold="3")
+    assert "threshold 3" in str(problem)
+    assert problem.to_json() == {"key": "problem.no_positives", "values": {"threshold": "3"}}

@@ -1,0 +1,146 @@
+"""A picture is what the exploration says, arranged and packed."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from explorer.explore import explore
+from explorer.picture import describe_batch, number, packed, picture
+from explorer.scenario import Data, Scenario, View
+from explorer.sources.random_batch import RandomBatch
+from losses import LOSSES
+
+RANDOM = Data(source="random", random=RandomBatch(pairs=20, dimension=8, seed=1))
+
+
+def drawn(loss="cosent", data=RANDOM, **view):
+    found = explore(Scenario(data=data, loss=loss, view=View(**view)))
+    return found, picture(found)
+
+
+def unpacked(text, kind=np.float32):
+    return np.frombuffer(base64.b64decode(text), dtype=kind)
+
+
+def matrix(shown, what="value", kind=np.float32):
+    return unpacked(shown[what], kind).reshape(shown["rows"], shown["columns"])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_it_is_strict_json(loss):
+    _, made = drawn(loss)
+    text = json.dumps(made, allow_nan=False)
+    assert json.loads(text)["steps"][made["chosen"]]["name"] == made["shown"]["name"]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_step_can_be_shown(loss):
+    found, made = drawn(loss)
+    for place, step in enumerate(made["steps"]):
+        _, again = drawn(loss, step=place, order="entry")
+        shown = again["shown"]
+        value = [*found.trace.inputs, *found.trace.steps][place].value
+        assert shown["all_rows"] * shown["all_columns"] == value.numel(), step["name"]
+        expected = value.reshape(shown["all_rows"], shown["all_columns"]).float().numpy()
+        np.testing.assert_array_equal(matrix(shown), expected[: shown["rows"], : shown["columns"]])
+
+
+@pytest.mark.parametrize("order", ["entry", "label", "score"])
+def test_rows_and_columns_are_arranged_as_their_items_say(order):
+    found, made = drawn(order=order)
+    shown = made["shown"]
+    rows, columns = shown["row_axis"]["items"], shown["column_axis"]["items"]
+    terms = found.trace.last("terms").value.float().numpy()
+    np.testing.assert_array_equal(matrix(shown), terms[np.ix_(rows, columns)])
+    gradient = found.trace.last("terms").gradient.float().numpy()
+    np.testing.assert_array_equal(matrix(shown, "gradient"), gradient[np.ix_(rows, columns)])
+    by = {
+        "entry": np.arange(20),
+        "label": found.batch.labels.numpy(),
+        "score": found.batch.scores.numpy(),
+    }[order]
+    assert (np.diff(by[rows]) >= 0).all()
+    assert sorted(rows) == list(range(20))
+
+
+def test_the_mask_marks_the_absent_cells():
+    _, made = drawn()
+    mask = matrix(made["shown"], "mask", np.uint8)
+    np.testing.assert_array_equal(mask == 0, np.isneginf(matrix(made["shown"])))
+
+
+def test_weights_are_shares():
+    _, made = drawn()
+    assert matrix(made["shown"], "weight").sum() == pytest.approx(1, rel=1e-5)
+
+
+def test_a_vector_is_a_strip_and_a_scalar_a_number():
+    _, made = drawn(step=0)
+    assert (made["shown"]["rows"], made["shown"]["columns"]) == (1, 20)
+    assert "value" in made["steps"][-1]
+    assert "thumbnail" not in made["steps"][-1]
+
+
+def test_thumbnails_of_large_matrices_are_small_and_keep_the_mask():
+    data = Data(source="random", random=RandomBatch(pairs=200, dimension=8))
+    _, made = drawn(data=data)
+    thumb = made["steps"][made["chosen"]]["thumbnail"]
+    assert (thumb["rows"], thumb["columns"]) == (56, 56)
+    shades = unpacked(thumb["data"], np.uint8).reshape(56, 56)
+    assert (shades[-1, :20] == 255).all()  # highest labels below nothing: masked
+    assert (shades[0, 40:] < 254).all()
+
+
+def test_levels_are_stacked_as_rows():
+    _, made = drawn("hierarchical_cosent")
+    assert made["shown"]["all_rows"] == 60
+    assert made["shown"]["row_axis"]["pairs"][:20] == list(range(20))
+
+
+def test_live_formulas_find_their_numbers():
+    """Every «name» of a shown step's formula is sent with it."""
+    for loss in LOSSES:
+        found, made = drawn(loss)
+        for place, step in enumerate(made["steps"]):
+            symbol = found.spec.symbols.get(step["name"])
+            if symbol is None or not symbol.live or len(step["shape"]) == 0:
+                continue
+            _, again = drawn(loss, step=place)
+            for reference in symbol.live.split("«")[1:]:
+                name, _, index = reference.split("»")[0].partition("[")
+                if index == "r,c]":
+                    assert name in again["shown"]["others"], (loss, step["name"], name)
+                elif index:
+                    assert name in again["vectors"], (loss, step["name"], name)
+                else:
+                    assert name in again["parameters"], (loss, step["name"], name)
+
+
+def test_heavy_terms_name_the_pairs_of_their_cell():
+    found, made = drawn()
+    for term, said in zip(found.heaviest, made["heaviest"], strict=True):
+        assert [item["pair"] for item in said["items"]] == list(term.cell)
+
+
+def test_numbers_that_json_lacks_are_words():
+    assert [number(x) for x in (1.5, None)] == [1.5, None]
+    words = [number(x) for x in (float("inf"), float("-inf"), float("nan"))]
+    assert words == ["inf", "-inf", "nan"]
+
+
+def test_packing_is_little_endian_float32():
+    assert unpacked(packed(torch.tensor([1.0, -2.5]))).tolist() == [1.0, -2.5]
+
+
+def test_the_batch_is_described_with_its_sentences_untouched():
+    found, _ = drawn(data=Data(example="graded_chinese"))
+    said = describe_batch(found.batch)
+    assert said["first"] == list(found.batch.pairs.first)
+    assert said["positives"] + said["negatives"] == len(found.batch)
+    assert dataclasses.asdict(found.scenario.data)["example"] == "graded_chinese"
