@@ -1,0 +1,1 @@
+"""What draws: Python components, each with its own script beside it."""

@@ -1,0 +1,98 @@
+// The gradient of every pair as bars, and the pairs that feel most in words.
+(window.LossPrismInstruments ??= {}).bars = (root, channel) => {
+  "use strict";
+  const { h, say, worded, show, floats, clip } = LossPrism;
+  const LISTED = 10;
+  const canvas = h("canvas.lp-bar-chart", { role: "img" });
+  const list = h("ol.lp-list");
+  root.append(worded("h2", "ui.gradient_per_pair"), worded("p.lp-note", "ui.gradient_note"), canvas, list);
+
+  let gradient = new Float32Array();
+  let order = [];
+  const lines = Array.from({ length: LISTED }, () => {
+    const bar = h("i");
+    const value = h("span.lp-value");
+    const [first, second] = [h("span"), h("span")];
+    const line = h("li.lp-felt", { hidden: true },
+      h("div.lp-bar-box", {}, bar), value, h("div.lp-two", {}, first, second));
+    line.addEventListener("mouseenter", () => channel.point([line.pair]));
+    line.addEventListener("mouseleave", () => channel.point());
+    return { line, bar, value, first, second };
+  });
+  list.append(...lines.map(({ line }) => line));
+
+  // Bars stand in the order of the matrix's columns, or in entry order where those are no pairs.
+  function displayOrder() {
+    const { pairs } = channel.picture.shown.column_axis;
+    const whole = pairs.length === gradient.length && new Set(pairs).size === pairs.length;
+    return whole && !pairs.includes(-1) ? pairs : Array.from(gradient.keys());
+  }
+
+  function take() {
+    gradient = floats(channel.picture.pairs.gradient);
+    order = displayOrder();
+    draw();
+    const ranked = Array.from(gradient.keys())
+      .sort((a, b) => Math.abs(gradient[b]) - Math.abs(gradient[a])).slice(0, LISTED);
+    const most = Math.abs(gradient[ranked[0]]) || 1;
+    lines.forEach(({ line, bar, value, first, second }, place) => {
+      const pair = ranked[place];
+      line.hidden = pair === undefined || !gradient[pair];
+      if (line.hidden) return;
+      const g = gradient[pair];
+      bar.style.width = `${(50 * Math.abs(g)) / most}%`;
+      bar.className = g > 0 ? "lp-up" : "lp-down";
+      value.textContent = show(g, 3);
+      if (line.pair !== pair || first.textContent === "") {
+        line.pair = pair;
+        first.textContent = clip(channel.batch.first[pair], 70);
+        second.textContent = clip(channel.batch.second[pair], 70);
+        line.title = `${channel.batch.first[pair]}\n${channel.batch.second[pair]}`;
+      }
+    });
+  }
+
+  function draw() {
+    const ratio = window.devicePixelRatio || 1;
+    const [wide, tall] = [canvas.clientWidth || 300, 120];
+    canvas.width = Math.round(wide * ratio);
+    canvas.height = Math.round(tall * ratio);
+    const context = canvas.getContext("2d");
+    context.scale(ratio, ratio);
+    let most = 0;
+    for (const g of gradient) most = Math.max(most, Math.abs(g));
+    const style = getComputedStyle(document.body);
+    const [up, down, line] = ["--lp-up", "--lp-down", "--lp-line"].map((n) => style.getPropertyValue(n));
+    const width = wide / Math.max(order.length, 1);
+    context.fillStyle = line;
+    context.fillRect(0, tall / 2 - 0.5, wide, 1);
+    const pointed = new Set(channel.pointed.pairs);
+    order.forEach((pair, place) => {
+      const size = most ? (gradient[pair] / most) * (tall / 2 - 6) : 0;
+      if (pointed.has(pair)) {
+        context.fillStyle = style.getPropertyValue("--lp-pointed");
+        context.fillRect(place * width, 0, Math.max(width, 2), tall);
+      }
+      context.fillStyle = size > 0 ? up : down;
+      context.fillRect(place * width + width * 0.12, tall / 2 - Math.max(size, 0), Math.max(width * 0.76, 0.6), Math.abs(size));
+    });
+    canvas.setAttribute("aria-label", say("ui.bars_label", { count: order.length, most: show(most, 3) }));
+  }
+
+  function mark() {
+    for (const { line } of lines) line.classList.toggle("lp-lit", channel.pointed.pairs.includes(line.pair));
+    draw();
+  }
+
+  canvas.addEventListener("mousemove", (event) => {
+    const box = canvas.getBoundingClientRect();
+    const place = Math.floor(((event.clientX - box.left) / box.width) * order.length);
+    if (place in order) channel.point([order[place]]);
+  });
+  canvas.addEventListener("mouseleave", () => channel.point());
+  channel.on("batch", () => { for (const { line, first } of lines) { line.pair = null; first.textContent = ""; } });
+  channel.on("picture", take);
+  channel.on("pointed", mark);
+  channel.on("theme", draw);
+  new ResizeObserver(draw).observe(root);
+};

@@ -1,0 +1,78 @@
+"""An instrument: a component of the page with its own .js beside it.
+
+The HTML template is a constant, because Gradio compiles whatever stands in it as code; all data
+reaches an instrument through its channel. Scripts and styles are static files of this folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import gradio as gr
+
+HERE = Path(__file__).resolve().parent
+SCRIPTS = (
+    "vendor/katex/katex.min.js",
+    "prism.js",
+    "controls.js",
+    "figures.js",
+    "derivation.js",
+    "matrix.js",
+    "bars.js",
+    "terms.js",
+    "pairs.js",
+)
+STYLES = ("vendor/katex/katex.min.css", "prism.css")
+
+from gradio.events import Dependency
+
+class Instrument(gr.HTML):
+    """The instrument `name` (``name.js``), listening to one channel of the page."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        channel: str = "main",
+        server_functions: Sequence[Callable] = (),
+        **keywords: object,
+    ) -> None:
+        super().__init__(
+            value=None,
+            html_template=f'<div class="lp lp-{name}"></div>',
+            js_on_load=_MOUNT.replace("NAME", name),
+            apply_default_css=False,
+            server_functions=list(server_functions) or None,
+            channel=channel,
+            elem_id=f"{channel}-{name}",
+            elem_classes=["lp-instrument"],
+            **keywords,
+        )
+
+    def api_info(self) -> dict[str, object]:
+        return {"type": "object"}
+    from typing import Callable, Literal, Sequence, Any, TYPE_CHECKING
+    from gradio.blocks import Block
+    if TYPE_CHECKING:
+        from gradio.components import Timer
+        from gradio.components.base import Component
+
+def head(data: dict[str, object]) -> str:
+    """The tags that load every instrument, with the data they all need.
+
+    Plain scripts, in order, so that they have run before any component mounts. The data is
+    JSON inside a script: `<` is escaped, so nothing in it can end the script.
+    """
+    gr.set_static_paths([HERE])
+    inline = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+    tags = [f'<link rel="stylesheet" href="{_address(style)}">' for style in STYLES]
+    tags.append(f"<script>window.LossPrismData = {inline};</script>")
+    tags += [f'<script src="{_address(script)}"></script>' for script in SCRIPTS]
+    return "\n".join(tags)
+
+def _address(name: str) -> str:
+    """Where Gradio serves a file of this folder, with its age so that no cache holds an old one."""
+    path = HERE / name
+    return f"gradio_api/file={path.as_posix()}?v={int(path.stat().st_mtime)}"

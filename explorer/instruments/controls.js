@@ -1,0 +1,371 @@
+// The sidebar: data, encoder, loss, parameters, rules. Each control changes the scenario and
+// nothing else.
+(window.LossPrismInstruments ??= {}).controls = (root, channel, server) => {
+  "use strict";
+  const { h, say, worded, show, tex, losses, examples, limits } = LossPrism;
+  const GROUPS = ["pair_scores", "in_batch", "distances", "prototypes", "own"];
+
+  // ---- Pieces ------------------------------------------------------------------------------
+
+  // A number that slides and can be typed: range for the hand, box for the exact value.
+  function slider({ label, formula, low, high, step, logarithmic, initial, change, name }) {
+    const from = Math.max(low, logarithmic ? 1e-6 : low);
+    const toTrack = (v) => (logarithmic ? Math.log(Math.max(v, from) / from) / Math.log(high / from) : (v - low) / (high - low));
+    const ofTrack = (t) => (logarithmic ? from * (high / from) ** t : low + t * (high - low));
+    const tidy = (v) => {
+      const exact = logarithmic ? Number(v.toPrecision(3)) : Math.round(v / step) * step;
+      return Number(Math.min(high, Math.max(low, exact)).toPrecision(6));
+    };
+    const track = h("input", { type: "range", min: 0, max: 1000, step: 1, "aria-label": label });
+    const box = h("input.lp-number", { type: "number", min: low, max: high, step: "any", "aria-label": label });
+    if (name) track.dataset.parameter = name;
+    const put = (v) => { track.value = Math.round(1000 * toTrack(v)); fill(); };
+    const fill = () => track.style.setProperty("--lp-fill", `${track.value / 10}%`);
+    const reset = h("button.lp-square", { type: "button", "data-title": "ui.reset" }, "↺");
+    track.addEventListener("input", () => {
+      const v = tidy(ofTrack(track.value / 1000));
+      box.value = v;
+      fill();
+      box.classList.remove("lp-bad");
+      change(v);
+    });
+    box.addEventListener("input", () => {
+      const v = Number(box.value);
+      const fits = box.value.trim() !== "" && v >= low && v <= high;
+      box.classList.toggle("lp-bad", !fits);
+      box.title = fits ? "" : say("ui.accepted", { low, high });
+      if (fits) { put(v); change(v); }
+    });
+    reset.addEventListener("click", () => { box.value = initial; put(initial); box.classList.remove("lp-bad"); change(initial); });
+    const head = h("span.lp-name");
+    if (formula) { const symbol = h("span"); tex(symbol, formula); head.append(symbol, " "); }
+    head.append(h("span", {}, label));
+    return {
+      element: h("div.lp-slider", {}, h("div.lp-row", {}, head, box, reset), track),
+      set(v) { box.value = v; put(v); box.classList.remove("lp-bad"); },
+    };
+  }
+
+  const section = (key, ...children) => h("section", {}, worded("h2", key), ...children);
+  const labelled = (key, control) => h("label.lp-field", {}, worded("span", key), control);
+
+  // ---- Head --------------------------------------------------------------------------------
+
+  const languageButton = h("button.lp-quiet", {
+    type: "button", id: "lp-language",
+    onclick: () => LossPrism.speak(LossPrism.language() === "en" ? "zh" : "en"),
+  });
+  const themeButton = h("button.lp-quiet", {
+    type: "button", id: "lp-theme", "data-title": "ui.theme", onclick: () => LossPrism.setTheme(!LossPrism.isDark()),
+  }, "◐");
+  const copyButton = worded("button.lp-quiet", "ui.copy_link", {
+    type: "button",
+    onclick: async () => {
+      await navigator.clipboard.writeText(location.href);
+      copyButton.textContent = say("ui.copied");
+      setTimeout(() => { copyButton.textContent = say("ui.copy_link"); }, 1500);
+    },
+  });
+
+  // ---- Data --------------------------------------------------------------------------------
+
+  const SOURCES = ["example", "table", "file", "random"];
+  let tab = "example";
+  const tabs = Object.fromEntries(SOURCES.map((source) => [source, worded("button.lp-tab", `source.${source}`, {
+    type: "button", role: "tab", id: `lp-source-${source}`, onclick: () => openTab(source),
+  })]));
+
+  const exampleChoice = h("select", { id: "lp-example", onchange: () => channel.set({ data: { source: "example", example: exampleChoice.value } }) },
+    Object.keys(examples).map((id) => worded("option", `example.${id}.title`, { value: id })));
+  const exampleAbout = h("p.lp-note");
+  const copyExample = worded("button.lp-button", "ui.edit_copy", { type: "button", onclick: editCopy });
+  const editButton = worded("button.lp-button", "ui.edit_pairs", { type: "button", onclick: () => channel.publish("edit") });
+  const tableNote = h("p.lp-note");
+
+  const chooser = h("input", { type: "file", id: "lp-file", accept: ".csv,.tsv,.txt,.jsonl,.json,.parquet", hidden: true });
+  const drop = h("button.lp-drop", { type: "button", onclick: () => chooser.click() },
+    worded("b", "ui.drop_file"), worded("span", "ui.file_kinds"));
+  const fileNote = h("p.lp-note");
+  const columnBox = h("div.lp-columns");
+
+  const panels = {
+    example: h("div.lp-panel", {}, labelled("ui.example", exampleChoice), exampleAbout, copyExample),
+    table: h("div.lp-panel", {}, worded("p.lp-note", "ui.table_about"), editButton, tableNote),
+    file: h("div.lp-panel", {}, chooser, drop, fileNote, columnBox),
+    random: h("div.lp-panel"),
+  };
+  const skippedList = h("ul.lp-skipped", { hidden: true });
+
+  function openTab(source) {
+    tab = source;
+    showTab();
+    if (source === "example") channel.set({ data: { source: "example" } });
+    if (source === "random") channel.set({ data: { source: "random" } });
+    if (source === "table") {
+      if (channel.scenario.data.rows.length) channel.set({ data: { source: "table" } });
+      channel.publish("edit");
+    }
+  }
+
+  function showTab() {
+    for (const source of SOURCES) {
+      tabs[source].setAttribute("aria-selected", String(source === tab));
+      panels[source].hidden = source !== tab;
+    }
+  }
+
+  // An example or a file becomes rows of one's own, to change at will.
+  function editCopy() {
+    const { first, second, labels } = channel.batch;
+    const rows = labels.map((label, i) => [first[i], second[i], String(label)]);
+    channel.set({ data: { source: "table", rows, file: "" } });
+    channel.publish("edit");
+  }
+
+  // ---- File --------------------------------------------------------------------------------
+
+  let file = null;
+  chooser.addEventListener("change", () => { if (chooser.files[0]) readFile(chooser.files[0]); chooser.value = ""; });
+  drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("lp-over"); });
+  drop.addEventListener("dragleave", () => drop.classList.remove("lp-over"));
+  drop.addEventListener("drop", (event) => {
+    event.preventDefault();
+    drop.classList.remove("lp-over");
+    if (event.dataTransfer.files[0]) readFile(event.dataTransfer.files[0]);
+  });
+
+  function encoded(blob) {
+    return new Promise((done, fail) => {
+      const reader = new FileReader();
+      reader.onload = () => done(reader.result.slice(reader.result.indexOf(",") + 1));
+      reader.onerror = () => fail(reader.error);
+      reader.readAsDataURL(blob);
+    });
+  }
+
+  async function readFile(blob, options = {}) {
+    if (blob.size > limits.bytes) {
+      channel.fail({ key: "problem.file_too_large", values: { name: blob.name, most: limits.bytes / 2 ** 20 } });
+      return;
+    }
+    file = blob;
+    channel.setBusy(true);
+    const answer = await server.read_file({ name: blob.name, content: await encoded(blob), ...options });
+    channel.setBusy(false);
+    if (!answer || answer.error) {
+      channel.fail(answer?.error ?? { key: "ui.server_gone", values: {} });
+      return;
+    }
+    describeFile(answer, options);
+    channel.skipped = answer.skipped;
+    channel.set({ data: { source: "table", rows: answer.rows, file: blob.name } });
+    channel.publish("skipped");
+  }
+
+  function describeFile(answer, options) {
+    const { name, total, used, limited, encoding } = answer;
+    fileNote.textContent = say(limited ? "ui.file_limited" : "ui.file_read", { name, total, used, encoding });
+    const pick = (role) => h("select", {
+      onchange: (event) => readFile(file, { ...options, columns: { ...answer.chosen, [role]: event.target.value } }),
+    }, answer.columns.map((column) => h("option", { value: column, selected: answer.chosen[role] === column }, column)));
+    const header = h("input", { type: "checkbox", checked: answer.header, onchange: () => readFile(file, { header: header.checked }) });
+    const sample = h("input", { type: "checkbox", checked: options.seed !== undefined && options.seed !== null, onchange: () => readFile(file, { ...options, seed: sample.checked ? 0 : null }) });
+    columnBox.replaceChildren(
+      ...Object.keys(answer.chosen).map((role) => labelled(`column.${role}`, pick(role))),
+      h("label.lp-check", {}, header, worded("span", "ui.has_header")),
+      ...(limited ? [h("label.lp-check", {}, sample, worded("span", "ui.random_rows"))] : []),
+    );
+  }
+
+  // ---- Random ------------------------------------------------------------------------------
+
+  const randomSliders = [];
+  function buildRandom() {
+    const labels = h("select", { id: "lp-random-labels", onchange: () => setRandom("labels", labels.value) },
+      ["binary", "graded", "continuous"].map((kind) => worded("option", `random.labels.${kind}`, { value: kind })));
+    const add = (name, step = 0.01) => {
+      const [low, most] = limits.random[name];
+      const high = name === "seed" ? 999 : most;
+      const control = slider({
+        label: say(`random.${name}`), low, high, step, initial: LossPrism.defaults.data.random[name],
+        change: (v) => setRandom(name, v), name: `random-${name}`,
+      });
+      control.element.querySelector(".lp-name span").dataset.say = `random.${name}`;
+      randomSliders.push([name, control]);
+      return control.element;
+    };
+    panels.random.append(
+      add("pairs", 1), add("dimension", 1), labelled("random.labels", labels), add("grades", 1),
+      add("agreement"), add("mislabelled"), add("imbalance"), add("hard_negatives"), add("seed", 1),
+    );
+    randomSliders.push(["labels", { set: (v) => { labels.value = v; } }]);
+  }
+  const setRandom = (name, value) => channel.set(
+    { data: { source: "random", random: { ...channel.scenario.data.random, [name]: value } } }, { announce: false });
+
+  // ---- Encoder -----------------------------------------------------------------------------
+
+  const encoderName = h("input", { type: "text", id: "lp-encoder", spellcheck: false, placeholder: limits.encoder });
+  const crossName = h("input", { type: "text", id: "lp-cross", spellcheck: false });
+  const useEncoder = worded("button.lp-button", "ui.use_encoder", {
+    type: "button",
+    onclick: () => channel.set({ data: { encoder: encoderName.value.trim() || limits.encoder, cross_encoder: crossName.value.trim() } }),
+  });
+  const encoderNow = h("p.lp-note");
+
+  // ---- Loss --------------------------------------------------------------------------------
+
+  const lossChoice = h("select", { id: "lp-loss", onchange: () => channel.choose(lossChoice.value) });
+  for (const group of GROUPS) {
+    const members = Object.entries(losses).filter(([, spec]) => spec.group === group);
+    if (!members.length) continue;
+    const box = h("optgroup", { label: say(`group.${group}`) });
+    box.dataset.group = group;
+    box.append(...members.map(([name, spec]) => h("option", { value: name }, spec.title)));
+    lossChoice.append(box);
+  }
+  const convention = h("select", { id: "lp-convention", onchange: () => channel.choose(channel.scenario.loss, convention.value) });
+  const conventionField = labelled("ui.convention", convention);
+  const parameters = h("div.lp-parameters");
+  const references = h("p.lp-note.lp-references");
+  let parameterControls = {};
+
+  function buildParameters() {
+    const { spec, scenario } = channel;
+    convention.replaceChildren(worded("option", "ui.own_convention", { value: "" }),
+      ...Object.keys(spec.conventions).map((name) => h("option", { value: name }, name)));
+    convention.value = scenario.convention;
+    conventionField.hidden = Object.keys(spec.conventions).length === 0;
+    const defaults = { ...spec.defaults, ...(spec.conventions[scenario.convention] ?? {}) };
+    parameterControls = {};
+    parameters.replaceChildren(...spec.parameters.map((parameter) => {
+      const control = parameterControl(parameter, defaults[parameter.name]);
+      parameterControls[parameter.name] = control;
+      control.set(scenario.parameters[parameter.name] ?? defaults[parameter.name]);
+      return control.element;
+    }));
+    LossPrism.reword(parameters);
+    references.textContent = spec.references.length ? say("ui.references", { list: spec.references.join("; ") }) : "";
+  }
+
+  function parameterControl(parameter, initial) {
+    const { name, kind } = parameter;
+    const change = (v) => channel.setParameter(name, v);
+    const spoken = LossPrism.has(`parameter.${name}`) ? say(`parameter.${name}`) : name;
+    if (kind === "number") {
+      return slider({
+        label: spoken, formula: parameter.symbol, low: parameter.minimum, high: parameter.maximum,
+        step: parameter.step, logarithmic: parameter.logarithmic, initial, change, name,
+      });
+    }
+    if (kind === "choice") {
+      const select = h("select", { onchange: () => change(select.value) },
+        parameter.choices.map((choice) => h("option", { value: choice },
+          LossPrism.has(`choice.${choice}`) ? say(`choice.${choice}`) : choice)));
+      select.dataset.parameter = name;
+      return { element: h("label.lp-field", {}, h("span", {}, spoken), select), set: (v) => { select.value = v; } };
+    }
+    if (kind === "switch") {
+      const box = h("input", { type: "checkbox", onchange: () => change(box.checked) });
+      box.dataset.parameter = name;
+      return { element: h("label.lp-check", {}, box, h("span", {}, spoken)), set: (v) => { box.checked = v; } };
+    }
+    const text = h("input", { type: "text", inputMode: "decimal" });
+    text.dataset.parameter = name;
+    text.addEventListener("input", () => {
+      const numbers = text.value.split(/[\s,;]+/).filter(Boolean).map(Number);
+      const fits = numbers.length > 0 && numbers.every(Number.isFinite);
+      text.classList.toggle("lp-bad", !fits);
+      if (fits) change(numbers);
+    });
+    return { element: h("label.lp-field", {}, h("span", {}, spoken), text), set: (v) => { text.value = Array.from(v).join(", "); } };
+  }
+
+  // ---- Rules -------------------------------------------------------------------------------
+
+  const threshold = h("input.lp-number", { type: "number", step: "any", id: "lp-threshold" });
+  threshold.addEventListener("input", () => {
+    const text = threshold.value.trim();
+    channel.set({ rules: { threshold: text === "" ? null : Number(text) } }, { announce: false });
+  });
+  const extra = h("input", { type: "checkbox", onchange: () => channel.set({ rules: { extra_negatives: extra.checked } }, { announce: false }) });
+  const prototypes = h("textarea", { rows: 2, spellcheck: false });
+  prototypes.addEventListener("change", () => channel.set({ rules: { prototypes: prototypes.value } }, { announce: false }));
+  const ruleText = h("ul.lp-rules");
+
+  function describeRules() {
+    const { batch } = channel;
+    if (!batch) return;
+    threshold.placeholder = show(batch.threshold);
+    const lines = [
+      say("rule.positives", { count: batch.positives, all: batch.labels.length, threshold: show(batch.threshold) }),
+      say("rule.negatives", { count: batch.negatives }),
+      say("rule.classes", { count: batch.classes, sentences: batch.sentences.length }),
+      say(batch.dimension ? "rule.vectors" : "rule.no_vectors", { dimension: batch.dimension }),
+    ];
+    if (batch.orthogonal) lines.push(say("rule.orthogonal"));
+    if (batch.given) lines.push(say("rule.given"));
+    lines.push(say("rule.unit"), say("rule.levels"), say("rule.logits"));
+    ruleText.replaceChildren(...lines.map((line) => h("li", {}, line)));
+  }
+
+  // ---- Together ----------------------------------------------------------------------------
+
+  buildRandom();
+  root.append(
+    h("header.lp-brand", {}, h("b", {}, "LossPrism"), h("span.lp-fill"), copyButton, themeButton, languageButton),
+    section("ui.loss", lossChoice, conventionField, parameters, references),
+    section("ui.data", h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), Object.values(panels), skippedList),
+    h("details", {}, worded("summary", "ui.encoder"), labelled("ui.encoder_name", encoderName),
+      labelled("ui.cross_encoder", crossName), useEncoder, encoderNow),
+    h("details", {}, worded("summary", "ui.rules"), ruleText, labelled("ui.threshold", threshold),
+      h("label.lp-check", {}, extra, worded("span", "ui.extra_negatives")), labelled("ui.prototypes", prototypes)),
+  );
+  LossPrism.reword(root);
+
+  function words() {
+    languageButton.textContent = LossPrism.language() === "en" ? "中文" : "English";
+    for (const box of lossChoice.children) box.label = say(`group.${box.dataset.group}`);
+    aboutData();
+    describeRules();
+  }
+
+  function aboutData() {
+    const { data } = channel.scenario;
+    const { note } = examples[data.example] ?? {};
+    exampleAbout.textContent = [say(`example.${data.example}.about`), note ? say(note) : ""].join(" ").trim();
+    tableNote.textContent = data.rows.length ? say("ui.rows_entered", { count: data.rows.length }) : "";
+    encoderNow.textContent = say(data.cross_encoder ? "ui.cross_now" : "ui.encoder_now", { name: data.cross_encoder || data.encoder });
+  }
+
+  let built = "";
+  channel.on("scenario", () => {
+    const { scenario } = channel;
+    const { data, rules } = scenario;
+    lossChoice.value = scenario.loss;
+    const key = `${scenario.loss}|${scenario.convention}`;
+    if (key !== built) buildParameters();
+    built = key;
+    exampleChoice.value = data.example;
+    for (const [name, control] of randomSliders) control.set(data.random[name]);
+    tab = data.source === "table" ? (data.file ? "file" : "table") : data.source;
+    if (data.file && !fileNote.textContent) fileNote.textContent = data.file;
+    if (document.activeElement !== threshold) threshold.value = rules.threshold ?? "";
+    extra.checked = rules.extra_negatives;
+    prototypes.value = rules.prototypes;
+    encoderName.value = data.encoder;
+    crossName.value = data.cross_encoder;
+    showTab();
+    words();
+  });
+  channel.on("batch", describeRules);
+  channel.on("language", () => { built = ""; buildParameters(); built = `${channel.scenario.loss}|${channel.scenario.convention}`; words(); });
+  channel.on("skipped", () => {
+    skippedList.hidden = channel.skipped.length === 0;
+    const told = channel.skipped.slice(0, 20).map(({ row, key, values }) => h("li", {}, say("ui.row_skipped", { row, reason: say(key, values) })));
+    const more = channel.skipped.length - told.length;
+    if (more > 0) told.push(h("li", {}, say("ui.more_skipped", { count: more })));
+    skippedList.replaceChildren(h("li", {}, h("b", {}, say("ui.skipped", { count: channel.skipped.length }))), ...told);
+  });
+  channel.connect(server);
+};

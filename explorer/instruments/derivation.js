@@ -1,0 +1,130 @@
+// The derivation: the definition's own lines, each with its formula, its value and a thumbnail.
+(window.LossPrismInstruments ??= {}).derivation = (root, channel) => {
+  "use strict";
+  const { h, say, worded, show, tex, bytes } = LossPrism;
+  const place = h("span.lp-place");
+  const step = (by) => () => go(channel.picture.chosen + by);
+  const rows = h("ol.lp-steps", { tabIndex: 0 });
+  root.append(
+    h("div.lp-bar", {},
+      worded("h2", "ui.derivation"),
+      h("div.lp-walk", {},
+        h("button.lp-square", { type: "button", "data-title": "ui.previous_step", onclick: step(-1) }, "◀"),
+        place,
+        h("button.lp-square", { type: "button", "data-title": "ui.next_step", onclick: step(1) }, "▶"))),
+    rows,
+  );
+  LossPrism.reword(root);
+
+  let built = "";
+  let parts = [];
+
+  function go(to) {
+    const last = channel.picture.steps.length - 1;
+    channel.set({ view: { step: Math.max(0, Math.min(last, to)) } }, { announce: false });
+  }
+
+  rows.addEventListener("keydown", (event) => {
+    const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    if (!by || !channel.picture) return;
+    event.preventDefault();
+    go(channel.picture.chosen + by);
+  });
+
+  // The rows stay as long as the lines are the same; only numbers and pictures move.
+  function build(steps) {
+    parts = steps.map((step, index) => {
+      const thumbnail = h("canvas.lp-thumb", { width: 1, height: 1 });
+      const value = h("span.lp-value");
+      const formula = h("div.lp-formula");
+      if (step.latex) tex(formula, step.latex);
+      else formula.append(h("code", {}, step.name));
+      const spoken = step.name.replace(/_/g, " ");
+      const line = h("code.lp-line", { title: step.source || step.name },
+        index < channel.picture.inputs ? spoken : step.source || step.name);
+      const key = [channel.scenario.loss, channel.spec.group, "any"]
+        .map((owner) => `step.${owner}.${step.name}`).find(LossPrism.has);
+      const about = key ? worded("p.lp-why", key) : null;
+      const row = h("li.lp-step", { onclick: () => go(index) },
+        h("div.lp-thumb-box", {}, thumbnail, value),
+        h("div.lp-words", {}, formula, line, about));
+      return { row, thumbnail, value };
+    });
+    rows.replaceChildren(...parts.map((part) => part.row));
+  }
+
+  function drawThumbnail(canvas, thumb) {
+    const { rows: height, columns: width } = thumb;
+    if (canvas.width !== width || canvas.height !== height) {
+      canvas.width = width;
+      canvas.height = height;
+    }
+    canvas.classList.toggle("lp-strip", height === 1);
+    const image = new ImageData(width, height);
+    const pixels = new Uint32Array(image.data.buffer);
+    const signs = thumb.low < 0 && thumb.high > 0;
+    const table = LossPrism.colours(thumb.boolean ? "mask" : signs ? "diverging" : "sequential");
+    const broken = LossPrism.word(LossPrism.palette().broken);
+    const data = bytes(thumb.data);
+    for (let i = 0; i < data.length; i += 1) {
+      if (data[i] === 255) pixels[i] = 0;
+      else if (data[i] === 254) pixels[i] = broken;
+      else pixels[i] = table[Math.round((data[i] / 253) * 255)];
+    }
+    canvas.getContext("2d").putImageData(image, 0, 0);
+  }
+
+  function draw() {
+    const { steps, chosen, inputs } = channel.picture;
+    const key = `${channel.scenario.loss}|${channel.scenario.convention}|`
+      + steps.map((step) => `${step.name}:${step.line}`).join();
+    if (key !== built) {
+      built = key;
+      build(steps);
+    }
+    steps.forEach((step, index) => {
+      const { row, thumbnail, value } = parts[index];
+      thumbnail.hidden = !step.thumbnail;
+      if (step.thumbnail) drawThumbnail(thumbnail, step.thumbnail);
+      const text = "value" in step ? show(step.value, 6) : "";
+      if (value.textContent !== text) value.textContent = text;
+      if (index === chosen) row.setAttribute("aria-current", "step");
+      else row.removeAttribute("aria-current");
+      row.classList.toggle("lp-input", index < inputs);
+    });
+    place.textContent = say("ui.step_of", { step: chosen + 1, all: steps.length });
+    keepInSight(parts[chosen].row);
+  }
+
+  // Scrolls the list, never the page.
+  function keepInSight(row) {
+    const [above, below] = [row.offsetTop - rows.offsetTop, 0];
+    if (above < rows.scrollTop) rows.scrollTop = above;
+    const bottom = above + row.offsetHeight + below;
+    if (bottom > rows.scrollTop + rows.clientHeight) rows.scrollTop = bottom - rows.clientHeight;
+  }
+
+  // A pair pointed at elsewhere is ringed in every thumbnail that has it as row or column.
+  function mark() {
+    const on = channel.pointed.pairs.length > 0;
+    rows.classList.toggle("lp-pointing", on);
+    if (!on || !channel.picture) {
+      for (const { row } of parts) row.style.removeProperty("--lp-mark");
+      return;
+    }
+    const { row_axis: rowAxis, column_axis: columnAxis } = channel.picture.shown;
+    const axis = columnAxis.pairs.length ? columnAxis : rowAxis;
+    const at = axis.pairs.indexOf(channel.pointed.pairs.at(-1));
+    for (const [index, { row }] of parts.entries()) {
+      const thumb = channel.picture.steps[index].thumbnail;
+      const shared = thumb && channel.picture.steps[index].shape.at(-1) === axis.pairs.length;
+      if (at >= 0 && shared) row.style.setProperty("--lp-mark", String((at + 0.5) / axis.pairs.length));
+      else row.style.removeProperty("--lp-mark");
+    }
+  }
+
+  channel.on("picture", draw);
+  channel.on("theme", () => { if (channel.picture) draw(); });
+  channel.on("language", () => { if (channel.picture) draw(); });
+  channel.on("pointed", mark);
+};

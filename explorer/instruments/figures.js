@@ -1,0 +1,96 @@
+// The head of the page: the loss with its formula, the strip of figures, and what went wrong.
+(window.LossPrismInstruments ??= {}).figures = (root, channel) => {
+  "use strict";
+  const { h, say, worded, show, percent, read, tex } = LossPrism;
+
+  const name = h("h1");
+  const about = h("p.lp-about");
+  const formula = h("div.lp-headline");
+  const problem = h("div.lp-problem", { role: "alert", hidden: true });
+  const busy = worded("div.lp-busy", "ui.working", { hidden: true });
+  const figure = (key) => {
+    const value = h("strong");
+    const extra = h("small");
+    return { box: h("div.lp-figure", { "data-title": `figure.${key}.about` }, worded("span", `figure.${key}`), value, extra), value, extra };
+  };
+  const figures = Object.fromEntries(
+    ["violated", "active", "effective", "spearman", "gradient", "device"].map((key) => [key, figure(key)]),
+  );
+  const loss = h("strong");
+  const marks = h("div.lp-marks");
+  const lossBox = h("div.lp-figure.lp-loss", {}, worded("span", "figure.loss"), loss, marks);
+  root.append(
+    problem, busy,
+    h("div.lp-head", {}, h("div", {}, name, about), formula),
+    h("div.lp-strip-of-figures", {}, lossBox, Object.values(figures).map((f) => f.box)),
+  );
+  LossPrism.reword(root);
+
+  function headline() {
+    const { spec } = channel;
+    const key = `loss.${channel.scenario.loss}.about`;
+    name.textContent = channel.scenario.convention
+      ? `${spec.title} · ${channel.scenario.convention}` : spec.title;
+    about.textContent = LossPrism.has(key) ? say(key) : spec.about;
+    if (formula.dataset.formula !== spec.formula) {
+      formula.dataset.formula = spec.formula;
+      if (spec.formula) tex(formula, `\\mathcal L = ${spec.formula}`, true);
+      else formula.replaceChildren();
+    }
+  }
+
+  // Floor, collapse value and the loss itself on one line, from the least to the largest.
+  function scale(found) {
+    const [at, floor, collapse] = [found.loss, found.floor, found.collapse].map(read);
+    const known = [at, floor, collapse].filter((v) => Number.isFinite(v));
+    if (known.length < 2) { marks.replaceChildren(); return; }
+    const low = Math.min(...known);
+    const high = Math.max(...known);
+    const where = (v) => `${high > low ? 4 + (92 * (v - low)) / (high - low) : 50}%`;
+    const mark = (kind, value, key) => (Number.isFinite(value)
+      ? h(`i.${kind}`, { style: `left:${where(value)}`, title: `${say(key)} ${show(value)}` }) : null);
+    const legend = [];
+    if (Number.isFinite(floor)) legend.push(h("span.lp-floor", {}, `${say("figure.floor")} ${show(floor, 3)}`));
+    if (Number.isFinite(collapse)) legend.push(h("span.lp-collapse", {}, `${say("figure.collapse")} ${show(collapse, 4)}`));
+    marks.replaceChildren(
+      h("div.lp-ruler", {}, mark("lp-floor", floor, "figure.floor"),
+        mark("lp-collapse", collapse, "figure.collapse"), mark("lp-now", at, "figure.loss")),
+      h("div.lp-legends", {}, legend),
+    );
+  }
+
+  function put(key, value, extra = "") {
+    const { value: strong, extra: small } = figures[key];
+    if (strong.textContent !== value) strong.textContent = value;
+    if (small.textContent !== extra) small.textContent = extra;
+  }
+
+  function draw() {
+    const found = channel.picture.figures;
+    loss.textContent = show(found.loss, 6);
+    scale(found);
+    put("violated", found.ordered ? percent(found.violated / found.ordered) : "—",
+      say("figure.of", { part: found.violated, all: found.ordered }));
+    put("active", show(found.active), found.terms === null ? "" : say("figure.of_terms", { all: found.terms }));
+    put("effective", show(found.effective, 3));
+    put("spearman", show(found.spearman, 3));
+    put("gradient", show(found.gradient_norm, 3), say(`figure.by_${found.gradient_of}`));
+    put("device", `${found.milliseconds.toFixed(1)} ms`, found.device);
+  }
+
+  function complain() {
+    problem.hidden = !channel.problem;
+    document.body.classList.toggle("lp-stale", Boolean(channel.problem));
+    if (channel.problem) problem.textContent = say(channel.problem.key, channel.problem.values);
+  }
+
+  channel.on("scenario", headline);
+  channel.on("picture", draw);
+  channel.on("problem", complain);
+  channel.on("busy", () => { busy.hidden = !channel.busy; });
+  channel.on("language", () => {
+    headline();
+    complain();
+    if (channel.picture) draw();
+  });
+};

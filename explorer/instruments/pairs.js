@@ -1,0 +1,145 @@
+// The table of pairs: type, paste from a spreadsheet, delete; every row of the batch to read.
+(window.LossPrismInstruments ??= {}).pairs = (root, channel) => {
+  "use strict";
+  const { h, say, worded, show, floats, limits } = LossPrism;
+  const body = h("tbody");
+  const count = h("span.lp-note");
+  const add = worded("button.lp-button", "ui.add_row", { type: "button", id: "lp-add-row", onclick: () => { addRow().querySelector("textarea").focus(); } });
+  const clear = worded("button.lp-button", "ui.clear_table", { type: "button", onclick: () => { body.replaceChildren(); addRow(); commit(); } });
+  const box = h("details.lp-table", {},
+    h("summary", {}, worded("span", "ui.pairs"), " ", count),
+    worded("p.lp-note", "ui.paste_hint"),
+    h("div.lp-scroll", {}, h("table", {},
+      h("thead", {}, h("tr", {}, h("th", {}, "#"), worded("th", "column.first"), worded("th", "column.second"), worded("th", "column.score"), worded("th", "ui.similarity"), h("th"))),
+      body)),
+    h("div.lp-row", {}, add, clear));
+  root.append(box);
+
+  // ---- Rows --------------------------------------------------------------------------------
+
+  function addRow(cells = ["", "", ""], before = null) {
+    const inputs = [
+      h("textarea", { rows: 1, value: cells[0], "data-title": "column.first" }),
+      h("textarea", { rows: 1, value: cells[1], "data-title": "column.second" }),
+      h("input", { type: "text", inputMode: "decimal", value: cells[2], "data-title": "column.score" }),
+    ];
+    const remove = h("button.lp-square", { type: "button", "data-title": "ui.delete_row" }, "×");
+    const line = h("tr", {}, h("td.lp-index"), inputs.map((input) => h("td", {}, input)), h("td.lp-similarity"), h("td", {}, remove));
+    remove.addEventListener("click", () => { line.remove(); number(); commit(); });
+    line.addEventListener("mouseenter", () => channel.point(line.pair === undefined ? [] : [line.pair]));
+    line.addEventListener("mouseleave", () => channel.point());
+    body.insertBefore(line, before);
+    LossPrism.reword(line);
+    number();
+    return line;
+  }
+
+  const cellsOf = (line) => Array.from(line.querySelectorAll("textarea, input"), (input) => input.value);
+  const rows = () => Array.from(body.children, cellsOf);
+
+  function number() {
+    Array.from(body.children).forEach((line, i) => { line.firstChild.textContent = i + 1; });
+  }
+
+  // Typed rows are sent once the typing pauses; what does not fit yet stays and is named.
+  let pause = null;
+  body.addEventListener("input", () => { clearTimeout(pause); pause = setTimeout(commit, 350); });
+  function commit() {
+    clearTimeout(pause);
+
+    channel.set({ data: { source: "table", rows: rows(), file: "" } });
+
+  }
+
+  // A block pasted from a spreadsheet fills cells to the right and downwards from where it lands.
+  body.addEventListener("paste", (event) => {
+    const text = event.clipboardData.getData("text/plain");
+    const block = spreadsheet(text);
+    if (block.length === 1 && block[0].length === 1) return;
+    event.preventDefault();
+    const line = event.target.closest("tr");
+    const column = Array.from(line.querySelectorAll("textarea, input")).indexOf(event.target);
+    let at = line;
+    for (const cells of block.slice(0, 20000)) {
+      if (!at) at = addRow();
+      const inputs = at.querySelectorAll("textarea, input");
+      cells.forEach((cell, i) => { if (inputs[column + i]) inputs[column + i].value = cell; });
+      at = at.nextElementSibling;
+    }
+    commit();
+  });
+
+  // Tab-separated lines; a cell that holds a tab, a line end or a quote is quoted, as
+  // spreadsheets do. A quote inside an unquoted cell is a quote.
+  function spreadsheet(text) {
+    const lines = [[""]];
+    let quoted = false;
+    const clean = text.replace(/\r\n?/g, "\n").replace(/\n$/, "");
+    for (let i = 0; i < clean.length; i += 1) {
+      const letter = clean[i];
+      const line = lines.at(-1);
+      if (quoted) {
+        if (letter === '"' && clean[i + 1] === '"') { line[line.length - 1] += '"'; i += 1; }
+        else if (letter === '"') quoted = false;
+        else line[line.length - 1] += letter;
+      } else if (letter === '"' && line.at(-1) === "" && closes(clean, i)) quoted = true;
+      else if (letter === "\t") line.push("");
+      else if (letter === "\n") lines.push([""]);
+      else line[line.length - 1] += letter;
+    }
+    return lines;
+  }
+  const closes = (text, at) => /^"(?:[^"]|"")*"(?:[\t\n]|$)/.test(text.slice(at));
+
+  // ---- Together ----------------------------------------------------------------------------
+
+  function take() {
+    const { batch, scenario } = channel;
+    count.textContent = say("ui.count_pairs", { count: batch.labels.length });
+    if (!box.open) return;
+    const { data } = scenario;
+    const typed = data.source === "table"
+      ? data.rows : batch.labels.map((label, i) => [batch.first[i], batch.second[i], String(label)]);
+    if (String(rows()) === String(typed) || body.contains(document.activeElement)) return;
+    body.replaceChildren();
+    for (const cells of typed.slice(0, limits.pairs * 2)) addRow(cells);
+    if (!typed.length) addRow();
+    label();
+  }
+
+  // Which row became which pair: skipped and empty rows are none.
+  function label() {
+    const skipped = new Map(channel.skipped.map((skip) => [skip.row, skip]));
+    let pair = 0;
+    const scores = channel.picture ? floats(channel.picture.pairs.score) : [];
+    Array.from(body.children).forEach((line, i) => {
+      const skip = channel.scenario.data.source === "table" ? skipped.get(i + 1) : null;
+      const empty = cellsOf(line).every((cell) => cell.trim() === "");
+      line.pair = skip || empty ? undefined : pair;
+      line.classList.toggle("lp-bad-row", Boolean(skip));
+      line.title = skip ? say(skip.key, skip.values) : "";
+      line.querySelector(".lp-similarity").textContent = line.pair === undefined ? (skip ? "⚠" : "") : show(scores[pair], 3);
+      if (line.pair !== undefined) pair += 1;
+    });
+  }
+
+  function mark() {
+    for (const line of body.children) {
+      line.classList.toggle("lp-lit", line.pair !== undefined && channel.pointed.pairs.includes(line.pair));
+    }
+  }
+
+  channel.on("edit", () => {
+    box.open = true;
+    if (channel.scenario.data.source !== "table" && channel.batch) take();
+    if (!body.children.length) addRow();
+    box.scrollIntoView({ behavior: "smooth", block: "nearest" });
+  });
+  box.addEventListener("toggle", () => { if (box.open && channel.batch) { take(); label(); } });
+  channel.on("batch", take);
+  channel.on("picture", () => { if (box.open && channel.batch.key !== labelled) { labelled = channel.batch.key; label(); } });
+  channel.on("skipped", () => { if (box.open) label(); });
+  channel.on("pointed", () => { if (box.open) mark(); });
+  channel.on("language", () => { if (channel.batch) count.textContent = say("ui.count_pairs", { count: channel.batch.labels.length }); });
+  let labelled = "";
+};

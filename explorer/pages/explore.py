@@ -1,0 +1,190 @@
+"""The Explore page: one loss on one batch, taken apart."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import hashlib
+import json
+import tempfile
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import gradio as gr
+
+from explorer.batch import load_table
+from explorer.explore import explore
+from explorer.instruments.base import Instrument
+from explorer.locale import LANGUAGES, catalogue
+from explorer.pairs import MOST_PAIRS
+from explorer.picture import describe_batch, picture
+from explorer.problem import Problem
+from explorer.scenario import Data, Rules, Scenario
+from explorer.sources import random_batch, tables, textbook
+from explorer.sources.encoders import EMBEDDED
+from losses import LOSSES, LossSpec
+
+
+def build() -> None:
+    """Lay the page out inside the current `gr.Blocks`."""
+    with gr.Row(elem_id="lp-page"):
+        with gr.Column(elem_id="lp-side", scale=0, min_width=320):
+            Instrument("controls", server_functions=SERVED)
+        with gr.Column(elem_id="lp-main"):
+            Instrument("figures")
+            with gr.Row(elem_id="lp-middle"):
+                with gr.Column(elem_id="lp-left"):
+                    Instrument("derivation")
+                with gr.Column(elem_id="lp-right"):
+                    Instrument("matrix")
+            with gr.Row(elem_id="lp-lower"):
+                with gr.Column():
+                    Instrument("bars")
+                with gr.Column():
+                    Instrument("terms")
+            Instrument("pairs")
+
+
+def page_data(first: Scenario) -> dict[str, object]:
+    """What the instruments know from the start: words, losses, examples, the first scene."""
+    return {
+        "catalogues": {language: catalogue(language) for language in LANGUAGES},
+        "losses": {name: describe_loss(spec) for name, spec in LOSSES.items()},
+        "examples": {name: {"note": example.note} for name, example in textbook.EXAMPLES.items()},
+        "defaults": first.to_json(),
+        "limits": {
+            "pairs": MOST_PAIRS,
+            "bytes": tables.LARGEST_FILE,
+            "encoder": EMBEDDED,
+            "random": random_batch.RANGES,
+        },
+    }
+
+
+def describe_loss(spec: LossSpec) -> dict[str, object]:
+    """A loss as the page needs it: title, formula, parameters, conventions."""
+    return {
+        "title": spec.title,
+        "group": spec.group,
+        "formula": spec.formula,
+        "about": (spec.function.__doc__ or "").strip().partition("\n")[0],
+        "parameters": [
+            {**dataclasses.asdict(parameter), "kind": parameter.kind}
+            for parameter in spec.parameters
+        ],
+        "defaults": spec.defaults,
+        "conventions": {
+            convention.name: dict(convention.parameters) for convention in spec.conventions
+        },
+        "references": spec.references,
+    }
+
+
+def _served(name: str, function: Callable[[object], dict]) -> Callable[[object], dict]:
+    """A server function that turns a `Problem` into an answer the page can show.
+
+    Anything else is a defect of ours: it is written to the terminal, and the page says that
+    something went wrong instead of falling silent.
+    """
+
+    def answer(request: object) -> dict[str, object]:
+        try:
+            return function(request)
+        except Problem as problem:
+            return {"error": problem.to_json()}
+        except Exception:
+            traceback.print_exc()
+            return {"error": Problem("internal").to_json()}
+
+    answer.__name__ = name  # what the page calls it by
+    return answer
+
+
+def _explore(request: object) -> dict[str, object]:
+    """{scenario, known: key of the batch the page has} → {picture, batch?, skipped}."""
+    if not isinstance(request, dict):
+        raise Problem("scenario_entry", where="request", value=str(request)[:60])
+    scenario = Scenario.from_json(request.get("scenario"))
+    skipped = _skipped(scenario)
+    try:
+        found = explore(scenario)
+    except Problem as problem:
+        return {"error": problem.to_json(), "skipped": skipped}
+    answer: dict[str, object] = {"picture": picture(found), "skipped": skipped}
+    key = batch_key(scenario.data, scenario.rules)
+    if request.get("known") != key:
+        answer["batch"] = {"key": key, **describe_batch(found.batch)}
+    return answer
+
+
+def batch_key(data: Data, rules: Rules) -> str:
+    text = json.dumps([dataclasses.asdict(data), dataclasses.asdict(rules)], sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+
+
+def _skipped(scenario: Scenario) -> list[dict[str, object]]:
+    if scenario.data.source != "table":
+        return []
+    return _told(load_table(scenario.data.rows))
+
+
+def _told(table: tables.Table) -> list[dict[str, object]]:
+    return [{"row": skip.row, **skip.problem.to_json()} for skip in table.skipped]
+
+
+def _read_file(request: object) -> dict[str, object]:
+    """{name, content: base64, columns?, header?, seed?} → rows, and what was skipped."""
+    if not isinstance(request, dict) or not isinstance(request.get("content"), str):
+        raise Problem("scenario_entry", where="file", value=str(request)[:60])
+    name = Path(str(request.get("name") or "file")).name[:200]
+    try:
+        content = base64.b64decode(request["content"], validate=True)
+    except binascii.Error as error:
+        raise Problem("scenario_entry", where="file", value=name) from error
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "upload"
+        path.write_bytes(content)
+        table = tables.read_file(
+            path,
+            name,
+            columns=request.get("columns"),
+            header=request.get("header"),
+            seed=request.get("seed"),
+        )
+    pairs = table.pairs
+    rows = zip(pairs.first, pairs.second, map(_plain, pairs.labels), strict=True)
+    return {
+        "name": name,
+        "rows": [list(row) for row in rows],
+        "skipped": _told(table),
+        "columns": table.columns,
+        "chosen": table.chosen,
+        "header": table.header,
+        "total": table.total,
+        "used": len(pairs),
+        "limited": table.limited,
+        "encoding": table.encoding,
+    }
+
+
+def _plain(label: float) -> str:
+    """A label as text that reads back as the same number: 4 and not 4.0."""
+    return str(int(label)) if label == int(label) and abs(label) < 1e15 else repr(float(label))
+
+
+def _link(request: object) -> dict[str, object]:
+    return {"link": Scenario.from_json(request).to_link()}
+
+
+def _open_link(request: object) -> dict[str, object]:
+    return {"scenario": Scenario.from_link(str(request)).to_json()}
+
+
+SERVED = [
+    _served("explore", _explore),
+    _served("read_file", _read_file),
+    _served("link", _link),
+    _served("open_link", _open_link),
+]

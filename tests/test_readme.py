@@ -1,0 +1,71 @@
+"""What the README shows is true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from explorer.explore import explore
+from explorer.own_loss import add_own_loss
+from explorer.scenario import Scenario
+from losses import LOSSES
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_the_library_example_gives_the_numbers_beside_it():
+    space: dict = {}
+    lines = BLOCKS[0].splitlines()
+    exec("\n".join(lines[:-2]), space)
+    loss = eval(lines[-2].split("#")[0], space)
+    assert float(loss) == pytest.approx(7.9198e-06, rel=1e-4)
+    collapse = eval(lines[-1].split("#")[0], space)
+    assert collapse == pytest.approx(1.6094, rel=1e-3)
+
+
+def test_the_loss_it_adds_is_complete_in_twenty_lines_or_so(tmp_path):
+    text = BLOCKS[1]
+    assert len([line for line in text.splitlines() if line.strip()]) <= 21
+    path = tmp_path / "soft_rank.py"
+    path.write_text(text, encoding="utf-8")
+    before = dict(LOSSES)
+    try:
+        add_own_loss(f"{path}:soft_rank")
+        found = explore(Scenario(loss="soft_rank", parameters=(("slope", 10.0),)))
+        assert 0 < found.loss < 1
+        assert [step.name for step in found.trace.steps] == [
+            "differences",
+            "ordered",
+            "terms",
+            "loss",
+        ]
+        assert found.weights.terms == found.order.ordered
+    finally:
+        LOSSES.clear()
+        LOSSES.update(before)
+
+
+def test_its_commands_are_the_ones_that_ci_runs():
+    command = re.search(r"^    (python3 -m venv .*python -m tests)$", README, flags=re.MULTILINE)
+    assert command
+    assert "requirements-dev.txt" in command[1]
+    assert "README.md" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_the_front_matter_fits_the_requirements():
+    matter = README.split("---")[1]
+    entries = dict(line.split(": ", 1) for line in matter.strip().splitlines() if ": " in line)
+    assert entries["sdk"] == "gradio"
+    assert entries["sdk_version"].startswith("6.")
+    assert (ROOT / entries["app_file"]).is_file()
+    assert entries["python_version"].strip('"') in ("3.11", "3.12", "3.13")
+    assert len(entries["short_description"]) <= 60
+
+
+def test_its_picture_is_there():
+    for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README):
+        assert (ROOT / picture).is_file(), picture
