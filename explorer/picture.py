@@ -12,7 +12,6 @@ from torch.nn.functional import adaptive_avg_pool2d
 
 from explorer.batch import Batch
 from explorer.explore import Exploration
-from explorer.scenario import Scenario
 from explorer.trace import Step
 from losses import Symbol
 

@@ -70,11 +70,13 @@ class Trace:
         absent = step.value.isneginf()
         if bool(absent.any()):
             return ~absent
-        known = self.steps[: self.steps.index(step)] if earlier and step in self.steps else self.steps
+        known = (
+            self.steps[: self.steps.index(step)] if earlier and step in self.steps else self.steps
+        )
         shape = step.value.shape
         for other in reversed(known):
             mask = other.value
-            if mask.dtype == torch.bool and 2 <= mask.ndim and mask.shape == shape[-mask.ndim :]:
+            if mask.dtype == torch.bool and mask.ndim >= 2 and mask.shape == shape[-mask.ndim :]:
                 return mask.expand(shape)
         return None
 

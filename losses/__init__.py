@@ -20,7 +20,7 @@ def _collect() -> dict[str, LossSpec]:
             continue
         held = vars(importlib.import_module(f"{__name__}.{module.name}"))
         found += [value for value in held.values() if isinstance(value, LossSpec)]
-    found.sort(key=lambda spec: GROUPS.index(spec.group))  # stable: file order within a group
+    found.sort(key=lambda spec: (GROUPS.index(spec.group), spec.order))  # stable: file order
     return {spec.name: spec for spec in found}
 
 

@@ -58,6 +58,7 @@ ANGLE = LossSpec(
     definition=angle_definition,
     title="AnglE",
     group="pair_scores",
+    order=5,
     formula=r"\log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr),\quad"
     r" s_i = \Bigl|\sum_d \mathrm{Re}\tfrac{z_{id}}{w_{id}}"
     r" + \mathrm{Im}\tfrac{z_{id}}{w_{id}}\Bigr|",

@@ -188,10 +188,10 @@ PER_ANCHOR = {
         r"«scale» \cdot «negative_pace[r,c]»\,(«similarities[r,c]» - «margin»)",
     ),
     "terms": Symbol(
-        r"e_{ik} = p_{ik}\ \text{where}\ c_i = c_k,\ n_{ik}\ \text{elsewhere}", SENTENCES
+        r"t_{ik} = p_{ik}\ \text{where}\ c_i = c_k,\ n_{ik}\ \text{elsewhere}", SENTENCES
     ),
-    "positive_total": Symbol(r"P_i = \log \sum_{c_k = c_i} e^{e_{ik}}", ("sentence",)),
-    "negative_total": Symbol(r"N_i = \log \sum_{c_k \ne c_i} e^{e_{ik}}", ("sentence",)),
+    "positive_total": Symbol(r"P_i = \log \sum_{c_k = c_i} e^{t_{ik}}", ("sentence",)),
+    "negative_total": Symbol(r"N_i = \log \sum_{c_k \ne c_i} e^{t_{ik}}", ("sentence",)),
     "valid": Symbol(r"i \in A", ("sentence",)),
     "totals": Symbol(r"P_i + N_i", ("sentence",)),
     "per_anchor": Symbol(
@@ -207,6 +207,7 @@ CIRCLE = LossSpec(
     definition=circle_definition,
     title="Circle",
     group="pair_scores",
+    order=3,
     formula=r"\log\Bigl(1 + \sum_{j \in -} e^{\gamma (s_j - \Delta_n)}"
     r" \sum_{i \in +} e^{-\gamma (s_i - \Delta_p)}\Bigr)",
     symbols={
@@ -244,6 +245,7 @@ CIRCLE_SELF_PACED = LossSpec(
     definition=circle_self_paced_definition,
     title="Circle, self-paced",
     group="pair_scores",
+    order=3,
     formula=r"\log\Bigl(1 + \sum_{j \in -} e^{\gamma \alpha_n (s_j - m)}"
     r" \sum_{i \in +} e^{-\gamma \alpha_p (s_i - 1 + m)}\Bigr)",
     symbols={

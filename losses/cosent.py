@@ -203,6 +203,7 @@ COSENT = LossSpec(
     definition=cosent_definition,
     title="CoSENT",
     group="pair_scores",
+    order=1,
     formula=r"\log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr)",
     symbols={
         **PAIR_SYMBOLS,
@@ -224,6 +225,7 @@ WEIGHTED_COSENT = LossSpec(
     definition=weighted_cosent_definition,
     title="Weighted CoSENT",
     group="pair_scores",
+    order=1,
     formula=r"\log\Bigl(1 + \sum_{y_i > y_j} (y_i - y_j)\, e^{\lambda (s_j - s_i)}\Bigr)",
     symbols={
         **PAIR_SYMBOLS,
@@ -252,6 +254,7 @@ HIERARCHICAL_COSENT = LossSpec(
     definition=hierarchical_cosent_definition,
     title="Hierarchical CoSENT",
     group="pair_scores",
+    order=1,
     formula=r"\sum_{l} \beta_l \log\Bigl(1 + \sum_{y_i > y_j}"
     r" e^{\lambda (s^{(l)}_j - s^{(l)}_i)}\Bigr)",
     symbols={
@@ -287,6 +290,7 @@ MULTITASK_COSENT = LossSpec(
     definition=multitask_cosent_definition,
     title="Multi-task CoSENT",
     group="pair_scores",
+    order=1,
     formula=r"\log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr)"
     r" + \alpha\,\mathrm{CE}(z, c)",
     symbols={

@@ -309,11 +309,11 @@ QUERY_SYMBOLS = {
     "positive": Symbol(r"s_{ii}", ("query",)),
     "others": Symbol(r"j \ne i", ("query", "key")),
     "terms": Symbol(
-        r"e_{ij} = s_{ij} - s_{ii}\ \text{where}\ j \ne i",
+        r"t_{ij} = s_{ij} - s_{ii}\ \text{where}\ j \ne i",
         ("query", "key"),
         r"«logits[r,c]» - «positive[r]»",
     ),
-    "per_query": Symbol(r"\ell_i = \log\Bigl(1 + \sum_{j \ne i} e^{e_{ij}}\Bigr)", ("query",)),
+    "per_query": Symbol(r"\ell_i = \log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)", ("query",)),
     "loss": Symbol(r"\mathcal L = \frac1N \sum_i \ell_i"),
 }
 
@@ -322,6 +322,7 @@ INFO_NCE = LossSpec(
     definition=info_nce_definition,
     title="InfoNCE",
     group="in_batch",
+    order=1,
     formula=r"-\frac1N \sum_i \log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}",
     symbols={
         **QUERY_SYMBOLS,
@@ -361,6 +362,7 @@ NT_XENT = LossSpec(
     definition=nt_xent_definition,
     title="NT-Xent",
     group="in_batch",
+    order=1,
     formula=r"-\frac{1}{2N} \sum_i \log"
     r" \frac{e^{\cos(z_i, z_{p(i)})/\tau}}{\sum_{k \ne i} e^{\cos(z_i, z_k)/\tau}}",
     symbols={
@@ -376,11 +378,11 @@ NT_XENT = LossSpec(
         "positive": Symbol("s_{i\\,p(i)}", ("view",)),
         "others": Symbol(r"k \ne i,\ k \ne p(i)", ("view", "view")),
         "terms": Symbol(
-            r"e_{ik} = s_{ik} - s_{i\,p(i)}\ \text{where}\ k \ne i, p(i)",
+            r"t_{ik} = s_{ik} - s_{i\,p(i)}\ \text{where}\ k \ne i, p(i)",
             ("view", "view"),
             r"«logits[r,c]» - «positive[r]»",
         ),
-        "per_view": Symbol(r"\ell_i = \log\Bigl(1 + \sum_k e^{e_{ik}}\Bigr)", ("view",)),
+        "per_view": Symbol(r"\ell_i = \log\Bigl(1 + \sum_k e^{t_{ik}}\Bigr)", ("view",)),
         "loss": Symbol(r"\mathcal L = \frac{1}{2N} \sum_i \ell_i"),
     },
     parameters=(temperature_parameter(0.5),),
@@ -416,10 +418,10 @@ NT_XENT = LossSpec(
                 "partner": Symbol("p", ("triplet",)),
                 "positive": Symbol("s_{ip}", ("triplet",)),
                 "terms": Symbol(
-                    r"e_{tk} = s_{ik} - s_{ip}\ \text{where}\ c_k \ne c_i",
+                    r"t_{tk} = s_{ik} - s_{ip}\ \text{where}\ c_k \ne c_i",
                     ("triplet", "sentence"),
                 ),
-                "per_pair": Symbol(r"\ell_t = \log\Bigl(1 + \sum_k e^{e_{tk}}\Bigr)", ("triplet",)),
+                "per_pair": Symbol(r"\ell_t = \log\Bigl(1 + \sum_k e^{t_{tk}}\Bigr)", ("triplet",)),
                 "loss": Symbol(r"\mathcal L = \frac{1}{|P|} \sum_t \ell_t"),
             },
             reads={"embeddings": "embeddings", "classes": "classes"},
@@ -432,6 +434,7 @@ NCE = LossSpec(
     definition=nce_definition,
     title="NCE",
     group="in_batch",
+    order=1,
     formula=r"-\frac{1}{|\mathrm{noise}|} \sum_{i, k}"
     r" \log \frac{e^{s^+_i/\tau}}{e^{s^+_i/\tau} + m\, e^{s^-_{ik}/\tau}}",
     symbols={
@@ -476,6 +479,7 @@ SIGLIP = LossSpec(
     definition=siglip_definition,
     title="SigLIP",
     group="in_batch",
+    order=1,
     formula=r"\frac1N \sum_{i,j} \log\bigl(1 + e^{-z_{ij} (t \cos(q_i, k_j) + b)}\bigr)",
     symbols={
         **{name: QUERY_SYMBOLS[name] for name in ("queries", "keys", "similarities")},

@@ -68,6 +68,7 @@ COSINE_MSE = LossSpec(
     definition=cosine_mse_definition,
     title="Cosine regression (MSE)",
     group="pair_scores",
+    order=4,
     formula=r"\frac1N \sum_i (s_i - y_i)^2",
     symbols={
         "scores": Symbol("s_i", ("pair",)),
@@ -91,6 +92,7 @@ BINARY_CROSS_ENTROPY = LossSpec(
     definition=binary_cross_entropy_definition,
     title="Binary cross-entropy",
     group="pair_scores",
+    order=4,
     formula=r"\frac1N \sum_i \bigl(\log(1 + e^{s_i}) - y_i s_i\bigr)",
     symbols={
         "scores": Symbol("s_i", ("pair",)),

@@ -167,7 +167,7 @@ PROTOTYPE_SYMBOLS = {
     "similarities": Symbol(r"\cos\theta_{ij}", ("sentence", "class")),
     "others": Symbol(r"j \ne c_i", ("sentence", "class")),
     "per_sentence": Symbol(
-        r"\ell_i = \log\Bigl(1 + \sum_{j \ne c_i} e^{e_{ij}}\Bigr)", ("sentence",)
+        r"\ell_i = \log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)", ("sentence",)
     ),
     "loss": Symbol(r"\mathcal L = \frac1N \sum_i \ell_i"),
 }
@@ -183,7 +183,7 @@ SOFTMAX = LossSpec(
         "logits": Symbol(r"z_{ij} = q_i \cdot w_j", ("sentence", "class")),
         "own_logit": Symbol(r"z_{i c_i}", ("sentence", "class")),
         "terms": Symbol(
-            r"e_{ij} = z_{ij} - z_{i c_i}\ \text{where}\ j \ne c_i", ("sentence", "class")
+            r"t_{ij} = z_{ij} - z_{i c_i}\ \text{where}\ j \ne c_i", ("sentence", "class")
         ),
     },
     reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
@@ -221,7 +221,7 @@ ARCFACE = LossSpec(
         ),
         "widened": Symbol(r"\cos(\theta_{i c_i} + m)", ("sentence", "class")),
         "terms": Symbol(
-            r"e_{ij} = s\,\bigl(\cos\theta_{ij} - \cos(\theta_{i c_i} + m)\bigr)"
+            r"t_{ij} = s\,\bigl(\cos\theta_{ij} - \cos(\theta_{i c_i} + m)\bigr)"
             r"\ \text{where}\ j \ne c_i",
             ("sentence", "class"),
         ),

@@ -144,6 +144,7 @@ PAIRWISE_LOGISTIC = LossSpec(
     definition=pairwise_logistic_definition,
     title="Pairwise logistic (RankNet)",
     group="pair_scores",
+    order=2,
     formula=r"\sum_{y_i > y_j} \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
     symbols={
         **PAIR_SYMBOLS,
@@ -195,6 +196,7 @@ PAIRWISE_HINGE = LossSpec(
     definition=pairwise_hinge_definition,
     title="Pairwise hinge",
     group="pair_scores",
+    order=2,
     formula=r"\frac{\sum_{y_i > y_j} (y_i - y_j)\,[s_j - s_i + m]_+}"
     r"{\sum_{y_i > y_j} (y_i - y_j) + \varepsilon}",
     symbols={
@@ -230,6 +232,7 @@ MAX_VIOLATION = LossSpec(
     definition=max_violation_definition,
     title="Largest violation",
     group="pair_scores",
+    order=2,
     formula=r"\max\bigl(0, \max_{y_i > y_j} (s_j - s_i)\bigr)",
     symbols={
         **PAIR_SYMBOLS,
@@ -241,7 +244,7 @@ MAX_VIOLATION = LossSpec(
             ("pair", "pair"),
             r"«scores[r]» - «scores[c]»",
         ),
-        "loss": Symbol(r"\mathcal L = \max\bigl(0, \max_{j,i} e_{ji}\bigr)"),
+        "loss": Symbol(r"\mathcal L = \max\bigl(0, \max_{j,i} t_{ji}\bigr)"),
     },
     reads={"scores": "scores", "labels": "labels"},
     terms="terms",

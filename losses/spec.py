@@ -96,7 +96,8 @@ class LossSpec:
 
     `terms` names the step whose gradient is the weight of each single term. `collapse` is the
     value when all embeddings are equal and `floor` the least value that any embedding reaches;
-    both are called with the loss's inputs and parameters, and may answer None.
+    both are called with the loss's inputs and parameters, and may answer None. `order` says
+    where it stands among the losses of its group.
     """
 
     function: Callable[..., Tensor]
@@ -114,6 +115,7 @@ class LossSpec:
     floor_formula: str = ""
     references: tuple[str, ...] = ()
     conventions: tuple[Convention, ...] = ()
+    order: int = 100
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:

@@ -138,6 +138,7 @@ SUPCON = LossSpec(
     definition=supcon_definition,
     title="Supervised contrastive (SupCon)",
     group="in_batch",
+    order=2,
     formula=r"\frac1N \sum_i \frac{-1}{|P(i)|} \sum_{p \in P(i)}"
     r" \log \frac{e^{\cos(z_i, z_p)/\tau}}{\sum_k e^{\cos(z_i, z_k)/\tau}}",
     symbols={
@@ -157,7 +158,7 @@ SUPCON = LossSpec(
             r"k \in P(i)", ("sentence", "sentence"), r"«classes[r]» = «classes[c]»"
         ),
         "terms": Symbol(
-            r"e_{ik} = s_{ik}\ \text{where}\ k \in A(i)",
+            r"t_{ik} = s_{ik}\ \text{where}\ k \in A(i)",
             ("sentence", "sentence"),
             r"«similarities[r,c]» / «temperature»",
         ),

@@ -228,20 +228,16 @@
   const conventionField = labelled("ui.convention", convention);
   const parameters = h("div.lp-parameters");
   const references = h("p.lp-note.lp-references");
-  let parameterControls = {};
-
   function buildParameters() {
-    const { spec, scenario } = channel;
+    const { spec, form, scenario } = channel;
+    const others = Object.keys(spec.conventions).filter(Boolean);
     convention.replaceChildren(worded("option", "ui.own_convention", { value: "" }),
-      ...Object.keys(spec.conventions).map((name) => h("option", { value: name }, name)));
+      ...others.map((name) => h("option", { value: name }, name)));
     convention.value = scenario.convention;
-    conventionField.hidden = Object.keys(spec.conventions).length === 0;
-    const defaults = { ...spec.defaults, ...(spec.conventions[scenario.convention] ?? {}) };
-    parameterControls = {};
-    parameters.replaceChildren(...spec.parameters.map((parameter) => {
-      const control = parameterControl(parameter, defaults[parameter.name]);
-      parameterControls[parameter.name] = control;
-      control.set(scenario.parameters[parameter.name] ?? defaults[parameter.name]);
+    conventionField.hidden = others.length === 0;
+    parameters.replaceChildren(...form.parameters.map((parameter) => {
+      const control = parameterControl(parameter, parameter.default);
+      control.set(scenario.parameters[parameter.name] ?? parameter.default);
       return control.element;
     }));
     LossPrism.reword(parameters);

@@ -76,7 +76,7 @@
 
   function draw() {
     const { steps, chosen, inputs } = channel.picture;
-    const key = `${channel.scenario.loss}|${channel.scenario.convention}|`
+    const key = `${LossPrism.language()}|${channel.scenario.loss}|${channel.scenario.convention}|`
       + steps.map((step) => `${step.name}:${step.line}`).join();
     if (key !== built) {
       built = key;

@@ -27,16 +27,13 @@
   LossPrism.reword(root);
 
   function headline() {
-    const { spec } = channel;
+    const { spec, form } = channel;
     const key = `loss.${channel.scenario.loss}.about`;
     name.textContent = channel.scenario.convention
       ? `${spec.title} · ${channel.scenario.convention}` : spec.title;
     about.textContent = LossPrism.has(key) ? say(key) : spec.about;
-    if (formula.dataset.formula !== spec.formula) {
-      formula.dataset.formula = spec.formula;
-      if (spec.formula) tex(formula, `\\mathcal L = ${spec.formula}`, true);
-      else formula.replaceChildren();
-    }
+    if (form.formula) tex(formula, `\\mathcal L = ${form.formula}`, true);
+    else formula.replaceChildren();
   }
 
   // Floor, collapse value and the loss itself on one line, from the least to the largest.

@@ -207,8 +207,8 @@
   function describe() {
     const step = channel.picture.steps[channel.picture.chosen];
     const formula = step.latex || `\\texttt{${step.name.replace(/_/g, "\\_")}}`;
-    if (title.dataset.formula !== formula) {
-      title.dataset.formula = formula;
+    if (title.dataset.formula !== formula + LossPrism.language()) {
+      title.dataset.formula = formula + LossPrism.language();
       tex(title, formula);
     }
     orders.value = channel.scenario.view.order;

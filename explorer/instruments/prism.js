@@ -51,6 +51,7 @@
 
   const percent = (share) => {
     const value = 100 * share;
+    if (value > 0 && value < 0.01) return "< 0.01%";
     return `${value >= 10 || value === 0 ? value.toFixed(0) : value.toPrecision(2)}%`;
   };
 
@@ -64,8 +65,11 @@
     return plain.startsWith("-") ? `(${plain})` : plain;
   }
 
+  // The few words inside formulas follow the language too.
   function tex(element, formula, display = false) {
-    window.katex.render(formula, element, { throwOnError: false, displayMode: display });
+    const spoken = formula.replace(/\\text\{([^}]*)\}/g, (all, words) => (
+      has(`math.${words}`) ? `\\text{${say(`math.${words}`)}}` : all));
+    window.katex.render(spoken, element, { throwOnError: false, displayMode: display });
   }
 
   // ---- Packed arrays -----------------------------------------------------------------------
@@ -204,6 +208,8 @@
     }
 
     get spec() { return losses[this.scenario.loss]; }
+    // Formula and parameters of the loss in the chosen convention.
+    get form() { return this.spec.conventions[this.scenario.convention] ?? this.spec.conventions[""]; }
 
     async connect(server) {
       this.server = server;

@@ -64,22 +64,24 @@ def page_data(first: Scenario) -> dict[str, object]:
 
 
 def describe_loss(spec: LossSpec) -> dict[str, object]:
-    """A loss as the page needs it: title, formula, parameters, conventions."""
+    """A loss as the page needs it, in its own convention and in each of the others."""
     return {
         "title": spec.title,
         "group": spec.group,
-        "formula": spec.formula,
         "about": (spec.function.__doc__ or "").strip().partition("\n")[0],
-        "parameters": [
-            {**dataclasses.asdict(parameter), "kind": parameter.kind}
-            for parameter in spec.parameters
-        ],
-        "defaults": spec.defaults,
-        "conventions": {
-            convention.name: dict(convention.parameters) for convention in spec.conventions
-        },
         "references": spec.references,
+        "conventions": {
+            name: _describe_form(spec.under(name))
+            for name in ("", *(convention.name for convention in spec.conventions))
+        },
     }
+
+
+def _describe_form(spec: LossSpec) -> dict[str, object]:
+    parameters = [
+        {**dataclasses.asdict(parameter), "kind": parameter.kind} for parameter in spec.parameters
+    ]
+    return {"formula": spec.formula, "parameters": parameters}
 
 
 def _served(name: str, function: Callable[[object], dict]) -> Callable[[object], dict]:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from explorer.explore import explore
 from explorer.locale import LANGUAGES, catalogue, say
 from explorer.problem import Problem
+from explorer.scenario import Scenario
 from losses import LOSSES
 
 ROOT = Path(__file__).resolve().parents[2] / "explorer"
@@ -55,11 +57,29 @@ def test_every_problem_raised_has_its_sentence():
     assert not missing
 
 
-OURS = (
-    "cosent weighted_cosent hierarchical_cosent multitask_cosent pairwise_logistic max_violation "
-    "pairwise_hinge circle circle_self_paced cosine_mse binary_cross_entropy angle info_nce nt_xent "
-    "nce supcon siglip contrastive triplet softmax arcface"
-).split()
+OURS = [
+    "cosent",
+    "weighted_cosent",
+    "hierarchical_cosent",
+    "multitask_cosent",
+    "pairwise_logistic",
+    "max_violation",
+    "pairwise_hinge",
+    "circle",
+    "circle_self_paced",
+    "cosine_mse",
+    "binary_cross_entropy",
+    "angle",
+    "info_nce",
+    "nt_xent",
+    "nce",
+    "supcon",
+    "siglip",
+    "contrastive",
+    "triplet",
+    "softmax",
+    "arcface",
+]
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -85,3 +105,27 @@ def test_a_problem_speaks_english_and_travels_as_json():
     problem = Problem("no_positives", threshold="3")
     assert "threshold 3" in str(problem)
     assert problem.to_json() == {"key": "problem.no_positives", "values": {"threshold": "3"}}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_step_of_ours_is_explained_in_a_sentence(name):
+    spec = LOSSES[name]
+    choices = next((p.choices for p in spec.parameters if p.name == "mining"), ("",))
+    for mining in choices:
+        for switch in [p.name for p in spec.parameters if p.kind == "switch"] or [""]:
+            chosen = (("mining", mining),) if mining else ()
+            chosen += ((switch, True),) if switch else ()
+            found = explore(Scenario(loss=name, parameters=chosen))
+            for step in (*found.trace.inputs, *found.trace.steps):
+                keys = [f"step.{owner}.{step.name}" for owner in (name, spec.group, "any")]
+                assert any(key in catalogue("en") for key in keys), (name, step.name)
+
+
+def test_words_inside_formulas_are_translated():
+    formulas = set()
+    for spec in LOSSES.values():
+        for form in (spec, *(spec.under(c.name) for c in spec.conventions)):
+            formulas |= {form.formula, *(symbol.latex for symbol in form.symbols.values())}
+    words = {word for text in formulas for word in re.findall(r"\\text\{([^}]*)\}", text)}
+    assert words
+    assert {f"math.{word}" for word in words} <= set(catalogue("zh"))
