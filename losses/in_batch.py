@@ -9,10 +9,11 @@ import math
 
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from losses import inputs
 from losses.floors import least_binary, least_in_batch, simplex_gap
-from losses.geometry import cosine, cosine_matrix, unit
+from losses.geometry import cosine, cosine_matrix, dot_matrix, unit
 from losses.reductions import log1p_sum_exp, mean_of, softplus
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -63,10 +64,15 @@ def info_nce(
     """
     inputs.above_zero(temperature=temperature)
     queries, keys = inputs.paired(queries=queries, keys=keys)
-    queries, keys, negatives = inputs.vectors(queries=queries, keys=keys, negatives=negatives)
-    return info_nce_definition(
-        queries, keys, negatives=negatives, temperature=temperature, symmetric=symmetric
-    )
+    if negatives is not None:
+        queries, keys, negatives = inputs.vectors(queries=queries, keys=keys, negatives=negatives)
+    candidates = keys if negatives is None else torch.cat((keys, negatives))
+    logits = cosine_matrix(queries, candidates) / temperature
+    own = torch.arange(len(queries), device=logits.device)
+    loss = cross_entropy(logits, own)
+    if symmetric:
+        loss = (loss + cross_entropy(logits[:, : len(keys)].T, own)) / 2
+    return loss
 
 
 def nt_xent_definition(first: Tensor, second: Tensor, *, temperature: float = 0.5) -> Tensor:
@@ -98,7 +104,10 @@ def nt_xent(first: Tensor, second: Tensor, *, temperature: float = 0.5) -> Tenso
     """
     inputs.above_zero(temperature=temperature)
     first, second = inputs.paired(first=first, second=second)
-    return nt_xent_definition(first, second, temperature=temperature)
+    views = unit(torch.cat((first, second)))
+    logits = (dot_matrix(views, views) / temperature).fill_diagonal_(-torch.inf)
+    partner = torch.arange(len(views), device=views.device).roll(len(first))
+    return cross_entropy(logits, partner)
 
 
 def nt_xent_of_classes_definition(

@@ -8,6 +8,8 @@ everywhere in torch.
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -113,8 +115,9 @@ def must_be_finite(**tensors: Tensor) -> None:
     for name, tensor in tensors.items():
         if not _may_ask(tensor) or not tensor.is_floating_point():
             continue
-        # One reduction asks the question; finding the row is left to the rare bad case.
-        if torch.isfinite(tensor.detach().sum(dtype=torch.float64)):
+        # One sum asks the question; finding the row is left to the rare bad case, and to sums
+        # that overflow although every value is finite.
+        if math.isfinite(tensor.detach().sum().item()):
             continue
         finite = torch.isfinite(tensor.detach())
         if bool(finite.all()):

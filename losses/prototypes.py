@@ -6,6 +6,7 @@ import math
 
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from losses import inputs
 from losses.geometry import cosine_matrix, dot_matrix, sine
@@ -36,7 +37,7 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
     """
     embeddings, prototypes = inputs.vectors(embeddings=embeddings, prototypes=prototypes)
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
-    return softmax_definition(embeddings, classes, prototypes=prototypes)
+    return cross_entropy(dot_matrix(embeddings, prototypes), classes)
 
 
 def arcface_definition(

@@ -328,7 +328,8 @@
     if (item === undefined || !axis.name) return null;
     const [pair, sentence] = [axis.pairs[index] ?? -1, axis.sentences[index] ?? -1];
     const letter = (LETTERS[axis.name] ?? ["", ""])[rowSide ? 0 : 1];
-    const head = `${say(`axis.one.${axis.name}`)} ${item + 1}${letter ? ` (${letter})` : ""}`;
+    const number = ["pair", "level"].includes(axis.name) ? channel.numberOf(pair) : item + 1;
+    const head = `${say(`axis.one.${axis.name}`)} ${number}${letter ? ` (${letter})` : ""}`;
     const lines = [];
     if (axis.name === "pair" || axis.name === "level") {
       lines.push(channel.batch.first[pair], channel.batch.second[pair]);

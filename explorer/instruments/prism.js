@@ -271,12 +271,29 @@
       if (answer.skipped) { this.skipped = answer.skipped; this.publish("skipped"); }
       if (answer.error) { this.fail(answer.error); return; }
       if (this.problem) { this.problem = null; this.publish("problem"); }
-      if (answer.batch) { this.batch = answer.batch; this.publish("batch"); }
+      if (answer.batch) {
+        this.batch = answer.batch;
+        this.numbers = this.rowNumbers();
+        this.publish("batch");
+      }
       this.picture = answer.picture;
       this.publish("picture");
       this.drawn = (this.drawn ?? 0) + 1;
       this.remember();
     }
+
+    // What a person calls each pair: the number of its row, where rows in between were left out.
+    rowNumbers() {
+      const { source, rows } = this.scenario.data;
+      const all = this.batch.labels.map((label, pair) => pair + 1);
+      if (source !== "table") return all;
+      const skipped = new Set(this.skipped.map(({ row }) => row));
+      const used = rows.map((cells, i) => i + 1)
+        .filter((row) => !skipped.has(row) && rows[row - 1].some((cell) => cell.trim() !== ""));
+      return used.length === all.length ? used : all;
+    }
+
+    numberOf(pair) { return this.numbers?.[pair] ?? pair + 1; }
 
     fail(error) {
       this.problem = error;

@@ -28,7 +28,7 @@
   function nameOf(item) {
     if (!item) return "";
     if (item.axis === "pair" || item.axis === "level") {
-      return `${item.item + 1} · ${clip(channel.batch.first[item.pair] ?? "", 34)} | ${clip(channel.batch.second[item.pair] ?? "", 34)}`;
+      return `${channel.numberOf(item.pair)} · ${clip(channel.batch.first[item.pair] ?? "", 34)} | ${clip(channel.batch.second[item.pair] ?? "", 34)}`;
     }
     if (item.sentence >= 0) return `${item.item + 1} · ${clip(channel.batch.sentences[item.sentence], 44)}`;
     return `${say(`axis.one.${item.axis}`)} ${item.item + 1}`;
@@ -71,7 +71,7 @@
     doubtTable.hidden = suspects.length === 0;
     doubts.replaceChildren(...suspects.map(({ pair, rate, fitting }) => {
       const line = h("tr", {},
-        h("td", {}, `${pair + 1} · ${clip(channel.batch.first[pair], 40)} | ${clip(channel.batch.second[pair], 40)}`),
+        h("td", {}, `${channel.numberOf(pair)} · ${clip(channel.batch.first[pair], 40)} | ${clip(channel.batch.second[pair], 40)}`),
         h("td", {}, show(channel.batch.labels[pair])), h("td", {}, show(fitting)),
         h("td", {}, percent(rate)));
       line.addEventListener("mouseenter", () => channel.point([pair]));
