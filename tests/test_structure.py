@@ -26,6 +26,7 @@ RANK = {
     "explorer.own_loss": 6,
     "explorer.explore": 7,
     "explorer.picture": 8,
+    "explorer.remarks": 8,
     "explorer.instruments": 8,
     "explorer.pages": 9,
     "explorer.site": 10,

@@ -227,6 +227,7 @@
   const convention = h("select", { id: "lp-convention", onchange: () => channel.choose(channel.scenario.loss, convention.value) });
   const conventionField = labelled("ui.convention", convention);
   const parameters = h("div.lp-parameters");
+  const scaleAdvice = h("p.lp-note");
   const references = h("p.lp-note.lp-references");
   function buildParameters() {
     const { spec, form, scenario } = channel;
@@ -241,6 +242,7 @@
       return control.element;
     }));
     LossPrism.reword(parameters);
+    adviseScale();
     references.textContent = spec.references.length ? say("ui.references", { list: spec.references.join("; ") }) : "";
   }
 
@@ -288,6 +290,16 @@
   const prototypes = h("textarea", { rows: 2, spellcheck: false });
   prototypes.addEventListener("change", () => channel.set({ rules: { prototypes: prototypes.value } }, { announce: false }));
   const ruleText = h("ul.lp-rules");
+
+  function adviseScale() {
+    const range = channel.batch?.scale;
+    const box = parameters.querySelector("[data-parameter=scale]");
+    scaleAdvice.hidden = !range || !box;
+    if (scaleAdvice.hidden) return;
+    const [low, high] = range.map((v) => show(v, 3));
+    scaleAdvice.textContent = say("ui.suggested_scale", { low, high });
+    box.closest(".lp-slider").append(scaleAdvice);
+  }
 
   function describeRules() {
     const { batch } = channel;
@@ -354,7 +366,7 @@
     showTab();
     words();
   });
-  channel.on("batch", describeRules);
+  channel.on("batch", () => { describeRules(); adviseScale(); });
   channel.on("language", () => { built = ""; buildParameters(); built = `${channel.scenario.loss}|${channel.scenario.convention}`; words(); });
   channel.on("skipped", () => {
     skippedList.hidden = channel.skipped.length === 0;

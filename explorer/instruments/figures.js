@@ -1,5 +1,5 @@
 // The head of the page: the loss with its formula, the strip of figures, and what went wrong.
-(window.LossPrismInstruments ??= {}).figures = (root, channel) => {
+(window.LossPrismInstruments ??= {}).figures = (root, channel, server) => {
   "use strict";
   const { h, say, worded, show, percent, read, tex } = LossPrism;
 
@@ -16,6 +16,9 @@
   const figures = Object.fromEntries(
     ["violated", "active", "effective", "spearman", "gradient", "device"].map((key) => [key, figure(key)]),
   );
+  // The gradient norm on a logarithmic line from 0.001 to 1000, with the advised band.
+  const gauge = { now: h("i.lp-now") };
+  gauge.box = h("div.lp-ruler.lp-gauge", { "data-title": "figure.gradient.band" }, h("b"), gauge.now);
   const loss = h("strong");
   const marks = h("div.lp-marks");
   const lossBox = h("div.lp-figure.lp-loss", {}, worded("span", "figure.loss"), loss, marks);
@@ -24,6 +27,12 @@
     h("div.lp-head", {}, h("div", {}, name, about), formula),
     h("div.lp-strip-of-figures", {}, lossBox, Object.values(figures).map((f) => f.box)),
   );
+  const remarks = h("ul.lp-remarks");
+  const statistics = h("div.lp-statistics");
+  const details = h("details.lp-more", {}, worded("summary", "ui.statistics"), statistics);
+  details.addEventListener("toggle", test);
+  root.append(remarks, details);
+  figures.gradient.box.append(gauge.box);
   LossPrism.reword(root);
 
   function headline() {
@@ -72,7 +81,32 @@
     put("effective", show(found.effective, 3));
     put("spearman", show(found.spearman, 3));
     put("gradient", show(found.gradient_norm, 3), say(`figure.by_${found.gradient_of}`));
+    const norm = read(found.gradient_norm);
+    gauge.now.hidden = !(norm > 0);
+    if (norm > 0) gauge.now.style.left = `${Math.max(0, Math.min(100, ((Math.log10(norm) + 3) / 6) * 100))}%`;
+    remark();
     put("device", `${found.milliseconds.toFixed(1)} ms`, found.device);
+  }
+
+  function remark() {
+    const told = channel.picture.remarks.map(({ key, values }) => say(`remark.${key}`, values));
+    const before = Array.from(remarks.children, (line) => line.textContent);
+    if (String(told) === String(before)) return;
+    remarks.replaceChildren(...told.map((line) => h("li", {}, line)));
+  }
+
+  // Correlation and test are worked out when asked for, and anew for each batch.
+  let tested = "";
+  async function test() {
+    if (!details.open || !channel.batch || tested === channel.batch.key + LossPrism.language()) return;
+    tested = channel.batch.key + LossPrism.language();
+    const found = await server.statistics(channel.scenario);
+    if (!found || found.error) return;
+    const line = (value, key, values) => h("p", {}, value === null
+      ? say("ui.nothing_to_compare") : say(key, { value: show(value, 4), ...values }));
+    statistics.replaceChildren(
+      line(found.pearson, "ui.pearson_is", { p: show(found.pearson_p, 3) }),
+      line(found.ks, "ui.ks_is", { p: show(found.ks_p, 3), high: found.high, low: found.low }));
   }
 
   function complain() {
@@ -82,12 +116,13 @@
   }
 
   channel.on("scenario", headline);
-  channel.on("picture", draw);
+  channel.on("picture", () => { draw(); test(); });
   channel.on("problem", complain);
   channel.on("busy", () => { busy.hidden = !channel.busy; });
   channel.on("language", () => {
     headline();
     complain();
+    test();
     if (channel.picture) draw();
   });
 };

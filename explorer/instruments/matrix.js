@@ -27,15 +27,23 @@
   const rowName = h("div.lp-axis.lp-row-axis");
   const columnName = h("div.lp-axis");
   const note = h("p.lp-note");
-  const card = h("div.lp-card", { "aria-live": "polite" });
+  const card = h("div.lp-card");
+  const spoken = h("div.lp-spoken", { "aria-live": "polite" });
+  const rowTicks = h("div.lp-ticks.lp-row-ticks", { "aria-hidden": "true" });
+  const columnTicks = h("div.lp-ticks.lp-column-ticks", { "aria-hidden": "true" });
+  const lasso = h("div.lp-lasso", { hidden: true });
+  const whole = worded("button.lp-button", "ui.whole_matrix", { type: "button", hidden: true, onclick: () => zoom(null) });
+  const tableButton = worded("button.lp-button", "ui.as_table", { type: "button", "aria-pressed": "false", onclick: toggleTable });
+  const table = h("div.lp-scroll.lp-cells", { hidden: true, tabIndex: 0 });
   root.append(
     h("div.lp-bar", {},
       h("div.lp-tabs", { role: "tablist" }, Object.values(facetButtons)),
       h("label.lp-inline", {}, worded("span", "ui.sorted_by"), orders)),
-    h("div.lp-title", {}, title),
-    h("div.lp-frame", {}, rowName, stage, h("div.lp-legend-box", {}, legend, scale)),
-    columnName, note, card,
+    h("div.lp-title", {}, title, h("span.lp-fill"), whole, tableButton),
+    h("div.lp-frame", {}, rowName, rowTicks, h("div", {}, stage, columnTicks), h("div.lp-legend-box", {}, legend, scale)),
+    columnName, note, table, card, spoken,
   );
+  stage.append(lasso);
 
   // ---- What is shown -----------------------------------------------------------------------
 
@@ -43,6 +51,8 @@
   let facet = "value";
   let arrays = {};
   let size = { width: 0, height: 0 };
+  // The part of the matrix in view, in cells.
+  let seen = { shape: "", top: 0, left: 0, rows: 1, columns: 1 };
   let vectors = {};
   const offscreen = document.createElement("canvas");
   const hatching = document.createElement("canvas");
@@ -59,6 +69,8 @@
     };
     vectors = {};
     facet = available(channel.scenario.view.facet) ? channel.scenario.view.facet : "value";
+    const shape = `${shown.rows}×${shown.columns}`;
+    if (shape !== seen.shape) seen = { shape, top: 0, left: 0, rows: shown.rows, columns: shown.columns };
     draw();
     describe();
   }
@@ -127,7 +139,7 @@
     const over = hatching.getContext("2d");
     over.imageSmoothingEnabled = false;
     offscreen.getContext("2d").putImageData(image, 0, 0);
-    over.drawImage(offscreen, 0, 0, columns, rows, 0, 0, width, height);
+    over.drawImage(offscreen, seen.left, seen.top, seen.columns, seen.rows, 0, 0, width, height);
     over.globalCompositeOperation = "source-in";
     const side = Math.round(6 * ratio);
     hatchTile.width = hatchTile.height = side;
@@ -148,9 +160,11 @@
 
   function draw() {
     if (!shown) return;
-    const { rows, columns } = shown;
+    const { rows, columns } = seen;
     const ratio = window.devicePixelRatio || 1;
-    const room = Math.max(160, root.querySelector(".lp-frame").clientWidth - 118);
+    const frame = root.querySelector(".lp-frame").clientWidth;
+    const fragments = rows > 1 && rows <= 32 && frame >= 640;
+    const room = Math.max(160, frame - (fragments ? 232 : 146));
     const wide = Math.min(room, 560);
     // A vector is a strip; a matrix is square in the cell, as far as the room goes.
     const cell = Math.min(wide / columns, 560 / rows, rows === 1 ? 40 : 64);
@@ -174,7 +188,7 @@
     const context = canvas.getContext("2d");
     context.imageSmoothingEnabled = false;
     context.clearRect(0, 0, width, height);
-    context.drawImage(offscreen, 0, 0, columns, rows, 0, 0, width, height);
+    context.drawImage(offscreen, seen.left, seen.top, columns, rows, 0, 0, width, height);
     hatch(context, width, height, ratio);
     drawLegend(least, largest, ramp, boolean);
     for (const [name, button] of Object.entries(facetButtons)) {
@@ -182,8 +196,36 @@
       button.setAttribute("aria-selected", String(name === facet));
     }
     canvas.dataset.drawn = String(channel.drawn ?? 0);
+    whole.hidden = rows === shown.rows && columns === shown.columns;
+    ticks(rowTicks, shown.row_axis, seen.top, rows, size.height, fragments);
+    ticks(columnTicks, shown.column_axis, seen.left, columns, size.width, false);
+    if (!table.hidden) fillTable();
     markPin();
     mark();
+  }
+
+  // Numbers beside the cells, all or every so many; where there is room, the sentence begins.
+  function ticks(box, axis, from, count, length, fragments) {
+    const key = `${axis.name}|${from}|${count}|${length}|${fragments}|${axis.items.slice(from, from + count).join()}|${channel.batch?.key}`;
+    if (box.dataset.key === key) return;
+    box.dataset.key = key;
+    const upright = box === rowTicks;
+    box.style[upright ? "height" : "width"] = `${length}px`;
+    if (!axis.name || (upright && shown.rows === 1)) { box.replaceChildren(); return; }
+    const cell = length / count;
+    const every = Math.ceil((upright ? 13 : 22) / cell);
+    const marks = [];
+    for (let i = 0; i < count; i += every) {
+      const [item, pair] = [axis.items[from + i], axis.pairs[from + i] ?? -1];
+      const number = ["pair", "level"].includes(axis.name) ? channel.numberOf(pair) : item + 1;
+      const sentence = axis.sentences[from + i] >= 0
+        ? channel.batch.sentences[axis.sentences[from + i]] : channel.batch?.first[pair] ?? "";
+      const words = fragments && sentence ? `${clip(sentence, 14)} ` : "";
+      const mark = h("span", { title: sentence }, words, h("b", {}, number));
+      mark.style[upright ? "top" : "left"] = `${(i + 0.5) * cell}px`;
+      marks.push(mark);
+    }
+    box.replaceChildren(...marks);
   }
 
   function drawLegend(least, largest, ramp, boolean) {
@@ -241,8 +283,8 @@
 
   function cellUnder(event) {
     const box = canvas.getBoundingClientRect();
-    const row = Math.floor(((event.clientY - box.top) / box.height) * shown.rows);
-    const column = Math.floor(((event.clientX - box.left) / box.width) * shown.columns);
+    const row = seen.top + Math.floor(((event.clientY - box.top) / box.height) * seen.rows);
+    const column = seen.left + Math.floor(((event.clientX - box.left) / box.width) * seen.columns);
     const inside = row >= 0 && column >= 0 && row < shown.rows && column < shown.columns;
     return inside ? [row, column] : null;
   }
@@ -253,20 +295,95 @@
   }
 
   canvas.addEventListener("mousemove", (event) => {
+    if (drag && drawLasso(event)) return;
     const cell = shown && cellUnder(event);
     if (cell) channel.point(pairsOf(...cell), itemsAt(...cell));
     else channel.point();
   });
   canvas.addEventListener("mouseleave", () => channel.point());
-  canvas.addEventListener("click", (event) => {
-    const cell = shown && cellUnder(event);
-    if (cell) pin(itemsAt(...cell));
+  // A click pins; a drag chooses the part to look at; the wheel goes nearer or back (with Ctrl,
+  // or once the matrix has the focus, so that the page can still be scrolled past it).
+  let drag = null;
+  canvas.addEventListener("mousedown", (event) => {
+    if (shown && event.button === 0) drag = { event, from: cellUnder(event) };
   });
+  window.addEventListener("mouseup", (event) => {
+    if (!drag) return;
+    const { from } = drag;
+    const far = !lasso.hidden;
+    drag = null;
+    lasso.hidden = true;
+    const to = cellUnder(event);
+    if (far && from && to) {
+      const [top, left] = [Math.min(from[0], to[0]), Math.min(from[1], to[1])];
+      zoom({ top, left, rows: Math.abs(from[0] - to[0]) + 1, columns: Math.abs(from[1] - to[1]) + 1 });
+    } else if (!far && event.target === canvas && to) pin(itemsAt(...to));
+  });
+
+  function drawLasso(event) {
+    const [dx, dy] = [event.clientX - drag.event.clientX, event.clientY - drag.event.clientY];
+    if (lasso.hidden && Math.hypot(dx, dy) < 6) return false;
+    const box = canvas.getBoundingClientRect();
+    lasso.hidden = false;
+    lasso.style.left = `${Math.min(event.clientX, drag.event.clientX) - box.left}px`;
+    lasso.style.top = `${Math.min(event.clientY, drag.event.clientY) - box.top}px`;
+    lasso.style.width = `${Math.abs(dx)}px`;
+    lasso.style.height = `${Math.abs(dy)}px`;
+    return true;
+  }
+
+  canvas.addEventListener("wheel", (event) => {
+    const meant = event.ctrlKey || event.metaKey || document.activeElement === canvas;
+    const at = shown && meant && cellUnder(event);
+    if (!at) return;
+    event.preventDefault();
+    const factor = event.deltaY > 0 ? 1.25 : 0.8;
+    const [rows, columns] = [Math.round(seen.rows * factor), Math.round(seen.columns * factor)];
+    const share = [(at[0] - seen.top) / seen.rows, (at[1] - seen.left) / seen.columns];
+    zoom({ top: Math.round(at[0] - share[0] * rows), left: Math.round(at[1] - share[1] * columns), rows, columns });
+  }, { passive: false });
+
+  // Look at this part, at least 3 cells either way; null for all of it.
+  function zoom(part) {
+    const all = { top: 0, left: 0, rows: shown.rows, columns: shown.columns };
+    const { top, left, rows, columns } = part ?? all;
+    const tall = Math.max(Math.min(3, shown.rows), Math.min(rows, shown.rows));
+    const wide = Math.max(Math.min(3, shown.columns), Math.min(columns, shown.columns));
+    seen = {
+      shape: seen.shape, rows: tall, columns: wide,
+      top: Math.max(0, Math.min(top, shown.rows - tall)),
+      left: Math.max(0, Math.min(left, shown.columns - wide)),
+    };
+    draw();
+  }
+
+  // The same numbers as a table, for whoever reads rather than looks; at most 40 by 40.
+  function toggleTable() {
+    table.hidden = !table.hidden;
+    tableButton.setAttribute("aria-pressed", String(!table.hidden));
+    if (!table.hidden && shown) fillTable();
+  }
+
+  function fillTable() {
+    const values = facet === "mask" ? arrays.mask : arrays[facet];
+    const [rows, columns] = [Math.min(seen.rows, 40), Math.min(seen.columns, 40)];
+    const name = (axis, i) => (["pair", "level"].includes(axis.name)
+      ? channel.numberOf(axis.pairs[i]) : (axis.items[i] ?? i) + 1);
+    const range = (count) => Array.from({ length: count }, (_, i) => i);
+    const head = h("tr", {}, h("td"), range(columns).map((c) => h("th", { scope: "col" }, name(shown.column_axis, seen.left + c))));
+    const body = range(rows).map((r) => h("tr", {},
+      h("th", { scope: "row" }, name(shown.row_axis, seen.top + r)),
+      range(columns).map((c) => {
+        const v = values[(seen.top + r) * shown.columns + seen.left + c];
+        return h("td", {}, v === -Infinity ? "·" : show(v, 3));
+      })));
+    table.replaceChildren(h("table", {}, h("caption", {}, canvas.getAttribute("aria-label") ?? ""), h("thead", {}, head), h("tbody", {}, body)));
+  }
   canvas.addEventListener("keydown", (event) => {
     const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
     if (!shown || !(event.key in moves)) {
       if (event.key === "Enter" && channel.pointed.cell) pin(channel.pointed.cell);
-      if (event.key === "Escape") pin(null);
+      if (event.key === "Escape") { pin(null); zoom(null); }
       return;
     }
     event.preventDefault();
@@ -274,8 +391,24 @@
     const [down, right] = moves[event.key];
     const row = Math.max(0, Math.min(shown.rows - 1, from[0] + down));
     const column = Math.max(0, Math.min(shown.columns - 1, from[1] + right));
+    follow(row, column);
     channel.point(pairsOf(row, column), itemsAt(row, column));
+    announce(row, column);
   });
+
+  // A walk past the edge of what is in view takes the view along.
+  function follow(row, column) {
+    const top = Math.max(Math.min(seen.top, row), row - seen.rows + 1);
+    const left = Math.max(Math.min(seen.left, column), column - seen.columns + 1);
+    if (top !== seen.top || left !== seen.left) zoom({ ...seen, top, left });
+  }
+
+  function announce(row, column) {
+    const values = facet === "mask" ? arrays.mask : arrays[facet];
+    const value = values[row * shown.columns + column];
+    const said = value === -Infinity ? say("ui.takes_no_part") : show(value);
+    spoken.textContent = say("ui.cell_says", { row: row + 1, column: column + 1, value: said });
+  }
 
   function pin(cell) {
     const same = String(channel.scenario.view.pinned) === String(cell);
@@ -286,11 +419,14 @@
   }
 
   function place(element, row, column, rows = 1, columns = 1) {
-    const [tall, wide] = [size.height / shown.rows, size.width / shown.columns];
-    element.style.transform = `translate(${column * wide}px, ${row * tall}px)`;
-    element.style.width = `${Math.max(columns * wide, 2)}px`;
-    element.style.height = `${Math.max(rows * tall, 2)}px`;
-    element.hidden = false;
+    const [tall, wide] = [size.height / seen.rows, size.width / seen.columns];
+    const [top, left] = [Math.max(row, seen.top), Math.max(column, seen.left)];
+    const bottom = Math.min(row + rows, seen.top + seen.rows);
+    const right = Math.min(column + columns, seen.left + seen.columns);
+    element.hidden = bottom <= top || right <= left;
+    element.style.transform = `translate(${(left - seen.left) * wide}px, ${(top - seen.top) * tall}px)`;
+    element.style.width = `${Math.max((right - left) * wide, 2)}px`;
+    element.style.height = `${Math.max((bottom - top) * tall, 2)}px`;
   }
 
   function markPin() {

@@ -14,13 +14,14 @@ from pathlib import Path
 
 import gradio as gr
 
-from explorer.batch import load_table
+from explorer.batch import load_table, make_batch
 from explorer.explore import explore
 from explorer.instruments.base import Instrument
 from explorer.locale import LANGUAGES, catalogue
 from explorer.pairs import MOST_PAIRS
 from explorer.picture import describe_batch, picture
 from explorer.problem import Problem
+from explorer.remarks import remarks, statistics, suggested_scale
 from explorer.scenario import Data, Rules, Scenario
 from explorer.sources import random_batch, tables, textbook
 from explorer.sources.encoders import EMBEDDED
@@ -33,7 +34,7 @@ def build() -> None:
         with gr.Column(elem_id="lp-side", scale=0, min_width=320):
             Instrument("controls", server_functions=SERVED)
         with gr.Column(elem_id="lp-main"):
-            Instrument("figures")
+            Instrument("figures", server_functions=[_served("statistics", _statistics)])
             with gr.Row(elem_id="lp-middle"):
                 with gr.Column(elem_id="lp-left"):
                     Instrument("derivation")
@@ -114,10 +115,13 @@ def _explore(request: object) -> dict[str, object]:
         found = explore(scenario)
     except Problem as problem:
         return {"error": problem.to_json(), "skipped": skipped}
-    answer: dict[str, object] = {"picture": picture(found), "skipped": skipped}
+    made = picture(found)
+    made["remarks"] = [dataclasses.asdict(remark) for remark in remarks(found)]
+    answer: dict[str, object] = {"picture": made, "skipped": skipped}
     key = batch_key(scenario.data, scenario.rules)
     if request.get("known") != key:
-        answer["batch"] = {"key": key, **describe_batch(found.batch)}
+        suggested = suggested_scale(found.batch)
+        answer["batch"] = {"key": key, "scale": suggested, **describe_batch(found.batch)}
     return answer
 
 
@@ -174,6 +178,12 @@ def _read_file(request: object) -> dict[str, object]:
 def _plain(label: float) -> str:
     """A label as text that reads back as the same number: 4 and not 4.0."""
     return str(int(label)) if label == int(label) and abs(label) < 1e15 else repr(float(label))
+
+
+def _statistics(request: object) -> dict[str, object]:
+    """The scenario → correlation and Kolmogorov–Smirnov test of its batch, on demand."""
+    scenario = Scenario.from_json(request)
+    return dataclasses.asdict(statistics(make_batch(scenario.data, scenario.rules)))
 
 
 def _link(request: object) -> dict[str, object]:

@@ -1,0 +1,131 @@
+"""What is striking about an exploration, in sentences: the most telling first."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from explorer.batch import Batch
+from explorer.explore import Exploration
+
+# S1 eq. 45 advises to keep the gradient norm within this band, eq. 50 to choose λ = α/σ.
+GRADIENT_BAND = (0.1, 10.0)
+ALPHA = (10.0, 30.0)
+# Similarities that all lie this close together have collapsed.
+COLLAPSED = 0.02
+FEW = 3
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A sentence of the catalogues under ``remark.`` with its values."""
+
+    key: str
+    values: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Correlation of similarity and label, and how far high and low labels' scores differ."""
+
+    pearson: float | None
+    pearson_p: float | None
+    ks: float | None
+    ks_p: float | None
+    high: int
+    low: int
+
+
+def remarks(e: Exploration, most: int = 3) -> list[Remark]:
+    """At most `most` remarks. None is made where nothing is remarkable."""
+    found = [
+        *_on_labels(e),
+        *_on_collapse(e),
+        *_on_suspects(e),
+        *_on_order(e),
+        *_on_terms(e),
+        *_on_gradient(e),
+    ]
+    return found[:most]
+
+
+def _on_labels(e: Exploration) -> list[Remark]:
+    return [Remark("labels_equal")] if e.order.ordered == 0 and len(e.batch) > 1 else []
+
+
+def _on_collapse(e: Exploration) -> list[Remark]:
+    spread = float(e.batch.scores.max() - e.batch.scores.min())
+    if len(e.batch) > 1 and spread <= COLLAPSED:
+        return [Remark("collapsed", {"spread": _short(spread)})]
+    worse = e.collapse is not None and e.loss > e.collapse * 1.0001 and e.collapse > 0
+    if worse:
+        return [Remark("above_collapse", {"loss": _short(e.loss), "collapse": _short(e.collapse)})]
+    return []
+
+
+def _on_suspects(e: Exploration) -> list[Remark]:
+    total = float(e.pair_gradient.abs().sum())
+    if not e.suspects or not total > 0:
+        return []
+    share = float(e.pair_gradient[[s.pair for s in e.suspects]].abs().sum()) / total
+    if share < 2 * len(e.suspects) / len(e.batch):  # no more than their number explains
+        return []
+    values = {"count": str(len(e.suspects)), "share": _percent(share)}
+    return [Remark("suspects", values)]
+
+
+def _on_order(e: Exploration) -> list[Remark]:
+    if e.order.ordered and e.order.violated == 0:
+        return [Remark("in_order", {"count": str(e.order.ordered)})]
+    return []
+
+
+def _on_terms(e: Exploration) -> list[Remark]:
+    if not e.heaviest or e.weights is None or e.weights.terms < 10 * FEW:
+        return []
+    top = e.heaviest[min(FEW, len(e.heaviest)) - 1]
+    if top.so_far < 0.8:
+        return []
+    values = {"count": str(FEW), "terms": str(e.weights.terms), "share": _percent(top.so_far)}
+    return [Remark("few_terms", values)]
+
+
+def _on_gradient(e: Exploration) -> list[Remark]:
+    low, high = GRADIENT_BAND
+    if e.gradient_norm == 0 or low <= e.gradient_norm <= high:
+        return []
+    key = "gradient_large" if e.gradient_norm > high else "gradient_small"
+    return [Remark(key, {"norm": _short(e.gradient_norm)})]
+
+
+def suggested_scale(batch: Batch) -> tuple[float, float] | None:
+    """λ = α/σ_s for α from 10 to 30 (S1 eq. 50); None where all scores are equal."""
+    spread = float(batch.scores.std(correction=0))
+    if not spread > 0 or not math.isfinite(spread):
+        return None
+    return ALPHA[0] / spread, ALPHA[1] / spread
+
+
+def statistics(batch: Batch) -> Statistics:
+    """Pearson's correlation, and the two-sample Kolmogorov–Smirnov test of the positives'
+    scores against the others'. None where there is nothing to compare."""
+    from scipy import stats  # on demand: it takes its time to load
+
+    scores, labels = batch.scores.cpu().numpy(), batch.labels.cpu().numpy()
+    positive = batch.positive.cpu().numpy()
+    high, low = scores[positive], scores[~positive]
+    pearson = ks = (None, None)
+    if len(scores) > 1 and scores.min() < scores.max() and labels.min() < labels.max():
+        pearson = tuple(map(float, stats.pearsonr(scores, labels)))
+    if len(high) and len(low):
+        test = stats.ks_2samp(high, low)
+        ks = float(test.statistic), float(test.pvalue)
+    return Statistics(*pearson, *ks, high=len(high), low=len(low))
+
+
+def _short(value: float) -> str:
+    return f"{value:.3g}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}%"

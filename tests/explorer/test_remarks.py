@@ -1,0 +1,97 @@
+"""What is striking is said, with numbers that are right; what is not is left unsaid."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from scipy import stats
+
+from explorer.batch import make_batch
+from explorer.explore import explore
+from explorer.locale import LANGUAGES, catalogue
+from explorer.remarks import remarks, statistics, suggested_scale
+from explorer.scenario import Data, Rules, Scenario
+from explorer.sources.random_batch import RandomBatch
+
+
+def said(scenario):
+    return {remark.key: remark.values for remark in remarks(explore(scenario), most=10)}
+
+
+def on(loss="cosent", rules=None, **settings):
+    random = RandomBatch(**{"pairs": 40, "dimension": 16, "seed": 3, **settings})
+    data = Data(source="random", random=random)
+    return Scenario(data=data, loss=loss, rules=rules or Rules())
+
+
+def test_the_default_scene_points_at_its_wrong_labels():
+    found = said(Scenario())
+    assert {"above_collapse", "suspects", "few_terms", "gradient_large"} <= set(found)
+    exploration = explore(Scenario())
+    top = 100 * exploration.heaviest[2].so_far
+    assert found["few_terms"] == {"count": "3", "terms": "269", "share": f"{top:.0f}%"}
+
+
+def test_a_batch_in_order_is_praised_and_not_blamed():
+    found = said(on(agreement=1.0, mislabelled=0.0, hard_negatives=0.0, labels="binary"))
+    assert "suspects" not in found
+    assert "above_collapse" not in found
+    s0 = said(dataclasses.replace(Scenario(), data=Data(example="cosent_batch")))
+    assert s0["in_order"] == {"count": "4"}
+
+
+def test_collapsed_similarities_are_called_so():
+    scenario = on(pairs=8)
+    exploration = explore(scenario)
+    batch = exploration.batch
+    flat = dataclasses.replace(batch, given=batch.labels * 0 + 0.5)
+    told = remarks(dataclasses.replace(exploration, batch=flat))
+    assert told[0].key == "collapsed"
+
+
+def test_equal_labels_are_called_so():
+    exploration = explore(on(pairs=4))
+    nothing = dataclasses.replace(exploration.order, ordered=0, violated=0)
+    told = remarks(dataclasses.replace(exploration, order=nothing))
+    assert told[0].key == "labels_equal"
+
+
+def test_at_most_three_unless_asked():
+    assert len(remarks(explore(Scenario()))) == 3
+
+
+def test_every_remark_has_its_sentence():
+    keys = [key for key in catalogue("en") if key.startswith("remark.")]
+    assert len(keys) == 8
+    for language in LANGUAGES:
+        for key in keys:
+            assert catalogue(language)[key].strip()
+
+
+def test_the_advised_scale_is_alpha_over_sigma():
+    batch = make_batch(Data(), Rules())
+    low, high = suggested_scale(batch)
+    sigma = float(batch.scores.std(correction=0))
+    assert low == pytest.approx(10 / sigma)
+    assert high == pytest.approx(3 * low)
+    equal = dataclasses.replace(batch, given=batch.labels * 0)
+    assert suggested_scale(equal) is None
+
+
+def test_statistics_are_scipys():
+    batch = make_batch(Data(), Rules())
+    found = statistics(batch)
+    scores, labels = batch.scores.numpy(), batch.labels.numpy()
+    high, low = scores[labels >= batch.threshold], scores[labels < batch.threshold]
+    assert found.pearson == pytest.approx(stats.pearsonr(scores, labels).statistic)
+    assert found.ks == pytest.approx(stats.ks_2samp(high, low).statistic)
+    assert (found.high, found.low) == (len(high), len(low))
+    assert 0 < found.ks_p < 1
+
+
+def test_statistics_without_anything_to_compare():
+    batch = make_batch(Data(), Rules(threshold=-1.0))
+    found = statistics(batch)
+    assert found.ks is None
+    assert found.pearson is not None
