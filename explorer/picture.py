@@ -127,7 +127,7 @@ class _Layout:
         axes = self.axes(step)
         if value.ndim < 2:
             return Grid(value.reshape(1, -1), "", axes[0] if axes else "")
-        rows = axes[-2] if value.ndim == 2 else "level"
+        rows = axes[-2] if value.ndim == 2 else "level_pair"
         return Grid(value.reshape(-1, value.shape[-1]), rows, axes[-1])
 
     def axes(self, step: Step) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ class _Layout:
         return self._items[key]
 
     def _behind(self, axis: str, length: int) -> tuple[Tensor, Tensor]:
-        if axis == "level" and length % len(self.batch) == 0:
+        if axis == "level_pair":
             pairs = torch.arange(len(self.batch)).repeat(length // len(self.batch))
             return pairs, torch.full((length,), -1)
         if axis == "triplet":
@@ -170,6 +170,10 @@ class _Layout:
     def _sorted(self, axis: str, length: int) -> Tensor | None:
         if self.order == "entry" or axis in ("", "index", "dimension", "level", "class"):
             return None
+        if axis == "level_pair":  # each level by itself
+            within = self._sorted("pair", len(self.batch))
+            starts = torch.arange(0, length, len(self.batch), device=within.device)
+            return (starts[:, None] + within).flatten()
         pairs = self.items(axis, length)[0].to(self.batch.labels.device)
         if bool((pairs < 0).any()):
             return None

@@ -217,7 +217,7 @@
     const marks = [];
     for (let i = 0; i < count; i += every) {
       const [item, pair] = [axis.items[from + i], axis.pairs[from + i] ?? -1];
-      const number = ["pair", "level"].includes(axis.name) ? channel.numberOf(pair) : item + 1;
+      const number = ["pair", "level_pair"].includes(axis.name) ? channel.numberOf(pair) : item + 1;
       const sentence = axis.sentences[from + i] >= 0
         ? channel.batch.sentences[axis.sentences[from + i]] : channel.batch?.first[pair] ?? "";
       const words = fragments && sentence ? `${clip(sentence, 14)} ` : "";
@@ -367,7 +367,7 @@
   function fillTable() {
     const values = facet === "mask" ? arrays.mask : arrays[facet];
     const [rows, columns] = [Math.min(seen.rows, 40), Math.min(seen.columns, 40)];
-    const name = (axis, i) => (["pair", "level"].includes(axis.name)
+    const name = (axis, i) => (["pair", "level_pair"].includes(axis.name)
       ? channel.numberOf(axis.pairs[i]) : (axis.items[i] ?? i) + 1);
     const range = (count) => Array.from({ length: count }, (_, i) => i);
     const head = h("tr", {}, h("td"), range(columns).map((c) => h("th", { scope: "col" }, name(shown.column_axis, seen.left + c))));
@@ -464,15 +464,15 @@
     if (item === undefined || !axis.name) return null;
     const [pair, sentence] = [axis.pairs[index] ?? -1, axis.sentences[index] ?? -1];
     const letter = (LETTERS[axis.name] ?? ["", ""])[rowSide ? 0 : 1];
-    const number = ["pair", "level"].includes(axis.name) ? channel.numberOf(pair) : item + 1;
+    const number = ["pair", "level_pair"].includes(axis.name) ? channel.numberOf(pair) : item + 1;
     const head = `${say(`axis.one.${axis.name}`)} ${number}${letter ? ` (${letter})` : ""}`;
     const lines = [];
-    if (axis.name === "pair" || axis.name === "level") {
+    if (axis.name === "pair" || axis.name === "level_pair") {
       lines.push(channel.batch.first[pair], channel.batch.second[pair]);
     } else if (sentence >= 0) {
       lines.push(channel.batch.sentences[sentence]);
     }
-    const facts = pair >= 0 && (axis.name === "pair" || axis.name === "level")
+    const facts = pair >= 0 && (axis.name === "pair" || axis.name === "level_pair")
       ? say("ui.pair_facts", {
         label: show(channel.batch.labels[pair]), score: show(pairScores()[pair]),
       }) : "";

@@ -27,7 +27,7 @@
 
   function nameOf(item) {
     if (!item) return "";
-    if (item.axis === "pair" || item.axis === "level") {
+    if (item.axis === "pair") {
       return `${channel.numberOf(item.pair)} · ${clip(channel.batch.first[item.pair] ?? "", 34)} | ${clip(channel.batch.second[item.pair] ?? "", 34)}`;
     }
     if (item.sentence >= 0) return `${item.item + 1} · ${clip(channel.batch.sentences[item.sentence], 44)}`;
