@@ -110,9 +110,10 @@
   }
 
   function complain() {
-    problem.hidden = !channel.problem;
+    const told = channel.problem ?? channel.notice;
+    problem.hidden = !told;
     document.body.classList.toggle("lp-stale", Boolean(channel.problem));
-    if (channel.problem) problem.textContent = say(channel.problem.key, channel.problem.values);
+    if (told) problem.textContent = say(told.key, told.values);
   }
 
   channel.on("scenario", headline);

@@ -75,6 +75,7 @@
   // ---- Packed arrays -----------------------------------------------------------------------
 
   function bytes(text) {
+    if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text); // ten times faster, where known
     const raw = atob(text);
     const out = new Uint8Array(raw.length);
     for (let i = 0; i < raw.length; i += 1) out[i] = raw.charCodeAt(i);
@@ -174,6 +175,7 @@
       this.batch = null;
       this.picture = null;
       this.problem = null;
+      this.notice = null;
       this.skipped = [];
       this.pointed = { pairs: [], cell: null };
       this.listeners = new Map();
@@ -213,12 +215,24 @@
 
     async connect(server) {
       this.server = server;
-      const link = location.hash.slice(1);
-      if (link) {
-        const opened = await server.open_link(link);
-        if (opened?.scenario) this.scenario = opened.scenario;
-        else this.fail(opened?.error);
+      window.addEventListener("hashchange", () => this.open(location.hash.slice(1)));
+      await this.open(location.hash.slice(1));
+      if (this.link) return;
+      this.publish("scenario");
+      this.ask();
+    }
+
+    // Take the scene out of a link, unless it is the one that is shown.
+    async open(link) {
+      if (!link || link === this.link) return;
+      const opened = await this.server.open_link(link);
+      if (!opened?.scenario) {
+        this.warn(opened?.error ?? { key: "ui.server_gone", values: {} });
+        return;
       }
+      this.warn(null);
+      this.link = link;
+      this.scenario = opened.scenario;
       this.publish("scenario");
       this.ask();
     }
@@ -230,11 +244,13 @@
         const merged = ["data", "rules", "view"].includes(key);
         this.scenario[key] = merged ? { ...this.scenario[key], ...value } : value;
       }
+      this.warn(null);
       if (announce) this.publish("scenario");
       this.ask();
     }
 
     setParameter(name, value) {
+      this.warn(null);
       this.scenario.parameters = { ...this.scenario.parameters, [name]: value };
       this.ask();
     }
@@ -300,6 +316,13 @@
       this.publish("problem");
     }
 
+    // A notice does not make the picture stale, and goes with the next change.
+    warn(notice) {
+      if (this.notice === notice) return;
+      this.notice = notice;
+      this.publish("problem");
+    }
+
     setBusy(busy) {
       if (this.busy === busy) return;
       this.busy = busy;
@@ -311,7 +334,9 @@
       clearTimeout(this.linking);
       this.linking = setTimeout(async () => {
         const { link } = (await this.server.link(this.scenario)) ?? {};
-        if (link) history.replaceState(history.state, "", `#${link}`);
+        if (!link) return;
+        this.link = link;
+        history.replaceState(history.state, "", `#${link}`);
       }, 400);
     }
 
