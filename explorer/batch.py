@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +21,8 @@ from losses.geometry import cosine
 
 # A level of `hierarchical_cosent` reads this share of the dimensions, from the first on.
 LEVELS = (0.25, 0.5, 1.0)
+# More triplets than this are not laid out as a matrix.
+MOST_TRIPLETS = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +86,7 @@ class Batch:
         return _FROM_VECTORS[what](self, vectors)
 
     def reads_vectors(self, what: str) -> bool:
-        return what in _FROM_VECTORS and what != "classes"
+        return what in _FROM_VECTORS and not what.endswith("classes")
 
     def axis(self, name: str, length: int) -> tuple[Tensor, Tensor] | None:
         """The pair and the sentence (−1: none) behind each of `length` rows called `name`."""
@@ -158,6 +161,15 @@ def _matrix_from(text: str, count: int, width: int) -> Tensor:
     return matrix
 
 
+def _paired_classes(batch: Batch, vectors: Tensor) -> Tensor:
+    """The classes, where all their pairs against all sentences still make a matrix."""
+    sizes = torch.bincount(batch.classes)
+    cells = int((sizes * (sizes - 1)).sum()) * len(batch.classes)
+    if cells > MOST_TRIPLETS:
+        raise Problem("too_many_triplets", count=f"{cells:,}", most=f"{MOST_TRIPLETS:,}")
+    return batch.classes
+
+
 _FROM_SCORES = {
     "scores": lambda batch, scores: scores,
     "labels": lambda batch, scores: batch.labels,
@@ -175,6 +187,7 @@ _FROM_VECTORS = {
     "negatives": _negatives,
     "embeddings": lambda batch, vectors: vectors,
     "classes": lambda batch, vectors: batch.classes,
+    "paired_classes": _paired_classes,
     "prototypes": _prototypes,
 }
 
@@ -206,6 +219,21 @@ def make_batch(data: Data, rules: Rules) -> Batch:
     if data.cross_encoder and data.source != "random":
         with all_cores():
             scores = encoders.cross_scores(pairs.first, pairs.second, data.cross_encoder)
+    return _under_rules(pairs, scores, vectors, orthogonal, rules)
+
+
+def batch_of_scores(pairs: Pairs, rules: Rules = Rules()) -> Batch:
+    """The batch of pairs that come with their scores, in vectors that have them as cosines."""
+    return _under_rules(pairs, pairs.scores, _a_plane_each(pairs), True, rules)
+
+
+def _under_rules(
+    pairs: Pairs,
+    scores: Sequence[float] | np.ndarray | None,
+    vectors: np.ndarray | None,
+    orthogonal: bool,
+    rules: Rules,
+) -> Batch:
     where, dtype = device(), precision()
     labels = torch.tensor(pairs.labels, dtype=dtype, device=where)
     first, second = (torch.from_numpy(place).to(where) for place in pairs.positions)

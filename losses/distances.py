@@ -368,7 +368,7 @@ CONTRASTIVE = LossSpec(
     ),
 )
 
-MINED = {"anchors": "embeddings", "classes": "classes"}
+MINED = {"anchors": "embeddings", "classes": "paired_classes"}
 TRIPLET_SYMBOLS = {
     "anchors": Symbol("z_i", ("sentence", "dimension")),
     "directions": Symbol(r"z_i / \lVert z_i \rVert", ("sentence", "dimension")),

@@ -433,7 +433,7 @@ NT_XENT = LossSpec(
                 "per_pair": Symbol(r"\ell_t = \log\Bigl(1 + \sum_k e^{t_{tk}}\Bigr)", ("triplet",)),
                 "loss": Symbol(r"\mathcal L = \frac{1}{|P|} \sum_t \ell_t"),
             },
-            reads={"embeddings": "embeddings", "classes": "classes"},
+            reads={"embeddings": "embeddings", "classes": "paired_classes"},
         ),
     ),
 )

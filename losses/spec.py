@@ -30,6 +30,7 @@ READABLE = (
     "negatives",  # [Q, D] second sentences of the other pairs
     "embeddings",  # [S, D] every distinct sentence
     "classes",  # [S] connected components of the positive pairs
+    "paired_classes",  # [S] the same, for a loss that forms all pairs within each class
     "prototypes",  # [C, D] class means
 )
 

@@ -164,3 +164,12 @@ def test_the_same_choice_is_made_once():
 def test_an_unknown_example_is_named():
     with pytest.raises(Problem, match="graded_english"):
         make_batch(Data(example="nowhere"), Rules())
+
+
+def test_more_triplets_than_a_matrix_holds_are_refused_with_their_number():
+    rows = tuple(("hub", f"spoke {i}", "1") for i in range(200))
+    batch = make_batch_of(rows)
+    assert len(batch.classes.unique()) == 1
+    with pytest.raises(Problem, match="8,080,200 triplets"):
+        read(batch, "paired_classes")
+    assert len(read(batch, "classes")) == 201

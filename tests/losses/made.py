@@ -54,6 +54,7 @@ def inputs_for(
         "negatives": lambda: normal(max(count - 1, 1), WIDTH),
         "embeddings": lambda: normal(count, WIDTH),
         "classes": lambda: shuffled(place % CLASSES),
+        "paired_classes": lambda: shuffled(place % CLASSES),
         "prototypes": lambda: normal(CLASSES, WIDTH),
     }
     return {name: offered[what]() for name, what in spec.reads.items()}
