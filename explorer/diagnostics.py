@@ -112,7 +112,7 @@ def heaviest(trace: Trace, terms: str, weights: Weights, most: int = 20) -> list
     ]
 
 
-def suspects(batch: Batch, most: int = 8) -> list[Suspect]:
+def suspects(batch: Batch, most: int = 100) -> list[Suspect]:
     """Pairs that stand on the wrong side of far more others than is usual, the worst first.
 
     The label that would fit is the one at the score's own rank among all labels.

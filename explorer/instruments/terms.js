@@ -5,6 +5,7 @@
   const headline = h("p.lp-note");
   const terms = h("tbody");
   const doubts = h("tbody");
+  const more = h("p.lp-note");
   const none = worded("p.lp-note", "ui.no_suspects");
   const head = (...keys) => h("thead", {}, h("tr", {}, keys.map((key) => worded("th", key, { scope: "col" }))));
   const doubtTable = h("table", {}, head("ui.pair", "ui.label", "ui.would_fit", "ui.contradicts"), doubts);
@@ -12,7 +13,7 @@
     worded("h2", "ui.heaviest"), headline,
     h("div.lp-scroll", {}, h("table", {}, head("ui.row", "ui.column", "ui.value", "ui.share"), terms)),
     worded("h2", "ui.suspects"), worded("p.lp-note", "ui.suspects_note"), none,
-    h("div.lp-scroll", {}, doubtTable),
+    h("div.lp-scroll", {}, doubtTable), more,
   );
 
   const SHOWN = 8;
@@ -69,7 +70,8 @@
     doubted = key;
     none.hidden = suspects.length > 0;
     doubtTable.hidden = suspects.length === 0;
-    doubts.replaceChildren(...suspects.map(({ pair, rate, fitting }) => {
+    more.textContent = suspects.length > SHOWN ? say("ui.more_suspects", { count: suspects.length - SHOWN }) : "";
+    doubts.replaceChildren(...suspects.slice(0, SHOWN).map(({ pair, rate, fitting }) => {
       const line = h("tr", {},
         h("td", {}, `${channel.numberOf(pair)} · ${clip(channel.batch.first[pair], 40)} | ${clip(channel.batch.second[pair], 40)}`),
         h("td", {}, show(channel.batch.labels[pair])), h("td", {}, show(fitting)),
