@@ -1,0 +1,1 @@
+"""Measurements: ``python -m benchmarks interaction`` and ``python -m benchmarks losses``."""

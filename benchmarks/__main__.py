@@ -1,0 +1,20 @@
+"""``python -m benchmarks NAME``: run one of the benchmarks."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+NAMES = ("interaction", "losses")
+
+
+def main() -> int:
+    if len(sys.argv) < 2 or sys.argv[1] not in NAMES:
+        print(f"usage: python -m benchmarks {{{'|'.join(NAMES)}}} [options]", file=sys.stderr)
+        return 2
+    importlib.import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

