@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import threading
 
@@ -15,11 +16,31 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--device", help="cpu, cuda, cuda:1, mps; the best present if left out")
     parser.add_argument("--loss", metavar="FILE.py:FUNCTION", help="open a loss of your own")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
+    commands = parser.add_subparsers(dest="command", metavar="figure")
+    figure = commands.add_parser("figure", help="write the figure of a scene, without a browser")
+    figure.add_argument("--scenario", required=True, help="a link of the page, or a scene file")
+    figure.add_argument("--out", required=True, help="the .svg file to write")
+    figure.add_argument("--language", choices=("en", "zh"), default="en")
+    figure.add_argument("--dark", action="store_true")
     return parser.parse_args()
+
+
+def write_figure(chosen: argparse.Namespace) -> int:
+    from explorer.figure import write_figure as write
+
+    try:
+        write(chosen.scenario, chosen.out, language=chosen.language, dark=chosen.dark)
+    except (ValueError, OSError) as problem:
+        print(f"No figure was written: {problem}", file=sys.stderr)
+        return 1
+    print(f"Wrote {chosen.out}")
+    return 0
 
 
 def main() -> int:
     chosen = arguments()
+    if chosen.command == "figure":
+        return write_figure(chosen)
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     from explorer import site  # after the arguments: --help should not wait for gradio
 
@@ -29,17 +50,17 @@ def main() -> int:
     except (ValueError, RuntimeError, OSError) as problem:
         print(f"LossPrism could not start: {problem}", file=sys.stderr)
         return 1
+    stopped = threading.Event()
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, lambda *_: stopped.set())
     print(f"LossPrism is at {address} (Ctrl-C stops it)", flush=True)
     if not chosen.no_browser and not os.environ.get("SPACE_ID"):
         import webbrowser
 
         webbrowser.open(address)
-    try:
-        threading.Event().wait()
-    except KeyboardInterrupt:
-        print("\nLossPrism has stopped.")
-    finally:
-        demo.close()
+    stopped.wait()
+    demo.close()
+    print("\nLossPrism has stopped.")
     return 0
 
 

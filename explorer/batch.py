@@ -222,7 +222,7 @@ def make_batch(data: Data, rules: Rules) -> Batch:
     return _under_rules(pairs, scores, vectors, orthogonal, rules)
 
 
-def batch_of_scores(pairs: Pairs, rules: Rules = Rules()) -> Batch:
+def batch_of_scores(pairs: Pairs, rules: Rules) -> Batch:
     """The batch of pairs that come with their scores, in vectors that have them as cosines."""
     return _under_rules(pairs, pairs.scores, _a_plane_each(pairs), True, rules)
 

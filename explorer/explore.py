@@ -45,15 +45,17 @@ class Exploration:
         return float(self.trace.loss)
 
 
-def explore(scenario: Scenario) -> Exploration:
+def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     """Compute the chosen loss on the chosen batch, with every intermediate and gradient.
+
+    A `batch` of one's own takes the place of the scenario's data and rules.
 
     Raises:
         Problem: whatever the user can put right, from a bad parameter to an empty table.
     """
     spec = spec_for(scenario)
     parameters = parameters_for(spec, dict(scenario.parameters))
-    batch = make_batch(scenario.data, scenario.rules)
+    batch = make_batch(scenario.data, scenario.rules) if batch is None else batch
     started = time.perf_counter()
     # Everything is differentiated down to two tensors: the vectors of the distinct sentences,
     # and the pair scores made of them (or given).

@@ -52,7 +52,7 @@ def picture(exploration: Exploration) -> dict[str, object]:
     view = exploration.scenario.view
     steps = [*exploration.trace.inputs, *exploration.trace.steps]
     chosen = _chosen_step(exploration, steps, view.step)
-    layout = _Layout(exploration)
+    layout = Layout(exploration)
     return {
         "figures": _figures(exploration),
         "steps": [_step(exploration, layout, step) for step in steps],
@@ -111,7 +111,7 @@ def _figures(e: Exploration) -> dict[str, object]:
     }
 
 
-class _Layout:
+class Layout:
     """Rows, columns, axes and display order of the steps of one exploration."""
 
     def __init__(self, exploration: Exploration) -> None:
@@ -199,7 +199,7 @@ def _chosen_step(e: Exploration, steps: list[Step], place: int | None) -> int:
     return max(range(len(steps)), key=lambda index: steps[index].value.numel())
 
 
-def _step(e: Exploration, layout: _Layout, step: Step) -> dict[str, object]:
+def _step(e: Exploration, layout: Layout, step: Step) -> dict[str, object]:
     symbol = e.spec.symbols.get(step.name, Symbol(""))
     said: dict[str, object] = {
         "name": step.name,
@@ -216,7 +216,7 @@ def _step(e: Exploration, layout: _Layout, step: Step) -> dict[str, object]:
     return said
 
 
-def _thumbnail(layout: _Layout, grid: Grid) -> dict[str, object]:
+def _thumbnail(layout: Layout, grid: Grid) -> dict[str, object]:
     """The matrix as at most 56×56 bytes: 0..253 from `low` to `high`, 254 NaN, 255 masked."""
     matrix = layout.arranged(grid, grid.value)
     boolean = matrix.dtype == torch.bool
@@ -258,7 +258,7 @@ def _range(values: Tensor) -> tuple[float, float]:
     return low, high
 
 
-def _shown(e: Exploration, layout: _Layout, steps: list[Step], place: int) -> dict[str, object]:
+def _shown(e: Exploration, layout: Layout, steps: list[Step], place: int) -> dict[str, object]:
     """The chosen step in full: value, gradient, weight and mask, as laid out."""
     step = steps[place]
     grid = layout.grid(step)
@@ -296,7 +296,7 @@ def _shown(e: Exploration, layout: _Layout, steps: list[Step], place: int) -> di
     }
 
 
-def _axis(layout: _Layout, name: str, length: int, shown: int) -> dict[str, object]:
+def _axis(layout: Layout, name: str, length: int, shown: int) -> dict[str, object]:
     pairs, sentences = layout.items(name, length)
     order = layout.permutation(name, length)
     places = torch.arange(length) if order is None else order.cpu()
@@ -329,7 +329,7 @@ def _vectors(e: Exploration, steps: list[Step]) -> dict[str, str]:
     }
 
 
-def _term(e: Exploration, layout: _Layout, term: object) -> dict[str, object]:
+def _term(e: Exploration, layout: Layout, term: object) -> dict[str, object]:
     """A heavy term with the items its cell stands for."""
     step = e.trace.last(e.spec.terms)
     axes = layout.axes(step)

@@ -100,6 +100,15 @@ class Scenario:
         return f"{LINK_VERSION}.{base64.urlsafe_b64encode(squeezed).decode().rstrip('=')}"
 
     @classmethod
+    def from_text(cls, text: str) -> Scenario:
+        """Read the text of a scene file."""
+        try:
+            chosen = json.loads(text)
+        except ValueError as damage:
+            raise Problem("scene_file_damaged") from damage
+        return cls.from_json(chosen)
+
+    @classmethod
     def from_link(cls, link: str) -> Scenario:
         """Read a link. An unknown version and a damaged link are told apart."""
         version, _, body = link.partition(".")

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
+import inspect
+import io
+import json
 import threading
+import traceback
+from collections.abc import Callable
+from typing import Any
 
 import gradio as gr
 import torch
 
-from explorer import device
+from explorer import api, device
 from explorer.explore import explore
 from explorer.instruments.base import head
 from explorer.own_loss import add_own_loss
 from explorer.pages import explore as explore_page
 from explorer.picture import picture
+from explorer.problem import Problem
 from explorer.scenario import Scenario
 from explorer.sources.tables import LARGEST_FILE
 
@@ -40,7 +49,53 @@ def first_scenario(device_name: str | None, own_loss: str | None) -> Scenario:
 def build() -> gr.Blocks:
     with gr.Blocks(title="LossPrism", fill_width=True, analytics_enabled=False) as demo:
         explore_page.build()
+        for function in api.ENDPOINTS:
+            gr.api(
+                _endpoint(function),
+                api_name=function.__name__,
+                api_description=inspect.getdoc(function),
+                queue=False,
+            )
     return demo
+
+
+class Refusal(gr.Error):
+    """The sentence that a client gets in place of an answer."""
+
+    def __init__(self, sentence: str) -> None:
+        # Half a character of the input, quoted in the sentence, would fit into no answer.
+        plain = sentence.encode("utf-8", "backslashreplace").decode()
+        super().__init__(plain, print_exception=False)
+
+    def __str__(self) -> str:  # Gradio's own puts the sentence in quotation marks
+        return self.message
+
+
+def _endpoint(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as Gradio serves it: with its types resolved, and refusing in a sentence."""
+
+    @functools.wraps(function)
+    def answer(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except Problem as problem:
+            raise Refusal(str(problem)) from None
+        except Exception:
+            traceback.print_exc()
+            raise Refusal(str(Problem("internal"))) from None
+
+    answer.__signature__ = inspect.signature(function, eval_str=True)
+    return answer
+
+
+def _answer_tools_in_json(demo: gr.Blocks) -> None:
+    """MCP tools answer with text, and Gradio's text of an object is Python, not JSON."""
+    server = demo.mcp_server_obj
+
+    def as_json(answers: list[Any], root_url: str) -> list[Any]:
+        return [server.types.TextContent(type="text", text=json.dumps(a)) for a in answers]
+
+    server.postprocess_output_data = as_json
 
 
 def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, str]:
@@ -49,20 +104,25 @@ def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, 
     warm = threading.Thread(target=_warm, args=(first,), daemon=True)
     warm.start()
     demo = build()
-    _, address, _ = demo.launch(
-        server_name=host,
-        server_port=port,
-        theme=THEME,
-        head=head(explore_page.page_data(first)),
-        prevent_thread_lock=True,
-        quiet=True,
-        run_history=False,
-        ssr_mode=False,
-        enable_monitoring=False,
-        max_file_size=LARGEST_FILE,
-        footer_links=[],
-        share=False,
-    )
+    # Gradio announces the MCP server even when quiet, with a character not every terminal has.
+    with contextlib.redirect_stdout(io.StringIO()):
+        _, address, _ = demo.launch(
+            server_name=host,
+            server_port=port,
+            theme=THEME,
+            head=head(explore_page.page_data(first)),
+            prevent_thread_lock=True,
+            quiet=True,
+            inline=False,
+            run_history=False,
+            ssr_mode=False,
+            enable_monitoring=False,
+            max_file_size=LARGEST_FILE,
+            footer_links=[],
+            share=False,
+            mcp_server=True,
+        )
+    _answer_tools_in_json(demo)
     return demo, address.rstrip("/")
 
 

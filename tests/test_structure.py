@@ -18,6 +18,8 @@ RANK = {
     "explorer.problem": 2,
     "explorer.device": 2,
     "explorer.pairs": 2,
+    "explorer.plain_math": 2,
+    "explorer.svg": 3,
     "explorer.sources": 3,
     "explorer.scenario": 4,
     "explorer.trace": 4,
@@ -26,10 +28,15 @@ RANK = {
     "explorer.own_loss": 6,
     "explorer.explore": 7,
     "explorer.picture": 8,
+    "explorer.caption": 8,
     "explorer.remarks": 8,
     "explorer.instruments": 8,
-    "explorer.pages": 9,
-    "explorer.site": 10,
+    "explorer.export": 9,
+    "explorer.figure": 9,
+    "explorer.api": 10,
+    "explorer.pages": 10,
+    "explorer.site": 11,
+    "explorer.notebook": 12,
 }
 
 

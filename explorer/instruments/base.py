@@ -23,6 +23,7 @@ SCRIPTS = (
     "bars.js",
     "terms.js",
     "pairs.js",
+    "takeaway.js",
 )
 STYLES = ("vendor/katex/katex.min.css", "prism.css")
 

@@ -61,6 +61,7 @@
   const copyButton = worded("button.lp-quiet", "ui.copy_link", {
     type: "button",
     onclick: async () => {
+      if (channel.tooLong) { channel.warn({ key: "ui.link_too_long", values: {} }); return; }
       await navigator.clipboard.writeText(location.href);
       copyButton.textContent = say("ui.copied");
       setTimeout(() => { copyButton.textContent = say("ui.copy_link"); }, 1500);
@@ -125,6 +126,7 @@
   // ---- File --------------------------------------------------------------------------------
 
   let file = null;
+  let leftOut = []; // rows of the file, by their numbers in it: they never become rows of the table
   chooser.addEventListener("change", () => { if (chooser.files[0]) readFile(chooser.files[0]); chooser.value = ""; });
   drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("lp-over"); });
   drop.addEventListener("dragleave", () => drop.classList.remove("lp-over"));
@@ -157,7 +159,7 @@
       return;
     }
     describeFile(answer, options);
-    channel.skipped = answer.skipped;
+    leftOut = answer.skipped;
     channel.set({ data: { source: "table", rows: answer.rows, file: blob.name } });
     channel.publish("skipped");
   }
@@ -369,11 +371,13 @@
   channel.on("batch", () => { describeRules(); adviseScale(); });
   channel.on("language", () => { built = ""; buildParameters(); built = `${channel.scenario.loss}|${channel.scenario.convention}`; words(); });
   channel.on("skipped", () => {
-    skippedList.hidden = channel.skipped.length === 0;
-    const told = channel.skipped.slice(0, 20).map(({ row, key, values }) => h("li", {}, say("ui.row_skipped", { row, reason: say(key, values) })));
-    const more = channel.skipped.length - told.length;
+    const { data } = channel.scenario;
+    const all = data.source === "table" && data.file ? [...leftOut, ...channel.skipped] : channel.skipped;
+    skippedList.hidden = all.length === 0;
+    const told = all.slice(0, 20).map(({ row, key, values }) => h("li", {}, say("ui.row_skipped", { row, reason: say(key, values) })));
+    const more = all.length - told.length;
     if (more > 0) told.push(h("li", {}, say("ui.more_skipped", { count: more })));
-    skippedList.replaceChildren(h("li", {}, h("b", {}, say("ui.skipped", { count: channel.skipped.length }))), ...told);
+    skippedList.replaceChildren(h("li", {}, h("b", {}, say("ui.skipped", { count: all.length }))), ...told);
   });
   channel.connect(server);
 };

@@ -225,16 +225,21 @@
     // Take the scene out of a link, unless it is the one that is shown.
     async open(link) {
       if (!link || link === this.link) return;
-      const opened = await this.server.open_link(link);
+      if (await this.openScene(link)) this.link = link;
+    }
+
+    // Take the scene out of the text of a link or of a scene file.
+    async openScene(text) {
+      const opened = await this.server.open_link(text);
       if (!opened?.scenario) {
         this.warn(opened?.error ?? { key: "ui.server_gone", values: {} });
-        return;
+        return false;
       }
       this.warn(null);
-      this.link = link;
       this.scenario = opened.scenario;
       this.publish("scenario");
       this.ask();
+      return true;
     }
 
     // Change part of the scenario: set({view: {order: "score"}}). Whole values are replaced,
@@ -334,7 +339,8 @@
       clearTimeout(this.linking);
       this.linking = setTimeout(async () => {
         const { link } = (await this.server.link(this.scenario)) ?? {};
-        if (!link) return;
+        this.tooLong = link?.length > limits.link;
+        if (!link || this.tooLong) return;
         this.link = link;
         history.replaceState(history.state, "", `#${link}`);
       }, 400);
@@ -374,11 +380,14 @@
   };
 
   document.documentElement.lang = language;
-  document.addEventListener("DOMContentLoaded", () => {
+  // Gradio may add the scripts of the head when the document has long been read.
+  function begin() {
     const theme = stored("theme");
     if (theme && !new URLSearchParams(location.search).has("__theme")) setTheme(theme === "dark");
     new MutationObserver(() => {
       for (const scene of channels.values()) scene.publish("theme");
     }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
-  });
+  }
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
+  else begin();
 })();

@@ -16,6 +16,8 @@ import gradio as gr
 
 from explorer.batch import load_table, make_batch
 from explorer.explore import explore
+from explorer.export import matrix_csv, pairs_csv, snippet, suspects_csv, terms_csv, twin_snippet
+from explorer.figure import bars_figure, matrix_figure
 from explorer.instruments.base import Instrument
 from explorer.locale import LANGUAGES, catalogue
 from explorer.pairs import MOST_PAIRS
@@ -26,6 +28,9 @@ from explorer.scenario import Data, Rules, Scenario
 from explorer.sources import random_batch, tables, textbook
 from explorer.sources.encoders import EMBEDDED
 from losses import LOSSES, LossSpec
+
+# A longer address is cut off or refused somewhere between two people; a file is offered instead.
+LONGEST_LINK = 16_000
 
 
 def build() -> None:
@@ -46,6 +51,7 @@ def build() -> None:
                 with gr.Column():
                     Instrument("terms")
             Instrument("pairs")
+            Instrument("takeaway", server_functions=[_served("take", _take)])
 
 
 def page_data(first: Scenario) -> dict[str, object]:
@@ -60,6 +66,7 @@ def page_data(first: Scenario) -> dict[str, object]:
             "bytes": tables.LARGEST_FILE,
             "encoder": EMBEDDED,
             "random": random_batch.RANGES,
+            "link": LONGEST_LINK,
         },
     }
 
@@ -191,7 +198,48 @@ def _link(request: object) -> dict[str, object]:
 
 
 def _open_link(request: object) -> dict[str, object]:
-    return {"scenario": Scenario.from_link(str(request)).to_json()}
+    """The scenario in a link, or in the text of a scene file."""
+    text = str(request)
+    if text.lstrip().startswith("{"):
+        return {"scenario": Scenario.from_text(text).to_json()}
+    return {"scenario": Scenario.from_link(text).to_json()}
+
+
+def _take(request: object) -> dict[str, object]:
+    """{what, scenario, language, dark} → a file's name, type and text."""
+    if not isinstance(request, dict) or request.get("what") not in TAKEAWAYS:
+        raise Problem("scenario_entry", where="what", value=str(request)[:60])
+    scenario = Scenario.from_json(request.get("scenario"))
+    language = request.get("language") if request.get("language") in LANGUAGES else "en"
+    ending, kind, make = TAKEAWAYS[request["what"]]
+    text = make(explore(scenario), language, bool(request.get("dark")))
+    return {"name": f"lossprism-{scenario.loss}{ending}", "type": kind, "text": text}
+
+
+# What can be taken away: how its file ends, its type, and what makes it.
+TAKEAWAYS = {
+    "matrix_svg": (
+        "-matrix.svg",
+        "image/svg+xml",
+        lambda e, language, dark: matrix_figure(e, language=language, dark=dark),
+    ),
+    "bars_svg": (
+        "-gradient.svg",
+        "image/svg+xml",
+        lambda e, language, dark: bars_figure(e, language=language, dark=dark),
+    ),
+    "matrix_csv": ("-matrix.csv", "text/csv", lambda e, *_: matrix_csv(e)),
+    "terms_csv": ("-terms.csv", "text/csv", lambda e, *_: terms_csv(e)),
+    "suspects_csv": ("-suspects.csv", "text/csv", lambda e, *_: suspects_csv(e)),
+    "pairs_csv": ("-pairs.csv", "text/csv", lambda e, *_: pairs_csv(e)),
+    "snippet": (".py", "text/x-python", lambda e, *_: snippet(e)),
+    "twin_snippet": ("-twin.py", "text/x-python", lambda e, *_: twin_snippet(e) or ""),
+    "scenario_json": (
+        ".json",
+        "application/json",
+        lambda e, *_: json.dumps(e.scenario.to_json(), ensure_ascii=False, indent=1),
+    ),
+}
 
 
 SERVED = [

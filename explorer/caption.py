@@ -1,0 +1,124 @@
+"""Where the numbers of an exploration come from, in words: loss, parameters, data, encoder."""
+
+from __future__ import annotations
+
+import math
+
+from explorer.batch import load_table
+from explorer.explore import Exploration
+from explorer.locale import catalogue, say
+from explorer.sources.textbook import EXAMPLES
+from explorer.svg import clipped
+from losses import Parameter
+
+# What a loss reads that depends on which pairs count as positive.
+BY_THRESHOLD = {"binary_labels", "pair_classes", "queries", "keys", "negatives"}
+BY_THRESHOLD |= {"classes", "paired_classes", "prototypes"}
+
+
+def caption(exploration: Exploration, language: str = "en") -> list[str]:
+    """What the numbers are and where they come from, a sentence in each entry."""
+    e, said = exploration, []
+    parts = [say(language, "figure_text.loss", loss=shown_number(e.loss, 6))]
+    for name in ("floor", "collapse"):
+        if (value := getattr(e, name)) is not None:
+            parts.append(f"{say(language, f'figure.{name}')} {shown_number(value)}")
+    if e.order.ordered:
+        values = {"part": e.order.violated, "all": e.order.ordered}
+        parts.append(say(language, "figure_text.violated", **values))
+    said.append(" · ".join(parts))
+    rules = [_parameter(language, p, e.parameters[p.name]) for p in e.spec.parameters]
+    if set(e.spec.reads.values()) & BY_THRESHOLD:
+        threshold = shown_number(e.batch.threshold)
+        rules.append(say(language, "figure_text.positive_from", threshold=threshold))
+    said += [" · ".join(rules)] if rules else []
+    said.append(" · ".join(filter(None, (_data(e, language), _similarities(e, language)))))
+    return said
+
+
+def _parameter(language: str, parameter: Parameter, value: object) -> str:
+    known = catalogue(language)
+    name = known.get(f"parameter.{parameter.name}", parameter.name)
+    if parameter.kind == "switch":
+        shown = say(language, "ui.yes" if value else "ui.no")
+    elif parameter.kind == "choice":
+        shown = known.get(f"choice.{value}", str(value))
+    elif parameter.kind == "list":
+        shown = ", ".join(shown_number(float(number)) for number in value)
+    else:
+        shown = shown_number(float(value))
+    return f"{name} = {shown}"
+
+
+def _data(e: Exploration, language: str) -> str:
+    data, count = e.scenario.data, len(e.batch)
+    if data.source == "example":
+        title = say(language, EXAMPLES[data.example].title)
+        return say(language, "figure_text.data_example", name=title, count=count)
+    if data.source == "random":
+        r = data.random
+        kinds = say(language, f"random.labels.{r.labels}")
+        numbers = {
+            "seed": r.seed,
+            "dimension": r.dimension,
+            "agreement": shown_number(r.agreement),
+            "mislabelled": percent(r.mislabelled),
+            "hard": percent(r.hard_negatives),
+            "imbalance": shown_number(r.imbalance),
+        }
+        return say(language, "figure_text.data_random", count=count, labels=kinds, **numbers)
+    if data.file:
+        name = clipped(data.file, 400, 12.5)
+        return say(language, "figure_text.data_file", count=count, name=name)
+    return say(language, "figure_text.data_typed", count=count)
+
+
+def _similarities(e: Exploration, language: str) -> str:
+    data = e.scenario.data
+    if data.source == "random":
+        return ""
+    if data.cross_encoder:
+        return say(language, "ui.cross_now", name=clipped(data.cross_encoder, 300, 12.5))
+    if e.batch.given is not None:
+        return say(language, "figure_text.scores_given")
+    if data.source == "example" and not EXAMPLES[data.example].encodable:
+        return say(language, "figure_text.vectors_given")
+    return say(language, "ui.encoder_now", name=clipped(data.encoder, 300, 12.5))
+
+
+def pair_numbers(exploration: Exploration) -> list[int]:
+    """What a person calls each pair: the number of its row, where rows were left out between."""
+    data, count = exploration.scenario.data, len(exploration.batch)
+    if data.source == "table":
+        skipped = {row.row for row in load_table(data.rows).skipped}
+        used = [
+            number
+            for number, row in enumerate(data.rows, 1)
+            if number not in skipped and any(cell.strip() for cell in row)
+        ]
+        if len(used) == count:
+            return used
+    return list(range(1, count + 1))
+
+
+def shown_number(value: float | None, digits: int = 4) -> str:
+    """A number as the page writes it."""
+    if value is None:
+        return "—"
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "∞" if value > 0 else "−∞"
+    if value == 0:
+        return "0"
+    if not 1e-4 <= abs(value) < 1e5:
+        mantissa, exponent = f"{value:.{max(digits - 2, 1)}e}".split("e")
+        text = f"{mantissa}e{int(exponent)}"
+    else:
+        text = f"{float(f'{value:.{digits}g}'):.12f}".rstrip("0").rstrip(".")
+    return text.replace("-", "−")
+
+
+def percent(share: float) -> str:
+    value = 100 * share
+    if 0 < value < 0.01:
+        return "< 0.01%"
+    return f"{value:.0f}%" if value >= 10 or value == 0 else f"{float(f'{value:.2g}'):g}%"

@@ -1,0 +1,76 @@
+// What can be taken away: pictures, tables, the code that gives the same number, the scene.
+(window.LossPrismInstruments ??= {}).takeaway = (root, channel, server) => {
+  "use strict";
+  const { h, say, worded } = LossPrism;
+  const code = h("pre.lp-code", { hidden: true, tabIndex: 0 });
+  const copy = worded("button.lp-button", "ui.copy", { type: "button", hidden: true, onclick: () => navigator.clipboard.writeText(code.textContent) });
+  const opener = h("input", { type: "file", accept: ".json", hidden: true });
+
+  const button = (key, act) => worded("button.lp-button", key, { type: "button", onclick: act });
+  const line = (key, ...buttons) => h("div.lp-row.lp-wrap", {}, worded("span.lp-what", key), ...buttons);
+  const pictures = (what) => [
+    button("take.svg", () => save(what)),
+    button("take.png2", () => savePng(what, 2)),
+    button("take.png4", () => savePng(what, 4)),
+  ];
+  root.append(h("details.lp-table", {},
+    worded("summary", "ui.take_away"),
+    line("take.matrix", ...pictures("matrix_svg"), button("take.csv", () => save("matrix_csv"))),
+    line("take.bars", ...pictures("bars_svg"), button("take.csv", () => save("pairs_csv"))),
+    line("take.tables", button("take.terms", () => save("terms_csv")), button("take.suspects", () => save("suspects_csv"))),
+    line("take.code", button("take.ours", () => read("snippet")), button("take.twin", () => read("twin_snippet"))),
+    line("take.scene", button("take.file", () => save("scenario_json")), button("take.open", () => opener.click()), opener),
+    h("div.lp-code-box", {}, copy, code)));
+
+  async function ask(what) {
+    const answer = await server.take({
+      what, scenario: channel.scenario, language: LossPrism.language(), dark: LossPrism.isDark(),
+    });
+    if (!answer || answer.error) {
+      channel.warn(answer?.error ?? { key: "ui.server_gone", values: {} });
+      return null;
+    }
+    return answer;
+  }
+
+  function download(name, blob) {
+    const address = URL.createObjectURL(blob);
+    h("a", { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  }
+
+  async function save(what) {
+    const answer = await ask(what);
+    if (!answer) return;
+    const mark = answer.type === "text/csv" ? "\ufeff" : ""; // spreadsheets read Chinese by it
+    download(answer.name, new Blob([mark, answer.text], { type: answer.type }));
+  }
+
+  // The browser turns the figure into pixels: the same drawing, so many pixels to a unit.
+  async function savePng(what, ratio) {
+    const answer = await ask(what);
+    if (!answer) return;
+    const picture = new Image();
+    const address = URL.createObjectURL(new Blob([answer.text], { type: "image/svg+xml" }));
+    picture.src = address;
+    await picture.decode();
+    const canvas = h("canvas", { width: Math.round(picture.width * ratio), height: Math.round(picture.height * ratio) });
+    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+    URL.revokeObjectURL(address);
+    canvas.toBlob((blob) => download(answer.name.replace(/\.svg$/, `@${ratio}x.png`), blob), "image/png");
+  }
+
+  async function read(what) {
+    const answer = await ask(what);
+    if (!answer) return;
+    code.textContent = answer.text || say("take.no_twin");
+    code.hidden = copy.hidden = false;
+    copy.hidden = !answer.text;
+  }
+
+  opener.addEventListener("change", async () => {
+    const [file] = opener.files;
+    opener.value = "";
+    if (file) await channel.openScene(await file.text());
+  });
+};

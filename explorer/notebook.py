@@ -1,0 +1,74 @@
+"""``explorer.show``: the page, open on one's own pairs, in a notebook."""
+
+from __future__ import annotations
+
+import functools
+import html
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from explorer.api import scenario_of
+from explorer.explore import parameters_for, spec_for
+
+if TYPE_CHECKING:
+    import gradio as gr
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The page at its address: a notebook shows it in a frame, any browser opens it."""
+
+    address: str
+
+    def _repr_html_(self) -> str:
+        source = html.escape(self.address, quote=True)
+        return f'<iframe src="{source}" width="100%" height="900" style="border:0"></iframe>'
+
+
+def show(
+    sentences1: Iterable[str],
+    sentences2: Iterable[str],
+    scores: Iterable[float],
+    loss: str = "cosent",
+    **parameters: Any,
+) -> Shown:
+    """Open the page on these pairs under this loss; in a notebook, inside the cell.
+
+        import explorer
+        explorer.show(["A cat sleeps."], ["A cat is asleep."], [1.0], loss="cosent", scale=20)
+
+    Args:
+        sentences1, sentences2: the two sentences of each of N pairs, N up to 512.
+        scores: [N], the label of each pair; numbers, an array or a tensor.
+        loss: name of a loss in `losses.LOSSES`.
+        parameters: of the loss, by name.
+
+    Raises:
+        Problem: with a sentence that says which input cannot be used, and what can.
+    """
+    columns = (_plain(column) for column in (sentences1, sentences2, scores))
+    scenario = scenario_of(loss, *columns, parameters)
+    parameters_for(spec_for(scenario), dict(scenario.parameters))
+    _, address = _server()
+    return Shown(f"{address}/#{scenario.to_link()}")
+
+
+def _plain(column: Iterable[Any]) -> list[Any]:
+    """A list of Python's own values out of a list, an array, a tensor or a table's column."""
+    return list(column.tolist() if hasattr(column, "tolist") else column)
+
+
+@functools.cache
+def _server() -> tuple[gr.Blocks, str]:
+    """One server for all the cells of a notebook; it ends with the notebook's process."""
+    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+    from explorer import site  # gradio takes its time
+
+    threads = torch.get_num_threads()
+    opened = site.open_page(site.first_scenario(None, None), "127.0.0.1", None)
+    torch.set_num_threads(threads)  # the page's one thread is not for the notebook's own work
+    return opened
