@@ -102,6 +102,7 @@
     showTab();
     if (source === "example") channel.set({ data: { source: "example" } });
     if (source === "random") channel.set({ data: { source: "random" } });
+    if (source === "file" && channel.scenario.data.file) channel.set({ data: { source: "table" } });
     if (source === "table") {
       if (channel.scenario.data.rows.length) channel.set({ data: { source: "table" } });
       channel.publish("edit");

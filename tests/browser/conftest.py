@@ -1,0 +1,118 @@
+"""One server and one browser for all browser tests, and pages that tolerate no fault."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Error,
+    Page,
+    Request,
+    Response,
+    sync_playwright,
+)
+
+from tests.browser.reading import visit
+from tests.browser.serving import Server
+
+# Chromium's own services must not look like requests of ours.
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """`python app.py` as a user starts it; it must not have printed a single traceback."""
+    with Server(tmp_path_factory.mktemp("server")) as running:
+        yield running
+    assert "Traceback" not in running.complaints, running.complaints
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        # A Chromium of the system, else the one that Playwright itself downloaded.
+        system = shutil.which("chromium") or shutil.which("chromium-browser")
+        try:
+            opened = playwright.chromium.launch(executable_path=system, args=ARGUMENTS)
+        except Error as error:
+            pytest.fail(
+                "The browser tests need Chromium: `playwright install chromium`, or Debian's "
+                f"package `chromium`. Starting it failed: {error}",
+                pytrace=False,
+            )
+        yield opened
+        opened.close()
+
+
+def _watched(context: BrowserContext, address: str, faults: list[str]) -> Page:
+    """A page that notes every console error, uncaught error, failed answer, and other host."""
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+
+    def asked(request: Request) -> None:
+        if not request.url.startswith((address, "data:", "blob:")):
+            faults.append(f"asked another host: {request.url}")
+
+    def answered(response: Response) -> None:
+        if response.status >= 400:
+            faults.append(f"{response.status} from {response.url}")
+
+    page.on("console", lambda said: said.type == "error" and faults.append(said.text))
+    page.on("pageerror", lambda error: faults.append(f"uncaught: {error}"))
+    page.on("request", asked)
+    page.on("response", answered)
+    return page
+
+
+@pytest.fixture
+def new_page(browser: Browser, server: Server) -> Iterator[Callable[..., Page]]:
+    """Pages in contexts of their own, as of users who do not know each other."""
+    contexts, faults = [], []
+
+    def start(width: int = 1440, height: int = 900, locale: str = "en-US") -> Page:
+        context = browser.new_context(viewport={"width": width, "height": height}, locale=locale)
+        contexts.append(context)
+        return _watched(context, server.address, faults)
+
+    yield start
+    for context in contexts:
+        context.close()
+    assert not faults, faults
+
+
+@pytest.fixture(scope="session")
+def returning(browser: Browser) -> Iterator[BrowserContext]:
+    """A user whose browser has the scripts in its cache already: pages open faster."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(returning: BrowserContext, server: Server) -> Iterator[Page]:
+    """The Explore page, opened, with its first picture, and nothing remembered from before."""
+    faults: list[str] = []
+    opened = visit(_watched(returning, server.address, faults), server.address)
+    yield opened
+    opened.evaluate("localStorage.clear()")
+    opened.close()
+    assert not faults, faults
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """A server that the test may stop: `own_server("--loss", …)`."""
+    started = []
+
+    def start(*arguments: str, port: int | None = None) -> Server:
+        started.append(Server(tmp_path, *arguments, port=port).__enter__())
+        return started[-1]
+
+    yield start
+    for running in started:
+        running.stop()

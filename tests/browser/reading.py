@@ -1,0 +1,198 @@
+"""What a person does to the page and sees on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Locator, Page, expect
+
+CANVAS = "#main-matrix canvas:not(.lp-legend)"
+PROBLEM = "#main-figures .lp-problem"
+CHANNEL = "window.LossPrism.channel()"
+
+
+# ---- Doing -------------------------------------------------------------------------------------
+
+
+def visit(page: Page, address: str) -> Page:
+    """Open the address and wait for its first picture."""
+    page.goto(address, wait_until="domcontentloaded")
+    page.wait_for_function(f"window.LossPrism && {CHANNEL}.drawn >= 1")
+    settle(page)
+    return page
+
+
+def settle(page: Page) -> None:
+    """Wait until no question is under way."""
+    page.wait_for_function(f"{CHANNEL}.flying === 0 && !{CHANNEL}.waiting")
+
+
+def drawn(page: Page) -> int:
+    return page.evaluate(f"{CHANNEL}.drawn ?? 0")
+
+
+@contextmanager
+def redrawn(page: Page) -> Iterator[None]:
+    """What is done inside leads to a new picture; afterwards it has been drawn."""
+    before = drawn(page)
+    yield
+    page.wait_for_function(f"before => {CHANNEL}.drawn > before", arg=before)
+    settle(page)
+
+
+def choose(page: Page, loss: str, convention: str = "") -> None:
+    if page.locator("#lp-loss").input_value() != loss:
+        with redrawn(page):
+            page.select_option("#lp-loss", loss)
+    if convention:
+        with redrawn(page):
+            page.select_option("#lp-convention", convention)
+
+
+def slider(page: Page, name: str) -> tuple[Locator, Locator]:
+    """The track and the number box of a parameter."""
+    track = page.locator(f"input[type=range][data-parameter={name}]")
+    return track, track.locator("xpath=..").locator("input.lp-number")
+
+
+def unfold(page: Page, key: str) -> None:
+    """Open the fold whose title is this entry of the catalogue."""
+    title = f"details > summary[data-say='{key}'], details > summary:has([data-say='{key}'])"
+    page.locator(title).click()
+    if key == "ui.pairs":  # its rows are made when it opens
+        page.wait_for_selector("#main-pairs tbody tr")
+
+
+def hover_cell(page: Page, row: int, column: int) -> None:
+    page.mouse.move(*cell_centre(page, row, column))
+
+
+def cell_centre(page: Page, row: int, column: int) -> tuple[float, float]:
+    page.locator(CANVAS).scroll_into_view_if_needed()
+    box, shown = page.locator(CANVAS).bounding_box(), shape(page)
+    return (
+        box["x"] + (column + 0.5) * box["width"] / shown[1],
+        box["y"] + (row + 0.5) * box["height"] / shown[0],
+    )
+
+
+def clear_table(page: Page) -> None:
+    """The table of pairs, opened and emptied."""
+    page.click("#lp-source-table")
+    page.click("#main-pairs [data-say='ui.clear_table']")
+    expect(page.locator(PROBLEM)).to_be_visible()
+
+
+def type_pair(page: Page, row: int, first: str, second: str, score: str) -> None:
+    """Type into row 1, 2, …; rows that are missing are added with the button."""
+    lines = page.locator("#main-pairs tbody tr")
+    while lines.count() < row:
+        page.click("#lp-add-row")
+    cells = lines.nth(row - 1).locator("textarea, input")
+    for place, text in enumerate((first, second, score)):
+        cells.nth(place).fill(text)
+
+
+def upload(page: Page, name: str, content: bytes) -> None:
+    page.click("#lp-source-file")
+    page.set_input_files(
+        "#lp-file", {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+    )
+
+
+# ---- Seeing ------------------------------------------------------------------------------------
+
+
+def number(text: str) -> float:
+    """A number as the page writes it: a typographic minus, ∞."""
+    return float(text.replace("−", "-").replace("∞", "inf").rstrip("%"))
+
+
+def loss_shown(page: Page) -> float:
+    return number(page.locator("#main-figures .lp-loss strong").inner_text())
+
+
+def figure(page: Page, key: str) -> str:
+    return page.locator(f"[data-title='figure.{key}.about'] strong").inner_text()
+
+
+def figure_note(page: Page, key: str) -> str:
+    """The small print below a figure: "64 of 269"."""
+    return page.locator(f"[data-title='figure.{key}.about'] small").first.inner_text()
+
+
+def table_rows(page: Page) -> list[list[str]]:
+    """What stands in the cells of the table of pairs."""
+    return page.evaluate(
+        "() => Array.from(document.querySelectorAll('#main-pairs tbody tr'), (line) =>"
+        " Array.from(line.querySelectorAll('textarea, input'), (cell) => cell.value))"
+    )
+
+
+def shape(page: Page) -> list[int]:
+    return page.evaluate(f"[{CHANNEL}.picture.shown.rows, {CHANNEL}.picture.shown.columns]")
+
+
+def pixels(page: Page) -> dict[str, object]:
+    """The painted matrix: how many colours, how much of it is painted, and a fingerprint."""
+    return page.evaluate(
+        """(selector) => {
+          const canvas = document.querySelector(selector);
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          const words = new Uint32Array(data.buffer);
+          let mark = 7, painted = 0;
+          const colours = new Set();
+          for (const word of words) {
+            mark = (Math.imul(mark, 31) + word) | 0;
+            if (word >>> 24) { painted += 1; colours.add(word); }
+          }
+          return { colours: colours.size, painted: painted / words.length, mark };
+        }""",
+        CANVAS,
+    )
+
+
+def cell_colours(page: Page) -> list[list[str]]:
+    """The colour in the middle of every cell, by row."""
+    return page.evaluate(
+        """([selector, rows, columns]) => {
+          const canvas = document.querySelector(selector);
+          const { width, height } = canvas;
+          const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+          const at = (r, c) => 4 * (Math.floor(((r + 0.5) * height) / rows) * width
+            + Math.floor(((c + 0.5) * width) / columns));
+          return Array.from({ length: rows }, (_, r) => Array.from({ length: columns },
+            (_, c) => Array.from(data.slice(at(r, c), at(r, c) + 4)).join()));
+        }""",
+        [CANVAS, *shape(page)],
+    )
+
+
+def rows_lit(page: Page) -> dict[str, list[int]]:
+    """Which rows (0, 1, …) of bars, terms and pairs are lit."""
+    return page.evaluate(
+        """() => {
+          const lit = (selector) => Array.from(document.querySelectorAll(selector))
+            .flatMap((line, i) => (line.classList.contains("lp-lit") ? [i] : []));
+          return { bars: lit("#main-bars .lp-felt"), terms: lit("#main-terms tbody tr"),
+            pairs: lit("#main-pairs tbody tr") };
+        }"""
+    )
+
+
+def formulas(page: Page, selector: str) -> list[str]:
+    """The LaTeX of every formula below the selector."""
+    return page.locator(f"{selector} annotation").all_text_contents()
+
+
+def sound(page: Page) -> None:
+    """A picture as it should be: no complaint, a finite loss, a painted matrix, formulas."""
+    expect(page.locator(PROBLEM)).to_be_hidden()
+    assert abs(loss_shown(page)) < float("inf")
+    seen = pixels(page)
+    assert seen["colours"] > 1
+    assert seen["painted"] > 0.03
+    assert page.locator("#main-derivation .lp-step").count() >= 2
+    assert formulas(page, "#main-derivation")
+    assert page.locator(".katex-error").count() == 0

@@ -1,0 +1,79 @@
+"""`python app.py` as a process of its own, on a free port."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+START_S, STOP_S = 60, 15
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, str(ROOT / "app.py"), "--no-browser", *arguments]
+
+
+class Server:
+    """Started on entering, stopped with Ctrl-C on leaving."""
+
+    def __init__(self, folder: Path, *arguments: str, port: int | None = None) -> None:
+        self.port = port or free_port()
+        self.arguments = ("--host", "127.0.0.1", "--port", str(self.port), *arguments)
+        self._log = folder / f"server-{self.port}.log"
+        self.said = ""
+        self.address = ""
+
+    def __enter__(self) -> Server:
+        with self._log.open("a") as log:
+            self.process = subprocess.Popen(
+                command(*self.arguments),
+                cwd=ROOT,
+                env={**os.environ, "GRADIO_ANALYTICS_ENABLED": "False"},
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        too_long = threading.Timer(START_S, self.process.kill)
+        too_long.start()
+        self.said = self.process.stdout.readline()
+        too_long.cancel()
+        found = re.search(r"http://\S+", self.said)
+        if not found:
+            self.stop()
+            raise RuntimeError(f"No address, but {self.said!r} and {self.complaints!r}")
+        self.address = found.group()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def complaints(self) -> str:
+        """What the process wrote to its standard error."""
+        return self._log.read_text()
+
+    def stop(self) -> int:
+        """Ctrl-C; the exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        try:
+            rest, _ = self.process.communicate(timeout=STOP_S)
+            self.said += rest
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+        except ValueError:  # stopped before: its output is closed
+            pass
+        return self.process.returncode

@@ -1,0 +1,309 @@
+"""Batches as a user brings them: typed, pasted, uploaded, drawn at random."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.reading import (
+    PROBLEM,
+    choose,
+    clear_table,
+    drawn,
+    figure_note,
+    loss_shown,
+    redrawn,
+    shape,
+    slider,
+    sound,
+    table_rows,
+    type_pair,
+    unfold,
+    upload,
+)
+
+pytestmark = [pytest.mark.browser, pytest.mark.encoder]
+
+PAIRS = [
+    ["A man is eating food.", "A man eats something.", "4.2"],
+    ["A plane is taking off.", "The cat sat on the mat.", "0"],
+    ["Two dogs run in a field.", "Dogs are running outside.", "3.8"],
+]
+COUNT = "#main-pairs summary .lp-note"
+SKIPPED = "#main-controls .lp-skipped li"
+
+
+def paste(page: Page, row: int, cell: int, text: str) -> None:
+    """Paste from the clipboard into a cell, counted from 1."""
+    page.locator("#main-pairs tbody tr").nth(row - 1).locator("textarea, input").nth(
+        cell - 1
+    ).evaluate(
+        """(cell, text) => {
+          const clipboard = new DataTransfer();
+          clipboard.setData("text/plain", text);
+          cell.focus();
+          cell.dispatchEvent(new ClipboardEvent("paste", {
+            clipboardData: clipboard, bubbles: true, cancelable: true }));
+        }""",
+        text,
+    )
+
+
+# ---- The table ---------------------------------------------------------------------------------
+
+
+def test_typing_pairs(page: Page) -> None:
+    clear_table(page)
+    for row, cells in enumerate(PAIRS, 1):
+        with redrawn(page):
+            type_pair(page, row, *cells)
+    expect(page.locator(COUNT)).to_have_text("3 pairs")
+    sound(page)
+    three = loss_shown(page)
+    assert figure_note(page, "violated") == "0 of 3"
+    # A score that is none: its row is named, the others are used, and nothing typed is lost.
+    with redrawn(page):
+        type_pair(page, 2, PAIRS[1][0], PAIRS[1][1], "very low")
+    expect(page.locator(COUNT)).to_have_text("2 pairs")
+    expect(page.locator(SKIPPED).nth(1)).to_contain_text("Row 2")
+    expect(page.locator(SKIPPED).nth(1)).to_contain_text("very low")
+    expect(page.locator("#main-pairs tr.lp-bad-row")).to_have_count(1)
+    assert table_rows(page) == [PAIRS[0], [*PAIRS[1][:2], "very low"], PAIRS[2]]
+    assert figure_note(page, "violated") == "0 of 1"
+    # Put right, it counts again; deleted, it is gone.
+    with redrawn(page):
+        type_pair(page, 2, *PAIRS[1])
+    assert loss_shown(page) == pytest.approx(three, rel=1e-5)
+    expect(page.locator("#main-controls .lp-skipped")).to_be_hidden()
+    with redrawn(page):
+        page.locator("#main-pairs tbody tr").nth(2).locator("button").click()
+    expect(page.locator(COUNT)).to_have_text("2 pairs")
+    assert table_rows(page) == PAIRS[:2]
+
+
+def test_an_empty_table_says_what_it_needs(page: Page) -> None:
+    clear_table(page)
+    expect(page.locator(PROBLEM)).not_to_be_empty()
+    assert not page.locator(PROBLEM).inner_text().startswith("problem.")
+    assert len(table_rows(page)) == 1
+    with redrawn(page):
+        type_pair(page, 1, *PAIRS[0])
+    expect(page.locator(PROBLEM)).to_be_hidden()
+
+
+def test_an_example_becomes_rows_of_ones_own(page: Page) -> None:
+    before = loss_shown(page)
+    page.click("[data-say='ui.edit_copy']")
+    expect(page.locator("#lp-source-table")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#main-pairs tbody tr")).to_have_count(24)
+    page.wait_for_function("window.LossPrism.channel().flying === 0")
+    # The same sentences through the encoder give the numbers that were shipped.
+    assert loss_shown(page) == pytest.approx(before, rel=1e-3)
+
+
+def test_pasting_from_a_spreadsheet(page: Page) -> None:
+    clear_table(page)
+    cells = [
+        ['She said "hello" to me.', "A greeting\nover two lines.", "3"],
+        ['5" of snow fell.', "It snowed.", "4"],
+        ["A tab\tinside.", "No tab.", "1"],
+    ]
+    text = (
+        '"She said ""hello"" to me."\t"A greeting\nover two lines."\t3\r\n'
+        '5" of snow fell.\tIt snowed.\t4\r\n'
+        '"A tab\tinside."\tNo tab.\t1\r\n'
+    )
+    with redrawn(page):
+        paste(page, 1, 1, text)
+    assert table_rows(page) == cells
+    expect(page.locator(COUNT)).to_have_text("3 pairs")
+    # A column of scores pasted at one cell fills downwards and touches nothing else.
+    with redrawn(page):
+        paste(page, 1, 3, "1\n2\n3")
+    assert table_rows(page) == [[*row[:2], score] for row, score in zip(cells, "123", strict=True)]
+
+
+# ---- Files -------------------------------------------------------------------------------------
+
+
+def frame() -> pd.DataFrame:
+    rows = [*PAIRS, ['He said "stop".', "He shouted; twice, loudly.", "2.5"]]
+    return pd.DataFrame(rows, columns=["sentence1", "sentence2", "score"]).astype({"score": float})
+
+
+def parquet() -> bytes:
+    out = io.BytesIO()
+    frame().to_parquet(out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("pairs.csv", frame().to_csv(index=False).encode()),
+        ("pairs.tsv", frame().to_csv(index=False, sep="\t").encode()),
+        ("pairs.jsonl", frame().to_json(orient="records", lines=True).encode()),
+        ("pairs.parquet", parquet()),
+        (
+            "excel.csv",
+            b"\xef\xbb\xbf" + frame().to_csv(index=False, lineterminator="\r\n").encode(),
+        ),
+        ("bare.csv", frame().to_csv(index=False, header=False).encode()),
+    ],
+    ids=["csv", "tsv", "jsonl", "parquet", "bom_crlf", "no_header"],
+)
+def test_every_kind_of_file(page: Page, name: str, content: bytes) -> None:
+    with redrawn(page):
+        upload(page, name, content)
+    expect(page.locator("#main-controls .lp-panel:not([hidden])")).to_contain_text(
+        f"{name}: 4 pairs from 4 rows"
+    )
+    expect(page.locator(COUNT)).to_have_text("4 pairs")
+    sound(page)
+    unfold(page, "ui.pairs")
+    seen = [[first, second, float(score)] for first, second, score in table_rows(page)]
+    assert seen == frame().to_numpy().tolist()
+
+
+def test_bad_rows_of_a_file_are_named(page: Page) -> None:
+    content = (
+        "sentence1,sentence2,score\na one,a two,1\nb one,b two,high\nc one,,2\nd one,d two,3\n"
+    )
+    with redrawn(page):
+        upload(page, "some-bad.csv", content.encode())
+    told = page.locator(SKIPPED)
+    expect(told).to_have_count(3)
+    assert "2 rows were left out" in told.nth(0).inner_text()
+    # Row 1 is the first below the header.
+    assert told.nth(1).inner_text().startswith("Row 2:")
+    assert "high" in told.nth(1).inner_text()
+    assert told.nth(2).inner_text().startswith("Row 3:")
+    expect(page.locator(COUNT)).to_have_text("2 pairs")
+    # Still said after the picture has changed.
+    with redrawn(page):
+        slider(page, "scale")[1].fill("10")
+    expect(told).to_have_count(3)
+
+
+def test_a_file_is_there_again_when_its_tab_is(page: Page) -> None:
+    with redrawn(page):
+        upload(page, "pairs.csv", frame().to_csv(index=False).encode())
+    of_the_file = loss_shown(page)
+    with redrawn(page):
+        page.click("#lp-source-example")
+    assert loss_shown(page) != of_the_file
+    with redrawn(page):
+        page.click("#lp-source-file")
+    assert loss_shown(page) == of_the_file
+    expect(page.locator(COUNT)).to_have_text("4 pairs")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("picture.parquet", b"\x89PNG\r\n\x1a\n not a table"),
+        ("table.csv", parquet()),
+        ("empty.csv", b""),
+        ("lines.jsonl", b"sentence1,sentence2,score\na,b,1\n"),
+        ("letter.docx", b"PK\x03\x04 and so on"),
+    ],
+)
+def test_a_file_that_is_not_what_it_says(page: Page, name: str, content: bytes) -> None:
+    before = loss_shown(page)
+    upload(page, name, content)
+    expect(page.locator(PROBLEM)).to_be_visible()
+    said = page.locator(PROBLEM).inner_text()
+    assert said.endswith((".", "。"))
+    assert "problem." not in said
+    assert not re.search(r"\{\w+\}", said)
+    assert "went wrong" not in said
+    assert loss_shown(page) == before
+    # The page works on: the next good file is taken.
+    with redrawn(page):
+        upload(page, "good.csv", frame().to_csv(index=False).encode())
+    sound(page)
+
+
+def test_choosing_other_columns(page: Page) -> None:
+    rows = [
+        {"text_a": "One dog.", "text_b": "A dog.", "score": 5.0, "machine": 1.0},
+        {"text_a": "One cat.", "text_b": "A car.", "score": 1.0, "machine": 5.0},
+        {"text_a": "It rains.", "text_b": "Rain falls.", "score": 4.0, "machine": 2.0},
+    ]
+    with redrawn(page):
+        upload(page, "columns.jsonl", "\n".join(map(json.dumps, rows)).encode())
+    choices = page.locator("#main-controls .lp-columns select")
+    assert [choice.input_value() for choice in choices.all()] == ["text_a", "text_b", "score"]
+    well_ordered = loss_shown(page)
+    with redrawn(page):
+        choices.nth(2).select_option("machine")
+    unfold(page, "ui.pairs")
+    assert [float(row[2]) for row in table_rows(page)] == [1, 5, 2]
+    assert loss_shown(page) > well_ordered
+
+
+# ---- Random batches ----------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_loss(page: Page) -> None:
+    with redrawn(page):
+        page.click("#lp-source-random")
+    first = loss_shown(page)
+    with redrawn(page):
+        slider(page, "random-seed")[1].fill("7")
+    seventh = loss_shown(page)
+    assert seventh != first
+    page.wait_for_function("location.hash.length > 1")
+    link = page.evaluate("location.hash")
+    with redrawn(page):
+        slider(page, "random-mislabelled")[1].fill("0.3")
+    assert loss_shown(page) > seventh
+    page.wait_for_function("link => location.hash !== link", arg=link)
+    with redrawn(page):
+        slider(page, "random-mislabelled")[1].fill("0.05")
+    page.wait_for_function("link => location.hash === link", arg=link)
+    page.reload(wait_until="domcontentloaded")
+    page.wait_for_function("window.LossPrism?.channel().drawn >= 1")
+    assert loss_shown(page) == seventh
+    assert slider(page, "random-seed")[1].input_value() == "7"
+
+
+def test_512_pairs(page: Page) -> None:
+    with redrawn(page):
+        page.click("#lp-source-random")
+    with redrawn(page):
+        slider(page, "random-pairs")[1].fill("512")
+    sound(page)
+    assert shape(page) == [512, 512]
+    expect(page.locator(COUNT)).to_have_text("512 pairs")
+    before = drawn(page)
+    slider(page, "random-pairs")[1].fill("513")
+    expect(slider(page, "random-pairs")[1]).to_have_class("lp-number lp-bad")
+    assert drawn(page) == before
+
+
+# ---- The rules ---------------------------------------------------------------------------------
+
+
+def test_the_threshold_decides_what_is_positive(page: Page) -> None:
+    choose(page, "info_nce")
+    unfold(page, "ui.rules")
+    labels = page.evaluate("window.LossPrism.channel().batch.labels")
+    for threshold in (2, 4):
+        with redrawn(page):
+            page.fill("#lp-threshold", str(threshold))
+        positives = sum(label >= threshold for label in labels)
+        expect(page.locator(".lp-rules li").first).to_contain_text(f"{positives} of {len(labels)}")
+        assert shape(page)[0] == positives
+    at_four = loss_shown(page)
+    page.fill("#lp-threshold", "99")
+    expect(page.locator(PROBLEM)).to_contain_text("99")
+    with redrawn(page):
+        page.fill("#lp-threshold", "4")
+    sound(page)
+    assert loss_shown(page) == at_four

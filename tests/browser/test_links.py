@@ -1,0 +1,80 @@
+"""The address of the page is the whole scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.reading import (
+    PROBLEM,
+    choose,
+    clear_table,
+    loss_shown,
+    redrawn,
+    slider,
+    sound,
+    table_rows,
+    type_pair,
+    unfold,
+    visit,
+)
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+PAIRS = [["猫在睡觉。", "The cat sleeps.", "1"], ["a “quoted” <b>word</b>", "another", "0"]]
+
+
+def link_after(page: Page, before: str) -> str:
+    page.wait_for_function(
+        "before => location.hash.length > 1 && location.hash !== before", arg=before
+    )
+    page.wait_for_timeout(500)  # the link is written once the scene has been still for 400 ms
+    return page.url
+
+
+@pytest.mark.encoder
+def test_a_link_opens_the_same_scene(page: Page, new_page: Callable[..., Page]) -> None:
+    clear_table(page)
+    with redrawn(page):
+        for row, cells in enumerate(PAIRS, 1):
+            type_pair(page, row, *cells)
+    choose(page, "weighted_cosent")
+    with redrawn(page):
+        slider(page, "scale")[1].fill("7.5")
+    before = page.evaluate("location.hash")
+    with redrawn(page):
+        page.locator("#main-derivation .lp-step").nth(3).click()
+    other = visit(new_page(), link_after(page, before))
+    assert loss_shown(other) == loss_shown(page)
+    assert other.locator("h1").inner_text() == page.locator("h1").inner_text()
+    assert slider(other, "scale")[1].input_value() == "7.5"
+    steps = other.locator("#main-derivation .lp-step")
+    expect(steps.nth(3)).to_have_attribute("aria-current", "step")
+    unfold(other, "ui.pairs")
+    assert table_rows(other) == PAIRS
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ("1.eJyrdamaged", "damaged"),
+        ("1.", "damaged"),
+        ("99.abc", "99"),
+        ("nonsense", "version"),
+        ("%3Cimg%20src=x%20onerror=window.pwned=1%3E", "version"),
+    ],
+)
+def test_a_bad_link_is_said_and_the_page_works(
+    page: Page, server: Server, link: str, said: str
+) -> None:
+    page.goto("about:blank")
+    visit(page, f"{server.address}/#{link}")
+    expect(page.locator(PROBLEM)).to_be_visible()
+    assert said in page.locator(PROBLEM).inner_text().lower()
+    with redrawn(page):
+        slider(page, "scale")[1].fill("10")
+    sound(page)
+    assert page.evaluate("window.pwned") is None

@@ -1,0 +1,296 @@
+"""Moving a slider, pointing at cells, walking the derivation: what the eye and hand do."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.sources import textbook
+from tests.browser.reading import (
+    CANVAS,
+    CHANNEL,
+    cell_centre,
+    cell_colours,
+    drawn,
+    figure_note,
+    formulas,
+    hover_cell,
+    loss_shown,
+    number,
+    pixels,
+    redrawn,
+    rows_lit,
+    settle,
+    shape,
+    slider,
+    sound,
+    unfold,
+)
+
+pytestmark = pytest.mark.browser
+
+CARD = "#main-matrix .lp-card"
+PIN = "#main-matrix .lp-pin"
+
+
+def items(page: Page) -> tuple[list[int], list[int]]:
+    """Which pair stands in each row, and in each column."""
+    shown = page.evaluate(f"{CHANNEL}.picture.shown")
+    return shown["row_axis"]["items"], shown["column_axis"]["items"]
+
+
+def heaviest_cell(page: Page) -> tuple[int, int]:
+    """The place of the heaviest term in the matrix."""
+    pairs = page.evaluate(f"{CHANNEL}.picture.heaviest[0].items.map((one) => one.item)")
+    rows, columns = items(page)
+    return rows.index(pairs[0]), columns.index(pairs[1])
+
+
+# ---- Sliders -----------------------------------------------------------------------------------
+
+
+def test_dragging_the_slider(page: Page) -> None:
+    track, box = slider(page, "scale")
+    place = track.bounding_box()
+    middle = place["y"] + place["height"] / 2
+    thumb = place["x"] + place["width"] * float(track.input_value()) / 1000
+    canvas = page.locator(CANVAS)
+
+    def look() -> tuple:
+        legend = page.locator("#main-matrix .lp-scale").inner_text()
+        drawn_at = int(canvas.get_attribute("data-drawn"))
+        return loss_shown(page), float(box.input_value()), drawn_at, ruler(page), legend
+
+    seen = [look()]
+    page.mouse.move(thumb, middle)
+    page.mouse.down()
+    for step in range(1, 5):
+        with redrawn(page):
+            page.mouse.move(thumb - step * place["width"] / 12, middle, steps=4)
+        sound(page)
+        seen.append(look())
+    page.mouse.up()
+    losses, boxes, paintings, rulers, legends = (list(column) for column in zip(*seen, strict=True))
+    # Leftwards is a smaller λ, and a smaller λ makes this loss smaller.
+    assert boxes == sorted(set(boxes), reverse=True)
+    assert losses == sorted(set(losses), reverse=True)
+    assert paintings == sorted(set(paintings))
+    # Floor and collapse value move with it, and so does the scale of the colours.
+    assert len(set(rulers)) == len(set(legends)) == len(seen)
+
+
+def ruler(page: Page) -> tuple[str, ...]:
+    """Where floor and collapse value stand beside the loss, and what they say."""
+    marks = page.locator("#main-figures .lp-ruler i")
+    return (
+        *marks.evaluate_all("all => all.map(one => one.style.left)"),
+        page.locator("#main-figures .lp-legends").inner_text(),
+    )
+
+
+def test_the_matrix_repaints_with_the_slider(page: Page) -> None:
+    with redrawn(page):
+        page.locator("#main-matrix .lp-tab", has_text="Weight").click()
+    before = cell_colours(page)
+    with redrawn(page):
+        slider(page, "scale")[1].fill("2")
+    after = cell_colours(page)
+    # With a small λ the weight spreads over many terms, with a large one over few.
+    assert (
+        sum(
+            a != b
+            for one, two in zip(before, after, strict=True)
+            for a, b in zip(one, two, strict=True)
+        )
+        > 100
+    )
+
+
+def test_arrow_keys_move_the_slider(page: Page) -> None:
+    track, box = slider(page, "scale")
+    track.focus()
+    before = number(box.input_value()), loss_shown(page)
+    with redrawn(page):
+        for _ in range(10):
+            page.keyboard.press("ArrowRight")
+    settle(page)
+    assert number(box.input_value()) > before[0]
+    assert loss_shown(page) > before[1]
+
+
+def test_a_number_out_of_range_is_marked(page: Page) -> None:
+    box = slider(page, "scale")[1]
+    before, seen = drawn(page), loss_shown(page)
+    for wrong in ("100000000", "-3", ""):
+        box.fill(wrong)
+        assert "lp-bad" in box.get_attribute("class")
+        assert re.search(r"\d", box.get_attribute("title"))
+    assert (drawn(page), loss_shown(page)) == (before, seen)
+    with redrawn(page):
+        box.fill("5")
+    assert "lp-bad" not in box.get_attribute("class")
+    assert box.get_attribute("title") == ""
+    assert loss_shown(page) < seen
+
+
+# ---- Pointing ----------------------------------------------------------------------------------
+
+
+def test_hovering_a_cell_tells_its_story(page: Page) -> None:
+    pairs = textbook.load_example("graded_english")
+    row, column = heaviest_cell(page)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    hover_cell(page, row, column)
+    rows, columns = items(page)
+    card = page.locator(CARD).inner_text()
+    for pair in (rows[row], columns[column]):
+        assert pairs.first[pair][:50] in card
+        assert pairs.second[pair][:50] in card
+    # λ(s_j − s_i) with the numbers of the two sides put in.
+    low, high = (number(said) for said in re.findall(r"similarity ([−\d.e]+)", card))
+    formula = formulas(page, CARD)[-1]
+    assert number(formula.split("=")[-1].strip()) == pytest.approx(20 * (low - high), rel=2e-3)
+    assert "20" in formula
+    # Its weight is that of the first row of the table of the heaviest terms.
+    share = page.locator("#main-terms tbody tr").first.locator("td").last.inner_text()
+    assert f"weight {share}" in card
+    # A frame around the cell, its row and its column.
+    frame = page.locator("#main-matrix .lp-cell:not(.lp-pin)").bounding_box()
+    x, y = cell_centre(page, row, column)
+    assert frame["x"] < x < frame["x"] + frame["width"]
+    assert frame["y"] < y < frame["y"] + frame["height"]
+    bands = [band.bounding_box() for band in page.locator("#main-matrix .lp-band").all()]
+    assert bands[0]["y"] < y < bands[0]["y"] + bands[0]["height"]
+    assert bands[1]["x"] < x < bands[1]["x"] + bands[1]["width"]
+    assert asked == []
+    page.mouse.move(5, 5)
+    expect(page.locator("#main-matrix .lp-cell:not(.lp-pin)")).to_be_hidden()
+
+
+def test_a_pair_is_lit_everywhere(page: Page) -> None:
+    unfold(page, "ui.pairs")
+    row, column = heaviest_cell(page)
+    rows, columns = items(page)
+    hover_cell(page, row, column)
+    lit = rows_lit(page)
+    assert set(lit["pairs"]) == {rows[row], columns[column]}
+    assert len(lit["bars"]) == 2
+    assert 0 in lit["terms"]
+    page.locator("#main-terms tbody tr").first.hover()
+    frame = page.locator("#main-matrix .lp-cell:not(.lp-pin)")
+    expect(frame).to_be_visible()
+    assert rows_lit(page)["pairs"] == sorted({rows[row], columns[column]})
+    page.locator("#main-pairs tbody tr").nth(3).locator(".lp-index").hover()
+    assert rows_lit(page)["pairs"] == [3]
+    expect(frame).to_be_hidden()
+    expect(page.locator("#main-matrix .lp-band").first).to_be_visible()
+
+
+def test_a_pin_stays_with_its_pair(page: Page) -> None:
+    row, column = heaviest_cell(page)
+    page.mouse.click(*cell_centre(page, row, column))
+    expect(page.locator(PIN)).to_be_visible()
+    page.mouse.move(5, 5)
+    expect(page.locator(CARD)).to_contain_text("pinned")
+    told = page.locator(f"{CARD} .lp-side").all_inner_texts()
+    place = page.locator(PIN).bounding_box()
+    for order in ("entry", "score"):
+        with redrawn(page):
+            page.select_option("#lp-order", order)
+        assert page.locator(f"{CARD} .lp-side").all_inner_texts() == told
+        x, y = cell_centre(page, *heaviest_cell(page))
+        pin = page.locator(PIN).bounding_box()
+        assert pin["x"] < x < pin["x"] + pin["width"]
+        assert pin["y"] < y < pin["y"] + pin["height"]
+        assert pin != place
+    page.locator(CANVAS).focus()
+    page.keyboard.press("Escape")
+    expect(page.locator(PIN)).to_be_hidden()
+
+
+def test_arrow_keys_walk_the_cells(page: Page) -> None:
+    page.locator(CANVAS).focus()
+    page.keyboard.press("ArrowRight")
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp"):
+        page.keyboard.press(key)
+    rows, columns = items(page)
+    heads = page.locator(f"{CARD} .lp-side b").all_inner_texts()
+    # From the first cell two down, one right, one up: the second row, the second column.
+    assert re.findall(r"\d+", heads[0])[0] == str(rows[1] + 1)
+    assert re.findall(r"\d+", heads[1])[0] == str(columns[1] + 1)
+    page.keyboard.press("Enter")
+    expect(page.locator(PIN)).to_be_visible()
+
+
+# ---- Facets, order, derivation -----------------------------------------------------------------
+
+
+def test_the_four_facets(page: Page) -> None:
+    marks = {"Value": pixels(page)["mark"]}
+    for facet in ("Mask", "Weight", "Gradient"):
+        with redrawn(page):
+            page.locator("#main-matrix .lp-tab", has_text=facet).click()
+        expect(page.locator("#main-matrix .lp-tab[aria-selected=true]")).to_have_text(facet)
+        marks[facet] = pixels(page)["mark"]
+        assert pixels(page)["colours"] > 1
+        if facet == "Mask":
+            colours = [colour for row in cell_colours(page) for colour in row]
+            counts = sorted(colours.count(colour) for colour in set(colours))
+            # Marked are the ordered pairs, as many as the strip says.
+            ordered = int(figure_note(page, "violated").split()[-1])
+            assert counts == sorted([ordered, 24 * 24 - ordered])
+    # On the terms of CoSENT the gradient is the weight: d log(1 + Σ exp(t)) / dt.
+    assert marks["Weight"] == marks["Gradient"]
+    assert len(set(marks.values())) == 3
+    # On the scaled scores it is not, and there the weight of a cell has no meaning.
+    with redrawn(page):
+        page.locator("#main-derivation .lp-step").nth(2).click()
+    expect(page.locator("#main-matrix .lp-tab", has_text="Weight")).to_be_disabled()
+    assert pixels(page)["mark"] not in marks.values()
+
+
+def test_sorting(page: Page) -> None:
+    pairs = textbook.load_example("graded_english")
+    scores = page.evaluate(f"Array.from(LossPrism.floats({CHANNEL}.picture.pairs.score))")
+    marks = set()
+    for order, by in (("score", scores), ("entry", range(24)), ("label", pairs.labels)):
+        with redrawn(page):
+            page.select_option("#lp-order", order)
+        for axis in items(page):
+            assert [by[pair] for pair in axis] == sorted(by)
+        marks.add(pixels(page)["mark"])
+    assert len(marks) == 3
+
+
+def test_walking_the_derivation(page: Page) -> None:
+    steps = page.locator("#main-derivation .lp-step")
+    place = page.locator("#main-derivation .lp-place")
+    title = page.locator("#main-matrix .lp-title")
+
+    def current() -> int:
+        marked = steps.evaluate_all("all => all.map(one => one.hasAttribute('aria-current'))")
+        assert sum(marked) == 1
+        return marked.index(True)
+
+    count, start = steps.count(), current()
+    assert place.inner_text() == f"{start + 1} of {count}"
+    seen = {title.inner_text()}
+    for key, by in (("◀", -1), ("◀", -1), ("▶", 1), ("ArrowUp", -1), ("ArrowRight", 1)):
+        before = current()
+        with redrawn(page):
+            if key.startswith("Arrow"):
+                page.locator("#main-derivation .lp-steps").focus()
+                page.keyboard.press(key)
+            else:
+                page.locator("#main-derivation button", has_text=key).click()
+        assert current() == before + by
+        assert place.inner_text() == f"{current() + 1} of {count}"
+        seen.add(title.inner_text())
+    assert len(seen) >= 3
+    with redrawn(page):
+        steps.first.click()
+    assert shape(page) == [1, 24]
+    assert pixels(page)["colours"] > 2

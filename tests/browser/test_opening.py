@@ -1,0 +1,95 @@
+"""The page opens, and shows every loss, convention and example."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.sources import textbook
+from losses import LOSSES
+from tests.browser.reading import (
+    choose,
+    figure,
+    loss_shown,
+    redrawn,
+    sound,
+    unfold,
+    visit,
+)
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+
+def cosent(scores: list[float], labels: list[float], scale: float = 20) -> float:
+    """log(1 + Σ exp(λ(s_j − s_i))) over the pairs with y_j < y_i, by explicit loops."""
+    total = 1.0
+    for s_j, y_j in zip(scores, labels, strict=True):
+        for s_i, y_i in zip(scores, labels, strict=True):
+            total += math.exp(scale * (s_j - s_i)) if y_j < y_i else 0.0
+    return math.log(total)
+
+
+def test_opens_with_a_picture_and_without_an_encoder(page: Page) -> None:
+    sound(page)
+    assert page.locator("#lp-example").input_value() == "graded_english"
+    assert page.locator("#lp-loss").input_value() == "cosent"
+    assert page.locator("h1").inner_text() == "CoSENT"
+    # The first picture is of shipped vectors: it took milliseconds, no model was loaded.
+    assert float(figure(page, "device").split()[0]) < 1000
+    pairs = textbook.load_example("graded_english")
+    first, second = (pairs.vectors[place] for place in pairs.positions)
+    scores = [
+        float(a @ b / (a @ a) ** 0.5 / (b @ b) ** 0.5) for a, b in zip(first, second, strict=True)
+    ]
+    assert loss_shown(page) == pytest.approx(cosent(scores, list(pairs.labels)), rel=1e-4)
+
+
+def test_four_scores_can_be_checked_by_hand(page: Page) -> None:
+    with redrawn(page):
+        page.select_option("#lp-example", "cosent_batch")
+    by_hand = sum(math.exp(20 * (low - high)) for low in (0.1, 0.2) for high in (0.8, 0.9))
+    assert loss_shown(page) == pytest.approx(math.log1p(by_hand), rel=1e-4)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_loss_in_every_convention(page: Page, loss: str) -> None:
+    choose(page, loss)
+    sound(page)
+    assert page.locator("h1").inner_text() == LOSSES[loss].title
+    # Its parameters stand in the sidebar, each with its own control.
+    controls = page.locator(".lp-parameters [data-parameter]")
+    names = controls.evaluate_all("all => all.map(one => one.dataset.parameter)")
+    assert names == [parameter.name for parameter in LOSSES[loss].parameters]
+    for convention in LOSSES[loss].conventions:
+        choose(page, loss, convention.name)
+        sound(page)
+        assert convention.name in page.locator("h1").inner_text()
+
+
+@pytest.mark.parametrize("example", textbook.EXAMPLES)
+def test_every_example(page: Page, example: str) -> None:
+    if example != "graded_english":
+        with redrawn(page):
+            page.select_option("#lp-example", example)
+    sound(page)
+    pairs = textbook.load_example(example)
+    expect(page.locator("#main-pairs summary .lp-note")).to_have_text(f"{len(pairs)} pairs")
+    unfold(page, "ui.pairs")
+    cells = page.locator("#main-pairs tbody tr").first.locator("textarea")
+    assert cells.nth(0).input_value() == pairs.first[0]
+    assert cells.nth(1).input_value() == pairs.second[0]
+    assert float(page.locator("#main-pairs tbody tr input").first.input_value()) == pytest.approx(
+        pairs.labels[0]
+    )
+
+
+def test_opens_in_the_language_of_the_browser(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = visit(new_page(locale="zh-CN"), server.address)
+    assert page.evaluate("document.documentElement.lang").startswith("zh")
+    expect(page.locator("#lp-source-table")).to_have_text("表格")

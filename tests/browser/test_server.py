@@ -1,0 +1,140 @@
+"""Late answers, a server that goes away, and `python app.py` in a terminal."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.reading import (
+    PROBLEM,
+    clear_table,
+    drawn,
+    loss_shown,
+    redrawn,
+    settle,
+    slider,
+    sound,
+    table_rows,
+    type_pair,
+    visit,
+)
+from tests.browser.serving import ROOT, Server, command
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_late_answer_never_overwrites_a_newer_one(page: Page) -> None:
+    box = slider(page, "scale")[1]
+    with redrawn(page):
+        box.fill("10")
+    at_ten, before = loss_shown(page), drawn(page)
+    page.evaluate(
+        """() => {
+          const { server } = window.LossPrism.channel();
+          const explore = server.explore;
+          window.answers = 0;
+          let asked = 0;
+          server.explore = async (request) => {
+            const wait = (asked += 1) === 1 ? 700 : 0;  // the first answer comes last
+            const answer = await explore(structuredClone(request));
+            await new Promise((done) => { setTimeout(done, wait); });
+            window.answers += 1;
+            return answer;
+          };
+        }"""
+    )
+    box.fill("30")
+    box.fill("10")
+    page.wait_for_function("window.answers === 2")
+    settle(page)
+    assert drawn(page) == before + 1
+    assert loss_shown(page) == at_ten
+
+
+@pytest.mark.encoder
+def test_control_c_under_an_open_page(browser: Browser, own_server: Callable[..., Server]) -> None:
+    server = own_server()
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
+    page = visit(context.new_page(), server.address)
+    clear_table(page)
+    with redrawn(page):
+        type_pair(page, 1, "One sentence.", "Another one.", "1")
+        type_pair(page, 2, "A third.", "And a fourth.", "0")
+    before = loss_shown(page)
+    assert server.said.count("\n") == 1  # one clear line with the address
+    assert server.stop() == 0
+    assert "LossPrism has stopped." in server.said
+    assert "Traceback" not in server.complaints
+    type_pair(page, 2, "A third, changed.", "And a fourth.", "0")
+    expect(page.locator(PROBLEM)).to_contain_text("does not answer")
+    assert loss_shown(page) == before
+    typed = [["One sentence.", "Another one.", "1"], ["A third, changed.", "And a fourth.", "0"]]
+    assert table_rows(page) == typed
+    # As the sentence promises: started again, the page goes on where it was.
+    own_server(port=server.port)
+    with redrawn(page):
+        slider(page, "scale")[1].fill("5")
+    sound(page)
+    assert table_rows(page) == typed
+    assert loss_shown(page) != before
+    context.close()
+
+
+OWN = '''
+"""A loss of one's own."""
+
+
+def squared_gap(scores, labels, *, weight=0.5):
+    """Half the squared difference of score and label, weighted."""
+    gaps = scores - labels
+    loss = weight * (gaps * gaps).mean()
+    return loss
+'''
+
+
+def test_a_loss_of_ones_own(
+    browser: Browser, own_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    server = own_server("--loss", f"{tmp_path / 'mine.py'}:squared_gap")
+    page = visit(browser.new_page(locale="en-US"), server.address)
+    expect(page.locator(PROBLEM)).to_be_hidden()
+    lines = page.locator("#main-derivation .lp-line").all_text_contents()
+    assert "gaps = scores - labels" in lines
+    assert "loss = weight * (gaps * gaps).mean()" in lines
+    with redrawn(page):
+        page.select_option("#lp-example", "cosent_batch")
+    gaps = page.evaluate(
+        """() => {
+          const { picture, batch } = window.LossPrism.channel();
+          return Array.from(window.LossPrism.floats(picture.pairs.score),
+            (score, i) => score - batch.labels[i]);
+        }"""
+    )
+    assert loss_shown(page) == pytest.approx(0.5 * sum(g * g for g in gaps) / len(gaps), rel=1e-4)
+    with redrawn(page):
+        slider(page, "weight")[1].fill("1")
+    assert loss_shown(page) == pytest.approx(sum(g * g for g in gaps) / len(gaps), rel=1e-4)
+    page.context.close()
+
+
+@pytest.mark.parametrize(
+    ("loss", "said"),
+    [
+        ("no_such_file.py:loss", "no_such_file.py"),
+        ("explorer/problem.py:no_such_function", "no_such_function"),
+        ("without a colon", "without a colon"),
+    ],
+)
+def test_a_wrong_loss_is_one_clear_line(loss: str, said: str) -> None:
+    done = subprocess.run(
+        command("--loss", loss), cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr

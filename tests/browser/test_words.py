@@ -1,0 +1,131 @@
+"""Two languages, two themes, a telephone and a desktop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.locale import catalogue
+from tests.browser.reading import (
+    choose,
+    loss_shown,
+    pixels,
+    settle,
+    slider,
+    unfold,
+    visit,
+)
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+# Every text a person can see, and every title and label that is read aloud.
+VISIBLE = """() => {
+  const seen = new Set();
+  for (const root of document.querySelectorAll(".lp")) {
+    const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) {
+      const { parentElement: at, textContent } = walk.currentNode;
+      if (!textContent.trim() || at.closest(".katex, code, [hidden]")) continue;
+      const { sentences } = window.LossPrism.channel().batch;
+      if (sentences.some((sentence) => textContent.includes(sentence.slice(0, 20)))) continue;
+      seen.add(textContent.trim());
+    }
+    for (const one of root.querySelectorAll("[data-title]")) seen.add(one.title);
+  }
+  return [...seen];
+}"""
+
+
+def patterns(language: str) -> dict[str, re.Pattern]:
+    """Each sentence of a catalogue as a pattern, its placeholders open."""
+    return {
+        key: re.compile(".+".join(map(re.escape, re.split(r"\{\w+\}", sentence))))
+        for key, sentence in catalogue(language).items()
+    }
+
+
+def english_left(page: Page) -> set[str]:
+    """Visible texts that are sentences of the English catalogue and not of the Chinese one."""
+    english, chinese = patterns("en"), patterns("zh")
+    telling = {
+        key: pattern
+        for key, pattern in english.items()
+        if re.search("[A-Za-z]{2}", re.sub(r"\{\w+\}", "", catalogue("en")[key]))
+        and catalogue("en")[key] != catalogue("zh")[key]
+    }
+    return {
+        text
+        for text in page.evaluate(VISIBLE)
+        if any(pattern.fullmatch(text) for pattern in telling.values())
+        and not any(pattern.fullmatch(text) for pattern in chinese.values())
+    }
+
+
+def test_chinese_leaves_no_english_behind(page: Page) -> None:
+    choose(page, "triplet")
+    unfold(page, "ui.encoder")
+    unfold(page, "ui.rules")
+    unfold(page, "ui.pairs")
+    assert len(english_left(page)) > 40  # the test can tell English
+    page.click("#lp-source-random")
+    settle(page)
+    page.click("#lp-source-example")
+    settle(page)
+    english_loss = loss_shown(page)
+    page.click("#lp-language")
+    expect(page.locator("#lp-language")).to_have_text("English")
+    assert english_left(page) == set()
+    assert loss_shown(page) == english_loss
+    # What comes later is Chinese too.
+    for loss in ("info_nce", "siglip", "arcface", "cosent"):
+        choose(page, loss)
+        assert english_left(page) == set()
+    slider(page, "scale")[1].fill("-5")
+    assert re.search("[\u4e00-\u9fff]", slider(page, "scale")[1].get_attribute("title"))
+
+
+def test_the_language_is_remembered(page: Page) -> None:
+    page.click("#lp-language")
+    page.reload(wait_until="domcontentloaded")
+    page.wait_for_function("window.LossPrism?.channel().drawn >= 1")
+    expect(page.locator("#lp-language")).to_have_text("English")
+    expect(page.locator("#lp-source-table")).to_have_text("表格")
+    page.click("#lp-language")
+    expect(page.locator("#lp-source-table")).to_have_text("Table")
+
+
+def test_both_themes_have_colours_of_their_own(page: Page) -> None:
+    def ground() -> str:
+        return page.evaluate("getComputedStyle(document.querySelector('#lp-side')).backgroundColor")
+
+    light, light_ground = pixels(page), ground()
+    page.click("#lp-theme")
+    dark, dark_ground = pixels(page), ground()
+    assert dark["mark"] != light["mark"]
+    assert dark["colours"] > 1
+    assert sum(map(int, re.findall(r"\d+", dark_ground)[:3])) < 200
+    assert sum(map(int, re.findall(r"\d+", light_ground)[:3])) > 600
+    page.reload(wait_until="domcontentloaded")
+    page.wait_for_function("window.LossPrism?.channel().drawn >= 1")
+    assert ground() == dark_ground
+    page.click("#lp-theme")
+    assert ground() == light_ground
+    assert pixels(page)["mark"] == light["mark"]
+
+
+@pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1440, 900)])
+def test_nothing_reaches_beyond_the_screen(
+    new_page: Callable[..., Page], server: Server, width: int, height: int, locale: str
+) -> None:
+    page = visit(new_page(width, height, locale), server.address)
+    for loss in ("cosent", "nt_xent", "hierarchical_cosent", "triplet"):
+        choose(page, loss)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, loss
+    unfold(page, "ui.pairs")
+    unfold(page, "ui.rules")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
