@@ -104,7 +104,7 @@
     if (source === "random") channel.set({ data: { source: "random" } });
     if (source === "file" && channel.scenario.data.file) channel.set({ data: { source: "table" } });
     if (source === "table") {
-      if (channel.scenario.data.rows.length) channel.set({ data: { source: "table" } });
+      if (channel.scenario.data.rows.length) channel.set({ data: { source: "table", file: "" } });
       channel.publish("edit");
     }
   }
@@ -148,7 +148,7 @@
 
   async function readFile(blob, options = {}) {
     if (blob.size > limits.bytes) {
-      channel.fail({ key: "problem.file_too_large", values: { name: blob.name, most: limits.bytes / 2 ** 20 } });
+      channel.warn({ key: "problem.file_too_large", values: { name: blob.name, most: limits.bytes / 2 ** 20 } });
       return;
     }
     file = blob;
@@ -156,7 +156,8 @@
     const answer = await server.read_file({ name: blob.name, content: await encoded(blob), ...options });
     channel.setBusy(false);
     if (!answer || answer.error) {
-      channel.fail(answer?.error ?? { key: "ui.server_gone", values: {} });
+      if (answer?.columns) describeFile(answer, options);
+      channel.warn(answer?.error ?? { key: "ui.server_gone", values: {} });
       return;
     }
     describeFile(answer, options);
@@ -167,10 +168,16 @@
 
   function describeFile(answer, options) {
     const { name, total, used, limited, encoding } = answer;
-    fileNote.textContent = say(limited ? "ui.file_limited" : "ui.file_read", { name, total, used, encoding });
+    fileNote.textContent = answer.error ? ""
+      : say(limited ? "ui.file_limited" : "ui.file_read", { name, total, used, encoding });
+    const chosen = { ...answer.chosen };
     const pick = (role) => h("select", {
-      onchange: (event) => readFile(file, { ...options, columns: { ...answer.chosen, [role]: event.target.value } }),
-    }, answer.columns.map((column) => h("option", { value: column, selected: answer.chosen[role] === column }, column)));
+      onchange: (event) => {
+        chosen[role] = event.target.value;
+        if (Object.values(chosen).every(Boolean)) readFile(file, { ...options, columns: chosen });
+      },
+    }, (chosen[role] ? answer.columns : ["", ...answer.columns])
+      .map((column) => h("option", { value: column, selected: chosen[role] === column }, column)));
     const header = h("input", { type: "checkbox", checked: answer.header, onchange: () => readFile(file, { header: header.checked }) });
     const sample = h("input", { type: "checkbox", checked: options.seed !== undefined && options.seed !== null, onchange: () => readFile(file, { ...options, seed: sample.checked ? 0 : null }) });
     columnBox.replaceChildren(

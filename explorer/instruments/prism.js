@@ -19,8 +19,10 @@
   let language = spoken.toLowerCase().startsWith("zh") ? "zh" : "en";
 
   const has = (key) => key in catalogues[language];
+  // {count:row|rows} is the first word where the value is 1, else the second.
   function say(key, values = {}) {
-    const sentence = catalogues[language][key] ?? key;
+    const sentence = (catalogues[language][key] ?? key).replace(/\{(\w+):([^|}]*)\|([^}]*)\}/g,
+      (all, name, one, many) => (String(values[name]) === "1" ? one : many));
     return sentence.replace(/\{(\w+)\}/g, (all, name) => (name in values ? values[name] : all));
   }
 

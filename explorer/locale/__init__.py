@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 
 LANGUAGES = ("en", "zh")
+_PLURAL = re.compile(r"\{(\w+):([^|}]*)\|([^}]*)\}")
 
 
 @cache
@@ -16,8 +18,14 @@ def catalogue(language: str) -> dict[str, str]:
 
 
 def say(language: str, key: str, **values: object) -> str:
-    """The sentence `key` in `language`, with `values` put into its {placeholders}."""
-    sentence = catalogue(language)[key]
+    """The sentence `key` in `language`, with `values` put into its {placeholders}.
+
+    {count:row|rows} is the first word where the value is 1, else the second.
+    """
+    sentence = _PLURAL.sub(
+        lambda found: found[2] if str(values.get(found[1])) == "1" else found[3],
+        catalogue(language)[key],
+    )
     for name, value in values.items():
         sentence = sentence.replace("{" + name + "}", str(value))
     return sentence

@@ -27,6 +27,7 @@ from explorer.remarks import remarks, statistics, suggested_scale
 from explorer.scenario import Data, Rules, Scenario
 from explorer.sources import random_batch, tables, textbook
 from explorer.sources.encoders import EMBEDDED
+from explorer.sources.grids import read_grid
 from losses import LOSSES, LossSpec
 
 # A longer address is cut off or refused somewhere between two people; a file is offered instead.
@@ -159,13 +160,22 @@ def _read_file(request: object) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "upload"
         path.write_bytes(content)
-        table = tables.read_file(
-            path,
-            name,
-            columns=request.get("columns"),
-            header=request.get("header"),
-            seed=request.get("seed"),
-        )
+        try:
+            table = tables.read_file(
+                path,
+                name,
+                columns=request.get("columns"),
+                header=request.get("header"),
+                seed=request.get("seed"),
+            )
+        except Problem as problem:
+            if problem.key != "problem.columns_not_recognised":
+                raise
+            # The page offers the columns that there are, to be chosen from.
+            grid = read_grid(content, name, request.get("header"))
+            nothing = dict.fromkeys(("first", "second", "score"), "")
+            found = {"columns": grid.columns, "header": grid.header, "chosen": nothing}
+            return {"error": problem.to_json(), **found}
     pairs = table.pairs
     rows = zip(pairs.first, pairs.second, map(_plain, pairs.labels), strict=True)
     return {
