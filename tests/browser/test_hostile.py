@@ -91,7 +91,7 @@ def test_half_a_character(page: Page) -> None:
             " cell.dispatchEvent(new Event('input', { bubbles: true })); }"
         )
     expect(page.locator("#main-controls .lp-skipped")).to_contain_text("Row 2")
-    expect(page.locator("#main-pairs summary .lp-note")).to_have_text("1 pairs")
+    expect(page.locator("#main-pairs summary .lp-note")).to_have_text("1 pair")
 
 
 def test_a_hundred_thousand_characters(page: Page) -> None:

@@ -9,6 +9,7 @@ import io
 import json
 import math
 import socket
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -437,7 +438,9 @@ def ask(address, *calls):
             tools = (await session.list_tools()).tools
             return tools, [await session.call_tool(name, given) for name, given in calls]
 
-    return asyncio.run(talk())
+    # On a thread of its own: a browser test before may have left a loop running on this one.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, talk()).result()
 
 
 def test_mcp_offers_the_four_as_tools(address):
