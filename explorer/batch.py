@@ -257,7 +257,7 @@ def _under_rules(
 def _vectors_for(pairs: Pairs, data: Data) -> tuple[np.ndarray | None, bool]:
     """Vectors as given, as encoded, or built so that each pair's cosine is its given score."""
     shipped = data.encoder == encoders.EMBEDDED or data.source == "random"
-    if pairs.vectors is not None and (shipped or not _has_words(data)):
+    if pairs.vectors is not None and (shipped or not has_words(data)):
         return pairs.vectors, False
     if pairs.scores is not None:
         return _a_plane_each(pairs), True
@@ -265,9 +265,11 @@ def _vectors_for(pairs: Pairs, data: Data) -> tuple[np.ndarray | None, bool]:
         return encoders.encode(pairs.sentences, data.encoder, device=str(device())), False
 
 
-def _has_words(data: Data) -> bool:
+def has_words(data: Data) -> bool:
     """Whether the sentences mean something to an encoder, or only name given numbers."""
-    return data.source == "table" or textbook.EXAMPLES[data.example].encodable
+    if data.source == "example":
+        return textbook.EXAMPLES[data.example].encodable
+    return data.source == "table"
 
 
 def _a_plane_each(pairs: Pairs) -> np.ndarray | None:

@@ -570,8 +570,8 @@ def _head(
     size = min(25.0, 25.0 * room / max(width_of(title, 26), 1))
     y = MARGIN + 18
     out = [pen.text(MARGIN, y, title, size=size, weight=700, kind="title")]
-    if e.spec.formula:
-        formula = pen.formula(r"\mathcal L = " + e.spec.formula)
+    if written := e.spec.formula_at(**e.parameters):
+        formula = pen.formula(r"\mathcal L = " + written)
         left = room - width_of(title, size * 1.06) - 30
         if formula_width(formula, 17) <= left:
             out.append(pen.text(width - MARGIN, y, formula, size=17, anchor="end"))

@@ -29,8 +29,14 @@ from explorer.sources.tables import LARGEST_FILE
 THEME = gr.themes.Base(
     primary_hue="indigo",
     neutral_hue="stone",
-    font=["IBM Plex Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", "system-ui"],
-    font_mono=["IBM Plex Mono", "ui-monospace", "monospace"],
+    font=[
+        gr.themes.LocalFont("IBM Plex Sans"),  # comes with Gradio, so nothing is fetched
+        "Noto Sans CJK SC",
+        "PingFang SC",
+        "Microsoft YaHei",
+        "system-ui",
+    ],
+    font_mono=[gr.themes.LocalFont("IBM Plex Mono"), "ui-monospace", "monospace"],
 ).set(
     body_background_fill="#fbfaf8",
     body_background_fill_dark="#141518",

@@ -180,7 +180,7 @@ def ordered_count(labels: Tensor) -> int:
     return int((labels[:, None] < labels[None, :]).sum())
 
 
-SCALE = Parameter("scale", 20.0, r"\lambda", 0.1, 100.0, 0.1, logarithmic=True)
+SCALE = Parameter("scale", 20.0, r"\lambda", 0.1, 1000.0, 0.1, logarithmic=True)
 PAIR_SYMBOLS = {
     "scores": Symbol("s_i", ("pair",)),
     "labels": Symbol("y_i", ("pair",)),

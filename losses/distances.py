@@ -332,6 +332,9 @@ CONTRASTIVE = LossSpec(
         Parameter("distance", "euclidean", choices=("euclidean", "cosine")),
         Parameter("half", False),
     ),
+    variants={
+        "half=true": r"\frac1{2N} \sum_i \bigl(y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2\bigr)",
+    },
     reads={"first": "first", "second": "second", "labels": "binary_labels"},
     terms="distances",
     collapse=_contrastive_collapse,

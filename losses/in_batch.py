@@ -346,6 +346,11 @@ INFO_NCE = LossSpec(
         ),
     },
     parameters=(temperature_parameter(0.05), Parameter("symmetric", False)),
+    variants={
+        "symmetric=true": r"-\frac{1}{2N} \sum_i \Bigl("
+        r"\log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}"
+        r" + \log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_j, k_i)/\tau}}\Bigr)",
+    },
     reads={"queries": "queries", "keys": "keys", "negatives": "negatives"},
     terms="terms",
     collapse=_info_nce_collapse,
@@ -474,6 +479,10 @@ NCE = LossSpec(
         Parameter("full", False),
         Parameter("log_noise", 0.0, r"\nu", -20.0, 20.0, 0.1),
     ),
+    variants={
+        "full=true": r"\frac1N \sum_i \Bigl(\log\bigl(1 + e^{\nu - s^+_i/\tau}\bigr)"
+        r" + \sum_k \log\bigl(1 + e^{s^-_{ik}/\tau - \nu}\bigr)\Bigr)",
+    },
     reads={"queries": "queries", "keys": "keys"},
     terms="excess",
     collapse=_nce_collapse,

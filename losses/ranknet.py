@@ -161,6 +161,10 @@ PAIRWISE_LOGISTIC = LossSpec(
         "loss": Symbol(r"\mathcal L = \sum_{j,i} t_{ji}"),
     },
     parameters=(SCALE, Parameter("reduction", "sum", choices=("sum", "mean"))),
+    variants={
+        "reduction=mean": r"\frac1{|P|} \sum_{y_i > y_j}"
+        r" \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
+    },
     reads={"scores": "scores", "labels": "labels"},
     terms="differences",
     collapse=lambda given, reduction="sum", **_: _logistic_at(

@@ -98,7 +98,8 @@ class LossSpec:
     `terms` names the step whose gradient is the weight of each single term. `collapse` is the
     value when all embeddings are equal and `floor` the least value that any embedding reaches;
     both are called with the loss's inputs and parameters, and may answer None. `order` says
-    where it stands among the losses of its group.
+    where it stands among the losses of its group. `variants` holds the formula that takes the
+    place of `formula` at a parameter's value, under "name=value" (true and false in lower case).
     """
 
     function: Callable[..., Tensor]
@@ -117,6 +118,7 @@ class LossSpec:
     references: tuple[str, ...] = ()
     conventions: tuple[Convention, ...] = ()
     order: int = 100
+    variants: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:
@@ -135,6 +137,14 @@ class LossSpec:
     @property
     def name(self) -> str:
         return self.function.__name__
+
+    def formula_at(self, **parameters: object) -> str:
+        """The formula at these parameters: that of the first variant that applies."""
+        for name, value in {**self.defaults, **parameters}.items():
+            said = str(value).lower() if isinstance(value, bool) else str(value)
+            if f"{name}={said}" in self.variants:
+                return self.variants[f"{name}={said}"]
+        return self.formula
 
     @property
     def defaults(self) -> dict[str, object]:
@@ -158,6 +168,7 @@ class LossSpec:
                     self,
                     definition=own,
                     formula=candidate.formula or self.formula,
+                    variants={} if candidate.formula else self.variants,
                     symbols={**self.symbols, **candidate.symbols},
                     parameters=tuple(p for p in moved if p.name in accepted),
                     reads=candidate.reads or self.reads,

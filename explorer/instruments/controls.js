@@ -16,6 +16,7 @@
       const exact = logarithmic ? Number(v.toPrecision(3)) : Math.round(v / step) * step;
       return Number(Math.min(high, Math.max(low, exact)).toPrecision(6));
     };
+    let good = initial;
     const track = h("input", { type: "range", min: 0, max: 1000, step: 1, "aria-label": label });
     const box = h("input.lp-number", { type: "number", min: low, max: high, step: "any", "aria-label": label });
     if (name) track.dataset.parameter = name;
@@ -24,29 +25,38 @@
     const reset = h("button.lp-square", { type: "button", "data-title": "ui.reset" }, "↺");
     track.addEventListener("input", () => {
       const v = tidy(ofTrack(track.value / 1000));
-      box.value = v;
+      box.value = good = v;
       fill();
-      box.classList.remove("lp-bad");
+      complain(true);
       change(v);
     });
     box.addEventListener("input", () => {
       const v = Number(box.value);
       const fits = box.value.trim() !== "" && v >= low && v <= high;
-      box.classList.toggle("lp-bad", !fits);
-      box.title = fits ? "" : say("ui.accepted", { low, high });
-      if (fits) { put(v); change(v); }
+      complain(fits);
+      if (fits) { good = v; put(v); change(v); }
     });
-    reset.addEventListener("click", () => { box.value = initial; put(initial); box.classList.remove("lp-bad"); change(initial); });
+    // What does not fit is named, and on leaving the box the value in force comes back.
+    const wrong = h("p.lp-wrong", { hidden: true });
+    function complain(fits) {
+      box.classList.toggle("lp-bad", !fits);
+      wrong.hidden = fits;
+      wrong.textContent = fits ? "" : say("ui.accepted", { low, high });
+    }
+    box.addEventListener("blur", () => { box.value = good; complain(true); });
+    reset.addEventListener("click", () => { box.value = good = initial; put(initial); complain(true); change(initial); });
     const head = h("span.lp-name");
     if (formula) { const symbol = h("span"); tex(symbol, formula); head.append(symbol, " "); }
     head.append(h("span", {}, label));
     return {
-      element: h("div.lp-slider", {}, h("div.lp-row", {}, head, box, reset), track),
-      set(v) { box.value = v; put(v); box.classList.remove("lp-bad"); },
+      element: h("div.lp-slider", {}, h("div.lp-row", {}, head, box, reset), wrong, track),
+      set(v) { box.value = good = v; put(v); complain(true); },
     };
   }
 
   const section = (key, ...children) => h("section", {}, worded("h2", key), ...children);
+  // Folded where the screen is small, so that the first picture is in sight.
+  const foldable = (key, ...children) => h("details.lp-fold", { open: window.innerWidth > 760 }, worded("summary", key), ...children);
   const labelled = (key, control) => h("label.lp-field", {}, worded("span", key), control);
 
   // ---- Head --------------------------------------------------------------------------------
@@ -151,6 +161,10 @@
       channel.warn({ key: "problem.file_too_large", values: { name: blob.name, most: limits.bytes / 2 ** 20 } });
       return;
     }
+    if (file !== blob) {
+      fileNote.textContent = blob.name;
+      columnBox.replaceChildren();
+    }
     file = blob;
     channel.setBusy(true);
     const answer = await server.read_file({ name: blob.name, content: await encoded(blob), ...options });
@@ -221,6 +235,9 @@
     type: "button",
     onclick: () => channel.set({ data: { encoder: encoderName.value.trim() || limits.encoder, cross_encoder: crossName.value.trim() } }),
   });
+  const embedded = worded("button.lp-button", "ui.embedded_encoder", {
+    type: "button", onclick: () => channel.set({ data: { encoder: limits.encoder, cross_encoder: "" } }),
+  });
   const encoderNow = h("p.lp-note");
 
   // ---- Loss --------------------------------------------------------------------------------
@@ -253,8 +270,12 @@
     }));
     LossPrism.reword(parameters);
     adviseScale();
-    references.textContent = spec.references.length ? say("ui.references", { list: spec.references.join("; ") }) : "";
+    references.textContent = spec.references.length
+      ? say("ui.references", { list: spec.references.map(cited).join("; ") }) : "";
   }
+
+  // "S1 eq. 52" as a reader knows it: the source's name in place of our short one.
+  const cited = (reference) => reference.replace(/^S\d/, (short) => say(`cite.${short}`));
 
   function parameterControl(parameter, initial) {
     const { name, kind } = parameter;
@@ -307,7 +328,7 @@
     scaleAdvice.hidden = !range || !box;
     if (scaleAdvice.hidden) return;
     const [low, high] = range.map((v) => show(v, 3));
-    scaleAdvice.textContent = say("ui.suggested_scale", { low, high });
+    scaleAdvice.textContent = say("ui.suggested_scale", { low, high, sigma: show(channel.batch.sigma, 3) });
     box.closest(".lp-slider").append(scaleAdvice);
   }
 
@@ -333,9 +354,9 @@
   root.append(
     h("header.lp-brand", {}, h("b", {}, "LossPrism"), h("span.lp-fill"), copyButton, themeButton, languageButton),
     section("ui.loss", lossChoice, conventionField, parameters, references),
-    section("ui.data", h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), Object.values(panels), skippedList),
+    foldable("ui.data", h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), Object.values(panels), skippedList),
     h("details", {}, worded("summary", "ui.encoder"), labelled("ui.encoder_name", encoderName),
-      labelled("ui.cross_encoder", crossName), useEncoder, encoderNow),
+      labelled("ui.cross_encoder", crossName), h("div.lp-row", {}, useEncoder, embedded), encoderNow),
     h("details", {}, worded("summary", "ui.rules"), ruleText, labelled("ui.threshold", threshold),
       h("label.lp-check", {}, extra, worded("span", "ui.extra_negatives")), labelled("ui.prototypes", prototypes)),
   );
@@ -352,7 +373,9 @@
     const { data } = channel.scenario;
     const { note } = examples[data.example] ?? {};
     exampleAbout.textContent = [say(`example.${data.example}.about`), note ? say(note) : ""].join(" ").trim();
-    tableNote.textContent = data.rows.length ? say("ui.rows_entered", { count: data.rows.length }) : "";
+    const count = data.rows.length;
+    tableNote.textContent = count ? say(channel.limited ? "ui.table_limited" : "ui.rows_entered", { count, most: limits.pairs }) : "";
+    embedded.hidden = data.encoder === limits.encoder && !data.cross_encoder;
     encoderNow.textContent = say(data.cross_encoder ? "ui.cross_now" : "ui.encoder_now", { name: data.cross_encoder || data.encoder });
   }
 
@@ -376,9 +399,14 @@
     showTab();
     words();
   });
-  channel.on("batch", () => { describeRules(); adviseScale(); });
+  channel.on("batch", () => {
+    describeRules();
+    adviseScale();
+    copyExample.hidden = !channel.batch.editable;
+  });
   channel.on("language", () => { built = ""; buildParameters(); built = `${channel.scenario.loss}|${channel.scenario.convention}`; words(); });
   channel.on("skipped", () => {
+    aboutData();
     const { data } = channel.scenario;
     const all = data.source === "table" && data.file ? [...leftOut, ...channel.skipped] : channel.skipped;
     skippedList.hidden = all.length === 0;

@@ -3,7 +3,9 @@
   "use strict";
   const { h, say, worded, show, tex, bytes } = LossPrism;
   const place = h("span.lp-place");
-  const step = (by) => () => go(channel.picture.chosen + by);
+  // Counted from the step asked for, so that quick presses are not lost to a slow answer.
+  const now = () => channel.scenario.view.step ?? channel.picture.chosen;
+  const step = (by) => () => go(now() + by);
   const rows = h("ol.lp-steps", { tabIndex: 0 });
   root.append(
     h("div.lp-bar", {},
@@ -24,11 +26,11 @@
     channel.set({ view: { step: Math.max(0, Math.min(last, to)) } }, { announce: false });
   }
 
-  rows.addEventListener("keydown", (event) => {
+  root.addEventListener("keydown", (event) => {
     const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
     if (!by || !channel.picture) return;
     event.preventDefault();
-    go(channel.picture.chosen + by);
+    go(now() + by);
   });
 
   // The rows stay as long as the lines are the same; only numbers and pictures move.
@@ -46,7 +48,7 @@
         .map((owner) => `step.${owner}.${step.name}`).find(LossPrism.has);
       const about = key ? worded("p.lp-why", key) : null;
       const row = h("li.lp-step", { onclick: () => go(index) },
-        h("div.lp-thumb-box", {}, thumbnail, value),
+        h("div.lp-thumb-box", {}, h("div.lp-thumb-wrap", {}, thumbnail), value),
         h("div.lp-words", {}, formula, line, about));
       return { row, thumbnail, value };
     });

@@ -36,12 +36,20 @@
   LossPrism.reword(root);
 
   function headline() {
-    const { spec, form } = channel;
+    const { spec } = channel;
     const key = `loss.${channel.scenario.loss}.about`;
     name.textContent = channel.scenario.convention
       ? `${spec.title} · ${channel.scenario.convention}` : spec.title;
     about.textContent = LossPrism.has(key) ? say(key) : spec.about;
-    if (form.formula) tex(formula, `\\mathcal L = ${form.formula}`, true);
+    write();
+  }
+
+  function write() {
+    const now = channel.formula && `\\mathcal L = ${channel.formula}`;
+    const key = now + LossPrism.language();
+    if (formula.dataset.formula === key) return;
+    formula.dataset.formula = key;
+    if (now) tex(formula, now, true);
     else formula.replaceChildren();
   }
 
@@ -117,7 +125,7 @@
   }
 
   channel.on("scenario", headline);
-  channel.on("picture", () => { draw(); test(); });
+  channel.on("picture", () => { write(); draw(); test(); });
   channel.on("problem", complain);
   channel.on("busy", () => { busy.hidden = !channel.busy; });
   channel.on("language", () => {

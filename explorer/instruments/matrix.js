@@ -25,7 +25,7 @@
   const [high, middle, low] = [h("span"), h("span"), h("span")];
   const scale = h("div.lp-scale", {}, high, middle, low);
   const rowName = h("div.lp-axis.lp-row-axis");
-  const columnName = h("div.lp-axis");
+  const columnName = h("div.lp-axis.lp-column-axis");
   const note = h("p.lp-note");
   const card = h("div.lp-card");
   const spoken = h("div.lp-spoken", { "aria-live": "polite" });
@@ -40,8 +40,8 @@
       h("div.lp-tabs", { role: "tablist" }, Object.values(facetButtons)),
       h("label.lp-inline", {}, worded("span", "ui.sorted_by"), orders)),
     h("div.lp-title", {}, title, h("span.lp-fill"), whole, tableButton),
-    h("div.lp-frame", {}, rowName, rowTicks, h("div", {}, stage, columnTicks), h("div.lp-legend-box", {}, legend, scale)),
-    columnName, note, table, card, spoken,
+    h("div.lp-frame", {}, rowName, rowTicks, h("div", {}, stage, columnTicks, columnName), h("div.lp-legend-box", {}, legend, scale)),
+    note, table, card, spoken,
   );
   stage.append(lasso);
 
@@ -84,14 +84,17 @@
 
   // ---- Drawing -----------------------------------------------------------------------------
 
-  // Least and largest finite number; symmetric about 0 where both signs occur.
+  // Least and largest finite number in view; symmetric about 0 where both signs occur.
   function range(values) {
     let least = Infinity;
     let largest = -Infinity;
-    for (let i = 0; i < values.length; i += 1) {
-      const v = values[i];
-      if (v < least && v > -Infinity) least = v;
-      if (v > largest && v < Infinity) largest = v;
+    for (let row = seen.top; row < seen.top + seen.rows; row += 1) {
+      const from = row * shown.columns + seen.left;
+      for (let i = from; i < from + seen.columns; i += 1) {
+        const v = values[i];
+        if (v < least && v > -Infinity) least = v;
+        if (v > largest && v < Infinity) largest = v;
+      }
     }
     if (least > largest) return [0, 0];
     if (least < 0 && largest > 0) {
@@ -217,7 +220,7 @@
     const marks = [];
     for (let i = 0; i < count; i += every) {
       const [item, pair] = [axis.items[from + i], axis.pairs[from + i] ?? -1];
-      const number = ["pair", "level_pair"].includes(axis.name) ? channel.numberOf(pair) : item + 1;
+      const number = channel.nameOf(axis.name, item, pair);
       const sentence = axis.sentences[from + i] >= 0
         ? channel.batch.sentences[axis.sentences[from + i]] : channel.batch?.first[pair] ?? "";
       const words = fragments && sentence ? `${clip(sentence, 14)} ` : "";
@@ -367,8 +370,7 @@
   function fillTable() {
     const values = facet === "mask" ? arrays.mask : arrays[facet];
     const [rows, columns] = [Math.min(seen.rows, 40), Math.min(seen.columns, 40)];
-    const name = (axis, i) => (["pair", "level_pair"].includes(axis.name)
-      ? channel.numberOf(axis.pairs[i]) : (axis.items[i] ?? i) + 1);
+    const name = (axis, i) => channel.nameOf(axis.name, axis.items[i] ?? i, axis.pairs[i] ?? -1);
     const range = (count) => Array.from({ length: count }, (_, i) => i);
     const head = h("tr", {}, h("td"), range(columns).map((c) => h("th", { scope: "col" }, name(shown.column_axis, seen.left + c))));
     const body = range(rows).map((r) => h("tr", {},
@@ -464,7 +466,7 @@
     if (item === undefined || !axis.name) return null;
     const [pair, sentence] = [axis.pairs[index] ?? -1, axis.sentences[index] ?? -1];
     const letter = (LETTERS[axis.name] ?? ["", ""])[rowSide ? 0 : 1];
-    const number = ["pair", "level_pair"].includes(axis.name) ? channel.numberOf(pair) : item + 1;
+    const number = channel.nameOf(axis.name, item, pair);
     const head = `${say(`axis.one.${axis.name}`)} ${number}${letter ? ` (${letter})` : ""}`;
     const lines = [];
     if (axis.name === "pair" || axis.name === "level_pair") {
@@ -520,7 +522,7 @@
       formula.textContent = say(value ? "ui.takes_part" : "ui.takes_no_part");
     } else {
       const live = shown.live ? `${substituted(shown.live, row, column, index)} = ` : "";
-      tex(formula, value === -Infinity ? "-\\infty" : `${live}${texNumber(value)}`);
+      tex(formula, live + texNumber(value).replace(/^\((.*)\)$/, "$1"));
     }
     const facts = [];
     if (absent && !shown.boolean) facts.push(h("span.lp-absent", {}, say("ui.takes_no_part")));

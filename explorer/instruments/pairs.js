@@ -5,14 +5,18 @@
   const body = h("tbody");
   const count = h("span.lp-note");
   const add = worded("button.lp-button", "ui.add_row", { type: "button", id: "lp-add-row", onclick: () => { addRow().querySelector("textarea").focus(); } });
-  const clear = worded("button.lp-button", "ui.clear_table", { type: "button", onclick: () => { body.replaceChildren(); addRow(); commit(); } });
+  const clear = worded("button.lp-button", "ui.clear_table", { type: "button", onclick: () => replace([]) });
+  // What was in the table before it was cleared.
+  let cleared = [];
+  const undo = worded("button.lp-button", "ui.undo", { type: "button", hidden: true, onclick: () => replace(cleared) });
+  const hint = worded("p.lp-note", "ui.paste_hint");
   const box = h("details.lp-table", {},
     h("summary", {}, worded("span", "ui.pairs"), " ", count),
-    worded("p.lp-note", "ui.paste_hint"),
+    hint,
     h("div.lp-scroll", {}, h("table", {},
       h("thead", {}, h("tr", {}, h("th", {}, "#"), worded("th", "column.first"), worded("th", "column.second"), worded("th", "column.score"), worded("th", "ui.similarity"), h("th"))),
       body)),
-    h("div.lp-row", {}, add, clear));
+    h("div.lp-row", {}, add, clear, undo));
   root.append(box);
 
   // ---- Rows --------------------------------------------------------------------------------
@@ -25,6 +29,8 @@
     ];
     const remove = h("button.lp-square", { type: "button", "data-title": "ui.delete_row" }, "×");
     const line = h("tr", {}, h("td.lp-index"), inputs.map((input) => h("td", {}, input)), h("td.lp-similarity"), h("td", {}, remove));
+    remove.hidden = !editable();
+    for (const input of inputs) input.readOnly = !editable();
     remove.addEventListener("click", () => { line.remove(); number(); commit(); });
     line.addEventListener("mouseenter", () => channel.point(line.pair === undefined ? [] : [line.pair]));
     line.addEventListener("mouseleave", () => channel.point());
@@ -32,6 +38,22 @@
     LossPrism.reword(line);
     number();
     return line;
+  }
+
+  // Names of given vectors or scores mean nothing to an encoder, so they are only shown.
+  const editable = () => channel.scenario.data.source === "table" || channel.batch?.editable !== false;
+
+  function fill(all) {
+    body.replaceChildren();
+    for (const cells of all.slice(0, 4 * limits.pairs)) addRow(cells);
+    if (!all.length) addRow();
+  }
+
+  function replace(all) {
+    cleared = rows();
+    fill(all);
+    undo.hidden = all.length > 0;
+    commit();
   }
 
   const cellsOf = (line) => Array.from(line.querySelectorAll("textarea, input"), (input) => input.value);
@@ -59,11 +81,14 @@
     event.preventDefault();
     const line = event.target.closest("tr");
     const column = Array.from(line.querySelectorAll("textarea, input")).indexOf(event.target);
+    const width = Math.max(...block.map((cells) => cells.length));
     let at = line;
     for (const cells of block.slice(0, 20000)) {
       if (!at) at = addRow();
       const inputs = at.querySelectorAll("textarea, input");
-      cells.forEach((cell, i) => { if (inputs[column + i]) inputs[column + i].value = cell; });
+      for (let i = 0; i < width; i += 1) {
+        if (inputs[column + i]) inputs[column + i].value = cells[i] ?? "";
+      }
       at = at.nextElementSibling;
     }
     commit();
@@ -101,9 +126,10 @@
     const typed = data.source === "table"
       ? data.rows : batch.labels.map((label, i) => [batch.first[i], batch.second[i], String(label)]);
     if (String(rows()) === String(typed) || body.contains(document.activeElement)) return;
-    body.replaceChildren();
-    for (const cells of typed.slice(0, limits.pairs * 2)) addRow(cells);
-    if (!typed.length) addRow();
+    fill(typed);
+    add.hidden = clear.hidden = !editable();
+    hint.dataset.say = editable() ? "ui.paste_hint" : "ui.only_names";
+    hint.textContent = say(hint.dataset.say);
     label();
   }
 

@@ -215,6 +215,16 @@
     // Formula and parameters of the loss in the chosen convention.
     get form() { return this.spec.conventions[this.scenario.convention] ?? this.spec.conventions[""]; }
 
+    // The formula at the parameters in force: some choices have one of their own.
+    get formula() {
+      const { formula, variants, parameters } = this.form;
+      for (const { name, default: usual } of parameters) {
+        const at = `${name}=${this.scenario.parameters[name] ?? usual}`;
+        if (at in variants) return variants[at];
+      }
+      return formula;
+    }
+
     async connect(server) {
       this.server = server;
       window.addEventListener("hashchange", () => this.open(location.hash.slice(1)));
@@ -291,6 +301,7 @@
     }
 
     take(answer) {
+      this.limited = answer.limited;
       if (answer.skipped) { this.skipped = answer.skipped; this.publish("skipped"); }
       if (answer.error) { this.fail(answer.error); return; }
       if (this.problem) { this.problem = null; this.publish("problem"); }
@@ -317,6 +328,12 @@
     }
 
     numberOf(pair) { return this.numbers?.[pair] ?? pair + 1; }
+
+    // What a row or column is called: by its pair where it has one of its own.
+    nameOf(axis, item, pair) {
+      const paired = ["pair", "level_pair", "query", "key", "view"].includes(axis);
+      return paired && pair >= 0 ? this.numberOf(pair) : item + 1;
+    }
 
     fail(error) {
       this.problem = error;

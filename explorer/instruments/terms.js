@@ -31,7 +31,7 @@
     if (item.axis === "pair") {
       return `${channel.numberOf(item.pair)} · ${clip(channel.batch.first[item.pair] ?? "", 34)} | ${clip(channel.batch.second[item.pair] ?? "", 34)}`;
     }
-    if (item.sentence >= 0) return `${item.item + 1} · ${clip(channel.batch.sentences[item.sentence], 44)}`;
+    if (item.sentence >= 0) return `${channel.nameOf(item.axis, item.item, item.pair)} · ${clip(channel.batch.sentences[item.sentence], 44)}`;
     return `${say(`axis.one.${item.axis}`)} ${item.item + 1}`;
   }
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import gradio as gr
 
-from explorer.batch import load_table, make_batch
+from explorer.batch import has_words, load_table, make_batch
 from explorer.explore import explore
 from explorer.export import matrix_csv, pairs_csv, snippet, suspects_csv, terms_csv, twin_snippet
 from explorer.figure import bars_figure, matrix_figure
@@ -90,7 +90,11 @@ def _describe_form(spec: LossSpec) -> dict[str, object]:
     parameters = [
         {**dataclasses.asdict(parameter), "kind": parameter.kind} for parameter in spec.parameters
     ]
-    return {"formula": spec.formula, "parameters": parameters}
+    return {
+        "formula": spec.formula,
+        "variants": dict(spec.variants),
+        "parameters": parameters,
+    }
 
 
 def _served(name: str, function: Callable[[object], dict]) -> Callable[[object], dict]:
@@ -126,10 +130,17 @@ def _explore(request: object) -> dict[str, object]:
     made = picture(found)
     made["remarks"] = [dataclasses.asdict(remark) for remark in remarks(found)]
     answer: dict[str, object] = {"picture": made, "skipped": skipped}
+    answer["limited"] = scenario.data.source == "table" and load_table(scenario.data.rows).limited
     key = batch_key(scenario.data, scenario.rules)
     if request.get("known") != key:
         suggested = suggested_scale(found.batch)
-        answer["batch"] = {"key": key, "scale": suggested, **describe_batch(found.batch)}
+        answer["batch"] = {
+            "key": key,
+            "scale": suggested,
+            "sigma": float(found.batch.scores.std(correction=0)),
+            "editable": has_words(scenario.data),
+            **describe_batch(found.batch),
+        }
     return answer
 
 

@@ -277,7 +277,7 @@ def test_list_losses_is_the_registry(client):
         "kind": "number",
         "default": 20.0,
         "minimum": 0.1,
-        "maximum": 100.0,
+        "maximum": 1000.0,
         "choices": [],
     }
 
@@ -341,7 +341,7 @@ BAD = {
     "value": (
         "compute_loss",
         PAIRS | {"parameters": {"scale": -1}},
-        "scale is -1; accepted are numbers from 0.1 to 100.",
+        "scale is -1; accepted are numbers from 0.1 to 1000.",
     ),
     "no object": (
         "compute_loss",
@@ -519,7 +519,7 @@ def test_show_uses_one_server_for_all_cells(notebook_server):
     [
         ({"loss": "cosnet"}, "There is no loss called cosnet."),
         ({"scael": 2}, "CoSENT has no parameter scael."),
-        ({"scale": 1000}, "scale is 1000; accepted are numbers from 0.1 to 100."),
+        ({"scale": 5000}, "scale is 5000; accepted are numbers from 0.1 to 1000."),
     ],
 )
 def test_show_refuses_before_it_starts_anything(monkeypatch, asked, sentence):

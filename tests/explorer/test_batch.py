@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.batch import make_batch
+from explorer.batch import load_table, make_batch
+from explorer.pairs import MOST_PAIRS
 from explorer.problem import Problem
 from explorer.scenario import Data, Rules
 from explorer.sources.random_batch import RandomBatch
@@ -173,3 +174,9 @@ def test_more_triplets_than_a_matrix_holds_are_refused_with_their_number():
     with pytest.raises(Problem, match="8,080,200 triplets"):
         read(batch, "paired_classes")
     assert len(read(batch, "classes")) == 201
+
+
+def test_rows_beyond_what_a_matrix_shows_are_left_out_and_that_is_known():
+    rows = tuple((f"a {i}", f"b {i}", "1") for i in range(600))
+    assert load_table(rows).limited
+    assert len(make_batch_of(rows)) == MOST_PAIRS

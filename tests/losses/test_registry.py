@@ -315,3 +315,17 @@ def test_an_entry_that_reads_the_unknown_is_refused():
         spec_of(mine)
     with pytest.raises(ValueError, match="group is 'other'"):
         LossSpec(function=mine, title="", formula="", group="other")
+
+
+def test_a_choice_with_a_formula_of_its_own_is_written_by_it():
+    spec = LOSSES["info_nce"]
+    assert spec.formula_at() == spec.formula
+    assert spec.formula_at(symmetric=True) == spec.variants["symmetric=true"]
+    assert LOSSES["pairwise_logistic"].formula_at(reduction="mean").startswith(r"\frac1{|P|}")
+    symmetric = spec.under("sentence-transformers MultipleNegativesSymmetricRankingLoss")
+    assert symmetric.formula_at() == spec.variants["symmetric=true"]
+    for spec in LOSSES.values():
+        for choice in spec.variants:
+            name, _, value = choice.partition("=")
+            parameter = next(p for p in spec.parameters if p.name == name)
+            assert value in (*parameter.choices, "true", "false")
