@@ -59,7 +59,7 @@ def main() -> int:
 
         webbrowser.open(address)
     stopped.wait()
-    demo.close()
+    demo.close(verbose=False)
     print("\nLossPrism has stopped.")
     return 0
 
