@@ -20,9 +20,10 @@ def real(**tensors: Tensor) -> tuple[Tensor, ...]:
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{name} must be a tensor, not {type(tensor).__name__}")
-        dtype = torch.promote_types(dtype, tensor.dtype)
+        if tensor.dtype != dtype:
+            dtype = torch.promote_types(dtype, tensor.dtype)
     must_be_finite(**tensors)
-    return tuple(tensor.to(dtype) for tensor in tensors.values())
+    return tuple([t if t.dtype == dtype else t.to(dtype) for t in tensors.values()])
 
 
 def ordinal(labels: Tensor, like: Tensor) -> Tensor:
@@ -36,6 +37,8 @@ def ordinal(labels: Tensor, like: Tensor) -> Tensor:
         )
     if labels.is_floating_point():
         must_be_finite(labels=labels)
+    if labels.dtype in (torch.float32, torch.float64, torch.int64):
+        return labels
     # Raised, never lowered: bool has no difference, and 0 − 1 in uint8 is 255.
     exact = torch.float32 if labels.is_floating_point() else torch.int64
     return labels.to(torch.promote_types(labels.dtype, exact))
@@ -129,4 +132,4 @@ def must_be_finite(**tensors: Tensor) -> None:
 
 
 def _may_ask(tensor: Tensor) -> bool:
-    return tensor.device.type == "cpu" and not torch.compiler.is_compiling()
+    return tensor.is_cpu and not torch.compiler.is_compiling()
