@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
 from losses import inputs
-from losses.cosent import PAIR_SYMBOLS, SCALE, _log1p, ordered_count
+from losses.cosent import PAIR_SYMBOLS, SCALE, ordered_count
 from losses.floors import least_over_levels
 from losses.geometry import unit
 from losses.reductions import log1p_sum_exp
@@ -80,7 +82,7 @@ ANGLE = LossSpec(
     parameters=(SCALE,),
     reads={"first": "first", "second": "second", "labels": "labels"},
     terms="terms",
-    collapse=lambda given, **_: _log1p(ordered_count(given["labels"])),
+    collapse=lambda given, **_: math.log1p(ordered_count(given["labels"])),
     collapse_formula=r"\ln(1 + |P|)",
     floor=lambda given, scale: least_over_levels(
         given["labels"], scale, lowest=0.0, highest=2**0.5

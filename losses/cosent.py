@@ -6,6 +6,8 @@ column the pair i that should score higher, so a cell is λ(s_j − s_i), row mi
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -212,7 +214,7 @@ COSENT = LossSpec(
     parameters=(SCALE,),
     reads={"scores": "scores", "labels": "labels"},
     terms="terms",
-    collapse=lambda given, **_: _log1p(ordered_count(given["labels"])),
+    collapse=lambda given, **_: math.log1p(ordered_count(given["labels"])),
     collapse_formula=r"\ln(1 + |P|)",
     floor=lambda given, scale: least_over_levels(given["labels"], scale),
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
@@ -242,7 +244,7 @@ WEIGHTED_COSENT = LossSpec(
     parameters=(SCALE,),
     reads={"scores": "scores", "labels": "labels"},
     terms="terms",
-    collapse=lambda given, **_: _log1p(_total_gap(given["labels"])),
+    collapse=lambda given, **_: math.log1p(_total_gap(given["labels"])),
     collapse_formula=r"\ln\Bigl(1 + \sum_P (y_i - y_j)\Bigr)",
     floor=lambda given, scale: least_over_levels(given["labels"], scale, weighted=True),
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
@@ -275,7 +277,7 @@ HIERARCHICAL_COSENT = LossSpec(
     reads={"level_scores": "level_scores", "labels": "labels"},
     terms="terms",
     collapse=lambda given, weights=None, **_: (
-        _total_weight(weights, given) * _log1p(ordered_count(given["labels"]))
+        _total_weight(weights, given) * math.log1p(ordered_count(given["labels"]))
     ),
     collapse_formula=r"\sum_l \beta_l\, \ln(1 + |P|)",
     floor=lambda given, weights=None, scale=20.0: _times(
@@ -318,10 +320,6 @@ MULTITASK_COSENT = LossSpec(
     terms="terms",
     references=("S1 eq. 53",),
 )
-
-
-def _log1p(count: float) -> float:
-    return float(torch.tensor(float(count), dtype=torch.float64).log1p())
 
 
 def _total_gap(labels: Tensor) -> float:

@@ -171,7 +171,7 @@
     channel.setBusy(false);
     if (!answer || answer.error) {
       if (answer?.columns) describeFile(answer, options);
-      channel.warn(answer?.error ?? { key: "ui.server_gone", values: {} });
+      channel.warn(answer?.error ?? LossPrism.GONE);
       return;
     }
     describeFile(answer, options);

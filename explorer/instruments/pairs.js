@@ -43,9 +43,13 @@
   // Names of given vectors or scores mean nothing to an encoder, so they are only shown.
   const editable = () => channel.scenario.data.source === "table" || channel.batch?.editable !== false;
 
+  // Rows beyond these are not laid out, but kept.
+  const SHOWN = 4 * limits.pairs;
+  let beyond = [];
   function fill(all) {
     body.replaceChildren();
-    for (const cells of all.slice(0, 4 * limits.pairs)) addRow(cells);
+    for (const cells of all.slice(0, SHOWN)) addRow(cells);
+    beyond = all.slice(SHOWN);
     if (!all.length) addRow();
   }
 
@@ -57,7 +61,7 @@
   }
 
   const cellsOf = (line) => Array.from(line.querySelectorAll("textarea, input"), (input) => input.value);
-  const rows = () => Array.from(body.children, cellsOf);
+  const rows = () => [...Array.from(body.children, cellsOf), ...beyond];
 
   function number() {
     Array.from(body.children).forEach((line, i) => { line.firstChild.textContent = i + 1; });

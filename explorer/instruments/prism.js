@@ -163,6 +163,9 @@
     return `rgb(${value & 255},${(value >> 8) & 255},${(value >> 16) & 255})`;
   };
 
+  // What is said when no answer comes.
+  const GONE = { key: "ui.server_gone", values: {} };
+
   function setTheme(dark) {
     document.body.classList.toggle("dark", dark);
     store("theme", dark ? "dark" : "light");
@@ -244,7 +247,7 @@
     async openScene(text) {
       const opened = await this.server.open_link(text);
       if (!opened?.scenario) {
-        this.warn(opened?.error ?? { key: "ui.server_gone", values: {} });
+        this.warn(opened?.error ?? GONE);
         return false;
       }
       this.warn(null);
@@ -286,23 +289,28 @@
       const late = setTimeout(() => this.setBusy(true), 250);
       let answer;
       try {
-        answer = await this.server.explore({ scenario: this.scenario, known: this.batch?.key ?? "" });
-      } catch (lost) {
-        answer = { error: { key: "ui.server_gone", values: {} } };
+        // After an error the batch is told anew, and with it what was left out.
+        const known = this.problem ? "" : this.batch?.key ?? "";
+        answer = await this.server.explore({ scenario: this.scenario, known });
+      } catch { // the connection is gone
+        answer = null;
       }
       clearTimeout(late);
       this.flying -= 1;
       if (turn > this.answered) {
         this.answered = turn;
-        this.take(answer ?? { error: { key: "ui.server_gone", values: {} } });
+        this.take(answer ?? { error: GONE });
       }
       if (this.flying === 0) this.setBusy(false);
       if (this.waiting) this.ask();
     }
 
     take(answer) {
-      this.limited = answer.limited;
-      if (answer.skipped) { this.skipped = answer.skipped; this.publish("skipped"); }
+      if (answer.skipped) {
+        this.skipped = answer.skipped;
+        this.limited = answer.limited;
+        this.publish("skipped");
+      }
       if (answer.error) { this.fail(answer.error); return; }
       if (this.problem) { this.problem = null; this.publish("problem"); }
       if (answer.batch) {
@@ -389,7 +397,7 @@
     catalogues, losses, examples, defaults, limits,
     say, has, speak, reword, worded, language: () => language,
     show, percent, tex, texNumber, read, bytes, floats, h, clip,
-    palette, colours, css, word, isDark, setTheme, channel,
+    GONE, palette, colours, css, word, isDark, setTheme, channel,
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");
       const root = element.querySelector(".lp");

@@ -27,7 +27,7 @@
       what, scenario: channel.scenario, language: LossPrism.language(), dark: LossPrism.isDark(),
     });
     if (!answer || answer.error) {
-      channel.warn(answer?.error ?? { key: "ui.server_gone", values: {} });
+      channel.warn(answer?.error ?? LossPrism.GONE);
       return null;
     }
     return answer;

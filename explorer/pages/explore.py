@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import dataclasses
+import functools
 import hashlib
 import json
 import tempfile
@@ -118,21 +119,23 @@ def _served(name: str, function: Callable[[object], dict]) -> Callable[[object],
 
 
 def _explore(request: object) -> dict[str, object]:
-    """{scenario, known: key of the batch the page has} → {picture, batch?, skipped}."""
+    """{scenario, known: key of the batch the page has} → {picture, batch?, skipped?, limited?}."""
     if not isinstance(request, dict):
         raise Problem("scenario_entry", where="request", value=str(request)[:60])
     scenario = Scenario.from_json(request.get("scenario"))
-    skipped = _skipped(scenario)
     try:
         found = explore(scenario)
     except Problem as problem:
-        return {"error": problem.to_json(), "skipped": skipped}
+        return {"error": problem.to_json(), "skipped": _skipped(scenario)}
     made = picture(found)
     made["remarks"] = [dataclasses.asdict(remark) for remark in remarks(found)]
-    answer: dict[str, object] = {"picture": made, "skipped": skipped}
-    answer["limited"] = scenario.data.source == "table" and load_table(scenario.data.rows).limited
+    answer: dict[str, object] = {"picture": made}
     key = batch_key(scenario.data, scenario.rules)
+    # What does not change while a slider moves is told once for each batch.
     if request.get("known") != key:
+        typed = scenario.data.source == "table"
+        answer["skipped"] = _skipped(scenario)
+        answer["limited"] = typed and load_table(scenario.data.rows).limited
         suggested = suggested_scale(found.batch)
         answer["batch"] = {
             "key": key,
@@ -144,6 +147,7 @@ def _explore(request: object) -> dict[str, object]:
     return answer
 
 
+@functools.lru_cache(maxsize=32)
 def batch_key(data: Data, rules: Rules) -> str:
     text = json.dumps([dataclasses.asdict(data), dataclasses.asdict(rules)], sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
