@@ -19,6 +19,7 @@ import torch
 from explorer import api, device
 from explorer.explore import explore
 from explorer.instruments.base import head
+from explorer.locale import say
 from explorer.own_loss import add_own_loss
 from explorer.pages import explore as explore_page
 from explorer.picture import picture
@@ -52,9 +53,14 @@ def first_scenario(device_name: str | None, own_loss: str | None) -> Scenario:
     return dataclasses.replace(Scenario(), loss=add_own_loss(own_loss).name)
 
 
+# The pages: where each is served, the catalogue's word for it, and what lays it out.
+PAGES = (("", "page.explore", explore_page.build),)
+
+
 def build() -> gr.Blocks:
     with gr.Blocks(title="LossPrism", fill_width=True, analytics_enabled=False) as demo:
-        explore_page.build()
+        gr.Navbar(visible=False)  # the head of each page has its own
+        PAGES[0][2]()
         for function in api.ENDPOINTS:
             gr.api(
                 _endpoint(function),
@@ -62,7 +68,17 @@ def build() -> gr.Blocks:
                 api_description=inspect.getdoc(function),
                 queue=False,
             )
+    for path, key, lay_out in PAGES[1:]:
+        with demo.route(say("en", key), path):
+            gr.Navbar(visible=False)
+            lay_out()
     return demo
+
+
+def page_data(first: Scenario) -> dict[str, object]:
+    """What every page knows from the start."""
+    listed = [{"path": path, "key": key} for path, key, _ in PAGES]
+    return {"pages": listed, **explore_page.page_data(first)}
 
 
 class Refusal(gr.Error):
@@ -116,7 +132,7 @@ def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, 
             server_name=host,
             server_port=port,
             theme=THEME,
-            head=head(explore_page.page_data(first)),
+            head=head(page_data(first)),
             prevent_thread_lock=True,
             quiet=True,
             inline=False,

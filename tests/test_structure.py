@@ -31,12 +31,13 @@ RANK = {
     "explorer.caption": 8,
     "explorer.remarks": 8,
     "explorer.instruments": 8,
+    "explorer.lab": 9,
     "explorer.export": 9,
     "explorer.figure": 9,
     "explorer.api": 10,
-    "explorer.pages": 10,
-    "explorer.site": 11,
-    "explorer.notebook": 12,
+    "explorer.pages": 11,
+    "explorer.site": 12,
+    "explorer.notebook": 13,
 }
 
 

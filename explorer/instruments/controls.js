@@ -59,25 +59,6 @@
   const foldable = (key, ...children) => h("details.lp-fold", { open: window.innerWidth > 760 }, worded("summary", key), ...children);
   const labelled = (key, control) => h("label.lp-field", {}, worded("span", key), control);
 
-  // ---- Head --------------------------------------------------------------------------------
-
-  const languageButton = h("button.lp-quiet", {
-    type: "button", id: "lp-language",
-    onclick: () => LossPrism.speak(LossPrism.language() === "en" ? "zh" : "en"),
-  });
-  const themeButton = h("button.lp-quiet", {
-    type: "button", id: "lp-theme", "data-title": "ui.theme", onclick: () => LossPrism.setTheme(!LossPrism.isDark()),
-  }, "◐");
-  const copyButton = worded("button.lp-quiet", "ui.copy_link", {
-    type: "button",
-    onclick: async () => {
-      if (channel.tooLong) { channel.warn({ key: "ui.link_too_long", values: {} }); return; }
-      await navigator.clipboard.writeText(location.href);
-      copyButton.textContent = say("ui.copied");
-      setTimeout(() => { copyButton.textContent = say("ui.copy_link"); }, 1500);
-    },
-  });
-
   // ---- Data --------------------------------------------------------------------------------
 
   const SOURCES = ["example", "table", "file", "random"];
@@ -352,7 +333,6 @@
 
   buildRandom();
   root.append(
-    h("header.lp-brand", {}, h("b", {}, "LossPrism"), h("span.lp-fill"), copyButton, themeButton, languageButton),
     section("ui.loss", lossChoice, conventionField, parameters, references),
     foldable("ui.data", h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), Object.values(panels), skippedList),
     h("details", {}, worded("summary", "ui.encoder"), labelled("ui.encoder_name", encoderName),
@@ -363,7 +343,6 @@
   LossPrism.reword(root);
 
   function words() {
-    languageButton.textContent = LossPrism.language() === "en" ? "中文" : "English";
     for (const box of lossChoice.children) box.label = say(`group.${box.dataset.group}`);
     aboutData();
     describeRules();

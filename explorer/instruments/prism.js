@@ -3,7 +3,7 @@
 // what the channel publishes and never learns what it draws. The scripts may load in any order. Text of the user's enters the page through textContent alone.
 (() => {
   "use strict";
-  const { catalogues, losses, examples, defaults, limits } = window.LossPrismData;
+  const { catalogues, losses, examples, defaults, limits, pages } = window.LossPrismData;
   const channels = new Map();
 
   // ---- Words -------------------------------------------------------------------------------
@@ -173,23 +173,15 @@
 
   // ---- Channel -----------------------------------------------------------------------------
 
-  // One scene: the scenario, the batch it names, the latest picture, and what is pointed at.
-  class Channel {
-    constructor() {
-      this.scenario = structuredClone(defaults);
-      this.batch = null;
-      this.picture = null;
-      this.problem = null;
-      this.notice = null;
-      this.skipped = [];
-      this.pointed = { pairs: [], cell: null };
+  // What the instruments of one page tell each other: topics, and who listens to them. A page
+  // puts its state on its own bus; `told` are the topics that one who joins late must hear.
+  class Bus {
+    constructor(told = ["state", "problem"]) {
+      this.told = told;
       this.listeners = new Map();
       this.published = new Set();
-      this.server = null;
-      this.asked = 0;
-      this.answered = 0;
-      this.flying = 0;
-      this.waiting = false;
+      this.problem = null;
+      this.notice = null;
     }
 
     on(topic, listener) {
@@ -201,7 +193,7 @@
     join(build) {
       const before = new Map([...this.listeners].map(([topic, all]) => [topic, new Set(all)]));
       build();
-      for (const topic of ["scenario", "skipped", "batch", "picture", "problem"]) {
+      for (const topic of this.told) {
         if (!this.published.has(topic)) continue;
         for (const listener of this.listeners.get(topic) ?? []) {
           if (!before.get(topic)?.has(listener)) listener(this);
@@ -212,6 +204,41 @@
     publish(topic) {
       this.published.add(topic);
       for (const listener of this.listeners.get(topic) ?? []) listener(this);
+    }
+
+    fail(error) {
+      this.problem = error;
+      this.publish("problem");
+    }
+
+    // A notice does not make the picture stale, and goes with the next change.
+    warn(notice) {
+      if (this.notice === notice) return;
+      this.notice = notice;
+      this.publish("problem");
+    }
+
+    setBusy(busy) {
+      if (this.busy === busy) return;
+      this.busy = busy;
+      this.publish("busy");
+    }
+  }
+
+  // One scene: the scenario, the batch it names, the latest picture, and what is pointed at.
+  class Channel extends Bus {
+    constructor() {
+      super(["scenario", "skipped", "batch", "picture", "problem"]);
+      this.scenario = structuredClone(defaults);
+      this.batch = null;
+      this.picture = null;
+      this.skipped = [];
+      this.pointed = { pairs: [], cell: null };
+      this.server = null;
+      this.asked = 0;
+      this.answered = 0;
+      this.flying = 0;
+      this.waiting = false;
     }
 
     get spec() { return losses[this.scenario.loss]; }
@@ -343,24 +370,6 @@
       return paired && pair >= 0 ? this.numberOf(pair) : item + 1;
     }
 
-    fail(error) {
-      this.problem = error;
-      this.publish("problem");
-    }
-
-    // A notice does not make the picture stale, and goes with the next change.
-    warn(notice) {
-      if (this.notice === notice) return;
-      this.notice = notice;
-      this.publish("problem");
-    }
-
-    setBusy(busy) {
-      if (this.busy === busy) return;
-      this.busy = busy;
-      this.publish("busy");
-    }
-
     // The link follows the scene once it has been still for a moment.
     remember() {
       clearTimeout(this.linking);
@@ -383,7 +392,7 @@
   }
 
   function channel(name = "main") {
-    if (!channels.has(name)) channels.set(name, new Channel());
+    if (!channels.has(name)) channels.set(name, name === "main" ? new Channel() : new Bus());
     return channels.get(name);
   }
 
@@ -394,7 +403,7 @@
   }
 
   window.LossPrism = {
-    catalogues, losses, examples, defaults, limits,
+    catalogues, losses, examples, defaults, limits, pages,
     say, has, speak, reword, worded, language: () => language,
     show, percent, tex, texNumber, read, bytes, floats, h, clip,
     GONE, palette, colours, css, word, isDark, setTheme, channel,

@@ -9,8 +9,6 @@ import functools
 import hashlib
 import json
 import tempfile
-import traceback
-from collections.abc import Callable
 from pathlib import Path
 
 import gradio as gr
@@ -21,6 +19,7 @@ from explorer.export import matrix_csv, pairs_csv, snippet, suspects_csv, terms_
 from explorer.figure import bars_figure, matrix_figure
 from explorer.instruments.base import Instrument
 from explorer.locale import LANGUAGES, catalogue
+from explorer.pages.serving import served
 from explorer.pairs import MOST_PAIRS
 from explorer.picture import describe_batch, picture
 from explorer.problem import Problem
@@ -39,9 +38,10 @@ def build() -> None:
     """Lay the page out inside the current `gr.Blocks`."""
     with gr.Row(elem_id="lp-page"):
         with gr.Column(elem_id="lp-side", scale=0, min_width=320):
+            Instrument("header")
             Instrument("controls", server_functions=SERVED)
         with gr.Column(elem_id="lp-main"):
-            Instrument("figures", server_functions=[_served("statistics", _statistics)])
+            Instrument("figures", server_functions=[served("statistics", _statistics)])
             with gr.Row(elem_id="lp-middle"):
                 with gr.Column(elem_id="lp-left"):
                     Instrument("derivation")
@@ -53,7 +53,7 @@ def build() -> None:
                 with gr.Column():
                     Instrument("terms")
             Instrument("pairs")
-            Instrument("takeaway", server_functions=[_served("take", _take)])
+            Instrument("takeaway", server_functions=[served("take", _take)])
 
 
 def page_data(first: Scenario) -> dict[str, object]:
@@ -96,26 +96,6 @@ def _describe_form(spec: LossSpec) -> dict[str, object]:
         "variants": dict(spec.variants),
         "parameters": parameters,
     }
-
-
-def _served(name: str, function: Callable[[object], dict]) -> Callable[[object], dict]:
-    """A server function that turns a `Problem` into an answer the page can show.
-
-    Anything else is a defect of ours: it is written to the terminal, and the page says that
-    something went wrong instead of falling silent.
-    """
-
-    def answer(request: object) -> dict[str, object]:
-        try:
-            return function(request)
-        except Problem as problem:
-            return {"error": problem.to_json()}
-        except Exception:
-            traceback.print_exc()
-            return {"error": Problem("internal").to_json()}
-
-    answer.__name__ = name  # what the page calls it by
-    return answer
 
 
 def _explore(request: object) -> dict[str, object]:
@@ -268,8 +248,8 @@ TAKEAWAYS = {
 
 
 SERVED = [
-    _served("explore", _explore),
-    _served("read_file", _read_file),
-    _served("link", _link),
-    _served("open_link", _open_link),
+    served("explore", _explore),
+    served("read_file", _read_file),
+    served("link", _link),
+    served("open_link", _open_link),
 ]

@@ -1,7 +1,4 @@
-"""Reductions that the losses share: from many terms to one number, exactly.
-
-Exact forms that never build the N×N matrix belong here too, beside the plain ones.
-"""
+"""From terms that are all there to one number, safe at their edges."""
 
 from __future__ import annotations
 

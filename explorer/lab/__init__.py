@@ -1,0 +1,1 @@
+"""Experiments on a batch: each a pure function, none of them drawn here."""
