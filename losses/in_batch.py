@@ -64,9 +64,12 @@ def info_nce(
         symmetric: average with the same loss from keys to queries (in the batch only).
     """
     inputs.above_zero(temperature=temperature)
-    queries, keys = inputs.paired(queries=queries, keys=keys)
-    if negatives is not None:
-        queries, keys, negatives = inputs.vectors(queries=queries, keys=keys, negatives=negatives)
+    queries, keys, negatives = inputs.vectors(
+        inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
+    )
+    inputs.must_be_paired(queries=queries, keys=keys)
+    if gather:
+        queries, keys, negatives = gathered(queries, keys, negatives)
     return with_gradient(
         _info_nce_and_gradient,
         _info_nce_again,
@@ -134,7 +137,9 @@ def nt_xent(first: Tensor, second: Tensor, *, temperature: float = 0.5) -> Tenso
         temperature: τ.
     """
     inputs.above_zero(temperature=temperature)
-    first, second = inputs.paired(first=first, second=second)
+    first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
+    if gather:
+        first, second = gathered(first, second)
     return with_gradient(_nt_xent_and_gradient, _nt_xent_again, first, second, 1 / temperature)
 
 
@@ -232,13 +237,18 @@ def nce(
         log_noise: ν = ln(m·p_n), of the full form.
     """
     inputs.above_zero(temperature=temperature, noise_ratio=noise_ratio)
-    queries, keys = inputs.paired(queries=queries, keys=keys)
-    queries, keys, negatives = inputs.vectors(queries=queries, keys=keys, negatives=negatives)
+    least = inputs.for_products(queries) if negatives is None else torch.float32
+    queries, keys, negatives = inputs.vectors(
+        least, queries=queries, keys=keys, negatives=negatives
+    )
+    inputs.must_be_paired(queries=queries, keys=keys)
     if negatives is not None and (negatives.ndim != 3 or len(negatives) != len(queries)):
         raise ValueError(
             f"negatives has shape {tuple(negatives.shape)}; "
             f"noise keys for each of the {len(queries)} queries are needed, [N, K, D]"
         )
+    if gather:
+        queries, keys, negatives = gathered(queries, keys, negatives)
     if negatives is not None:
         return nce_definition(
             queries,
@@ -250,6 +260,7 @@ def nce(
             log_noise=log_noise,
         )
     if full:
+        inputs.one_number(log_noise=log_noise)
         return _decisions(queries, keys, 1 / temperature, log_noise)
     return with_gradient(
         _nce_and_gradient, _nce_again, queries, keys, 1 / temperature, math.log(noise_ratio)
@@ -332,7 +343,10 @@ def siglip(queries: Tensor, keys: Tensor, *, scale: float = 10.0, bias: float = 
         scale: t.
         bias: b, which starts low because most pairs are not positive (Zhai et al. 2023).
     """
-    queries, keys = inputs.paired(queries=queries, keys=keys)
+    inputs.one_number(scale=scale, bias=bias)
+    queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
+    if gather:
+        queries, keys = gathered(queries, keys)
     return _decisions(queries, keys, scale, -bias)
 
 

@@ -36,7 +36,9 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
         classes: [N], the number of each one's prototype.
         prototypes: [C, D], one row for each class.
     """
-    embeddings, prototypes = inputs.vectors(embeddings=embeddings, prototypes=prototypes)
+    embeddings, prototypes = inputs.vectors(
+        inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
+    )
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
     total = with_gradient(
         _softmax_and_gradient, _softmax_again, embeddings, prototypes, classes, len(embeddings)
@@ -106,8 +108,11 @@ def arcface(
         scale: s.
         margin: m, in radians.
     """
-    embeddings, prototypes = inputs.vectors(embeddings=embeddings, prototypes=prototypes)
+    embeddings, prototypes = inputs.vectors(
+        inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
+    )
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
+    inputs.one_number(scale=scale)
     return with_gradient(
         _arcface_and_gradient, _arcface_again, embeddings, prototypes, classes, scale, margin
     )

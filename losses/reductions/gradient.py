@@ -15,8 +15,11 @@ Exact = Callable[..., tuple[Tensor, Sequence[Tensor | None]]]
 def with_gradient(exact: Exact, definition: Callable[..., Tensor], *given: object) -> Tensor:
     """The value of `exact`, which autograd differentiates by the gradient that `exact` knows.
 
-    A gradient of the gradient is taken of `definition`, the same loss in plain torch.
+    A gradient of the gradient is taken of `definition`, the same loss in plain torch, and so is
+    everything under `torch.func`.
     """
+    if torch._C._are_functorch_transforms_active():
+        return definition(*map(_raised, given))
     wanted = [isinstance(one, Tensor) and one.requires_grad for one in given]
     if torch.is_grad_enabled() and any(wanted):
         return _WithGradient.apply(exact, definition, *given)
