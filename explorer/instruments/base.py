@@ -16,6 +16,7 @@ HERE = Path(__file__).resolve().parent
 SCRIPTS = (
     "vendor/katex/katex.min.js",
     "prism.js",
+    "table.js",
     "header.js",
     "controls.js",
     "figures.js",

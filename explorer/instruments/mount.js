@@ -1,6 +1,7 @@
 // Runs once for each component: waits until everything it needs is there, then builds it.
 (function mount() {
-  if (window.LossPrism && window.katex && window.LossPrismInstruments?.NAME) {
+  if (window.LossPrism && window.katex && window.LossPrismParts?.table
+    && window.LossPrismInstruments?.NAME) {
     window.LossPrism.mount("NAME", element, props, server);
   } else {
     setTimeout(mount, 5);

@@ -406,6 +406,7 @@
     catalogues, losses, examples, defaults, limits, pages,
     say, has, speak, reword, worded, language: () => language,
     show, percent, tex, texNumber, read, bytes, floats, h, clip,
+    get table() { return window.LossPrismParts.table; },
     GONE, palette, colours, css, word, isDark, setTheme, channel,
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");
