@@ -17,11 +17,12 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import numpy as np
+import torch
 
 from explorer.caption import caption, pair_numbers, percent, shown_number
 from explorer.explore import Exploration, explore
 from explorer.locale import say
-from explorer.picture import picture
+from explorer.picture import picture, value_range
 from explorer.problem import Problem
 from explorer.scenario import LONGEST_JSON, Scenario
 from explorer.svg import (
@@ -185,24 +186,19 @@ class _Cells:
         self.masked = mask == 0 if hatched else np.zeros(self.values.shape, dtype=bool)
         self.absent = np.isneginf(self.values)
         self.broken = np.isnan(self.values) | np.isposinf(self.values)
-        self.least, self.largest = (0.0, 1.0) if self.two_tone else self._range()
-        diverging = self.least < 0 < self.largest
-        self.ramp = "mask" if self.two_tone else "diverging" if diverging else "sequential"
+        # As on the page: the meaning of a quantity chooses its colours, not its values.
+        signed = self.facet == "gradient" or (self.facet == "value" and shown["signed"])
+        self.least, self.largest = (0.0, 1.0) if self.two_tone else self._range(signed)
+        self.ramp = "mask" if self.two_tone else "diverging" if signed else "sequential"
         self.stops = getattr(palette, self.ramp)
 
     def _unpacked(self, text: str, kind: type) -> np.ndarray:
         flat = np.frombuffer(base64.b64decode(text), dtype=kind)
         return flat.reshape(self.rows, self.columns)
 
-    def _range(self) -> tuple[float, float]:
-        """Least and largest finite number; symmetric about 0 where both signs occur."""
-        finite = self.values[np.isfinite(self.values)]
-        if finite.size == 0:
-            return 0.0, 0.0
-        least, largest = float(finite.min()), float(finite.max())
-        if least < 0 < largest:
-            reach = max(-least, largest)
-            return -reach, reach
+    def _range(self, signed: bool) -> tuple[float, float]:
+        finite = torch.from_numpy(self.values[np.isfinite(self.values)])
+        least, largest = value_range(finite, signed)
         return (0.0 if self.facet == "weight" else least), largest
 
     def colours(self) -> np.ndarray:

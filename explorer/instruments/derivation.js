@@ -64,8 +64,7 @@
     canvas.classList.toggle("lp-strip", height === 1);
     const image = new ImageData(width, height);
     const pixels = new Uint32Array(image.data.buffer);
-    const signs = thumb.low < 0 && thumb.high > 0;
-    const table = LossPrism.colours(thumb.boolean ? "mask" : signs ? "diverging" : "sequential");
+    const table = LossPrism.colours(thumb.boolean ? "mask" : thumb.signed ? "diverging" : "sequential");
     const broken = LossPrism.word(LossPrism.palette().broken);
     const data = bytes(thumb.data);
     for (let i = 0; i < data.length; i += 1) {

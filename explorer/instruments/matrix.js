@@ -84,7 +84,10 @@
 
   // ---- Drawing -----------------------------------------------------------------------------
 
-  // Least and largest finite number in view; symmetric about 0 where both signs occur.
+  // Whether 0 is the middle of the scale: as the quantity means it, whatever values are in view.
+  const signed = () => (facet === "gradient" || (facet === "value" && shown.signed));
+
+  // Least and largest finite number in view, or as far to both sides of 0.
   function range(values) {
     let least = Infinity;
     let largest = -Infinity;
@@ -96,9 +99,9 @@
         if (v > largest && v < Infinity) largest = v;
       }
     }
-    if (least > largest) return [0, 0];
-    if (least < 0 && largest > 0) {
-      const reach = Math.max(-least, largest);
+    if (least > largest) [least, largest] = [0, 0];
+    if (signed()) {
+      const reach = Math.max(-least, largest) || 1;
       return [-reach, reach];
     }
     return facet === "weight" ? [0, largest] : [least, largest];
@@ -186,7 +189,7 @@
     const boolean = facet === "mask" || shown.boolean;
     const values = facet === "mask" ? arrays.mask : arrays[facet];
     const [least, largest] = boolean ? [0, 1] : range(values);
-    const ramp = boolean ? "mask" : least < 0 && largest > 0 ? "diverging" : "sequential";
+    const ramp = boolean ? "mask" : signed() ? "diverging" : "sequential";
     paint(values, least, largest, ramp);
     const context = canvas.getContext("2d");
     context.imageSmoothingEnabled = false;
@@ -245,7 +248,7 @@
     }
     const unit = facet === "weight" ? percent : (v) => show(v, 3);
     high.textContent = unit(largest);
-    middle.textContent = least < 0 && largest > 0 ? "0" : unit((least + largest) / 2);
+    middle.textContent = signed() ? "0" : unit((least + largest) / 2);
     low.textContent = unit(least);
   }
 

@@ -136,12 +136,8 @@ def test_the_legend_says_the_reach_of_both_signs(facet, loss):
     values = step.value if facet == "value" else step.gradient
     values = values[values.isfinite()]
     legend = texts(drawn(found), "legend")
-    if float(values.min()) < 0 < float(values.max()):
-        reach = float(values.abs().max())
-        assert legend == [shown_number(reach, 3), "0", shown_number(-reach, 3)]
-    else:
-        assert legend[0] == shown_number(float(values.max()), 3)
-        assert legend[-1] == shown_number(float(values.min()), 3)
+    reach = float(values.abs().max())
+    assert legend == [shown_number(reach, 3), "0", shown_number(-reach, 3)]
 
 
 def test_the_legend_of_a_step_of_one_sign_says_least_and_largest():
@@ -207,6 +203,26 @@ def test_the_colours_are_those_of_the_page():
         block = re.search(rf"{re.escape(theme)} \{{(.*?)\}}", styles, re.DOTALL)[1]
         for shade in ("ink", "faint", "line", "up", "down"):
             assert f"--lp-{shade}: {getattr(palette, shade)};" in block
+
+
+@pytest.mark.parametrize("loss", ["cosent", "info_nce", "siglip", "triplet"])
+def test_a_figure_has_the_colours_of_its_quantity(loss):
+    for place, step in enumerate(picture(seen(loss=loss))["steps"]):
+        if len(step["shape"]) != 2 or max(step["shape"]) > 64:
+            continue
+        found = seen(loss=loss, step=place)
+        shown = picture(found)["shown"]
+        legend = [number_of(text) for text in texts(drawn(found), "legend")]
+        if shown["signed"]:
+            assert legend[1] == 0
+            assert legend[0] == -legend[2] > 0
+        elif not shown["boolean"]:
+            assert legend == sorted(legend, reverse=True)
+            assert legend[2] >= 0
+
+
+def number_of(text):
+    return float(text.replace("−", "-"))
 
 
 def test_bars_are_one_for_each_pair_and_as_long_as_the_gradient():
