@@ -1,7 +1,7 @@
 // The matrix instrument: one step as value, mask, weight or gradient, cell by cell.
 (window.LossPrismInstruments ??= {}).matrix = (root, channel) => {
   "use strict";
-  const { h, say, worded, show, percent, tex, texNumber, floats, bytes, clip } = LossPrism;
+  const { h, say, worded, show, read, percent, tex, texNumber, floats, bytes, clip } = LossPrism;
   const FACETS = ["value", "mask", "weight", "gradient"];
   const ORDERS = ["label", "score", "entry"];
 
@@ -44,6 +44,9 @@
     note, table, card, spoken,
   );
   stage.append(lasso);
+  const lone = h("div.lp-lone", { hidden: true });
+  const [bar, head, frame] = root.children;
+  frame.after(lone);
 
   // ---- What is shown -----------------------------------------------------------------------
 
@@ -71,8 +74,45 @@
     facet = available(channel.scenario.view.facet) ? channel.scenario.view.facet : "value";
     const shape = `${shown.rows}×${shown.columns}`;
     if (shape !== seen.shape) seen = { shape, top: 0, left: 0, rows: shown.rows, columns: shown.columns };
+    const single = isNumber();
+    head.hidden = single;
+    for (const part of [frame, orders.closest("label"), bar.firstChild, tableButton, card]) part.hidden = single;
+    lone.hidden = !single;
+    if (single) {
+      table.hidden = note.hidden = whole.hidden = true;
+      tableButton.setAttribute("aria-pressed", "false");
+      showNumber();
+      canvas.dataset.drawn = String(channel.drawn ?? 0);
+      return;
+    }
     draw();
     describe();
+  }
+
+  const stepShown = () => channel.picture.steps[channel.picture.chosen];
+  const isNumber = () => "value" in stepShown();
+
+  // A step that is one number: large, with its formula; the loss with its landmarks.
+  function showNumber() {
+    const step = stepShown();
+    const { figures, steps, chosen } = channel.picture;
+    const formula = h("div.lp-live");
+    if (step.latex) tex(formula, step.latex, true);
+    else formula.append(h("code", {}, step.source || step.name));
+    const told = [formula, h("strong", {}, show(step.value, 6))];
+    if (chosen === steps.length - 1) {
+      told.push(h("div.lp-marks", {}, LossPrism.scale(figures)));
+      for (const landmark of ["collapse", "floor"]) {
+        const value = read(figures[landmark]);
+        if (!Number.isFinite(value)) continue;
+        const line = h("span");
+        tex(line, `${channel.form[landmark]} = ${texNumber(value).replace(/^\((.*)\)$/, "$1")}`);
+        told.push(h(`p.lp-landmark.lp-${landmark}`, {}, say(`ui.${landmark}_is`), " ", line));
+      }
+    } else if (arrays.gradient) {
+      told.push(h("p.lp-note", {}, say("ui.gradient_is", { value: show(arrays.gradient[0]) })));
+    }
+    lone.replaceChildren(...told);
   }
 
   const available = (name) => name === "value" || Boolean(arrays[name]);
@@ -165,7 +205,7 @@
   }
 
   function draw() {
-    if (!shown) return;
+    if (!shown || isNumber()) return;
     const { rows, columns } = seen;
     const ratio = window.devicePixelRatio || 1;
     const frame = root.querySelector(".lp-frame").clientWidth;
@@ -542,6 +582,6 @@
   channel.on("picture", take);
   channel.on("pointed", () => { mark(); showCard(); });
   channel.on("theme", draw);
-  channel.on("language", () => { if (shown) { describe(); draw(); } });
+  channel.on("language", () => { if (shown) take(); });
   new ResizeObserver(() => draw()).observe(root);
 };

@@ -407,6 +407,7 @@
     say, has, speak, reword, worded, language: () => language,
     show, percent, tex, texNumber, read, bytes, floats, h, clip,
     get table() { return window.LossPrismParts.table; },
+    get scale() { return window.LossPrismParts.scale; },
     GONE, palette, colours, css, word, isDark, setTheme, channel,
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");

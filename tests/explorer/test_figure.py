@@ -201,8 +201,28 @@ def test_the_colours_are_those_of_the_page():
         assert f'broken: "{palette.broken}"' in ramps
         assert f'ground: "{palette.ground}"' in ramps
         block = re.search(rf"{re.escape(theme)} \{{(.*?)\}}", styles, re.DOTALL)[1]
-        for shade in ("ink", "faint", "line", "up", "down"):
+        for shade in ("ink", "faint", "line", "up", "down", "accent", "floor", "collapse"):
             assert f"--lp-{shade}: {getattr(palette, shade)};" in block
+
+
+def test_one_number_is_written_large_with_its_landmarks():
+    found = seen(step=6)  # the loss itself
+    tree = drawn(found)
+    assert texts(tree, "number") == [shown_number(found.loss, 6)]
+    assert not of_class(tree, "cell")
+    marks = {
+        kind: float(of_class(tree, kind)[0].get("x") or of_class(tree, kind)[0].get("cx"))
+        for kind in ("floor", "collapse", "now")
+    }
+    values = {"floor": found.floor, "collapse": found.collapse, "now": found.loss}
+    assert sorted(marks, key=marks.get) == sorted(values, key=values.get)
+    assert shown_number(found.collapse, 4) in texts(tree, "collapse")[0]
+    # A number on the way has none.
+    found = seen(loss="multitask_cosent")
+    names = [step["name"] for step in picture(found)["steps"]]
+    tree = drawn(seen(loss="multitask_cosent", step=names.index("ranking")))
+    assert texts(tree, "number")
+    assert not of_class(tree, "now")
 
 
 @pytest.mark.parametrize("loss", ["cosent", "info_nce", "siglip", "triplet"])
