@@ -16,8 +16,8 @@
     id: "lp-order", onchange: () => channel.set({ view: { order: orders.value } }),
   }, ORDERS.map((order) => worded("option", `order.${order}`, { value: order })));
   const canvas = h("canvas", { tabIndex: 0, role: "img" });
-  const rowBand = h("div.lp-band");
-  const columnBand = h("div.lp-band");
+  const rowBand = h("div.lp-band.lp-of-row");
+  const columnBand = h("div.lp-band.lp-of-column");
   const cellMark = h("div.lp-cell");
   const pinMark = h("div.lp-cell.lp-pin");
   const stage = h("div.lp-stage", {}, canvas, rowBand, columnBand, pinMark, cellMark);
@@ -483,15 +483,16 @@
 
   // A cell pointed at here gets a frame; pairs pointed at elsewhere get their row and column.
   function mark() {
-    const { cell, pairs } = channel.pointed;
+    const { cell, pairs, part } = channel.pointed;
     const at = cell && placeOf(cell);
-    cellMark.hidden = !at;
+    cellMark.hidden = !at || (part && part.at !== "cell");
     rowBand.hidden = columnBand.hidden = true;
+    for (const [band, name] of [[rowBand, "row"], [columnBand, "column"]]) band.classList.toggle("lp-strong", part?.at === name);
     if (!shown) return;
     if (at) {
-      place(cellMark, ...at);
-      place(rowBand, at[0], 0, 1, shown.columns);
-      place(columnBand, 0, at[1], shown.rows, 1);
+      if (!cellMark.hidden) place(cellMark, ...at);
+      if (!part || part.at === "row") place(rowBand, at[0], 0, 1, shown.columns);
+      if (!part || part.at === "column") place(columnBand, 0, at[1], shown.rows, 1);
     } else if (pairs.length) {
       const row = shown.row_axis.pairs.indexOf(pairs[0]);
       const column = shown.column_axis.pairs.indexOf(pairs.at(-1));
@@ -521,7 +522,7 @@
       ? say("ui.pair_facts", {
         label: show(channel.batch.labels[pair]), score: show(pairScores()[pair]),
       }) : "";
-    return h("div.lp-side", {}, h("b", {}, head),
+    return h(`div.lp-side.lp-of-${rowSide ? "row" : "column"}`, {}, h("b", {}, head),
       lines.map((line) => h("p", { title: line }, clip(line, 110))),
       facts ? h("small", {}, facts) : null);
   }
@@ -536,22 +537,65 @@
     return scores;
   }
 
-  // «name[r]» and «name[r,c]» replaced by the numbers of this cell, parameters by theirs.
+  // «name[r]» and «name[r,c]» replaced by the numbers of this cell, parameters by theirs; each
+  // says where it came from.
   function substituted(live, row, column, index) {
     const [rowItem, columnItem] = itemsAt(row, column);
     const strip = shown.rows === 1;
     return live.replace(/«([^»]+)»/g, (all, reference) => {
       const [name, where] = reference.replace("]", "").split("[");
-      if (where === undefined) return texNumber(channel.picture.parameters[name]);
-      if (where === "r,c") return texNumber(arrays.others[name]?.[index]);
-      const item = where === "c" || strip ? columnItem : rowItem;
-      return texNumber(vector(name)?.[item]);
+      const at = { undefined: "parameter", "r,c": "cell", r: strip ? "column" : "row", c: "column" }[where];
+      const value = {
+        parameter: () => channel.picture.parameters[name],
+        cell: () => arrays.others[name]?.[index],
+        row: () => vector(name)?.[rowItem],
+        column: () => vector(name)?.[columnItem],
+      }[at]();
+      return `\\htmlData{of=${name},at=${at}}{${texNumber(value)}}`;
     });
   }
 
+  // A number in the formula lights up what it came from, and leads there.
+  function wire(formula, [row, column]) {
+    const cell = itemsAt(row, column);
+    for (const part of formula.querySelectorAll("[data-of]")) {
+      const { of, at } = part.dataset;
+      const axis = { row: shown.row_axis, column: shown.column_axis }[at];
+      const place = at === "row" ? row : column;
+      const pair = axis?.pairs[place] ?? -1;
+      const pairs = at === "cell" ? pairsOf(row, column) : pair >= 0 ? [pair] : [];
+      part.title = axis?.name ? `${of} · ${say(`axis.one.${axis.name}`)} ${channel.nameOf(axis.name, axis.items[place], pair)}` : of;
+      part.setAttribute("role", "button");
+      part.setAttribute("aria-label", `${part.title}: ${part.textContent}`);
+      part.tabIndex = 0;
+      const reach = () => channel.point(pairs, cell, { of, at });
+      const leave = () => channel.point();
+      const lead = () => {
+        const step = channel.stepNamed(of, channel.picture.chosen);
+        if (step >= 0) channel.goTo(step);
+        else document.querySelector(`input[data-parameter="${of}"]`)?.focus();
+      };
+      for (const [event, act] of Object.entries({ mouseenter: reach, focus: reach, mouseleave: leave, blur: leave, click: lead })) part.addEventListener(event, act);
+      part.addEventListener("keydown", (event) => { if (event.key === "Enter") lead(); });
+    }
+    // Its parts can have the focus, so it is this form of the formula that is read aloud.
+    formula.querySelector(".katex-html")?.removeAttribute("aria-hidden");
+    formula.querySelector(".katex-mathml")?.setAttribute("aria-hidden", "true");
+  }
+
+  // The card stays with the cell last pointed at, so that its formula can be reached.
+  let lastCell = null;
+  let told = "";
+  let cardOf = null;
   function showCard() {
-    const cell = channel.pointed.cell ?? channel.scenario.view.pinned;
+    if (channel.pointed.cell) lastCell = channel.pointed.cell;
+    const { pinned } = channel.scenario.view;
+    const cell = channel.pointed.cell ?? pinned ?? lastCell;
     const at = shown && cell && placeOf(cell);
+    const key = JSON.stringify([at && cell, pinned, LossPrism.language()]);
+    if (key === told && cardOf === channel.picture) return;
+    told = key;
+    cardOf = channel.picture;
     if (!at || !channel.batch) {
       card.replaceChildren(h("p.lp-hint", {}, say("ui.hover_hint")));
       return;
@@ -566,16 +610,16 @@
     } else {
       const live = shown.live ? `${substituted(shown.live, row, column, index)} = ` : "";
       tex(formula, live + texNumber(value).replace(/^\((.*)\)$/, "$1"));
+      wire(formula, at);
     }
     const facts = [];
     if (absent && !shown.boolean) facts.push(h("span.lp-absent", {}, say("ui.takes_no_part")));
     if (arrays.weight && !absent) facts.push(h("span", {}, say("ui.weight_is", { share: percent(arrays.weight[index]) })));
     if (arrays.gradient) facts.push(h("span", {}, say("ui.gradient_is", { value: show(arrays.gradient[index]) })));
-    const pinned = !channel.pointed.cell;
     card.replaceChildren(
       h("div.lp-sides", {}, side(shown.row_axis, row, true), side(shown.column_axis, column, false)),
       formula,
-      h("div.lp-facts", {}, facts, pinned ? h("span.lp-pinned", {}, say("ui.pinned")) : null),
+      h("div.lp-facts", {}, facts, String(cell) === String(pinned) ? h("span.lp-pinned", {}, say("ui.pinned")) : null),
     );
   }
 
