@@ -17,6 +17,7 @@ SCRIPTS = (
     "vendor/katex/katex.min.js",
     "prism.js",
     "table.js",
+    "scale.js",
     "header.js",
     "controls.js",
     "figures.js",
