@@ -17,6 +17,7 @@ SCRIPTS = (
     "vendor/katex/katex.min.js",
     "prism.js",
     "header.js",
+    "progress.js",
     "controls.js",
     "figures.js",
     "derivation.js",
