@@ -19,6 +19,7 @@ SCRIPTS = (
     "table.js",
     "scale.js",
     "header.js",
+    "progress.js",
     "controls.js",
     "figures.js",
     "derivation.js",

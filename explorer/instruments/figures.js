@@ -7,7 +7,6 @@
   const about = h("p.lp-about");
   const formula = h("div.lp-headline");
   const problem = h("div.lp-problem", { role: "alert", hidden: true });
-  const busy = worded("div.lp-busy", "ui.working", { hidden: true });
   const figure = (key) => {
     const value = h("strong");
     const extra = h("small");
@@ -23,7 +22,7 @@
   const marks = h("div.lp-marks");
   const lossBox = h("div.lp-figure.lp-loss", {}, worded("span", "figure.loss"), loss, marks);
   root.append(
-    problem, busy,
+    problem,
     h("div.lp-head", {}, h("div", {}, name, about), formula),
     h("div.lp-strip-of-figures", {}, lossBox, Object.values(figures).map((f) => f.box)),
   );
@@ -101,13 +100,15 @@
     const told = channel.problem ?? channel.notice;
     problem.hidden = !told;
     document.body.classList.toggle("lp-stale", Boolean(channel.problem));
-    if (told) problem.textContent = say(told.key, told.values);
+    if (!told) return;
+    const remedies = channel.remedies.filter(({ fits }) => fits(told));
+    problem.replaceChildren(say(told.key, told.values),
+      ...remedies.map(({ key, act }) => worded("button.lp-button", key, { type: "button", onclick: act })));
   }
 
   channel.on("scenario", headline);
   channel.on("picture", () => { write(); draw(); test(); });
   channel.on("problem", complain);
-  channel.on("busy", () => { busy.hidden = !channel.busy; });
   channel.on("language", () => {
     headline();
     complain();
