@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
+from losses.inputs import may_ask
 from losses.reductions.plain import softplus
 
-Block = tuple[slice, slice, Tensor]
 
 
 def supervised(
@@ -46,14 +46,16 @@ def supervised(
     attracting /= positives.clamp_min(1)[:, None]
     attraction = (units * attracting).sum(dim=1) / temperature
 
-    partition = RunningSum(units, len(units))
-    for rows, columns, similarities in both_ways(units):
+    def logits_of(rows: slice, columns: slice, similarities: Tensor) -> Tensor:
         logits = similarities / temperature
-        if rows == columns and not include_self:
-            logits.fill_diagonal_(-torch.inf)
-        partition.add(rows, logits)
+        return logits if include_self else without_self(rows, columns, logits)
+
+    pairs = Pairs(units)
+    partition = RunningSum(units)
+    for rows, columns, similarities in pairs.blocks():
+        partition.add(rows, columns, logits_of(rows, columns, similarities))
     for rows, columns, similarities in blocks_against(units, queue):
-        partition.add(rows, similarities / temperature)
+        partition.add_rows(rows, similarities / temperature)
     per_anchor = (partition.log() - attraction).masked_fill(~valid, 0)
     loss = (share * per_anchor).sum()
     if not wanted:
@@ -61,13 +63,11 @@ def supervised(
 
     level = (partition.log() - share.log()).masked_fill(~valid, torch.inf)
 
-    def slopes(rows: slice, columns: slice, similarities: Tensor) -> Tensor:
-        logits = similarities / temperature
-        if rows == columns and not include_self:
-            logits.fill_diagonal_(-torch.inf)
-        return (logits - level[rows, None]).exp_()
+    def weights_of(rows: slice, columns: slice, similarities: Tensor) -> Tensor:
+        logits = logits_of(rows, columns, similarities)
+        return (logits - level[rows, None]).exp_() + (logits - level[columns]).exp_()
 
-    to_units = pulled(units, slopes)
+    to_units = pairs.pulled(weights_of)
     to_queue = torch.zeros_like(queue)
     for rows, columns, similarities in blocks_against(units, queue):
         weights = (similarities / temperature - level[rows, None]).exp_()
@@ -86,61 +86,66 @@ def several_positives(
     units: Tensor, classes: Tensor, *, temperature: float | Tensor, wanted: bool
 ) -> tuple[Tensor, Tensor | None]:
     """NT-Xent with a softmax for each positive pair, against the negatives of its anchor."""
-    numbers = class_numbers(classes)
-    sizes = class_sums(numbers, torch.ones_like(units[:, 0]))
-    pairs = (sizes * (sizes - 1)).sum().clamp_min(1)
+    pairs = ClassPairs(units, classes)
+    sizes = class_sums(pairs.numbers, torch.ones_like(units[:, 0]))
+    count = (sizes * (sizes - 1)).sum().clamp_min(1)
 
-    negatives = RunningSum(units, len(units))
-    for rows, columns, similarities in both_ways(units):
-        alike = classes[rows, None] == classes[columns]
-        negatives.add(rows, (similarities / temperature).masked_fill_(alike, -torch.inf))
+    negatives = RunningSum(units)
+    for rows, columns, similarities in pairs.blocks():
+        logits = similarities / temperature
+        if pairs.may_meet(rows, columns):
+            logits.masked_fill_(pairs.alike(rows, columns), -torch.inf)
+        negatives.add(rows, columns, logits)
     level = negatives.log()
     total = units.new_zeros(())
     missed = torch.zeros_like(level)  # how much of its positives an anchor gives to negatives
-    for rows, columns, similarities in both_ways(units):
-        excess = level[rows, None] - similarities / temperature
-        excess.masked_fill_(classes[rows, None] != classes[columns], -torch.inf)
-        if rows == columns:
-            excess.fill_diagonal_(-torch.inf)
-        total += softplus(excess).sum()
-        missed[rows] += excess.sigmoid_().sum(dim=1)
-    loss = total / pairs
+    for rows, columns, similarities in pairs.blocks():
+        if pairs.may_meet(rows, columns):
+            strangers = ~pairs.alike(rows, columns)
+            positive = (similarities / temperature).masked_fill_(strangers, torch.inf)
+            positive = without_self(rows, columns, positive, torch.inf)
+            for here, there in both_ways(rows, columns, positive):
+                excess = level[here, None] - there
+                total += softplus(excess).sum()
+                missed[here] += excess.sigmoid_().sum(dim=1)
+    loss = total / count
     if not wanted:
         return loss, None
 
     spread = (level - missed.log()).masked_fill(missed == 0, torch.inf)
 
-    def slopes(rows: slice, columns: slice, similarities: Tensor) -> Tensor:
+    def weights_of(rows: slice, columns: slice, similarities: Tensor) -> Tensor:
         logits = similarities / temperature
-        pull = (level[rows, None] - logits).sigmoid_().neg_()
-        if rows == columns:
-            pull.fill_diagonal_(0)
-        push = (logits - spread[rows, None]).exp_()
-        return torch.where(classes[rows, None] == classes[columns], pull, push)
+        weights = (logits - spread[rows, None]).exp_() + (logits - spread[columns]).exp_()
+        if pairs.may_meet(rows, columns):
+            pull = (level[rows, None] - logits).sigmoid_() + (level[columns] - logits).sigmoid_()
+            pull = without_self(rows, columns, pull.neg_(), 0)
+            weights = torch.where(pairs.alike(rows, columns), pull, weights)
+        return weights
 
-    return loss, pulled(units, slopes) / (pairs * temperature)
+    return loss, pairs.pulled(weights_of) / (count * temperature)
 
 
 def paced_circle(
     units: Tensor, classes: Tensor, *, scale: float, margin: float, wanted: bool
 ) -> tuple[Tensor, Tensor | None]:
     """Self-paced Circle: a softplus for each anchor, the mean over those that are not 0."""
+    pairs = ClassPairs(units, classes)
 
-    def logits_of(rows: slice, columns: slice, similarities: Tensor) -> tuple[Tensor, ...]:
-        alike = classes[rows, None] == classes[columns]
-        # One form for both kinds: a positive at s is a negative at 1 − s, turned round.
-        mirrored = torch.where(alike, 1 - similarities, similarities)
+    def paced(mirrored: Tensor) -> tuple[Tensor, Tensor]:
         slope = (mirrored + margin).relu_().mul_(scale)
-        logits = slope * (mirrored - margin)
-        if rows == columns:
-            logits.fill_diagonal_(-torch.inf)
-        return alike, slope, logits
+        return slope, (mirrored - margin).mul_(slope)
 
-    positives, negatives = RunningSum(units, len(units)), RunningSum(units, len(units))
-    for rows, columns, similarities in both_ways(units):
-        alike, _, logits = logits_of(rows, columns, similarities)
-        positives.add(rows, logits.masked_fill(~alike, -torch.inf))
-        negatives.add(rows, logits.masked_fill_(alike, -torch.inf))
+    positives, negatives = RunningSum(units), RunningSum(units)
+    for rows, columns, similarities in pairs.blocks():
+        _, logits = paced(similarities)
+        if pairs.may_meet(rows, columns):
+            alike = pairs.alike(rows, columns)
+            logits.masked_fill_(alike, -torch.inf)
+            # A positive at s has the logit of a negative at 1 − s.
+            attracted = paced(1 - similarities)[1].masked_fill_(~alike, -torch.inf)
+            positives.add(rows, columns, without_self(rows, columns, attracted))
+        negatives.add(rows, columns, logits)
     sums = positives.log() + negatives.log()
     per_anchor = softplus(sums)
     anchors = (per_anchor > 0).sum().clamp_min(1)
@@ -148,27 +153,102 @@ def paced_circle(
     if not wanted:
         return loss, None
 
-    weight = sums.sigmoid() / anchors
-    positive_level = (positives.log() - weight.log()).masked_fill(weight == 0, torch.inf)
-    negative_level = (negatives.log() - weight.log()).masked_fill(weight == 0, torch.inf)
+    weight = (sums.sigmoid() / anchors).log()
+    absent = weight.isneginf()
+    positive_level = (positives.log() - weight).masked_fill(absent, torch.inf)
+    negative_level = (negatives.log() - weight).masked_fill(absent, torch.inf)
 
-    def slopes(rows: slice, columns: slice, similarities: Tensor) -> Tensor:
-        alike, slope, logits = logits_of(rows, columns, similarities)
-        level = torch.where(alike, positive_level[rows, None], negative_level[rows, None])
-        weights = slope.mul_((logits - level).exp_())
-        return torch.where(alike, -weights, weights)
+    def weights_of(rows: slice, columns: slice, similarities: Tensor) -> Tensor:
+        weights = slopes(*paced(similarities), negative_level[rows, None], negative_level[columns])
+        if pairs.may_meet(rows, columns):
+            towards = paced(1 - similarities)
+            pull = slopes(*towards, positive_level[rows, None], positive_level[columns])
+            pull = without_self(rows, columns, pull.neg_(), 0)
+            weights = torch.where(pairs.alike(rows, columns), pull, weights)
+        return weights
 
-    return loss, pulled(units, slopes)
+    def slopes(slope: Tensor, logits: Tensor, by_row: Tensor, by_column: Tensor) -> Tensor:
+        shares = (logits - by_row).exp_()
+        return shares.add_(logits.sub_(by_column).exp_()).mul_(slope)
+
+    return loss, pairs.pulled(weights_of)
+
+
+class Pairs:
+    """The pairs of a batch as blocks of its matrix of similarities, the diagonal and above.
+
+    Blocks are formed anew for every pass, or held as long as the passes last if they are few.
+    """
+
+    most_held = 2**26  # bytes
+
+    def __init__(self, units: Tensor) -> None:
+        self.units = units
+        parts = parts_of(units)
+        self.places = [(rows, columns) for i, rows in enumerate(parts) for columns in parts[i:]]
+        count = len(units)
+        self.holds = count * count // 2 * units.element_size() <= self.most_held
+        self.held: list[Tensor] = []
+
+    def blocks(self) -> Iterator[tuple[slice, slice, Tensor]]:
+        for place, (rows, columns) in enumerate(self.places):
+            if place < len(self.held):
+                block = self.held[place]
+            else:
+                block = self.units[rows] @ self.units[columns].T
+                if self.holds:
+                    self.held.append(block)
+            yield rows, columns, block
+
+    def pulled(self, weights_of: Callable[[slice, slice, Tensor], Tensor]) -> Tensor:
+        """Σ_k (G_ik + G_ki) u_k, the gradient of row i; `weights_of` gives a block of G + Gᵀ."""
+        gradient = torch.zeros_like(self.units)
+        for rows, columns, similarities in self.blocks():
+            weights = weights_of(rows, columns, similarities)
+            gradient[rows].addmm_(weights, self.units[columns])
+            if rows != columns:
+                gradient[columns].addmm_(weights.T, self.units[rows])
+        return gradient
+
+
+class ClassPairs(Pairs):
+    """The same in the order of classes, where only blocks near the diagonal hold positives."""
+
+    def __init__(self, units: Tensor, classes: Tensor) -> None:
+        numbers = class_numbers(classes)
+        self.numbers, self.order = numbers.sort()
+        super().__init__(units[self.order])
+        ends = None
+        if may_ask(classes):  # elsewhere the answer would stop the queue
+            ends = {(p.start, p.stop): self.numbers[p][[0, -1]].tolist() for p in parts_of(units)}
+        self.ends = ends
+
+    def may_meet(self, rows: slice, columns: slice) -> bool:
+        """Whether the block may hold two of one class."""
+        if self.ends is None:
+            return True
+        return self.ends[rows.start, rows.stop][1] >= self.ends[columns.start, columns.stop][0]
+
+    def alike(self, rows: slice, columns: slice) -> Tensor:
+        return self.numbers[rows, None] == self.numbers[columns]
+
+    def pulled(self, weights_of: Callable[[slice, slice, Tensor], Tensor]) -> Tensor:
+        sorted_gradient = super().pulled(weights_of)
+        return torch.empty_like(sorted_gradient).index_copy_(0, self.order, sorted_gradient)
 
 
 class RunningSum:
-    """log Σ exp of the terms of each row, which come in pieces; −inf for a row without any."""
+    """log Σ exp of the terms of each row, which come in blocks; −inf for a row without any."""
 
-    def __init__(self, like: Tensor, count: int) -> None:
-        self.largest = like.new_full((count,), torch.finfo(like.dtype).min)
-        self.total = like.new_zeros(count)
+    def __init__(self, like: Tensor) -> None:
+        self.largest = like.new_full((len(like),), torch.finfo(like.dtype).min)
+        self.total = like.new_zeros(len(like))
 
-    def add(self, rows: slice, terms: Tensor) -> None:
+    def add(self, rows: slice, columns: slice, terms: Tensor) -> None:
+        for here, there in both_ways(rows, columns, terms):
+            self.add_rows(here, there)
+
+    def add_rows(self, rows: slice, terms: Tensor) -> None:
         before = self.largest[rows]
         largest = torch.maximum(before, terms.amax(dim=1))
         added = (terms - largest[:, None]).exp_().sum(dim=1)
@@ -179,16 +259,18 @@ class RunningSum:
         return self.largest + self.total.log()
 
 
-def pulled(units: Tensor, slopes: Callable[[slice, slice, Tensor], Tensor]) -> Tensor:
-    """Σ_k (G_ik + G_ki) u_k, the gradient of the rows, where `slopes` gives the blocks of G."""
-    gradient = torch.zeros_like(units)
-    for rows, columns, similarities in blocks(units):
-        weights = slopes(rows, columns, similarities)
-        weights = weights + slopes(columns, rows, similarities.T).T
-        gradient[rows].addmm_(weights, units[columns])
-        if rows != columns:
-            gradient[columns].addmm_(weights.T, units[rows])
-    return gradient
+def both_ways(rows: slice, columns: slice, block: Tensor) -> Iterator[tuple[slice, Tensor]]:
+    """A block as its rows see it, and, off the diagonal, as its columns do."""
+    yield rows, block
+    if rows != columns:
+        yield columns, block.T
+
+
+def without_self(
+    rows: slice, columns: slice, block: Tensor, value: float = -torch.inf
+) -> Tensor:
+    """The block with `value` where a row meets itself."""
+    return block.fill_diagonal_(value) if rows == columns else block
 
 
 def temperature_gradient(
@@ -202,22 +284,6 @@ def temperature_gradient(
         return None
     along = sum((units * gradient).sum() for units, gradient in pulls)
     return (-along / (2 * temperature)).reshape(temperature.shape)
-
-
-def both_ways(units: Tensor) -> Iterator[Block]:
-    """All blocks of the matrix of similarities, those below the diagonal by transposing."""
-    for rows, columns, similarities in blocks(units):
-        yield rows, columns, similarities
-        if rows != columns:
-            yield columns, rows, similarities.T
-
-
-def blocks(units: Tensor) -> Iterator[Block]:
-    """The blocks on and above the diagonal: rows, columns, similarities."""
-    parts = parts_of(units)
-    for place, rows in enumerate(parts):
-        for columns in parts[place:]:
-            yield rows, columns, units[rows] @ units[columns].T
 
 
 def blocks_against(units: Tensor, queue: Tensor) -> Iterator[Block]:
