@@ -10,7 +10,7 @@ from torch import Tensor
 from losses import inputs
 from losses.geometry import cosine_matrix, dot_matrix, sine
 from losses.reductions import log1p_sum_exp
-from losses.reductions.gradient import with_gradient
+from losses.reductions.closed_form import closed_form
 from losses.reductions.tiled import Directions, Logits, against_others
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -40,30 +40,29 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
         inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
     )
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
-    total = with_gradient(
-        _softmax_and_gradient, _softmax_again, embeddings, prototypes, classes, len(embeddings)
+    total = closed_form(
+        _softmax_by_tiles, _softmax_densely, embeddings, prototypes, classes, len(embeddings)
     )
     return total / len(embeddings)
 
 
-def _softmax_again(embeddings, prototypes, classes, count):
+def _softmax_densely(embeddings, prototypes, classes, count):
     return count * softmax_definition(embeddings, classes, prototypes=prototypes)
 
 
-def _softmax_and_gradient(wanted, embeddings, prototypes, classes, count):
+def _softmax_by_tiles(embeddings, prototypes, classes, count, *, wanted):
+    exact = torch.promote_types(embeddings.dtype, torch.float32)
     by_embeddings, by_prototypes = (
-        torch.zeros_like(part, dtype=torch.promote_types(part.dtype, torch.float32))
-        if needed
-        else None
-        for part, needed in zip((embeddings, prototypes), wanted[:2], strict=True)
+        torch.zeros_like(part, dtype=exact) if needed else None
+        for part, needed in zip((embeddings, prototypes), wanted[:2] or (False, False), strict=True)
     )
     logits = Logits(embeddings, prototypes, 1.0, by_embeddings, by_prototypes)
     total, pulls = against_others(logits, logits.at(classes), classes[:, None])
     logits.subtract_at(classes, pulls)
-    by_embeddings, by_prototypes = (
-        None if one is None else one.to(embeddings.dtype) for one in (by_embeddings, by_prototypes)
+    gradient = (
+        None if g is None else g.to(embeddings.dtype) for g in (by_embeddings, by_prototypes)
     )
-    return total, (by_embeddings, by_prototypes, None, None)
+    return total, (*gradient, None, None)
 
 
 def arcface_definition(
@@ -113,28 +112,28 @@ def arcface(
     )
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
     inputs.one_number(scale=scale)
-    return with_gradient(
-        _arcface_and_gradient, _arcface_again, embeddings, prototypes, classes, scale, margin
+    return closed_form(
+        _arcface_by_tiles, _arcface_densely, embeddings, prototypes, classes, scale, margin
     )
 
 
-def _arcface_again(embeddings, prototypes, classes, scale, margin):
+def _arcface_densely(embeddings, prototypes, classes, scale, margin):
     return arcface_definition(
         embeddings, classes, prototypes=prototypes, scale=scale, margin=margin
     )
 
 
-def _arcface_and_gradient(wanted, embeddings, prototypes, classes, scale, margin):
+def _arcface_by_tiles(embeddings, prototypes, classes, scale, margin, *, wanted):
     count = len(embeddings)
-    points = Directions(torch.cat((embeddings, prototypes)), wanted=any(wanted))
-    needed = (wanted[0] or wanted[3], wanted[1] or wanted[3])
-    logits = points.between(slice(0, count), slice(count, None), scale, needed)
+    points = Directions(torch.cat((embeddings, prototypes)), wanted=bool(wanted))
+    sides = wanted and (wanted[0] or wanted[3], wanted[1] or wanted[3])
+    logits = points.between(slice(0, count), slice(count, None), scale, sides)
     own = logits.at(classes) / scale
     sines = sine(own)
     moved = own * math.cos(margin) - sines * math.sin(margin)
     total, pulls = against_others(logits, moved * scale, classes[:, None])
-    if not any(wanted):
-        return total / count, ()
+    if not wanted:
+        return total / count, None
     flat = sines == 0  # where the slope of the sine is taken as 0
     slopes = math.cos(margin) + math.sin(margin) * (own / sines).masked_fill(flat, 0)
     logits.subtract_at(classes, pulls * slopes)
@@ -223,7 +222,7 @@ PROTOTYPE_SYMBOLS = {
     "similarities": Symbol(r"\cos\theta_{ij}", ("sentence", "class")),
     "others": Symbol(r"j \ne c_i", ("sentence", "class")),
     "per_sentence": Symbol(
-        r"\ell_i = \log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)", ("sentence",)
+        r"\ell_i = \log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)", ("sentence",), signed=False
     ),
     "loss": Symbol(r"\mathcal L = \frac1N \sum_i \ell_i"),
 }

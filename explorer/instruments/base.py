@@ -16,7 +16,10 @@ HERE = Path(__file__).resolve().parent
 SCRIPTS = (
     "vendor/katex/katex.min.js",
     "prism.js",
+    "table.js",
+    "scale.js",
     "header.js",
+    "progress.js",
     "controls.js",
     "figures.js",
     "derivation.js",

@@ -148,7 +148,7 @@
     }
     file = blob;
     channel.setBusy(true);
-    const answer = await server.read_file({ name: blob.name, content: await encoded(blob), ...options });
+    const answer = await channel.work(server, "read_file", { name: blob.name, content: await encoded(blob), ...options });
     channel.setBusy(false);
     if (!answer || answer.error) {
       if (answer?.columns) describeFile(answer, options);
@@ -216,8 +216,11 @@
     type: "button",
     onclick: () => channel.set({ data: { encoder: encoderName.value.trim() || limits.encoder, cross_encoder: crossName.value.trim() } }),
   });
-  const embedded = worded("button.lp-button", "ui.embedded_encoder", {
-    type: "button", onclick: () => channel.set({ data: { encoder: limits.encoder, cross_encoder: "" } }),
+  const useEmbedded = () => channel.set({ data: { encoder: limits.encoder, cross_encoder: "" } });
+  const embedded = worded("button.lp-button", "ui.embedded_encoder", { type: "button", onclick: useEmbedded });
+  channel.remedies.push({
+    fits: ({ key }) => /^problem\.(encoder|cross|hub)_/.test(key) && !embedded.hidden,
+    key: "ui.embedded_encoder", act: useEmbedded,
   });
   const encoderNow = h("p.lp-note");
 
@@ -377,6 +380,13 @@
     crossName.value = data.cross_encoder;
     showTab();
     words();
+  });
+  // A parameter pointed at in a formula is lit.
+  channel.on("pointed", () => {
+    for (const input of parameters.querySelectorAll("[data-parameter]")) {
+      const on = channel.pointed.part?.of === input.dataset.parameter;
+      input.closest(".lp-slider, label").classList.toggle("lp-lit", on);
+    }
   });
   channel.on("batch", () => {
     describeRules();

@@ -19,7 +19,7 @@ from explorer.export import matrix_csv, pairs_csv, snippet, suspects_csv, terms_
 from explorer.figure import bars_figure, matrix_figure
 from explorer.instruments.base import Instrument
 from explorer.locale import LANGUAGES, catalogue
-from explorer.pages.serving import served
+from explorer.pages.serving import JOBS, served
 from explorer.pairs import MOST_PAIRS
 from explorer.picture import describe_batch, picture
 from explorer.problem import Problem
@@ -54,6 +54,7 @@ def build() -> None:
                     Instrument("terms")
             Instrument("pairs")
             Instrument("takeaway", server_functions=[served("take", _take)])
+            Instrument("progress")
 
 
 def page_data(first: Scenario) -> dict[str, object]:
@@ -94,6 +95,8 @@ def _describe_form(spec: LossSpec) -> dict[str, object]:
     return {
         "formula": spec.formula,
         "variants": dict(spec.variants),
+        "collapse": spec.collapse_formula if spec.collapse else "",
+        "floor": spec.floor_formula if spec.floor else "",
         "parameters": parameters,
     }
 
@@ -252,4 +255,5 @@ SERVED = [
     served("read_file", _read_file),
     served("link", _link),
     served("open_link", _open_link),
+    *JOBS,
 ]
