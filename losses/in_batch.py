@@ -65,15 +65,15 @@ def info_nce(
         negatives: [Q, D], further keys for every query.
         temperature: τ.
         symmetric: average with the same loss from keys to queries (in the batch only).
-        gather: of the batch that all processes of torch.distributed make together (`gather`).
+        gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature)
+    if gather:
+        queries, keys, negatives = _gathered(queries, keys, negatives)
     queries, keys, negatives = inputs.vectors(
         inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
     )
     inputs.must_be_paired(queries=queries, keys=keys)
-    if gather:
-        queries, keys, negatives = _gathered(queries, keys, negatives)
     return closed_form(
         _info_nce_by_tiles,
         _info_nce_densely,
@@ -145,12 +145,12 @@ def nt_xent(
     Args:
         first, second: [N, D] each, two views of the same N things.
         temperature: τ.
-        gather: of the batch that all processes make together.
+        gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature)
-    first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
     if gather:
         first, second = _gathered(first, second)
+    first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
     return closed_form(_nt_xent_by_tiles, _nt_xent_densely, first, second, 1 / temperature)
 
 
@@ -283,9 +283,11 @@ def nce(
         noise_ratio: m, noise keys for each true one.
         full: both kinds of decision, each with its own term.
         log_noise: ν = ln(m·p_n), of the full form.
-        gather: of the batch that all processes make together.
+        gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature, noise_ratio=noise_ratio)
+    if gather:
+        queries, keys, negatives = _gathered(queries, keys, negatives)
     least = inputs.for_products(queries) if negatives is None else torch.float32
     queries, keys, negatives = inputs.vectors(
         least, queries=queries, keys=keys, negatives=negatives
@@ -296,8 +298,6 @@ def nce(
             f"negatives has shape {tuple(negatives.shape)}; "
             f"noise keys for each of the {len(queries)} queries are needed, [N, K, D]"
         )
-    if gather:
-        queries, keys, negatives = _gathered(queries, keys, negatives)
     if negatives is not None:
         return nce_definition(
             queries,
@@ -398,12 +398,12 @@ def siglip(
         queries, keys: [N, D] each; key i belongs to query i.
         scale: t.
         bias: b, which starts low because most pairs are not positive (Zhai et al. 2023).
-        gather: of the batch that all processes make together.
+        gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.one_number(scale=scale, bias=bias)
-    queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
     if gather:
         queries, keys = _gathered(queries, keys)
+    queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
     return _decisions(queries, keys, scale, -bias)
 
 
