@@ -16,7 +16,7 @@ from losses.gather import gather_rows
 from losses.geometry import cosine, cosine_matrix, unit, unit_gradient
 from losses.reductions import log1p_sum_exp, mean_of, softplus
 from losses.reductions.classes import several_positives, temperature_gradient
-from losses.reductions.closed_form import closed_form
+from losses.reductions.gradient import with_gradient
 from losses.reductions.tiled import Directions, against_others, against_thresholds, both_ways
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -74,7 +74,7 @@ def info_nce(
         inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
     )
     inputs.must_be_paired(queries=queries, keys=keys)
-    return closed_form(
+    return with_gradient(
         _info_nce_by_tiles,
         _info_nce_densely,
         queries,
@@ -95,11 +95,11 @@ def _info_nce_densely(queries, keys, negatives, scale, symmetric):
     )
 
 
-def _info_nce_by_tiles(queries, keys, negatives, scale, symmetric, *, wanted):
+def _info_nce_by_tiles(wanted, queries, keys, negatives, scale, symmetric):
     count = len(queries)
     parts = [part for part in (queries, keys, negatives) if part is not None]
-    points = Directions(torch.cat(parts), wanted=bool(wanted))
-    sides = wanted and (wanted[0] or wanted[3], wanted[1] or wanted[2] or wanted[3])
+    points = Directions(torch.cat(parts), wanted=any(wanted))
+    sides = (wanted[0] or wanted[3], wanted[1] or wanted[2] or wanted[3])
     logits = points.between(slice(0, count), slice(count, None), scale, sides)
     place = torch.arange(count, device=queries.device)
     own = logits.at(place)
@@ -109,8 +109,8 @@ def _info_nce_by_tiles(queries, keys, negatives, scale, symmetric, *, wanted):
     else:
         total, pulls = against_others(logits, own, place[:, None])
         share = 1 / count
-    if not wanted:
-        return total * share, None
+    if not any(wanted):
+        return total * share, ()
     logits.subtract_at(place, pulls)
     gradient, by_scale = points.pull_back(share, scale)
     by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
@@ -151,23 +151,23 @@ def nt_xent(
     if gather:
         first, second = _gathered(first, second)
     first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
-    return closed_form(_nt_xent_by_tiles, _nt_xent_densely, first, second, 1 / temperature)
+    return with_gradient(_nt_xent_by_tiles, _nt_xent_densely, first, second, 1 / temperature)
 
 
 def _nt_xent_densely(first, second, scale):
     return nt_xent_definition(first, second, temperature=1 / scale)
 
 
-def _nt_xent_by_tiles(first, second, scale, *, wanted):
-    points = Directions(torch.cat((first, second)), wanted=bool(wanted))
+def _nt_xent_by_tiles(wanted, first, second, scale):
+    points = Directions(torch.cat((first, second)), wanted=any(wanted))
     every = slice(0, None)
-    logits = points.between(every, every, scale, wanted and (True, True))
+    logits = points.between(every, every, scale, (any(wanted),) * 2)
     count = 2 * len(first)
     place = torch.arange(count, device=first.device)
     partner = place.roll(len(first))
     total, pulls = against_others(logits, logits.at(partner), torch.stack((place, partner), dim=1))
-    if not wanted:
-        return total / count, None
+    if not any(wanted):
+        return total / count, ()
     logits.subtract_at(partner, pulls)
     gradient, by_scale = points.pull_back(1 / count, scale)
     return total / count, (*gradient.split(len(first)), by_scale)
@@ -311,7 +311,7 @@ def nce(
     if full:
         inputs.one_number(log_noise=log_noise)
         return _decisions(queries, keys, 1 / temperature, log_noise)
-    return closed_form(
+    return with_gradient(
         _nce_by_tiles, _nce_densely, queries, keys, 1 / temperature, math.log(noise_ratio)
     )
 
@@ -320,14 +320,14 @@ def _nce_densely(queries, keys, scale, log_ratio):
     return nce_definition(queries, keys, temperature=1 / scale, noise_ratio=math.exp(log_ratio))
 
 
-def _nce_by_tiles(queries, keys, scale, log_ratio, *, wanted):
+def _nce_by_tiles(wanted, queries, keys, scale, log_ratio):
     count = len(queries)
     share = 1 / max(count * (count - 1), 1)
-    points, logits, place = _cosines(queries, keys, scale, wanted)
+    points, logits, place = _cosines(wanted, queries, keys, scale)
     thresholds = logits.at(place).sub_(log_ratio)
     total, pulls = against_thresholds(logits, thresholds, place[:, None])
-    if not wanted:
-        return total * share, None
+    if not any(wanted):
+        return total * share, ()
     logits.subtract_at(place, pulls)
     gradient, by_scale = points.pull_back(share, scale)
     return total * share, (*gradient.split(count), by_scale, None)
@@ -338,22 +338,22 @@ def _decisions(queries, keys, scale, threshold):
 
     The sign is − on the diagonal, where a key is the query's own, and + elsewhere.
     """
-    return closed_form(_decisions_by_tiles, _decisions_densely, queries, keys, scale, threshold)
+    return with_gradient(_decisions_by_tiles, _decisions_densely, queries, keys, scale, threshold)
 
 
 def _decisions_densely(queries, keys, scale, threshold):
     return siglip_definition(queries, keys, scale=scale, bias=-threshold)
 
 
-def _decisions_by_tiles(queries, keys, scale, threshold, *, wanted):
+def _decisions_by_tiles(wanted, queries, keys, scale, threshold):
     count = len(queries)
-    points, logits, place = _cosines(queries, keys, scale, wanted)
+    points, logits, place = _cosines(wanted, queries, keys, scale)
     missing = threshold - logits.at(place)
     thresholds = torch.zeros_like(missing) + threshold
     total, slopes = against_thresholds(logits, thresholds, place[:, None])
     total = (total + softplus(missing).sum()) / count
-    if not wanted:
-        return total, None
+    if not any(wanted):
+        return total, ()
     pulls = missing.sigmoid()
     logits.subtract_at(place, pulls)
     gradient, by_scale = points.pull_back(1 / count, scale)
@@ -361,11 +361,11 @@ def _decisions_by_tiles(queries, keys, scale, threshold, *, wanted):
     return total, (*gradient.split(count), by_scale, by_threshold)
 
 
-def _cosines(queries, keys, scale, wanted):
+def _cosines(wanted, queries, keys, scale):
     """The vectors as directions, the logits of queries with keys, and where each one's own is."""
     count = len(queries)
-    points = Directions(torch.cat((queries, keys)), wanted=bool(wanted))
-    sides = wanted and (wanted[0] or wanted[2], wanted[1] or wanted[2])
+    points = Directions(torch.cat((queries, keys)), wanted=any(wanted))
+    sides = (wanted[0] or wanted[2], wanted[1] or wanted[2])
     logits = points.between(slice(0, count), slice(count, None), scale, sides)
     return points, logits, torch.arange(count, device=queries.device)
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from losses import inputs
 from losses.geometry import cosine_matrix, dot_matrix, sine
 from losses.reductions import log1p_sum_exp
-from losses.reductions.closed_form import closed_form
+from losses.reductions.gradient import with_gradient
 from losses.reductions.tiled import Directions, Logits, against_others
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -40,7 +40,7 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
         inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
     )
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
-    total = closed_form(
+    total = with_gradient(
         _softmax_by_tiles, _softmax_densely, embeddings, prototypes, classes, len(embeddings)
     )
     return total / len(embeddings)
@@ -50,11 +50,11 @@ def _softmax_densely(embeddings, prototypes, classes, count):
     return count * softmax_definition(embeddings, classes, prototypes=prototypes)
 
 
-def _softmax_by_tiles(embeddings, prototypes, classes, count, *, wanted):
+def _softmax_by_tiles(wanted, embeddings, prototypes, classes, count):
     exact = torch.promote_types(embeddings.dtype, torch.float32)
     by_embeddings, by_prototypes = (
         torch.zeros_like(part, dtype=exact) if needed else None
-        for part, needed in zip((embeddings, prototypes), wanted[:2] or (False, False), strict=True)
+        for part, needed in zip((embeddings, prototypes), wanted[:2], strict=True)
     )
     logits = Logits(embeddings, prototypes, 1.0, by_embeddings, by_prototypes)
     total, pulls = against_others(logits, logits.at(classes), classes[:, None])
@@ -112,7 +112,7 @@ def arcface(
     )
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
     inputs.one_number(scale=scale)
-    return closed_form(
+    return with_gradient(
         _arcface_by_tiles, _arcface_densely, embeddings, prototypes, classes, scale, margin
     )
 
@@ -123,17 +123,17 @@ def _arcface_densely(embeddings, prototypes, classes, scale, margin):
     )
 
 
-def _arcface_by_tiles(embeddings, prototypes, classes, scale, margin, *, wanted):
+def _arcface_by_tiles(wanted, embeddings, prototypes, classes, scale, margin):
     count = len(embeddings)
-    points = Directions(torch.cat((embeddings, prototypes)), wanted=bool(wanted))
-    sides = wanted and (wanted[0] or wanted[3], wanted[1] or wanted[3])
+    points = Directions(torch.cat((embeddings, prototypes)), wanted=any(wanted))
+    sides = (wanted[0] or wanted[3], wanted[1] or wanted[3])
     logits = points.between(slice(0, count), slice(count, None), scale, sides)
     own = logits.at(classes) / scale
     sines = sine(own)
     moved = own * math.cos(margin) - sines * math.sin(margin)
     total, pulls = against_others(logits, moved * scale, classes[:, None])
-    if not wanted:
-        return total / count, None
+    if not any(wanted):
+        return total / count, ()
     flat = sines == 0  # where the slope of the sine is taken as 0
     slopes = math.cos(margin) + math.sin(margin) * (own / sines).masked_fill(flat, 0)
     logits.subtract_at(classes, pulls * slopes)

@@ -43,13 +43,13 @@ class Directions:
         self.gradient = torch.zeros_like(vectors, dtype=exact) if wanted else None
 
     def between(
-        self, rows: slice, columns: slice, scale: float | Tensor, wanted: tuple[bool, ...]
+        self, rows: slice, columns: slice, scale: float | Tensor, wanted: tuple[bool, bool]
     ) -> Logits:
         """scale · cos of two parts; their gradient, if `wanted`, is added up here."""
         largest = math.inf if isinstance(scale, Tensor) else abs(scale)
         by_rows, by_columns = (
             self.gradient[part] if needed else None
-            for part, needed in zip((rows, columns), wanted or (False, False), strict=True)
+            for part, needed in zip((rows, columns), wanted, strict=True)
         )
         return Logits(
             self.units[rows], self.units[columns], scale, by_rows, by_columns, largest=largest
