@@ -6,16 +6,14 @@ negative. All ordered pairs of one class make a row; for "hard", each anchor wit
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
 from losses import geometry, inputs
 from losses.reductions import mean_of
 from losses.reductions.classes import is_small
-from losses.reductions.closed_form import closed_form
-from losses.reductions.mining import Mined, every, hardest, semi_hard
+from losses.reductions.gradient import with_gradient
+from losses.reductions.mining import mined
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 MININGS = ("given", "all", "semi_hard", "hard")
@@ -184,52 +182,18 @@ def triplet(
             )
         (anchors,) = inputs.vectors(anchors=anchors)
         classes = inputs.class_numbers(classes, len(anchors))
-
-    def definition(anchors: Tensor) -> Tensor:
-        return triplet_definition(
-            anchors,
-            positives,
-            negatives,
-            classes=classes,
-            mining=mining,
-            margin=margin,
-            distance=distance,
-        )
-
-    if mining == "given" or is_small(len(anchors), anchors):
-        return definition(anchors)
-    mine = {"all": every, "semi_hard": semi_hard, "hard": hardest}[mining]
-    return _mined(mine, definition, anchors, classes, margin=margin, distance=distance)
+    if mining == "given":
+        return triplet_definition(anchors, positives, negatives, margin=margin, distance=distance)
+    given = (anchors, classes, mining, margin, distance)
+    if is_small(len(anchors), anchors) or isinstance(margin, Tensor):
+        return _mined_again(*given)
+    return with_gradient(mined, _mined_again, *given)
 
 
-def _mined(
-    mine: Callable[..., Mined],
-    definition: Callable[[Tensor], Tensor],
-    anchors: Tensor,
-    classes: Tensor,
-    *,
-    margin: float | Tensor,
-    distance: str,
-    unit: bool = False,
-    **named: object,
-) -> Tensor:
-    """A loss by `mine`, on unit vectors where the distance needs them."""
-    if isinstance(margin, Tensor):
-        return definition(anchors)
-    unit = unit or distance == "cosine"
-
-    def compute(
-        anchors: Tensor, *, wanted: bool
-    ) -> tuple[Tensor, tuple[Tensor | None, ...] | None]:
-        vectors = geometry.unit(anchors) if unit else anchors
-        loss, gradient = mine(
-            vectors, classes, margin=margin, distance=distance, wanted=wanted, **named
-        )
-        if not wanted:
-            return loss, None
-        return loss, (geometry.unit_gradient(anchors, gradient) if unit else gradient,)
-
-    return closed_form(compute, definition, anchors)
+def _mined_again(anchors, classes, mining, margin, distance):
+    return triplet_definition(
+        anchors, classes=classes, mining=mining, margin=margin, distance=distance
+    )
 
 
 def triplet_over_violating_definition(

@@ -9,14 +9,14 @@ import math
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from losses import inputs
 from losses.floors import least_binary, least_in_batch, simplex_gap
-from losses.geometry import cosine, cosine_matrix, dot_matrix, unit, unit_gradient
+from losses.geometry import cosine, cosine_matrix, unit
 from losses.reductions import log1p_sum_exp, mean_of, softplus
-from losses.reductions.classes import is_small, several_positives, temperature_gradient
-from losses.reductions.closed_form import closed_form
+from losses.reductions.classes import several_positives
+from losses.reductions.gradient import with_gradient
+from losses.reductions.tiled import Directions, against_others, against_thresholds, both_ways
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -68,13 +68,43 @@ def info_nce(
     queries, keys = inputs.paired(queries=queries, keys=keys)
     if negatives is not None:
         queries, keys, negatives = inputs.vectors(queries=queries, keys=keys, negatives=negatives)
-    candidates = keys if negatives is None else torch.cat((keys, negatives))
-    logits = cosine_matrix(queries, candidates) / temperature
-    own = torch.arange(len(queries), device=logits.device)
-    loss = cross_entropy(logits, own)
+    return with_gradient(
+        _info_nce_and_gradient,
+        _info_nce_again,
+        queries,
+        keys,
+        negatives,
+        1 / temperature,
+        symmetric,
+    )
+
+
+def _info_nce_again(queries, keys, negatives, scale, symmetric):
+    return info_nce_definition(
+        queries, keys, negatives=negatives, temperature=1 / scale, symmetric=symmetric
+    )
+
+
+def _info_nce_and_gradient(wanted, queries, keys, negatives, scale, symmetric):
+    count = len(queries)
+    parts = [part for part in (queries, keys, negatives) if part is not None]
+    points = Directions(torch.cat(parts), wanted=any(wanted))
+    needed = (wanted[0] or wanted[3], wanted[1] or wanted[2] or wanted[3])
+    logits = points.between(slice(0, count), slice(count, None), scale, needed)
+    place = torch.arange(count, device=queries.device)
+    own = logits.at(place)
     if symmetric:
-        loss = (loss + cross_entropy(logits[:, : len(keys)].T, own)) / 2
-    return loss
+        total, pulls = both_ways(logits, own)
+        share = 0.5 / count
+    else:
+        total, pulls = against_others(logits, own, place[:, None])
+        share = 1 / count
+    if not any(wanted):
+        return total * share, ()
+    logits.subtract_at(place, pulls)
+    gradient, by_scale = points.pull_back(share, scale)
+    by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
+    return total * share, (by_queries, by_keys, *(by_negatives or [None]), by_scale, None)
 
 
 def nt_xent_definition(first: Tensor, second: Tensor, *, temperature: float = 0.5) -> Tensor:
@@ -106,10 +136,26 @@ def nt_xent(first: Tensor, second: Tensor, *, temperature: float = 0.5) -> Tenso
     """
     inputs.above_zero(temperature=temperature)
     first, second = inputs.paired(first=first, second=second)
-    views = unit(torch.cat((first, second)))
-    logits = (dot_matrix(views, views) / temperature).fill_diagonal_(-torch.inf)
-    partner = torch.arange(len(views), device=views.device).roll(len(first))
-    return cross_entropy(logits, partner)
+    return with_gradient(_nt_xent_and_gradient, _nt_xent_again, first, second, 1 / temperature)
+
+
+def _nt_xent_again(first, second, scale):
+    return nt_xent_definition(first, second, temperature=1 / scale)
+
+
+def _nt_xent_and_gradient(wanted, first, second, scale):
+    points = Directions(torch.cat((first, second)), wanted=any(wanted))
+    every = slice(0, None)
+    logits = points.between(every, every, scale, (any(wanted), any(wanted)))
+    count = 2 * len(first)
+    place = torch.arange(count, device=first.device)
+    partner = place.roll(len(first))
+    total, pulls = against_others(logits, logits.at(partner), torch.stack((place, partner), dim=1))
+    if not any(wanted):
+        return total / count, ()
+    logits.subtract_at(partner, pulls)
+    gradient, by_scale = points.pull_back(1 / count, scale)
+    return total / count, (*gradient.split(len(first)), by_scale)
 
 
 def nt_xent_of_classes_definition(
@@ -129,9 +175,7 @@ def nt_xent_of_classes_definition(
     return loss
 
 
-def nt_xent_of_classes(
-    embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07
-) -> Tensor:
+def nt_xent_of_classes(embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07) -> Tensor:
     r"""NT-Xent with several positives: the mean over all ordered pairs (i, p) of one class of
     −log( e^{s_ip} / (e^{s_ip} + Σ_{c_k ≠ c_i} e^{s_ik}) ), s = cos/τ.
 
@@ -151,20 +195,11 @@ def nt_xent_of_classes(
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
 
-    def definition(embeddings: Tensor, temperature: float | Tensor) -> Tensor:
-        return nt_xent_of_classes_definition(embeddings, classes, temperature=temperature)
+    return with_gradient(several_positives, _of_classes_again, embeddings, classes, temperature)
 
-    def compute(
-        embeddings: Tensor, temperature: float | Tensor, *, wanted: bool
-    ) -> tuple[Tensor, tuple[Tensor | None, ...] | None]:
-        units = unit(embeddings)
-        loss, slope = several_positives(units, classes, temperature=temperature, wanted=wanted)
-        if not wanted:
-            return loss, None
-        to_temperature = temperature_gradient(temperature, (units, slope))
-        return loss, (unit_gradient(embeddings, slope), to_temperature)
 
-    return closed_form(compute, definition, embeddings, temperature)
+def _of_classes_again(embeddings, classes, temperature):
+    return nt_xent_of_classes_definition(embeddings, classes, temperature=temperature)
 
 
 def nce_definition(
@@ -232,15 +267,75 @@ def nce(
             f"negatives has shape {tuple(negatives.shape)}; "
             f"noise keys for each of the {len(queries)} queries are needed, [N, K, D]"
         )
-    return nce_definition(
-        queries,
-        keys,
-        negatives=negatives,
-        temperature=temperature,
-        noise_ratio=noise_ratio,
-        full=full,
-        log_noise=log_noise,
+    if negatives is not None:
+        return nce_definition(
+            queries,
+            keys,
+            negatives=negatives,
+            temperature=temperature,
+            noise_ratio=noise_ratio,
+            full=full,
+            log_noise=log_noise,
+        )
+    if full:
+        return _decisions(queries, keys, 1 / temperature, log_noise)
+    return with_gradient(
+        _nce_and_gradient, _nce_again, queries, keys, 1 / temperature, math.log(noise_ratio)
     )
+
+
+def _nce_again(queries, keys, scale, log_ratio):
+    return nce_definition(queries, keys, temperature=1 / scale, noise_ratio=math.exp(log_ratio))
+
+
+def _nce_and_gradient(wanted, queries, keys, scale, log_ratio):
+    count = len(queries)
+    share = 1 / max(count * (count - 1), 1)
+    points, logits, place = _cosines(wanted, queries, keys, scale)
+    thresholds = logits.at(place).sub_(log_ratio)
+    total, pulls = against_thresholds(logits, thresholds, place[:, None])
+    if not any(wanted):
+        return total * share, ()
+    logits.subtract_at(place, pulls)
+    gradient, by_scale = points.pull_back(share, scale)
+    return total * share, (*gradient.split(count), by_scale, None)
+
+
+def _decisions(queries, keys, scale, threshold):
+    """1/N of the sum over all cells of log(1 + e^{±(scale · cosine − threshold)}).
+
+    The sign is − on the diagonal, where a key is the query's own, and + elsewhere.
+    """
+    return with_gradient(_decisions_and_gradient, _decisions_again, queries, keys, scale, threshold)
+
+
+def _decisions_again(queries, keys, scale, threshold):
+    return siglip_definition(queries, keys, scale=scale, bias=-threshold)
+
+
+def _decisions_and_gradient(wanted, queries, keys, scale, threshold):
+    count = len(queries)
+    points, logits, place = _cosines(wanted, queries, keys, scale)
+    missing = threshold - logits.at(place)
+    thresholds = torch.zeros_like(missing) + threshold
+    total, slopes = against_thresholds(logits, thresholds, place[:, None])
+    total = (total + softplus(missing).sum()) / count
+    if not any(wanted):
+        return total, ()
+    pulls = missing.sigmoid()
+    logits.subtract_at(place, pulls)
+    gradient, by_scale = points.pull_back(1 / count, scale)
+    by_threshold = (pulls - slopes).sum() / count if wanted[3] else None
+    return total, (*gradient.split(count), by_scale, by_threshold)
+
+
+def _cosines(wanted, queries, keys, scale):
+    """The vectors as directions, the logits of queries with keys, and where each one's own is."""
+    count = len(queries)
+    points = Directions(torch.cat((queries, keys)), wanted=any(wanted))
+    needed = (wanted[0] or wanted[2], wanted[1] or wanted[2])
+    logits = points.between(slice(0, count), slice(count, None), scale, needed)
+    return points, logits, torch.arange(count, device=queries.device)
 
 
 def siglip_definition(
@@ -266,7 +361,7 @@ def siglip(queries: Tensor, keys: Tensor, *, scale: float = 10.0, bias: float = 
         bias: b, which starts low because most pairs are not positive (Zhai et al. 2023).
     """
     queries, keys = inputs.paired(queries=queries, keys=keys)
-    return siglip_definition(queries, keys, scale=scale, bias=bias)
+    return _decisions(queries, keys, scale, -bias)
 
 
 def _keys_beside(given: dict[str, Tensor]) -> int:

@@ -6,11 +6,12 @@ import math
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from losses import inputs
 from losses.geometry import cosine_matrix, dot_matrix, sine
 from losses.reductions import log1p_sum_exp
+from losses.reductions.gradient import with_gradient
+from losses.reductions.tiled import Directions, Logits, against_others
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -37,7 +38,30 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
     """
     embeddings, prototypes = inputs.vectors(embeddings=embeddings, prototypes=prototypes)
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
-    return cross_entropy(dot_matrix(embeddings, prototypes), classes)
+    total = with_gradient(
+        _softmax_and_gradient, _softmax_again, embeddings, prototypes, classes, len(embeddings)
+    )
+    return total / len(embeddings)
+
+
+def _softmax_again(embeddings, prototypes, classes, count):
+    return count * softmax_definition(embeddings, classes, prototypes=prototypes)
+
+
+def _softmax_and_gradient(wanted, embeddings, prototypes, classes, count):
+    by_embeddings, by_prototypes = (
+        torch.zeros_like(part, dtype=torch.promote_types(part.dtype, torch.float32))
+        if needed
+        else None
+        for part, needed in zip((embeddings, prototypes), wanted[:2], strict=True)
+    )
+    logits = Logits(embeddings, prototypes, 1.0, by_embeddings, by_prototypes)
+    total, pulls = against_others(logits, logits.at(classes), classes[:, None])
+    logits.subtract_at(classes, pulls)
+    by_embeddings, by_prototypes = (
+        None if one is None else one.to(embeddings.dtype) for one in (by_embeddings, by_prototypes)
+    )
+    return total, (by_embeddings, by_prototypes, None, None)
 
 
 def arcface_definition(
@@ -84,9 +108,35 @@ def arcface(
     """
     embeddings, prototypes = inputs.vectors(embeddings=embeddings, prototypes=prototypes)
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
+    return with_gradient(
+        _arcface_and_gradient, _arcface_again, embeddings, prototypes, classes, scale, margin
+    )
+
+
+def _arcface_again(embeddings, prototypes, classes, scale, margin):
     return arcface_definition(
         embeddings, classes, prototypes=prototypes, scale=scale, margin=margin
     )
+
+
+def _arcface_and_gradient(wanted, embeddings, prototypes, classes, scale, margin):
+    count = len(embeddings)
+    points = Directions(torch.cat((embeddings, prototypes)), wanted=any(wanted))
+    needed = (wanted[0] or wanted[3], wanted[1] or wanted[3])
+    logits = points.between(slice(0, count), slice(count, None), scale, needed)
+    own = logits.at(classes) / scale
+    sines = sine(own)
+    moved = own * math.cos(margin) - sines * math.sin(margin)
+    total, pulls = against_others(logits, moved * scale, classes[:, None])
+    if not any(wanted):
+        return total / count, ()
+    flat = sines == 0  # where the slope of the sine is taken as 0
+    slopes = math.cos(margin) + math.sin(margin) * (own / sines).masked_fill(flat, 0)
+    logits.subtract_at(classes, pulls * slopes)
+    gradient, by_scale = points.pull_back(1 / count, scale)
+    if by_scale is not None:  # the own logit is scale · moved, and counted as scale · slope · own
+        by_scale = by_scale + (pulls * (slopes * own - moved)).sum() / count
+    return total / count, (*gradient.split([count, len(prototypes)]), None, by_scale, None)
 
 
 def softmax_of_directions_definition(

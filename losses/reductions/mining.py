@@ -5,13 +5,14 @@ distances; only these pairs have a gradient. semi_hard, all: a few rows of dista
 the negatives of each sorted once. What a positive needs of all negatives within its margin is
 then a place in that order, a count and a prefix sum.
 
-Functions take vectors [N, D] (unit vectors for the cosine) and give the loss and, if wanted,
-the gradient of them.
+The losses are those of `gradient.with_gradient`: told which inputs want a gradient, they give
+their value and a gradient for each input. The distances are those of `geometry`, or "chord", the
+Euclidean distance of unit vectors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -23,16 +24,38 @@ from losses.reductions.classes import both_ways, class_numbers, class_sums, part
 
 TILE = 2**20  # distances at a time where whole rows are needed
 
-Mined = tuple[Tensor, Tensor | None]
+Exact = tuple[Tensor, Sequence[Tensor | None]]
+
+
+def mined(
+    wanted: Sequence[bool],
+    anchors: Tensor,
+    classes: Tensor,
+    mining: str,
+    margin: float,
+    distance: str,
+) -> Exact:
+    """mean max(0, d(a, p) − d(a, n) + m) over the triplets that `mining` finds.
+
+    "all", "semi_hard" and "hard" as `losses.triplet`; "violating": all that have a loss.
+    """
+    given = (anchors, classes, margin, distance, any(wanted))
+    if mining == "hard":
+        loss, gradient = hardest(*given)
+    elif mining == "semi_hard":
+        loss, gradient = semi_hard(*given)
+    else:
+        loss, gradient = every(*given, violating=mining == "violating")
+    return loss, (gradient, None, None, None, None)
 
 
 def hardest(
-    vectors: Tensor, classes: Tensor, *, margin: float, distance: str, wanted: bool
-) -> Mined:
+    anchors: Tensor, classes: Tensor, margin: float, distance: str, wanted: bool
+) -> tuple[Tensor, Tensor | None]:
     """Each anchor with its farthest positive and its nearest negative, the first of equals."""
-    measure = Distances(vectors, distance)
-    farthest, nearest = Largest(vectors), Largest(vectors)
-    parts = parts_of(vectors)
+    measure = Distances(anchors, distance)
+    farthest, nearest = Largest(anchors), Largest(anchors)
+    parts = parts_of(anchors)
     for at, rows in enumerate(parts):
         for columns in parts[at:]:
             alike = classes[rows, None] == classes[columns]
@@ -44,88 +67,80 @@ def hardest(
             farthest.add(rows, columns, within)
             nearest.add(rows, columns, away)
     valid = ~(farthest.value.isneginf() | nearest.value.isneginf())
-    anchors = valid.sum().clamp_min(1)
+    count = valid.sum().clamp_min(1)
     to_positive = measure.pairs(farthest.index)
     to_negative = measure.pairs(nearest.index)
     violations = (to_positive - to_negative + margin).relu().masked_fill(~valid, 0)
-    loss = violations.sum() / anchors
+    loss = violations.sum() / count
     if not wanted:
         return loss, None
-    share = (violations > 0).to(vectors.dtype) / anchors
+    share = (violations > 0).to(anchors.dtype) / count
     gradient = measure.pull_pairs(farthest.index, share * measure.slopes(to_positive))
     gradient -= measure.pull_pairs(nearest.index, share * measure.slopes(to_negative))
-    return loss, gradient
+    return loss, measure.by_anchors(gradient)
 
 
 def every(
-    vectors: Tensor,
-    classes: Tensor,
-    *,
-    margin: float,
-    distance: str,
-    violating: bool = False,
-    wanted: bool,
-) -> Mined:
+    anchors: Tensor, classes: Tensor, margin: float, distance: str, wanted: bool, *, violating: bool
+) -> tuple[Tensor, Tensor | None]:
     """All triplets; the mean over all of them, or over those that have a loss."""
 
-    def terms(row: Row) -> tuple[Tensor, Tensor, Tensor | None]:
-        negatives, places = row.distances.masked_fill(row.alike, torch.inf).sort(dim=1)
-        reach = (row.distances[:, row.members] + margin).masked_fill_(~row.partners, -torch.inf)
+    def terms(rows: Rows) -> tuple[Tensor, Tensor, Tensor | None]:
+        negatives, places = rows.distances.masked_fill(rows.alike, torch.inf).sort(dim=1)
+        reach = (rows.distances[:, rows.members] + margin).masked_fill_(~rows.partners, -torch.inf)
         within = torch.searchsorted(negatives, reach)
         sums = negatives.masked_fill_(negatives.isinf(), 0).cumsum(dim=1, dtype=torch.float64)
         sums = pad(sums, (1, 0)).gather(1, within)
-        missed = within * reach.masked_fill_(~row.partners, 0).double() - sums
+        missed = within * reach.masked_fill_(~rows.partners, 0).double() - sums
         if not wanted:
             return missed.sum(), within.sum(), None
         # A negative is reached by the partners whose place in the order is beyond its own.
-        beyond = torch.zeros_like(row.distances[:, :1]).expand(-1, row.distances.shape[1] + 1)
-        beyond = beyond.scatter_add(1, within, row.partners.to(beyond.dtype)).cumsum(dim=1)
+        beyond = torch.zeros_like(rows.distances[:, :1]).expand(-1, rows.distances.shape[1] + 1)
+        beyond = beyond.scatter_add(1, within, rows.partners.to(beyond.dtype)).cumsum(dim=1)
         reached = beyond[:, :-1] - beyond[:, -1:]
-        slopes = torch.empty_like(row.distances).scatter_(1, places, reached)
-        slopes.index_add_(1, row.members, within.to(slopes.dtype))
+        slopes = torch.empty_like(rows.distances).scatter_(1, places, reached)
+        slopes.index_add_(1, rows.members, within.to(slopes.dtype))
         return missed.sum(), within.sum(), slopes
 
     def count(sizes: Tensor) -> Tensor:
-        return ((sizes - 1) * (len(vectors) - sizes)).sum()
+        return ((sizes - 1) * (len(anchors) - sizes)).sum()
 
-    return by_rows(
-        vectors, classes, terms, None if violating else count, distance=distance, wanted=wanted
-    )
+    return by_rows(anchors, classes, distance, terms, None if violating else count)
 
 
 def semi_hard(
-    vectors: Tensor, classes: Tensor, *, margin: float, distance: str, wanted: bool
-) -> Mined:
+    anchors: Tensor, classes: Tensor, margin: float, distance: str, wanted: bool
+) -> tuple[Tensor, Tensor | None]:
     """For each positive pair the nearest negative beyond it, else the farthest; the first of
     equals."""
 
-    def terms(row: Row) -> tuple[Tensor, Tensor, Tensor | None]:
-        strangers = row.distances.masked_fill(row.alike, torch.inf)
+    def terms(rows: Rows) -> tuple[Tensor, Tensor, Tensor | None]:
+        strangers = rows.distances.masked_fill(rows.alike, torch.inf)
         negatives, places = strangers.sort(dim=1, stable=True)
-        number = (~row.alike).sum(dim=1, keepdim=True)
+        number = (~rows.alike).sum(dim=1, keepdim=True)
         farthest = negatives.gather(1, (number - 1).clamp_min(0))
         farthest = torch.searchsorted(negatives, farthest)
-        to_positive = row.distances[:, row.members]
+        to_positive = rows.distances[:, rows.members]
         beyond = torch.searchsorted(negatives, to_positive, right=True)
         chosen = torch.where(beyond < number, beyond, farthest)
         violations = (to_positive - negatives.gather(1, chosen) + margin).relu_()
-        violations.masked_fill_(~(row.partners & (number > 0)), 0)
+        violations.masked_fill_(~(rows.partners & (number > 0)), 0)
         active = (violations > 0).to(violations.dtype)
         total = violations.sum(dtype=torch.float64)
         if not wanted:
             return total, active.sum(), None
-        slopes = torch.zeros_like(row.distances)
+        slopes = torch.zeros_like(rows.distances)
         slopes.scatter_add_(1, places.gather(1, chosen), -active)
-        slopes.index_add_(1, row.members, active)
+        slopes.index_add_(1, rows.members, active)
         return total, active.sum(), slopes
 
     def count(sizes: Tensor) -> Tensor:
-        return ((sizes - 1) * (sizes < len(vectors))).sum()
+        return ((sizes - 1) * (sizes < len(anchors))).sum()
 
-    return by_rows(vectors, classes, terms, count, distance=distance, wanted=wanted)
+    return by_rows(anchors, classes, distance, terms, count)
 
 
-class Row:
+class Rows:
     """Anchors of neighbouring classes: their distances to all, and who may be their positives.
 
     `distances` and `alike` are [A, N]. `members` [M] are those among whom the positives are,
@@ -142,42 +157,44 @@ class Row:
 
 
 def by_rows(
-    vectors: Tensor,
+    anchors: Tensor,
     classes: Tensor,
-    terms: Callable[[Row], tuple[Tensor, Tensor, Tensor | None]],
-    count: Callable[[Tensor], Tensor] | None,
-    *,
     distance: str,
-    wanted: bool,
-) -> Mined:
-    """Σ of the terms of all rows / their number: `count` of the class sizes, or those not 0."""
+    terms: Callable[[Rows], tuple[Tensor, Tensor, Tensor | None]],
+    count: Callable[[Tensor], Tensor] | None,
+) -> tuple[Tensor, Tensor]:
+    """Σ of the terms of all rows / their number: `count` of the class sizes, or those not 0.
+
+    `terms` gives of some rows the sum, the number of terms that are not 0, and the slopes of the
+    sum in the distances, if they are wanted.
+    """
     numbers = class_numbers(classes)
     ordered, order = numbers.sort(stable=True)
-    measure = Distances(vectors, distance)
-    everything = slice(0, len(vectors))
+    measure = Distances(anchors, distance)
+    everything = slice(0, len(anchors))
     gradient = torch.zeros_like(measure.wide)
-    total = torch.zeros((), dtype=torch.float64, device=vectors.device)
+    total = torch.zeros((), dtype=torch.float64, device=anchors.device)
     active = torch.zeros_like(total)
-    size = max(1, TILE // len(vectors))
-    for start in range(0, len(vectors), size):
-        stop = min(start + size, len(vectors))
-        anchors, members = order[start:stop], order
+    size = max(1, TILE // len(anchors))
+    for start in range(0, len(anchors), size):
+        stop = min(start + size, len(anchors))
+        rows, members = order[start:stop], order
         if may_ask(classes):
             first = torch.searchsorted(ordered, ordered[start])
             last = torch.searchsorted(ordered, ordered[stop - 1], right=True)
             members = order[int(first) : int(last)]
-        distances = measure(anchors, everything)
-        sum_here, active_here, slopes = terms(Row(distances, numbers, anchors, members))
+        distances = measure(rows, everything)
+        sum_here, active_here, slopes = terms(Rows(distances, numbers, rows, members))
         total += sum_here
         active += active_here
         if slopes is not None:
-            measure.pull(gradient, anchors, distances, slopes)
+            measure.pull(gradient, rows, distances, slopes)
     if count is not None:
-        ones = torch.ones_like(total).expand(len(vectors))
+        ones = torch.ones_like(total).expand(len(anchors))
         active = count(class_sums(numbers, ones)[numbers])
     active = active.clamp_min(1)
-    loss = (total / active).to(vectors.dtype)
-    return loss, (gradient / active).to(vectors.dtype) if wanted else None
+    by_anchors = measure.by_anchors((gradient / active).to(anchors.dtype))
+    return (total / active).to(anchors.dtype), by_anchors
 
 
 class Largest:
@@ -203,19 +220,20 @@ class Distances:
     and rounded, so equal vectors are at equal distances from every other.
     """
 
-    def __init__(self, vectors: Tensor, kind: str) -> None:
-        self.vectors, self.kind = vectors, kind
-        self.wide = vectors if kind == "cosine" else vectors.double()
-        self.by_gram = kind != "cosine" and vectors.dtype == torch.float32
+    def __init__(self, anchors: Tensor, kind: str) -> None:
+        self.anchors, self.kind = anchors, kind
+        self.vectors = geometry.unit(anchors) if kind in ("cosine", "chord") else anchors
+        self.wide = self.vectors if kind == "cosine" else self.vectors.double()
+        self.by_gram = kind != "cosine" and anchors.dtype == torch.float32
         if self.by_gram:
             self.wide = self.wide - self.wide.mean(dim=0)
             self.squares = self.wide.square().sum(dim=1)
 
     def __call__(self, rows: slice | Tensor, columns: slice) -> Tensor:
+        if self.kind == "cosine":
+            return 1 - geometry.dot_matrix(self.vectors[rows], self.vectors[columns])
         if not self.by_gram:
-            kind = "cosine" if self.kind == "cosine" else self.kind
-            if kind == "cosine":
-                return 1 - self.vectors[rows] @ self.vectors[columns].T
+            kind = "euclidean" if self.kind == "chord" else self.kind
             return geometry.distance_matrix(self.vectors[rows], self.vectors[columns], kind)
         sums = self.squares[rows, None] + self.squares[columns]
         squares = torch.addmm(sums, self.wide[rows], self.wide[columns].T, alpha=-2)
@@ -226,8 +244,8 @@ class Distances:
     def pull(self, gradient: Tensor, rows: Tensor, distances: Tensor, slopes: Tensor) -> None:
         """Add Σ_k G_ik ∂d_ik/∂z to the gradient, for the slopes G of some rows."""
         if self.kind == "cosine":
-            gradient[rows] -= slopes @ self.wide
-            gradient -= slopes.T @ self.wide[rows]
+            gradient[rows] -= geometry.dot_matrix(slopes, self.wide.T)
+            gradient.addmm_(slopes.T, self.wide[rows], alpha=-1)
             return
         weights = (slopes * self.slopes(distances)).to(self.wide.dtype)
         here = self.wide[rows]
@@ -238,7 +256,8 @@ class Distances:
         """d(z_i, z_partner(i))."""
         if self.kind == "cosine":
             return 1 - (self.vectors * self.vectors[partner]).sum(dim=1)
-        return geometry.distance(self.vectors, self.vectors[partner], self.kind)
+        kind = "euclidean" if self.kind == "chord" else self.kind
+        return geometry.distance(self.vectors, self.vectors[partner], kind)
 
     def slopes(self, distances: Tensor) -> Tensor:
         """∂d/∂z_i as a multiple of z_i − z_k; of the cosine, of −z_k."""
@@ -256,3 +275,9 @@ class Distances:
             return gradient.index_add_(0, partner, -weights[:, None] * self.vectors)
         gradient = weights[:, None] * (self.vectors - there)
         return gradient.clone().index_add_(0, partner, -gradient)
+
+    def by_anchors(self, gradient: Tensor) -> Tensor:
+        """The gradient of the anchors from that of their vectors."""
+        if self.vectors is self.anchors:
+            return gradient
+        return geometry.unit_gradient(self.anchors, gradient)
