@@ -9,10 +9,10 @@ from torch import Tensor
 
 from losses import inputs
 from losses.cosent import PAIR_SYMBOLS, ordered_count
-from losses.geometry import cosine_matrix, unit, unit_gradient
+from losses.geometry import cosine_matrix
 from losses.reductions import log1p_sum_exp, log_sum_exp, mean_of, softplus
 from losses.reductions.classes import is_small, paced_circle
-from losses.reductions.closed_form import closed_form
+from losses.reductions.gradient import with_gradient
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -146,20 +146,14 @@ def circle_per_anchor(
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
 
-    def definition(embeddings: Tensor) -> Tensor:
-        return circle_per_anchor_definition(embeddings, classes, scale=scale, margin=margin)
-
-    def compute(
-        embeddings: Tensor, *, wanted: bool
-    ) -> tuple[Tensor, tuple[Tensor | None, ...] | None]:
-        units = unit(embeddings)
-        loss, slope = paced_circle(units, classes, scale=scale, margin=margin, wanted=wanted)
-        return loss, (unit_gradient(embeddings, slope),) if wanted else None
-
     learned = isinstance(scale, Tensor) or isinstance(margin, Tensor)
     if learned or is_small(len(embeddings), embeddings):
-        return definition(embeddings)
-    return closed_form(compute, definition, embeddings)
+        return _per_anchor_again(embeddings, classes, scale, margin)
+    return with_gradient(paced_circle, _per_anchor_again, embeddings, classes, scale, margin)
+
+
+def _per_anchor_again(embeddings, classes, scale, margin):
+    return circle_per_anchor_definition(embeddings, classes, scale=scale, margin=margin)
 
 
 def _all_terms(count: int, exponent: float) -> float:

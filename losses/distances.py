@@ -11,6 +11,9 @@ from torch import Tensor
 
 from losses import geometry, inputs
 from losses.reductions import mean_of
+from losses.reductions.classes import is_small
+from losses.reductions.gradient import with_gradient
+from losses.reductions.mining import mined
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 MININGS = ("given", "all", "semi_hard", "hard")
@@ -179,14 +182,17 @@ def triplet(
             )
         (anchors,) = inputs.vectors(anchors=anchors)
         classes = inputs.class_numbers(classes, len(anchors))
+    if mining == "given":
+        return triplet_definition(anchors, positives, negatives, margin=margin, distance=distance)
+    given = (anchors, classes, mining, margin, distance)
+    if is_small(len(anchors), anchors) or isinstance(margin, Tensor):
+        return _mined_again(*given)
+    return with_gradient(mined, _mined_again, *given)
+
+
+def _mined_again(anchors, classes, mining, margin, distance):
     return triplet_definition(
-        anchors,
-        positives,
-        negatives,
-        classes=classes,
-        mining=mining,
-        margin=margin,
-        distance=distance,
+        anchors, classes=classes, mining=mining, margin=margin, distance=distance
     )
 
 

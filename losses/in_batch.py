@@ -13,9 +13,9 @@ from torch import Tensor
 from losses import inputs
 from losses.floors import least_binary, least_in_batch, simplex_gap
 from losses.gather import gather_rows
-from losses.geometry import cosine, cosine_matrix, unit, unit_gradient
+from losses.geometry import cosine, cosine_matrix, unit
 from losses.reductions import log1p_sum_exp, mean_of, softplus
-from losses.reductions.classes import several_positives, temperature_gradient
+from losses.reductions.classes import several_positives
 from losses.reductions.gradient import with_gradient
 from losses.reductions.tiled import Directions, against_others, against_thresholds, both_ways
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -210,20 +210,11 @@ def nt_xent_of_classes(embeddings: Tensor, classes: Tensor, *, temperature: floa
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
 
-    def definition(embeddings: Tensor, temperature: float | Tensor) -> Tensor:
-        return nt_xent_of_classes_definition(embeddings, classes, temperature=temperature)
+    return with_gradient(several_positives, _of_classes_again, embeddings, classes, temperature)
 
-    def compute(
-        embeddings: Tensor, temperature: float | Tensor, *, wanted: bool
-    ) -> tuple[Tensor, tuple[Tensor | None, ...] | None]:
-        units = unit(embeddings)
-        loss, slope = several_positives(units, classes, temperature=temperature, wanted=wanted)
-        if not wanted:
-            return loss, None
-        to_temperature = temperature_gradient(temperature, (units, slope))
-        return loss, (unit_gradient(embeddings, slope), to_temperature)
 
-    return closed_form(compute, definition, embeddings, temperature)
+def _of_classes_again(embeddings, classes, temperature):
+    return nt_xent_of_classes_definition(embeddings, classes, temperature=temperature)
 
 
 def nce_definition(
