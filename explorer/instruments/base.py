@@ -21,6 +21,7 @@ SCRIPTS = (
     "header.js",
     "controls.js",
     "figures.js",
+    "sweep.js",
     "derivation.js",
     "matrix.js",
     "bars.js",
