@@ -96,3 +96,15 @@ def test_headings_follow_the_language(page: Page) -> None:
     page.locator("#lp-language").click()
     expect(head(page, TERMS, "权重")).to_have_attribute("aria-sort", "descending")
     expect(page.locator("#main-terms .lp-more-rows").first).to_have_text("显示全部 20 行")
+
+
+def test_labels_are_not_doubted_on_the_word_of_an_encoder_that_cannot_read(page: Page) -> None:
+    warning = page.locator("#main-terms .lp-doubtful")
+    expect(warning).to_be_hidden()
+    with redrawn(page):
+        page.select_option("#lp-example", "graded_chinese")
+    expect(warning).to_be_visible()
+    expect(page.locator("#main-figures .lp-remarks li").first).to_contain_text("trained on English")
+    with redrawn(page):
+        page.select_option("#lp-example", "graded_english")
+    expect(warning).to_be_hidden()
