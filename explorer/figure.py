@@ -513,7 +513,7 @@ def _legend(pen: Pen, cells: _Cells, x: float, y: float) -> tuple[list[str], flo
         out += _swatch(pen, x, y, "url(#lp-hatch)", pen.say("figure_text.masked"))
         y += 21
     if cells.broken.any():
-        out += _swatch(pen, x, y, palette.broken, "NaN, ∞")
+        out += _swatch(pen, x, y, palette.broken, pen.say("legend.broken"))
         out.append(cross(x, y, 13, 13, ink_on(channels(palette.broken))))
         y += 21
     return out, y
