@@ -22,6 +22,7 @@ SCRIPTS = (
     "progress.js",
     "controls.js",
     "figures.js",
+    "sweep.js",
     "derivation.js",
     "matrix.js",
     "bars.js",

@@ -240,6 +240,13 @@
   const parameters = h("div.lp-parameters");
   const scaleAdvice = h("p.lp-note");
   const references = h("p.lp-note.lp-references");
+  let parameterControls = [];
+  function setParameters() {
+    for (const [parameter, control] of parameterControls) {
+      control.set(channel.scenario.parameters[parameter.name] ?? parameter.default);
+    }
+  }
+
   function buildParameters() {
     const { spec, form, scenario } = channel;
     const others = Object.keys(spec.conventions).filter(Boolean);
@@ -247,11 +254,9 @@
       ...others.map((name) => h("option", { value: name }, name)));
     convention.value = scenario.convention;
     conventionField.hidden = others.length === 0;
-    parameters.replaceChildren(...form.parameters.map((parameter) => {
-      const control = parameterControl(parameter, parameter.default);
-      control.set(scenario.parameters[parameter.name] ?? parameter.default);
-      return control.element;
-    }));
+    parameterControls = form.parameters.map((parameter) => [parameter, parameterControl(parameter, parameter.default)]);
+    parameters.replaceChildren(...parameterControls.map(([, control]) => control.element));
+    setParameters();
     LossPrism.reword(parameters);
     adviseScale();
     references.textContent = spec.references.length
@@ -368,6 +373,7 @@
     lossChoice.value = scenario.loss;
     const key = `${scenario.loss}|${scenario.convention}`;
     if (key !== built) buildParameters();
+    else setParameters();
     built = key;
     exampleChoice.value = data.example;
     for (const [name, control] of randomSliders) control.set(data.random[name]);
