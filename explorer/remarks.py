@@ -50,7 +50,9 @@ def remarks(e: Exploration, most: int = 3) -> list[Remark]:
 
 
 def _on_labels(e: Exploration) -> list[Remark]:
-    return [Remark("labels_equal")] if e.order.ordered == 0 and len(e.batch) > 1 else []
+    if e.order.ordered:
+        return []
+    return [Remark("labels_equal" if len(e.batch) > 1 else "one_pair")]
 
 
 def _on_collapse(e: Exploration) -> list[Remark]:
