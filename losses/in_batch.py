@@ -129,9 +129,7 @@ def nt_xent_of_classes_definition(
     return loss
 
 
-def nt_xent_of_classes(
-    embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07
-) -> Tensor:
+def nt_xent_of_classes(embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07) -> Tensor:
     r"""NT-Xent with several positives: the mean over all ordered pairs (i, p) of one class of
     −log( e^{s_ip} / (e^{s_ip} + Σ_{c_k ≠ c_i} e^{s_ik}) ), s = cos/τ.
 

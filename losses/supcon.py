@@ -110,9 +110,7 @@ def supcon_with_zeros_definition(
     return loss
 
 
-def supcon_with_zeros(
-    embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07
-) -> Tensor:
+def supcon_with_zeros(embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07) -> Tensor:
     """SupCon as SupContrast averages: over all anchors, those without a positive as zeros.
 
     >>> embeddings = torch.eye(3)

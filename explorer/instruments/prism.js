@@ -250,15 +250,16 @@
     }
 
     // A question that may take long. Meanwhile `progress` says how far it has come, and cancel()
-    // ends it; `server` needs the functions of `JOBS` for that.
+    // ends it; `server` needs the functions of `JOBS` for that. Undefined is the answer to a
+    // question that was cancelled.
     async work(server, name, request) {
       const job = `${TAB}.${(jobs += 1)}`;
       this.jobs.set(job, { server, since: Date.now() });
       this.follow();
       const answer = await server[name]({ ...request, job });
-      this.jobs.delete(job);
+      const wanted = this.jobs.delete(job);
       if (!this.jobs.size) this.tell(null);
-      return answer;
+      return wanted ? answer : undefined;
     }
 
     async follow() {
@@ -336,7 +337,7 @@
     async connect(server) {
       this.server = server;
       this.remedies.push({
-        fits: ({ key }) => key === "problem.cancelled", key: "ui.go_on", act: () => this.ask(),
+        fits: ({ key }) => this.problem && key === "problem.cancelled", key: "ui.go_on", act: () => this.ask(),
       });
       window.addEventListener("popstate", () => this.revisit());
       await this.revisit();
@@ -362,7 +363,7 @@
     // The scene in the text of a link or of a scene file; what is wrong with it is said.
     async read(text) {
       const opened = await this.server.open_link(text);
-      if (!opened?.scenario) this.warn(opened?.error ?? GONE);
+      this.check(opened);
       return opened?.scenario;
     }
 
@@ -391,6 +392,12 @@
       this.ask();
     }
 
+    // Rows of one's own, whatever file they may have come from.
+    setRows(rows) {
+      const { file, reading } = defaults.data;
+      this.set({ data: { source: "table", rows, file, reading } });
+    }
+
     setParameter(name, value) {
       this.warn(null);
       this.scenario.parameters = { ...this.scenario.parameters, [name]: value };
@@ -399,6 +406,13 @@
 
     choose(loss, convention = "") {
       this.set({ loss, convention, parameters: {}, view: { step: null, pinned: null } });
+    }
+
+    // Whether an answer came and is no refusal; else it is said what is wrong.
+    check(answer) {
+      if (!answer) this.take({ error: GONE });
+      else if (answer.error) this.warn(answer.error);
+      return Boolean(answer && !answer.error);
     }
 
     // Two questions may be under way; an answer older than the last drawn one is dropped.
@@ -436,9 +450,12 @@
     }
 
     cancel() {
+      const asking = this.flying > 0;
+      const cancelled = { key: "problem.cancelled", values: {} };
       this.drop();
       this.waiting = false;
-      this.fail({ key: "problem.cancelled", values: {} });
+      if (asking) this.fail(cancelled);
+      else this.warn(cancelled);
     }
 
     take(answer) {

@@ -18,7 +18,6 @@ from losses.inputs import may_ask
 from losses.reductions.plain import softplus
 
 
-
 def supervised(
     units: Tensor,
     classes: Tensor,
@@ -266,9 +265,7 @@ def both_ways(rows: slice, columns: slice, block: Tensor) -> Iterator[tuple[slic
         yield columns, block.T
 
 
-def without_self(
-    rows: slice, columns: slice, block: Tensor, value: float = -torch.inf
-) -> Tensor:
+def without_self(rows: slice, columns: slice, block: Tensor, value: float = -torch.inf) -> Tensor:
     """The block with `value` where a row meets itself."""
     return block.fill_diagonal_(value) if rows == columns else block
 
