@@ -66,9 +66,7 @@ def log_sums(values: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.nda
     return total, largest
 
 
-def gathered(
-    piece_totals: np.ndarray, rows: np.ndarray, columns: np.ndarray
-) -> np.ndarray:
+def gathered(piece_totals: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """The logsumexp over the pieces of each block; `rows` and `columns` are its first pieces."""
     across = np.logaddexp.reduceat(piece_totals, columns, axis=1)
     return np.logaddexp.reduceat(across, rows, axis=0)
