@@ -16,6 +16,8 @@ HERE = Path(__file__).resolve().parent
 SCRIPTS = (
     "vendor/katex/katex.min.js",
     "prism.js",
+    "table.js",
+    "scale.js",
     "header.js",
     "controls.js",
     "figures.js",

@@ -378,6 +378,13 @@
     showTab();
     words();
   });
+  // A parameter pointed at in a formula is lit.
+  channel.on("pointed", () => {
+    for (const input of parameters.querySelectorAll("[data-parameter]")) {
+      const on = channel.pointed.part?.of === input.dataset.parameter;
+      input.closest(".lp-slider, label").classList.toggle("lp-lit", on);
+    }
+  });
   channel.on("batch", () => {
     describeRules();
     adviseScale();

@@ -53,26 +53,6 @@
     else formula.replaceChildren();
   }
 
-  // Floor, collapse value and the loss itself on one line, from the least to the largest.
-  function scale(found) {
-    const [at, floor, collapse] = [found.loss, found.floor, found.collapse].map(read);
-    const known = [at, floor, collapse].filter((v) => Number.isFinite(v));
-    if (known.length < 2) { marks.replaceChildren(); return; }
-    const low = Math.min(...known);
-    const high = Math.max(...known);
-    const where = (v) => `${high > low ? 4 + (92 * (v - low)) / (high - low) : 50}%`;
-    const mark = (kind, value, key) => (Number.isFinite(value)
-      ? h(`i.${kind}`, { style: `left:${where(value)}`, title: `${say(key)} ${show(value)}` }) : null);
-    const legend = [];
-    if (Number.isFinite(floor)) legend.push(h("span.lp-floor", {}, `${say("figure.floor")} ${show(floor, 3)}`));
-    if (Number.isFinite(collapse)) legend.push(h("span.lp-collapse", {}, `${say("figure.collapse")} ${show(collapse, 4)}`));
-    marks.replaceChildren(
-      h("div.lp-ruler", {}, mark("lp-floor", floor, "figure.floor"),
-        mark("lp-collapse", collapse, "figure.collapse"), mark("lp-now", at, "figure.loss")),
-      h("div.lp-legends", {}, legend),
-    );
-  }
-
   function put(key, value, extra = "") {
     const { value: strong, extra: small } = figures[key];
     if (strong.textContent !== value) strong.textContent = value;
@@ -82,7 +62,7 @@
   function draw() {
     const found = channel.picture.figures;
     loss.textContent = show(found.loss, 6);
-    scale(found);
+    marks.replaceChildren(...LossPrism.scale(found));
     put("violated", found.ordered ? percent(found.violated / found.ordered) : "—",
       say("figure.of", { part: found.violated, all: found.ordered }));
     put("active", show(found.active), found.terms === null ? "" : say("figure.of_terms", { all: found.terms }));

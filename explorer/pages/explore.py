@@ -94,6 +94,8 @@ def _describe_form(spec: LossSpec) -> dict[str, object]:
     return {
         "formula": spec.formula,
         "variants": dict(spec.variants),
+        "collapse": spec.collapse_formula if spec.collapse else "",
+        "floor": spec.floor_formula if spec.floor else "",
         "parameters": parameters,
     }
 
