@@ -27,6 +27,7 @@ SCRIPTS = (
     "terms.js",
     "pairs.js",
     "takeaway.js",
+    "large_scene.js",
     "large_controls.js",
     "large_figures.js",
     "large_map.js",

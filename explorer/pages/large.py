@@ -59,8 +59,9 @@ def build() -> None:
     with gr.Row(elem_id="lp-page"):
         with gr.Column(elem_id="lp-side", scale=0, min_width=320):
             Instrument("header", channel="large")
-            Instrument("large_controls", channel="large", server_functions=SERVED)
+            Instrument("large_controls", channel="large")
         with gr.Column(elem_id="lp-main"):
+            Instrument("large_scene", channel="large", server_functions=SERVED)
             Instrument("large_figures", channel="large")
             with gr.Row(elem_id="lp-large"):
                 with gr.Column(elem_id="lp-large-map"):
@@ -140,7 +141,8 @@ def _source(given: dict) -> Source:
     if kind == "random":
         settings = given.get("random") or {}
         known = {field.name for field in dataclasses.fields(RandomBatch)}
-        if not isinstance(settings, dict) or not set(settings) <= known:
+        plain = isinstance(settings, dict) and set(settings) <= known
+        if not plain or not all(isinstance(v, int | float | str) for v in settings.values()):
             raise Problem("scenario_entry", where="source.random", value=str(settings)[:60])
         return Source(random=dataclasses.replace(FIRST, **settings))
     texts = {name: given.get(name, "") for name in ("file", "name", "link")}
@@ -355,10 +357,10 @@ def _describe_file(request: object) -> dict[str, object]:
 
 
 SERVED = [
-    served("look", _look),
+    served("blocks", _look),
     served("details", _details),
     served("pairs", _pairs),
-    served("cancel", _cancel),
+    served("stop", _cancel),
     served("hand_in", _hand_in),
     served("describe_file", _describe_file),
 ]

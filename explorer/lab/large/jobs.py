@@ -23,6 +23,7 @@ class Job:
     def __init__(self, work: Callable[[Callable[[str, int, int], None]], Any]) -> None:
         self.progress = ("start", 0, 0)
         self.stopped = False
+        self.told = False  # it failed, and whoever asked has heard so
         self._asked = time.monotonic()
         self._outcome: tuple[bool, Any] | None = None
         self._done = threading.Event()
@@ -48,11 +49,16 @@ class Job:
         self._asked = time.monotonic()
         return self._done.wait(seconds)
 
+    @property
+    def done(self) -> bool:
+        return self._done.is_set()
+
     def result(self) -> Any:
         """What the work gave, or the error it ended with."""
         fine, value = self._outcome
         if fine:
             return value
+        self.told = True
         raise value
 
 
@@ -65,22 +71,20 @@ class Jobs:
         self._lock = threading.Lock()
 
     def start(self, key: Hashable, work: Callable) -> Job:
-        """The job of this key; one that failed or was stopped is begun again."""
+        """The job of this key; one that was stopped, or has told its failure, begins again."""
         with self._lock:
             job = self._jobs.get(key)
-            failed = job is not None and (
-                job.stopped or (job._outcome is not None and not job._outcome[0])
-            )
-            if job is None or failed:
+            if job is None or job.stopped or job.told:
                 job = self._jobs[key] = Job(work)
             self._jobs.move_to_end(key)
-            while len(self._jobs) > self._most:
-                _, oldest = self._jobs.popitem(last=False)
-                oldest.stopped = True
+            finished = [other for other, kept in self._jobs.items() if kept.done]
+            for oldest in finished[: max(0, len(self._jobs) - self._most)]:
+                if oldest != key:
+                    del self._jobs[oldest]
             return job
 
     def cancel(self, key: Hashable) -> None:
         """Stop the job, if it is under way."""
         with self._lock:
-            if key in self._jobs and not self._jobs[key]._done.is_set():
+            if key in self._jobs and not self._jobs[key].done:
                 self._jobs[key].stopped = True

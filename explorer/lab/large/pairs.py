@@ -11,7 +11,7 @@ import numpy as np
 from explorer.lab.large.batch import LargeBatch
 from explorer.lab.large.opened import Opened
 
-PAGE = 50
+PAGE = 20
 COLUMNS = ("entry", "label", "score", "gradient")
 _COMPARISON = re.compile(
     r"\s*(label|score|similarity|gradient|标签|相似度|梯度)\s*"
