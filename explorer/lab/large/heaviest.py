@@ -30,7 +30,8 @@ def heaviest_terms(terms: Split, most: int = MOST_TERMS) -> Heaviest:
     best = _row_bests(terms)
     rows = np.flatnonzero(best > -np.inf)
     rows = rows[_top(best[rows], most)]
-    found = [_row_terms(terms, row, best[rows].min(), most) for row in rows]
+    least = best[rows].min() if len(rows) == most else -np.inf
+    found = [_row_terms(terms, row, least, most) for row in rows]
     if not found:
         nothing = np.zeros(0, dtype=np.int64)
         return Heaviest(nothing, nothing, np.zeros(0), np.zeros(0))

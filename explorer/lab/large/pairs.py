@@ -49,13 +49,8 @@ def page(opened: Opened, search: str, column: str, falling: bool, number: int) -
     sorted_by = values[column if column in values else "gradient"][found]
     key = -sorted_by if falling else sorted_by
     start = number * PAGE
-    # Only the pages up to this one have to be in order.
-    if len(found) > start + PAGE:
-        near = np.argpartition(key, start + PAGE - 1)[: start + PAGE]
-    else:
-        near = np.arange(len(found))
-    near = near[np.lexsort((found[near], key[near]))]
-    return Page(found[near[start : start + PAGE]], len(found))
+    order = np.argsort(key, kind="stable")[start : start + PAGE]
+    return Page(found[order], len(found))
 
 
 def _values(opened: Opened) -> dict[str, np.ndarray]:
