@@ -75,7 +75,9 @@ def _on_language(e: Exploration) -> list[Remark]:
 
 
 def _on_labels(e: Exploration) -> list[Remark]:
-    if e.places or e.order.ordered or len(e.batch) < 2:
+    if len(e.batch) < 2:
+        return [] if e.places else [Remark("one_pair")]
+    if e.places or e.order.ordered:
         return []
     return [Remark("labels_equal" if e.gradient_norm == 0 else "labels_equal_felt")]
 

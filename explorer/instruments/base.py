@@ -19,6 +19,7 @@ SCRIPTS = (
     "table.js",
     "scale.js",
     "header.js",
+    "progress.js",
     "controls.js",
     "figures.js",
     "sweep.js",
@@ -28,6 +29,13 @@ SCRIPTS = (
     "terms.js",
     "pairs.js",
     "takeaway.js",
+    "large_scene.js",
+    "large_controls.js",
+    "large_figures.js",
+    "large_map.js",
+    "large_histogram.js",
+    "large_terms.js",
+    "large_pairs.js",
 )
 STYLES = ("vendor/katex/katex.min.css", "prism.css")
 

@@ -7,7 +7,6 @@
   const about = h("p.lp-about");
   const formula = h("div.lp-headline");
   const problem = h("div.lp-problem", { role: "alert", hidden: true });
-  const busy = worded("div.lp-busy", "ui.working", { hidden: true });
   // A figure has one meaning at a time, told in a tip to the pointer and to the keyboard.
   const figure = (key) => {
     const [value, extra, name] = [h("strong"), h("small"), h("span")];
@@ -34,7 +33,7 @@
   loss.box.classList.add("lp-loss");
   loss.extra.replaceWith(marks);
   root.append(
-    problem, busy,
+    problem,
     h("div.lp-head", {}, h("div", {}, name, about), formula),
     h("div.lp-strip-of-figures", {}, loss.box, Object.values(figures).map((f) => f.box)),
   );
@@ -121,13 +120,15 @@
     const told = channel.problem ?? channel.notice;
     problem.hidden = !told;
     document.body.classList.toggle("lp-stale", Boolean(channel.problem));
-    if (told) problem.textContent = say(told.key, told.values);
+    if (!told) return;
+    const remedies = channel.remedies.filter(({ fits }) => fits(told));
+    problem.replaceChildren(say(told.key, told.values),
+      ...remedies.map(({ key, act }) => worded("button.lp-button", key, { type: "button", onclick: act })));
   }
 
   channel.on("scenario", headline);
   channel.on("picture", () => { write(); draw(); test(); });
   channel.on("problem", complain);
-  channel.on("busy", () => { busy.hidden = !channel.busy; });
   channel.on("language", () => {
     headline();
     complain();

@@ -20,12 +20,12 @@ from explorer.figure import bars_figure, matrix_figure
 from explorer.instruments.base import Instrument
 from explorer.lab.sweep import POINTS, sweep
 from explorer.locale import LANGUAGES, catalogue
-from explorer.pages.serving import served
+from explorer.pages.serving import JOBS, served
 from explorer.pairs import MOST_PAIRS
 from explorer.picture import describe_batch, number, picture
 from explorer.problem import Problem
 from explorer.remarks import remarks, speaks_another_language, statistics, suggested_scale
-from explorer.scenario import Data, Rules, Scenario
+from explorer.scenario import Data, Reading, Rules, Scenario
 from explorer.sources import random_batch, tables, textbook
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.grids import read_grid
@@ -35,6 +35,8 @@ from losses import LOSSES, LossSpec
 LONGEST_LINK = 16_000
 # A sweep of more pairs than these is drawn through fewer points.
 FEW_PAIRS = 128
+# So many rows of a file that cannot be used are named with their reason; the others are counted.
+MOST_REASONS = 10
 
 
 def build() -> None:
@@ -58,6 +60,7 @@ def build() -> None:
                     Instrument("terms")
             Instrument("pairs")
             Instrument("takeaway", server_functions=[served("take", _take)])
+            Instrument("progress")
 
 
 def page_data(first: Scenario) -> dict[str, object]:
@@ -151,10 +154,11 @@ def _told(table: tables.Table) -> list[dict[str, object]]:
 
 
 def _read_file(request: object) -> dict[str, object]:
-    """{name, content: base64, columns?, header?, seed?} → rows, and what was skipped."""
+    """{name, content: base64, columns?, header?, seed?} → rows, and what was found besides."""
     if not isinstance(request, dict) or not isinstance(request.get("content"), str):
         raise Problem("scenario_entry", where="file", value=str(request)[:60])
     name = Path(str(request.get("name") or "file")).name[:200]
+    name = name.encode("utf-8", "replace").decode()  # half a character fits into no answer
     try:
         content = base64.b64decode(request["content"], validate=True)
     except binascii.Error as error:
@@ -183,15 +187,23 @@ def _read_file(request: object) -> dict[str, object]:
     return {
         "name": name,
         "rows": [list(row) for row in rows],
-        "skipped": _told(table),
+        "reading": dataclasses.asdict(_reading(table, request.get("seed") is not None)),
         "columns": table.columns,
         "chosen": table.chosen,
         "header": table.header,
-        "total": table.total,
-        "used": len(pairs),
-        "limited": table.limited,
-        "encoding": table.encoding,
     }
+
+
+def _reading(table: tables.Table, drawn: bool) -> Reading:
+    told = [(skip.row, skip.problem.to_json()) for skip in table.skipped[:MOST_REASONS]]
+    return Reading(
+        total=table.total,
+        encoding=table.encoding,
+        limited=table.limited,
+        drawn=table.limited and drawn,
+        left_out=len(table.skipped),
+        reasons=tuple((row, why["key"], tuple(why["values"].items())) for row, why in told),
+    )
 
 
 def _plain(label: float) -> str:
@@ -272,4 +284,5 @@ SERVED = [
     served("read_file", _read_file),
     served("link", _link),
     served("open_link", _open_link),
+    *JOBS,
 ]

