@@ -18,6 +18,7 @@ SCRIPTS = (
     "prism.js",
     "table.js",
     "scale.js",
+    "present.js",
     "header.js",
     "progress.js",
     "controls.js",

@@ -236,10 +236,12 @@
   function draw() {
     if (!shown || isNumber()) return;
     const { rows, columns } = seen;
-    const ratio = window.devicePixelRatio || 1;
+    const ratio = (window.devicePixelRatio || 1) * LossPrism.magnified(root);
     const frame = root.querySelector(".lp-frame").clientWidth;
+    const narrow = frame < 480;
+    root.classList.toggle("lp-narrow", narrow);
     const fragments = rows > 1 && rows <= 32 && frame >= 640;
-    const room = Math.max(160, frame - (fragments ? 246 : 160));
+    const room = Math.max(160, frame - (fragments ? 246 : narrow ? 72 : 160));
     const wide = Math.min(room, 560);
     // A vector is a strip; a matrix is square in the cell, as far as the room goes.
     const cell = Math.min(wide / columns, 560 / rows, rows === 1 ? 40 : 64);
@@ -401,11 +403,12 @@
     const [dx, dy] = [event.clientX - drag.event.clientX, event.clientY - drag.event.clientY];
     if (lasso.hidden && Math.hypot(dx, dy) < 6) return false;
     const box = canvas.getBoundingClientRect();
+    const size = LossPrism.magnified(root);
     lasso.hidden = false;
-    lasso.style.left = `${Math.min(event.clientX, drag.event.clientX) - box.left}px`;
-    lasso.style.top = `${Math.min(event.clientY, drag.event.clientY) - box.top}px`;
-    lasso.style.width = `${Math.abs(dx)}px`;
-    lasso.style.height = `${Math.abs(dy)}px`;
+    lasso.style.left = `${(Math.min(event.clientX, drag.event.clientX) - box.left) / size}px`;
+    lasso.style.top = `${(Math.min(event.clientY, drag.event.clientY) - box.top) / size}px`;
+    lasso.style.width = `${Math.abs(dx) / size}px`;
+    lasso.style.height = `${Math.abs(dy) / size}px`;
     return true;
   }
 
@@ -459,7 +462,13 @@
     const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
     if (!shown || !(event.key in moves)) {
       if (event.key === "Enter" && channel.pointed.cell) pin(channel.pointed.cell);
-      if (event.key === "Escape") { pin(null); zoom(null); }
+      // Esc goes back one thing at a time; what is left of it leaves the presentation.
+      const closer = seen.rows < shown?.rows || seen.columns < shown?.columns;
+      if (event.key === "Escape" && shown && (closer || channel.scenario.view.pinned)) {
+        event.preventDefault();
+        pin(null);
+        zoom(null);
+      }
       return;
     }
     event.preventDefault();
