@@ -16,9 +16,13 @@ HERE = Path(__file__).resolve().parent
 SCRIPTS = (
     "vendor/katex/katex.min.js",
     "prism.js",
+    "table.js",
+    "scale.js",
     "header.js",
+    "progress.js",
     "controls.js",
     "figures.js",
+    "sweep.js",
     "derivation.js",
     "matrix.js",
     "bars.js",

@@ -47,7 +47,7 @@ def log1p_ordered_sum_exp(
         lower, higher, scale, shift = lower * scale + shift, higher * scale, 1.0, 0.0
     moving = (lower,) if lower is higher else (lower, higher)
     settings = {"scale": scale, "shift": shift, "weighted": weighted}
-    return closed_form(partial(_solve, **settings), partial(_dense, **settings), labels, *moving)
+    return closed_form(partial(_compute, **settings), partial(_dense, **settings), labels, *moving)
 
 
 def _dense(labels: Tensor, *moving: Tensor, scale: float, shift: float, weighted: bool) -> Tensor:
@@ -59,10 +59,10 @@ def _dense(labels: Tensor, *moving: Tensor, scale: float, shift: float, weighted
     return log1p_sum_exp(terms.masked_fill(gaps <= 0, -torch.inf))
 
 
-def _solve(
-    labels: Tensor, *moving: Tensor, scale: float, shift: float, weighted: bool
-) -> tuple[Tensor, ...]:
-    """The value and its gradient at each `moving`."""
+def _compute(
+    labels: Tensor, *moving: Tensor, scale: float, shift: float, weighted: bool, wanted: bool
+) -> tuple[Tensor, tuple[Tensor | None, ...]]:
+    """The value and its gradient at each of the given."""
     accurate = torch.float32 if labels.device.type == "mps" else torch.float64
     rows = columns = moving[0].to(accurate) * scale
     if len(moving) == 2:
@@ -73,9 +73,11 @@ def _solve(
     value, share, falling, rising = found or _in_logarithms(labels, rows, columns, weighted)
     kind = moving[0].dtype
     if len(moving) == 1:
-        return value.to(kind), falling.sub_(rising).mul_(scale * share).to(kind)
-    falling, rising = falling.mul_(scale * share), rising.mul_(-scale * share)
-    return value.to(kind), falling.to(kind), rising.to(kind)
+        gradients = (falling.sub_(rising).mul_(scale * share).to(kind),)
+    else:
+        falling, rising = falling.mul_(scale * share), rising.mul_(-scale * share)
+        gradients = (falling.to(kind), rising.to(kind))
+    return value.to(kind), (None, *gradients)
 
 
 def _in_numbers(
