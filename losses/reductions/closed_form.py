@@ -22,7 +22,7 @@ def closed_form(compute: Compute, definition: Callable[..., Tensor], *given: Giv
     if torch._C._are_functorch_transforms_active():
         return definition(*given)  # whatever torch.func makes of it
     tensors = [value for value in given if isinstance(value, Tensor)]
-    wanted = torch.is_grad_enabled() and any([tensor.requires_grad for tensor in tensors])
+    wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
     device = tensors[0].device.type
     lowered = torch.is_autocast_enabled(device)
     with torch.no_grad(), torch.autocast(device, enabled=False) if lowered else nullcontext():
