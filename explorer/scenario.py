@@ -31,8 +31,8 @@ class Reading:
     """What was found in a file besides the rows that are used, for whoever opens the link.
 
     `total` counts its rows; where they are more than fit (`limited`) the first ones are used, or
-    some `drawn` at random. `reasons` are the first few of the `left_out` rows: number in the file, key of the problem's
-    sentence, and its values.
+    some `drawn` at random. `reasons` are the first few of the `left_out` rows: number in the
+    file, key of the problem's sentence, and its values.
     """
 
     total: int = 0
@@ -48,8 +48,8 @@ class Data:
     """Which pairs, and what gives them similarities.
 
     `rows` are the typed or uploaded (sentence, sentence, score) as text, exactly as entered;
-    `file` is the name of the file they came from, `reading` what else it held. With a `cross_encoder` its scores take the
-    place of the encoder's cosines.
+    `file` is the name of the file they came from, `reading` what else it held. With a
+    `cross_encoder` its scores take the place of the encoder's cosines.
     """
 
     source: str = "example"
