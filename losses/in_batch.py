@@ -13,8 +13,10 @@ from torch.nn.functional import cross_entropy
 
 from losses import inputs
 from losses.floors import least_binary, least_in_batch, simplex_gap
-from losses.geometry import cosine, cosine_matrix, dot_matrix, unit
+from losses.geometry import cosine, cosine_matrix, dot_matrix, unit, unit_gradient
 from losses.reductions import log1p_sum_exp, mean_of, softplus
+from losses.reductions.classes import is_small, several_positives, temperature_gradient
+from losses.reductions.closed_form import closed_form
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -125,6 +127,42 @@ def nt_xent_of_classes_definition(
     per_pair = log1p_sum_exp(terms, dim=1)
     loss = per_pair.sum() / max(len(per_pair), 1)
     return loss
+
+
+def nt_xent_of_classes(embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07) -> Tensor:
+    r"""NT-Xent with several positives: the mean over all ordered pairs (i, p) of one class of
+    −log( e^{s_ip} / (e^{s_ip} + Σ_{c_k ≠ c_i} e^{s_ik}) ), s = cos/τ.
+
+    The other positives do not stand in the denominator (pytorch-metric-learning's NTXentLoss).
+    Without any positive pair the loss is 0.
+
+    >>> embeddings = torch.eye(3)
+    >>> nt_xent_of_classes(embeddings, torch.tensor([0, 0, 1]))  # one negative each: log 2
+    tensor(0.6931)
+
+    Args:
+        embeddings: [N, D].
+        classes: [N], whole numbers.
+        temperature: τ.
+    """
+    inputs.above_zero(temperature=temperature)
+    (embeddings,) = inputs.vectors(embeddings=embeddings)
+    classes = inputs.class_numbers(classes, len(embeddings))
+
+    def definition(embeddings: Tensor, temperature: float | Tensor) -> Tensor:
+        return nt_xent_of_classes_definition(embeddings, classes, temperature=temperature)
+
+    def compute(
+        embeddings: Tensor, temperature: float | Tensor, *, wanted: bool
+    ) -> tuple[Tensor, tuple[Tensor | None, ...] | None]:
+        units = unit(embeddings)
+        loss, slope = several_positives(units, classes, temperature=temperature, wanted=wanted)
+        if not wanted:
+            return loss, None
+        to_temperature = temperature_gradient(temperature, (units, slope))
+        return loss, (unit_gradient(embeddings, slope), to_temperature)
+
+    return closed_form(compute, definition, embeddings, temperature)
 
 
 def nce_definition(
@@ -322,7 +360,9 @@ QUERY_SYMBOLS = {
         ("query", "key"),
         r"«logits[r,c]» - «positive[r]»",
     ),
-    "per_query": Symbol(r"\ell_i = \log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)", ("query",)),
+    "per_query": Symbol(
+        r"\ell_i = \log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)", ("query",), signed=False
+    ),
     "loss": Symbol(r"\mathcal L = \frac1N \sum_i \ell_i"),
 }
 
@@ -339,7 +379,9 @@ INFO_NCE = LossSpec(
         "backward_terms": Symbol(
             r"b_{ij} = s_{ji} - s_{ii}\ \text{where}\ j \ne i", ("key", "query")
         ),
-        "per_key": Symbol(r"\ell'_i = \log\Bigl(1 + \sum_{j \ne i} e^{b_{ij}}\Bigr)", ("key",)),
+        "per_key": Symbol(
+            r"\ell'_i = \log\Bigl(1 + \sum_{j \ne i} e^{b_{ij}}\Bigr)", ("key",), signed=False
+        ),
         "loss": Symbol(
             r"\mathcal L = \frac1N \sum_i \ell_i"
             r"\ \text{or}\ \frac{1}{2N} \sum_i (\ell_i + \ell'_i)"
@@ -396,7 +438,9 @@ NT_XENT = LossSpec(
             ("view", "view"),
             r"«logits[r,c]» - «positive[r]»",
         ),
-        "per_view": Symbol(r"\ell_i = \log\Bigl(1 + \sum_k e^{t_{ik}}\Bigr)", ("view",)),
+        "per_view": Symbol(
+            r"\ell_i = \log\Bigl(1 + \sum_k e^{t_{ik}}\Bigr)", ("view",), signed=False
+        ),
         "loss": Symbol(r"\mathcal L = \frac{1}{2N} \sum_i \ell_i"),
     },
     parameters=(temperature_parameter(0.5),),
@@ -435,7 +479,9 @@ NT_XENT = LossSpec(
                     r"t_{tk} = s_{ik} - s_{ip}\ \text{where}\ c_k \ne c_i",
                     ("triplet", "sentence"),
                 ),
-                "per_pair": Symbol(r"\ell_t = \log\Bigl(1 + \sum_k e^{t_{tk}}\Bigr)", ("triplet",)),
+                "per_pair": Symbol(
+                    r"\ell_t = \log\Bigl(1 + \sum_k e^{t_{tk}}\Bigr)", ("triplet",), signed=False
+                ),
                 "loss": Symbol(r"\mathcal L = \frac{1}{|P|} \sum_t \ell_t"),
             },
             reads={"embeddings": "embeddings", "classes": "paired_classes"},
@@ -464,13 +510,15 @@ NCE = LossSpec(
             r"t_{ik} = \log\bigl(1 + e^{x_{ik}}\bigr)\ \text{where}\ k \ne i",
             ("query", "key"),
             r"\log\bigl(1 + e^{«excess[r,c]»}\bigr)",
+            signed=False,
         ),
         "data_terms": Symbol(
             r"d_i = \log\bigl(1 + e^{\nu - p_i}\bigr)",
             ("query",),
             r"\log\bigl(1 + e^{«log_noise» - «positive[r]»}\bigr)",
+            signed=False,
         ),
-        "per_query": Symbol(r"\ell_i = d_i + \sum_k t_{ik}", ("query",)),
+        "per_query": Symbol(r"\ell_i = d_i + \sum_k t_{ik}", ("query",), signed=False),
         "loss": Symbol(r"\mathcal L = \overline{t_{ik}}\ \text{or}\ \frac1N \sum_i \ell_i"),
     },
     parameters=(
@@ -511,6 +559,7 @@ SIGLIP = LossSpec(
             r"t_{ij} = \log\bigl(1 + e^{-z_{ij} s_{ij}}\bigr)",
             ("query", "key"),
             r"\log\bigl(1 + e^{-(«signs[r,c]») \cdot («logits[r,c]»)}\bigr)",
+            signed=False,
         ),
         "loss": Symbol(r"\mathcal L = \frac1N \sum_{i,j} t_{ij}"),
     },

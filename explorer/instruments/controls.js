@@ -255,6 +255,13 @@
   const parameters = h("div.lp-parameters");
   const scaleAdvice = h("p.lp-note");
   const references = h("p.lp-note.lp-references");
+  let parameterControls = [];
+  function setParameters() {
+    for (const [parameter, control] of parameterControls) {
+      control.set(channel.scenario.parameters[parameter.name] ?? parameter.default);
+    }
+  }
+
   function buildParameters() {
     const { spec, form, scenario } = channel;
     const others = Object.keys(spec.conventions).filter(Boolean);
@@ -262,11 +269,9 @@
       ...others.map((name) => h("option", { value: name }, name)));
     convention.value = scenario.convention;
     conventionField.hidden = others.length === 0;
-    parameters.replaceChildren(...form.parameters.map((parameter) => {
-      const control = parameterControl(parameter, parameter.default);
-      control.set(scenario.parameters[parameter.name] ?? parameter.default);
-      return control.element;
-    }));
+    parameterControls = form.parameters.map((parameter) => [parameter, parameterControl(parameter, parameter.default)]);
+    parameters.replaceChildren(...parameterControls.map(([, control]) => control.element));
+    setParameters();
     LossPrism.reword(parameters);
     adviseScale();
     references.textContent = spec.references.length
@@ -385,6 +390,7 @@
     lossChoice.value = scenario.loss;
     const key = `${scenario.loss}|${scenario.convention}`;
     if (key !== built) buildParameters();
+    else setParameters();
     built = key;
     exampleChoice.value = data.example;
     for (const [name, control] of randomSliders) control.set(data.random[name]);
@@ -396,6 +402,13 @@
     crossName.value = data.cross_encoder;
     showTab();
     words();
+  });
+  // A parameter pointed at in a formula is lit.
+  channel.on("pointed", () => {
+    for (const input of parameters.querySelectorAll("[data-parameter]")) {
+      const on = channel.pointed.part?.of === input.dataset.parameter;
+      input.closest(".lp-slider, label").classList.toggle("lp-lit", on);
+    }
   });
   channel.on("batch", () => {
     describeRules();

@@ -71,7 +71,12 @@
   function tex(element, formula, display = false) {
     const spoken = formula.replace(/\\text\{([^}]*)\}/g, (all, words) => (
       has(`math.${words}`) ? `\\text{${say(`math.${words}`)}}` : all));
-    window.katex.render(spoken, element, { throwOnError: false, displayMode: display });
+    window.katex.render(spoken, element, {
+      throwOnError: false, displayMode: display,
+      // \htmlData says where a number comes from; no other command may reach the page.
+      trust: ({ command }) => command === "\\htmlData",
+      strict: (code) => (code === "htmlExtension" ? "ignore" : "warn"),
+    });
   }
 
   // ---- Packed arrays -----------------------------------------------------------------------
@@ -301,7 +306,7 @@
       this.batch = null;
       this.picture = null;
       this.skipped = [];
-      this.pointed = { pairs: [], cell: null };
+      this.pointed = { pairs: [], cell: null, part: null };
       this.server = null;
       // Buttons beside a problem that can be put right there: {fits(problem), key, act}.
       this.remedies = [];
@@ -518,13 +523,21 @@
       this.remembered += 1;
     }
 
-    // Point at pairs and, from a matrix, at a cell of it; empty to point at nothing.
-    point(pairs = [], cell = null) {
-      const { pairs: before, cell: last } = this.pointed;
-      if (String(before) === String(pairs) && String(last) === String(cell)) return;
-      this.pointed = { pairs, cell };
+    // Point at pairs and, from a matrix, at a cell of it; from a formula, at the part of it that
+    // came from a step or a parameter `of` and its row, column or cell `at`. Empty: at nothing.
+    point(pairs = [], cell = null, part = null) {
+      const next = { pairs, cell, part };
+      if (JSON.stringify(next) === JSON.stringify(this.pointed)) return;
+      this.pointed = next;
       this.publish("pointed");
     }
+
+    // The place of the last step of this name before another step, −1 if there is none.
+    stepNamed(name, before = this.picture.steps.length) {
+      return this.picture.steps.slice(0, before).findLastIndex((step) => step.name === name);
+    }
+
+    goTo(step) { this.set({ view: { step } }, { announce: false }); }
   }
 
   function channel(name = "main") {
@@ -542,6 +555,8 @@
     catalogues, losses, examples, defaults, limits, pages,
     say, has, speak, reword, worded, language: () => language,
     show, percent, tex, texNumber, read, bytes, floats, h, clip,
+    get table() { return window.LossPrismParts.table; },
+    get scale() { return window.LossPrismParts.scale; },
     GONE, palette, colours, css, word, isDark, setTheme, channel,
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");

@@ -18,10 +18,11 @@ from explorer.explore import explore
 from explorer.export import matrix_csv, pairs_csv, snippet, suspects_csv, terms_csv, twin_snippet
 from explorer.figure import bars_figure, matrix_figure
 from explorer.instruments.base import Instrument
+from explorer.lab.sweep import POINTS, sweep
 from explorer.locale import LANGUAGES, catalogue
 from explorer.pages.serving import JOBS, served
 from explorer.pairs import MOST_PAIRS
-from explorer.picture import describe_batch, picture
+from explorer.picture import describe_batch, number, picture
 from explorer.problem import Problem
 from explorer.remarks import remarks, statistics, suggested_scale
 from explorer.scenario import Data, Reading, Rules, Scenario
@@ -32,6 +33,8 @@ from losses import LOSSES, LossSpec
 
 # A longer address is cut off or refused somewhere between two people; a file is offered instead.
 LONGEST_LINK = 16_000
+# A sweep of more pairs than these is drawn through fewer points.
+FEW_PAIRS = 128
 # So many rows of a file that cannot be used are named with their reason; the others are counted.
 MOST_REASONS = 10
 
@@ -44,6 +47,7 @@ def build() -> None:
             Instrument("controls", server_functions=SERVED)
         with gr.Column(elem_id="lp-main"):
             Instrument("figures", server_functions=[served("statistics", _statistics)])
+            Instrument("sweep", server_functions=[served("sweep", _sweep)])
             with gr.Row(elem_id="lp-middle"):
                 with gr.Column(elem_id="lp-left"):
                     Instrument("derivation")
@@ -97,6 +101,8 @@ def _describe_form(spec: LossSpec) -> dict[str, object]:
     return {
         "formula": spec.formula,
         "variants": dict(spec.variants),
+        "collapse": spec.collapse_formula if spec.collapse else "",
+        "floor": spec.floor_formula if spec.floor else "",
         "parameters": parameters,
     }
 
@@ -208,6 +214,19 @@ def _statistics(request: object) -> dict[str, object]:
     """The scenario → correlation and Kolmogorov–Smirnov test of its batch, on demand."""
     scenario = Scenario.from_json(request)
     return dataclasses.asdict(statistics(make_batch(scenario.data, scenario.rules)))
+
+
+def _sweep(request: object) -> dict[str, object]:
+    """{scenario, parameter} → the curves of one parameter, on demand."""
+    if not isinstance(request, dict):
+        raise Problem("scenario_entry", where="request", value=str(request)[:60])
+    scenario = Scenario.from_json(request.get("scenario"))
+    batch = make_batch(scenario.data, scenario.rules)
+    points = POINTS if len(batch) <= FEW_PAIRS else POINTS // 2 + 1
+    found = sweep(scenario, str(request.get("parameter", "")), batch=batch, points=points)
+    curves = {name: getattr(found, name) for name in ("loss", "gradient", "active")}
+    drawn = {name: curve and [number(value) for value in curve] for name, curve in curves.items()}
+    return {**dataclasses.asdict(found), **drawn}
 
 
 def _link(request: object) -> dict[str, object]:
