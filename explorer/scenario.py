@@ -111,6 +111,14 @@ class Scenario:
         """
         return _read(cls, chosen, "scenario")
 
+    def shown(self) -> Scenario:
+        """The scene without the rows that were typed or read but are not shown: who passes an
+        example on does not pass on what they wrote before."""
+        if self.data.source == "table":
+            return self
+        data = dataclasses.replace(self.data, rows=(), file="", reading=Reading())
+        return dataclasses.replace(self, data=data)
+
     def to_link(self) -> str:
         """A short text for the end of a URL: version, dot, deflated JSON of what differs."""
         text = json.dumps(_differences(self.to_json(), Scenario().to_json()), ensure_ascii=False)

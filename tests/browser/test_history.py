@@ -108,7 +108,9 @@ def test_a_link_put_into_the_address_opens_and_back_returns(page: Page) -> None:
 
 
 @pytest.mark.encoder
-def test_a_scene_too_large_for_a_link_is_kept_in_the_tab(page: Page) -> None:
+def test_a_scene_too_large_for_a_link_is_kept_in_the_tab(
+    page: Page, new_page: Callable[..., Page], server: Server
+) -> None:
     letters = random.Random(0)
     rows = [
         [" ".join(letters.choices("abcdefghijklmnopqrstuvwxyz", k=400)), f"short {i}", str(i % 3)]
@@ -130,6 +132,12 @@ def test_a_scene_too_large_for_a_link_is_kept_in_the_tab(page: Page) -> None:
         page.click("#lp-source-example")
     still(page)
     assert page.evaluate("location.hash").startswith("#1.")
+    # Nobody who gets the example's link gets the rows, but the tab still has them.
+    other = visit(new_page(), f"{server.address}/{page.evaluate('location.hash')}")
+    assert other.evaluate(f"{CHANNEL}.scenario.data.rows") == []
+    page.reload(wait_until="domcontentloaded")
+    page.wait_for_function(f"window.LossPrism && {CHANNEL}.drawn >= 1")
+    assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == rows
     with redrawn(page):
         page.go_back()
     assert loss_shown(page) == large
