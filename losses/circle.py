@@ -9,8 +9,10 @@ from torch import Tensor
 
 from losses import inputs
 from losses.cosent import PAIR_SYMBOLS, ordered_count
-from losses.geometry import cosine_matrix
+from losses.geometry import cosine_matrix, unit, unit_gradient
 from losses.reductions import log1p_sum_exp, log_sum_exp, mean_of, softplus
+from losses.reductions.classes import is_small, paced_circle
+from losses.reductions.closed_form import closed_form
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -119,6 +121,45 @@ def circle_per_anchor_definition(
     per_anchor = softplus(totals)
     loss = mean_of(per_anchor, per_anchor > 0)
     return loss
+
+
+def circle_per_anchor(
+    embeddings: Tensor, classes: Tensor, *, scale: float = 80.0, margin: float = 0.4
+) -> Tensor:
+    r"""Self-paced Circle loss for each anchor of a batch, the mean over those that have one.
+
+    log(1 + Σ_n e^{γ[s_n + m]₊(s_n − m)} · Σ_p e^{−γ[1 + m − s_p]₊(s_p − 1 + m)}) with the cosines s
+    of the anchor with every other of its class (p) and of the other classes (n), as
+    pytorch-metric-learning. The weights in brackets carry no gradient.
+
+    >>> embeddings = torch.eye(3)
+    >>> classes = torch.tensor([0, 0, 1])
+    >>> circle_per_anchor(embeddings, classes, scale=1.0, margin=0.25)  # log(1 + e^(−m² + 1 − m²))
+    tensor(1.2153)
+
+    Args:
+        embeddings: [N, D].
+        classes: [N], whole numbers.
+        scale: γ.
+        margin: m.
+    """
+    (embeddings,) = inputs.vectors(embeddings=embeddings)
+    classes = inputs.class_numbers(classes, len(embeddings))
+
+    def definition(embeddings: Tensor) -> Tensor:
+        return circle_per_anchor_definition(embeddings, classes, scale=scale, margin=margin)
+
+    def compute(
+        embeddings: Tensor, *, wanted: bool
+    ) -> tuple[Tensor, tuple[Tensor | None, ...] | None]:
+        units = unit(embeddings)
+        loss, slope = paced_circle(units, classes, scale=scale, margin=margin, wanted=wanted)
+        return loss, (unit_gradient(embeddings, slope),) if wanted else None
+
+    learned = isinstance(scale, Tensor) or isinstance(margin, Tensor)
+    if learned or is_small(len(embeddings), embeddings):
+        return definition(embeddings)
+    return closed_form(compute, definition, embeddings)
 
 
 def _all_terms(count: int, exponent: float) -> float:

@@ -13,8 +13,10 @@ from torch.nn.functional import cross_entropy
 
 from losses import inputs
 from losses.floors import least_binary, least_in_batch, simplex_gap
-from losses.geometry import cosine, cosine_matrix, dot_matrix, unit
+from losses.geometry import cosine, cosine_matrix, dot_matrix, unit, unit_gradient
 from losses.reductions import log1p_sum_exp, mean_of, softplus
+from losses.reductions.classes import is_small, several_positives, temperature_gradient
+from losses.reductions.closed_form import closed_form
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -125,6 +127,42 @@ def nt_xent_of_classes_definition(
     per_pair = log1p_sum_exp(terms, dim=1)
     loss = per_pair.sum() / max(len(per_pair), 1)
     return loss
+
+
+def nt_xent_of_classes(embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07) -> Tensor:
+    r"""NT-Xent with several positives: the mean over all ordered pairs (i, p) of one class of
+    −log( e^{s_ip} / (e^{s_ip} + Σ_{c_k ≠ c_i} e^{s_ik}) ), s = cos/τ.
+
+    The other positives do not stand in the denominator (pytorch-metric-learning's NTXentLoss).
+    Without any positive pair the loss is 0.
+
+    >>> embeddings = torch.eye(3)
+    >>> nt_xent_of_classes(embeddings, torch.tensor([0, 0, 1]))  # one negative each: log 2
+    tensor(0.6931)
+
+    Args:
+        embeddings: [N, D].
+        classes: [N], whole numbers.
+        temperature: τ.
+    """
+    inputs.above_zero(temperature=temperature)
+    (embeddings,) = inputs.vectors(embeddings=embeddings)
+    classes = inputs.class_numbers(classes, len(embeddings))
+
+    def definition(embeddings: Tensor, temperature: float | Tensor) -> Tensor:
+        return nt_xent_of_classes_definition(embeddings, classes, temperature=temperature)
+
+    def compute(
+        embeddings: Tensor, temperature: float | Tensor, *, wanted: bool
+    ) -> tuple[Tensor, tuple[Tensor | None, ...] | None]:
+        units = unit(embeddings)
+        loss, slope = several_positives(units, classes, temperature=temperature, wanted=wanted)
+        if not wanted:
+            return loss, None
+        to_temperature = temperature_gradient(temperature, (units, slope))
+        return loss, (unit_gradient(embeddings, slope), to_temperature)
+
+    return closed_form(compute, definition, embeddings, temperature)
 
 
 def nce_definition(

@@ -89,7 +89,7 @@ def class_numbers(classes: Tensor, count: int, *, most: int | None = None) -> Te
     if classes.is_floating_point():
         raise ValueError("classes must be whole numbers, not floating point")
     classes = classes.to(torch.int64)
-    if most is not None and _may_ask(classes):
+    if most is not None and may_ask(classes):
         outside = (classes < 0) | (classes >= most)
         if bool(outside.any()):
             row = int(outside.nonzero()[0])
@@ -116,7 +116,7 @@ def one_of(choices: tuple[str, ...], **named: str) -> None:
 def must_be_finite(**tensors: Tensor) -> None:
     """Refuse NaN and inf, naming the tensor and the first bad row (on the CPU only)."""
     for name, tensor in tensors.items():
-        if not _may_ask(tensor) or not tensor.is_floating_point():
+        if not may_ask(tensor) or not tensor.is_floating_point():
             continue
         # One sum asks the question; finding the row is left to the rare bad case, and to sums
         # that overflow although every value is finite.
@@ -131,5 +131,6 @@ def must_be_finite(**tensors: Tensor) -> None:
         raise ValueError(f"{name}{where} is {value}; every value must be a finite number")
 
 
-def _may_ask(tensor: Tensor) -> bool:
+def may_ask(tensor: Tensor) -> bool:
+    """Whether to read a number of the tensor holds nothing up and breaks no graph."""
     return tensor.is_cpu and not torch.compiler.is_compiling()

@@ -1,0 +1,57 @@
+"""A loss whose gradient is known as soon as its value is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+Given = Tensor | float | None
+Compute = Callable[..., tuple[Tensor, tuple[Tensor | None, ...] | None]]
+
+
+def closed_form(compute: Compute, definition: Callable[..., Tensor], *given: Given) -> Tensor:
+    """The loss of what is given by `compute`, with the gradient that it found on the way.
+
+    `compute(*given, wanted=…)` gives the loss and, if it is wanted, the gradient of each of the
+    given (None for what is no tensor). These and the given are all that is kept for the backward
+    pass. A second derivative is that of `definition(*given)`, the loss in differentiable steps.
+    """
+    tensors = [value for value in given if isinstance(value, Tensor)]
+    with torch.autocast(tensors[0].device.type, enabled=False):
+        if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+            return _ClosedForm.apply(compute, definition, *given)
+        return compute(*given, wanted=False)[0]
+
+
+class _ClosedForm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, compute, definition, *given):
+        loss, gradients = compute(*given, wanted=True)
+        ctx.definition = definition
+        ctx.plain = tuple(None if isinstance(value, Tensor) else value for value in given)
+        tensors = tuple(value if isinstance(value, Tensor) else None for value in given)
+        ctx.save_for_backward(*tensors, *gradients)
+        return loss
+
+    @staticmethod
+    def backward(ctx, upstream):
+        count, needed = len(ctx.plain), ctx.needs_input_grad[2:]
+        gradients = ctx.saved_tensors[count:]
+        if torch.is_grad_enabled():  # somebody asks for a second derivative
+            tensors = ctx.saved_tensors[:count]
+            given = [p if t is None else t for p, t in zip(ctx.plain, tensors, strict=True)]
+            gradients = _differentiable(ctx.definition, given, needed)
+        scaled = [g * upstream if need else None for g, need in zip(gradients, needed, strict=True)]
+        return None, None, *scaled
+
+
+def _differentiable(
+    definition: Callable[..., Tensor], given: list[Given], needed: tuple[bool, ...]
+) -> list[Tensor | None]:
+    moving = [value for value, need in zip(given, needed, strict=True) if need]
+    found = iter(
+        torch.autograd.grad(definition(*given), moving, create_graph=True, materialize_grads=True)
+    )
+    return [next(found) if need else None for need in needed]
