@@ -16,6 +16,7 @@ from losses.gather import gather_rows
 from losses.geometry import cosine, cosine_matrix, unit, unit_gradient
 from losses.reductions import log1p_sum_exp, mean_of, softplus
 from losses.reductions.classes import several_positives, temperature_gradient
+from losses.reductions.closed_form import closed_form
 from losses.reductions.gradient import with_gradient
 from losses.reductions.tiled import Directions, against_others, against_thresholds, both_ways
 from losses.spec import Convention, LossSpec, Parameter, Symbol
