@@ -77,7 +77,7 @@
     facet = available(channel.scenario.view.facet) ? channel.scenario.view.facet : "value";
     const shape = `${shown.rows}×${shown.columns}`;
     if (shape !== seen.shape) seen = { shape, top: 0, left: 0, rows: shown.rows, columns: shown.columns };
-    const single = isNumber();
+    const single = isNumber() || isEmpty();
     head.hidden = single;
     for (const part of [frame, orders.closest("label"), bar.firstChild, tableButton, card]) part.hidden = single;
     lone.hidden = !single;
@@ -94,14 +94,21 @@
 
   const stepShown = () => channel.picture.steps[channel.picture.chosen];
   const isNumber = () => "value" in stepShown();
+  const isEmpty = () => !isNumber() && shown.rows * shown.columns === 0;
 
-  // A step that is one number: large, with its formula; the loss with its landmarks.
+  // A step that is one number: large, with its formula; the loss with its landmarks. Or a step
+  // that is none: a batch without triplets, say.
   function showNumber() {
     const step = stepShown();
     const { figures, steps, chosen } = channel.picture;
     const formula = h("div.lp-live");
     if (step.latex) tex(formula, step.latex, true);
     else formula.append(h("code", {}, step.source || step.name));
+    if (isEmpty()) {
+      const cells = { rows: shown.all_rows, columns: shown.all_columns };
+      lone.replaceChildren(formula, h("p.lp-note", {}, say("ui.empty_step", cells)));
+      return;
+    }
     const told = [formula, h("strong", {}, show(step.value, 6))];
     if (chosen === steps.length - 1) {
       told.push(h("div.lp-marks", {}, LossPrism.scale(figures)));
@@ -234,7 +241,7 @@
   }
 
   function draw() {
-    if (!shown || isNumber()) return;
+    if (!shown || isNumber() || isEmpty()) return;
     const { rows, columns } = seen;
     const ratio = (window.devicePixelRatio || 1) * LossPrism.magnified(root);
     const frame = root.querySelector(".lp-frame").clientWidth;

@@ -364,7 +364,7 @@
     }
 
     // The scene of this entry of the browser's history: in its link, or, where it is too large for
-    // one, in what the browser keeps beside the address.
+    // one, in what the browser keeps beside the address. That keeps hidden rows too.
     async revisit() {
       const visit = (this.visits += 1);
       const [kept, link] = [history.state?.lossprism, location.hash.slice(1)];
@@ -372,6 +372,7 @@
       const usual = this.asked ? defaults : null;
       const scenario = link ? await this.read(link) : structuredClone(kept ?? usual);
       if (!scenario || visit !== this.visits) return;
+      if (link && kept) Object.assign(scenario.data, kept.data);
       this.show(scenario);
       this.link = link;
       this.place = placeOf(scenario);
@@ -527,7 +528,9 @@
         if (turn !== this.remembered) return;
         this.tooLong = link?.length > limits.link;
         this.link = this.tooLong || !link ? "" : link;
-        const kept = this.link ? null : structuredClone(this.scenario);
+        const { source, rows, file, reading } = this.scenario.data;
+        const hidden = source !== "table" && rows.length ? { data: { rows, file, reading } } : null;
+        const kept = structuredClone(this.link ? hidden : this.scenario);
         const place = placeOf(this.scenario);
         const write = this.place && this.place !== place ? "pushState" : "replaceState";
         this.place = place;

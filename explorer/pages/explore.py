@@ -231,7 +231,7 @@ def _sweep(request: object) -> dict[str, object]:
 
 
 def _link(request: object) -> dict[str, object]:
-    return {"link": Scenario.from_json(request).to_link()}
+    return {"link": Scenario.from_json(request).shown().to_link()}
 
 
 def _open_link(request: object) -> dict[str, object]:
@@ -274,7 +274,7 @@ TAKEAWAYS = {
     "scenario_json": (
         ".json",
         "application/json",
-        lambda e, *_: json.dumps(e.scenario.to_json(), ensure_ascii=False, indent=1),
+        lambda e, *_: json.dumps(e.scenario.shown().to_json(), ensure_ascii=False, indent=1),
     ),
 }
 

@@ -283,7 +283,7 @@ def temperature_gradient(
     return (-along / (2 * temperature)).reshape(temperature.shape)
 
 
-def blocks_against(units: Tensor, queue: Tensor) -> Iterator[Block]:
+def blocks_against(units: Tensor, queue: Tensor) -> Iterator[tuple[slice, slice, Tensor]]:
     for rows in parts_of(units):
         for columns in parts_of(queue):
             yield rows, columns, units[rows] @ queue[columns].T
