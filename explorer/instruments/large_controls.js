@@ -206,7 +206,7 @@
 
   // ---- Loss --------------------------------------------------------------------------------
 
-  const lossChoice = h("select", { id: "lp-large-loss", onchange: () => channel.change({ loss: lossChoice.value, parameters: {} }) });
+  const lossChoice = h("select", { id: "lp-large-loss", "data-title": "ui.loss", onchange: () => channel.change({ loss: lossChoice.value, parameters: {} }) });
   const FAMILIES = ["split", "streamed", "in_batch"];
   const family = ({ most, vectors }) => (vectors ? "in_batch" : most > 100_000 ? "split" : "streamed");
   for (const name of FAMILIES) {
@@ -240,6 +240,7 @@
     section("large.data", h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), Object.values(panels)),
     section("large.loss", lossChoice, lossNote, parameters),
   );
+  LossPrism.reword(root);
 
   function fill() {
     const { source, loss, parameters: chosen } = channel.asked;
