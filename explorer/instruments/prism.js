@@ -586,6 +586,16 @@
     },
   };
 
+  // Arrow keys walk along a row of tabs; Enter opens the one that is reached.
+  document.addEventListener("keydown", (event) => {
+    const tab = event.target.closest?.(".lp [role=tab]");
+    const way = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!tab || !way) return;
+    event.preventDefault();
+    const tabs = Array.from(tab.parentElement.querySelectorAll("[role=tab]:enabled"));
+    tabs.at((tabs.indexOf(tab) + way) % tabs.length).focus();
+  });
+
   document.documentElement.lang = language;
   // Gradio may add the scripts of the head when the document has long been read.
   function begin() {
