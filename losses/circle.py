@@ -9,6 +9,7 @@ from torch import Tensor
 
 from losses import inputs
 from losses.cosent import PAIR_SYMBOLS, ordered_count
+from losses.gather import gather_rows
 from losses.geometry import cosine_matrix
 from losses.reductions import log1p_sum_exp, log_sum_exp, mean_of, softplus
 from losses.reductions.classes import is_small, paced_circle
@@ -124,7 +125,12 @@ def circle_per_anchor_definition(
 
 
 def circle_per_anchor(
-    embeddings: Tensor, classes: Tensor, *, scale: float = 80.0, margin: float = 0.4
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    scale: float = 80.0,
+    margin: float = 0.4,
+    gather: bool = False,
 ) -> Tensor:
     r"""Self-paced Circle loss for each anchor of a batch, the mean over those that have one.
 
@@ -134,15 +140,18 @@ def circle_per_anchor(
 
     >>> embeddings = torch.eye(3)
     >>> classes = torch.tensor([0, 0, 1])
-    >>> circle_per_anchor(embeddings, classes, scale=1.0, margin=0.25)  # log(1 + e^(−m² + 1 − m²))
-    tensor(1.2153)
+    >>> circle_per_anchor(embeddings, classes, scale=1.0, margin=0.25)  # log(1 + e^(1 − 2m²))
+    tensor(1.2234)
 
     Args:
         embeddings: [N, D].
         classes: [N], whole numbers.
         scale: γ.
         margin: m.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
+    if gather:
+        embeddings, classes = gather_rows(embeddings)[0], gather_rows(classes)[0]
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
 
@@ -325,6 +334,7 @@ CIRCLE_SELF_PACED = LossSpec(
             r" \sum_{p} e^{-\gamma \alpha_p (s_{ap} - 1 + m)}\Bigr)",
             symbols=PER_ANCHOR,
             reads={"embeddings": "embeddings", "classes": "classes"},
+            function=circle_per_anchor,
         ),
     ),
 )
