@@ -69,7 +69,7 @@ def test_the_definition_and_the_function_agree(spec):
 def test_parameters_are_the_keywords_of_both_and_have_their_defaults(spec):
     function = inspect.signature(spec.function).parameters
     definition = inspect.signature(spec.definition).parameters
-    assert {n: a.default for n, a in function.items()} == {
+    assert {n: a.default for n, a in function.items() if n != "gather"} == {
         n: a.default for n, a in definition.items()
     }
     for parameter in spec.parameters:
@@ -82,8 +82,32 @@ def test_parameters_are_the_keywords_of_both_and_have_their_defaults(spec):
             continue
         assert parameter.default == argument.default
     left = set(function) - set(spec.reads) - {p.name for p in spec.parameters}
-    optional = {"queue", "queue_classes", "negatives", "positives"}
+    optional = {"queue", "queue_classes", "negatives", "positives", "gather"}
     assert left <= optional
+
+
+OTHERS = [
+    pytest.param(spec.under(other.name), other.function, id=other.function.__name__)
+    for spec in LOSSES.values()
+    for other in spec.conventions
+    if other.function
+]
+
+
+@pytest.mark.parametrize(("spec", "function"), OTHERS)
+def test_the_function_of_a_convention_has_its_keywords_and_its_number(spec, function):
+    assert getattr(losses, function.__name__) is function
+    assert function.__name__ in losses.__all__
+    assert ">>>" in function.__doc__
+    assert "Args" in function.__doc__
+    accepted = inspect.signature(function).parameters
+    assert {n: a.default for n, a in accepted.items() if n != "gather"} == {
+        n: a.default for n, a in inspect.signature(spec.definition).parameters.items()
+    }
+    given = inputs_for(spec, seed=21)
+    torch.testing.assert_close(
+        function(**given), spec.definition(**given, **spec.defaults), rtol=1e-12, atol=0
+    )
 
 
 @pytest.mark.parametrize("spec", EVERY)
