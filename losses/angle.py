@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -75,8 +76,12 @@ ANGLE = LossSpec(
         "in_phase": Symbol(r"\rho_i = \sum (a c + b d)_i", ("pair",)),
         "out_of_phase": Symbol(r"\kappa_i = \sum (b c - a d)_i", ("pair",)),
         "scores": Symbol(
-            r"s_i = |\rho_i + \kappa_i|", ("pair",), r"|«in_phase[r]» + «out_of_phase[r]»|"
+            r"s_i = |\rho_i + \kappa_i|",
+            ("pair",),
+            r"|«in_phase[r]» + «out_of_phase[r]»|",
+            signed=False,
         ),
+        "scaled": replace(PAIR_SYMBOLS["scaled"], signed=False),
         "loss": Symbol(r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)"),
     },
     parameters=(SCALE,),

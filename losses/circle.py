@@ -216,10 +216,16 @@ PER_ANCHOR = {
     "itself": Symbol("i = k", SENTENCES),
     "positives": Symbol(r"c_i = c_k,\ i \ne k", SENTENCES),
     "positive_pace": Symbol(
-        r"\alpha^+_{ik} = [1 + m - s_{ik}]_+", SENTENCES, "[1 + «margin» - «similarities[r,c]»]_+"
+        r"\alpha^+_{ik} = [1 + m - s_{ik}]_+",
+        SENTENCES,
+        "[1 + «margin» - «similarities[r,c]»]_+",
+        signed=False,
     ),
     "negative_pace": Symbol(
-        r"\alpha^-_{ik} = [s_{ik} + m]_+", SENTENCES, "[«similarities[r,c]» + «margin»]_+"
+        r"\alpha^-_{ik} = [s_{ik} + m]_+",
+        SENTENCES,
+        "[«similarities[r,c]» + «margin»]_+",
+        signed=False,
     ),
     "positive_logits": Symbol(
         r"p_{ik} = -\gamma \alpha^+_{ik} (s_{ik} - 1 + m)",
@@ -242,6 +248,7 @@ PER_ANCHOR = {
         r"\ell_i = \log\bigl(1 + e^{P_i + N_i}\bigr)",
         ("sentence",),
         r"\log\bigl(1 + e^{«totals[r]»}\bigr)",
+        signed=False,
     ),
     "loss": Symbol(r"\mathcal L = \text{mean of}\ \ell_i > 0"),
 }
@@ -296,10 +303,13 @@ CIRCLE_SELF_PACED = LossSpec(
         **PAIR_SYMBOLS,
         **LOGITS,
         "positive_pace": Symbol(
-            r"\alpha_i = [1 + m - s_i]_+", ("pair",), r"[1 + «margin» - «scores[r]»]_+"
+            r"\alpha_i = [1 + m - s_i]_+",
+            ("pair",),
+            r"[1 + «margin» - «scores[r]»]_+",
+            signed=False,
         ),
         "negative_pace": Symbol(
-            r"\alpha_j = [s_j + m]_+", ("pair",), r"[«scores[r]» + «margin»]_+"
+            r"\alpha_j = [s_j + m]_+", ("pair",), r"[«scores[r]» + «margin»]_+", signed=False
         ),
         "positive_logits": Symbol(
             r"p_i = -\gamma \alpha_i (s_i - 1 + m)",

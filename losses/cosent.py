@@ -232,7 +232,10 @@ WEIGHTED_COSENT = LossSpec(
     symbols={
         **PAIR_SYMBOLS,
         "gaps": Symbol(
-            r"w_{ji} = [y_i - y_j]_+", ("pair", "pair"), r"[«labels[c]» - «labels[r]»]_+"
+            r"w_{ji} = [y_i - y_j]_+",
+            ("pair", "pair"),
+            r"[«labels[c]» - «labels[r]»]_+",
+            signed=False,
         ),
         "terms": Symbol(
             r"t_{ji} = d_{ji} + \ln w_{ji}",
@@ -269,7 +272,9 @@ HIERARCHICAL_COSENT = LossSpec(
             r"t^{(l)}_{ji} = d^{(l)}_{ji}\ \text{where}\ y_j < y_i", ("level", "pair", "pair")
         ),
         "level_losses": Symbol(
-            r"\mathcal L_l = \log\Bigl(1 + \sum_{j,i} e^{t^{(l)}_{ji}}\Bigr)", ("level",)
+            r"\mathcal L_l = \log\Bigl(1 + \sum_{j,i} e^{t^{(l)}_{ji}}\Bigr)",
+            ("level",),
+            signed=False,
         ),
         "loss": Symbol(r"\mathcal L = \sum_l \beta_l \mathcal L_l"),
     },

@@ -463,7 +463,9 @@ QUERY_SYMBOLS = {
         ("query", "key"),
         r"«logits[r,c]» - «positive[r]»",
     ),
-    "per_query": Symbol(r"\ell_i = \log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)", ("query",)),
+    "per_query": Symbol(
+        r"\ell_i = \log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)", ("query",), signed=False
+    ),
     "loss": Symbol(r"\mathcal L = \frac1N \sum_i \ell_i"),
 }
 
@@ -480,7 +482,9 @@ INFO_NCE = LossSpec(
         "backward_terms": Symbol(
             r"b_{ij} = s_{ji} - s_{ii}\ \text{where}\ j \ne i", ("key", "query")
         ),
-        "per_key": Symbol(r"\ell'_i = \log\Bigl(1 + \sum_{j \ne i} e^{b_{ij}}\Bigr)", ("key",)),
+        "per_key": Symbol(
+            r"\ell'_i = \log\Bigl(1 + \sum_{j \ne i} e^{b_{ij}}\Bigr)", ("key",), signed=False
+        ),
         "loss": Symbol(
             r"\mathcal L = \frac1N \sum_i \ell_i"
             r"\ \text{or}\ \frac{1}{2N} \sum_i (\ell_i + \ell'_i)"
@@ -537,7 +541,9 @@ NT_XENT = LossSpec(
             ("view", "view"),
             r"«logits[r,c]» - «positive[r]»",
         ),
-        "per_view": Symbol(r"\ell_i = \log\Bigl(1 + \sum_k e^{t_{ik}}\Bigr)", ("view",)),
+        "per_view": Symbol(
+            r"\ell_i = \log\Bigl(1 + \sum_k e^{t_{ik}}\Bigr)", ("view",), signed=False
+        ),
         "loss": Symbol(r"\mathcal L = \frac{1}{2N} \sum_i \ell_i"),
     },
     parameters=(temperature_parameter(0.5),),
@@ -576,7 +582,9 @@ NT_XENT = LossSpec(
                     r"t_{tk} = s_{ik} - s_{ip}\ \text{where}\ c_k \ne c_i",
                     ("triplet", "sentence"),
                 ),
-                "per_pair": Symbol(r"\ell_t = \log\Bigl(1 + \sum_k e^{t_{tk}}\Bigr)", ("triplet",)),
+                "per_pair": Symbol(
+                    r"\ell_t = \log\Bigl(1 + \sum_k e^{t_{tk}}\Bigr)", ("triplet",), signed=False
+                ),
                 "loss": Symbol(r"\mathcal L = \frac{1}{|P|} \sum_t \ell_t"),
             },
             reads={"embeddings": "embeddings", "classes": "paired_classes"},
@@ -606,13 +614,15 @@ NCE = LossSpec(
             r"t_{ik} = \log\bigl(1 + e^{x_{ik}}\bigr)\ \text{where}\ k \ne i",
             ("query", "key"),
             r"\log\bigl(1 + e^{«excess[r,c]»}\bigr)",
+            signed=False,
         ),
         "data_terms": Symbol(
             r"d_i = \log\bigl(1 + e^{\nu - p_i}\bigr)",
             ("query",),
             r"\log\bigl(1 + e^{«log_noise» - «positive[r]»}\bigr)",
+            signed=False,
         ),
-        "per_query": Symbol(r"\ell_i = d_i + \sum_k t_{ik}", ("query",)),
+        "per_query": Symbol(r"\ell_i = d_i + \sum_k t_{ik}", ("query",), signed=False),
         "loss": Symbol(r"\mathcal L = \overline{t_{ik}}\ \text{or}\ \frac1N \sum_i \ell_i"),
     },
     parameters=(
@@ -653,6 +663,7 @@ SIGLIP = LossSpec(
             r"t_{ij} = \log\bigl(1 + e^{-z_{ij} s_{ij}}\bigr)",
             ("query", "key"),
             r"\log\bigl(1 + e^{-(«signs[r,c]») \cdot («logits[r,c]»)}\bigr)",
+            signed=False,
         ),
         "loss": Symbol(r"\mathcal L = \frac1N \sum_{i,j} t_{ij}"),
     },

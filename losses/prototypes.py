@@ -218,7 +218,7 @@ PROTOTYPE_SYMBOLS = {
     "similarities": Symbol(r"\cos\theta_{ij}", ("sentence", "class")),
     "others": Symbol(r"j \ne c_i", ("sentence", "class")),
     "per_sentence": Symbol(
-        r"\ell_i = \log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)", ("sentence",)
+        r"\ell_i = \log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)", ("sentence",), signed=False
     ),
     "loss": Symbol(r"\mathcal L = \frac1N \sum_i \ell_i"),
 }

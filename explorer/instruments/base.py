@@ -16,15 +16,26 @@ HERE = Path(__file__).resolve().parent
 SCRIPTS = (
     "vendor/katex/katex.min.js",
     "prism.js",
+    "table.js",
+    "scale.js",
     "header.js",
+    "progress.js",
     "controls.js",
     "figures.js",
+    "sweep.js",
     "derivation.js",
     "matrix.js",
     "bars.js",
     "terms.js",
     "pairs.js",
     "takeaway.js",
+    "large_scene.js",
+    "large_controls.js",
+    "large_figures.js",
+    "large_map.js",
+    "large_histogram.js",
+    "large_terms.js",
+    "large_pairs.js",
 )
 STYLES = ("vendor/katex/katex.min.css", "prism.css")
 

@@ -114,12 +114,12 @@ def loss_shown(page: Page) -> float:
 
 
 def figure(page: Page, key: str) -> str:
-    return page.locator(f"[data-title='figure.{key}.about'] strong").inner_text()
+    return page.locator(f"[data-figure={key}] strong").inner_text()
 
 
 def figure_note(page: Page, key: str) -> str:
     """The small print below a figure: "64 of 269"."""
-    return page.locator(f"[data-title='figure.{key}.about'] small").first.inner_text()
+    return page.locator(f"[data-figure={key}] small").first.inner_text()
 
 
 def table_rows(page: Page) -> list[list[str]]:

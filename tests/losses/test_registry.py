@@ -157,6 +157,17 @@ def test_every_name_of_a_definition_has_latex_and_axes(spec, changed):
 
 
 @pytest.mark.parametrize(("spec", "changed"), NAMED_FORMS)
+def test_what_is_not_signed_never_falls_below_zero(spec, changed):
+    for seed in range(5):
+        given = inputs_for(spec, seed=seed)
+        for name, value in steps_of(
+            spec.definition, **given, **{**spec.defaults, **changed}
+        ).items():
+            if isinstance(value, Tensor) and not spec.symbols[name].signed:
+                assert bool((value >= 0).all()), name
+
+
+@pytest.mark.parametrize(("spec", "changed"), NAMED_FORMS)
 def test_live_formulas_name_what_there_is(spec, changed):
     settings = {**spec.defaults, **changed}
     steps = steps_of(spec.definition, **inputs_for(spec, seed=2), **settings)
