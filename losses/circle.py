@@ -9,9 +9,9 @@ from torch import Tensor
 
 from losses import inputs
 from losses.cosent import PAIR_SYMBOLS, ordered_count
-from losses.gather import gather_rows
+from losses.gather import gathered
 from losses.geometry import cosine_matrix
-from losses.reductions import log1p_sum_exp, log_sum_exp, mean_of, softplus
+from losses.reductions import log1p_ordered_sum_exp, log1p_sum_exp, log_sum_exp, mean_of, softplus
 from losses.reductions.classes import is_small, paced_circle
 from losses.reductions.gradient import with_gradient
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -41,6 +41,7 @@ def circle(
     scale: float = 64.0,
     positive_margin: float = 0.0,
     negative_margin: float = 0.0,
+    gather: bool = False,
 ) -> Tensor:
     r"""log(1 + Σ_neg exp(γ(s_j − Δ_n)) · Σ_pos exp(−γ(s_i − Δ_p))) (S1 eq. 2–4).
 
@@ -57,15 +58,11 @@ def circle(
         scale: γ.
         positive_margin: Δ_p, the score a positive should exceed.
         negative_margin: Δ_n, the score a negative should stay below.
+        gather: compare with the pairs of all processes too; see `losses.gather`.
     """
-    scores, labels = inputs.pair_scores(scores, labels)
-    return circle_definition(
-        scores,
-        labels,
-        scale=scale,
-        positive_margin=positive_margin,
-        negative_margin=negative_margin,
-    )
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    shift = scale * (positive_margin - negative_margin)
+    return log1p_ordered_sum_exp(scores, scores, labels, scale=scale, shift=shift)
 
 
 def circle_self_paced_definition(
@@ -83,7 +80,12 @@ def circle_self_paced_definition(
 
 
 def circle_self_paced(
-    scores: Tensor, labels: Tensor, *, scale: float = 64.0, margin: float = 0.25
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    scale: float = 64.0,
+    margin: float = 0.25,
+    gather: bool = False,
 ) -> Tensor:
     r"""Circle loss with weights α_p = [1 + m − s]₊, α_n = [s + m]₊ (Sun et al. 2020, eq. 6).
 
@@ -97,9 +99,12 @@ def circle_self_paced(
         scores, labels: [N] each, as for `circle`.
         scale: γ.
         margin: m.
+        gather: as for `circle`.
     """
-    scores, labels = inputs.pair_scores(scores, labels)
-    return circle_self_paced_definition(scores, labels, scale=scale, margin=margin)
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    negatives = (scores + margin).relu().detach() * (scores - margin)
+    positives = (1 + margin - scores).relu().detach() * (scores - (1 - margin))
+    return log1p_ordered_sum_exp(negatives, positives, labels, scale=scale)
 
 
 def circle_per_anchor_definition(
@@ -150,8 +155,7 @@ def circle_per_anchor(
         margin: m.
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
-    if gather:
-        embeddings, classes = gather_rows(embeddings)[0], gather_rows(classes)[0]
+    embeddings, classes = gathered(gather, embeddings, classes)
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from losses import geometry, inputs
-from losses.gather import gather_rows
+from losses.gather import gathered
 from losses.reductions import mean_of
 from losses.reductions.classes import is_small
 from losses.reductions.gradient import with_gradient
@@ -162,11 +162,6 @@ def triplet(
         distance: "euclidean", "squared_euclidean" or "cosine".
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
-    if gather:
-        anchors, positives, negatives, classes = (
-            given if given is None else gather_rows(given)[0]
-            for given in (anchors, positives, negatives, classes)
-        )
     inputs.one_of(MININGS, mining=mining)
     inputs.one_of(geometry.DISTANCES, distance=distance)
     if mining == "given":
@@ -177,6 +172,7 @@ def triplet(
             )
         if classes is not None:
             raise ValueError('classes have no use while mining is "given"')
+        anchors, positives, negatives = gathered(gather, anchors, positives, negatives)
         anchors, positives, negatives = inputs.paired(
             anchors=anchors, positives=positives, negatives=negatives
         )
@@ -188,6 +184,7 @@ def triplet(
             f"mining is {mining!r}, which finds positives and negatives among the anchors "
             'by class; to use given ones, choose mining "given"'
         )
+    anchors, classes = gathered(gather, anchors, classes)
     return _from_classes(anchors, classes, mining, margin, distance)
 
 
@@ -252,8 +249,7 @@ def triplet_over_violating(
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     inputs.one_of(geometry.DISTANCES, distance=distance)
-    if gather:
-        anchors, classes = gather_rows(anchors)[0], gather_rows(classes)[0]
+    anchors, classes = gathered(gather, anchors, classes)
     return _from_classes(anchors, classes, "violating", margin, distance)
 
 
@@ -288,8 +284,7 @@ def triplet_unit(
         margin: m.
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
-    if gather:
-        anchors, classes = gather_rows(anchors)[0], gather_rows(classes)[0]
+    anchors, classes = gathered(gather, anchors, classes)
     return _from_classes(anchors, classes, "violating", margin, "chord")
 
 

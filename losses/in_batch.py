@@ -12,7 +12,7 @@ from torch import Tensor
 
 from losses import inputs
 from losses.floors import least_binary, least_in_batch, simplex_gap
-from losses.gather import gather_rows
+from losses.gather import gathered
 from losses.geometry import cosine, cosine_matrix, unit
 from losses.reductions import log1p_sum_exp, mean_of, softplus
 from losses.reductions.classes import several_positives
@@ -195,8 +195,7 @@ def nt_xent_of_classes(
         temperature: τ.
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
-    if gather:
-        embeddings, classes = gather_rows(embeddings)[0], gather_rows(classes)[0]
+    embeddings, classes = gathered(gather, embeddings, classes)
     inputs.above_zero(temperature=temperature)
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))

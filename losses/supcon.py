@@ -9,7 +9,7 @@ from torch import Tensor
 
 from losses import inputs
 from losses.floors import simplex_gap
-from losses.gather import gather_rows
+from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.in_batch import temperature_parameter
 from losses.reductions import log1p_sum_exp, log_sum_exp, mean_of
@@ -72,8 +72,7 @@ def supcon(
         gather: the batch is that of all processes of torch.distributed (`losses.gather`); the
             queue is the same in all of them.
     """
-    if gather:
-        embeddings, classes = gather_rows(embeddings)[0], gather_rows(classes)[0]
+    embeddings, classes = gathered(gather, embeddings, classes)
     inputs.above_zero(temperature=temperature)
     embeddings, queue = inputs.vectors(embeddings=embeddings, queue=queue)
     classes = inputs.class_numbers(classes, len(embeddings))
@@ -131,8 +130,7 @@ def supcon_with_zeros(
         temperature: τ.
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
-    if gather:
-        embeddings, classes = gather_rows(embeddings)[0], gather_rows(classes)[0]
+    embeddings, classes = gathered(gather, embeddings, classes)
     inputs.above_zero(temperature=temperature)
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))

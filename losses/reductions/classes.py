@@ -21,6 +21,7 @@ from losses.reductions.plain import softplus
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
+
 def supervised(
     wanted: Sequence[bool],
     embeddings: Tensor,
