@@ -12,7 +12,7 @@ from torch import Tensor
 
 from losses import inputs
 from losses.floors import least_binary, least_in_batch, simplex_gap
-from losses.gather import gathered
+from losses.gather import gather_rows, gathered
 from losses.geometry import cosine, cosine_matrix, unit
 from losses.reductions import log1p_sum_exp, mean_of, softplus
 from losses.reductions.classes import several_positives
@@ -52,6 +52,7 @@ def info_nce(
     negatives: Tensor | None = None,
     temperature: float = 0.05,
     symmetric: bool = False,
+    gather: bool = False,
 ) -> Tensor:
     r"""mean_i −log( exp(cos(q_i, k_i)/τ) / Σ_j exp(cos(q_i, k_j)/τ) ) (S1 eq. 5–7; S2).
 
@@ -64,14 +65,18 @@ def info_nce(
         negatives: [Q, D], further keys for every query.
         temperature: τ.
         symmetric: average with the same loss from keys to queries (in the batch only).
+        gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature)
-    queries, keys = inputs.paired(queries=queries, keys=keys)
-    if negatives is not None:
-        queries, keys, negatives = inputs.vectors(queries=queries, keys=keys, negatives=negatives)
+    if gather:
+        queries, keys, negatives = _gathered(queries, keys, negatives)
+    queries, keys, negatives = inputs.vectors(
+        inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
+    )
+    inputs.must_be_paired(queries=queries, keys=keys)
     return with_gradient(
-        _info_nce_and_gradient,
-        _info_nce_again,
+        _info_nce_by_tiles,
+        _info_nce_densely,
         queries,
         keys,
         negatives,
@@ -80,18 +85,22 @@ def info_nce(
     )
 
 
-def _info_nce_again(queries, keys, negatives, scale, symmetric):
+def _gathered(*parts: Tensor | None) -> list[Tensor | None]:
+    return [part if part is None else gather_rows(part)[0] for part in parts]
+
+
+def _info_nce_densely(queries, keys, negatives, scale, symmetric):
     return info_nce_definition(
         queries, keys, negatives=negatives, temperature=1 / scale, symmetric=symmetric
     )
 
 
-def _info_nce_and_gradient(wanted, queries, keys, negatives, scale, symmetric):
+def _info_nce_by_tiles(wanted, queries, keys, negatives, scale, symmetric):
     count = len(queries)
     parts = [part for part in (queries, keys, negatives) if part is not None]
     points = Directions(torch.cat(parts), wanted=any(wanted))
-    needed = (wanted[0] or wanted[3], wanted[1] or wanted[2] or wanted[3])
-    logits = points.between(slice(0, count), slice(count, None), scale, needed)
+    sides = (wanted[0] or wanted[3], wanted[1] or wanted[2] or wanted[3])
+    logits = points.between(slice(0, count), slice(count, None), scale, sides)
     place = torch.arange(count, device=queries.device)
     own = logits.at(place)
     if symmetric:
@@ -122,7 +131,9 @@ def nt_xent_definition(first: Tensor, second: Tensor, *, temperature: float = 0.
     return loss
 
 
-def nt_xent(first: Tensor, second: Tensor, *, temperature: float = 0.5) -> Tensor:
+def nt_xent(
+    first: Tensor, second: Tensor, *, temperature: float = 0.5, gather: bool = False
+) -> Tensor:
     r"""InfoNCE over the 2N views z = [first; second], each against all but itself (S2; SimCLR).
 
     mean_i −log( exp(cos(z_i, z_p(i))/τ) / Σ_{k≠i} exp(cos(z_i, z_k)/τ) ).
@@ -134,20 +145,23 @@ def nt_xent(first: Tensor, second: Tensor, *, temperature: float = 0.5) -> Tenso
     Args:
         first, second: [N, D] each, two views of the same N things.
         temperature: τ.
+        gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature)
-    first, second = inputs.paired(first=first, second=second)
-    return with_gradient(_nt_xent_and_gradient, _nt_xent_again, first, second, 1 / temperature)
+    if gather:
+        first, second = _gathered(first, second)
+    first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
+    return with_gradient(_nt_xent_by_tiles, _nt_xent_densely, first, second, 1 / temperature)
 
 
-def _nt_xent_again(first, second, scale):
+def _nt_xent_densely(first, second, scale):
     return nt_xent_definition(first, second, temperature=1 / scale)
 
 
-def _nt_xent_and_gradient(wanted, first, second, scale):
+def _nt_xent_by_tiles(wanted, first, second, scale):
     points = Directions(torch.cat((first, second)), wanted=any(wanted))
     every = slice(0, None)
-    logits = points.between(every, every, scale, (any(wanted), any(wanted)))
+    logits = points.between(every, every, scale, (any(wanted),) * 2)
     count = 2 * len(first)
     place = torch.arange(count, device=first.device)
     partner = place.roll(len(first))
@@ -246,6 +260,7 @@ def nce(
     noise_ratio: float = 1.0,
     full: bool = False,
     log_noise: float = 0.0,
+    gather: bool = False,
 ) -> Tensor:
     r"""Is this key the query's own, or noise? −mean log( e^{s⁺/τ} / (e^{s⁺/τ} + m e^{s⁻/τ}) ) (S2).
 
@@ -263,10 +278,16 @@ def nce(
         noise_ratio: m, noise keys for each true one.
         full: both kinds of decision, each with its own term.
         log_noise: ν = ln(m·p_n), of the full form.
+        gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature, noise_ratio=noise_ratio)
-    queries, keys = inputs.paired(queries=queries, keys=keys)
-    queries, keys, negatives = inputs.vectors(queries=queries, keys=keys, negatives=negatives)
+    if gather:
+        queries, keys, negatives = _gathered(queries, keys, negatives)
+    least = inputs.for_products(queries) if negatives is None else torch.float32
+    queries, keys, negatives = inputs.vectors(
+        least, queries=queries, keys=keys, negatives=negatives
+    )
+    inputs.must_be_paired(queries=queries, keys=keys)
     if negatives is not None and (negatives.ndim != 3 or len(negatives) != len(queries)):
         raise ValueError(
             f"negatives has shape {tuple(negatives.shape)}; "
@@ -283,17 +304,18 @@ def nce(
             log_noise=log_noise,
         )
     if full:
+        inputs.one_number(log_noise=log_noise)
         return _decisions(queries, keys, 1 / temperature, log_noise)
     return with_gradient(
-        _nce_and_gradient, _nce_again, queries, keys, 1 / temperature, math.log(noise_ratio)
+        _nce_by_tiles, _nce_densely, queries, keys, 1 / temperature, math.log(noise_ratio)
     )
 
 
-def _nce_again(queries, keys, scale, log_ratio):
+def _nce_densely(queries, keys, scale, log_ratio):
     return nce_definition(queries, keys, temperature=1 / scale, noise_ratio=math.exp(log_ratio))
 
 
-def _nce_and_gradient(wanted, queries, keys, scale, log_ratio):
+def _nce_by_tiles(wanted, queries, keys, scale, log_ratio):
     count = len(queries)
     share = 1 / max(count * (count - 1), 1)
     points, logits, place = _cosines(wanted, queries, keys, scale)
@@ -311,14 +333,14 @@ def _decisions(queries, keys, scale, threshold):
 
     The sign is − on the diagonal, where a key is the query's own, and + elsewhere.
     """
-    return with_gradient(_decisions_and_gradient, _decisions_again, queries, keys, scale, threshold)
+    return with_gradient(_decisions_by_tiles, _decisions_densely, queries, keys, scale, threshold)
 
 
-def _decisions_again(queries, keys, scale, threshold):
+def _decisions_densely(queries, keys, scale, threshold):
     return siglip_definition(queries, keys, scale=scale, bias=-threshold)
 
 
-def _decisions_and_gradient(wanted, queries, keys, scale, threshold):
+def _decisions_by_tiles(wanted, queries, keys, scale, threshold):
     count = len(queries)
     points, logits, place = _cosines(wanted, queries, keys, scale)
     missing = threshold - logits.at(place)
@@ -338,8 +360,8 @@ def _cosines(wanted, queries, keys, scale):
     """The vectors as directions, the logits of queries with keys, and where each one's own is."""
     count = len(queries)
     points = Directions(torch.cat((queries, keys)), wanted=any(wanted))
-    needed = (wanted[0] or wanted[2], wanted[1] or wanted[2])
-    logits = points.between(slice(0, count), slice(count, None), scale, needed)
+    sides = (wanted[0] or wanted[2], wanted[1] or wanted[2])
+    logits = points.between(slice(0, count), slice(count, None), scale, sides)
     return points, logits, torch.arange(count, device=queries.device)
 
 
@@ -354,7 +376,14 @@ def siglip_definition(
     return loss
 
 
-def siglip(queries: Tensor, keys: Tensor, *, scale: float = 10.0, bias: float = -10.0) -> Tensor:
+def siglip(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    scale: float = 10.0,
+    bias: float = -10.0,
+    gather: bool = False,
+) -> Tensor:
     r"""1/N Σ_ij log(1 + exp(−z_ij (t·cos(q_i, k_j) + b))), z = 1 for own keys, −1 for others.
 
     >>> siglip(torch.eye(1), torch.eye(1), scale=1.0, bias=0.0)  # log(1 + e^−1)
@@ -364,8 +393,12 @@ def siglip(queries: Tensor, keys: Tensor, *, scale: float = 10.0, bias: float = 
         queries, keys: [N, D] each; key i belongs to query i.
         scale: t.
         bias: b, which starts low because most pairs are not positive (Zhai et al. 2023).
+        gather: of the batch that all processes make together (see `losses.gather`).
     """
-    queries, keys = inputs.paired(queries=queries, keys=keys)
+    inputs.one_number(scale=scale, bias=bias)
+    if gather:
+        queries, keys = _gathered(queries, keys)
+    queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
     return _decisions(queries, keys, scale, -bias)
 
 

@@ -36,32 +36,33 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
         classes: [N], the number of each one's prototype.
         prototypes: [C, D], one row for each class.
     """
-    embeddings, prototypes = inputs.vectors(embeddings=embeddings, prototypes=prototypes)
+    embeddings, prototypes = inputs.vectors(
+        inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
+    )
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
     total = with_gradient(
-        _softmax_and_gradient, _softmax_again, embeddings, prototypes, classes, len(embeddings)
+        _softmax_by_tiles, _softmax_densely, embeddings, prototypes, classes, len(embeddings)
     )
     return total / len(embeddings)
 
 
-def _softmax_again(embeddings, prototypes, classes, count):
+def _softmax_densely(embeddings, prototypes, classes, count):
     return count * softmax_definition(embeddings, classes, prototypes=prototypes)
 
 
-def _softmax_and_gradient(wanted, embeddings, prototypes, classes, count):
+def _softmax_by_tiles(wanted, embeddings, prototypes, classes, count):
+    exact = torch.promote_types(embeddings.dtype, torch.float32)
     by_embeddings, by_prototypes = (
-        torch.zeros_like(part, dtype=torch.promote_types(part.dtype, torch.float32))
-        if needed
-        else None
+        torch.zeros_like(part, dtype=exact) if needed else None
         for part, needed in zip((embeddings, prototypes), wanted[:2], strict=True)
     )
     logits = Logits(embeddings, prototypes, 1.0, by_embeddings, by_prototypes)
     total, pulls = against_others(logits, logits.at(classes), classes[:, None])
     logits.subtract_at(classes, pulls)
-    by_embeddings, by_prototypes = (
-        None if one is None else one.to(embeddings.dtype) for one in (by_embeddings, by_prototypes)
+    gradient = (
+        None if g is None else g.to(embeddings.dtype) for g in (by_embeddings, by_prototypes)
     )
-    return total, (by_embeddings, by_prototypes, None, None)
+    return total, (*gradient, None, None)
 
 
 def arcface_definition(
@@ -106,24 +107,27 @@ def arcface(
         scale: s.
         margin: m, in radians.
     """
-    embeddings, prototypes = inputs.vectors(embeddings=embeddings, prototypes=prototypes)
+    embeddings, prototypes = inputs.vectors(
+        inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
+    )
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
+    inputs.one_number(scale=scale)
     return with_gradient(
-        _arcface_and_gradient, _arcface_again, embeddings, prototypes, classes, scale, margin
+        _arcface_by_tiles, _arcface_densely, embeddings, prototypes, classes, scale, margin
     )
 
 
-def _arcface_again(embeddings, prototypes, classes, scale, margin):
+def _arcface_densely(embeddings, prototypes, classes, scale, margin):
     return arcface_definition(
         embeddings, classes, prototypes=prototypes, scale=scale, margin=margin
     )
 
 
-def _arcface_and_gradient(wanted, embeddings, prototypes, classes, scale, margin):
+def _arcface_by_tiles(wanted, embeddings, prototypes, classes, scale, margin):
     count = len(embeddings)
     points = Directions(torch.cat((embeddings, prototypes)), wanted=any(wanted))
-    needed = (wanted[0] or wanted[3], wanted[1] or wanted[3])
-    logits = points.between(slice(0, count), slice(count, None), scale, needed)
+    sides = (wanted[0] or wanted[3], wanted[1] or wanted[3])
+    logits = points.between(slice(0, count), slice(count, None), scale, sides)
     own = logits.at(classes) / scale
     sines = sine(own)
     moved = own * math.cos(margin) - sines * math.sin(margin)

@@ -1,4 +1,4 @@
-"""A loss whose gradient comes with its value: nothing is kept for the backward pass but both."""
+"""A loss whose gradient comes with its value; all that is kept is that and the inputs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ Exact = Callable[..., tuple[Tensor, Sequence[Tensor | None]]]
 def with_gradient(exact: Exact, definition: Callable[..., Tensor], *given: object) -> Tensor:
     """The value of `exact`, which autograd differentiates by the gradient that `exact` knows.
 
-    A gradient of the gradient is taken of `definition`, the same loss in plain torch.
+    A gradient of the gradient is taken of `definition`, the same loss in plain torch, and so is
+    all that `torch.func` asks for.
     """
+    if torch._C._are_functorch_transforms_active():
+        return definition(*map(_raised, given))
     wanted = [isinstance(one, Tensor) and one.requires_grad for one in given]
     if torch.is_grad_enabled() and any(wanted):
         return _WithGradient.apply(exact, definition, *given)
@@ -26,7 +29,9 @@ def with_gradient(exact: Exact, definition: Callable[..., Tensor], *given: objec
 class _WithGradient(torch.autograd.Function):
     @staticmethod
     def forward(ctx, exact, definition, *given):
-        value, gradients = exact(ctx.needs_input_grad[2:], *given)
+        wanted = ctx.needs_input_grad[2:]
+        value, gradients = exact(wanted, *given)
+        gradients = [one if needed else None for one, needed in zip(gradients, wanted, strict=True)]
         tensors = [one if isinstance(one, Tensor) else None for one in given]
         ctx.save_for_backward(*tensors, *gradients)
         ctx.definition = definition

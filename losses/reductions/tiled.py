@@ -45,8 +45,8 @@ class Directions:
     def between(
         self, rows: slice, columns: slice, scale: float | Tensor, wanted: tuple[bool, bool]
     ) -> Logits:
-        """scale · cos of one part with another, their gradient added up here."""
-        largest = math.inf if isinstance(scale, Tensor) else scale
+        """scale · cos of two parts; their gradient, if `wanted`, is added up here."""
+        largest = math.inf if isinstance(scale, Tensor) else abs(scale)
         by_rows, by_columns = (
             self.gradient[part] if needed else None
             for part, needed in zip((rows, columns), wanted, strict=True)
