@@ -141,6 +141,15 @@ def test_any_distance_any_margin(in_blocks, mining, margin, distance):
         )
 
 
+@pytest.mark.parametrize("few", [0, 1000])
+@pytest.mark.parametrize("mining", ["semi_hard", "all", "over violating", "unit"])
+def test_comparing_and_sorting_agree(in_blocks, monkeypatch, mining, few):
+    monkeypatch.setattr(by_mining, "FEW", few)
+    for batch in ("generic", "with duplicates"):
+        for classes in CLASSES.values():
+            same(*TRIPLETS[mining], BATCHES[batch], classes=classes)
+
+
 @pytest.mark.parametrize("mining", ["hard", "semi_hard"])
 def test_of_equal_candidates_the_first_is_chosen(in_blocks, mining):
     """Points on a line, many at one distance: the gradient falls on the definition's choice."""
