@@ -12,11 +12,10 @@ from torch import Tensor
 
 from losses import inputs
 from losses.floors import least_binary, least_in_batch, simplex_gap
-from losses.gather import gather_rows
-from losses.geometry import cosine, cosine_matrix, unit, unit_gradient
+from losses.gather import gather_rows, gathered
+from losses.geometry import cosine, cosine_matrix, unit
 from losses.reductions import log1p_sum_exp, mean_of, softplus
-from losses.reductions.classes import several_positives, temperature_gradient
-from losses.reductions.closed_form import closed_form
+from losses.reductions.classes import several_positives
 from losses.reductions.gradient import with_gradient
 from losses.reductions.tiled import Directions, against_others, against_thresholds, both_ways
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -191,7 +190,9 @@ def nt_xent_of_classes_definition(
     return loss
 
 
-def nt_xent_of_classes(embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07) -> Tensor:
+def nt_xent_of_classes(
+    embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07, gather: bool = False
+) -> Tensor:
     r"""NT-Xent with several positives: the mean over all ordered pairs (i, p) of one class of
     −log( e^{s_ip} / (e^{s_ip} + Σ_{c_k ≠ c_i} e^{s_ik}) ), s = cos/τ.
 
@@ -206,25 +207,18 @@ def nt_xent_of_classes(embeddings: Tensor, classes: Tensor, *, temperature: floa
         embeddings: [N, D].
         classes: [N], whole numbers.
         temperature: τ.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
+    embeddings, classes = gathered(gather, embeddings, classes)
     inputs.above_zero(temperature=temperature)
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
 
-    def definition(embeddings: Tensor, temperature: float | Tensor) -> Tensor:
-        return nt_xent_of_classes_definition(embeddings, classes, temperature=temperature)
+    return with_gradient(several_positives, _of_classes_again, embeddings, classes, temperature)
 
-    def compute(
-        embeddings: Tensor, temperature: float | Tensor, *, wanted: bool
-    ) -> tuple[Tensor, tuple[Tensor | None, ...] | None]:
-        units = unit(embeddings)
-        loss, slope = several_positives(units, classes, temperature=temperature, wanted=wanted)
-        if not wanted:
-            return loss, None
-        to_temperature = temperature_gradient(temperature, (units, slope))
-        return loss, (unit_gradient(embeddings, slope), to_temperature)
 
-    return closed_form(compute, definition, embeddings, temperature)
+def _of_classes_again(embeddings, classes, temperature):
+    return nt_xent_of_classes_definition(embeddings, classes, temperature=temperature)
 
 
 def nce_definition(
@@ -626,6 +620,7 @@ NT_XENT = LossSpec(
                 "loss": Symbol(r"\mathcal L = \frac{1}{|P|} \sum_t \ell_t"),
             },
             reads={"embeddings": "embeddings", "classes": "paired_classes"},
+            function=nt_xent_of_classes,
         ),
     ),
 )
