@@ -44,6 +44,16 @@ class Runs:
         return self._begin(plan, corpus or data.load(plan))
 
     def _begin(self, plan: TrainingPlan, corpus: data.Corpus, *options: str) -> str:
+        run = self.prepare(plan, corpus)
+        try:
+            self._spawn(run, *options)
+        except OSError as error:
+            shutil.rmtree(run.path, ignore_errors=True)
+            raise Problem("training_no_folder", folder=self.root, reason=error) from error
+        return run.name
+
+    def prepare(self, plan: TrainingPlan, corpus: data.Corpus) -> RunFolder:
+        """The folder of a run with all that its process needs."""
         _check_encoder(plan)
         run = RunFolder(self._new_folder(plan))
         try:
@@ -52,11 +62,10 @@ class Runs:
             about = {"skipped": corpus.skipped, "shared": corpus.shared}
             config = {"plan": plan.to_json(), "device": self.device, "created": time.time()}
             run.write("config.json", {**config, **about})
-            self._spawn(run, *options)
         except OSError as error:
             shutil.rmtree(run.path, ignore_errors=True)
             raise Problem("training_no_folder", folder=self.root, reason=error) from error
-        return run.name
+        return run
 
     def _new_folder(self, plan: TrainingPlan) -> Path:
         stamp = time.strftime("%Y%m%d-%H%M%S")

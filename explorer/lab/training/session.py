@@ -208,13 +208,12 @@ def _finish(session: Session, recorder: Recorder) -> None:
     measured = {r["when"]: r for r in history if r["kind"] == "held_out"}
     config = run.read("config.json")
     last = steps[-1]
-    first = next((r for r in steps if r["step"] == 1), last)
-    pace = (last["step"] - 1) / (last["seconds"] - first["seconds"]) if last["step"] > 1 else None
+    measuring = sum(r["seconds"] for r in history if r["kind"] == "evaluation")
     summary = {
         "loss": last["loss"],
         "steps": last["step"],
         "seconds": last["seconds"],
-        "steps_per_second": pace,
+        "steps_per_second": last["step"] / max(last["seconds"] - measuring, 1e-9),
         "before": _without(measured["before"]),
         "after": _without(measured["after"]),
         "threshold": session.rules.threshold,
