@@ -22,6 +22,7 @@ from explorer.instruments.base import head
 from explorer.locale import say
 from explorer.own_loss import add_own_loss
 from explorer.pages import explore as explore_page
+from explorer.pages import finetune as finetune_page
 from explorer.picture import picture
 from explorer.problem import Problem
 from explorer.scenario import Scenario
@@ -54,7 +55,10 @@ def first_scenario(device_name: str | None, own_loss: str | None) -> Scenario:
 
 
 # The pages: where each is served, the catalogue's word for it, and what lays it out.
-PAGES = (("", "page.explore", explore_page.build),)
+PAGES = (
+    ("", "page.explore", explore_page.build),
+    ("finetune", "page.finetune", finetune_page.build),
+)
 
 
 def build() -> gr.Blocks:
@@ -78,7 +82,8 @@ def build() -> gr.Blocks:
 def page_data(first: Scenario) -> dict[str, object]:
     """What every page knows from the start."""
     listed = [{"path": path, "key": key} for path, key, _ in PAGES]
-    return {"pages": listed, **explore_page.page_data(first)}
+    finetune = finetune_page.page_data()
+    return {"pages": listed, **explore_page.page_data(first), "finetune": finetune}
 
 
 class Refusal(gr.Error):

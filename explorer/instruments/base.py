@@ -17,6 +17,9 @@ SCRIPTS = (
     "vendor/katex/katex.min.js",
     "prism.js",
     "table.js",
+    "chart.js",
+    "fields.js",
+    "files.js",
     "header.js",
     "controls.js",
     "figures.js",
@@ -26,8 +29,15 @@ SCRIPTS = (
     "terms.js",
     "pairs.js",
     "takeaway.js",
+    "studio.js",
+    "finetune_controls.js",
+    "finetune_run.js",
+    "finetune_curves.js",
+    "finetune_probe.js",
+    "finetune_runs.js",
+    "finetune_takeaway.js",
 )
-STYLES = ("vendor/katex/katex.min.css", "prism.css")
+STYLES = ("vendor/katex/katex.min.css", "prism.css", "finetune.css")
 
 
 # Components may mount before the scripts of the page have loaded, and those load in any order.

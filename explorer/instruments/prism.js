@@ -378,6 +378,7 @@
         this.tooLong = link?.length > limits.link;
         if (!link || this.tooLong) return;
         this.link = link;
+        store("scene", link);
         history.replaceState(history.state, "", `#${link}`);
       }, 400);
     }
@@ -391,8 +392,10 @@
     }
   }
 
+  // Scenes of their own: that of the Explore page, and the probe batch of a training run.
+  const SCENES = new Set(["main", "probe"]);
   function channel(name = "main") {
-    if (!channels.has(name)) channels.set(name, name === "main" ? new Channel() : new Bus());
+    if (!channels.has(name)) channels.set(name, SCENES.has(name) ? new Channel() : new Bus());
     return channels.get(name);
   }
 
@@ -404,9 +407,12 @@
 
   window.LossPrism = {
     catalogues, losses, examples, defaults, limits, pages,
-    say, has, speak, reword, worded, language: () => language,
+    stored, store, say, has, speak, reword, worded, language: () => language,
     show, percent, tex, texNumber, read, bytes, floats, h, clip,
     get table() { return window.LossPrismParts.table; },
+    get chart() { return window.LossPrismParts.chart; },
+    get fields() { return window.LossPrismParts.fields(); },
+    get files() { return window.LossPrismParts.files(); },
     GONE, palette, colours, css, word, isDark, setTheme, channel,
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");
