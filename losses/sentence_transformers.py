@@ -387,6 +387,21 @@ def layer_stack(model: nn.Module) -> nn.ModuleList | tuple[()]:
     return max(stacks, key=lambda stack: size[id(stack)], default=())
 
 
+def move_only(model: nn.Module, layers: int, *, head: bool = False) -> None:
+    """Freeze all but the last `layers` of the model's transformer, and its `head` if it uses one."""
+    stack = layer_stack(model)
+    if not stack or layers >= len(stack):
+        return
+    kept = stack[len(stack) - layers :]
+    moving = {id(weight) for layer in kept for weight in layer.parameters()}
+    if head:
+        named = model.named_parameters()
+        moving |= {id(weight) for name, weight in named if "pooler" in name or "class" in name}
+    transformer = next(part for part in model.children() if any(m is stack for m in part.modules()))
+    for weight in transformer.parameters():
+        weight.requires_grad_(id(weight) in moving)
+
+
 def _mean_of_tokens(states: Tensor, mask: Tensor) -> Tensor:
     weights = mask[:, :, None].to(states.dtype)
     return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp_min(1)
@@ -436,6 +451,7 @@ __all__ = [
     "TRAINING_LOSSES",
     "TrainingLoss",
     "layer_stack",
+    "move_only",
     "training_loss",
     *(made.__name__ for made in TRAINING_LOSSES.values()),
 ]

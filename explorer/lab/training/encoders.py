@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from torch import nn
 
+from explorer.lab.training.data import Pair, sentences_of
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.problem import Problem
 from explorer.sources.model_folders import locate
-from losses.sentence_transformers import layer_stack
+from losses.sentence_transformers import layer_stack, move_only
 
 
-def starting_model(plan: TrainingPlan, sentences: Iterable[str], device: str | None) -> nn.Module:
+def starting_model(
+    plan: TrainingPlan, pairs: Sequence[Pair], start: Path, device: str | None
+) -> nn.Module:
     """A SentenceTransformer or a CrossEncoder, with what does not move frozen.
 
-    `sentences` are what an encoder from scratch learns its word pieces from. The caller sets the
-    seed. Raises Problem where there is no such model, or it is not of the kind asked for.
+    An encoder from scratch learns its word pieces from the `pairs` and is kept in the folder
+    `start`, to start from again. The caller sets the seed. Raises Problem where there is no such
+    model, or it is not of the kind asked for.
     """
     if plan.encoder == SCRATCH:
-        return from_scratch(sentences, plan.vocabulary, plan.dimension, device)
+        if not start.exists():
+            part = start.with_suffix(".part")
+            made = from_scratch(sentences_of(pairs), plan.vocabulary, plan.dimension, device)
+            made.save_pretrained(str(part))
+            part.rename(start)
+        return _opened("bi", start, plan.encoder, device)
     model = _loaded(plan, device)
     if plan.lora:
         add_adapters(model, plan.lora)
     elif plan.layers >= 0:
-        move_only(model, plan.layers)
+        move_only(model, plan.layers, head=plan.kind == "cross")
     if not any(weight.requires_grad for weight in model.parameters()):
         raise Problem("training_nothing_moves", layers=plan.layers)
     return model
@@ -51,40 +61,31 @@ def from_scratch(
 
 
 def _loaded(plan: TrainingPlan, device: str | None) -> nn.Module:
-    from sentence_transformers import CrossEncoder, SentenceTransformer
-
     folder = locate(plan.encoder)
     if plan.kind == "bi" and folder.is_cross_encoder:
         raise Problem("encoder_is_cross", encoder=plan.encoder)
+    return _opened(plan.kind, folder.path, folder.name, device)
+
+
+def _opened(kind: str, path: Path, name: str, device: str | None) -> nn.Module:
+    from sentence_transformers import CrossEncoder, SentenceTransformer
+
     safe = {
         "device": device,
         "trust_remote_code": False,
         "local_files_only": True,
         "model_kwargs": {"use_safetensors": True},
     }
-    wanted = "sentence encoder" if plan.kind == "bi" else "cross-encoder"
+    wanted = "sentence encoder" if kind == "bi" else "cross-encoder"
     try:
-        if plan.kind == "bi":
-            return SentenceTransformer(str(folder.path), **safe)
+        if kind == "bi":
+            return SentenceTransformer(str(path), **safe)
         # A cross-encoder is trained without the activation that it may have been saved with.
-        return CrossEncoder(str(folder.path), num_labels=1, activation_fn=nn.Identity(), **safe)
+        return CrossEncoder(str(path), num_labels=1, activation_fn=nn.Identity(), **safe)
     except Exception as error:  # whatever a broken file can cause in three libraries
         reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
-        said = {"encoder": folder.name, "kind": wanted, "reason": reason}
+        said = {"encoder": name, "kind": wanted, "reason": reason}
         raise Problem("encoder_unreadable", **said) from error
-
-
-def move_only(model: nn.Module, layers: int) -> None:
-    """Freeze all but the last `layers` of the transformer, and what comes after them."""
-    stack = layer_stack(model)
-    if not stack or layers >= len(stack):
-        return
-    kept: Sequence[nn.Module] = stack[len(stack) - layers :]
-    behind = {id(w) for name, w in model.named_parameters() if "pooler" in name or "class" in name}
-    moving = {id(weight) for layer in kept for weight in layer.parameters()} | behind
-    transformer = next(part for part in model.children() if any(m is stack for m in part.modules()))
-    for weight in transformer.parameters():
-        weight.requires_grad_(id(weight) in moving)
 
 
 def add_adapters(model: nn.Module, rank: int) -> None:

@@ -78,6 +78,11 @@ class RunFolder:
         return self.path / "model"
 
     @property
+    def start(self) -> Path:
+        """The encoder from scratch before its first step."""
+        return self.path / "start"
+
+    @property
     def log(self) -> Path:
         return self.path / "log.jsonl"
 

@@ -16,7 +16,7 @@ from transformers.utils import logging
 
 from explorer import device
 from explorer.lab.training import card, encoders
-from explorer.lab.training.data import Pair, Rules, classes_of, rules_for, sentences_of
+from explorer.lab.training.data import Pair, Rules, classes_of, rules_for
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.measure import HeldOut, bands_of, live_sample
 from explorer.lab.training.plan import TrainingPlan
@@ -97,7 +97,8 @@ def prepared(run: RunFolder) -> Session:
     train, held_out = run.read_pairs("train.jsonl"), run.read_pairs("held_out.jsonl")
     rules = rules_for(plan, [label for *_, label in (*train, *held_out)])
     set_seed(plan.seed)
-    model = encoders.starting_model(plan, sentences_of(train), str(device.device()))
+    model = encoders.starting_model(plan, train, run.start, str(device.device()))
+    set_seed(plan.seed)  # so that the loss's own weights do not depend on how the model was made
     loss, dataset = loss_and_data(plan, model, train, rules)
     return Session(
         run=run,

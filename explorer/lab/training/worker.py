@@ -29,12 +29,17 @@ def main(folder: str, *options: str) -> int:
         if run.told() == "stop":
             run.say("stopped")
             return 0
+    return work(run, trial="--trial" in options)
+
+
+def work(run: RunFolder, trial: bool = False) -> int:
+    """Train; what goes wrong becomes the state of the run."""
     run.say("loading")
     try:
         # Only now: a run that waits should not hold what these take.
         from explorer.lab.training.session import train
 
-        train(run, trial="--trial" in options)
+        train(run, trial)
     except Exception as error:
         traceback.print_exc()
         run.say("failed", problem=_problem(run, error).to_json())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import time
 
 import pytest
 
+from explorer.lab.training import worker
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
@@ -131,23 +133,19 @@ def test_an_estimate_trains_two_steps_and_leaves_nothing(bert, tmp_path):
 
 
 def test_a_full_disk_ends_the_run_with_a_sentence(runs, monkeypatch):
-    """The log goes to a device that is always full."""
-    spawn = runs._spawn
+    from explorer.lab.training.recorder import Recorder
 
-    def with_full_log(run, *options):
-        run.log.symlink_to("/dev/full")
-        spawn(run, *options)
+    def full(self):
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(runs, "_spawn", with_full_log)
-    if not os.path.exists("/dev/full"):
-        pytest.skip("no /dev/full here")
-    monkeypatch.setattr(RunFolder, "tail", lambda self: [])
-    name = runs.start(TrainingPlan(**PLAN, steps=5), corpus())
-    until_failed = time.monotonic() + 60
-    while runs.folder(name).standing not in ("failed", "interrupted"):
-        assert time.monotonic() < until_failed
-        time.sleep(0.1)
-    assert runs.folder(name).state["problem"]["key"] == "problem.training_disk_full"
+    monkeypatch.setattr(Recorder, "flush", full)
+    run = runs.prepare(TrainingPlan(**PLAN, steps=5), corpus())
+    run.take_ticket(os.getpid())
+    assert worker.work(run) == 1
+    status = runs.status(run.name)
+    assert status["state"] == "failed"
+    assert status["problem"]["key"] == "problem.training_disk_full"
+    assert str(run.path) in status["problem"]["values"]["folder"]
 
 
 def test_a_folder_that_is_no_encoder_is_refused_at_once(runs, tmp_path):

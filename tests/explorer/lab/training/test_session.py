@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pytest
 
 from explorer.lab.training import session as sessions
+from explorer.lab.training.data import Corpus
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.problem import Problem
 from losses import LOSSES
@@ -107,15 +109,15 @@ def test_schedules(schedule, runs, trained):
 
 
 def test_a_collapse_raises_the_alarm(runs, trained):
-    """Cosines pulled to one label have nowhere to go but together."""
-    name = trained(
-        plan(loss="cosine_mse", steps=60, learning_rate=0.3, evaluations=10, dimension=4),
-        corpus(labels=(5, 4.95)),
-    )
+    """A static encoder gives "cat cat" and "cat" one vector, so all cosines are 1."""
+    rows = tuple(("cat " * (i + 1), "cat " * (i + 100), float(i % 3)) for i in range(40))
+    name = trained(plan(evaluations=3), Corpus(rows[:30], rows[30:]))
     alarms = of_kind(runs.history(name), "alarm")
-    assert alarms
-    assert alarms[-1]["high"] - alarms[-1]["low"] < 0.02
-    assert alarms[-1]["since"] <= alarms[-1]["step"]
+    assert [alarm["since"] for alarm in alarms] == [0, 0, 0, 0]
+    assert all(alarm["high"] - alarm["low"] < 0.02 for alarm in alarms)
+    ordered = sum(a > b for *_, a in rows[30:] for *_, b in rows[30:])
+    assert alarms[-1]["collapse"] == pytest.approx(math.log1p(ordered))
+    assert alarms[-1]["loss"] == pytest.approx(alarms[-1]["collapse"], rel=1e-5)
 
 
 def test_no_number_any_more(runs, trained, monkeypatch):
@@ -182,8 +184,6 @@ def test_a_batch_that_does_not_fit_names_one_that_does(runs, trained, monkeypatc
 
 
 def test_chinese_from_scratch(runs, trained):
-    import random
-
     draw = random.Random(0)
     letters = "猫狗睡跑太阳很热旧红大小在上"
     pairs = [
@@ -191,8 +191,6 @@ def test_chinese_from_scratch(runs, trained):
         for _ in range(60)
     ]
     rows = tuple((a, b, float(len(set(a) & set(b)))) for a, b in pairs)
-    from explorer.lab.training.data import Corpus
-
     name = trained(plan(steps=40, learning_rate=0.05), Corpus(rows[:45], rows[45:]))
     summary = runs.status(name)["summary"]
     assert summary["after"]["spearman"] > 0.3
