@@ -8,11 +8,11 @@
   const button = (key, act, id) => worded("button.lp-button", key, { type: "button", id, onclick: act });
   const line = (key, ...buttons) => h("div.lp-row.lp-wrap", {}, worded("span.lp-what", key), ...buttons);
   const which = h("select", { id: "lp-finetune-figure", style: "width:auto", "data-title": "finetune.take.figure" });
-  const model = button("finetune.take.zip", takeModel, "lp-finetune-zip");
+  const model = button("finetune.take.zip", () => fetchFile("model"), "lp-finetune-zip");
   const box = h("section", { hidden: true }, worded("h2", "ui.take_away"),
     line("finetune.take.model", model),
     line("finetune.take.run", button("finetune.take.json", () => save("json")), button("finetune.take.csv", () => save("csv"))),
-    line("finetune.take.script", button("finetune.take.read", read), button("finetune.take.py", () => save("script"), "lp-finetune-script")),
+    line("finetune.take.script", button("finetune.take.read", read), button("finetune.take.py", () => save("script"), "lp-finetune-script"), button("finetune.take.kit", () => fetchFile("kit"))),
     line("finetune.take.figure", which, button("take.svg", () => figure(1)), button("take.png2", () => figure(2)), button("take.png4", () => figure(4))),
     h("div.lp-code-box", {}, copy, code));
   root.append(box);
@@ -35,10 +35,8 @@
   }
 
   // A model is large: the server packs it, and the browser fetches the file.
-  async function takeModel() {
-    model.disabled = true;
-    const answer = await ask("model");
-    model.disabled = false;
+  async function fetchFile(what) {
+    const answer = await ask(what);
     if (answer) h("a", { href: `gradio_api/file=${answer.path}`, download: answer.name }).click();
   }
 

@@ -146,8 +146,8 @@
     if (names[0] !== channel.shown[0]) look(null);
     channel.shown = names;
     for (const name of traces.keys()) if (!names.includes(name)) traces.delete(name);
-    const place = names.length ? `#${names.join(",")}` : location.pathname + location.search;
-    history.replaceState(history.state, "", place);
+    const place = names.length ? `#${names.join(",")}` : "";
+    history.replaceState(history.state, "", location.pathname + location.search + place);
     channel.publish("shown");
     tick();
   }

@@ -101,7 +101,11 @@ def _printed() -> dict[str, object]:
     """The figures of the source's table, row by row."""
     rows = {
         figure: [
-            {"model": model, "loss": loss, "values": [*values, source.AVERAGES[figure][model, loss]]}
+            {
+                "model": model,
+                "loss": loss,
+                "values": [*values, source.AVERAGES[figure][model, loss]],
+            }
             for (model, loss), values in table.items()
         ]
         for figure, table in source.FIGURES.items()
@@ -120,7 +124,7 @@ class _Kept:
 
 
 def keep_runs_in(folder: str | None) -> None:
-    _Kept.runs = Runs(folder, device.device_name())
+    _Kept.runs = Runs(folder, str(device.device()))
 
 
 def runs() -> Runs:
@@ -341,6 +345,32 @@ def _compare(request: dict) -> dict[str, object]:
     return answer
 
 
+# What can be taken away as text: how its file ends, its type, and what makes it; and as a file
+# that the server packs.
+TEXTS = {
+    "json": (".json", "application/json", takeaway.run_json),
+    "csv": (".csv", "text/csv", takeaway.run_csv),
+    "script": (".py", "text/x-python", takeaway.script),
+}
+PACKED = {"model": ("-model.zip", takeaway.model_zip), "kit": ("-train.zip", takeaway.script_zip)}
+
+
+def _take(request: dict) -> dict[str, object]:
+    """{run, what} → a file's name with its type and text, or with the path it is served from."""
+    what, name = request.get("what"), request.get("run")
+    folder = runs().folder(name)
+    if what in TEXTS:
+        ending, kind, make = TEXTS[what]
+        return {"name": f"{name}{ending}", "type": kind, "text": make(runs(), name)}
+    if what not in PACKED:
+        raise Problem("scenario_entry", where="what", value=str(what)[:60])
+    ending, pack = PACKED[what]
+    shutil.rmtree(PARCELS / folder.name, ignore_errors=True)  # one parcel of a run at a time
+    (PARCELS / folder.name).mkdir(parents=True)
+    path = pack(runs(), name, PARCELS / folder.name / f"{name}{ending}")
+    return {"name": path.name, "path": path.as_posix()}
+
+
 SERVED: list[Callable] = [
     served("check", _check),
     served("estimate", _estimate),
@@ -350,5 +380,6 @@ SERVED: list[Callable] = [
     served("steer", _steer),
     served("probe", _probe),
     served("compare", _compare),
+    served("take", _take),
     served("hand_in", _hand_in),
 ]
