@@ -388,7 +388,7 @@ def layer_stack(model: nn.Module) -> nn.ModuleList | tuple[()]:
 
 
 def move_only(model: nn.Module, layers: int, *, head: bool = False) -> None:
-    """Freeze all but the last `layers` of the model's transformer, and its `head` if it uses one."""
+    """Freeze all but the last `layers` of the transformer, and its `head` if it uses one."""
     stack = layer_stack(model)
     if not stack or layers >= len(stack):
         return

@@ -28,8 +28,19 @@ ENDED = ("finished", "stopped", "failed", "interrupted")
 _NAME = re.compile(r"[\w-]{1,80}")
 
 
+_chosen: Path | None = None
+
+
+def choose_root(folder: str | Path | None) -> None:
+    """Keep runs here from now on; None for the user's data directory."""
+    global _chosen
+    _chosen = Path(folder) if folder else None
+
+
 def default_root() -> Path:
-    """Where runs live if nobody says otherwise: the user's data directory."""
+    """Where runs live: as chosen, or the user's data directory."""
+    if _chosen:
+        return _chosen
     home = Path.home()
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")

