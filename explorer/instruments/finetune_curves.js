@@ -21,7 +21,7 @@
       { what: "finetune.auc", of: ofEvaluations("auc"), dash: 1 }] },
     { key: "finetune.chart.gradient", logarithmic: true, band: BAND, note: "finetune.band", lines: [
       { what: "finetune.gradient_norm", of: ofSteps("norm") }] },
-    { key: "finetune.chart.rate", low: 0, small: true, lines: [{ what: "finetune.learning_rate", of: ofSteps("rate") }] },
+    { key: "finetune.chart.rate", low: 0, lines: [{ what: "finetune.learning_rate", of: ofSteps("rate") }] },
     ...["mean_cosine", "effective_rank", "alignment", "uniformity"].map((figure) => ({
       key: `finetune.chart.${figure}`, small: true, note: `finetune.${figure}.about`,
       lines: [{ what: `finetune.${figure}`, of: ofEvaluations(figure) }] })),

@@ -68,11 +68,19 @@
     const most = Math.max(1, ...counts);
     const x = (v) => LEFT + ((v - least) / (largest - least || 1)) * (WIDE - LEFT - 8);
     const words = counts.map((count, i) => {
+      if (edges[i] < least || edges[i + 1] > largest + 1e-9) return "";
       const y = (base - (ROW - 10) * (count / most)).toFixed(1);
       return `L${x(edges[i]).toFixed(1)} ${y}L${x(edges[i + 1]).toFixed(1)} ${y}`;
     });
-    const text = `M${x(edges[0]).toFixed(1)} ${base}${words.join("")}L${x(edges.at(-1)).toFixed(1)} ${base}`;
+    const text = `M${x(Math.max(edges[0], least)).toFixed(1)} ${base}${words.join("")}L${x(Math.min(edges.at(-1), largest)).toFixed(1)} ${base}`;
     return closed ? `${text}Z` : text;
+  }
+
+  // From the least to the largest similarity of all recorded steps, so that the axis stands still.
+  function reach() {
+    const filled = steps().flatMap(({ histogram }) => (histogram?.counts ?? []).flatMap((row) => row
+      .flatMap((count, i) => (count ? [histogram.edges[i], histogram.edges[i + 1]] : []))));
+    return filled.length ? [Math.min(...filled), Math.max(...filled)] : [0, 1];
   }
 
   function drawBands(record, first) {
@@ -80,7 +88,7 @@
     const { edges, counts } = record.histogram ?? { edges: [0, 1], counts: [] };
     const height = counts.length * ROW + 24;
     bands.setAttribute("viewBox", `0 0 ${WIDE} ${height}`);
-    const [least, largest] = [Math.min(edges[0], first.histogram?.edges[0] ?? edges[0]), Math.max(edges.at(-1), first.histogram?.edges.at(-1) ?? edges.at(-1))];
+    const [least, largest] = reach();
     const table = LossPrism.colours("sequential");
     const name = ([low, high]) => (low === high ? show(low, 3) : `${show(low, 2)}–${show(high, 2)}`);
     const rows = counts.flatMap((row, band) => {

@@ -7,6 +7,7 @@ import binascii
 import dataclasses
 import functools
 import hashlib
+import inspect
 import re
 import shutil
 import tempfile
@@ -36,6 +37,7 @@ from explorer.sources import tables, textbook
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.grids import read_grid
 from explorer.sources.practice import PRACTICE, practice_pairs
+from losses import LOSSES
 
 # What a plan of the page says of its data, by source; the rest stays with the page. Files are
 # named by the token of an upload, so that nobody reads another file of this computer.
@@ -113,24 +115,12 @@ def _printed() -> dict[str, object]:
     return {"citation": source.CITATION, "sets": source.DATA_SETS, **rows}
 
 
-# Where runs are kept
+# Where runs are kept: see `--runs`
 
 
-class _Kept:
-    """The runs of this server, and the loss of one's own that it was started with."""
-
-    runs: Runs | None = None
-    own_loss: tuple[str, str] = ("", "")  # its name, and where it is defined
-
-
-def keep_runs_in(folder: str | None) -> None:
-    _Kept.runs = Runs(folder, str(device.device()))
-
-
+@functools.cache
 def runs() -> Runs:
-    if _Kept.runs is None:
-        keep_runs_in(None)
-    return _Kept.runs
+    return Runs(device=str(device.device()))
 
 
 # What is asked for
@@ -141,9 +131,9 @@ def _plan(chosen: object) -> TrainingPlan:
     if not isinstance(chosen, dict) or not isinstance(chosen.get("data"), dict):
         raise Problem("scenario_entry", where="plan", value=str(chosen)[:60])
     plan = {name: value for name, value in chosen.items() if name not in ("data", "own_loss")}
-    name, where = _Kept.own_loss
-    if name and plan.get("loss") == name:
-        plan["own_loss"] = where
+    spec = LOSSES.get(plan.get("loss"))
+    if spec and spec.group == "own":
+        plan["own_loss"] = f"{inspect.getfile(spec.function)}:{spec.function.__name__}"
     made = TrainingPlan.from_json({**plan, "data": _shared(chosen["data"])})
     return dataclasses.replace(made, data=_found(made.data, chosen["data"]))
 
