@@ -94,7 +94,7 @@
     const across = ticks(span[0], span[1], Math.max(2, Math.floor(width / 90)));
     const up = logarithmic
       ? ticks(Math.ceil(reach[0] - 1e-9), Math.floor(reach[1] + 1e-9), 4).filter(Number.isInteger).map((power) => 10 ** power)
-      : ticks(reach[0], reach[1], height > 120 ? 4 : 2);
+      : ticks(reach[0], reach[1], height > 120 ? 4 : 3);
     axes.replaceChildren(
       ...up.flatMap((v) => [
         s("line", { x1: LEFT, x2: width - RIGHT, y1: toY(v), y2: toY(v), stroke: "var(--lp-line)" }),
