@@ -87,6 +87,7 @@
       add(Math.min(least, largest));
       if (least !== largest) add(Math.max(least, largest));
     }
+    if (words.length === 1) words.push("h0"); // a single point is a dot
     return words.join("");
   }
 
@@ -113,10 +114,10 @@
     drawAxes();
     while (paths.childNodes.length > series.length) paths.lastChild.remove();
     series.forEach((one, place) => {
-      const path = paths.childNodes[place] ?? paths.appendChild(s("path", { fill: "none", "stroke-linejoin": "round" }));
+      const path = paths.childNodes[place] ?? paths.appendChild(s("path", { fill: "none", "stroke-linejoin": "round", "stroke-linecap": "round" }));
       path.setAttribute("d", outline(one));
       path.setAttribute("stroke", `var(--lp-${one.colour})`);
-      path.setAttribute("stroke-width", one.faint ? 1 : 2);
+      path.setAttribute("stroke-width", one.x.length === 1 ? 6 : one.faint ? 1 : 2);
       path.setAttribute("opacity", one.faint ? 0.32 : 1);
       path.setAttribute("stroke-dasharray", dashes[one.dash ?? 0]);
     });

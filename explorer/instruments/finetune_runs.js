@@ -35,16 +35,18 @@
 
   // ---- Beside each other -------------------------------------------------------------------
 
+  // A group is called by its loss and what tells it apart; the loss by its title.
+  const titled = (label) => label.replace(/^\S+/, titleOf);
   const spread = ({ mean, spread: deviation } = {}) => (mean === undefined ? "—" : show(mean, 3) + (deviation === null ? "" : ` ± ${show(deviation, 2)}`));
   const figures = LossPrism.table({ key: "finetune.final", columns: [
-    { key: "ui.loss", wide: true, cell: (group) => group.label.replace(group.loss, titleOf(group.loss)), by: (group) => group.label },
+    { key: "ui.loss", wide: true, cell: ({ label }) => titled(label), by: ({ label }) => label },
     { key: "finetune.column.seeds", cell: (group) => String(group.seeds.length), by: (group) => group.seeds.length },
     ...[...FIGURES, "loss"].map((figure) => ({
       key: `finetune.${figure}`, cell: (group) => spread(group.figures[figure]), by: (group) => group.figures[figure]?.mean ?? NaN,
     })),
   ] });
   const tests = LossPrism.table({ key: "finetune.tests", columns: [
-    { key: "finetune.column.compared", wide: true, cell: ({ a, b }) => [a, b], by: ({ a, b }) => a + b },
+    { key: "finetune.column.compared", wide: true, cell: ({ a, b }) => [titled(a), titled(b)], by: ({ a, b }) => a + b },
     { key: "finetune.column.figure", cell: ({ figure }) => say(`finetune.${figure}`), by: ({ figure }) => figure },
     { key: "finetune.column.difference", cell: (test) => show(test.difference, 3), by: (test) => test.difference },
     { key: "finetune.column.p", cell: (test) => show(test.p, 2), by: (test) => test.p ?? NaN },

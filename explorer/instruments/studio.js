@@ -39,10 +39,10 @@
   }
 
   let checking = 0;
-  let timer = null;
+  let due = null;
   function check() {
-    clearTimeout(timer);
-    timer = setTimeout(async () => {
+    clearTimeout(due);
+    due = setTimeout(async () => {
       const turn = (checking += 1);
       let answer = null;
       try { answer = await server.check({ plan: channel.plan }); } catch { /* told below */ }
@@ -94,10 +94,11 @@
 
   let listed = 0;
   let ticking = false;
+  let timer = null;
   async function tick() {
     if (ticking) return;
     ticking = true;
-    clearTimeout(channel.timer);
+    clearTimeout(timer);
     const wanted = channel.shown.filter((name) => !traces.get(name)?.done);
     const list = Date.now() - listed > LIST_MS;
     if (wanted.length || list) {
@@ -108,7 +109,8 @@
       else channel.fail(answer?.error ?? GONE);
     }
     ticking = false;
-    channel.timer = setTimeout(tick, channel.shown.some((name) => !traces.get(name)?.done) ? LIVE_MS : LIST_MS);
+    const live = !channel.problem && channel.shown.some((name) => !traces.get(name)?.done);
+    timer = setTimeout(tick, live ? LIVE_MS : LIST_MS);
   }
 
   function take(answer, list) {

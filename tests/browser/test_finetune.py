@@ -207,7 +207,7 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_and_as_a_table(
 # ---- Several runs ----------------------------------------------------------------------------
 
 
-def test_two_losses_under_three_seeds_are_compared(open_page: Callable[..., Page]) -> None:
+def test_two_losses_under_two_seeds_are_compared(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.fill("#lp-finetune-seeds", "2")
     begin(page, steps=3)
@@ -218,7 +218,7 @@ def test_two_losses_under_three_seeds_are_compared(open_page: Callable[..., Page
     names += page.evaluate(f"{CHANNEL}.shown")
     assert len(set(names)) == 4
     page.wait_for_function(
-        f"{json.dumps(names)}.every((name) => {CHANNEL}.runs.find((run) => run.id === name)?.summary)",
+        f"{json.dumps(names)}.every((one) => {CHANNEL}.runs.find(({{id}}) => id === one)?.summary)",
         timeout=START_MS,
     )
     for name in names[:2]:
@@ -228,10 +228,10 @@ def test_two_losses_under_three_seeds_are_compared(open_page: Callable[..., Page
     expect(final.locator("tbody tr").first).to_contain_text("±")
     tests = page.get_by_role("table", name="Paired test")
     expect(tests.locator("tbody tr").first).to_contain_text("Spearman")
-    expect(tests).to_contain_text("cosine_mse")
+    expect(tests).to_contain_text("Cosine regression (MSE)")
     # A curve and a name for each run, told apart by their seeds.
     legend = page.locator(".lp-chart-legend").first
-    for said in ("CoSENT · seed 0", "CoSENT · seed 1", "Cosine MSE · seed 0"):
+    for said in ("CoSENT · seed 0", "CoSENT · seed 1", "Cosine regression (MSE) · seed 0"):
         expect(legend).to_contain_text(said)
     colours = page.locator("figure").first.locator("path[stroke-width='2']")
     strokes = colours.evaluate_all("all => all.map((one) => one.getAttribute('stroke'))")
@@ -354,7 +354,8 @@ def test_everything_that_can_be_used_has_a_name(
     page = open_page(f"#{finished}")
     page.wait_for_function(f"{PROBE}.picture")
     nameless = page.evaluate(
-        """() => Array.from(document.querySelectorAll(".lp button, .lp input, .lp select, .lp [role=img]"))
+        """() => Array.from(document.querySelectorAll(
+            ".lp button, .lp input, .lp select, .lp [role=img]"))
           .filter((one) => one.offsetParent && !one.labels?.length && !one.textContent.trim()
             && !one.ariaLabel && !one.getAttribute("aria-label") && !one.title)
           .map((one) => one.outerHTML.slice(0, 120))"""
