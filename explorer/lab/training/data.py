@@ -202,12 +202,14 @@ def components(joined: Iterable[tuple[str, str]]) -> dict[str, int]:
 
 def _reworded(data: TrainingData, held_out: set[str], seed: int) -> list[Pair]:
     """The pairs of the file with another column in place of the first sentence."""
+    if not data.alternatives:
+        return []
+    place, name = data.file, data.name or None
+    known = tables.read_file(place, name, columns=dict(data.columns) or None, most=1).chosen
     added: list[Pair] = []
     for column in data.alternatives:
-        columns = {**dict(data.columns), "first": column}
-        table = tables.read_file(
-            data.file, data.name or None, columns=columns, most=data.most, seed=seed
-        )
+        columns = {**known, "first": column}
+        table = tables.read_file(place, name, columns=columns, most=data.most, seed=seed)
         # The other wording of a held-out pair still has its second sentence.
         added += [pair for pair in _rows(table) if pair[0] not in held_out | {pair[1]}]
     return [pair for pair in added if pair[1] not in held_out]

@@ -227,35 +227,35 @@ def _read(kind: type, chosen: object, where: str) -> object:
 def _value(entry: dataclasses.Field, value: object, where: str) -> object:
     if entry.name == "data":
         return _read(TrainingData, value, where)
-    if entry.name in ("parameters", "columns"):
-        pairs = value.items() if isinstance(value, dict) else value
-        return tuple((str(k), tuple(v) if isinstance(v, list) else v) for k, v in pairs)
-    if entry.name == "rows":
-        return tuple(tuple("" if c is None else str(c) for c in row) for row in value)
-    if entry.name == "threshold":
-        fits = value is None or _is_number(value)
-        return _fitting(fits, value if value is None else float(value), value, where)
-    like = entry.default
+    if entry.name == "parameters":
+        return tuple((str(k), _listed(v)) for k, v in _fitting(dict, value, where).items())
+    if entry.name == "columns":  # pairs, or an object
+        value = list(value.items()) if isinstance(value, dict) else value
+    if entry.name in ("rows", "columns"):
+        rows = [_fitting(list | tuple, row, where) for row in _fitting(list | tuple, value, where)]
+        return tuple(tuple("" if c is None else str(c) for c in row) for row in rows)
+    if entry.name == "threshold" and value is None:
+        return None
+    like = 0.0 if entry.name == "threshold" else entry.default
     if isinstance(like, tuple):
-        fits = isinstance(value, list | tuple) and all(isinstance(v, str) for v in value)
-        return _fitting(fits, tuple(value) if fits else None, value, where)
+        return tuple(_fitting(str, text, where) for text in _fitting(list | tuple, value, where))
     if isinstance(like, bool | str):
-        return _fitting(isinstance(value, type(like)), value, value, where)
-    if isinstance(like, int):
-        fits = _is_number(value) and float(value).is_integer()
-        return _fitting(fits, int(value) if fits else None, value, where)
-    fits = _is_number(value)
-    return _fitting(fits, float(value) if fits else None, value, where)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _fitting(fits: bool, read: object, value: object, where: str) -> object:
-    if not fits:
+        return _fitting(type(like), value, where)
+    if isinstance(value, bool) or not math.isfinite(_fitting(int | float, value, where)):
         raise Problem("scenario_entry", where=where, value=_short(value))
-    return read
+    if isinstance(like, int) and value != int(value):
+        raise Problem("scenario_entry", where=where, value=_short(value))
+    return type(like)(value)
+
+
+def _fitting(kind: type, value: object, where: str) -> object:
+    if not isinstance(value, kind):
+        raise Problem("scenario_entry", where=where, value=_short(value))
+    return value
+
+
+def _listed(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _short(value: object) -> str:
