@@ -8,6 +8,7 @@
   LossPrismParts.studio(channel, server);
   const { studio } = channel;
   const set = (change) => studio.setPlan(change);
+  const FEW = 30; // held-out pairs: below this a correlation is mostly chance
 
   // ---- Pieces ------------------------------------------------------------------------------
 
@@ -272,7 +273,7 @@
     foldable("ui.data", sources.element, ...Object.values(panels), share.element, found, dataWrong),
     foldable("ui.encoder", labelled("finetune.encoder", encoderChoice), encoderField, encoderAbout, kinds.element),
     foldable("ui.loss", lossChoice, lossWrong, lossAbout, conventionField, parameters, refusedBox),
-    h("details", {}, worded("summary", "finetune.how"),
+    h("details.lp-fold", {}, worded("summary", "finetune.how"),
       h("div.lp-pair-of-fields", {}, numberBox("epochs"), numberBox("steps", 1), numberBox("batch_size", 1), numberBox("learning_rate")), rateNote,
       labelled("finetune.schedule", schedule),
       h("div.lp-pair-of-fields", {}, numberBox("warmup"), numberBox("weight_decay"), numberBox("clipping"), numberBox("evaluations", 1), numberBox("seed", 1), labelled("ui.threshold", threshold)),
@@ -327,6 +328,7 @@
       const [low, high, count] = checked.labels;
       found.textContent = [say("finetune.found", { train: checked.train, held_out: checked.held_out, low: show(low), high: show(high), count }),
         checked.skipped ? say("finetune.left_out", { count: checked.skipped }) : "",
+        checked.held_out < FEW ? say("finetune.few") : "",
         checked.shared ? say("finetune.shared", { count: checked.shared }) : ""].join(" ").trim();
       rateNote.textContent = channel.plan.learning_rate ? "" : say("finetune.usual_rate", { rate: show(checked.rate) });
       listLosses();

@@ -104,7 +104,7 @@
     });
     const ends = [least, (least + largest) / 2, largest].map((v, i) => svg("text", {
       x: [LEFT, (LEFT + WIDE - 8) / 2, WIDE - 8][i], y: height - 6, "text-anchor": ["start", "middle", "end"][i],
-    }, show(v, 2)));
+    }, show(Number(v.toFixed(6)), 2)));
     bands.replaceChildren(...rows, ...ends);
     bands.setAttribute("aria-label", say("finetune.bands_says", { step: record.step, count: counts.length }));
   }

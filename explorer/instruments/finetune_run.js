@@ -105,25 +105,27 @@
     drawGains(trace, told.summary);
   }
 
-  function warnOfCollapse({ alarms, evaluations }) {
+  function warnOfCollapse({ about: { kind }, alarms, evaluations }) {
     const last = alarms.at(-1);
     alarm.hidden = !last || last.step !== evaluations.at(-1)?.step;
     if (alarm.hidden) return;
-    alarm.textContent = say(last.collapse === null ? "finetune.alarm" : "finetune.alarm_at", {
+    alarm.textContent = say(last.collapse === null || kind === "cross" ? "finetune.alarm" : "finetune.alarm_at", {
       apart: show(last.high - last.low, 2), since: last.since, loss: show(last.loss, 4), collapse: show(last.collapse, 4),
     });
   }
 
-  // Before and after (so far) as two marks on a line from 0 to 1.
+  // Before and after (so far) as two marks on a line from 0 to 1, or from −1 where one is below 0.
   function drawGains(trace, summary) {
     const before = summary?.before ?? trace.held.before ?? trace.evaluations[0];
     const after = summary?.after ?? trace.evaluations.at(-1);
     if (!before || !after) { gains.replaceChildren(); return; }
-    const at = (v) => `${Math.max(0, Math.min(100, 100 * v))}%`;
     gains.replaceChildren(...GAINS.filter((key) => after[key] !== null && after[key] !== undefined).map((key) => {
       const [old, now] = [before[key] ?? 0, after[key]];
+      const low = Math.min(old, now) < 0 ? -1 : 0;
+      const share = (length) => `${(100 * length) / (1 - low)}%`;
+      const at = (v) => share(v - low);
       const ruler = h("div.lp-ruler.lp-gain", { role: "img", "aria-label": say("finetune.gain_says", { what: say(`finetune.${key}`), before: show(before[key], 3), after: show(now, 3) }) },
-        h("b", { style: `left:${at(Math.min(old, now))};width:${at(Math.abs(now - old))};background:var(--lp-${now < old ? "bad" : "floor"})` }),
+        h("b", { style: `left:${at(Math.min(old, now))};width:${share(Math.abs(now - old))};background:var(--lp-${now < old ? "bad" : "floor"})` }),
         h("i.lp-old", { style: `left:${at(old)}` }), h("i.lp-now", { style: `left:${at(now)}` }));
       return h("div.lp-figure.lp-gain-box", {}, h("span", {}, say(summary ? "finetune.held_out_of" : "finetune.held_out_so_far", { what: say(`finetune.${key}`) })),
         h("div.lp-row", {}, h("small", {}, show(before[key], 3)), h("small", {}, "→"), h("strong", {}, show(now, 3))), ruler);

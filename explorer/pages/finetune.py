@@ -55,6 +55,8 @@ UPLOADS = _TEMPORARY / "uploads"
 # Models to be taken away are served from here.
 PARCELS = _TEMPORARY / "parcels"
 
+# Enough to see something on few pairs, and soon over on many.
+FIRST_STEPS = 60
 # What the first button trains: small enough to be done in seconds.
 QUICK = {"encoder": SCRATCH, "steps": 120, "batch_size": 32, "learning_rate": 0.05}
 
@@ -84,6 +86,7 @@ def page_data() -> dict[str, object]:
     plan = TrainingPlan().to_json()
     first = {name: value for name, value in plan.items() if name != "own_loss"}
     kept = {name: plan["data"][name] for name in (*SHARED, *sum(ENTRIES.values(), ()))}
+    first["steps"] = FIRST_STEPS
     first["data"] = {"source": "practice", "practice": next(iter(PRACTICE)), "link": "", **kept}
     return {
         "first": first,

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from explorer.lab.training.plan import SCRATCH
+from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from tests.browser.conftest import _watched
 from tests.browser.reading import number
 from tests.browser.serving import Server
@@ -26,8 +27,12 @@ TINY = {"encoder": SCRATCH, "steps": 12, "batch_size": 16, "evaluations": 4, "di
 
 
 @pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("studio")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("studio")
+
+
+@pytest.fixture(scope="module")
+def studio(folder: Path) -> Iterator[Server]:
     with Server(folder, "--runs", str(folder / "runs")) as running:
         yield running
     assert "Traceback" not in running.complaints, running.complaints
@@ -326,6 +331,55 @@ def test_data_that_cannot_be_used_is_named(open_page: Callable[..., Page]) -> No
         f"data: {{ ...{CHANNEL}.plan.data, file: '/etc/passwd' }} }} }})"
     )
     assert answer["error"]["key"] == "problem.scenario_entry"
+
+
+def test_a_run_that_collapsed_and_failed_says_so(
+    open_page: Callable[..., Page], folder: Path
+) -> None:
+    run = RunFolder(folder / "runs" / "20260101-000000-cosent-collapsed")
+    run.path.mkdir(parents=True)
+    plan = TrainingPlan(steps=40).to_json()
+    run.write("config.json", {"plan": plan, "created": 1.8e9, "skipped": 0, "shared": 0})
+    values = {"step": 31, "pairs": "“<b>a</b> | b”", "more": 15, "kept": 30}
+    problem = {"key": "problem.training_not_finite", "values": values}
+    state = {"state": "failed", "ticket": 1, "process": 1, "born": 0, "steps": 40}
+    run.write("state.json", {**state, "problem": problem})
+    pairs = {"first": ["a", "c", "e"], "second": ["b", "d", "f"], "labels": [0, 1, 2]}
+    bands = [[0, 0], [1, 1], [2, 2]]
+    run.write("probe.json", {**pairs, "bands": bands, "live": 3, "threshold": 1})
+    figures = dict.fromkeys(("accuracy", "auc", "alignment", "uniformity", "effective_rank"))
+    figures |= {"spearman": 0.5, "pearson": 0.4, "mean_cosine": 0.99}
+    counts = [[0, 3], [1, 2], [0, 3]]
+    figures["histogram"] = {"edges": [-1, 0, 1], "counts": counts}
+    records: list[dict] = []
+    for step in range(41):
+        if step:
+            record = {"loss": 3.0 - step / 40, "gradient_norm": 1e-3, "learning_rate": 1e-3}
+            records.append({"kind": "step", "step": step, "seconds": step / 10, **record})
+        if step % 20 == 0:
+            probe = [0.9, 0.91, 0.905]
+            records.append({"kind": "evaluation", "step": step, **figures, "probe": probe})
+    alarm = {"since": 20, "low": 0.9, "high": 0.91, "loss": 1.3863, "collapse": 1.38629}
+    records.append({"kind": "alarm", "step": 40, **alarm})
+    # It was continued from step 30, and did ten steps again.
+    records.append({"kind": "resumed", "step": 30})
+    lost = [record for record in records if record["step"] > 30 and record["kind"] != "resumed"]
+    records += lost
+    run.log.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+
+    page = open_page(f"#{run.name}")
+    expect(page.locator(".lp-state")).to_have_text("Failed")
+    told = page.locator(".lp-finetune_run .lp-problem:visible")
+    expect(told).to_contain_text("stopped being a number at step 31")
+    expect(told).to_contain_text("“<b>a</b> | b” and 15 more")
+    alarmed = page.locator(".lp-alarm")
+    expect(alarmed).to_contain_text("within 0.01 of each other since step 20")
+    expect(alarmed).to_contain_text("loss sits at 1.386, and its collapse value is 1.386")
+    page.wait_for_function(f"{PROBE}.picture")
+    assert read(page, "steps") == list(range(1, 41))
+    assert read(page, "evaluations.map((one) => one.step)") == [0, 20, 40]
+    expect(page.locator("#lp-finetune-zip")).to_be_disabled()
+    expect(page.locator("#lp-finetune-resume")).to_be_visible()
 
 
 def test_an_address_of_no_run(open_page: Callable[..., Page]) -> None:
