@@ -28,7 +28,7 @@
       { key: "finetune.step", cell: (run) => `${run.step}/${run.steps ?? "—"}`, by: (run) => run.step },
       { key: "finetune.column.before", cell: (run) => shownAs(before(run, "spearman")), by: (run) => before(run, "spearman") },
       { key: "finetune.column.after", cell: (run) => shownAs(after(run, "spearman")), by: (run) => after(run, "spearman") },
-      { key: "finetune.column.started", cell: (run) => new Date(1000 * run.created).toLocaleTimeString(), by: (run) => run.created },
+      { key: "finetune.column.started", cell: (run) => new Date(1000 * run.created).toLocaleString(LossPrism.language(), { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" }), by: (run) => run.created },
     ],
   });
   const all = h("section", { hidden: true }, worded("h2", "finetune.runs"), worded("p.lp-note", "finetune.runs_about"), runs.element);
