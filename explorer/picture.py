@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import torch
 from torch import Tensor
@@ -93,7 +93,7 @@ def describe_batch(batch: Batch) -> dict[str, object]:
 
 
 def _figures(e: Exploration) -> dict[str, object]:
-    weights = e.weights
+    weights, places = e.weights, e.places
     return {
         "loss": number(e.loss),
         "collapse": number(e.collapse),
@@ -101,6 +101,7 @@ def _figures(e: Exploration) -> dict[str, object]:
         "ordered": e.order.ordered,
         "violated": e.order.violated,
         "spearman": number(e.order.spearman),
+        "places": places and {**asdict(places), "reciprocal": number(places.reciprocal)},
         "terms": weights.terms if weights else None,
         "active": weights.active if weights else None,
         "effective": number(weights.effective) if weights else None,

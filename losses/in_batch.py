@@ -12,7 +12,7 @@ from torch import Tensor
 
 from losses import inputs
 from losses.floors import least_binary, least_in_batch, simplex_gap
-from losses.gather import gather_rows
+from losses.gather import gather_rows, gathered
 from losses.geometry import cosine, cosine_matrix, unit
 from losses.reductions import log1p_sum_exp, mean_of, softplus
 from losses.reductions.classes import several_positives
@@ -189,7 +189,9 @@ def nt_xent_of_classes_definition(
     return loss
 
 
-def nt_xent_of_classes(embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07) -> Tensor:
+def nt_xent_of_classes(
+    embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07, gather: bool = False
+) -> Tensor:
     r"""NT-Xent with several positives: the mean over all ordered pairs (i, p) of one class of
     −log( e^{s_ip} / (e^{s_ip} + Σ_{c_k ≠ c_i} e^{s_ik}) ), s = cos/τ.
 
@@ -204,7 +206,9 @@ def nt_xent_of_classes(embeddings: Tensor, classes: Tensor, *, temperature: floa
         embeddings: [N, D].
         classes: [N], whole numbers.
         temperature: τ.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
+    embeddings, classes = gathered(gather, embeddings, classes)
     inputs.above_zero(temperature=temperature)
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
@@ -606,6 +610,7 @@ NT_XENT = LossSpec(
                 "loss": Symbol(r"\mathcal L = \frac{1}{|P|} \sum_t \ell_t"),
             },
             reads={"embeddings": "embeddings", "classes": "paired_classes"},
+            function=nt_xent_of_classes,
         ),
     ),
 )

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from losses import inputs
 from losses.floors import simplex_gap
+from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.in_batch import temperature_parameter
 from losses.reductions import log1p_sum_exp, log_sum_exp, mean_of
@@ -50,6 +51,7 @@ def supcon(
     queue_classes: Tensor | None = None,
     temperature: float = 0.1,
     include_self: bool = False,
+    gather: bool = False,
 ) -> Tensor:
     r"""mean_i −(1/#P(i)) Σ_{p∈P(i)} log( exp(cos(z_i, z_p)/τ) / Σ_k exp(cos(z_i, z_k)/τ) ) (S2).
 
@@ -67,7 +69,10 @@ def supcon(
         temperature: τ.
         include_self: the anchor is a key and a positive of itself, as S2 writes it; Khosla et
             al. leave it out.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`); the
+            queue is the same in all of them.
     """
+    embeddings, classes = gathered(gather, embeddings, classes)
     inputs.above_zero(temperature=temperature)
     embeddings, queue = inputs.vectors(embeddings=embeddings, queue=queue)
     classes = inputs.class_numbers(classes, len(embeddings))
@@ -111,7 +116,9 @@ def supcon_with_zeros_definition(
     return loss
 
 
-def supcon_with_zeros(embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07) -> Tensor:
+def supcon_with_zeros(
+    embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07, gather: bool = False
+) -> Tensor:
     """SupCon as SupContrast averages: over all anchors, those without a positive as zeros.
 
     >>> embeddings = torch.eye(3)
@@ -121,7 +128,9 @@ def supcon_with_zeros(embeddings: Tensor, classes: Tensor, *, temperature: float
     Args:
         embeddings, classes: [N, D] and [N], as for `supcon`.
         temperature: τ.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
+    embeddings, classes = gathered(gather, embeddings, classes)
     inputs.above_zero(temperature=temperature)
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
@@ -217,6 +226,7 @@ SUPCON = LossSpec(
             {"temperature": 0.07},
             supcon_with_zeros_definition,
             symbols={"loss": Symbol(r"\mathcal L = \frac1N \sum_i \ell_i")},
+            function=supcon_with_zeros,
         ),
     ),
 )

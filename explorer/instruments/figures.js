@@ -7,24 +7,35 @@
   const about = h("p.lp-about");
   const formula = h("div.lp-headline");
   const problem = h("div.lp-problem", { role: "alert", hidden: true });
+  // A figure has one meaning at a time, told in a tip to the pointer and to the keyboard.
   const figure = (key) => {
-    const value = h("strong");
-    const extra = h("small");
-    return { box: h("div.lp-figure", { "data-title": `figure.${key}.about` }, worded("span", `figure.${key}`), value, extra), value, extra };
+    const [value, extra, name] = [h("strong"), h("small"), h("span")];
+    const tip = h("span.lp-tip", { role: "tooltip", id: `lp-tip-${key}` });
+    const box = h("div.lp-figure", { tabIndex: 0, "aria-describedby": tip.id }, name, value, extra, tip);
+    const call = (now) => {
+      if (box.dataset.figure === now) return;
+      box.dataset.figure = now;
+      name.dataset.say = `figure.${now}`;
+      tip.dataset.say = `figure.${now}.about`;
+      LossPrism.reword(box);
+    };
+    call(key);
+    return { box, value, extra, call };
   };
   const figures = Object.fromEntries(
     ["violated", "active", "effective", "spearman", "gradient", "device"].map((key) => [key, figure(key)]),
   );
   // The gradient norm on a logarithmic line from 0.001 to 1000, with the advised band.
   const gauge = { now: h("i.lp-now") };
-  gauge.box = h("div.lp-ruler.lp-gauge", { "data-title": "figure.gradient.band" }, h("b"), gauge.now);
-  const loss = h("strong");
+  gauge.box = h("div.lp-ruler.lp-gauge", {}, h("b"), gauge.now);
+  const loss = figure("loss");
   const marks = h("div.lp-marks");
-  const lossBox = h("div.lp-figure.lp-loss", {}, worded("span", "figure.loss"), loss, marks);
+  loss.box.classList.add("lp-loss");
+  loss.extra.replaceWith(marks);
   root.append(
     problem,
     h("div.lp-head", {}, h("div", {}, name, about), formula),
-    h("div.lp-strip-of-figures", {}, lossBox, Object.values(figures).map((f) => f.box)),
+    h("div.lp-strip-of-figures", {}, loss.box, Object.values(figures).map((f) => f.box)),
   );
   const remarks = h("ul.lp-remarks");
   const statistics = h("div.lp-statistics");
@@ -60,19 +71,28 @@
 
   function draw() {
     const found = channel.picture.figures;
-    loss.textContent = show(found.loss, 6);
+    loss.value.textContent = show(found.loss, 6);
     marks.replaceChildren(...LossPrism.scale(found));
-    put("violated", found.ordered ? percent(found.violated / found.ordered) : "—",
-      say("figure.of", { part: found.violated, all: found.ordered }));
+    rank(found);
     put("active", show(found.active), found.terms === null ? "" : say("figure.of_terms", { all: found.terms }));
     put("effective", show(found.effective, 3));
-    put("spearman", show(found.spearman, 3));
     put("gradient", show(found.gradient_norm, 3), say(`figure.by_${found.gradient_of}`));
     const norm = read(found.gradient_norm);
     gauge.now.hidden = !(norm > 0);
     if (norm > 0) gauge.now.style.left = `${Math.max(0, Math.min(100, ((Math.log10(norm) + 3) / 6) * 100))}%`;
     remark();
     put("device", `${found.milliseconds.toFixed(1)} ms`, found.device);
+  }
+
+  // A loss that ranks pairs is judged by their order, one that looks for the right key, class or
+  // prototype by where that stands.
+  function rank({ places, ordered, violated, spearman }) {
+    const { violated: left, spearman: right } = figures;
+    left.call(places ? `first_${places.kind}` : "violated");
+    right.call(places ? "reciprocal" : "spearman");
+    const [part, all] = places ? [places.first, places.anchors] : [violated, ordered];
+    put("violated", all ? percent(part / all) : "—", say("figure.of", { part, all }));
+    put("spearman", show(places?.anchors === 0 ? null : places?.reciprocal ?? spearman, 3));
   }
 
   function remark() {

@@ -1,9 +1,9 @@
 """Triplet losses mined from the classes of a batch, without a matrix of all triplets.
 
 hard: each anchor's farthest positive and nearest negative, found block by block in the matrix of
-distances; only these pairs have a gradient. semi_hard, all: a few rows of distances at a time,
-the negatives of each sorted once. What a positive needs of all negatives within its margin is
-then a place in that order, a count and a prefix sum.
+distances; only these pairs have a gradient. semi_hard, all: some rows of distances at a time. A
+few positives are compared with all negatives of their row. For many these are sorted once, and
+what a positive needs of all within its margin is a place in that order, a count, a prefix sum.
 
 The losses are those of `gradient.with_gradient`: told which inputs want a gradient, they give
 their value and a gradient for each input. The distances are those of `geometry`, or "chord", the
@@ -13,6 +13,7 @@ Euclidean distance of unit vectors.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,9 +21,10 @@ from torch.nn.functional import pad
 
 from losses import geometry
 from losses.inputs import may_ask
-from losses.reductions.classes import both_ways, class_numbers, class_sums, parts_of
+from losses.reductions.classes import both_ways, parts_of
 
 TILE = 2**20  # distances at a time where whole rows are needed
+FEW = 32  # positives of an anchor, up to which comparing is faster than sorting
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
@@ -66,18 +68,16 @@ def hardest(
                 within.fill_diagonal_(-torch.inf)
             farthest.add(rows, columns, within)
             nearest.add(rows, columns, away)
-    valid = ~(farthest.value.isneginf() | nearest.value.isneginf())
+    valid = torch.minimum(farthest.value, nearest.value) > -torch.inf
     count = valid.sum().clamp_min(1)
-    to_positive = measure.pairs(farthest.index)
-    to_negative = measure.pairs(nearest.index)
-    violations = (to_positive - to_negative + margin).relu().masked_fill(~valid, 0)
+    violations = (farthest.value + nearest.value + margin).relu_().masked_fill_(~valid, 0)
     loss = violations.sum() / count
     if not wanted:
         return loss, None
-    share = (violations > 0).to(anchors.dtype) / count
-    gradient = measure.pull_pairs(farthest.index, share * measure.slopes(to_positive))
-    gradient -= measure.pull_pairs(nearest.index, share * measure.slopes(to_negative))
-    return loss, measure.by_anchors(gradient)
+    share = violations.sign() / count
+    partners = torch.stack((farthest.index, nearest.index))
+    lengths = torch.stack((farthest.value, -nearest.value))
+    return loss, measure.pull_pairs(partners, lengths, torch.stack((share, -share)))
 
 
 def every(
@@ -85,27 +85,47 @@ def every(
 ) -> tuple[Tensor, Tensor | None]:
     """All triplets; the mean over all of them, or over those that have a loss."""
 
-    def terms(rows: Rows) -> tuple[Tensor, Tensor, Tensor | None]:
-        negatives, places = rows.distances.masked_fill(rows.alike, torch.inf).sort(dim=1)
-        reach = (rows.distances[:, rows.members] + margin).masked_fill_(~rows.partners, -torch.inf)
-        within = torch.searchsorted(negatives, reach)
-        sums = negatives.masked_fill_(negatives.isinf(), 0).cumsum(dim=1, dtype=torch.float64)
-        sums = pad(sums, (1, 0)).gather(1, within)
-        missed = within * reach.masked_fill_(~rows.partners, 0).double() - sums
-        if not wanted:
-            return missed.sum(), within.sum(), None
-        # A negative is reached by the partners whose place in the order is beyond its own.
-        beyond = torch.zeros_like(rows.distances[:, :1]).expand(-1, rows.distances.shape[1] + 1)
-        beyond = beyond.scatter_add(1, within, rows.partners.to(beyond.dtype)).cumsum(dim=1)
-        reached = beyond[:, :-1] - beyond[:, -1:]
-        slopes = torch.empty_like(rows.distances).scatter_(1, places, reached)
-        slopes.index_add_(1, rows.members, within.to(slopes.dtype))
-        return missed.sum(), within.sum(), slopes
+    def terms(rows: Rows) -> Terms:
+        reach = rows.distances.gather(1, rows.positives) + margin
+        reach.masked_fill_(~rows.present, -torch.inf)
+        negatives = rows.distances.masked_fill(rows.alike, torch.inf)
+        compare = _within_reach if reach.shape[1] <= FEW else _within_reach_of_many
+        return compare(negatives, reach, rows.positives)
 
     def count(sizes: Tensor) -> Tensor:
         return ((sizes - 1) * (len(anchors) - sizes)).sum()
 
-    return by_rows(anchors, classes, distance, terms, None if violating else count)
+    return by_rows(anchors, classes, distance, terms, None if violating else count, wanted)
+
+
+def _within_reach(negatives: Tensor, reach: Tensor, positives: Tensor) -> Terms:
+    total = reach.new_zeros((), dtype=torch.float64)
+    active = torch.zeros_like(total)
+    slopes = torch.zeros_like(negatives)
+    some = max(1, TILE // negatives.numel())
+    for limits, places in zip(reach.split(some, 1), positives.split(some, 1), strict=True):
+        missed = (limits[:, :, None] - negatives[:, None, :]).relu_()
+        total += missed.sum()
+        reached = missed.sign_().sum(dim=2)
+        active += reached.sum()
+        slopes.scatter_add_(1, places, reached)
+        slopes -= missed.sum(dim=1)
+    return total, active, slopes
+
+
+def _within_reach_of_many(negatives: Tensor, reach: Tensor, positives: Tensor) -> Terms:
+    negatives, places = negatives.sort(dim=1)
+    within = torch.searchsorted(negatives, reach)
+    sums = negatives.masked_fill_(negatives.isinf(), 0).cumsum(dim=1, dtype=torch.float64)
+    sums = pad(sums, (1, 0)).gather(1, within)
+    missed = within * reach.masked_fill(within == 0, 0).double() - sums
+    # A negative is reached by the positives whose place in the order is beyond its own.
+    beyond = negatives.new_zeros(len(negatives), negatives.shape[1] + 1)
+    beyond.scatter_add_(1, within, torch.ones_like(reach))
+    beyond = beyond.cumsum(dim=1)
+    slopes = torch.empty_like(negatives).scatter_(1, places, beyond[:, :-1] - beyond[:, -1:])
+    slopes.scatter_add_(1, positives, within.to(slopes.dtype))
+    return missed.sum(), within.sum(), slopes
 
 
 def semi_hard(
@@ -114,87 +134,99 @@ def semi_hard(
     """For each positive pair the nearest negative beyond it, else the farthest; the first of
     equals."""
 
-    def terms(rows: Rows) -> tuple[Tensor, Tensor, Tensor | None]:
-        strangers = rows.distances.masked_fill(rows.alike, torch.inf)
-        negatives, places = strangers.sort(dim=1, stable=True)
-        number = (~rows.alike).sum(dim=1, keepdim=True)
-        farthest = negatives.gather(1, (number - 1).clamp_min(0))
-        farthest = torch.searchsorted(negatives, farthest)
-        to_positive = rows.distances[:, rows.members]
-        beyond = torch.searchsorted(negatives, to_positive, right=True)
-        chosen = torch.where(beyond < number, beyond, farthest)
-        violations = (to_positive - negatives.gather(1, chosen) + margin).relu_()
-        violations.masked_fill_(~(rows.partners & (number > 0)), 0)
-        active = (violations > 0).to(violations.dtype)
+    def terms(rows: Rows) -> Terms:
+        to_positive = rows.distances.gather(1, rows.positives)
+        negatives = rows.distances.masked_fill(rows.alike, torch.inf)
+        nearest = _nearest_beyond if to_positive.shape[1] <= FEW else _nearest_beyond_many
+        beyond, place = nearest(negatives, to_positive)
+        last, last_place = rows.distances.masked_fill(rows.alike, -torch.inf).max(1, keepdim=True)
+        none = beyond.isinf()
+        to_negative = torch.where(none, last, beyond)
+        violations = (to_positive - to_negative + margin).relu_()
+        violations.masked_fill_(~rows.present | last.isneginf(), 0)
         total = violations.sum(dtype=torch.float64)
-        if not wanted:
-            return total, active.sum(), None
-        slopes = torch.zeros_like(rows.distances)
-        slopes.scatter_add_(1, places.gather(1, chosen), -active)
-        slopes.index_add_(1, rows.members, active)
+        active = violations.sign_()
+        slopes = torch.zeros_like(negatives).scatter_add_(1, rows.positives, active)
+        slopes.scatter_add_(1, torch.where(none, last_place, place), -active)
         return total, active.sum(), slopes
 
     def count(sizes: Tensor) -> Tensor:
         return ((sizes - 1) * (sizes < len(anchors))).sum()
 
-    return by_rows(anchors, classes, distance, terms, count)
+    return by_rows(anchors, classes, distance, terms, count, wanted)
 
 
-class Rows:
-    """Anchors of neighbouring classes: their distances to all, and who may be their positives.
+def _nearest_beyond(negatives: Tensor, to_positive: Tensor) -> tuple[Tensor, Tensor]:
+    """For each positive the nearest negative farther than it, inf if there is none."""
+    found = []
+    for lengths in to_positive.split(max(1, TILE // negatives.numel()), 1):
+        others = negatives[:, None, :].expand(-1, lengths.shape[1], -1)
+        found.append(others.masked_fill(others <= lengths[:, :, None], torch.inf).min(dim=2))
+    beyond, places = zip(*found, strict=True)
+    return torch.cat(beyond, dim=1), torch.cat(places, dim=1)
 
-    `distances` and `alike` are [A, N]. `members` [M] are those among whom the positives are,
-    and `partners` [A, M] tells which of them are.
+
+def _nearest_beyond_many(negatives: Tensor, to_positive: Tensor) -> tuple[Tensor, Tensor]:
+    negatives, places = negatives.sort(dim=1, stable=True)
+    beyond = torch.searchsorted(negatives, to_positive, right=True)
+    beyond.clamp_max_(negatives.shape[1] - 1)
+    return negatives.gather(1, beyond), places.gather(1, beyond)
+
+
+class Rows(NamedTuple):
+    """Anchors with their distances to all: `distances` and `alike` (of one class) are [A, N].
+
+    `positives` [A, P] are the others of their class; where there are fewer than P, `present` is
+    False and an arbitrary one fills the place.
     """
 
-    def __init__(
-        self, distances: Tensor, numbers: Tensor, anchors: Tensor, members: Tensor
-    ) -> None:
-        self.distances = distances
-        self.alike = numbers[anchors, None] == numbers
-        self.members = members
-        self.partners = self.alike[:, members] & (anchors[:, None] != members)
+    distances: Tensor
+    alike: Tensor
+    positives: Tensor
+    present: Tensor
+
+
+# Of some rows: the sum, the number of terms that are not 0, the slopes of the sum in distances.
+Terms = tuple[Tensor, Tensor, Tensor]
 
 
 def by_rows(
     anchors: Tensor,
     classes: Tensor,
     distance: str,
-    terms: Callable[[Rows], tuple[Tensor, Tensor, Tensor | None]],
+    terms: Callable[[Rows], Terms],
     count: Callable[[Tensor], Tensor] | None,
-) -> tuple[Tensor, Tensor]:
-    """Σ of the terms of all rows / their number: `count` of the class sizes, or those not 0.
-
-    `terms` gives of some rows the sum, the number of terms that are not 0, and the slopes of the
-    sum in the distances, if they are wanted.
-    """
-    numbers = class_numbers(classes)
-    ordered, order = numbers.sort(stable=True)
+    wanted: bool,
+) -> tuple[Tensor, Tensor | None]:
+    """Σ of the terms of all rows / their number: `count` of the class sizes, or those not 0."""
     measure = Distances(anchors, distance)
-    everything = slice(0, len(anchors))
+    ordered, order = classes.sort()
+    starts = torch.searchsorted(ordered, ordered)
+    sizes = torch.searchsorted(ordered, ordered, right=True) - starts
+    step = torch.arange(len(anchors), device=anchors.device)
+    offsets = step - starts
     gradient = torch.zeros_like(measure.wide)
     total = torch.zeros((), dtype=torch.float64, device=anchors.device)
     active = torch.zeros_like(total)
-    size = max(1, TILE // len(anchors))
-    for start in range(0, len(anchors), size):
-        stop = min(start + size, len(anchors))
-        rows, members = order[start:stop], order
-        if may_ask(classes):
-            first = torch.searchsorted(ordered, ordered[start])
-            last = torch.searchsorted(ordered, ordered[stop - 1], right=True)
-            members = order[int(first) : int(last)]
-        distances = measure(rows, everything)
-        sum_here, active_here, slopes = terms(Rows(distances, numbers, rows, members))
-        total += sum_here
-        active += active_here
-        if slopes is not None:
-            measure.pull(gradient, rows, distances, slopes)
+    largest = max(1, TILE // len(anchors))
+    for start in range(0, len(anchors), largest):
+        part = slice(start, start + largest)
+        rows, size = order[part], sizes[part, None]
+        most = int(size.max()) if may_ask(classes) else len(anchors)
+        steps = step[1:most]
+        positives = order[starts[part, None] + (offsets[part, None] + steps) % size]
+        distances = measure(rows, slice(0, len(anchors)))
+        alike = classes[rows, None] == classes
+        here = terms(Rows(distances, alike, positives, steps < size))
+        total += here[0]
+        active += here[1]
+        if wanted:
+            measure.pull(gradient, rows, distances, here[2])
     if count is not None:
-        ones = torch.ones_like(total).expand(len(anchors))
-        active = count(class_sums(numbers, ones)[numbers])
+        active = count(sizes).double()
     active = active.clamp_min(1)
-    by_anchors = measure.by_anchors((gradient / active).to(anchors.dtype))
-    return (total / active).to(anchors.dtype), by_anchors
+    loss = (total / active).to(anchors.dtype)
+    return loss, measure.by_anchors((gradient / active).to(anchors.dtype)) if wanted else None
 
 
 class Largest:
@@ -210,7 +242,7 @@ class Largest:
             value, index = there.max(dim=1)
             better = value > self.value[here]  # of equals the earlier stays
             self.value[here] = torch.where(better, value, self.value[here])
-            self.index[here] = torch.where(better, index + start, self.index[here])
+            self.index[here] = torch.where(better, index.add_(start), self.index[here])
 
 
 class Distances:
@@ -252,13 +284,6 @@ class Distances:
         gradient[rows] += weights.sum(dim=1)[:, None] * here - weights @ self.wide
         gradient += weights.sum(dim=0)[:, None] * self.wide - weights.T @ here
 
-    def pairs(self, partner: Tensor) -> Tensor:
-        """d(z_i, z_partner(i))."""
-        if self.kind == "cosine":
-            return 1 - (self.vectors * self.vectors[partner]).sum(dim=1)
-        kind = "euclidean" if self.kind == "chord" else self.kind
-        return geometry.distance(self.vectors, self.vectors[partner], kind)
-
     def slopes(self, distances: Tensor) -> Tensor:
         """∂d/∂z_i as a multiple of z_i − z_k; of the cosine, of −z_k."""
         if self.kind == "cosine":
@@ -267,14 +292,17 @@ class Distances:
             return torch.full_like(distances, 2)
         return (1 / distances).masked_fill_(distances == 0, 0)
 
-    def pull_pairs(self, partner: Tensor, weights: Tensor) -> Tensor:
-        """The gradient of Σ_i w_i d(z_i, z_partner(i)) from weights that hold its slopes."""
-        there = self.vectors[partner]
+    def pull_pairs(self, partners: Tensor, lengths: Tensor, weights: Tensor) -> Tensor:
+        """The gradient of Σ w d(z_i, z_partner(i)) over [P, N] partners at their distances."""
+        weights = (weights * self.slopes(lengths))[:, :, None]
+        there = self.vectors[partners]
         if self.kind == "cosine":
-            gradient = -weights[:, None] * there
-            return gradient.index_add_(0, partner, -weights[:, None] * self.vectors)
-        gradient = weights[:, None] * (self.vectors - there)
-        return gradient.clone().index_add_(0, partner, -gradient)
+            pulls, backwards = -weights * there, -weights * self.vectors
+        else:
+            pulls = weights * (self.vectors - there)
+            backwards = -pulls
+        gradient = pulls.sum(dim=0)
+        return self.by_anchors(gradient.index_add_(0, partners.flatten(), backwards.flatten(0, 1)))
 
     def by_anchors(self, gradient: Tensor) -> Tensor:
         """The gradient of the anchors from that of their vectors."""
