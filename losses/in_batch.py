@@ -12,7 +12,7 @@ from torch import Tensor
 
 from losses import inputs
 from losses.floors import least_binary, least_in_batch, simplex_gap
-from losses.gather import gather_rows, gathered
+from losses.gather import gathered
 from losses.geometry import cosine, cosine_matrix, unit
 from losses.reductions import log1p_sum_exp, mean_of, softplus
 from losses.reductions.classes import several_positives
@@ -74,8 +74,7 @@ def info_nce(
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature)
-    if gather:
-        queries, keys, negatives = _gathered(queries, keys, negatives)
+    queries, keys, negatives = gathered(gather, queries, keys, negatives)
     queries, keys, negatives = inputs.vectors(
         inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
     )
@@ -89,10 +88,6 @@ def info_nce(
         1 / temperature,
         symmetric,
     )
-
-
-def _gathered(*parts: Tensor | None) -> list[Tensor | None]:
-    return [part if part is None else gather_rows(part)[0] for part in parts]
 
 
 def _info_nce_densely(queries, keys, negatives, scale, symmetric):
@@ -149,8 +144,7 @@ def nt_xent(
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature)
-    if gather:
-        first, second = _gathered(first, second)
+    first, second = gathered(gather, first, second)
     first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
     return with_gradient(_nt_xent_by_tiles, _nt_xent_densely, first, second, 1 / temperature)
 
@@ -280,8 +274,7 @@ def nce(
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature, noise_ratio=noise_ratio)
-    if gather:
-        queries, keys, negatives = _gathered(queries, keys, negatives)
+    queries, keys, negatives = gathered(gather, queries, keys, negatives)
     least = inputs.for_products(queries) if negatives is None else torch.float32
     queries, keys, negatives = inputs.vectors(
         least, queries=queries, keys=keys, negatives=negatives
@@ -386,8 +379,7 @@ def siglip(
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.one_number(scale=scale, bias=bias)
-    if gather:
-        queries, keys = _gathered(queries, keys)
+    queries, keys = gathered(gather, queries, keys)
     queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
     return _decisions(queries, keys, scale, -bias)
 
