@@ -31,8 +31,8 @@ CELLS, CELLS_OF_AN_ACCELERATOR, FEWEST = 2**22, 2**26, 256
 class Directions:
     """The directions [P, D] of vectors, and the gradient of a value of them as it is added up.
 
-    Takes the place of the vectors in memory. On an accelerator bfloat16 vectors stay so in the
-    matrix products, which sum in float32.
+    Takes the place of the vectors in memory. bfloat16 on CUDA stays so in the matrix products,
+    which sum in float32.
     """
 
     def __init__(self, vectors: Tensor, *, wanted: bool) -> None:
