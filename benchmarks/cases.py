@@ -240,7 +240,7 @@ CASES = (
     ),
     Case(
         "arcface",
-        **_with_prototypes("arcface"),
+        **_with_prototypes("arcface", margin=math.radians(28.6)),
         inputs=prototyped,
         sizes=(100, 1000, 10_000, 100_000),
         dense=100_000,
