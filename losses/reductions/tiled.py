@@ -119,6 +119,8 @@ class Logits:
     def add(self, span: slice, weights: Tensor, factors: Tensor | None = None) -> None:
         """Add what ∂value/∂logits = weights [n, K] · factors [n, 1] of a tile brings."""
         rows, columns, weights = self.rows[span], self.columns, weights.to(self.rows.dtype)
+        if factors is not None and len(columns) <= columns.shape[1]:  # the weights are fewer
+            weights, factors = weights.mul_(factors), None
         if factors is None:
             if self.by_rows is not None:
                 _multiply(weights, columns, self.by_rows[span])
