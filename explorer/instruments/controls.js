@@ -329,7 +329,7 @@
   function adviseScale() {
     const range = channel.batch?.scale;
     const box = parameters.querySelector("[data-parameter=scale]");
-    scaleAdvice.hidden = !range || !box;
+    scaleAdvice.hidden = !range || !box || channel.spec.group !== "pair_scores"; // it speaks of no other scale
     if (scaleAdvice.hidden) return;
     const [low, high] = range.map((v) => show(v, 3));
     scaleAdvice.textContent = say("ui.suggested_scale", { low, high, sigma: show(channel.batch.sigma, 3) });
