@@ -528,6 +528,7 @@
         if (turn !== this.remembered) return;
         this.tooLong = link?.length > limits.link;
         this.link = this.tooLong || !link ? "" : link;
+        if (this.link) store("scene", this.link);
         const { source, rows, file, reading } = this.scenario.data;
         const hidden = source !== "table" && rows.length ? { data: { rows, file, reading } } : null;
         const kept = structuredClone(this.link ? hidden : this.scenario);
@@ -560,8 +561,10 @@
     goTo(step) { this.set({ view: { step } }, { announce: false }); }
   }
 
+  // Scenes of their own: that of the Explore page, and the probe batch of a training run.
+  const SCENES = new Set(["main", "probe"]);
   function channel(name = "main") {
-    if (!channels.has(name)) channels.set(name, name === "main" ? new Channel() : new Bus());
+    if (!channels.has(name)) channels.set(name, SCENES.has(name) ? new Channel() : new Bus());
     return channels.get(name);
   }
 
@@ -577,6 +580,9 @@
     show, percent, tex, texNumber, read, bytes, floats, h, clip,
     get table() { return window.LossPrismParts.table; },
     get scale() { return window.LossPrismParts.scale; },
+    get chart() { return window.LossPrismParts.chart; },
+    get fields() { return window.LossPrismParts.fields(); },
+    get files() { return window.LossPrismParts.files(); },
     GONE, palette, colours, css, word, isDark, setTheme, magnified, channel,
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");
@@ -585,6 +591,16 @@
       scene.on("language", () => reword(root));
     },
   };
+
+  // Arrow keys walk along a row of tabs; Enter opens the one that is reached.
+  document.addEventListener("keydown", (event) => {
+    const tab = event.target.closest?.(".lp [role=tab]");
+    const way = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!tab || !way) return;
+    event.preventDefault();
+    const tabs = Array.from(tab.parentElement.querySelectorAll("[role=tab]:enabled"));
+    tabs.at((tabs.indexOf(tab) + way) % tabs.length).focus();
+  });
 
   document.documentElement.lang = language;
   // Gradio may add the scripts of the head when the document has long been read.

@@ -17,7 +17,7 @@
     { name: "active", write: percent, range: [0, 1] },
   ].map((panel) => {
     const said = h("span.lp-value");
-    const chart = svg("svg", { role: "img", height: TALL });
+    const chart = svg("svg", { role: "img", height: TALL, "aria-label": say(`sweep.${panel.name}`) });
     const box = h("div.lp-sweep-panel", {}, h("div.lp-sweep-head", {}, worded("span", `sweep.${panel.name}`), said), chart);
     return { ...panel, said, chart, box };
   });

@@ -58,7 +58,15 @@ class Rules:
 
 
 def load(plan: TrainingPlan) -> Corpus:
-    """Read, split and augment, and make sure that the loss can learn from what there is.
+    """What `read` gives, once it is sure that the loss can learn from it."""
+    corpus = read(plan)
+    if reason := why_not(plan, corpus):
+        raise reason
+    return corpus
+
+
+def read(plan: TrainingPlan) -> Corpus:
+    """Read, split and augment, whatever the loss.
 
     Raises Problem with a sentence for whatever the user can put right.
     """
@@ -72,8 +80,6 @@ def load(plan: TrainingPlan) -> Corpus:
     else:
         train, held_out = split(pairs, data.held_out_share, plan.seed)
     shared = len(sentences_of(train) & sentences_of(held_out))
-    if reason := why_not(plan, Corpus(tuple(train), tuple(held_out))):
-        raise reason
     train = [*train, *_reworded(data, sentences_of(held_out), plan.seed)]
     train += augmented(train, data.augment, plan.seed)
     return Corpus(tuple(train), tuple(held_out), skipped, shared)

@@ -112,7 +112,7 @@ class Recorder(TrainerCallback):
             self.measure(model, state.global_step)
         self._obey(state, control)
         due = time.perf_counter() - self.saved >= self.checkpoint_seconds
-        if due or state.global_step == state.max_steps or self.stopped_early:
+        if due or self.stopped_early:  # at the end the model itself is saved
             control.should_save = True
 
     def on_save(self, args, state, control, **_) -> None:

@@ -53,7 +53,7 @@ def train(run: RunFolder, trial: bool = False) -> None:
     session = prepared(run)
     if trial:
         session.steps = TRIAL_STEPS
-    recorder, trainer = _recorder(session), make_trainer(session)
+    recorder, trainer = make_recorder(session), make_trainer(session)
     recorder.attach(trainer)
     checkpoint = run.last_checkpoint()
     if checkpoint:
@@ -159,7 +159,7 @@ def make_trainer(session: Session) -> Trainer:
     return made
 
 
-def _recorder(session: Session) -> Recorder:
+def make_recorder(session: Session) -> Recorder:
     plan, rules = session.plan, session.rules
     chosen, probe = live_sample(session.held_out, plan.seed)
     bands = bands_of([label for *_, label in session.held_out])
@@ -224,7 +224,7 @@ def _finish(session: Session, recorder: Recorder) -> None:
         "shared": config["shared"],
         "kept_step": last["step"],
     }
-    save_model(session, summary, steps)
+    save_model(session, summary, history)
     run.write("summary.json", summary)
     run.say("stopped" if recorder.stopped_early else "finished")
 
@@ -233,14 +233,14 @@ def _without(record: dict) -> dict:
     return {k: v for k, v in record.items() if k not in ("kind", "step", "when", "histogram")}
 
 
-def save_model(session: Session, summary: dict, steps: list[dict]) -> None:
+def save_model(session: Session, summary: dict, history: list[dict]) -> None:
     """The model as a folder of sentence-transformers, whole or not at all."""
     part = session.run.path / "model.part"
     shutil.rmtree(part, ignore_errors=True)
     if session.plan.lora:
         encoders.merge_adapters(session.model)
     session.model.save_pretrained(str(part))
-    card.complete(part, session.plan, summary, steps)
+    card.complete(part, session.plan, summary, history)
     shutil.rmtree(session.run.model, ignore_errors=True)
     part.rename(session.run.model)
 
