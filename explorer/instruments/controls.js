@@ -2,69 +2,17 @@
 // nothing else.
 (window.LossPrismInstruments ??= {}).controls = (root, channel, server) => {
   "use strict";
-  const { h, say, worded, show, tex, losses, examples, limits } = LossPrism;
+  const { h, say, worded, show, losses, examples, limits } = LossPrism;
+  const { slider, parameterField, section, foldable, labelled } = LossPrism.fields;
+  const grouped = (count) => count.toLocaleString("en");
   const GROUPS = ["pair_scores", "in_batch", "distances", "prototypes", "own"];
-
-  // ---- Pieces ------------------------------------------------------------------------------
-
-  // A number that slides and can be typed: range for the hand, box for the exact value.
-  function slider({ label, formula, low, high, step, logarithmic, initial, change, name }) {
-    const from = Math.max(low, logarithmic ? 1e-6 : low);
-    const toTrack = (v) => (logarithmic ? Math.log(Math.max(v, from) / from) / Math.log(high / from) : (v - low) / (high - low));
-    const ofTrack = (t) => (logarithmic ? from * (high / from) ** t : low + t * (high - low));
-    const tidy = (v) => {
-      const exact = logarithmic ? Number(v.toPrecision(3)) : Math.round(v / step) * step;
-      return Number(Math.min(high, Math.max(low, exact)).toPrecision(6));
-    };
-    let good = initial;
-    const track = h("input", { type: "range", min: 0, max: 1000, step: 1, "aria-label": label });
-    const box = h("input.lp-number", { type: "number", min: low, max: high, step: "any", "aria-label": label });
-    if (name) track.dataset.parameter = name;
-    const put = (v) => { track.value = Math.round(1000 * toTrack(v)); fill(); };
-    const fill = () => track.style.setProperty("--lp-fill", `${track.value / 10}%`);
-    const reset = h("button.lp-square", { type: "button", "data-title": "ui.reset" }, "↺");
-    track.addEventListener("input", () => {
-      const v = tidy(ofTrack(track.value / 1000));
-      box.value = good = v;
-      fill();
-      complain(true);
-      change(v);
-    });
-    box.addEventListener("input", () => {
-      const v = Number(box.value);
-      const fits = box.value.trim() !== "" && v >= low && v <= high;
-      complain(fits);
-      if (fits) { good = v; put(v); change(v); }
-    });
-    // What does not fit is named, and on leaving the box the value in force comes back.
-    const wrong = h("p.lp-wrong", { hidden: true });
-    function complain(fits) {
-      box.classList.toggle("lp-bad", !fits);
-      wrong.hidden = fits;
-      wrong.textContent = fits ? "" : say("ui.accepted", { low, high });
-    }
-    box.addEventListener("blur", () => { box.value = good; complain(true); });
-    reset.addEventListener("click", () => { box.value = good = initial; put(initial); complain(true); change(initial); });
-    const head = h("span.lp-name");
-    if (formula) { const symbol = h("span"); tex(symbol, formula); head.append(symbol, " "); }
-    head.append(h("span", {}, label));
-    return {
-      element: h("div.lp-slider", {}, h("div.lp-row", {}, head, box, reset), wrong, track),
-      set(v) { box.value = good = v; put(v); complain(true); },
-    };
-  }
-
-  const section = (key, ...children) => h("section", {}, worded("h2", key), ...children);
-  // Folded where the screen is small, so that the first picture is in sight.
-  const foldable = (key, ...children) => h("details.lp-fold", { open: window.innerWidth > 760 }, worded("summary", key), ...children);
-  const labelled = (key, control) => h("label.lp-field", {}, worded("span", key), control);
 
   // ---- Data --------------------------------------------------------------------------------
 
   const SOURCES = ["example", "table", "file", "random"];
   let tab = "example";
   const tabs = Object.fromEntries(SOURCES.map((source) => [source, worded("button.lp-tab", `source.${source}`, {
-    type: "button", role: "tab", id: `lp-source-${source}`, onclick: () => openTab(source),
+    type: "button", role: "tab", id: `lp-source-${source}`, "aria-controls": `lp-panel-${source}`, onclick: () => openTab(source),
   })]));
 
   const exampleChoice = h("select", { id: "lp-example", onchange: () => channel.set({ data: { source: "example", example: exampleChoice.value } }) },
@@ -86,6 +34,10 @@
     file: h("div.lp-panel", {}, chooser, drop, fileNote, columnBox),
     random: h("div.lp-panel"),
   };
+  for (const [source, panel] of Object.entries(panels)) {
+    Object.assign(panel, { id: `lp-panel-${source}`, role: "tabpanel" });
+    panel.setAttribute("aria-labelledby", `lp-source-${source}`);
+  }
   const skippedList = h("ul.lp-skipped", { hidden: true });
 
   function openTab(source) {
@@ -95,7 +47,7 @@
     if (source === "random") channel.set({ data: { source: "random" } });
     if (source === "file" && channel.scenario.data.file) channel.set({ data: { source: "table" } });
     if (source === "table") {
-      if (channel.scenario.data.rows.length) channel.set({ data: { source: "table", file: "" } });
+      if (channel.scenario.data.rows.length) channel.setRows(channel.scenario.data.rows);
       channel.publish("edit");
     }
   }
@@ -111,14 +63,13 @@
   function editCopy() {
     const { first, second, labels } = channel.batch;
     const rows = labels.map((label, i) => [first[i], second[i], String(label)]);
-    channel.set({ data: { source: "table", rows, file: "" } });
+    channel.setRows(rows);
     channel.publish("edit");
   }
 
   // ---- File --------------------------------------------------------------------------------
 
   let file = null;
-  let leftOut = []; // rows of the file, by their numbers in it: they never become rows of the table
   chooser.addEventListener("change", () => { if (chooser.files[0]) readFile(chooser.files[0]); chooser.value = ""; });
   drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("lp-over"); });
   drop.addEventListener("dragleave", () => drop.classList.remove("lp-over"));
@@ -128,43 +79,39 @@
     if (event.dataTransfer.files[0]) readFile(event.dataTransfer.files[0]);
   });
 
-  function encoded(blob) {
-    return new Promise((done, fail) => {
-      const reader = new FileReader();
-      reader.onload = () => done(reader.result.slice(reader.result.indexOf(",") + 1));
-      reader.onerror = () => fail(reader.error);
-      reader.readAsDataURL(blob);
-    });
-  }
-
   async function readFile(blob, options = {}) {
     if (blob.size > limits.bytes) {
       channel.warn({ key: "problem.file_too_large", values: { name: blob.name, most: limits.bytes / 2 ** 20 } });
       return;
     }
     if (file !== blob) {
-      fileNote.textContent = blob.name;
+      fileNote.textContent = LossPrism.clip(blob.name);
       columnBox.replaceChildren();
     }
     file = blob;
     channel.setBusy(true);
-    const answer = await channel.work(server, "read_file", { name: blob.name, content: await encoded(blob), ...options });
+    const answer = await channel.work(server, "read_file", { name: blob.name, content: await LossPrism.files.encoded(blob), ...options });
     channel.setBusy(false);
-    if (!answer || answer.error) {
-      if (answer?.columns) describeFile(answer, options);
-      channel.warn(answer?.error ?? LossPrism.GONE);
-      return;
-    }
-    describeFile(answer, options);
-    leftOut = answer.skipped;
-    channel.set({ data: { source: "table", rows: answer.rows, file: blob.name } });
-    channel.publish("skipped");
+    if (answer === undefined) return;
+    if (answer?.columns) offer(answer, options);
+    if (!channel.check(answer)) { aboutFile(); return; }
+    const { name, rows, reading } = answer;
+    channel.set({ data: { source: "table", rows, file: name, reading } });
   }
 
-  function describeFile(answer, options) {
-    const { name, total, used, limited, encoding } = answer;
-    fileNote.textContent = answer.error ? ""
-      : say(limited ? "ui.file_limited" : "ui.file_read", { name, total, used, encoding });
+  // What the file held is in the scene: who opens its link reads the same.
+  function aboutFile() {
+    const { file: name, rows, reading } = channel.scenario.data;
+    const key = reading.drawn ? "ui.file_drawn" : reading.limited ? "ui.file_limited" : "ui.file_read";
+    const told = { name, used: rows.length, total: grouped(reading.total), encoding: reading.encoding };
+    fileNote.textContent = reading.total ? say(key, told) : name;
+  }
+
+  // What else could be read from the file: other columns, and where there are too many rows,
+  // others of them.
+  let offered = null;
+  function offer(answer, options) {
+    offered = [answer, options];
     const chosen = { ...answer.chosen };
     const pick = (role) => h("select", {
       onchange: (event) => {
@@ -174,12 +121,22 @@
     }, (chosen[role] ? answer.columns : ["", ...answer.columns])
       .map((column) => h("option", { value: column, selected: chosen[role] === column }, column)));
     const header = h("input", { type: "checkbox", checked: answer.header, onchange: () => readFile(file, { header: header.checked }) });
-    const sample = h("input", { type: "checkbox", checked: options.seed !== undefined && options.seed !== null, onchange: () => readFile(file, { ...options, seed: sample.checked ? 0 : null }) });
     columnBox.replaceChildren(
+      ...(answer.reading?.limited ? [drawing(answer, options)] : []),
       ...Object.keys(answer.chosen).map((role) => labelled(`column.${role}`, pick(role))),
       h("label.lp-check", {}, header, worded("span", "ui.has_header")),
-      ...(limited ? [h("label.lp-check", {}, sample, worded("span", "ui.random_rows"))] : []),
     );
+  }
+
+  function drawing({ reading, rows }, options) {
+    const values = { used: rows.length, total: grouped(reading.total) };
+    const button = (kind, key, seed) => h(kind, {
+      type: "button", onclick: () => readFile(file, { ...options, seed }),
+    }, say(key, values));
+    if (!reading.drawn) return button("button.lp-button.lp-main", "ui.draw_rows", 0);
+    return h("div.lp-row.lp-wrap", {},
+      button("button.lp-button", "ui.draw_again", options.seed + 1),
+      button("button.lp-button", "ui.first_rows", null));
   }
 
   // ---- Random ------------------------------------------------------------------------------
@@ -226,7 +183,7 @@
 
   // ---- Loss --------------------------------------------------------------------------------
 
-  const lossChoice = h("select", { id: "lp-loss", onchange: () => channel.choose(lossChoice.value) });
+  const lossChoice = h("select", { id: "lp-loss", "data-title": "ui.loss", onchange: () => channel.choose(lossChoice.value) });
   for (const group of GROUPS) {
     const members = Object.entries(losses).filter(([, spec]) => spec.group === group);
     if (!members.length) continue;
@@ -254,7 +211,9 @@
       ...others.map((name) => h("option", { value: name }, name)));
     convention.value = scenario.convention;
     conventionField.hidden = others.length === 0;
-    parameterControls = form.parameters.map((parameter) => [parameter, parameterControl(parameter, parameter.default)]);
+    parameterControls = form.parameters.map((parameter) => [
+      parameter, parameterField(parameter, parameter.default, (v) => channel.setParameter(parameter.name, v)),
+    ]);
     parameters.replaceChildren(...parameterControls.map(([, control]) => control.element));
     setParameters();
     LossPrism.reword(parameters);
@@ -265,39 +224,6 @@
 
   // "S1 eq. 52" as a reader knows it: the source's name in place of our short one.
   const cited = (reference) => reference.replace(/^S\d/, (short) => say(`cite.${short}`));
-
-  function parameterControl(parameter, initial) {
-    const { name, kind } = parameter;
-    const change = (v) => channel.setParameter(name, v);
-    const spoken = LossPrism.has(`parameter.${name}`) ? say(`parameter.${name}`) : name;
-    if (kind === "number") {
-      return slider({
-        label: spoken, formula: parameter.symbol, low: parameter.minimum, high: parameter.maximum,
-        step: parameter.step, logarithmic: parameter.logarithmic, initial, change, name,
-      });
-    }
-    if (kind === "choice") {
-      const select = h("select", { onchange: () => change(select.value) },
-        parameter.choices.map((choice) => h("option", { value: choice },
-          LossPrism.has(`choice.${choice}`) ? say(`choice.${choice}`) : choice)));
-      select.dataset.parameter = name;
-      return { element: h("label.lp-field", {}, h("span", {}, spoken), select), set: (v) => { select.value = v; } };
-    }
-    if (kind === "switch") {
-      const box = h("input", { type: "checkbox", onchange: () => change(box.checked) });
-      box.dataset.parameter = name;
-      return { element: h("label.lp-check", {}, box, h("span", {}, spoken)), set: (v) => { box.checked = v; } };
-    }
-    const text = h("input", { type: "text", inputMode: "decimal" });
-    text.dataset.parameter = name;
-    text.addEventListener("input", () => {
-      const numbers = text.value.split(/[\s,;]+/).filter(Boolean).map(Number);
-      const fits = numbers.length > 0 && numbers.every(Number.isFinite);
-      text.classList.toggle("lp-bad", !fits);
-      if (fits) change(numbers);
-    });
-    return { element: h("label.lp-field", {}, h("span", {}, spoken), text), set: (v) => { text.value = Array.from(v).join(", "); } };
-  }
 
   // ---- Rules -------------------------------------------------------------------------------
 
@@ -351,6 +277,7 @@
   LossPrism.reword(root);
 
   function words() {
+    tellSkipped();
     for (const box of lossChoice.children) box.label = say(`group.${box.dataset.group}`);
     aboutData();
     describeRules();
@@ -362,6 +289,7 @@
     exampleAbout.textContent = [say(`example.${data.example}.about`), note ? say(note) : ""].join(" ").trim();
     const count = data.rows.length;
     tableNote.textContent = count ? say(channel.limited ? "ui.table_limited" : "ui.rows_entered", { count, most: limits.pairs }) : "";
+    aboutFile();
     embedded.hidden = data.encoder === limits.encoder && !data.cross_encoder;
     encoderNow.textContent = say(data.cross_encoder ? "ui.cross_now" : "ui.encoder_now", { name: data.cross_encoder || data.encoder });
   }
@@ -378,7 +306,6 @@
     exampleChoice.value = data.example;
     for (const [name, control] of randomSliders) control.set(data.random[name]);
     tab = data.source === "table" ? (data.file ? "file" : "table") : data.source;
-    if (data.file && !fileNote.textContent) fileNote.textContent = data.file;
     if (document.activeElement !== threshold) threshold.value = rules.threshold ?? "";
     extra.checked = rules.extra_negatives;
     prototypes.value = rules.prototypes;
@@ -399,16 +326,30 @@
     adviseScale();
     copyExample.hidden = !channel.batch.editable;
   });
-  channel.on("language", () => { built = ""; buildParameters(); built = `${channel.scenario.loss}|${channel.scenario.convention}`; words(); });
+  channel.on("language", () => {
+    buildParameters();
+    if (offered) offer(...offered);
+    words();
+  });
   channel.on("skipped", () => {
     aboutData();
-    const { data } = channel.scenario;
-    const all = data.source === "table" && data.file ? [...leftOut, ...channel.skipped] : channel.skipped;
-    skippedList.hidden = all.length === 0;
-    const told = all.slice(0, 20).map(({ row, key, values }) => h("li", {}, say("ui.row_skipped", { row, reason: say(key, values) })));
-    const more = all.length - told.length;
-    if (more > 0) told.push(h("li", {}, say("ui.more_skipped", { count: more })));
-    skippedList.replaceChildren(h("li", {}, h("b", {}, say("ui.skipped", { count: all.length }))), ...told);
+    tellSkipped();
   });
+
+  // Rows that were left out: of the file by their numbers in it, of the table by theirs.
+  function tellSkipped() {
+    const { source, file: name, reading } = channel.scenario.data;
+    const ofFile = source === "table" && name ? reading : { left_out: 0, reasons: [] };
+    const all = [
+      ...ofFile.reasons.map(([row, key, values]) => ({ row, key, values: Object.fromEntries(values) })),
+      ...channel.skipped,
+    ];
+    const count = ofFile.left_out + channel.skipped.length;
+    const told = all.slice(0, 20).map(({ row, key, values }) => h("li", {}, say("ui.row_skipped", { row, reason: say(key, values) })));
+    if (count > told.length) told.push(h("li", {}, say("ui.more_skipped", { count: count - told.length })));
+    skippedList.hidden = count === 0;
+    skippedList.replaceChildren(h("li", {}, h("b", {}, say("ui.skipped", { count }))), ...told);
+  }
+
   channel.connect(server);
 };

@@ -24,8 +24,8 @@ from explorer.pages.serving import JOBS, served
 from explorer.pairs import MOST_PAIRS
 from explorer.picture import describe_batch, number, picture
 from explorer.problem import Problem
-from explorer.remarks import remarks, statistics, suggested_scale
-from explorer.scenario import Data, Rules, Scenario
+from explorer.remarks import remarks, speaks_another_language, statistics, suggested_scale
+from explorer.scenario import Data, Reading, Rules, Scenario
 from explorer.sources import random_batch, tables, textbook
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.grids import read_grid
@@ -35,6 +35,8 @@ from losses import LOSSES, LossSpec
 LONGEST_LINK = 16_000
 # A sweep of more pairs than these is drawn through fewer points.
 FEW_PAIRS = 128
+# So many rows of a file that cannot be used are named with their reason; the others are counted.
+MOST_REASONS = 10
 
 
 def build() -> None:
@@ -128,6 +130,7 @@ def _explore(request: object) -> dict[str, object]:
             "key": key,
             "scale": suggested,
             "sigma": float(found.batch.scores.std(correction=0)),
+            "foreign": speaks_another_language(found),
             "editable": has_words(scenario.data),
             **describe_batch(found.batch),
         }
@@ -151,10 +154,11 @@ def _told(table: tables.Table) -> list[dict[str, object]]:
 
 
 def _read_file(request: object) -> dict[str, object]:
-    """{name, content: base64, columns?, header?, seed?} → rows, and what was skipped."""
+    """{name, content: base64, columns?, header?, seed?} → rows, and what was found besides."""
     if not isinstance(request, dict) or not isinstance(request.get("content"), str):
         raise Problem("scenario_entry", where="file", value=str(request)[:60])
     name = Path(str(request.get("name") or "file")).name[:200]
+    name = name.encode("utf-8", "replace").decode()  # half a character fits into no answer
     try:
         content = base64.b64decode(request["content"], validate=True)
     except binascii.Error as error:
@@ -183,15 +187,23 @@ def _read_file(request: object) -> dict[str, object]:
     return {
         "name": name,
         "rows": [list(row) for row in rows],
-        "skipped": _told(table),
+        "reading": dataclasses.asdict(_reading(table, request.get("seed") is not None)),
         "columns": table.columns,
         "chosen": table.chosen,
         "header": table.header,
-        "total": table.total,
-        "used": len(pairs),
-        "limited": table.limited,
-        "encoding": table.encoding,
     }
+
+
+def _reading(table: tables.Table, drawn: bool) -> Reading:
+    told = [(skip.row, skip.problem.to_json()) for skip in table.skipped[:MOST_REASONS]]
+    return Reading(
+        total=table.total,
+        encoding=table.encoding,
+        limited=table.limited,
+        drawn=table.limited and drawn,
+        left_out=len(table.skipped),
+        reasons=tuple((row, why["key"], tuple(why["values"].items())) for row, why in told),
+    )
 
 
 def _plain(label: float) -> str:
@@ -219,7 +231,7 @@ def _sweep(request: object) -> dict[str, object]:
 
 
 def _link(request: object) -> dict[str, object]:
-    return {"link": Scenario.from_json(request).to_link()}
+    return {"link": Scenario.from_json(request).shown().to_link()}
 
 
 def _open_link(request: object) -> dict[str, object]:
@@ -262,7 +274,7 @@ TAKEAWAYS = {
     "scenario_json": (
         ".json",
         "application/json",
-        lambda e, *_: json.dumps(e.scenario.to_json(), ensure_ascii=False, indent=1),
+        lambda e, *_: json.dumps(e.scenario.shown().to_json(), ensure_ascii=False, indent=1),
     ),
 }
 
