@@ -16,7 +16,7 @@ from losses.spec import GROUPS, Convention, LossSpec, Parameter, Symbol, spec_of
 def _collect() -> dict[str, LossSpec]:
     found: list[LossSpec] = []
     for module in pkgutil.iter_modules(__path__):
-        if module.name == "modules":  # reads LOSSES, so it comes after
+        if module.name in ("modules", "sentence_transformers"):  # they read LOSSES, so come after
             continue
         held = vars(importlib.import_module(f"{__name__}.{module.name}"))
         found += [value for value in held.values() if isinstance(value, LossSpec)]

@@ -101,17 +101,17 @@ def _info_nce_by_tiles(wanted, queries, keys, negatives, scale, symmetric):
     points = Directions(torch.cat(parts), wanted=any(wanted))
     sides = (wanted[0] or wanted[3], wanted[1] or wanted[2] or wanted[3])
     logits = points.between(slice(0, count), slice(count, None), scale, sides)
-    place = torch.arange(count, device=queries.device)
-    own = logits.at(place)
+    diagonal = slice(0, count)
+    own = logits.at(diagonal)
     if symmetric:
         total, pulls = both_ways(logits, own)
         share = 0.5 / count
     else:
-        total, pulls = against_others(logits, own, place[:, None])
+        total, pulls = against_others(logits, own)
         share = 1 / count
     if not any(wanted):
         return total * share, ()
-    logits.subtract_at(place, pulls)
+    logits.subtract_at(diagonal, pulls)
     gradient, by_scale = points.pull_back(share, scale)
     by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
     return total * share, (by_queries, by_keys, *(by_negatives or [None]), by_scale, None)
@@ -321,12 +321,12 @@ def _nce_densely(queries, keys, scale, log_ratio):
 def _nce_by_tiles(wanted, queries, keys, scale, log_ratio):
     count = len(queries)
     share = 1 / max(count * (count - 1), 1)
-    points, logits, place = _cosines(wanted, queries, keys, scale)
-    thresholds = logits.at(place).sub_(log_ratio)
-    total, pulls = against_thresholds(logits, thresholds, place[:, None])
+    points, logits, diagonal = _cosines(wanted, queries, keys, scale)
+    thresholds = logits.at(diagonal).sub_(log_ratio)
+    total, pulls = against_thresholds(logits, thresholds)
     if not any(wanted):
         return total * share, ()
-    logits.subtract_at(place, pulls)
+    logits.subtract_at(diagonal, pulls)
     gradient, by_scale = points.pull_back(share, scale)
     return total * share, (*gradient.split(count), by_scale, None)
 
@@ -345,27 +345,27 @@ def _decisions_densely(queries, keys, scale, threshold):
 
 def _decisions_by_tiles(wanted, queries, keys, scale, threshold):
     count = len(queries)
-    points, logits, place = _cosines(wanted, queries, keys, scale)
-    missing = threshold - logits.at(place)
+    points, logits, diagonal = _cosines(wanted, queries, keys, scale)
+    missing = threshold - logits.at(diagonal)
     thresholds = torch.zeros_like(missing) + threshold
-    total, slopes = against_thresholds(logits, thresholds, place[:, None])
+    total, slopes = against_thresholds(logits, thresholds)
     total = (total + softplus(missing).sum()) / count
     if not any(wanted):
         return total, ()
     pulls = missing.sigmoid()
-    logits.subtract_at(place, pulls)
+    logits.subtract_at(diagonal, pulls)
     gradient, by_scale = points.pull_back(1 / count, scale)
     by_threshold = (pulls - slopes).sum() / count if wanted[3] else None
     return total, (*gradient.split(count), by_scale, by_threshold)
 
 
 def _cosines(wanted, queries, keys, scale):
-    """The vectors as directions, the logits of queries with keys, and where each one's own is."""
+    """The vectors as directions, the logits of queries with keys, and where their own keys are."""
     count = len(queries)
     points = Directions(torch.cat((queries, keys)), wanted=any(wanted))
     sides = (wanted[0] or wanted[2], wanted[1] or wanted[2])
     logits = points.between(slice(0, count), slice(count, None), scale, sides)
-    return points, logits, torch.arange(count, device=queries.device)
+    return points, logits, slice(0, count)
 
 
 def siglip_definition(

@@ -14,6 +14,10 @@ import torch
 from torch import Tensor
 
 
+class NotFinite(ValueError):
+    """A tensor holds NaN or inf."""
+
+
 def real(least: torch.dtype = torch.float32, /, **tensors: Tensor) -> tuple[Tensor, ...]:
     """The tensors in at least `least`, all of one type, all finite."""
     dtype = least
@@ -152,7 +156,7 @@ def must_be_finite(**tensors: Tensor) -> None:
         place = [int(index) for index in (~finite).nonzero()[0]]
         where = "".join(f"[{index}]" for index in place)
         value = float(tensor.detach()[tuple(place)])
-        raise ValueError(f"{name}{where} is {value}; every value must be a finite number")
+        raise NotFinite(f"{name}{where} is {value}; every value must be a finite number")
 
 
 def may_ask(tensor: Tensor) -> bool:

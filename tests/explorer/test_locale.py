@@ -43,7 +43,10 @@ def test_nothing_is_empty_and_chinese_is_chinese():
 def test_every_key_an_instrument_names_exists(script):
     text = script.read_text(encoding="utf-8")
     named = set(
-        re.findall(r'"((?:ui|facet|order|axis|figure|source|column|rule|problem)\.[\w.]+)"', text)
+        re.findall(
+            r'"((?:ui|facet|order|axis|figure|source|column|rule|problem|finetune|page)\.[\w.]+)"',
+            text,
+        )
     )
     assert named <= set(catalogue("en")), named - set(catalogue("en"))
 
