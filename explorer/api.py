@@ -14,8 +14,12 @@ from typing import Any
 from torch import Tensor
 
 from explorer.batch import batch_of_scores
+from explorer.device import device
 from explorer.diagnostics import Term
 from explorer.explore import Exploration, explore
+from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.runs import Runs
+from explorer.locale import say
 from explorer.pairs import MOST_PAIRS, Pairs
 from explorer.picture import Layout, number
 from explorer.problem import Problem
@@ -27,6 +31,7 @@ from losses import LOSSES, LossSpec, Parameter
 
 # Every cell of every step is written out as text: beyond this an answer has many megabytes.
 MOST_TRACED = 64
+MOST_TRAINED = 100_000
 
 
 def compute_loss(
@@ -36,6 +41,7 @@ def compute_loss(
     scores: list[float],
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
+    convention: str = "",
 ) -> dict[str, Any]:
     """Encode up to 512 sentence pairs, compute a loss on them, and say what drives it.
 
@@ -46,6 +52,7 @@ def compute_loss(
         scores: the label of each pair, any finite number; half of the largest is positive
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
+        convention: another library's definition that list_losses names, "" for our own
 
     Returns:
         An object with
@@ -72,7 +79,8 @@ def compute_loss(
         >>> answer["ordered_pairs"], answer["violated_pairs"], answer["labels"]
         (1, 0, [1.0, 0.0])
     """
-    return _answer(explore(scenario_of(loss, sentences1, sentences2, scores, parameters, encoder)))
+    pairs = (sentences1, sentences2, scores)
+    return _answer(explore(scenario_of(loss, *pairs, parameters, encoder, convention)))
 
 
 def loss_from_scores(
@@ -80,6 +88,7 @@ def loss_from_scores(
     scores: list[float],
     labels: list[float],
     parameters: dict[str, Any] | None = None,
+    convention: str = "",
 ) -> dict[str, Any]:
     """Compute a loss on up to 512 pairs whose similarities are given: no sentences, no encoder.
 
@@ -91,6 +100,7 @@ def loss_from_scores(
         scores: the similarity of each pair, such as its cosine
         labels: the label of each pair, any finite number; half of the largest is positive
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
+        convention: another library's definition that list_losses names, "" for our own
 
     Returns:
         The same object as compute_loss; places are those of the pairs.
@@ -113,7 +123,7 @@ def loss_from_scores(
         labels=given["labels"],
         scores=given["scores"],
     )
-    return _answer(_explore_given(_under(loss, parameters), pairs))
+    return _answer(_explore_given(_under(loss, parameters, convention), pairs))
 
 
 def trace_loss(
@@ -124,6 +134,7 @@ def trace_loss(
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
     similarities: list[float] | None = None,
+    convention: str = "",
 ) -> dict[str, Any]:
     """Like compute_loss, for up to 64 pairs, with every step of the computation written out.
 
@@ -135,6 +146,7 @@ def trace_loss(
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
         similarities: given for each pair, they take the place of the encoder's cosines
+        convention: another library's definition that list_losses names, "" for our own
 
     Returns:
         The object of compute_loss and, in it, steps: first what the loss reads, then what each
@@ -153,7 +165,8 @@ def trace_loss(
         >>> answer["steps"][5]["value"]
         [['-inf', 5.0], ['-inf', '-inf']]
     """
-    scenario = scenario_of(loss, sentences1, sentences2, scores, parameters, encoder)
+    pairs = (sentences1, sentences2, scores)
+    scenario = scenario_of(loss, *pairs, parameters, encoder, convention)
     if len(scores) > MOST_TRACED:
         raise Problem("api_too_many", count=len(scores), name="trace_loss", most=MOST_TRACED)
     if similarities is None:
@@ -184,7 +197,117 @@ def list_losses() -> list[dict[str, Any]]:
     return [_described(spec) for spec in LOSSES.values()]
 
 
-ENDPOINTS = (compute_loss, loss_from_scores, trace_loss, list_losses)
+def start_training(
+    loss: str,
+    sentences1: list[str],
+    sentences2: list[str],
+    scores: list[float],
+    parameters: dict[str, Any] | None = None,
+    encoder: str = EMBEDDED,
+    options: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Fine-tune a sentence encoder on up to 100,000 pairs with a loss, in the background.
+
+    A fifth of the pairs is held out to measure by, so that no sentence stands on both sides. Runs
+    take turns, one at a time. The model stays on the computer that trains it.
+
+    Args:
+        loss: name of the loss, such as "cosent"; list_losses names them all
+        sentences1: the first sentence of each pair
+        sentences2: the second sentence of each pair
+        scores: the label of each pair, any finite number; half of the largest is positive
+        parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
+        encoder: all-MiniLM-L6-v2 (embedded), the hub id of a transformer, a folder, or "scratch"
+        options: how to train, such as {"kind": "cross", "steps": 60, "batch_size": 16,
+            "learning_rate": 2e-5, "schedule": "cosine", "warmup": 0.1, "seed": 0}
+
+    Returns:
+        An object with id, by which training_status and stop_training know the run, and
+        queue_position, 0 if it trains at once.
+
+    Raises:
+        Problem: with a sentence that says which input cannot be used, and what can.
+    """
+    given = {
+        "sentences1": _sentences("sentences1", sentences1),
+        "sentences2": _sentences("sentences2", sentences2),
+        "scores": _numbers("scores", scores),
+    }
+    _equally_long("start_training", MOST_TRAINED, given)
+    chosen = {} if options is None else options
+    if not isinstance(chosen, dict):
+        raise Problem("api_object", name="options", value=shortened(repr(chosen)))
+    for name in ("data", "own_loss"):  # what would read or run files of this computer
+        if name in chosen:
+            raise Problem("training_entry_unknown", where=f"options.{name}")
+    rows = tuple((a, b, repr(c)) for a, b, c in zip(*given.values(), strict=True))
+    plan = TrainingPlan.from_json(
+        {
+            **chosen,
+            "loss": _text("loss", loss),
+            "parameters": parameters or {},
+            "encoder": _text("encoder", encoder),
+            "data": {"source": "rows", "rows": rows},
+        }
+    )
+    runs = Runs(device=str(device()))
+    name = runs.start(plan)
+    return {"id": name, "queue_position": runs.status(name)["queue_position"]}
+
+
+def training_status(id: str, offset: int = 0) -> dict[str, Any]:
+    """How a training is doing: its state, its progress, and what it has recorded.
+
+    Args:
+        id: as start_training answered it
+        offset: as the last call answered it, to get only what is new; 0 for everything
+
+    Returns:
+        An object with
+        state: queued, loading, training, paused, saving, finished, stopped, failed, interrupted;
+        queue_position, step, steps, seconds, seconds_left (null where not known yet);
+        problem, a sentence if something went wrong, else null;
+        summary, once it has ended: loss, and the held-out figures before and after;
+        records: of each step loss, gradient_norm and learning_rate, of each evaluation spearman,
+        pearson and more; and offset, to ask from next.
+
+    Raises:
+        Problem: if there is no such training.
+    """
+    if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
+        raise Problem("api_number", name="offset", place=0, value=shortened(repr(offset)))
+    status = Runs().status(id, offset)
+    problem = status["problem"]
+    if problem:
+        status["problem"] = say("en", problem["key"], **problem["values"])
+    return status
+
+
+def stop_training(id: str) -> dict[str, Any]:
+    """End a training after its current step; the model so far is kept.
+
+    Args:
+        id: as start_training answered it
+
+    Returns:
+        An object with id.
+
+    Raises:
+        Problem: if there is no such training, or it has ended already.
+    """
+    Runs().stop(id)
+    return {"id": id}
+
+
+ENDPOINTS = (
+    compute_loss,
+    loss_from_scores,
+    trace_loss,
+    list_losses,
+    start_training,
+    training_status,
+    stop_training,
+)
 
 
 def scenario_of(
@@ -194,6 +317,7 @@ def scenario_of(
     scores: Sequence[float],
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
+    convention: str = "",
 ) -> Scenario:
     """The scene of these pairs, as if they had been typed into the page's table.
 
@@ -210,16 +334,19 @@ def scenario_of(
     labels = [str(int(s)) if s.is_integer() else repr(s) for s in given["scores"]]
     rows = tuple(zip(given["sentences1"], given["sentences2"], labels, strict=True))
     data = Data(source="table", rows=rows, encoder=_text("encoder", encoder))
-    return _under(loss, parameters, data)
+    return _under(loss, parameters, convention, data)
 
 
-def _under(loss: object, parameters: object, data: Data | None = None) -> Scenario:
+def _under(
+    loss: object, parameters: object, convention: object, data: Data | None = None
+) -> Scenario:
     chosen = {} if parameters is None else parameters
     if not isinstance(chosen, dict):
         raise Problem("api_object", name="parameters", value=shortened(repr(chosen)))
     return Scenario(
         data=data or Data(),
         loss=_text("loss", loss),
+        convention=_text("convention", convention),
         parameters=tuple(
             (str(name), tuple(value) if isinstance(value, list) else value)
             for name, value in chosen.items()

@@ -31,8 +31,8 @@ class Reading:
     """What was found in a file besides the rows that are used, for whoever opens the link.
 
     `total` counts its rows; where they are more than fit (`limited`) the first ones are used, or
-    some `drawn` at random. `reasons` are the first few of the `left_out` rows: number in the file, key of the problem's
-    sentence, and its values.
+    some `drawn` at random. `reasons` are the first few of the `left_out` rows: number in the
+    file, key of the problem's sentence, and its values.
     """
 
     total: int = 0
@@ -48,8 +48,8 @@ class Data:
     """Which pairs, and what gives them similarities.
 
     `rows` are the typed or uploaded (sentence, sentence, score) as text, exactly as entered;
-    `file` is the name of the file they came from, `reading` what else it held. With a `cross_encoder` its scores take the
-    place of the encoder's cosines.
+    `file` is the name of the file they came from, `reading` what else it held. With a
+    `cross_encoder` its scores take the place of the encoder's cosines.
     """
 
     source: str = "example"
@@ -110,6 +110,14 @@ class Scenario:
             Problem: naming the first entry that does not fit.
         """
         return _read(cls, chosen, "scenario")
+
+    def shown(self) -> Scenario:
+        """The scene without the rows that were typed or read but are not shown: who passes an
+        example on does not pass on what they wrote before."""
+        if self.data.source == "table":
+            return self
+        data = dataclasses.replace(self.data, rows=(), file="", reading=Reading())
+        return dataclasses.replace(self, data=data)
 
     def to_link(self) -> str:
         """A short text for the end of a URL: version, dot, deflated JSON of what differs."""

@@ -100,8 +100,9 @@
     }
     steps.forEach((step, index) => {
       const { row, thumbnail, value } = parts[index];
-      thumbnail.hidden = !step.thumbnail;
-      if (step.thumbnail) drawThumbnail(thumbnail, step.thumbnail);
+      const drawn = step.thumbnail?.rows * step.thumbnail?.columns > 0;
+      thumbnail.hidden = !drawn;
+      if (drawn) drawThumbnail(thumbnail, step.thumbnail);
       const text = "value" in step ? show(step.value, 6) : "";
       if (value.textContent !== text) value.textContent = text;
       if (index === chosen) row.setAttribute("aria-current", "step");

@@ -107,6 +107,20 @@
     return element;
   }
 
+  // One stop of the tab key for all lines of a box; the up and down keys walk them.
+  function walkable(box) {
+    box.addEventListener("keydown", (event) => {
+      const way = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+      if (!way || event.target.parentElement !== box) return;
+      event.preventDefault();
+      const next = event.target[way];
+      if (!next || next.hidden) return;
+      event.target.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    });
+  }
+
   // An element whose text follows the language.
   const worded = (kind, key, attributes = {}) => h(kind, { "data-say": key, ...attributes }, say(key));
   function reword(root) {
@@ -188,6 +202,9 @@
   const TAB = crypto.getRandomValues(new Uint32Array(4)).join("");
   let jobs = 0;
   const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
+  // Presenting enlarges the page as a whole: so many pixels of the screen to one of its own.
+  const magnified = (element) => element.getBoundingClientRect().width / element.offsetWidth || 1;
 
   function setTheme(dark) {
     document.body.classList.toggle("dark", dark);
@@ -347,7 +364,7 @@
     }
 
     // The scene of this entry of the browser's history: in its link, or, where it is too large for
-    // one, in what the browser keeps beside the address.
+    // one, in what the browser keeps beside the address. That keeps hidden rows too.
     async revisit() {
       const visit = (this.visits += 1);
       const [kept, link] = [history.state?.lossprism, location.hash.slice(1)];
@@ -355,6 +372,7 @@
       const usual = this.asked ? defaults : null;
       const scenario = link ? await this.read(link) : structuredClone(kept ?? usual);
       if (!scenario || visit !== this.visits) return;
+      if (link && kept) Object.assign(scenario.data, kept.data);
       this.show(scenario);
       this.link = link;
       this.place = placeOf(scenario);
@@ -510,7 +528,9 @@
         if (turn !== this.remembered) return;
         this.tooLong = link?.length > limits.link;
         this.link = this.tooLong || !link ? "" : link;
-        const kept = this.link ? null : structuredClone(this.scenario);
+        const { source, rows, file, reading } = this.scenario.data;
+        const hidden = source !== "table" && rows.length ? { data: { rows, file, reading } } : null;
+        const kept = structuredClone(this.link ? hidden : this.scenario);
         const place = placeOf(this.scenario);
         const write = this.place && this.place !== place ? "pushState" : "replaceState";
         this.place = place;
@@ -553,11 +573,11 @@
 
   window.LossPrism = {
     catalogues, losses, examples, defaults, limits, pages,
-    say, has, speak, reword, worded, language: () => language,
+    stored, store, walkable, say, has, speak, reword, worded, language: () => language,
     show, percent, tex, texNumber, read, bytes, floats, h, clip,
     get table() { return window.LossPrismParts.table; },
     get scale() { return window.LossPrismParts.scale; },
-    GONE, palette, colours, css, word, isDark, setTheme, channel,
+    GONE, palette, colours, css, word, isDark, setTheme, magnified, channel,
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");
       const root = element.querySelector(".lp");
@@ -565,6 +585,16 @@
       scene.on("language", () => reword(root));
     },
   };
+
+  // Arrow keys walk along a row of tabs; Enter opens the one that is reached.
+  document.addEventListener("keydown", (event) => {
+    const tab = event.target.closest?.(".lp [role=tab]");
+    const way = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!tab || !way) return;
+    event.preventDefault();
+    const tabs = Array.from(tab.parentElement.querySelectorAll("[role=tab]:enabled"));
+    tabs.at((tabs.indexOf(tab) + way) % tabs.length).focus();
+  });
 
   document.documentElement.lang = language;
   // Gradio may add the scripts of the head when the document has long been read.

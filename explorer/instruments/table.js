@@ -55,15 +55,7 @@
     return lines[place];
   }
 
-  body.addEventListener("keydown", (event) => {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const next = by === 1 ? event.target.nextElementSibling : event.target.previousElementSibling;
-    if (!by) return;
-    event.preventDefault();
-    if (!next || next.hidden) return;
-    for (const { line } of lines) line.tabIndex = line === next ? 0 : -1;
-    next.focus();
-  });
+  LossPrism.walkable(body);
 
   function put(cell, text) {
     const said = Array.isArray(text) ? text.join("\n") : text;

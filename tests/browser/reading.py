@@ -94,6 +94,22 @@ def type_pair(page: Page, row: int, first: str, second: str, score: str) -> None
         cells.nth(place).fill(text)
 
 
+def paste(page: Page, row: int, cell: int, text: str) -> None:
+    """Paste from the clipboard into a cell, counted from 1."""
+    page.locator("#main-pairs tbody tr").nth(row - 1).locator("textarea, input").nth(
+        cell - 1
+    ).evaluate(
+        """(cell, text) => {
+          const clipboard = new DataTransfer();
+          clipboard.setData("text/plain", text);
+          cell.focus();
+          cell.dispatchEvent(new ClipboardEvent("paste", {
+            clipboardData: clipboard, bubbles: true, cancelable: true }));
+        }""",
+        text,
+    )
+
+
 def upload(page: Page, name: str, content: bytes) -> None:
     page.click("#lp-source-file")
     page.set_input_files(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import doctest
 import io
 import json
 import math
 import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -22,6 +24,7 @@ from mcp.client.streamable_http import streamablehttp_client
 import explorer
 from explorer import api, notebook, site
 from explorer.explore import explore
+from explorer.lab.training import folder
 from explorer.problem import Problem
 from explorer.scenario import Data, Scenario
 from explorer.sources.encoders import EMBEDDED
@@ -45,7 +48,15 @@ KEYS = {
     "device",
     "milliseconds",
 }
-NAMES = {"compute_loss", "loss_from_scores", "trace_loss", "list_losses"}
+NAMES = {
+    "compute_loss",
+    "loss_from_scores",
+    "trace_loss",
+    "list_losses",
+    "start_training",
+    "training_status",
+    "stop_training",
+}
 
 FIRST = ["A man eats pasta.", "A girl plays the violin.", "Two dogs run.", "It rains in Rome."]
 SECOND = ["Someone has a meal.", "A child makes music.", "A cat sleeps.", "The stock market fell."]
@@ -392,8 +403,8 @@ def test_what_json_cannot_hold_is_refused_too(address):
         url = f"{address}/gradio_api/run/loss_from_scores"
         return httpx.post(url, content=body, headers=headers).json()["error"]
 
-    assert sent('{"data": ["cosent", [0.5, NaN], [0, 1], {}]}').startswith("scores[1] is nan;")
-    said = sent(r'{"data": ["\ud800", [0.5, 0.1], [0, 1], {}]}')
+    assert sent('{"data": ["cosent", [0.5, NaN], [0, 1], {}, ""]}').startswith("scores[1] is nan;")
+    said = sent(r'{"data": ["\ud800", [0.5, 0.1], [0, 1], {}, ""]}')
     assert said.startswith(r"There is no loss called \ud800.")
 
 
@@ -443,7 +454,7 @@ def ask(address, *calls):
         return pool.submit(asyncio.run, talk()).result()
 
 
-def test_mcp_offers_the_four_as_tools(address):
+def test_mcp_offers_them_as_tools(address):
     tools, _ = ask(address)
     assert {tool.name for tool in tools} == NAMES
     compute = next(tool for tool in tools if tool.name == "compute_loss")
@@ -478,6 +489,108 @@ def test_the_examples_in_the_documentation_are_true():
     assert done.failed == 0
 
 
+# ---- Training ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(tmp_path):
+    folder.choose_root(tmp_path / "runs")
+    yield tmp_path / "runs"
+    folder.choose_root(None)
+
+
+def training_pairs(count=24):
+    first = [f"A man eats dish number {i}." for i in range(count)]
+    second = [f"Somebody has meal number {i}." for i in range(count)]
+    return {"sentences1": first, "sentences2": second, "scores": [i % 3 for i in range(count)]}
+
+
+def test_a_training_over_http(address, kept):
+    client = Client(address, verbose=False)
+    given = {**training_pairs(), "encoder": "scratch"}
+    options = {"steps": 4, "batch_size": 4, "dimension": 8}
+    started = client.predict(
+        loss="cosent",
+        **given,
+        options=options,
+        parameters={"scale": 10},
+        api_name="/start_training",
+    )
+    end = time.monotonic() + 90
+    while (status := client.predict(started["id"], api_name="/training_status"))["state"] not in (
+        "finished",
+        "failed",
+    ):
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    assert status["problem"] is None
+    assert status["summary"]["steps"] == 4
+    assert [r["step"] for r in status["records"] if r["kind"] == "step"] == [1, 2, 3, 4]
+    with pytest.raises(AppError, match="is finished"):
+        client.predict(started["id"], api_name="/stop_training")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"own_loss": "/etc/passwd:x"}, "options.own_loss is not an entry"),
+        ({"data": {"file": "/etc/passwd"}}, "options.data is not an entry"),
+        ({"steps": -1}, "steps is -1"),
+        ({"stepps": 1}, "plan.stepps"),
+        ([], "options"),
+    ],
+    ids=str,
+)
+def test_options_that_do_not_fit(options, said, kept):
+    with pytest.raises(Problem, match=said):
+        api.start_training("cosent", **training_pairs(), options=options)
+    assert not kept.exists()
+
+
+def test_no_such_training(kept):
+    with pytest.raises(Problem, match="no run called"):
+        api.training_status("../../etc")
+    with pytest.raises(Problem, match="no run called"):
+        api.stop_training("nobody")
+
+
+# ---- Conventions -------------------------------------------------------------------------------
+
+
+@pytest.mark.encoder
+@pytest.mark.parametrize(
+    ("loss", "convention"),
+    [
+        ("pairwise_logistic", "sentence-transformers (mean / ln 2)"),
+        ("pairwise_logistic", "rax"),
+        ("contrastive", "pytorch-metric-learning"),
+    ],
+)
+def test_every_endpoint_computes_another_librarys_definition(client, loss, convention):
+    asked = PAIRS | {"loss": loss, "convention": convention}
+    found = explore(dataclasses.replace(typed(loss), convention=convention))
+    answer = client.predict(**asked, api_name="/compute_loss")
+    same_as_explored(answer, found)
+    traced = client.predict(**asked, api_name="/trace_loss")
+    same_as_explored(traced, found)
+    assert traced["steps"][-1]["value"] == found.loss
+    ours = client.predict(**(asked | {"convention": ""}), api_name="/compute_loss")
+    given = {"loss": loss, "scores": answer["scores"], "labels": LABELS}
+    from_scores = client.predict(**given, convention=convention, api_name="/loss_from_scores")
+    assert from_scores["loss"] == pytest.approx(answer["loss"], rel=1e-9)
+    assert ours["loss"] == pytest.approx(explore(typed(loss)).loss)
+    assert ours["loss"] != pytest.approx(answer["loss"], rel=1e-3)
+
+
+def test_a_convention_no_one_knows_is_refused_with_those_there_are(client):
+    for unknown in ("rust", 7):
+        with pytest.raises(AppError, match=r"rust|is 7; text is needed") as refused:
+            client.predict(
+                "cosine_mse", S0_SCORES, S0_LABELS, None, unknown, api_name="/loss_from_scores"
+            )
+        assert unknown == 7 or "Known: sentence-transformers" in str(refused.value)
+
+
 # ---- The notebook ------------------------------------------------------------------------------
 
 
@@ -505,6 +618,16 @@ def test_show_opens_the_page_on_the_pairs(notebook_server):
     assert dict(restored.parameters) == {"scale": 32}
     labels = ["1", "0.8", "0.25", "0"]
     assert restored.data.rows == tuple(zip(FIRST, SECOND, labels, strict=True))
+
+
+def test_show_opens_another_librarys_definition(notebook_server):
+    shown = explorer.show(
+        FIRST, SECOND, LABELS, loss="triplet", convention="torch (ε in the distance)"
+    )
+    restored = Scenario.from_link(shown.address.split("/#")[1])
+    assert (restored.loss, restored.convention) == ("triplet", "torch (ε in the distance)")
+    with pytest.raises(Problem, match="has no convention “numpy”"):
+        explorer.show(FIRST, SECOND, LABELS, loss="triplet", convention="numpy")
 
 
 def test_show_uses_one_server_for_all_cells(notebook_server):

@@ -123,3 +123,13 @@ def test_a_link_that_unpacks_to_very_much_is_refused():
 def test_what_does_not_fit_is_named_by_its_place(chosen, where):
     with pytest.raises(Problem, match=where):
         Scenario.from_json(chosen)
+
+
+def test_what_is_not_shown_is_not_passed_on():
+    assert FULL.shown() == FULL
+    example = dataclasses.replace(FULL, data=dataclasses.replace(FULL.data, source="example"))
+    passed_on = Scenario.from_link(example.shown().to_link())
+    assert (passed_on.data.rows, passed_on.data.file) == ((), "")
+    assert passed_on.data.reading == Reading()
+    assert passed_on.data.encoder == FULL.data.encoder
+    assert passed_on.rules == FULL.rules
