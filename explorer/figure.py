@@ -17,11 +17,12 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import numpy as np
+import torch
 
 from explorer.caption import caption, pair_numbers, percent, shown_number
 from explorer.explore import Exploration, explore
 from explorer.locale import say
-from explorer.picture import picture
+from explorer.picture import picture, value_range
 from explorer.problem import Problem
 from explorer.scenario import LONGEST_JSON, Scenario
 from explorer.svg import (
@@ -55,6 +56,8 @@ MOST_NAMED = 24
 WIDEST, TALLEST, LARGEST_CELL, STRIP = 560.0, 560.0, 64.0, 44.0
 NAME_ROOM = 256.0  # for the sentences beside a row
 MARGIN, LEGEND_WIDTH, LEGEND_HEIGHT = 30.0, 104.0, 150.0
+# Items that belong to one pair each, and go by its number, as on the page.
+PAIRED = ("pair", "level_pair", "query", "key", "view")
 # A cell this wide has its number written into it.
 ROOM_FOR_A_NUMBER = 42.0
 MOST_BARS_NAMED = 5
@@ -62,8 +65,11 @@ MOST_BARS_NAMED = 5
 
 def matrix_figure(exploration: Exploration, *, language: str = "en", dark: bool = False) -> str:
     """The step and facet that `scenario.view` chooses, as an SVG with legend and caption."""
-    shown = picture(exploration)["shown"]
+    made = picture(exploration)
+    shown, step = made["shown"], made["steps"][made["chosen"]]
     pen = Pen(language, DARK if dark else LIGHT)
+    if "value" in step:
+        return _number_figure(exploration, pen, step, made["chosen"] == len(made["steps"]) - 1)
     cells = _Cells(exploration, shown, pen.palette)
     rows = _Axis(exploration, shown["row_axis"], shown["all_rows"], language)
     columns = _Axis(exploration, shown["column_axis"], shown["all_columns"], language)
@@ -91,6 +97,52 @@ def matrix_figure(exploration: Exploration, *, language: str = "en", dark: bool 
         parts.append(pen.text(x, bottom + 14, cut, size=12, fill=pen.palette.faint))
         bottom += 20
     return _finished(exploration, pen, width, parts, bottom + 12)
+
+
+def _number_figure(e: Exploration, pen: Pen, step: dict, is_loss: bool) -> str:
+    """A step that is one number: large, and the loss with its landmarks."""
+    width = 720.0
+    parts, y = _head(e, pen, width, step["latex"], step["name"])
+    y += 66
+    said = {"size": 64, "weight": 650, "anchor": "middle", "kind": "number"}
+    parts.append(pen.text(width / 2, y, shown_number(step["value"], 6), **said))
+    y += 20
+    if is_loss and (drawn := _landmarks(e, pen, width / 2 - 210, y + 26, 420)):
+        parts += drawn
+        y += 62
+    return _finished(e, pen, width, parts, y + 14)
+
+
+def _landmarks(e: Exploration, pen: Pen, x: float, y: float, wide: float) -> list[str]:
+    """Floor, collapse value and the loss on one line; nothing where only the loss is known."""
+    palette = pen.palette
+    known = [value for value in (e.loss, e.floor, e.collapse) if value is not None]
+    known = [value for value in known if math.isfinite(value)]
+    if len(known) < 2:
+        return []
+    least, reach = min(known), max(known) - min(known)
+
+    def place(value: float) -> float:
+        return x + wide * (0.04 + 0.92 * (value - least) / reach if reach else 0.5)
+
+    out = [line(x, y, x + wide, y, palette.line)]
+    taken = x
+    for key, value, colour in (
+        ("floor", e.floor, palette.floor),
+        ("collapse", e.collapse, palette.collapse),
+    ):
+        if value is None or not math.isfinite(value):
+            continue
+        said = f"{pen.say(f'figure.{key}')} {shown_number(value, 4)}"
+        room = width_of(said, 13) + 12
+        left = min(max(taken, place(value) - room / 2), x + wide - room + 12)
+        out.append(rectangle(place(value) - 1.5, y - 8, 3, 16, class_=key, fill=colour))
+        out.append(pen.text(left, y + 24, said, size=13, fill=colour, kind=key))
+        taken = left + room
+    if math.isfinite(e.loss):
+        said = {"class": "now", "cx": px(place(e.loss)), "cy": px(y), "r": "6"}
+        out.append(f"<circle{attributes({**said, 'fill': palette.accent})}/>")
+    return out
 
 
 def bars_figure(exploration: Exploration, *, language: str = "en", dark: bool = False) -> str:
@@ -185,24 +237,19 @@ class _Cells:
         self.masked = mask == 0 if hatched else np.zeros(self.values.shape, dtype=bool)
         self.absent = np.isneginf(self.values)
         self.broken = np.isnan(self.values) | np.isposinf(self.values)
-        self.least, self.largest = (0.0, 1.0) if self.two_tone else self._range()
-        diverging = self.least < 0 < self.largest
-        self.ramp = "mask" if self.two_tone else "diverging" if diverging else "sequential"
+        # As on the page: the meaning of a quantity chooses its colours, not its values.
+        signed = self.facet == "gradient" or (self.facet == "value" and shown["signed"])
+        self.least, self.largest = (0.0, 1.0) if self.two_tone else self._range(signed)
+        self.ramp = "mask" if self.two_tone else "diverging" if signed else "sequential"
         self.stops = getattr(palette, self.ramp)
 
     def _unpacked(self, text: str, kind: type) -> np.ndarray:
         flat = np.frombuffer(base64.b64decode(text), dtype=kind)
         return flat.reshape(self.rows, self.columns)
 
-    def _range(self) -> tuple[float, float]:
-        """Least and largest finite number; symmetric about 0 where both signs occur."""
-        finite = self.values[np.isfinite(self.values)]
-        if finite.size == 0:
-            return 0.0, 0.0
-        least, largest = float(finite.min()), float(finite.max())
-        if least < 0 < largest:
-            reach = max(-least, largest)
-            return -reach, reach
+    def _range(self, signed: bool) -> tuple[float, float]:
+        finite = torch.from_numpy(self.values[np.isfinite(self.values)])
+        least, largest = value_range(finite, signed)
         return (0.0 if self.facet == "weight" else least), largest
 
     def colours(self) -> np.ndarray:
@@ -239,7 +286,8 @@ def _drawn_cells(pen: Pen, cells: _Cells, x: float, y: float, w: float, h: float
         roomy = wide >= ROOM_FOR_A_NUMBER and tall >= 20
         if roomy and not masked and not cells.two_tone:
             said, size = cells.number(row, column), min(14.0, wide / 4)
-            style = {"fill": ink, "anchor": "middle", "kind": "broken" if broken else ""}
+            size *= min(1.0, (wide - 4) / width_of(said, size))
+            style = {"fill": ink, "anchor": "middle", "kind": "broken" if broken else "cell-number"}
             middle = left + wide / 2, top + tall / 2 + size * 0.35
             numbers.append(pen.text(*middle, said, size=size, **style))
         elif broken:
@@ -287,7 +335,7 @@ class _Axis:
         self.numbers = pair_numbers(exploration)
         self.labels = exploration.batch.labels.tolist()
         self.scores = exploration.batch.scores.detach().tolist()
-        self.of_pairs = self.name in ("pair", "level")
+        self.of_pairs = self.name in ("pair", "level_pair")
 
     def __len__(self) -> int:
         return len(self.items)
@@ -324,9 +372,10 @@ class _Axis:
         return ""
 
     def number(self, place: int) -> str:
-        """The number a person knows the row by."""
+        """The number a person knows the row by: that of its pair where it has one of its own."""
         pair = self.pairs[place] if place < len(self.pairs) else -1
-        return str(self.numbers[pair] if self.of_pairs and pair >= 0 else self.items[place] + 1)
+        paired = self.name in PAIRED and pair >= 0
+        return str(self.numbers[pair] if paired else self.items[place] + 1)
 
     def label(self, place: int) -> str:
         return shown_number(self.labels[self.pairs[place]], 3)
@@ -435,9 +484,9 @@ def _column_names(
             if words and axis.named:
                 fragment = axis.fragment(place, 168, size)
                 out.append(pen.text(middle + size * 0.35, y + 24, fragment, **turned))
-                bottom = max(bottom, y + 26 + width_of(fragment, size))
-    out.append(pen.text(x + wide / 2, bottom + 14, axis.title(), size=12.5, **said))
-    return out, bottom + 20
+                bottom = max(bottom, y + 28 + 1.08 * width_of(fragment, size))
+    out.append(pen.text(x + wide / 2, bottom + 16, axis.title(), size=12.5, **said))
+    return out, bottom + 22
 
 
 def _legend(pen: Pen, cells: _Cells, x: float, y: float) -> tuple[list[str], float]:
@@ -464,7 +513,7 @@ def _legend(pen: Pen, cells: _Cells, x: float, y: float) -> tuple[list[str], flo
         out += _swatch(pen, x, y, "url(#lp-hatch)", pen.say("figure_text.masked"))
         y += 21
     if cells.broken.any():
-        out += _swatch(pen, x, y, palette.broken, "NaN, ∞")
+        out += _swatch(pen, x, y, palette.broken, pen.say("legend.broken"))
         out.append(cross(x, y, 13, 13, ink_on(channels(palette.broken))))
         y += 21
     return out, y

@@ -18,10 +18,11 @@ import torch
 
 from explorer import api, device
 from explorer.explore import explore
-from explorer.instruments.base import head
+from explorer.instruments.base import ICON, head
 from explorer.locale import say
 from explorer.own_loss import add_own_loss
 from explorer.pages import explore as explore_page
+from explorer.pages import large as large_page
 from explorer.picture import picture
 from explorer.problem import Problem
 from explorer.scenario import Scenario
@@ -54,7 +55,10 @@ def first_scenario(device_name: str | None, own_loss: str | None) -> Scenario:
 
 
 # The pages: where each is served, the catalogue's word for it, and what lays it out.
-PAGES = (("", "page.explore", explore_page.build),)
+PAGES = (
+    ("", "page.explore", explore_page.build),
+    ("large", "page.large", large_page.build),
+)
 
 
 def build() -> gr.Blocks:
@@ -78,7 +82,7 @@ def build() -> gr.Blocks:
 def page_data(first: Scenario) -> dict[str, object]:
     """What every page knows from the start."""
     listed = [{"path": path, "key": key} for path, key, _ in PAGES]
-    return {"pages": listed, **explore_page.page_data(first)}
+    return {"pages": listed, **explore_page.page_data(first), "large": large_page.page_data()}
 
 
 class Refusal(gr.Error):
@@ -141,6 +145,8 @@ def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, 
             enable_monitoring=False,
             max_file_size=LARGEST_FILE,
             footer_links=[],
+            favicon_path=ICON,
+            pwa=True,
             share=False,
             mcp_server=True,
         )

@@ -10,7 +10,11 @@ import torch
 from torch import Tensor
 
 from losses import geometry, inputs
+from losses.gather import gathered
 from losses.reductions import mean_of
+from losses.reductions.classes import is_small
+from losses.reductions.gradient import with_gradient
+from losses.reductions.mining import mined
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 MININGS = ("given", "all", "semi_hard", "hard")
@@ -135,6 +139,7 @@ def triplet(
     mining: str = "given",
     margin: float = 1.0,
     distance: str = "euclidean",
+    gather: bool = False,
 ) -> Tensor:
     r"""mean max(0, d(a, p) − d(a, n) + m) over given or mined triplets (S2; S1 eq. 35).
 
@@ -155,6 +160,7 @@ def triplet(
             positive and its nearest negative. Without any valid triplet the loss is 0.
         margin: m.
         distance: "euclidean", "squared_euclidean" or "cosine".
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     inputs.one_of(MININGS, mining=mining)
     inputs.one_of(geometry.DISTANCES, distance=distance)
@@ -166,27 +172,40 @@ def triplet(
             )
         if classes is not None:
             raise ValueError('classes have no use while mining is "given"')
+        anchors, positives, negatives = gathered(gather, anchors, positives, negatives)
         anchors, positives, negatives = inputs.paired(
             anchors=anchors, positives=positives, negatives=negatives
         )
-    else:
-        if classes is None:
-            raise ValueError(f"mining is {mining!r}, which needs the class of each embedding")
-        if positives is not None or negatives is not None:
-            raise ValueError(
-                f"mining is {mining!r}, which finds positives and negatives among the anchors "
-                'by class; to use given ones, choose mining "given"'
-            )
-        (anchors,) = inputs.vectors(anchors=anchors)
-        classes = inputs.class_numbers(classes, len(anchors))
+        return triplet_definition(anchors, positives, negatives, margin=margin, distance=distance)
+    if classes is None:
+        raise ValueError(f"mining is {mining!r}, which needs the class of each embedding")
+    if positives is not None or negatives is not None:
+        raise ValueError(
+            f"mining is {mining!r}, which finds positives and negatives among the anchors "
+            'by class; to use given ones, choose mining "given"'
+        )
+    anchors, classes = gathered(gather, anchors, classes)
+    return _from_classes(anchors, classes, mining, margin, distance)
+
+
+def _from_classes(
+    anchors: Tensor, classes: Tensor, mining: str, margin: float, distance: str
+) -> Tensor:
+    (anchors,) = inputs.vectors(anchors=anchors)
+    classes = inputs.class_numbers(classes, len(anchors))
+    given = (anchors, classes, mining, margin, distance)
+    if is_small(len(anchors), anchors) or isinstance(margin, Tensor):
+        return _mined_again(*given)
+    return with_gradient(mined, _mined_again, *given)
+
+
+def _mined_again(anchors, classes, mining, margin, distance):
+    if distance == "chord":
+        return triplet_unit_definition(anchors, classes, margin=margin)
+    if mining == "violating":
+        return triplet_over_violating_definition(anchors, classes, margin=margin, distance=distance)
     return triplet_definition(
-        anchors,
-        positives,
-        negatives,
-        classes=classes,
-        mining=mining,
-        margin=margin,
-        distance=distance,
+        anchors, classes=classes, mining=mining, margin=margin, distance=distance
     )
 
 
@@ -207,6 +226,33 @@ def triplet_over_violating_definition(
     return loss
 
 
+def triplet_over_violating(
+    anchors: Tensor,
+    classes: Tensor,
+    *,
+    margin: float = 5.0,
+    distance: str = "euclidean",
+    gather: bool = False,
+) -> Tensor:
+    """Every triplet of the classes, the mean over those with a loss (BatchAll of
+    sentence-transformers).
+
+    >>> embeddings, classes = torch.tensor([[0.0], [1.0], [3.0]]), torch.tensor([0, 0, 1])
+    >>> triplet_over_violating(embeddings, classes, margin=1.5)  # 1 − 3 + 1.5 < 0 and 1 − 2 + 1.5
+    tensor(0.5000)
+
+    Args:
+        anchors: [S, D], all embeddings.
+        classes: [S], whole numbers.
+        margin: m.
+        distance: "euclidean", "squared_euclidean" or "cosine".
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
+    """
+    inputs.one_of(geometry.DISTANCES, distance=distance)
+    anchors, classes = gathered(gather, anchors, classes)
+    return _from_classes(anchors, classes, "violating", margin, distance)
+
+
 def triplet_unit_definition(anchors: Tensor, classes: Tensor, *, margin: float = 0.05) -> Tensor:
     """As pytorch-metric-learning: unit vectors, and the mean over the violating triplets."""
     directions = geometry.unit(anchors)
@@ -221,6 +267,25 @@ def triplet_unit_definition(anchors: Tensor, classes: Tensor, *, margin: float =
     terms = violations.relu()
     loss = mean_of(terms, terms > 0)
     return loss
+
+
+def triplet_unit(
+    anchors: Tensor, classes: Tensor, *, margin: float = 0.05, gather: bool = False
+) -> Tensor:
+    """`triplet_over_violating` of the directions of the embeddings (pytorch-metric-learning).
+
+    >>> embeddings, classes = torch.tensor([[2.0], [3.0], [-1.0]]), torch.tensor([0, 0, 1])
+    >>> triplet_unit(embeddings, classes, margin=2.5)  # 0 − 2 + 2.5, twice
+    tensor(0.5000)
+
+    Args:
+        anchors: [S, D], all embeddings.
+        classes: [S], whole numbers.
+        margin: m.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
+    """
+    anchors, classes = gathered(gather, anchors, classes)
+    return _from_classes(anchors, classes, "violating", margin, "chord")
 
 
 def triplet_every_anchor_definition(
@@ -314,16 +379,20 @@ CONTRASTIVE = LossSpec(
         "first": Symbol("u_i", ("pair", "dimension")),
         "second": Symbol("v_i", ("pair", "dimension")),
         "labels": Symbol("y_i", ("pair",)),
-        "similar": Symbol("y_i", ("pair",)),
-        "distances": Symbol(r"d_i = d(u_i, v_i)", ("pair",)),
-        "pull": Symbol("y_i d_i^2", ("pair",), r"«labels[r]» \cdot «distances[r]»^2"),
+        "similar": Symbol("y_i", ("pair",), signed=False),
+        "distances": Symbol(r"d_i = d(u_i, v_i)", ("pair",), signed=False),
+        "pull": Symbol("y_i d_i^2", ("pair",), r"«labels[r]» \cdot «distances[r]»^2", signed=False),
         "push": Symbol(
             r"(1 - y_i)\,[m - d_i]_+^2",
             ("pair",),
             r"(1 - «labels[r]»)\,[«margin» - «distances[r]»]_+^2",
+            signed=False,
         ),
         "terms": Symbol(
-            r"t_i = y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2", ("pair",), "«pull[r]» + «push[r]»"
+            r"t_i = y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2",
+            ("pair",),
+            "«pull[r]» + «push[r]»",
+            signed=False,
         ),
         "loss": Symbol(r"\mathcal L = \frac1N \sum_i t_i\ \text{or half of it}"),
     },
@@ -351,17 +420,21 @@ CONTRASTIVE = LossSpec(
             formula=r"\overline{d_i}\,\big|_{y_i = 1,\, d_i > 0}"
             r" + \overline{m - d_i}\,\big|_{y_i = 0,\, d_i < m}",
             symbols={
-                "similar": Symbol("y_i = 1", ("pair",)),
+                "similar": Symbol("y_i = 1", ("pair",), signed=False),
                 "distances": Symbol(
                     r"d_i = \bigl\lVert \tfrac{u_i}{\lVert u_i \rVert}"
                     r" - \tfrac{v_i}{\lVert v_i \rVert} \bigr\rVert",
                     ("pair",),
+                    signed=False,
                 ),
-                "pull": Symbol(r"a_i = d_i\ \text{where}\ y_i = 1", ("pair",), "«distances[r]»"),
+                "pull": Symbol(
+                    r"a_i = d_i\ \text{where}\ y_i = 1", ("pair",), "«distances[r]»", signed=False
+                ),
                 "push": Symbol(
                     r"b_i = [m - d_i]_+\ \text{where}\ y_i = 0",
                     ("pair",),
                     "[«margin» - «distances[r]»]_+",
+                    signed=False,
                 ),
                 "pull_mean": Symbol(r"\bar a = \text{mean of}\ a_i > 0"),
                 "push_mean": Symbol(r"\bar b = \text{mean of}\ b_i > 0"),
@@ -376,19 +449,19 @@ TRIPLET_SYMBOLS = {
     "anchors": Symbol("z_i", ("sentence", "dimension")),
     "directions": Symbol(r"z_i / \lVert z_i \rVert", ("sentence", "dimension")),
     "classes": Symbol("c_i", ("sentence",)),
-    "distances": Symbol(r"d_{ik} = d(z_i, z_k)", ("sentence", "sentence")),
+    "distances": Symbol(r"d_{ik} = d(z_i, z_k)", ("sentence", "sentence"), signed=False),
     "alike": Symbol("c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"),
     "itself": Symbol("i = k", ("sentence", "sentence")),
     "partners": Symbol(r"c_i = c_k,\ i \ne k", ("sentence", "sentence")),
     "anchor": Symbol("a_t", ("triplet",)),
     "positive": Symbol("p_t", ("triplet",)),
-    "to_positive": Symbol(r"d^+_t = d(a_t, p_t)", ("triplet",)),
-    "to_others": Symbol(r"d_{tk} = d(a_t, z_k)", ("triplet", "sentence")),
+    "to_positive": Symbol(r"d^+_t = d(a_t, p_t)", ("triplet",), signed=False),
+    "to_others": Symbol(r"d_{tk} = d(a_t, z_k)", ("triplet", "sentence"), signed=False),
     "strangers": Symbol(r"c_{a_t} \ne c_k", ("triplet", "sentence")),
     "beyond": Symbol(r"c_{a_t} \ne c_k,\ d_{tk} > d^+_t", ("triplet", "sentence")),
     "place": Symbol("k", ("sentence",)),
     "nearest_beyond": Symbol(r"\arg\min_{d_{tk} > d^+_t} d_{tk}", ("triplet",)),
-    "farthest": Symbol(r"\arg\max_k d_{tk}", ("triplet",)),
+    "farthest": Symbol(r"\arg\max_k d_{tk}", ("triplet",), signed=False),
     "negative": Symbol("n_t", ("triplet",)),
     "valid": Symbol(r"(t, k)\ \text{is a triplet}", ("triplet", "sentence")),
     "differences": Symbol(
@@ -401,7 +474,9 @@ TRIPLET_SYMBOLS = {
         ("triplet", "sentence"),
         "«to_positive[r]» - «to_others[r,c]» + «margin»",
     ),
-    "terms": Symbol(r"t_{tk} = [v_{tk}]_+", ("triplet", "sentence"), "[«violations[r,c]»]_+"),
+    "terms": Symbol(
+        r"t_{tk} = [v_{tk}]_+", ("triplet", "sentence"), "[«violations[r,c]»]_+", signed=False
+    ),
     "loss": Symbol(r"\mathcal L = \overline{t_{tk}}\ \text{over the triplets}"),
 }
 
@@ -433,6 +508,7 @@ TRIPLET = LossSpec(
             triplet_over_violating_definition,
             formula=r"\frac{\sum_T [d(a, p) - d(a, n) + m]_+}{|\{T: d(a, p) - d(a, n) + m > 0\}|}",
             symbols={"loss": Symbol(r"\mathcal L = \text{mean of}\ t_{tk} > 0")},
+            function=triplet_over_violating,
         ),
         Convention(
             "sentence-transformers BatchHard",
@@ -440,15 +516,17 @@ TRIPLET = LossSpec(
             triplet_every_anchor_definition,
             formula=r"\frac1S \sum_a \bigl[\max_p d(a, p) - \min_n d(a, n) + m\bigr]_+",
             symbols={
-                "to_positive": Symbol(r"d^+_a = \max_p d(a, p)", ("sentence",)),
-                "farthest": Symbol(r"\max_k d_{ak}", ("sentence",)),
-                "to_negative": Symbol(r"d^-_a = \min_n d(a, n)", ("sentence",)),
+                "to_positive": Symbol(r"d^+_a = \max_p d(a, p)", ("sentence",), signed=False),
+                "farthest": Symbol(r"\max_k d_{ak}", ("sentence",), signed=False),
+                "to_negative": Symbol(r"d^-_a = \min_n d(a, n)", ("sentence",), signed=False),
                 "violations": Symbol(
                     r"v_a = d^+_a - d^-_a + m",
                     ("sentence",),
                     "«to_positive[r]» - «to_negative[r]» + «margin»",
                 ),
-                "terms": Symbol("t_a = [v_a]_+", ("sentence",), "[«violations[r]»]_+"),
+                "terms": Symbol(
+                    "t_a = [v_a]_+", ("sentence",), "[«violations[r]»]_+", signed=False
+                ),
                 "loss": Symbol(r"\mathcal L = \frac1S \sum_a t_a"),
             },
         ),
@@ -461,7 +539,9 @@ TRIPLET = LossSpec(
             r" - \lVert a - n + \varepsilon \rVert + m\bigr]_+",
             symbols={
                 "distances": Symbol(
-                    r"d_{ik} = \lVert z_i - z_k + \varepsilon \rVert", ("sentence", "sentence")
+                    r"d_{ik} = \lVert z_i - z_k + \varepsilon \rVert",
+                    ("sentence", "sentence"),
+                    signed=False,
                 )
             },
         ),
@@ -472,6 +552,7 @@ TRIPLET = LossSpec(
             formula=r"\frac{\sum_T [d(a, p) - d(a, n) + m]_+}{|\{T: d(a, p) - d(a, n) + m > 0\}|},"
             r"\quad \lVert a \rVert = \lVert p \rVert = \lVert n \rVert = 1",
             symbols={"loss": Symbol(r"\mathcal L = \text{mean of}\ t_{tk} > 0")},
+            function=triplet_unit,
         ),
     ),
 )

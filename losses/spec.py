@@ -67,12 +67,14 @@ class Symbol:
 
     `axes` are axis names ("pair", "query", "key", "view", "sentence", "class", "triplet",
     "level", "dimension"). `live` is the right-hand side for one cell with the names of other
-    intermediates and parameters in «…», indexed by row r and column c: ``«scores[r]»``.
+    intermediates and parameters in «…», indexed by row r and column c: ``«scores[r]»``. What can
+    never be below 0 is not `signed`: 0 is then the end of its scale and not the middle.
     """
 
     latex: str
     axes: tuple[str, ...] = ()
     live: str = ""
+    signed: bool = True
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ class Convention:
     """The same loss as another library computes it: other parameters, or another definition.
 
     A definition of its own may bring its formula, its symbols and what it reads with it; it has
-    a step of the name that `LossSpec.terms` gives. What is left empty is as in the loss.
+    a step of the name that `LossSpec.terms` gives. What is left empty is as in the loss. The
+    same number for training, checked and fast, is `function`, if there is one.
     """
 
     name: str
@@ -89,6 +92,7 @@ class Convention:
     formula: str = ""
     symbols: Mapping[str, Symbol] = field(default_factory=dict)
     reads: Mapping[str, str] = field(default_factory=dict)
+    function: Callable[..., Tensor] | None = None
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,12 @@ from torch import Tensor
 
 from losses import inputs
 from losses.floors import simplex_gap
+from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.in_batch import temperature_parameter
 from losses.reductions import log1p_sum_exp, log_sum_exp, mean_of
+from losses.reductions.classes import is_small, supervised
+from losses.reductions.gradient import with_gradient
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -48,6 +51,7 @@ def supcon(
     queue_classes: Tensor | None = None,
     temperature: float = 0.1,
     include_self: bool = False,
+    gather: bool = False,
 ) -> Tensor:
     r"""mean_i −(1/#P(i)) Σ_{p∈P(i)} log( exp(cos(z_i, z_p)/τ) / Σ_k exp(cos(z_i, z_k)/τ) ) (S2).
 
@@ -65,7 +69,10 @@ def supcon(
         temperature: τ.
         include_self: the anchor is a key and a positive of itself, as S2 writes it; Khosla et
             al. leave it out.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`); the
+            queue is the same in all of them.
     """
+    embeddings, classes = gathered(gather, embeddings, classes)
     inputs.above_zero(temperature=temperature)
     embeddings, queue = inputs.vectors(embeddings=embeddings, queue=queue)
     classes = inputs.class_numbers(classes, len(embeddings))
@@ -73,6 +80,15 @@ def supcon(
         raise ValueError("queue and queue_classes belong together: give both or neither")
     if queue is not None:
         queue_classes = inputs.class_numbers(queue_classes, len(queue))
+    given = (embeddings, classes, queue, queue_classes, temperature, include_self)
+    if is_small(len(embeddings), embeddings, 0 if queue is None else len(queue)):
+        return _again(*given, zeros=False)
+    return with_gradient(supervised, _again, *given, False)
+
+
+def _again(embeddings, classes, queue, queue_classes, temperature, include_self, zeros):
+    if zeros:
+        return supcon_with_zeros_definition(embeddings, classes, temperature=temperature)
     return supcon_definition(
         embeddings,
         classes,
@@ -98,6 +114,30 @@ def supcon_with_zeros_definition(
     per_anchor = (partition - attraction).masked_fill(positive_count == 0, 0)
     loss = per_anchor.mean()
     return loss
+
+
+def supcon_with_zeros(
+    embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07, gather: bool = False
+) -> Tensor:
+    """SupCon as SupContrast averages: over all anchors, those without a positive as zeros.
+
+    >>> embeddings = torch.eye(3)
+    >>> supcon_with_zeros(embeddings, torch.tensor([0, 0, 1]), temperature=1.0)  # ⅔ log 2
+    tensor(0.4621)
+
+    Args:
+        embeddings, classes: [N, D] and [N], as for `supcon`.
+        temperature: τ.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
+    """
+    embeddings, classes = gathered(gather, embeddings, classes)
+    inputs.above_zero(temperature=temperature)
+    (embeddings,) = inputs.vectors(embeddings=embeddings)
+    classes = inputs.class_numbers(classes, len(embeddings))
+    if is_small(len(embeddings), embeddings):
+        return supcon_with_zeros_definition(embeddings, classes, temperature=temperature)
+    given = (embeddings, classes, None, None, temperature, False)
+    return with_gradient(supervised, _again, *given, True)
 
 
 def _queued(given: dict[str, Tensor]) -> int:
@@ -186,6 +226,7 @@ SUPCON = LossSpec(
             {"temperature": 0.07},
             supcon_with_zeros_definition,
             symbols={"loss": Symbol(r"\mathcal L = \frac1N \sum_i \ell_i")},
+            function=supcon_with_zeros,
         ),
     ),
 )

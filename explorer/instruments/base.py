@@ -13,18 +13,31 @@ from pathlib import Path
 import gradio as gr
 
 HERE = Path(__file__).resolve().parent
+ICON = HERE / "icon.svg"  # of the browser's tab, and of the page installed as an app
 SCRIPTS = (
     "vendor/katex/katex.min.js",
     "prism.js",
+    "table.js",
+    "scale.js",
+    "present.js",
     "header.js",
+    "progress.js",
     "controls.js",
     "figures.js",
+    "sweep.js",
     "derivation.js",
     "matrix.js",
     "bars.js",
     "terms.js",
     "pairs.js",
     "takeaway.js",
+    "large_scene.js",
+    "large_controls.js",
+    "large_figures.js",
+    "large_map.js",
+    "large_histogram.js",
+    "large_terms.js",
+    "large_pairs.js",
 )
 STYLES = ("vendor/katex/katex.min.css", "prism.css")
 

@@ -1,6 +1,8 @@
 // Runs once for each component: waits until everything it needs is there, then builds it.
 (function mount() {
-  if (window.LossPrism && window.katex && window.LossPrismInstruments?.NAME) {
+  if (window.LossPrism && window.katex
+    && ["table", "scale", "present"].every((part) => window.LossPrismParts?.[part])
+    && window.LossPrismInstruments?.NAME) {
     window.LossPrism.mount("NAME", element, props, server);
   } else {
     setTimeout(mount, 5);

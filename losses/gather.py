@@ -1,0 +1,55 @@
+"""The rows of several processes (torch.distributed) as one batch, with gradient.
+
+Every process computes the loss of the whole joined batch, so all of them have its value, and the
+gradient that arrives at the rows of a process is the one that these rows have in that batch.
+Nothing is communicated in the backward pass.
+
+A parameter of the encoder feels all rows, so its gradient is the *sum* over processes.
+DistributedDataParallel takes their mean: multiply the loss by `processes()` there. (Libraries
+in which each process averages only its own anchors have that factor built in.)
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.distributed as distributed
+from torch import Tensor
+
+
+def processes() -> int:
+    """How many processes share the batch; 1 where torch.distributed is not in use."""
+    started = distributed.is_available() and distributed.is_initialized()
+    return distributed.get_world_size() if started else 1
+
+
+def gather_rows(tensor: Tensor) -> tuple[Tensor, slice]:
+    """The rows of all processes in the order of their ranks, and where one's own rows stand.
+
+    Every process must call this as often and in the same order. The numbers of rows may differ,
+    and may be 0; all other dimensions and the type are alike. Gradient reaches a process's own
+    rows of the joined tensor, and through them `tensor`; the rows of the others are constants.
+
+    With one process this is `tensor` itself.
+    """
+    if processes() == 1:
+        return tensor, slice(0, len(tensor))
+    count = torch.tensor([len(tensor)], device=tensor.device)
+    counts = torch.cat(_from_all(count)).tolist()
+    padded = tensor.detach().new_zeros(max(counts), *tensor.shape[1:])  # all of one shape
+    padded[: len(tensor)] = tensor.detach()
+    parts = [rows[:some] for rows, some in zip(_from_all(padded), counts, strict=True)]
+    rank = distributed.get_rank()
+    parts[rank] = tensor
+    start = sum(counts[:rank])
+    return torch.cat(parts), slice(start, start + len(tensor))
+
+
+def gathered(wanted: bool, *tensors: Tensor) -> tuple[Tensor, ...]:
+    """Each tensor with the rows of all processes, if that is wanted."""
+    return tuple([gather_rows(tensor)[0] for tensor in tensors]) if wanted else tensors
+
+
+def _from_all(tensor: Tensor) -> list[Tensor]:
+    received = [torch.empty_like(tensor) for _ in range(processes())]
+    distributed.all_gather(received, tensor)
+    return received

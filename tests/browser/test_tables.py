@@ -1,0 +1,131 @@
+"""Tables that the reader sorts, with the mouse and without."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.reading import CHANNEL, number, redrawn, rows_lit, slider
+
+pytestmark = pytest.mark.browser
+
+TERMS = "#main-terms table >> nth=0"
+SUSPECTS = "#main-terms table >> nth=1"
+
+
+def head(page: Page, table: str, name: str) -> Locator:
+    return page.locator(table).locator("th", has_text=name)
+
+
+def column(page: Page, table: str, place: int) -> list[str]:
+    lines = page.locator(table).locator("tbody tr:visible")
+    return [line.locator("td").nth(place).inner_text() for line in lines.all()]
+
+
+def numbers(page: Page, table: str, place: int) -> list[float]:
+    return [number(said.split(" ·")[0]) for said in column(page, table, place)]
+
+
+def sorted_by(page: Page, table: str) -> list[str]:
+    heads = page.locator(table).locator("th")
+    return heads.evaluate_all("all => all.map((one) => one.getAttribute('aria-sort'))")
+
+
+def test_a_click_on_a_column_sorts(page: Page) -> None:
+    assert sorted_by(page, TERMS) == ["none", "none", "none", "descending"]
+    shares = numbers(page, TERMS, 3)
+    assert shares == sorted(shares, reverse=True)
+    head(page, TERMS, "Value").get_by_role("button").click()
+    assert sorted_by(page, TERMS) == ["none", "none", "descending", "none"]
+    expect(head(page, TERMS, "Value")).to_contain_text("▼")
+    values = numbers(page, TERMS, 2)
+    assert values == sorted(values, reverse=True)
+    head(page, TERMS, "Value").get_by_role("button").click()
+    assert sorted_by(page, TERMS) == ["none", "none", "ascending", "none"]
+    expect(head(page, TERMS, "Value")).to_contain_text("▲")
+    # The smallest of all twenty come up, not those of the eight that were shown.
+    assert numbers(page, TERMS, 2) == sorted(numbers(page, TERMS, 2))
+    assert max(numbers(page, TERMS, 2)) < min(values)
+
+
+def test_a_table_is_sorted_and_walked_by_keyboard(page: Page) -> None:
+    name = head(page, SUSPECTS, "Label").get_by_role("button")
+    name.focus()
+    page.keyboard.press("Enter")
+    assert sorted_by(page, SUSPECTS) == ["none", "descending", "none", "none"]
+    labels = numbers(page, SUSPECTS, 1)
+    assert labels == sorted(labels, reverse=True)
+    assert len(labels) == 3
+    page.keyboard.press("Space")
+    assert numbers(page, SUSPECTS, 1) == sorted(labels)
+    # One stop of the tab key for all rows; the arrows walk them, and the pair is pointed at.
+    rows = page.locator(SUSPECTS).locator("tbody tr")
+    stops = rows.evaluate_all("all => all.map((one) => one.tabIndex)")
+    assert sorted(stops) == [-1, -1, 0]
+    rows.first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(rows.nth(1)).to_be_focused()
+    assert rows_lit(page)["bars"]
+    expect(rows.nth(1)).to_have_class("lp-lit")
+    expect(rows.first).not_to_have_class("lp-lit")
+
+
+def test_all_rows_can_be_shown(page: Page) -> None:
+    assert len(column(page, TERMS, 0)) == 8
+    more = page.locator("#main-terms .lp-more-rows").first
+    more.click()
+    assert len(column(page, TERMS, 0)) == 20
+    more.click()
+    assert len(column(page, TERMS, 0)) == 8
+    expect(page.locator("#main-terms .lp-more-rows").last).to_be_hidden()
+
+
+def test_the_chosen_order_outlives_a_movement_of_the_slider(page: Page) -> None:
+    head(page, TERMS, "Value").get_by_role("button").click()
+    head(page, TERMS, "Value").get_by_role("button").click()
+    before = numbers(page, TERMS, 2)
+    with redrawn(page):
+        slider(page, "scale")[1].fill("40")
+    after = numbers(page, TERMS, 2)
+    assert after == sorted(after)
+    assert after != before
+    assert sorted_by(page, TERMS)[2] == "ascending"
+
+
+def test_headings_follow_the_language(page: Page) -> None:
+    page.locator("#lp-language").click()
+    expect(head(page, TERMS, "权重")).to_have_attribute("aria-sort", "descending")
+    expect(page.locator("#main-terms .lp-more-rows").first).to_have_text("显示全部 20 行")
+
+
+def test_labels_are_not_doubted_on_the_word_of_an_encoder_that_cannot_read(page: Page) -> None:
+    warning = page.locator("#main-terms .lp-doubtful")
+    expect(warning).to_be_hidden()
+    with redrawn(page):
+        page.select_option("#lp-example", "graded_chinese")
+    expect(warning).to_be_visible()
+    expect(page.locator("#main-figures .lp-remarks li").first).to_contain_text("trained on English")
+    with redrawn(page):
+        page.select_option("#lp-example", "graded_english")
+    expect(warning).to_be_hidden()
+
+
+def test_bars_and_their_list_are_walked_by_keyboard(page: Page) -> None:
+    chart = page.locator("#main-bars canvas")
+    chart.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    column = page.evaluate(f"{CHANNEL}.picture.shown.column_axis.pairs")
+    assert page.evaluate(f"{CHANNEL}.pointed.pairs") == [column[1]]
+    gradient = page.evaluate(f"LossPrism.floats({CHANNEL}.picture.pairs.gradient)[{column[1]}]")
+    said = page.locator("#main-bars .lp-spoken").inner_text()
+    assert said.startswith(f"pair {column[1] + 1}: ")
+    assert number(said.split(": ")[1]) == pytest.approx(gradient, rel=1e-3)
+    lines = page.locator("#main-bars .lp-felt")
+    lines.first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(lines.nth(1)).to_be_focused()
+    assert rows_lit(page)["bars"] == [1]
+    page.keyboard.press("Tab")
+    assert rows_lit(page)["bars"] == []
