@@ -23,7 +23,10 @@ def caption(exploration: Exploration, language: str = "en") -> list[str]:
     for name in ("floor", "collapse"):
         if (value := getattr(e, name)) is not None:
             parts.append(f"{say(language, f'figure.{name}')} {shown_number(value)}")
-    if e.order.ordered:
+    if e.places:
+        values = {"part": e.places.first, "all": e.places.anchors}
+        parts.append(say(language, f"figure_text.first_{e.places.kind}", **values))
+    elif e.order.ordered:
         values = {"part": e.order.violated, "all": e.order.ordered}
         parts.append(say(language, "figure_text.violated", **values))
     said.append(" · ".join(parts))

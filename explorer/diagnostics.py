@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 
 from explorer.batch import Batch
 from explorer.trace import Trace
-from losses.geometry import unit
+from losses.geometry import cosine_matrix, unit
 
 # The terms that together carry this share of all weight are the active ones.
 ACTIVE_SHARE = 0.99
@@ -26,6 +27,21 @@ class Order:
     ordered: int
     violated: int
     spearman: float | None
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the right one stands among all that an anchor is compared with.
+
+    `kind` says what it looks for: its own "key", another of its "class", its "prototype".
+    `first` of the `anchors` have it nearer than every wrong one; `reciprocal` is the mean of
+    1/rank.
+    """
+
+    kind: str
+    anchors: int
+    first: int
+    reciprocal: float
 
 
 @dataclass(frozen=True)
@@ -76,6 +92,40 @@ def _spearman(batch: Batch) -> float | None:
     if len(scores) < 2 or scores.min() == scores.max() or labels.min() == labels.max():
         return None  # nothing to rank
     return float(spearmanr(scores, labels).statistic)
+
+
+def places_of(given: dict[str, Tensor | None], logits: Tensor | None = None) -> Places | None:
+    """Where the right key, class or prototype stands, for a loss that looks for one; else None.
+
+    `given` is what the loss reads, by its names in `losses.spec.READABLE`. Nearness is the
+    cosine; for prototypes it is what the loss itself compares, `logits`.
+    """
+    classes = given.get("classes", given.get("paired_classes"))
+    if given.get("keys") is not None:
+        negatives = given.get("negatives")
+        keys = given["keys"] if negatives is None else torch.cat((given["keys"], negatives))
+        near = cosine_matrix(given["queries"], keys)
+        right = torch.eye(*near.shape, dtype=torch.bool, device=near.device)
+        return _places("key", near, right)
+    if given.get("prototypes") is not None:
+        near = cosine_matrix(given["embeddings"], given["prototypes"]) if logits is None else logits
+        numbers = torch.arange(near.shape[1], device=near.device)
+        return _places("prototype", near, classes[:, None] == numbers)
+    if given.get("embeddings") is not None and classes is not None:
+        near = cosine_matrix(given["embeddings"], given["embeddings"])
+        itself = torch.eye(len(near), dtype=torch.bool, device=near.device)
+        right = (classes[:, None] == classes) & ~itself
+        return _places("class", near.masked_fill(itself, -torch.inf), right)
+    return None
+
+
+def _places(kind: str, near: Tensor, right: Tensor) -> Places:
+    """A wrong one that is just as near stands before the right one: collapse is no success."""
+    found = right.any(dim=1)
+    best = near.masked_fill(~right, -torch.inf).amax(dim=1)
+    rank = 1 + ((near >= best[:, None]) & ~right).sum(dim=1)[found]
+    mean = float((1 / rank.double()).mean()) if len(rank) else math.nan
+    return Places(kind, int(found.sum()), int((rank == 1).sum()), mean)
 
 
 def weights_of(trace: Trace, terms: str) -> Weights | None:

@@ -12,7 +12,7 @@ from torch import Tensor
 from explorer import diagnostics
 from explorer.batch import Batch, make_batch
 from explorer.device import device_name
-from explorer.diagnostics import Order, Suspect, Term, Weights
+from explorer.diagnostics import Order, Places, Suspect, Term, Weights
 from explorer.problem import Problem
 from explorer.scenario import Scenario
 from explorer.trace import Trace, trace
@@ -29,6 +29,7 @@ class Exploration:
     batch: Batch
     trace: Trace
     order: Order
+    places: Places | None
     weights: Weights | None
     heaviest: list[Term]
     suspects: list[Suspect]
@@ -79,6 +80,7 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
         batch=batch,
         trace=traced,
         order=order,
+        places=_places(batch, spec, traced),
         weights=weights,
         heaviest=diagnostics.heaviest(traced, spec.terms, weights) if weights else [],
         suspects=suspects,
@@ -160,6 +162,23 @@ def _scores_on(batch: Batch, vectors: Tensor | None) -> Tensor:
     if batch.given is not None:
         return batch.given.detach().requires_grad_()
     return batch.scores_from(vectors)
+
+
+def _places(batch: Batch, spec: LossSpec, traced: Trace) -> Places | None:
+    """Where the right ones stand; anew for each picture only where the loss has a say in it."""
+    read = tuple(sorted(set(spec.reads.values())))
+    if "prototypes" not in read:
+        return _places_in(batch, read)
+    compared = traced.last("logits") or traced.last("similarities")
+    given = {what: batch.read(what, batch.vectors, batch.scores) for what in read}
+    return diagnostics.places_of(given, compared and compared.value)
+
+
+@functools.lru_cache(maxsize=16)
+def _places_in(batch: Batch, read: tuple[str, ...]) -> Places | None:
+    with torch.no_grad():
+        given = {what: batch.read(what, batch.vectors, batch.scores) for what in read}
+        return diagnostics.places_of(given)
 
 
 @functools.lru_cache(maxsize=16)

@@ -17,11 +17,12 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import numpy as np
+import torch
 
 from explorer.caption import caption, pair_numbers, percent, shown_number
 from explorer.explore import Exploration, explore
 from explorer.locale import say
-from explorer.picture import picture
+from explorer.picture import picture, value_range
 from explorer.problem import Problem
 from explorer.scenario import LONGEST_JSON, Scenario
 from explorer.svg import (
@@ -62,8 +63,11 @@ MOST_BARS_NAMED = 5
 
 def matrix_figure(exploration: Exploration, *, language: str = "en", dark: bool = False) -> str:
     """The step and facet that `scenario.view` chooses, as an SVG with legend and caption."""
-    shown = picture(exploration)["shown"]
+    made = picture(exploration)
+    shown, step = made["shown"], made["steps"][made["chosen"]]
     pen = Pen(language, DARK if dark else LIGHT)
+    if "value" in step:
+        return _number_figure(exploration, pen, step, made["chosen"] == len(made["steps"]) - 1)
     cells = _Cells(exploration, shown, pen.palette)
     rows = _Axis(exploration, shown["row_axis"], shown["all_rows"], language)
     columns = _Axis(exploration, shown["column_axis"], shown["all_columns"], language)
@@ -91,6 +95,52 @@ def matrix_figure(exploration: Exploration, *, language: str = "en", dark: bool 
         parts.append(pen.text(x, bottom + 14, cut, size=12, fill=pen.palette.faint))
         bottom += 20
     return _finished(exploration, pen, width, parts, bottom + 12)
+
+
+def _number_figure(e: Exploration, pen: Pen, step: dict, is_loss: bool) -> str:
+    """A step that is one number: large, and the loss with its landmarks."""
+    width = 720.0
+    parts, y = _head(e, pen, width, step["latex"], step["name"])
+    y += 66
+    said = {"size": 64, "weight": 650, "anchor": "middle", "kind": "number"}
+    parts.append(pen.text(width / 2, y, shown_number(step["value"], 6), **said))
+    y += 20
+    if is_loss and (drawn := _landmarks(e, pen, width / 2 - 210, y + 26, 420)):
+        parts += drawn
+        y += 62
+    return _finished(e, pen, width, parts, y + 14)
+
+
+def _landmarks(e: Exploration, pen: Pen, x: float, y: float, wide: float) -> list[str]:
+    """Floor, collapse value and the loss on one line; nothing where only the loss is known."""
+    palette = pen.palette
+    known = [value for value in (e.loss, e.floor, e.collapse) if value is not None]
+    known = [value for value in known if math.isfinite(value)]
+    if len(known) < 2:
+        return []
+    least, reach = min(known), max(known) - min(known)
+
+    def place(value: float) -> float:
+        return x + wide * (0.04 + 0.92 * (value - least) / reach if reach else 0.5)
+
+    out = [line(x, y, x + wide, y, palette.line)]
+    taken = x
+    for key, value, colour in (
+        ("floor", e.floor, palette.floor),
+        ("collapse", e.collapse, palette.collapse),
+    ):
+        if value is None or not math.isfinite(value):
+            continue
+        said = f"{pen.say(f'figure.{key}')} {shown_number(value, 4)}"
+        room = width_of(said, 13) + 12
+        left = min(max(taken, place(value) - room / 2), x + wide - room + 12)
+        out.append(rectangle(place(value) - 1.5, y - 8, 3, 16, class_=key, fill=colour))
+        out.append(pen.text(left, y + 24, said, size=13, fill=colour, kind=key))
+        taken = left + room
+    if math.isfinite(e.loss):
+        said = {"class": "now", "cx": px(place(e.loss)), "cy": px(y), "r": "6"}
+        out.append(f"<circle{attributes({**said, 'fill': palette.accent})}/>")
+    return out
 
 
 def bars_figure(exploration: Exploration, *, language: str = "en", dark: bool = False) -> str:
@@ -185,24 +235,19 @@ class _Cells:
         self.masked = mask == 0 if hatched else np.zeros(self.values.shape, dtype=bool)
         self.absent = np.isneginf(self.values)
         self.broken = np.isnan(self.values) | np.isposinf(self.values)
-        self.least, self.largest = (0.0, 1.0) if self.two_tone else self._range()
-        diverging = self.least < 0 < self.largest
-        self.ramp = "mask" if self.two_tone else "diverging" if diverging else "sequential"
+        # As on the page: the meaning of a quantity chooses its colours, not its values.
+        signed = self.facet == "gradient" or (self.facet == "value" and shown["signed"])
+        self.least, self.largest = (0.0, 1.0) if self.two_tone else self._range(signed)
+        self.ramp = "mask" if self.two_tone else "diverging" if signed else "sequential"
         self.stops = getattr(palette, self.ramp)
 
     def _unpacked(self, text: str, kind: type) -> np.ndarray:
         flat = np.frombuffer(base64.b64decode(text), dtype=kind)
         return flat.reshape(self.rows, self.columns)
 
-    def _range(self) -> tuple[float, float]:
-        """Least and largest finite number; symmetric about 0 where both signs occur."""
-        finite = self.values[np.isfinite(self.values)]
-        if finite.size == 0:
-            return 0.0, 0.0
-        least, largest = float(finite.min()), float(finite.max())
-        if least < 0 < largest:
-            reach = max(-least, largest)
-            return -reach, reach
+    def _range(self, signed: bool) -> tuple[float, float]:
+        finite = torch.from_numpy(self.values[np.isfinite(self.values)])
+        least, largest = value_range(finite, signed)
         return (0.0 if self.facet == "weight" else least), largest
 
     def colours(self) -> np.ndarray:

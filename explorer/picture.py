@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import torch
 from torch import Tensor
@@ -93,7 +93,7 @@ def describe_batch(batch: Batch) -> dict[str, object]:
 
 
 def _figures(e: Exploration) -> dict[str, object]:
-    weights = e.weights
+    weights, places = e.weights, e.places
     return {
         "loss": number(e.loss),
         "collapse": number(e.collapse),
@@ -101,6 +101,7 @@ def _figures(e: Exploration) -> dict[str, object]:
         "ordered": e.order.ordered,
         "violated": e.order.violated,
         "spearman": number(e.order.spearman),
+        "places": places and {**asdict(places), "reciprocal": number(places.reciprocal)},
         "terms": weights.terms if weights else None,
         "active": weights.active if weights else None,
         "effective": number(weights.effective) if weights else None,
@@ -212,11 +213,24 @@ def _step(e: Exploration, layout: Layout, step: Step) -> dict[str, object]:
     if step.value.ndim == 0:
         said["value"] = number(float(step.value))
     elif step.value.numel():
-        said["thumbnail"] = _thumbnail(layout, layout.grid(step))
+        said["thumbnail"] = _thumbnail(layout, layout.grid(step), is_signed(e, step))
     return said
 
 
-def _thumbnail(layout: Layout, grid: Grid) -> dict[str, object]:
+def is_signed(e: Exploration, step: Step) -> bool:
+    """Whether 0 is the middle of the step's scale.
+
+    What the quantity means decides, and not the values that happen to occur, so that its
+    colours do not turn into others while a slider moves. Labels mean what the user says.
+    """
+    if not step.value.is_floating_point():
+        return False
+    if step in e.trace.inputs and "labels" in e.spec.reads.get(step.name, ""):
+        return bool((step.value < 0).any())
+    return e.spec.symbols.get(step.name, Symbol("")).signed
+
+
+def _thumbnail(layout: Layout, grid: Grid, signed: bool) -> dict[str, object]:
     """The matrix as at most 56×56 bytes: 0..253 from `low` to `high`, 254 NaN, 255 masked."""
     matrix = layout.arranged(grid, grid.value)
     boolean = matrix.dtype == torch.bool
@@ -233,7 +247,7 @@ def _thumbnail(layout: Layout, grid: Grid) -> dict[str, object]:
         matrix = shrink(matrix.masked_fill(~present, 0)) / share.clamp_min(1e-9)
         broken = shrink(broken) > 0
         masked = (share == 0) & ~broken
-    low, high = _range(matrix[~(masked | broken)])
+    low, high = value_range(matrix[~(masked | broken)], signed)
     scaled = ((matrix - low) / ((high - low) or 1.0) * 253).nan_to_num(0, 0, 0)
     shades = scaled.round().clamp(0, 253).to(torch.uint8)
     shades[masked], shades[broken] = MASKED, NOT_A_NUMBER
@@ -242,18 +256,17 @@ def _thumbnail(layout: Layout, grid: Grid) -> dict[str, object]:
         "columns": shades.shape[1],
         "low": low,
         "high": high,
+        "signed": signed,
         "boolean": boolean,
         "data": packed(shades, torch.uint8),
     }
 
 
-def _range(values: Tensor) -> tuple[float, float]:
-    """Least and largest; symmetric about 0 where there are both signs."""
-    if values.numel() == 0:
-        return 0.0, 0.0
-    low, high = float(values.min()), float(values.max())
-    if low < 0 < high:
-        reach = max(-low, high)
+def value_range(values: Tensor, signed: bool) -> tuple[float, float]:
+    """Least and largest, or as far to both sides of 0; `values` are finite."""
+    low, high = (float(values.min()), float(values.max())) if values.numel() else (0.0, 0.0)
+    if signed:
+        reach = max(-low, high) or 1.0
         return -reach, reach
     return low, high
 
@@ -277,6 +290,7 @@ def _shown(e: Exploration, layout: Layout, steps: list[Step], place: int) -> dic
         "latex": symbol.latex,
         "live": symbol.live,
         "boolean": step.value.dtype == torch.bool,
+        "signed": is_signed(e, step),
         "rows": rows,
         "columns": columns,
         "all_rows": grid.shape[0],

@@ -50,7 +50,11 @@ def remarks(e: Exploration, most: int = 3) -> list[Remark]:
 
 
 def _on_labels(e: Exploration) -> list[Remark]:
-    return [Remark("labels_equal")] if e.order.ordered == 0 and len(e.batch) > 1 else []
+    if len(e.batch) < 2:
+        return [] if e.places else [Remark("one_pair")]
+    if e.places or e.order.ordered:
+        return []
+    return [Remark("labels_equal" if e.gradient_norm == 0 else "labels_equal_felt")]
 
 
 def _on_collapse(e: Exploration) -> list[Remark]:
@@ -75,6 +79,9 @@ def _on_suspects(e: Exploration) -> list[Remark]:
 
 
 def _on_order(e: Exploration) -> list[Remark]:
+    if e.places:
+        every = 1 < e.places.anchors == e.places.first
+        return [Remark(f"all_{e.places.kind}", {"count": str(e.places.anchors)})] if every else []
     if e.order.ordered and e.order.violated == 0:
         return [Remark("in_order", {"count": str(e.order.ordered)})]
     return []

@@ -27,18 +27,36 @@ ORDERS = ("entry", "label", "score")
 
 
 @dataclass(frozen=True)
+class Reading:
+    """What was found in a file besides the rows that are used, for whoever opens the link.
+
+    `total` counts its rows; where they are more than fit (`limited`) the first ones are used, or
+    some `drawn` at random. `reasons` are the first few of the `left_out` rows: number in the
+    file, key of the problem's sentence, and its values.
+    """
+
+    total: int = 0
+    encoding: str = ""
+    limited: bool = False
+    drawn: bool = False
+    left_out: int = 0
+    reasons: tuple[tuple[int, str, tuple[tuple[str, str], ...]], ...] = ()
+
+
+@dataclass(frozen=True)
 class Data:
     """Which pairs, and what gives them similarities.
 
     `rows` are the typed or uploaded (sentence, sentence, score) as text, exactly as entered;
-    `file` is the name of the file they came from. With a `cross_encoder` its scores take the
-    place of the encoder's cosines.
+    `file` is the name of the file they came from, `reading` what else it held. With a
+    `cross_encoder` its scores take the place of the encoder's cosines.
     """
 
     source: str = "example"
     example: str = "graded_english"
     rows: tuple[tuple[str, str, str], ...] = ()
     file: str = ""
+    reading: Reading = field(default_factory=Reading)
     random: RandomBatch = field(default_factory=RandomBatch)
     encoder: str = EMBEDDED
     cross_encoder: str = ""
@@ -92,6 +110,14 @@ class Scenario:
             Problem: naming the first entry that does not fit.
         """
         return _read(cls, chosen, "scenario")
+
+    def shown(self) -> Scenario:
+        """The scene without the rows that were typed or read but are not shown: who passes an
+        example on does not pass on what they wrote before."""
+        if self.data.source == "table":
+            return self
+        data = dataclasses.replace(self.data, rows=(), file="", reading=Reading())
+        return dataclasses.replace(self, data=data)
 
     def to_link(self) -> str:
         """A short text for the end of a URL: version, dot, deflated JSON of what differs."""
@@ -192,6 +218,16 @@ def _rows(value: object, entry: dataclasses.Field, where: str) -> object:
     return tuple(rows)
 
 
+def _reasons(value: object, entry: dataclasses.Field, where: str) -> object:
+    try:
+        return tuple(
+            (int(row), str(key), tuple((str(name), str(text)) for name, text in values))
+            for row, key, values in value
+        )
+    except (TypeError, ValueError) as error:
+        raise Problem("scenario_entry", where=where, value=_short(value)) from error
+
+
 def _number_or_none(value: object, entry: dataclasses.Field, where: str) -> object:
     if value is None:
         return None
@@ -233,6 +269,7 @@ def _short(value: object) -> str:
 _READERS = {
     (Data, "source"): _one_of(SOURCES),
     (Data, "rows"): _rows,
+    (Reading, "reasons"): _reasons,
     (Rules, "threshold"): _number_or_none,
     (Scenario, "parameters"): _parameters,
     (View, "step"): _step,

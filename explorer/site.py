@@ -23,6 +23,7 @@ from explorer.locale import say
 from explorer.own_loss import add_own_loss
 from explorer.pages import explore as explore_page
 from explorer.pages import finetune as finetune_page
+from explorer.pages import large as large_page
 from explorer.picture import picture
 from explorer.problem import Problem
 from explorer.scenario import Scenario
@@ -58,6 +59,7 @@ def first_scenario(device_name: str | None, own_loss: str | None) -> Scenario:
 PAGES = (
     ("", "page.explore", explore_page.build),
     ("finetune", "page.finetune", finetune_page.build),
+    ("large", "page.large", large_page.build),
 )
 
 
@@ -82,8 +84,8 @@ def build() -> gr.Blocks:
 def page_data(first: Scenario) -> dict[str, object]:
     """What every page knows from the start."""
     listed = [{"path": path, "key": key} for path, key, _ in PAGES]
-    finetune = finetune_page.page_data()
-    return {"pages": listed, **explore_page.page_data(first), "finetune": finetune}
+    own = {"finetune": finetune_page.page_data(), "large": large_page.page_data()}
+    return {"pages": listed, **explore_page.page_data(first), **own}
 
 
 class Refusal(gr.Error):

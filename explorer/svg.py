@@ -43,6 +43,9 @@ class Palette:
     line: str
     up: str
     down: str
+    accent: str
+    floor: str
+    collapse: str
 
 
 LIGHT = Palette(
@@ -57,6 +60,9 @@ LIGHT = Palette(
     line="#dedbd4",
     up="#c2640c",
     down="#1f6fb2",
+    accent="#4338ca",
+    floor="#2e7d5b",
+    collapse="#a3268f",
 )
 DARK = Palette(
     diverging=("#8cc8ff", "#3f8bd0", "#1f4a74", "#1b1c21", "#6e3f14", "#cf7a2c", "#ffc48a"),
@@ -70,6 +76,9 @@ DARK = Palette(
     line="#33353d",
     up="#f0954a",
     down="#63b1f2",
+    accent="#a5b4fc",
+    floor="#6fd3a7",
+    collapse="#f08bdc",
 )
 
 

@@ -9,8 +9,11 @@ from torch import Tensor
 
 from losses import inputs
 from losses.cosent import PAIR_SYMBOLS, ordered_count
-from losses.geometry import cosine_matrix
-from losses.reductions import log1p_sum_exp, log_sum_exp, mean_of, softplus
+from losses.gather import gathered
+from losses.geometry import cosine_matrix, unit, unit_gradient
+from losses.reductions import log1p_ordered_sum_exp, log1p_sum_exp, log_sum_exp, mean_of, softplus
+from losses.reductions.classes import is_small, paced_circle
+from losses.reductions.closed_form import closed_form
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -38,6 +41,7 @@ def circle(
     scale: float = 64.0,
     positive_margin: float = 0.0,
     negative_margin: float = 0.0,
+    gather: bool = False,
 ) -> Tensor:
     r"""log(1 + Σ_neg exp(γ(s_j − Δ_n)) · Σ_pos exp(−γ(s_i − Δ_p))) (S1 eq. 2–4).
 
@@ -54,15 +58,11 @@ def circle(
         scale: γ.
         positive_margin: Δ_p, the score a positive should exceed.
         negative_margin: Δ_n, the score a negative should stay below.
+        gather: compare with the pairs of all processes too; see `losses.gather`.
     """
-    scores, labels = inputs.pair_scores(scores, labels)
-    return circle_definition(
-        scores,
-        labels,
-        scale=scale,
-        positive_margin=positive_margin,
-        negative_margin=negative_margin,
-    )
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    shift = scale * (positive_margin - negative_margin)
+    return log1p_ordered_sum_exp(scores, scores, labels, scale=scale, shift=shift)
 
 
 def circle_self_paced_definition(
@@ -80,7 +80,12 @@ def circle_self_paced_definition(
 
 
 def circle_self_paced(
-    scores: Tensor, labels: Tensor, *, scale: float = 64.0, margin: float = 0.25
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    scale: float = 64.0,
+    margin: float = 0.25,
+    gather: bool = False,
 ) -> Tensor:
     r"""Circle loss with weights α_p = [1 + m − s]₊, α_n = [s + m]₊ (Sun et al. 2020, eq. 6).
 
@@ -94,9 +99,12 @@ def circle_self_paced(
         scores, labels: [N] each, as for `circle`.
         scale: γ.
         margin: m.
+        gather: as for `circle`.
     """
-    scores, labels = inputs.pair_scores(scores, labels)
-    return circle_self_paced_definition(scores, labels, scale=scale, margin=margin)
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    negatives = (scores + margin).relu().detach() * (scores - margin)
+    positives = (1 + margin - scores).relu().detach() * (scores - (1 - margin))
+    return log1p_ordered_sum_exp(negatives, positives, labels, scale=scale)
 
 
 def circle_per_anchor_definition(
@@ -119,6 +127,45 @@ def circle_per_anchor_definition(
     per_anchor = softplus(totals)
     loss = mean_of(per_anchor, per_anchor > 0)
     return loss
+
+
+def circle_per_anchor(
+    embeddings: Tensor, classes: Tensor, *, scale: float = 80.0, margin: float = 0.4
+) -> Tensor:
+    r"""Self-paced Circle loss for each anchor of a batch, the mean over those that have one.
+
+    log(1 + Σ_n e^{γ[s_n + m]₊(s_n − m)} · Σ_p e^{−γ[1 + m − s_p]₊(s_p − 1 + m)}) with the cosines s
+    of the anchor with every other of its class (p) and of the other classes (n), as
+    pytorch-metric-learning. The weights in brackets carry no gradient.
+
+    >>> embeddings = torch.eye(3)
+    >>> classes = torch.tensor([0, 0, 1])
+    >>> circle_per_anchor(embeddings, classes, scale=1.0, margin=0.25)  # log(1 + e^(−m² + 1 − m²))
+    tensor(1.2153)
+
+    Args:
+        embeddings: [N, D].
+        classes: [N], whole numbers.
+        scale: γ.
+        margin: m.
+    """
+    (embeddings,) = inputs.vectors(embeddings=embeddings)
+    classes = inputs.class_numbers(classes, len(embeddings))
+
+    def definition(embeddings: Tensor) -> Tensor:
+        return circle_per_anchor_definition(embeddings, classes, scale=scale, margin=margin)
+
+    def compute(
+        embeddings: Tensor, *, wanted: bool
+    ) -> tuple[Tensor, tuple[Tensor | None, ...] | None]:
+        units = unit(embeddings)
+        loss, slope = paced_circle(units, classes, scale=scale, margin=margin, wanted=wanted)
+        return loss, (unit_gradient(embeddings, slope),) if wanted else None
+
+    learned = isinstance(scale, Tensor) or isinstance(margin, Tensor)
+    if learned or is_small(len(embeddings), embeddings):
+        return definition(embeddings)
+    return closed_form(compute, definition, embeddings)
 
 
 def _all_terms(count: int, exponent: float) -> float:
@@ -172,10 +219,16 @@ PER_ANCHOR = {
     "itself": Symbol("i = k", SENTENCES),
     "positives": Symbol(r"c_i = c_k,\ i \ne k", SENTENCES),
     "positive_pace": Symbol(
-        r"\alpha^+_{ik} = [1 + m - s_{ik}]_+", SENTENCES, "[1 + «margin» - «similarities[r,c]»]_+"
+        r"\alpha^+_{ik} = [1 + m - s_{ik}]_+",
+        SENTENCES,
+        "[1 + «margin» - «similarities[r,c]»]_+",
+        signed=False,
     ),
     "negative_pace": Symbol(
-        r"\alpha^-_{ik} = [s_{ik} + m]_+", SENTENCES, "[«similarities[r,c]» + «margin»]_+"
+        r"\alpha^-_{ik} = [s_{ik} + m]_+",
+        SENTENCES,
+        "[«similarities[r,c]» + «margin»]_+",
+        signed=False,
     ),
     "positive_logits": Symbol(
         r"p_{ik} = -\gamma \alpha^+_{ik} (s_{ik} - 1 + m)",
@@ -198,6 +251,7 @@ PER_ANCHOR = {
         r"\ell_i = \log\bigl(1 + e^{P_i + N_i}\bigr)",
         ("sentence",),
         r"\log\bigl(1 + e^{«totals[r]»}\bigr)",
+        signed=False,
     ),
     "loss": Symbol(r"\mathcal L = \text{mean of}\ \ell_i > 0"),
 }
@@ -252,10 +306,13 @@ CIRCLE_SELF_PACED = LossSpec(
         **PAIR_SYMBOLS,
         **LOGITS,
         "positive_pace": Symbol(
-            r"\alpha_i = [1 + m - s_i]_+", ("pair",), r"[1 + «margin» - «scores[r]»]_+"
+            r"\alpha_i = [1 + m - s_i]_+",
+            ("pair",),
+            r"[1 + «margin» - «scores[r]»]_+",
+            signed=False,
         ),
         "negative_pace": Symbol(
-            r"\alpha_j = [s_j + m]_+", ("pair",), r"[«scores[r]» + «margin»]_+"
+            r"\alpha_j = [s_j + m]_+", ("pair",), r"[«scores[r]» + «margin»]_+", signed=False
         ),
         "positive_logits": Symbol(
             r"p_i = -\gamma \alpha_i (s_i - 1 + m)",

@@ -314,16 +314,20 @@ CONTRASTIVE = LossSpec(
         "first": Symbol("u_i", ("pair", "dimension")),
         "second": Symbol("v_i", ("pair", "dimension")),
         "labels": Symbol("y_i", ("pair",)),
-        "similar": Symbol("y_i", ("pair",)),
-        "distances": Symbol(r"d_i = d(u_i, v_i)", ("pair",)),
-        "pull": Symbol("y_i d_i^2", ("pair",), r"«labels[r]» \cdot «distances[r]»^2"),
+        "similar": Symbol("y_i", ("pair",), signed=False),
+        "distances": Symbol(r"d_i = d(u_i, v_i)", ("pair",), signed=False),
+        "pull": Symbol("y_i d_i^2", ("pair",), r"«labels[r]» \cdot «distances[r]»^2", signed=False),
         "push": Symbol(
             r"(1 - y_i)\,[m - d_i]_+^2",
             ("pair",),
             r"(1 - «labels[r]»)\,[«margin» - «distances[r]»]_+^2",
+            signed=False,
         ),
         "terms": Symbol(
-            r"t_i = y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2", ("pair",), "«pull[r]» + «push[r]»"
+            r"t_i = y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2",
+            ("pair",),
+            "«pull[r]» + «push[r]»",
+            signed=False,
         ),
         "loss": Symbol(r"\mathcal L = \frac1N \sum_i t_i\ \text{or half of it}"),
     },
@@ -351,17 +355,21 @@ CONTRASTIVE = LossSpec(
             formula=r"\overline{d_i}\,\big|_{y_i = 1,\, d_i > 0}"
             r" + \overline{m - d_i}\,\big|_{y_i = 0,\, d_i < m}",
             symbols={
-                "similar": Symbol("y_i = 1", ("pair",)),
+                "similar": Symbol("y_i = 1", ("pair",), signed=False),
                 "distances": Symbol(
                     r"d_i = \bigl\lVert \tfrac{u_i}{\lVert u_i \rVert}"
                     r" - \tfrac{v_i}{\lVert v_i \rVert} \bigr\rVert",
                     ("pair",),
+                    signed=False,
                 ),
-                "pull": Symbol(r"a_i = d_i\ \text{where}\ y_i = 1", ("pair",), "«distances[r]»"),
+                "pull": Symbol(
+                    r"a_i = d_i\ \text{where}\ y_i = 1", ("pair",), "«distances[r]»", signed=False
+                ),
                 "push": Symbol(
                     r"b_i = [m - d_i]_+\ \text{where}\ y_i = 0",
                     ("pair",),
                     "[«margin» - «distances[r]»]_+",
+                    signed=False,
                 ),
                 "pull_mean": Symbol(r"\bar a = \text{mean of}\ a_i > 0"),
                 "push_mean": Symbol(r"\bar b = \text{mean of}\ b_i > 0"),
@@ -376,19 +384,19 @@ TRIPLET_SYMBOLS = {
     "anchors": Symbol("z_i", ("sentence", "dimension")),
     "directions": Symbol(r"z_i / \lVert z_i \rVert", ("sentence", "dimension")),
     "classes": Symbol("c_i", ("sentence",)),
-    "distances": Symbol(r"d_{ik} = d(z_i, z_k)", ("sentence", "sentence")),
+    "distances": Symbol(r"d_{ik} = d(z_i, z_k)", ("sentence", "sentence"), signed=False),
     "alike": Symbol("c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"),
     "itself": Symbol("i = k", ("sentence", "sentence")),
     "partners": Symbol(r"c_i = c_k,\ i \ne k", ("sentence", "sentence")),
     "anchor": Symbol("a_t", ("triplet",)),
     "positive": Symbol("p_t", ("triplet",)),
-    "to_positive": Symbol(r"d^+_t = d(a_t, p_t)", ("triplet",)),
-    "to_others": Symbol(r"d_{tk} = d(a_t, z_k)", ("triplet", "sentence")),
+    "to_positive": Symbol(r"d^+_t = d(a_t, p_t)", ("triplet",), signed=False),
+    "to_others": Symbol(r"d_{tk} = d(a_t, z_k)", ("triplet", "sentence"), signed=False),
     "strangers": Symbol(r"c_{a_t} \ne c_k", ("triplet", "sentence")),
     "beyond": Symbol(r"c_{a_t} \ne c_k,\ d_{tk} > d^+_t", ("triplet", "sentence")),
     "place": Symbol("k", ("sentence",)),
     "nearest_beyond": Symbol(r"\arg\min_{d_{tk} > d^+_t} d_{tk}", ("triplet",)),
-    "farthest": Symbol(r"\arg\max_k d_{tk}", ("triplet",)),
+    "farthest": Symbol(r"\arg\max_k d_{tk}", ("triplet",), signed=False),
     "negative": Symbol("n_t", ("triplet",)),
     "valid": Symbol(r"(t, k)\ \text{is a triplet}", ("triplet", "sentence")),
     "differences": Symbol(
@@ -401,7 +409,9 @@ TRIPLET_SYMBOLS = {
         ("triplet", "sentence"),
         "«to_positive[r]» - «to_others[r,c]» + «margin»",
     ),
-    "terms": Symbol(r"t_{tk} = [v_{tk}]_+", ("triplet", "sentence"), "[«violations[r,c]»]_+"),
+    "terms": Symbol(
+        r"t_{tk} = [v_{tk}]_+", ("triplet", "sentence"), "[«violations[r,c]»]_+", signed=False
+    ),
     "loss": Symbol(r"\mathcal L = \overline{t_{tk}}\ \text{over the triplets}"),
 }
 
@@ -440,15 +450,17 @@ TRIPLET = LossSpec(
             triplet_every_anchor_definition,
             formula=r"\frac1S \sum_a \bigl[\max_p d(a, p) - \min_n d(a, n) + m\bigr]_+",
             symbols={
-                "to_positive": Symbol(r"d^+_a = \max_p d(a, p)", ("sentence",)),
-                "farthest": Symbol(r"\max_k d_{ak}", ("sentence",)),
-                "to_negative": Symbol(r"d^-_a = \min_n d(a, n)", ("sentence",)),
+                "to_positive": Symbol(r"d^+_a = \max_p d(a, p)", ("sentence",), signed=False),
+                "farthest": Symbol(r"\max_k d_{ak}", ("sentence",), signed=False),
+                "to_negative": Symbol(r"d^-_a = \min_n d(a, n)", ("sentence",), signed=False),
                 "violations": Symbol(
                     r"v_a = d^+_a - d^-_a + m",
                     ("sentence",),
                     "«to_positive[r]» - «to_negative[r]» + «margin»",
                 ),
-                "terms": Symbol("t_a = [v_a]_+", ("sentence",), "[«violations[r]»]_+"),
+                "terms": Symbol(
+                    "t_a = [v_a]_+", ("sentence",), "[«violations[r]»]_+", signed=False
+                ),
                 "loss": Symbol(r"\mathcal L = \frac1S \sum_a t_a"),
             },
         ),
@@ -461,7 +473,9 @@ TRIPLET = LossSpec(
             r" - \lVert a - n + \varepsilon \rVert + m\bigr]_+",
             symbols={
                 "distances": Symbol(
-                    r"d_{ik} = \lVert z_i - z_k + \varepsilon \rVert", ("sentence", "sentence")
+                    r"d_{ik} = \lVert z_i - z_k + \varepsilon \rVert",
+                    ("sentence", "sentence"),
+                    signed=False,
                 )
             },
         ),

@@ -16,6 +16,16 @@ def unit(vectors: Tensor) -> Tensor:
     return vectors / vectors.norm(dim=-1, keepdim=True).clamp_min(SHORTEST)
 
 
+def unit_gradient(vectors: Tensor, gradient: Tensor) -> Tensor:
+    """∂L/∂vectors from ∂L/∂unit(vectors), both [N, D]."""
+    lengths = vectors.norm(dim=-1, keepdim=True)
+    short = lengths < SHORTEST
+    lengths = lengths.clamp_min(SHORTEST)
+    units = vectors / lengths
+    along = (units * gradient).sum(dim=-1, keepdim=True).masked_fill(short, 0)
+    return (gradient - along * units) / lengths
+
+
 def cosine(first: Tensor, second: Tensor) -> Tensor:
     """cos(uᵢ, vᵢ) of the rows of two [N, D]: [N]."""
     return (unit(first) * unit(second)).sum(dim=-1)

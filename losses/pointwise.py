@@ -74,7 +74,7 @@ COSINE_MSE = LossSpec(
         "scores": Symbol("s_i", ("pair",)),
         "labels": Symbol("y_i", ("pair",)),
         "errors": Symbol("r_i = s_i - y_i", ("pair",), r"«scores[r]» - «labels[r]»"),
-        "terms": Symbol("t_i = r_i^2", ("pair",), r"(«scores[r]» - «labels[r]»)^2"),
+        "terms": Symbol("t_i = r_i^2", ("pair",), r"(«scores[r]» - «labels[r]»)^2", signed=False),
         "loss": Symbol(r"\mathcal L = \frac1N \sum_i t_i"),
     },
     reads={"scores": "scores", "labels": "unit_labels"},
@@ -98,12 +98,16 @@ BINARY_CROSS_ENTROPY = LossSpec(
         "scores": Symbol("s_i", ("pair",)),
         "labels": Symbol("y_i", ("pair",)),
         "log_partition": Symbol(
-            r"z_i = \log(1 + e^{s_i})", ("pair",), r"\log\bigl(1 + e^{«scores[r]»}\bigr)"
+            r"z_i = \log(1 + e^{s_i})",
+            ("pair",),
+            r"\log\bigl(1 + e^{«scores[r]»}\bigr)",
+            signed=False,
         ),
         "terms": Symbol(
             "t_i = z_i - y_i s_i",
             ("pair",),
             r"«log_partition[r]» - «labels[r]» \cdot «scores[r]»",
+            signed=False,
         ),
         "loss": Symbol(r"\mathcal L = \frac1N \sum_i t_i"),
     },

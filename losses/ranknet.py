@@ -157,6 +157,7 @@ PAIRWISE_LOGISTIC = LossSpec(
             r"t_{ji} = \log\bigl(1 + e^{d_{ji}}\bigr)\ \text{where}\ y_j < y_i",
             ("pair", "pair"),
             r"\log\bigl(1 + e^{«scale»(«scores[r]» - «scores[c]»)}\bigr)",
+            signed=False,
         ),
         "loss": Symbol(r"\mathcal L = \sum_{j,i} t_{ji}"),
     },
@@ -206,7 +207,10 @@ PAIRWISE_HINGE = LossSpec(
     symbols={
         **PAIR_SYMBOLS,
         "gaps": Symbol(
-            r"w_{ji} = [y_i - y_j]_+", ("pair", "pair"), r"[«labels[c]» - «labels[r]»]_+"
+            r"w_{ji} = [y_i - y_j]_+",
+            ("pair", "pair"),
+            r"[«labels[c]» - «labels[r]»]_+",
+            signed=False,
         ),
         "violations": Symbol(
             r"v_{ji} = s_j - s_i + m", ("pair", "pair"), r"«scores[r]» - «scores[c]» + «margin»"
@@ -215,6 +219,7 @@ PAIRWISE_HINGE = LossSpec(
             r"t_{ji} = w_{ji}\,[v_{ji}]_+",
             ("pair", "pair"),
             r"[«labels[c]» - «labels[r]»]_+ \cdot [«scores[r]» - «scores[c]» + «margin»]_+",
+            signed=False,
         ),
         "loss": Symbol(r"\mathcal L = \frac{\sum t_{ji}}{\sum w_{ji} + \varepsilon}"),
     },

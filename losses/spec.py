@@ -67,12 +67,14 @@ class Symbol:
 
     `axes` are axis names ("pair", "query", "key", "view", "sentence", "class", "triplet",
     "level", "dimension"). `live` is the right-hand side for one cell with the names of other
-    intermediates and parameters in «…», indexed by row r and column c: ``«scores[r]»``.
+    intermediates and parameters in «…», indexed by row r and column c: ``«scores[r]»``. What can
+    never be below 0 is not `signed`: 0 is then the end of its scale and not the middle.
     """
 
     latex: str
     axes: tuple[str, ...] = ()
     live: str = ""
+    signed: bool = True
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,11 @@ from torch import Tensor
 
 from losses import inputs
 from losses.floors import simplex_gap
-from losses.geometry import cosine_matrix
+from losses.geometry import cosine_matrix, unit, unit_gradient
 from losses.in_batch import temperature_parameter
 from losses.reductions import log1p_sum_exp, log_sum_exp, mean_of
+from losses.reductions.classes import is_small, supervised, temperature_gradient
+from losses.reductions.closed_form import Compute, closed_form
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -73,14 +75,22 @@ def supcon(
         raise ValueError("queue and queue_classes belong together: give both or neither")
     if queue is not None:
         queue_classes = inputs.class_numbers(queue_classes, len(queue))
-    return supcon_definition(
-        embeddings,
-        classes,
-        queue=queue,
-        queue_classes=queue_classes,
-        temperature=temperature,
-        include_self=include_self,
-    )
+
+    def definition(embeddings: Tensor, queue: Tensor | None, temperature: float | Tensor) -> Tensor:
+        return supcon_definition(
+            embeddings,
+            classes,
+            queue=queue,
+            queue_classes=queue_classes,
+            temperature=temperature,
+            include_self=include_self,
+        )
+
+    if is_small(len(embeddings), embeddings, 0 if queue is None else len(queue)):
+        return definition(embeddings, queue, temperature)
+    known = (classes, classes[:0] if queue is None else queue_classes)
+    compute = _by_blocks(*known, include_self=include_self)
+    return closed_form(compute, definition, embeddings, queue, temperature)
 
 
 def supcon_with_zeros_definition(
@@ -98,6 +108,59 @@ def supcon_with_zeros_definition(
     per_anchor = (partition - attraction).masked_fill(positive_count == 0, 0)
     loss = per_anchor.mean()
     return loss
+
+
+def supcon_with_zeros(embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07) -> Tensor:
+    """SupCon as SupContrast averages: over all anchors, those without a positive as zeros.
+
+    >>> embeddings = torch.eye(3)
+    >>> supcon_with_zeros(embeddings, torch.tensor([0, 0, 1]), temperature=1.0)  # ⅔ log 2
+    tensor(0.4621)
+
+    Args:
+        embeddings, classes: [N, D] and [N], as for `supcon`.
+        temperature: τ.
+    """
+    inputs.above_zero(temperature=temperature)
+    (embeddings,) = inputs.vectors(embeddings=embeddings)
+    classes = inputs.class_numbers(classes, len(embeddings))
+
+    def definition(embeddings: Tensor, _: None, temperature: float | Tensor) -> Tensor:
+        return supcon_with_zeros_definition(embeddings, classes, temperature=temperature)
+
+    if is_small(len(embeddings), embeddings):
+        return definition(embeddings, None, temperature)
+    compute = _by_blocks(classes, classes[:0], zeros=True)
+    return closed_form(compute, definition, embeddings, None, temperature)
+
+
+def _by_blocks(
+    classes: Tensor, queue_classes: Tensor, *, include_self: bool = False, zeros: bool = False
+) -> Compute:
+    def compute(
+        embeddings: Tensor, queue: Tensor | None, temperature: float | Tensor, *, wanted: bool
+    ) -> tuple[Tensor, tuple[Tensor | None, ...] | None]:
+        units = unit(embeddings)
+        keys = units[:0] if queue is None else unit(queue)
+        loss, slopes = supervised(
+            units,
+            classes,
+            keys,
+            queue_classes,
+            temperature=temperature,
+            include_self=include_self,
+            zeros=zeros,
+            wanted=wanted,
+        )
+        if not wanted:
+            return loss, None
+        return loss, (
+            unit_gradient(embeddings, slopes[0]),
+            None if queue is None else unit_gradient(queue, slopes[1]),
+            temperature_gradient(temperature, (units, slopes[0]), (keys, slopes[1])),
+        )
+
+    return compute
 
 
 def _queued(given: dict[str, Tensor]) -> int:

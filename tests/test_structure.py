@@ -19,6 +19,7 @@ RANK = {
     "explorer.device": 2,
     "explorer.pairs": 2,
     "explorer.plain_math": 2,
+    "explorer.progress": 2,
     "explorer.svg": 3,
     "explorer.sources": 3,
     "explorer.scenario": 4,

@@ -4,6 +4,7 @@
   "use strict";
   const { h, say, worded, show, losses, examples, limits } = LossPrism;
   const { slider, parameterField, section, foldable, labelled } = LossPrism.fields;
+  const grouped = (count) => count.toLocaleString("en");
   const GROUPS = ["pair_scores", "in_batch", "distances", "prototypes", "own"];
 
   // ---- Data --------------------------------------------------------------------------------
@@ -42,7 +43,7 @@
     if (source === "random") channel.set({ data: { source: "random" } });
     if (source === "file" && channel.scenario.data.file) channel.set({ data: { source: "table" } });
     if (source === "table") {
-      if (channel.scenario.data.rows.length) channel.set({ data: { source: "table", file: "" } });
+      if (channel.scenario.data.rows.length) channel.setRows(channel.scenario.data.rows);
       channel.publish("edit");
     }
   }
@@ -58,14 +59,13 @@
   function editCopy() {
     const { first, second, labels } = channel.batch;
     const rows = labels.map((label, i) => [first[i], second[i], String(label)]);
-    channel.set({ data: { source: "table", rows, file: "" } });
+    channel.setRows(rows);
     channel.publish("edit");
   }
 
   // ---- File --------------------------------------------------------------------------------
 
   let file = null;
-  let leftOut = []; // rows of the file, by their numbers in it: they never become rows of the table
   chooser.addEventListener("change", () => { if (chooser.files[0]) readFile(chooser.files[0]); chooser.value = ""; });
   drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("lp-over"); });
   drop.addEventListener("dragleave", () => drop.classList.remove("lp-over"));
@@ -81,28 +81,33 @@
       return;
     }
     if (file !== blob) {
-      fileNote.textContent = blob.name;
+      fileNote.textContent = LossPrism.clip(blob.name);
       columnBox.replaceChildren();
     }
     file = blob;
     channel.setBusy(true);
-    const answer = await server.read_file({ name: blob.name, content: await LossPrism.files.encoded(blob), ...options });
+    const answer = await channel.work(server, "read_file", { name: blob.name, content: await LossPrism.files.encoded(blob), ...options });
     channel.setBusy(false);
-    if (!answer || answer.error) {
-      if (answer?.columns) describeFile(answer, options);
-      channel.warn(answer?.error ?? LossPrism.GONE);
-      return;
-    }
-    describeFile(answer, options);
-    leftOut = answer.skipped;
-    channel.set({ data: { source: "table", rows: answer.rows, file: blob.name } });
-    channel.publish("skipped");
+    if (answer === undefined) return;
+    if (answer?.columns) offer(answer, options);
+    if (!channel.check(answer)) { aboutFile(); return; }
+    const { name, rows, reading } = answer;
+    channel.set({ data: { source: "table", rows, file: name, reading } });
   }
 
-  function describeFile(answer, options) {
-    const { name, total, used, limited, encoding } = answer;
-    fileNote.textContent = answer.error ? ""
-      : say(limited ? "ui.file_limited" : "ui.file_read", { name, total, used, encoding });
+  // What the file held is in the scene: who opens its link reads the same.
+  function aboutFile() {
+    const { file: name, rows, reading } = channel.scenario.data;
+    const key = reading.drawn ? "ui.file_drawn" : reading.limited ? "ui.file_limited" : "ui.file_read";
+    const told = { name, used: rows.length, total: grouped(reading.total), encoding: reading.encoding };
+    fileNote.textContent = reading.total ? say(key, told) : name;
+  }
+
+  // What else could be read from the file: other columns, and where there are too many rows,
+  // others of them.
+  let offered = null;
+  function offer(answer, options) {
+    offered = [answer, options];
     const chosen = { ...answer.chosen };
     const pick = (role) => h("select", {
       onchange: (event) => {
@@ -112,12 +117,22 @@
     }, (chosen[role] ? answer.columns : ["", ...answer.columns])
       .map((column) => h("option", { value: column, selected: chosen[role] === column }, column)));
     const header = h("input", { type: "checkbox", checked: answer.header, onchange: () => readFile(file, { header: header.checked }) });
-    const sample = h("input", { type: "checkbox", checked: options.seed !== undefined && options.seed !== null, onchange: () => readFile(file, { ...options, seed: sample.checked ? 0 : null }) });
     columnBox.replaceChildren(
+      ...(answer.reading?.limited ? [drawing(answer, options)] : []),
       ...Object.keys(answer.chosen).map((role) => labelled(`column.${role}`, pick(role))),
       h("label.lp-check", {}, header, worded("span", "ui.has_header")),
-      ...(limited ? [h("label.lp-check", {}, sample, worded("span", "ui.random_rows"))] : []),
     );
+  }
+
+  function drawing({ reading, rows }, options) {
+    const values = { used: rows.length, total: grouped(reading.total) };
+    const button = (kind, key, seed) => h(kind, {
+      type: "button", onclick: () => readFile(file, { ...options, seed }),
+    }, say(key, values));
+    if (!reading.drawn) return button("button.lp-button.lp-main", "ui.draw_rows", 0);
+    return h("div.lp-row.lp-wrap", {},
+      button("button.lp-button", "ui.draw_again", options.seed + 1),
+      button("button.lp-button", "ui.first_rows", null));
   }
 
   // ---- Random ------------------------------------------------------------------------------
@@ -154,8 +169,11 @@
     type: "button",
     onclick: () => channel.set({ data: { encoder: encoderName.value.trim() || limits.encoder, cross_encoder: crossName.value.trim() } }),
   });
-  const embedded = worded("button.lp-button", "ui.embedded_encoder", {
-    type: "button", onclick: () => channel.set({ data: { encoder: limits.encoder, cross_encoder: "" } }),
+  const useEmbedded = () => channel.set({ data: { encoder: limits.encoder, cross_encoder: "" } });
+  const embedded = worded("button.lp-button", "ui.embedded_encoder", { type: "button", onclick: useEmbedded });
+  channel.remedies.push({
+    fits: ({ key }) => /^problem\.(encoder|cross|hub)_/.test(key) && !embedded.hidden,
+    key: "ui.embedded_encoder", act: useEmbedded,
   });
   const encoderNow = h("p.lp-note");
 
@@ -175,6 +193,13 @@
   const parameters = h("div.lp-parameters");
   const scaleAdvice = h("p.lp-note");
   const references = h("p.lp-note.lp-references");
+  let parameterControls = [];
+  function setParameters() {
+    for (const [parameter, control] of parameterControls) {
+      control.set(channel.scenario.parameters[parameter.name] ?? parameter.default);
+    }
+  }
+
   function buildParameters() {
     const { spec, form, scenario } = channel;
     const others = Object.keys(spec.conventions).filter(Boolean);
@@ -182,11 +207,10 @@
       ...others.map((name) => h("option", { value: name }, name)));
     convention.value = scenario.convention;
     conventionField.hidden = others.length === 0;
-    parameters.replaceChildren(...form.parameters.map((parameter) => {
-      const control = parameterField(parameter, parameter.default, (v) => channel.setParameter(parameter.name, v));
-      control.set(scenario.parameters[parameter.name] ?? parameter.default);
-      return control.element;
-    }));
+    parameterControls = form.parameters.map((parameter) => [parameter,
+      parameterField(parameter, parameter.default, (v) => channel.setParameter(parameter.name, v))]);
+    parameters.replaceChildren(...parameterControls.map(([, control]) => control.element));
+    setParameters();
     LossPrism.reword(parameters);
     adviseScale();
     references.textContent = spec.references.length
@@ -248,6 +272,7 @@
   LossPrism.reword(root);
 
   function words() {
+    tellSkipped();
     for (const box of lossChoice.children) box.label = say(`group.${box.dataset.group}`);
     aboutData();
     describeRules();
@@ -259,6 +284,7 @@
     exampleAbout.textContent = [say(`example.${data.example}.about`), note ? say(note) : ""].join(" ").trim();
     const count = data.rows.length;
     tableNote.textContent = count ? say(channel.limited ? "ui.table_limited" : "ui.rows_entered", { count, most: limits.pairs }) : "";
+    aboutFile();
     embedded.hidden = data.encoder === limits.encoder && !data.cross_encoder;
     encoderNow.textContent = say(data.cross_encoder ? "ui.cross_now" : "ui.encoder_now", { name: data.cross_encoder || data.encoder });
   }
@@ -270,11 +296,11 @@
     lossChoice.value = scenario.loss;
     const key = `${scenario.loss}|${scenario.convention}`;
     if (key !== built) buildParameters();
+    else setParameters();
     built = key;
     exampleChoice.value = data.example;
     for (const [name, control] of randomSliders) control.set(data.random[name]);
     tab = data.source === "table" ? (data.file ? "file" : "table") : data.source;
-    if (data.file && !fileNote.textContent) fileNote.textContent = data.file;
     if (document.activeElement !== threshold) threshold.value = rules.threshold ?? "";
     extra.checked = rules.extra_negatives;
     prototypes.value = rules.prototypes;
@@ -283,21 +309,42 @@
     showTab();
     words();
   });
+  // A parameter pointed at in a formula is lit.
+  channel.on("pointed", () => {
+    for (const input of parameters.querySelectorAll("[data-parameter]")) {
+      const on = channel.pointed.part?.of === input.dataset.parameter;
+      input.closest(".lp-slider, label").classList.toggle("lp-lit", on);
+    }
+  });
   channel.on("batch", () => {
     describeRules();
     adviseScale();
     copyExample.hidden = !channel.batch.editable;
   });
-  channel.on("language", () => { built = ""; buildParameters(); built = `${channel.scenario.loss}|${channel.scenario.convention}`; words(); });
+  channel.on("language", () => {
+    buildParameters();
+    if (offered) offer(...offered);
+    words();
+  });
   channel.on("skipped", () => {
     aboutData();
-    const { data } = channel.scenario;
-    const all = data.source === "table" && data.file ? [...leftOut, ...channel.skipped] : channel.skipped;
-    skippedList.hidden = all.length === 0;
-    const told = all.slice(0, 20).map(({ row, key, values }) => h("li", {}, say("ui.row_skipped", { row, reason: say(key, values) })));
-    const more = all.length - told.length;
-    if (more > 0) told.push(h("li", {}, say("ui.more_skipped", { count: more })));
-    skippedList.replaceChildren(h("li", {}, h("b", {}, say("ui.skipped", { count: all.length }))), ...told);
+    tellSkipped();
   });
+
+  // Rows that were left out: of the file by their numbers in it, of the table by theirs.
+  function tellSkipped() {
+    const { source, file: name, reading } = channel.scenario.data;
+    const ofFile = source === "table" && name ? reading : { left_out: 0, reasons: [] };
+    const all = [
+      ...ofFile.reasons.map(([row, key, values]) => ({ row, key, values: Object.fromEntries(values) })),
+      ...channel.skipped,
+    ];
+    const count = ofFile.left_out + channel.skipped.length;
+    const told = all.slice(0, 20).map(({ row, key, values }) => h("li", {}, say("ui.row_skipped", { row, reason: say(key, values) })));
+    if (count > told.length) told.push(h("li", {}, say("ui.more_skipped", { count: count - told.length })));
+    skippedList.hidden = count === 0;
+    skippedList.replaceChildren(h("li", {}, h("b", {}, say("ui.skipped", { count }))), ...told);
+  }
+
   channel.connect(server);
 };

@@ -23,7 +23,7 @@
 
   function go(to) {
     const last = channel.picture.steps.length - 1;
-    channel.set({ view: { step: Math.max(0, Math.min(last, to)) } }, { announce: false });
+    channel.goTo(Math.max(0, Math.min(last, to)));
   }
 
   root.addEventListener("keydown", (event) => {
@@ -43,7 +43,7 @@
       else formula.append(h("code", {}, step.name));
       const spoken = step.name.replace(/_/g, " ");
       const line = h("code.lp-line", { title: step.source || step.name },
-        index < channel.picture.inputs ? spoken : step.source || step.name);
+        index < channel.picture.inputs || !step.source ? spoken : linked(step.source, index));
       const key = [channel.scenario.loss, channel.spec.group, "any"]
         .map((owner) => `step.${owner}.${step.name}`).find(LossPrism.has);
       const about = key ? worded("p.lp-why", key) : null;
@@ -55,6 +55,21 @@
     rows.replaceChildren(...parts.map((part) => part.row));
   }
 
+  // The line of code, in which the names of earlier steps lead to them.
+  function linked(source, index) {
+    const [target, ...rest] = source.split(/(?<![\w.])([A-Za-z_]\w*)/).filter(Boolean);
+    return [target, ...rest.map((word) => {
+      const step = channel.stepNamed(word, index);
+      if (step < 0) return word;
+      return h("button.lp-ref", {
+        type: "button", tabIndex: -1,
+        onclick: (event) => { event.stopPropagation(); go(step); },
+        onmouseenter: () => channel.point([], null, { of: word, at: "step" }),
+        onmouseleave: () => channel.point(),
+      }, word);
+    })];
+  }
+
   function drawThumbnail(canvas, thumb) {
     const { rows: height, columns: width } = thumb;
     if (canvas.width !== width || canvas.height !== height) {
@@ -64,8 +79,7 @@
     canvas.classList.toggle("lp-strip", height === 1);
     const image = new ImageData(width, height);
     const pixels = new Uint32Array(image.data.buffer);
-    const signs = thumb.low < 0 && thumb.high > 0;
-    const table = LossPrism.colours(thumb.boolean ? "mask" : signs ? "diverging" : "sequential");
+    const table = LossPrism.colours(thumb.boolean ? "mask" : thumb.signed ? "diverging" : "sequential");
     const broken = LossPrism.word(LossPrism.palette().broken);
     const data = bytes(thumb.data);
     for (let i = 0; i < data.length; i += 1) {
@@ -86,8 +100,9 @@
     }
     steps.forEach((step, index) => {
       const { row, thumbnail, value } = parts[index];
-      thumbnail.hidden = !step.thumbnail;
-      if (step.thumbnail) drawThumbnail(thumbnail, step.thumbnail);
+      const drawn = step.thumbnail?.rows * step.thumbnail?.columns > 0;
+      thumbnail.hidden = !drawn;
+      if (drawn) drawThumbnail(thumbnail, step.thumbnail);
       const text = "value" in step ? show(step.value, 6) : "";
       if (value.textContent !== text) value.textContent = text;
       if (index === chosen) row.setAttribute("aria-current", "step");
@@ -108,6 +123,9 @@
 
   // A pair pointed at elsewhere is ringed in every thumbnail that has it as row or column.
   function mark() {
+    const from = channel.pointed.part && channel.picture
+      ? channel.stepNamed(channel.pointed.part.of, channel.picture.chosen) : -1;
+    parts.forEach(({ row }, index) => row.classList.toggle("lp-lit", index === from));
     const on = channel.pointed.pairs.length > 0;
     rows.classList.toggle("lp-pointing", on);
     if (!on || !channel.picture) {

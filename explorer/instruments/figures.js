@@ -7,25 +7,35 @@
   const about = h("p.lp-about");
   const formula = h("div.lp-headline");
   const problem = h("div.lp-problem", { role: "alert", hidden: true });
-  const busy = worded("div.lp-busy", "ui.working", { hidden: true });
+  // A figure has one meaning at a time, told in a tip to the pointer and to the keyboard.
   const figure = (key) => {
-    const value = h("strong");
-    const extra = h("small");
-    return { box: h("div.lp-figure", { "data-title": `figure.${key}.about` }, worded("span", `figure.${key}`), value, extra), value, extra };
+    const [value, extra, name] = [h("strong"), h("small"), h("span")];
+    const tip = h("span.lp-tip", { role: "tooltip", id: `lp-tip-${key}` });
+    const box = h("div.lp-figure", { tabIndex: 0, "aria-describedby": tip.id }, name, value, extra, tip);
+    const call = (now) => {
+      if (box.dataset.figure === now) return;
+      box.dataset.figure = now;
+      name.dataset.say = `figure.${now}`;
+      tip.dataset.say = `figure.${now}.about`;
+      LossPrism.reword(box);
+    };
+    call(key);
+    return { box, value, extra, call };
   };
   const figures = Object.fromEntries(
     ["violated", "active", "effective", "spearman", "gradient", "device"].map((key) => [key, figure(key)]),
   );
   // The gradient norm on a logarithmic line from 0.001 to 1000, with the advised band.
   const gauge = { now: h("i.lp-now") };
-  gauge.box = h("div.lp-ruler.lp-gauge", { "data-title": "figure.gradient.band" }, h("b"), gauge.now);
-  const loss = h("strong");
+  gauge.box = h("div.lp-ruler.lp-gauge", {}, h("b"), gauge.now);
+  const loss = figure("loss");
   const marks = h("div.lp-marks");
-  const lossBox = h("div.lp-figure.lp-loss", {}, worded("span", "figure.loss"), loss, marks);
+  loss.box.classList.add("lp-loss");
+  loss.extra.replaceWith(marks);
   root.append(
-    problem, busy,
+    problem,
     h("div.lp-head", {}, h("div", {}, name, about), formula),
-    h("div.lp-strip-of-figures", {}, lossBox, Object.values(figures).map((f) => f.box)),
+    h("div.lp-strip-of-figures", {}, loss.box, Object.values(figures).map((f) => f.box)),
   );
   const remarks = h("ul.lp-remarks");
   const statistics = h("div.lp-statistics");
@@ -53,26 +63,6 @@
     else formula.replaceChildren();
   }
 
-  // Floor, collapse value and the loss itself on one line, from the least to the largest.
-  function scale(found) {
-    const [at, floor, collapse] = [found.loss, found.floor, found.collapse].map(read);
-    const known = [at, floor, collapse].filter((v) => Number.isFinite(v));
-    if (known.length < 2) { marks.replaceChildren(); return; }
-    const low = Math.min(...known);
-    const high = Math.max(...known);
-    const where = (v) => `${high > low ? 4 + (92 * (v - low)) / (high - low) : 50}%`;
-    const mark = (kind, value, key) => (Number.isFinite(value)
-      ? h(`i.${kind}`, { style: `left:${where(value)}`, title: `${say(key)} ${show(value)}` }) : null);
-    const legend = [];
-    if (Number.isFinite(floor)) legend.push(h("span.lp-floor", {}, `${say("figure.floor")} ${show(floor, 3)}`));
-    if (Number.isFinite(collapse)) legend.push(h("span.lp-collapse", {}, `${say("figure.collapse")} ${show(collapse, 4)}`));
-    marks.replaceChildren(
-      h("div.lp-ruler", {}, mark("lp-floor", floor, "figure.floor"),
-        mark("lp-collapse", collapse, "figure.collapse"), mark("lp-now", at, "figure.loss")),
-      h("div.lp-legends", {}, legend),
-    );
-  }
-
   function put(key, value, extra = "") {
     const { value: strong, extra: small } = figures[key];
     if (strong.textContent !== value) strong.textContent = value;
@@ -81,19 +71,28 @@
 
   function draw() {
     const found = channel.picture.figures;
-    loss.textContent = show(found.loss, 6);
-    scale(found);
-    put("violated", found.ordered ? percent(found.violated / found.ordered) : "—",
-      say("figure.of", { part: found.violated, all: found.ordered }));
+    loss.value.textContent = show(found.loss, 6);
+    marks.replaceChildren(...LossPrism.scale(found));
+    rank(found);
     put("active", show(found.active), found.terms === null ? "" : say("figure.of_terms", { all: found.terms }));
     put("effective", show(found.effective, 3));
-    put("spearman", show(found.spearman, 3));
     put("gradient", show(found.gradient_norm, 3), say(`figure.by_${found.gradient_of}`));
     const norm = read(found.gradient_norm);
     gauge.now.hidden = !(norm > 0);
     if (norm > 0) gauge.now.style.left = `${Math.max(0, Math.min(100, ((Math.log10(norm) + 3) / 6) * 100))}%`;
     remark();
     put("device", `${found.milliseconds.toFixed(1)} ms`, found.device);
+  }
+
+  // A loss that ranks pairs is judged by their order, one that looks for the right key, class or
+  // prototype by where that stands.
+  function rank({ places, ordered, violated, spearman }) {
+    const { violated: left, spearman: right } = figures;
+    left.call(places ? `first_${places.kind}` : "violated");
+    right.call(places ? "reciprocal" : "spearman");
+    const [part, all] = places ? [places.first, places.anchors] : [violated, ordered];
+    put("violated", all ? percent(part / all) : "—", say("figure.of", { part, all }));
+    put("spearman", show(places?.anchors === 0 ? null : places?.reciprocal ?? spearman, 3));
   }
 
   function remark() {
@@ -121,13 +120,15 @@
     const told = channel.problem ?? channel.notice;
     problem.hidden = !told;
     document.body.classList.toggle("lp-stale", Boolean(channel.problem));
-    if (told) problem.textContent = say(told.key, told.values);
+    if (!told) return;
+    const remedies = channel.remedies.filter(({ fits }) => fits(told));
+    problem.replaceChildren(say(told.key, told.values),
+      ...remedies.map(({ key, act }) => worded("button.lp-button", key, { type: "button", onclick: act })));
   }
 
   channel.on("scenario", headline);
   channel.on("picture", () => { write(); draw(); test(); });
   channel.on("problem", complain);
-  channel.on("busy", () => { busy.hidden = !channel.busy; });
   channel.on("language", () => {
     headline();
     complain();

@@ -98,8 +98,7 @@
     }
     told.textContent = file.name;
     const content = await LossPrism.files.encoded(file);
-    let answer = null;
-    try { answer = await server.hand_in({ name: file.name, content, columns }); } catch { /* told below */ }
+    const answer = await server.hand_in({ name: file.name, content, columns });
     if (!answer || answer.error) { complain(failed, answer?.error ?? LossPrism.GONE); return; }
     complain(failed, answer.problem);
     if (!answer.problem) told.textContent = say("ui.file_read", answer);

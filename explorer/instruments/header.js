@@ -28,6 +28,12 @@
     href: up + path + location.search, "aria-current": path === here.path ? "page" : null,
   }));
 
+  // On the way to another page the scene of Explore is left where that page can find it.
+  if (!here.path) {
+    const keep = () => { try { localStorage.setItem("lossprism.scene", location.hash.slice(1)); } catch { /* private window */ } };
+    for (const link of links) link.addEventListener("click", keep);
+  }
+
   root.append(
     h("header.lp-brand", {}, h("b", {}, "LossPrism"), h("span.lp-fill"), copyButton, themeButton, languageButton),
     h("nav.lp-pages", { "data-title": "ui.pages", hidden: pages.length < 2 }, links),

@@ -1,7 +1,7 @@
 // The matrix instrument: one step as value, mask, weight or gradient, cell by cell.
 (window.LossPrismInstruments ??= {}).matrix = (root, channel) => {
   "use strict";
-  const { h, say, worded, show, percent, tex, texNumber, floats, bytes, clip } = LossPrism;
+  const { h, say, worded, show, read, percent, tex, texNumber, floats, bytes, clip } = LossPrism;
   const FACETS = ["value", "mask", "weight", "gradient"];
   const ORDERS = ["label", "score", "entry"];
 
@@ -16,8 +16,8 @@
     id: "lp-order", onchange: () => channel.set({ view: { order: orders.value } }),
   }, ORDERS.map((order) => worded("option", `order.${order}`, { value: order })));
   const canvas = h("canvas", { tabIndex: 0, role: "img" });
-  const rowBand = h("div.lp-band");
-  const columnBand = h("div.lp-band");
+  const rowBand = h("div.lp-band.lp-of-row");
+  const columnBand = h("div.lp-band.lp-of-column");
   const cellMark = h("div.lp-cell");
   const pinMark = h("div.lp-cell.lp-pin");
   const stage = h("div.lp-stage", {}, canvas, rowBand, columnBand, pinMark, cellMark);
@@ -44,6 +44,9 @@
     note, table, card, spoken,
   );
   stage.append(lasso);
+  const lone = h("div.lp-lone", { hidden: true });
+  const [bar, head, frame] = root.children;
+  frame.after(lone);
 
   // ---- What is shown -----------------------------------------------------------------------
 
@@ -71,8 +74,52 @@
     facet = available(channel.scenario.view.facet) ? channel.scenario.view.facet : "value";
     const shape = `${shown.rows}×${shown.columns}`;
     if (shape !== seen.shape) seen = { shape, top: 0, left: 0, rows: shown.rows, columns: shown.columns };
+    const single = isNumber() || isEmpty();
+    head.hidden = single;
+    for (const part of [frame, orders.closest("label"), bar.firstChild, tableButton, card]) part.hidden = single;
+    lone.hidden = !single;
+    if (single) {
+      table.hidden = note.hidden = whole.hidden = true;
+      tableButton.setAttribute("aria-pressed", "false");
+      showNumber();
+      canvas.dataset.drawn = String(channel.drawn ?? 0);
+      return;
+    }
     draw();
     describe();
+  }
+
+  const stepShown = () => channel.picture.steps[channel.picture.chosen];
+  const isNumber = () => "value" in stepShown();
+  const isEmpty = () => !isNumber() && shown.rows * shown.columns === 0;
+
+  // A step that is one number: large, with its formula; the loss with its landmarks. Or a step
+  // that is none: a batch without triplets, say.
+  function showNumber() {
+    const step = stepShown();
+    const { figures, steps, chosen } = channel.picture;
+    const formula = h("div.lp-live");
+    if (step.latex) tex(formula, step.latex, true);
+    else formula.append(h("code", {}, step.source || step.name));
+    if (isEmpty()) {
+      const cells = { rows: shown.all_rows, columns: shown.all_columns };
+      lone.replaceChildren(formula, h("p.lp-note", {}, say("ui.empty_step", cells)));
+      return;
+    }
+    const told = [formula, h("strong", {}, show(step.value, 6))];
+    if (chosen === steps.length - 1) {
+      told.push(h("div.lp-marks", {}, LossPrism.scale(figures)));
+      for (const landmark of ["collapse", "floor"]) {
+        const value = read(figures[landmark]);
+        if (!Number.isFinite(value)) continue;
+        const line = h("span");
+        tex(line, `${channel.form[landmark]} = ${texNumber(value).replace(/^\((.*)\)$/, "$1")}`);
+        told.push(h(`p.lp-landmark.lp-${landmark}`, {}, say(`ui.${landmark}_is`), " ", line));
+      }
+    } else if (arrays.gradient) {
+      told.push(h("p.lp-note", {}, say("ui.gradient_is", { value: show(arrays.gradient[0]) })));
+    }
+    lone.replaceChildren(...told);
   }
 
   const available = (name) => name === "value" || Boolean(arrays[name]);
@@ -84,7 +131,10 @@
 
   // ---- Drawing -----------------------------------------------------------------------------
 
-  // Least and largest finite number in view; symmetric about 0 where both signs occur.
+  // Whether 0 is the middle of the scale: as the quantity means it, whatever values are in view.
+  const signed = () => (facet === "gradient" || (facet === "value" && shown.signed));
+
+  // Least and largest finite number in view, or as far to both sides of 0.
   function range(values) {
     let least = Infinity;
     let largest = -Infinity;
@@ -96,9 +146,9 @@
         if (v > largest && v < Infinity) largest = v;
       }
     }
-    if (least > largest) return [0, 0];
-    if (least < 0 && largest > 0) {
-      const reach = Math.max(-least, largest);
+    if (least > largest) [least, largest] = [0, 0];
+    if (signed()) {
+      const reach = Math.max(-least, largest) || 1;
       return [-reach, reach];
     }
     return facet === "weight" ? [0, largest] : [least, largest];
@@ -162,7 +212,7 @@
   }
 
   function draw() {
-    if (!shown) return;
+    if (!shown || isNumber() || isEmpty()) return;
     const { rows, columns } = seen;
     const ratio = window.devicePixelRatio || 1;
     const frame = root.querySelector(".lp-frame").clientWidth;
@@ -186,7 +236,7 @@
     const boolean = facet === "mask" || shown.boolean;
     const values = facet === "mask" ? arrays.mask : arrays[facet];
     const [least, largest] = boolean ? [0, 1] : range(values);
-    const ramp = boolean ? "mask" : least < 0 && largest > 0 ? "diverging" : "sequential";
+    const ramp = boolean ? "mask" : signed() ? "diverging" : "sequential";
     paint(values, least, largest, ramp);
     const context = canvas.getContext("2d");
     context.imageSmoothingEnabled = false;
@@ -245,7 +295,7 @@
     }
     const unit = facet === "weight" ? percent : (v) => show(v, 3);
     high.textContent = unit(largest);
-    middle.textContent = least < 0 && largest > 0 ? "0" : unit((least + largest) / 2);
+    middle.textContent = signed() ? "0" : unit((least + largest) / 2);
     low.textContent = unit(least);
   }
 
@@ -440,15 +490,16 @@
 
   // A cell pointed at here gets a frame; pairs pointed at elsewhere get their row and column.
   function mark() {
-    const { cell, pairs } = channel.pointed;
+    const { cell, pairs, part } = channel.pointed;
     const at = cell && placeOf(cell);
-    cellMark.hidden = !at;
+    cellMark.hidden = !at || (part && part.at !== "cell");
     rowBand.hidden = columnBand.hidden = true;
+    for (const [band, name] of [[rowBand, "row"], [columnBand, "column"]]) band.classList.toggle("lp-strong", part?.at === name);
     if (!shown) return;
     if (at) {
-      place(cellMark, ...at);
-      place(rowBand, at[0], 0, 1, shown.columns);
-      place(columnBand, 0, at[1], shown.rows, 1);
+      if (!cellMark.hidden) place(cellMark, ...at);
+      if (!part || part.at === "row") place(rowBand, at[0], 0, 1, shown.columns);
+      if (!part || part.at === "column") place(columnBand, 0, at[1], shown.rows, 1);
     } else if (pairs.length) {
       const row = shown.row_axis.pairs.indexOf(pairs[0]);
       const column = shown.column_axis.pairs.indexOf(pairs.at(-1));
@@ -478,7 +529,7 @@
       ? say("ui.pair_facts", {
         label: show(channel.batch.labels[pair]), score: show(pairScores()[pair]),
       }) : "";
-    return h("div.lp-side", {}, h("b", {}, head),
+    return h(`div.lp-side.lp-of-${rowSide ? "row" : "column"}`, {}, h("b", {}, head),
       lines.map((line) => h("p", { title: line }, clip(line, 110))),
       facts ? h("small", {}, facts) : null);
   }
@@ -493,22 +544,65 @@
     return scores;
   }
 
-  // «name[r]» and «name[r,c]» replaced by the numbers of this cell, parameters by theirs.
+  // «name[r]» and «name[r,c]» replaced by the numbers of this cell, parameters by theirs; each
+  // says where it came from.
   function substituted(live, row, column, index) {
     const [rowItem, columnItem] = itemsAt(row, column);
     const strip = shown.rows === 1;
     return live.replace(/«([^»]+)»/g, (all, reference) => {
       const [name, where] = reference.replace("]", "").split("[");
-      if (where === undefined) return texNumber(channel.picture.parameters[name]);
-      if (where === "r,c") return texNumber(arrays.others[name]?.[index]);
-      const item = where === "c" || strip ? columnItem : rowItem;
-      return texNumber(vector(name)?.[item]);
+      const at = { undefined: "parameter", "r,c": "cell", r: strip ? "column" : "row", c: "column" }[where];
+      const value = {
+        parameter: () => channel.picture.parameters[name],
+        cell: () => arrays.others[name]?.[index],
+        row: () => vector(name)?.[rowItem],
+        column: () => vector(name)?.[columnItem],
+      }[at]();
+      return `\\htmlData{of=${name},at=${at}}{${texNumber(value)}}`;
     });
   }
 
+  // A number in the formula lights up what it came from, and leads there.
+  function wire(formula, [row, column]) {
+    const cell = itemsAt(row, column);
+    for (const part of formula.querySelectorAll("[data-of]")) {
+      const { of, at } = part.dataset;
+      const axis = { row: shown.row_axis, column: shown.column_axis }[at];
+      const place = at === "row" ? row : column;
+      const pair = axis?.pairs[place] ?? -1;
+      const pairs = at === "cell" ? pairsOf(row, column) : pair >= 0 ? [pair] : [];
+      part.title = axis?.name ? `${of} · ${say(`axis.one.${axis.name}`)} ${channel.nameOf(axis.name, axis.items[place], pair)}` : of;
+      part.setAttribute("role", "button");
+      part.setAttribute("aria-label", `${part.title}: ${part.textContent}`);
+      part.tabIndex = 0;
+      const reach = () => channel.point(pairs, cell, { of, at });
+      const leave = () => channel.point();
+      const lead = () => {
+        const step = channel.stepNamed(of, channel.picture.chosen);
+        if (step >= 0) channel.goTo(step);
+        else document.querySelector(`input[data-parameter="${of}"]`)?.focus();
+      };
+      for (const [event, act] of Object.entries({ mouseenter: reach, focus: reach, mouseleave: leave, blur: leave, click: lead })) part.addEventListener(event, act);
+      part.addEventListener("keydown", (event) => { if (event.key === "Enter") lead(); });
+    }
+    // Its parts can have the focus, so it is this form of the formula that is read aloud.
+    formula.querySelector(".katex-html")?.removeAttribute("aria-hidden");
+    formula.querySelector(".katex-mathml")?.setAttribute("aria-hidden", "true");
+  }
+
+  // The card stays with the cell last pointed at, so that its formula can be reached.
+  let lastCell = null;
+  let told = "";
+  let cardOf = null;
   function showCard() {
-    const cell = channel.pointed.cell ?? channel.scenario.view.pinned;
+    if (channel.pointed.cell) lastCell = channel.pointed.cell;
+    const { pinned } = channel.scenario.view;
+    const cell = channel.pointed.cell ?? pinned ?? lastCell;
     const at = shown && cell && placeOf(cell);
+    const key = JSON.stringify([at && cell, pinned, LossPrism.language()]);
+    if (key === told && cardOf === channel.picture) return;
+    told = key;
+    cardOf = channel.picture;
     if (!at || !channel.batch) {
       card.replaceChildren(h("p.lp-hint", {}, say("ui.hover_hint")));
       return;
@@ -523,22 +617,22 @@
     } else {
       const live = shown.live ? `${substituted(shown.live, row, column, index)} = ` : "";
       tex(formula, live + texNumber(value).replace(/^\((.*)\)$/, "$1"));
+      wire(formula, at);
     }
     const facts = [];
     if (absent && !shown.boolean) facts.push(h("span.lp-absent", {}, say("ui.takes_no_part")));
     if (arrays.weight && !absent) facts.push(h("span", {}, say("ui.weight_is", { share: percent(arrays.weight[index]) })));
     if (arrays.gradient) facts.push(h("span", {}, say("ui.gradient_is", { value: show(arrays.gradient[index]) })));
-    const pinned = !channel.pointed.cell;
     card.replaceChildren(
       h("div.lp-sides", {}, side(shown.row_axis, row, true), side(shown.column_axis, column, false)),
       formula,
-      h("div.lp-facts", {}, facts, pinned ? h("span.lp-pinned", {}, say("ui.pinned")) : null),
+      h("div.lp-facts", {}, facts, String(cell) === String(pinned) ? h("span.lp-pinned", {}, say("ui.pinned")) : null),
     );
   }
 
   channel.on("picture", take);
   channel.on("pointed", () => { mark(); showCard(); });
   channel.on("theme", draw);
-  channel.on("language", () => { if (shown) { describe(); draw(); } });
+  channel.on("language", () => { if (shown) take(); });
   new ResizeObserver(() => draw()).observe(root);
 };

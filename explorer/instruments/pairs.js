@@ -21,7 +21,13 @@
 
   // ---- Rows --------------------------------------------------------------------------------
 
-  function addRow(cells = ["", "", ""], before = null) {
+  function addRow(cells) {
+    body.append(lineOf(cells));
+    number();
+    return body.lastElementChild;
+  }
+
+  function lineOf(cells = ["", "", ""]) {
     const inputs = [
       h("textarea", { rows: 1, value: cells[0], "data-title": "column.first" }),
       h("textarea", { rows: 1, value: cells[1], "data-title": "column.second" }),
@@ -34,23 +40,22 @@
     remove.addEventListener("click", () => { line.remove(); number(); commit(); });
     line.addEventListener("mouseenter", () => channel.point(line.pair === undefined ? [] : [line.pair]));
     line.addEventListener("mouseleave", () => channel.point());
-    body.insertBefore(line, before);
     LossPrism.reword(line);
-    number();
     return line;
   }
 
   // Names of given vectors or scores mean nothing to an encoder, so they are only shown.
   const editable = () => channel.scenario.data.source === "table" || channel.batch?.editable !== false;
 
-  // Rows beyond these are not laid out, but kept.
+  // More is for a file. Rows beyond SHOWN are not laid out, but kept.
+  const MOST_PASTED = 20000;
   const SHOWN = 4 * limits.pairs;
   let beyond = [];
   function fill(all) {
-    body.replaceChildren();
-    for (const cells of all.slice(0, SHOWN)) addRow(cells);
+    const shown = all.length ? all.slice(0, SHOWN) : [undefined];
+    body.replaceChildren(...shown.map((cells) => lineOf(cells)));
     beyond = all.slice(SHOWN);
-    if (!all.length) addRow();
+    number();
   }
 
   function replace(all) {
@@ -72,9 +77,7 @@
   body.addEventListener("input", () => { clearTimeout(pause); pause = setTimeout(commit, 350); });
   function commit() {
     clearTimeout(pause);
-
-    channel.set({ data: { source: "table", rows: rows(), file: "" } });
-
+    channel.setRows(rows());
   }
 
   // A block pasted from a spreadsheet fills cells to the right and downwards from where it lands.
@@ -85,17 +88,17 @@
     event.preventDefault();
     const line = event.target.closest("tr");
     const column = Array.from(line.querySelectorAll("textarea, input")).indexOf(event.target);
+    const row = Array.from(body.children).indexOf(line);
     const width = Math.max(...block.map((cells) => cells.length));
-    let at = line;
-    for (const cells of block.slice(0, 20000)) {
-      if (!at) at = addRow();
-      const inputs = at.querySelectorAll("textarea, input");
-      for (let i = 0; i < width; i += 1) {
-        if (inputs[column + i]) inputs[column + i].value = cells[i] ?? "";
-      }
-      at = at.nextElementSibling;
+    const all = rows();
+    for (const [i, cells] of block.slice(0, MOST_PASTED).entries()) {
+      const into = (all[row + i] ??= ["", "", ""]);
+      for (let k = 0; k < width && column + k < into.length; k += 1) into[column + k] = cells[k] ?? "";
     }
+    fill(all);
+    body.children[row].querySelectorAll("textarea, input")[column].focus();
     commit();
+    if (block.length > MOST_PASTED) channel.warn({ key: "ui.paste_cut", values: { count: block.length, most: MOST_PASTED } });
   });
 
   // Tab-separated lines; a cell that holds a tab, a line end or a quote is quoted, as

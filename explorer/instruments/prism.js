@@ -71,7 +71,12 @@
   function tex(element, formula, display = false) {
     const spoken = formula.replace(/\\text\{([^}]*)\}/g, (all, words) => (
       has(`math.${words}`) ? `\\text{${say(`math.${words}`)}}` : all));
-    window.katex.render(spoken, element, { throwOnError: false, displayMode: display });
+    window.katex.render(spoken, element, {
+      throwOnError: false, displayMode: display,
+      // \htmlData says where a number comes from; no other command may reach the page.
+      trust: ({ command }) => command === "\\htmlData",
+      strict: (code) => (code === "htmlExtension" ? "ignore" : "warn"),
+    });
   }
 
   // ---- Packed arrays -----------------------------------------------------------------------
@@ -163,8 +168,26 @@
     return `rgb(${value & 255},${(value >> 8) & 255},${(value >> 16) & 255})`;
   };
 
+  // ---- The server --------------------------------------------------------------------------
+
   // What is said when no answer comes.
   const GONE = { key: "ui.server_gone", values: {} };
+  const RETRY_MS = 2000;
+
+  // No answer is null, whether the server failed or the connection is gone.
+  const calm = (server) => new Proxy(server ?? {}, {
+    get(functions, name) {
+      const call = functions[name];
+      return async (...given) => {
+        try { return await call(...given); } catch { return null; }
+      };
+    },
+  });
+
+  // Jobs are followed and cancelled by name; nobody should guess another's.
+  const TAB = crypto.getRandomValues(new Uint32Array(4)).join("");
+  let jobs = 0;
+  const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
   function setTheme(dark) {
     document.body.classList.toggle("dark", dark);
@@ -182,6 +205,8 @@
       this.published = new Set();
       this.problem = null;
       this.notice = null;
+      this.jobs = new Map();
+      this.progress = null;
     }
 
     on(topic, listener) {
@@ -223,6 +248,54 @@
       this.busy = busy;
       this.publish("busy");
     }
+
+    // A question that may take long. Meanwhile `progress` says how far it has come, and cancel()
+    // ends it; `server` needs the functions of `JOBS` for that. Undefined is the answer to a
+    // question that was cancelled.
+    async work(server, name, request) {
+      const job = `${TAB}.${(jobs += 1)}`;
+      this.jobs.set(job, { server, since: Date.now() });
+      this.follow();
+      const answer = await server[name]({ ...request, job });
+      const wanted = this.jobs.delete(job);
+      if (!this.jobs.size) this.tell(null);
+      return wanted ? answer : undefined;
+    }
+
+    async follow() {
+      if (this.following) return;
+      this.following = true;
+      for (; this.jobs.size; await pause(250)) {
+        for (const [job, { server, since }] of [...this.jobs]) {
+          if (Date.now() - since < 300) continue;
+          const answer = await server.look(job);
+          if (!answer?.job?.what || !this.jobs.has(job)) continue;
+          this.tell(answer.job);
+          break;
+        }
+      }
+      this.following = false;
+    }
+
+    tell(progress) {
+      if (this.progress === progress) return;
+      this.progress = progress;
+      this.publish("progress");
+    }
+
+    // The server stops between two batches; what it finished before is kept there.
+    cancel() {
+      for (const [job, { server }] of this.jobs) server.cancel(job);
+      this.jobs.clear();
+      this.tell(null);
+    }
+  }
+
+  // What makes a scene another one for the Back button.
+  function placeOf({ loss, convention, data }) {
+    const { source, example, file, encoder, cross_encoder: cross } = data;
+    const which = { example, table: file }[source];
+    return JSON.stringify([loss, convention, source, which, encoder, cross]);
   }
 
   // One scene: the scenario, the batch it names, the latest picture, and what is pointed at.
@@ -233,13 +306,19 @@
       this.batch = null;
       this.picture = null;
       this.skipped = [];
-      this.pointed = { pairs: [], cell: null };
+      this.pointed = { pairs: [], cell: null, part: null };
       this.server = null;
+      // Buttons beside a problem that can be put right there: {fits(problem), key, act}.
+      this.remedies = [];
       this.asked = 0;
       this.answered = 0;
-      this.flying = 0;
+      this.awaited = new Set();
       this.waiting = false;
+      this.remembered = 0;
+      this.visits = 0;
     }
+
+    get flying() { return this.awaited.size; }
 
     get spec() { return losses[this.scenario.loss]; }
     // Formula and parameters of the loss in the chosen convention.
@@ -257,31 +336,49 @@
 
     async connect(server) {
       this.server = server;
-      window.addEventListener("hashchange", () => this.open(location.hash.slice(1)));
-      await this.open(location.hash.slice(1));
-      if (this.link) return;
+      this.remedies.push({
+        fits: ({ key }) => this.problem && key === "problem.cancelled", key: "ui.go_on", act: () => this.ask(),
+      });
+      window.addEventListener("popstate", () => this.revisit());
+      await this.revisit();
+      if (this.asked) return;
       this.publish("scenario");
       this.ask();
     }
 
-    // Take the scene out of a link, unless it is the one that is shown.
-    async open(link) {
-      if (!link || link === this.link) return;
-      if (await this.openScene(link)) this.link = link;
+    // The scene of this entry of the browser's history: in its link, or, where it is too large for
+    // one, in what the browser keeps beside the address. That keeps hidden rows too.
+    async revisit() {
+      const visit = (this.visits += 1);
+      const [kept, link] = [history.state?.lossprism, location.hash.slice(1)];
+      if (link && link === this.link) return;
+      const usual = this.asked ? defaults : null;
+      const scenario = link ? await this.read(link) : structuredClone(kept ?? usual);
+      if (!scenario || visit !== this.visits) return;
+      if (link && kept) Object.assign(scenario.data, kept.data);
+      this.show(scenario);
+      this.link = link;
+      this.place = placeOf(scenario);
     }
 
-    // Take the scene out of the text of a link or of a scene file.
-    async openScene(text) {
+    // The scene in the text of a link or of a scene file; what is wrong with it is said.
+    async read(text) {
       const opened = await this.server.open_link(text);
-      if (!opened?.scenario) {
-        this.warn(opened?.error ?? GONE);
-        return false;
-      }
+      this.check(opened);
+      return opened?.scenario;
+    }
+
+    async openScene(text) {
+      const scenario = await this.read(text);
+      if (scenario) this.show(scenario);
+    }
+
+    show(scenario) {
+      this.forget();
       this.warn(null);
-      this.scenario = opened.scenario;
+      this.scenario = scenario;
       this.publish("scenario");
       this.ask();
-      return true;
     }
 
     // Change part of the scenario: set({view: {order: "score"}}). Whole values are replaced,
@@ -296,6 +393,12 @@
       this.ask();
     }
 
+    // Rows of one's own, whatever file they may have come from.
+    setRows(rows) {
+      const { file, reading } = defaults.data;
+      this.set({ data: { source: "table", rows, file, reading } });
+    }
+
     setParameter(name, value) {
       this.warn(null);
       this.scenario.parameters = { ...this.scenario.parameters, [name]: value };
@@ -306,24 +409,31 @@
       this.set({ loss, convention, parameters: {}, view: { step: null, pinned: null } });
     }
 
+    // Whether an answer came and is no refusal; else it is said what is wrong.
+    check(answer) {
+      if (!answer) this.take({ error: GONE });
+      else if (answer.error) this.warn(answer.error);
+      return Boolean(answer && !answer.error);
+    }
+
     // Two questions may be under way; an answer older than the last drawn one is dropped.
     async ask() {
       if (!this.server) return;
+      clearTimeout(this.retrying);
+      this.remember();
+      const { data } = this.scenario;
+      if (this.progress && data !== this.askedFor) this.drop();
       if (this.flying >= 2) { this.waiting = true; return; }
       this.waiting = false;
-      this.flying += 1;
+      this.askedFor = data;
       const turn = (this.asked += 1);
-      const late = setTimeout(() => this.setBusy(true), 250);
-      let answer;
-      try {
-        // After an error the batch is told anew, and with it what was left out.
-        const known = this.problem ? "" : this.batch?.key ?? "";
-        answer = await this.server.explore({ scenario: this.scenario, known });
-      } catch { // the connection is gone
-        answer = null;
-      }
+      this.awaited.add(turn);
+      const late = setTimeout(() => this.setBusy(this.awaited.has(turn)), 250);
+      // After an error the batch is told anew, and with it what was left out.
+      const known = this.problem ? "" : this.batch?.key ?? "";
+      const answer = await this.work(this.server, "explore", { scenario: this.scenario, known });
       clearTimeout(late);
-      this.flying -= 1;
+      this.awaited.delete(turn);
       if (turn > this.answered) {
         this.answered = turn;
         this.take(answer ?? { error: GONE });
@@ -332,13 +442,34 @@
       if (this.waiting) this.ask();
     }
 
+    // Wait no longer for what is under way.
+    drop() {
+      super.cancel();
+      this.answered = this.asked;
+      this.awaited.clear();
+      this.setBusy(false);
+    }
+
+    cancel() {
+      const asking = this.flying > 0;
+      const cancelled = { key: "problem.cancelled", values: {} };
+      this.drop();
+      this.waiting = false;
+      if (asking) this.fail(cancelled);
+      else this.warn(cancelled);
+    }
+
     take(answer) {
       if (answer.skipped) {
         this.skipped = answer.skipped;
         this.limited = answer.limited;
         this.publish("skipped");
       }
-      if (answer.error) { this.fail(answer.error); return; }
+      if (answer.error) {
+        this.fail(answer.error);
+        if (answer.error === GONE) this.retrying = setTimeout(() => this.ask(), RETRY_MS);
+        return;
+      }
       if (this.problem) { this.problem = null; this.publish("problem"); }
       if (answer.batch) {
         this.batch = answer.batch;
@@ -348,7 +479,6 @@
       this.picture = answer.picture;
       this.publish("picture");
       this.drawn = (this.drawn ?? 0) + 1;
-      this.remember();
     }
 
     // What a person calls each pair: the number of its row, where rows in between were left out.
@@ -370,26 +500,47 @@
       return paired && pair >= 0 ? this.numberOf(pair) : item + 1;
     }
 
-    // The link follows the scene once it has been still for a moment.
+    // The address follows the scene once it has been still for a moment. Another loss or other
+    // data begin a new entry of the history, so that Back returns to the one before; a slider
+    // changes the entry it is in.
     remember() {
-      clearTimeout(this.linking);
+      this.forget();
+      const turn = this.remembered;
       this.linking = setTimeout(async () => {
         const { link } = (await this.server.link(this.scenario)) ?? {};
+        if (turn !== this.remembered) return;
         this.tooLong = link?.length > limits.link;
-        if (!link || this.tooLong) return;
-        this.link = link;
-        store("scene", link);
-        history.replaceState(history.state, "", `#${link}`);
+        this.link = this.tooLong || !link ? "" : link;
+        const { source, rows, file, reading } = this.scenario.data;
+        const hidden = source !== "table" && rows.length ? { data: { rows, file, reading } } : null;
+        const kept = structuredClone(this.link ? hidden : this.scenario);
+        const place = placeOf(this.scenario);
+        const write = this.place && this.place !== place ? "pushState" : "replaceState";
+        this.place = place;
+        history[write]({ ...history.state, lossprism: kept }, "", this.link ? `#${this.link}` : location.pathname + location.search);
       }, 400);
     }
 
-    // Point at pairs and, from a matrix, at a cell of it; empty to point at nothing.
-    point(pairs = [], cell = null) {
-      const { pairs: before, cell: last } = this.pointed;
-      if (String(before) === String(pairs) && String(last) === String(cell)) return;
-      this.pointed = { pairs, cell };
+    forget() {
+      clearTimeout(this.linking);
+      this.remembered += 1;
+    }
+
+    // Point at pairs and, from a matrix, at a cell of it; from a formula, at the part of it that
+    // came from a step or a parameter `of` and its row, column or cell `at`. Empty: at nothing.
+    point(pairs = [], cell = null, part = null) {
+      const next = { pairs, cell, part };
+      if (JSON.stringify(next) === JSON.stringify(this.pointed)) return;
+      this.pointed = next;
       this.publish("pointed");
     }
+
+    // The place of the last step of this name before another step, −1 if there is none.
+    stepNamed(name, before = this.picture.steps.length) {
+      return this.picture.steps.slice(0, before).findLastIndex((step) => step.name === name);
+    }
+
+    goTo(step) { this.set({ view: { step } }, { announce: false }); }
   }
 
   // Scenes of their own: that of the Explore page, and the probe batch of a training run.
@@ -410,6 +561,7 @@
     stored, store, say, has, speak, reword, worded, language: () => language,
     show, percent, tex, texNumber, read, bytes, floats, h, clip,
     get table() { return window.LossPrismParts.table; },
+    get scale() { return window.LossPrismParts.scale; },
     get chart() { return window.LossPrismParts.chart; },
     get fields() { return window.LossPrismParts.fields(); },
     get files() { return window.LossPrismParts.files(); },
@@ -417,7 +569,7 @@
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");
       const root = element.querySelector(".lp");
-      scene.join(() => window.LossPrismInstruments[name](root, scene, server));
+      scene.join(() => window.LossPrismInstruments[name](root, scene, calm(server)));
       scene.on("language", () => reword(root));
     },
   };

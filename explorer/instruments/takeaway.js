@@ -27,11 +27,7 @@
     const answer = await server.take({
       what, scenario: channel.scenario, language: LossPrism.language(), dark: LossPrism.isDark(),
     });
-    if (!answer || answer.error) {
-      channel.warn(answer?.error ?? LossPrism.GONE);
-      return null;
-    }
-    return answer;
+    return channel.check(answer) ? answer : null;
   }
 
   async function save(what) {

@@ -18,13 +18,14 @@ from explorer.explore import explore
 from explorer.export import matrix_csv, pairs_csv, snippet, suspects_csv, terms_csv, twin_snippet
 from explorer.figure import bars_figure, matrix_figure
 from explorer.instruments.base import Instrument
+from explorer.lab.sweep import POINTS, sweep
 from explorer.locale import LANGUAGES, catalogue
-from explorer.pages.serving import served
+from explorer.pages.serving import JOBS, served
 from explorer.pairs import MOST_PAIRS
-from explorer.picture import describe_batch, picture
+from explorer.picture import describe_batch, number, picture
 from explorer.problem import Problem
 from explorer.remarks import remarks, statistics, suggested_scale
-from explorer.scenario import Data, Rules, Scenario
+from explorer.scenario import Data, Reading, Rules, Scenario
 from explorer.sources import random_batch, tables, textbook
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.grids import read_grid
@@ -32,6 +33,10 @@ from losses import LOSSES, LossSpec
 
 # A longer address is cut off or refused somewhere between two people; a file is offered instead.
 LONGEST_LINK = 16_000
+# A sweep of more pairs than these is drawn through fewer points.
+FEW_PAIRS = 128
+# So many rows of a file that cannot be used are named with their reason; the others are counted.
+MOST_REASONS = 10
 
 
 def build() -> None:
@@ -42,6 +47,7 @@ def build() -> None:
             Instrument("controls", server_functions=SERVED)
         with gr.Column(elem_id="lp-main"):
             Instrument("figures", server_functions=[served("statistics", _statistics)])
+            Instrument("sweep", server_functions=[served("sweep", _sweep)])
             with gr.Row(elem_id="lp-middle"):
                 with gr.Column(elem_id="lp-left"):
                     Instrument("derivation")
@@ -54,6 +60,7 @@ def build() -> None:
                     Instrument("terms")
             Instrument("pairs")
             Instrument("takeaway", server_functions=[served("take", _take)])
+            Instrument("progress")
 
 
 def page_data(first: Scenario) -> dict[str, object]:
@@ -94,6 +101,8 @@ def _describe_form(spec: LossSpec) -> dict[str, object]:
     return {
         "formula": spec.formula,
         "variants": dict(spec.variants),
+        "collapse": spec.collapse_formula if spec.collapse else "",
+        "floor": spec.floor_formula if spec.floor else "",
         "parameters": parameters,
     }
 
@@ -144,10 +153,11 @@ def _told(table: tables.Table) -> list[dict[str, object]]:
 
 
 def _read_file(request: object) -> dict[str, object]:
-    """{name, content: base64, columns?, header?, seed?} → rows, and what was skipped."""
+    """{name, content: base64, columns?, header?, seed?} → rows, and what was found besides."""
     if not isinstance(request, dict) or not isinstance(request.get("content"), str):
         raise Problem("scenario_entry", where="file", value=str(request)[:60])
     name = Path(str(request.get("name") or "file")).name[:200]
+    name = name.encode("utf-8", "replace").decode()  # half a character fits into no answer
     try:
         content = base64.b64decode(request["content"], validate=True)
     except binascii.Error as error:
@@ -176,15 +186,23 @@ def _read_file(request: object) -> dict[str, object]:
     return {
         "name": name,
         "rows": [list(row) for row in rows],
-        "skipped": _told(table),
+        "reading": dataclasses.asdict(_reading(table, request.get("seed") is not None)),
         "columns": table.columns,
         "chosen": table.chosen,
         "header": table.header,
-        "total": table.total,
-        "used": len(pairs),
-        "limited": table.limited,
-        "encoding": table.encoding,
     }
+
+
+def _reading(table: tables.Table, drawn: bool) -> Reading:
+    told = [(skip.row, skip.problem.to_json()) for skip in table.skipped[:MOST_REASONS]]
+    return Reading(
+        total=table.total,
+        encoding=table.encoding,
+        limited=table.limited,
+        drawn=table.limited and drawn,
+        left_out=len(table.skipped),
+        reasons=tuple((row, why["key"], tuple(why["values"].items())) for row, why in told),
+    )
 
 
 def _plain(label: float) -> str:
@@ -198,8 +216,21 @@ def _statistics(request: object) -> dict[str, object]:
     return dataclasses.asdict(statistics(make_batch(scenario.data, scenario.rules)))
 
 
+def _sweep(request: object) -> dict[str, object]:
+    """{scenario, parameter} → the curves of one parameter, on demand."""
+    if not isinstance(request, dict):
+        raise Problem("scenario_entry", where="request", value=str(request)[:60])
+    scenario = Scenario.from_json(request.get("scenario"))
+    batch = make_batch(scenario.data, scenario.rules)
+    points = POINTS if len(batch) <= FEW_PAIRS else POINTS // 2 + 1
+    found = sweep(scenario, str(request.get("parameter", "")), batch=batch, points=points)
+    curves = {name: getattr(found, name) for name in ("loss", "gradient", "active")}
+    drawn = {name: curve and [number(value) for value in curve] for name, curve in curves.items()}
+    return {**dataclasses.asdict(found), **drawn}
+
+
 def _link(request: object) -> dict[str, object]:
-    return {"link": Scenario.from_json(request).to_link()}
+    return {"link": Scenario.from_json(request).shown().to_link()}
 
 
 def _open_link(request: object) -> dict[str, object]:
@@ -242,7 +273,7 @@ TAKEAWAYS = {
     "scenario_json": (
         ".json",
         "application/json",
-        lambda e, *_: json.dumps(e.scenario.to_json(), ensure_ascii=False, indent=1),
+        lambda e, *_: json.dumps(e.scenario.shown().to_json(), ensure_ascii=False, indent=1),
     ),
 }
 
@@ -252,4 +283,5 @@ SERVED = [
     served("read_file", _read_file),
     served("link", _link),
     served("open_link", _open_link),
+    *JOBS,
 ]

@@ -2,27 +2,53 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import traceback
 from collections.abc import Callable
 
+from explorer import progress
 from explorer.problem import Problem
 
 
 def served(name: str, function: Callable[[object], dict]) -> Callable[[object], dict]:
     """A server function that turns a `Problem` into an answer the page can show.
 
-    Anything else is a defect of ours: it is written to the terminal, and the page says that
-    something went wrong instead of falling silent.
+    A request may name itself in "job"; it can then be followed and cancelled (`JOBS`). Anything
+    else that goes wrong is a defect of ours: it is written to the terminal, and the page says so
+    instead of falling silent.
     """
 
     def answer(request: object) -> dict[str, object]:
         try:
-            return function(request)
+            with _job_of(request):
+                return function(request)
         except Problem as problem:
             return {"error": problem.to_json()}
+        except progress.Cancelled:
+            return {"error": Problem("cancelled").to_json()}
         except Exception:
             traceback.print_exc()
             return {"error": Problem("internal").to_json()}
 
     answer.__name__ = name  # what the page calls it by
     return answer
+
+
+def _job_of(request: object) -> contextlib.AbstractContextManager:
+    name = request.get("job") if isinstance(request, dict) else None
+    return progress.job(name) if isinstance(name, str) else contextlib.nullcontext()
+
+
+def _look(name: object) -> dict[str, object]:
+    """The name of a job → {job: how far it is, or null where none runs}."""
+    found = progress.look(str(name))
+    return {"job": found and dataclasses.asdict(found)}
+
+
+def _cancel(name: object) -> dict[str, object]:
+    return {"cancelled": progress.cancel(str(name))}
+
+
+# For every instrument that asks for long work (`Bus.work` in prism.js).
+JOBS = [served("look", _look), served("cancel", _cancel)]

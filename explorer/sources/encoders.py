@@ -9,10 +9,12 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
+from explorer import progress
 from explorer.problem import Problem
 from explorer.sources.model_folders import EMBEDDED, ModelFolder, locate
 
@@ -20,6 +22,10 @@ __all__ = ["EMBEDDED", "cross_scores", "encode"]
 
 CACHE_BYTES = 256 * 2**20
 MOST_LOADED = 2
+# Between two batches a job may be cancelled. sentence-transformers makes the same ones.
+BATCH = 32
+Compute = Callable[[list], np.ndarray]  # a batch of inputs → a row for each
+
 _ENTRY_OVERHEAD = 250  # bytes of key and bookkeeping, so that tiny entries count too
 
 
@@ -66,7 +72,8 @@ def encode(
     """One row for each of the S sentences: float32 (S, D), as the model gives it.
 
     `encoder` is EMBEDDED, the id of a sentence-transformers model on the hub, or the path of a
-    local folder. Sentences not seen before are encoded in one call of the model.
+    local folder. Sentences not seen before are encoded in batches; if the job is cancelled between
+    two (`explorer.progress`), the finished ones need not be encoded again.
 
     Raises Problem if the model is missing, unsafe, unreachable, or a cross-encoder.
     """
@@ -77,11 +84,13 @@ def encode(
         size = _load_encoder(folder, device).get_embedding_dimension()
         return np.zeros((0, size), dtype=np.float32)
 
-    def compute(missing: list[str]) -> np.ndarray:
+    def load() -> Compute:
         model = _load_encoder(folder, device)
-        return model.encode(missing, convert_to_numpy=True, show_progress_bar=False)
+        return lambda batch: model.encode(batch, convert_to_numpy=True, show_progress_bar=False)
 
-    return np.stack(_cached(folder, list(sentences), compute)).astype(np.float32, copy=False)
+    return np.stack(_cached(folder, list(sentences), load, "encoding")).astype(
+        np.float32, copy=False
+    )
 
 
 def cross_scores(
@@ -96,37 +105,62 @@ def cross_scores(
     if not folder.is_cross_encoder:
         raise Problem("cross_not_cross", encoder=model_id)
 
-    def compute(missing: list[tuple[str, str]]) -> np.ndarray:
+    def load() -> Compute:
         model = _load_cross_encoder(folder, device)
-        scores = np.asarray(model.predict(missing, show_progress_bar=False), dtype=np.float32)
-        if scores.ndim > 1 and scores.shape[1] > 1:
-            raise Problem("cross_many_outputs", encoder=model_id, count=scores.shape[1])
-        return scores.reshape(len(missing), 1)
 
-    scores = _cached(folder, list(zip(first, second, strict=True)), compute)
+        def compute(batch: list[tuple[str, str]]) -> np.ndarray:
+            scores = np.asarray(model.predict(batch, show_progress_bar=False), dtype=np.float32)
+            if scores.ndim > 1 and scores.shape[1] > 1:
+                raise Problem("cross_many_outputs", encoder=model_id, count=scores.shape[1])
+            return scores.reshape(len(batch), 1)
+
+        return compute
+
+    scores = _cached(folder, list(zip(first, second, strict=True)), load, "scoring")
     return np.array(scores, dtype=np.float32).reshape(len(scores))
 
 
 def _cached(
     folder: ModelFolder,
     inputs: list,
-    compute: Callable[[list], np.ndarray],
+    load: Callable[[], Compute],
+    what: str,
 ) -> list[np.ndarray]:
-    """The row of each input, from the cache or, for all that are missing at once, computed."""
+    """The row of each input, from the cache or, batch by batch, computed."""
     keys = {entry: (folder.identity, _digest(entry)) for entry in inputs}
     rows = {entry: _cache.get(key) for entry, key in keys.items()}
     if any(row is None for row in rows.values()):
-        # setdefault is atomic: two requests for one model wait for each other, so that the
-        # second finds what the first computed.
-        with _work_locks.setdefault(folder.identity, threading.Lock()):
+        with _alone_with(folder):
             rows |= {entry: _cache.get(keys[entry]) for entry, row in rows.items() if row is None}
             missing = [entry for entry, row in rows.items() if row is None]
+            missing.sort(key=_length, reverse=True)  # alike in length, so little padding
             if missing:
-                computed = np.asarray(compute(missing), dtype=np.float32)
-                for entry, row in zip(missing, computed, strict=True):
+                progress.step("loading", name=folder.name)
+                compute = load()
+            for start in range(0, len(missing), BATCH):
+                batch = missing[start : start + BATCH]
+                progress.step(what, start, len(missing))
+                computed = np.asarray(compute(batch), dtype=np.float32)
+                for entry, row in zip(batch, computed, strict=True):
                     rows[entry] = row.copy()  # else one row would keep the whole array alive
                     _cache.put(keys[entry], rows[entry])
     return [rows[entry] for entry in inputs]
+
+
+@contextmanager
+def _alone_with(folder: ModelFolder) -> Iterator[None]:
+    """Requests for one model wait for each other: the second finds what the first computed."""
+    lock = _work_locks.setdefault(folder.identity, threading.Lock())  # setdefault is atomic
+    while not lock.acquire(timeout=0.2):
+        progress.step("waiting", name=folder.name)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _length(entry: str | tuple[str, str]) -> int:
+    return len(entry) if isinstance(entry, str) else sum(map(len, entry))
 
 
 def _digest(entry: str | tuple[str, str]) -> bytes:

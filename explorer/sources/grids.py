@@ -129,7 +129,8 @@ def _decode(data: bytes, name: str) -> tuple[str, str]:
     if b"\0" in data:
         raise Problem("file_binary", name=name)
     try:
-        return data.decode("utf-8-sig"), "UTF-8"
+        # Half characters pass, and cost their rows instead of the whole file.
+        return data.decode("utf-8-sig", "surrogatepass"), "UTF-8"
     except UnicodeDecodeError as error:
         _refuse_damaged_utf8(data, error.start, name)
     # In Chinese text the high bytes come in twos; in Western text they stand alone.

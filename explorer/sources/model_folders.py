@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
+from explorer import progress
 from explorer.problem import Problem
 
 EMBEDDED = "all-MiniLM-L6-v2"
@@ -162,6 +163,7 @@ def _download(api: object, name: str, ids: Iterable[str]) -> ModelFolder:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import RepositoryNotFoundError
 
+    progress.step("downloading", name=name)
     for model_id in ids:
         try:
             info = within(

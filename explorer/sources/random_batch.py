@@ -60,8 +60,9 @@ class Plan:
     hard_negatives: tuple[int, ...]
 
 
-def draw(settings: RandomBatch) -> Pairs:
-    """The batch: sentences "#1 a", "#1 b", "#2 a" …, labels, and unit vectors (2N, D), float32.
+def draw(settings: RandomBatch, *, most: int = MOST_PAIRS) -> Pairs:
+    """The batch of at most `most` pairs: sentences "#1 a", "#1 b", "#2 a" …, labels, and unit
+    vectors (2N, D), float32.
 
     The first vector of a pair has a uniformly random direction; the second is
     cos · first + √(1 − cos²) · (a random unit vector orthogonal to the first), with the cosine
@@ -69,7 +70,7 @@ def draw(settings: RandomBatch) -> Pairs:
 
     Raises Problem if a setting is out of its range, naming it.
     """
-    chosen = plan(settings)
+    chosen = plan(settings, most=most)
     # A stream of its own, so that the vectors do not depend on how many numbers the plan used.
     stream = np.random.RandomState([settings.seed, 1])
     count, dimension = settings.pairs, settings.dimension
@@ -93,8 +94,8 @@ def mislabelled_pairs(settings: RandomBatch) -> tuple[int, ...]:
     return plan(settings).mislabelled
 
 
-def plan(settings: RandomBatch) -> Plan:
-    """Labels and target cosines of the batch, and which pairs were tampered with.
+def plan(settings: RandomBatch, *, most: int = MOST_PAIRS) -> Plan:
+    """Labels and target cosines of at most `most` pairs, and which pairs were tampered with.
 
     1. Each pair gets a true level q between 0 and 1, in the proportions that `imbalance` asks for.
     2. Its cosine is −0.1 + (agreement · q + (1 − agreement) · u), u uniform between 0 and 1.
@@ -103,7 +104,7 @@ def plan(settings: RandomBatch) -> Plan:
 
     Raises Problem if a setting is out of its range, naming it.
     """
-    _check(settings)
+    _check(settings, most)
     # The legacy stream: NumPy promises never to change it.
     stream = np.random.RandomState([settings.seed, 0])
     steps = 0 if settings.labels == "continuous" else _grades(settings) - 1
@@ -165,10 +166,10 @@ def _unit(rows: np.ndarray) -> np.ndarray:
     return rows / np.sqrt((rows**2).sum(axis=1, keepdims=True))
 
 
-def _check(settings: RandomBatch) -> None:
+def _check(settings: RandomBatch, most: int) -> None:
     if settings.labels not in LABELS:
         raise Problem("random_labels", value=settings.labels, accepted=", ".join(LABELS))
-    for field, (lowest, highest) in RANGES.items():
+    for field, (lowest, highest) in {**RANGES, "pairs": (2, most)}.items():
         value = getattr(settings, field)
         kind = Integral if isinstance(highest, int) else Real
         fits = isinstance(value, kind) and not isinstance(value, bool)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from explorer import progress
 from explorer.pairs import MOST_PAIRS, Pairs
 from explorer.problem import Problem
 from explorer.sources.cells import is_blank, read_score, read_sentence
@@ -19,6 +20,7 @@ from explorer.sources.columns import TRIPLET_ROLES, choose_columns
 from explorer.sources.grids import Grid, Record, read_grid
 
 LARGEST_FILE = 64 * 2**20
+STEP = 8192  # rows between two moments at which the reading may be cancelled
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")
 
 Pair = tuple[str, str, float]
@@ -104,7 +106,9 @@ def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -
     is_triplet = set(chosen) == set(TRIPLET_ROLES)
     usable: list[tuple[Pair, ...]] = []
     skipped: list[SkippedRow] = []
-    for row, cells in grid.records:
+    for place, (row, cells) in enumerate(grid.records):
+        if place % STEP == 0:
+            progress.step("reading", place, len(grid.records))
         try:
             if isinstance(cells, Problem):
                 raise cells

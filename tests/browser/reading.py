@@ -94,6 +94,22 @@ def type_pair(page: Page, row: int, first: str, second: str, score: str) -> None
         cells.nth(place).fill(text)
 
 
+def paste(page: Page, row: int, cell: int, text: str) -> None:
+    """Paste from the clipboard into a cell, counted from 1."""
+    page.locator("#main-pairs tbody tr").nth(row - 1).locator("textarea, input").nth(
+        cell - 1
+    ).evaluate(
+        """(cell, text) => {
+          const clipboard = new DataTransfer();
+          clipboard.setData("text/plain", text);
+          cell.focus();
+          cell.dispatchEvent(new ClipboardEvent("paste", {
+            clipboardData: clipboard, bubbles: true, cancelable: true }));
+        }""",
+        text,
+    )
+
+
 def upload(page: Page, name: str, content: bytes) -> None:
     page.click("#lp-source-file")
     page.set_input_files(
@@ -114,12 +130,12 @@ def loss_shown(page: Page) -> float:
 
 
 def figure(page: Page, key: str) -> str:
-    return page.locator(f"[data-title='figure.{key}.about'] strong").inner_text()
+    return page.locator(f"[data-figure={key}] strong").inner_text()
 
 
 def figure_note(page: Page, key: str) -> str:
     """The small print below a figure: "64 of 269"."""
-    return page.locator(f"[data-title='figure.{key}.about'] small").first.inner_text()
+    return page.locator(f"[data-figure={key}] small").first.inner_text()
 
 
 def table_rows(page: Page) -> list[list[str]]:

@@ -17,6 +17,7 @@ from tests.browser.reading import (
     drawn,
     figure_note,
     loss_shown,
+    paste,
     redrawn,
     shape,
     slider,
@@ -36,22 +37,6 @@ PAIRS = [
 ]
 COUNT = "#main-pairs summary .lp-note"
 SKIPPED = "#main-controls .lp-skipped li"
-
-
-def paste(page: Page, row: int, cell: int, text: str) -> None:
-    """Paste from the clipboard into a cell, counted from 1."""
-    page.locator("#main-pairs tbody tr").nth(row - 1).locator("textarea, input").nth(
-        cell - 1
-    ).evaluate(
-        """(cell, text) => {
-          const clipboard = new DataTransfer();
-          clipboard.setData("text/plain", text);
-          cell.focus();
-          cell.dispatchEvent(new ClipboardEvent("paste", {
-            clipboardData: clipboard, bubbles: true, cancelable: true }));
-        }""",
-        text,
-    )
 
 
 # ---- The table ---------------------------------------------------------------------------------

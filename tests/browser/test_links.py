@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from explorer.scenario import Scenario
 from tests.browser.reading import (
     PROBLEM,
     choose,
@@ -25,6 +26,9 @@ from tests.browser.serving import Server
 pytestmark = pytest.mark.browser
 
 PAIRS = [["猫在睡觉。", "The cat sleeps.", "1"], ["a “quoted” <b>word</b>", "another", "0"]]
+
+
+HALF = Scenario(loss="siglip", parameters=(("scale", 7.0),)).to_link()[:-12]
 
 
 def link_after(page: Page, before: str) -> str:
@@ -61,6 +65,7 @@ def test_a_link_opens_the_same_scene(page: Page, new_page: Callable[..., Page]) 
     ("link", "said"),
     [
         ("1.eJyrdamaged", "damaged"),
+        (HALF, "damaged"),
         ("1.", "damaged"),
         ("99.abc", "99"),
         ("nonsense", "version"),

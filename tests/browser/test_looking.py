@@ -13,6 +13,7 @@ from tests.browser.reading import (
     CHANNEL,
     cell_centre,
     cell_colours,
+    choose,
     drawn,
     figure_note,
     formulas,
@@ -245,9 +246,15 @@ def test_the_four_facets(page: Page) -> None:
             # Marked are the ordered pairs, as many as the strip says.
             ordered = int(figure_note(page, "violated").split()[-1])
             assert counts == sorted([ordered, 24 * 24 - ordered])
+    assert len(set(marks.values())) == 4
     # On the terms of CoSENT the gradient is the weight: d log(1 + Σ exp(t)) / dt.
-    assert marks["Weight"] == marks["Gradient"]
-    assert len(set(marks.values())) == 3
+    shown = f"{CHANNEL}.picture.shown"
+    weight, gradient = (
+        page.evaluate(f"Array.from(LossPrism.floats({shown}.{facet}))")
+        for facet in ("weight", "gradient")
+    )
+    total = sum(gradient)
+    assert weight == pytest.approx([g / total for g in gradient], rel=1e-4)
     # On the scaled scores it is not, and there the weight of a cell has no meaning.
     with redrawn(page):
         page.locator("#main-derivation .lp-step").nth(2).click()
@@ -297,3 +304,40 @@ def test_walking_the_derivation(page: Page) -> None:
         steps.first.click()
     assert shape(page) == [1, 24]
     assert pixels(page)["colours"] > 2
+
+
+# ---- Figures -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("loss", "first", "second"),
+    [
+        ("cosent", "Violated", "Spearman"),
+        ("info_nce", "Own key nearest", "Mean 1/rank"),
+        ("triplet", "Own class nearest", "Mean 1/rank"),
+        ("softmax", "Own prototype first", "Mean 1/rank"),
+    ],
+)
+def test_a_loss_is_judged_by_what_it_does(page: Page, loss: str, first: str, second: str) -> None:
+    choose(page, loss)
+    names = page.locator("#main-figures .lp-figure > [data-say]:first-child").all_inner_texts()
+    assert names[1] == first
+    assert names[4] == second
+
+
+def test_a_figure_explains_itself_to_pointer_and_keyboard(page: Page) -> None:
+    for key in ("violated", "gradient", "loss"):
+        box = page.locator(f"[data-figure={key}]")
+        tip = box.locator("[role=tooltip]")
+        expect(tip).to_be_hidden()
+        box.hover()
+        expect(tip).to_be_visible()
+        assert box.get_attribute("aria-describedby") == tip.get_attribute("id")
+        page.mouse.move(5, 5)
+        expect(tip).to_be_hidden()
+    page.locator("[data-figure=loss]").focus()
+    page.keyboard.press("Tab")
+    expect(page.locator("[data-figure=violated] [role=tooltip]")).to_be_visible()
+    box = page.locator("[data-figure=violated] [role=tooltip]").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 1440

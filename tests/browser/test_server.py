@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.reading import (
+    CHANNEL,
     PROBLEM,
     clear_table,
     drawn,
@@ -20,6 +21,7 @@ from tests.browser.reading import (
     sound,
     table_rows,
     type_pair,
+    upload,
     visit,
 )
 from tests.browser.serving import ROOT, Server, command
@@ -74,13 +76,29 @@ def test_control_c_under_an_open_page(browser: Browser, own_server: Callable[...
     assert loss_shown(page) == before
     typed = [["One sentence.", "Another one.", "1"], ["A third, changed.", "And a fourth.", "0"]]
     assert table_rows(page) == typed
-    # As the sentence promises: started again, the page goes on where it was.
+    # What needs the server says so too, and nothing goes wrong besides.
+    faults = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    upload(page, "pairs.csv", b"sentence1,sentence2,score\na,b,1\n")
+    page.click("#lp-source-table")
+    expect(page.locator(PROBLEM)).to_contain_text("does not answer")
+    # As the sentence promises: started again, the page goes on by itself where it was.
     own_server(port=server.port)
+    expect(page.locator(PROBLEM)).to_be_hidden()
+    settle(page)
+    sound(page)
+    assert loss_shown(page) != before
+    assert table_rows(page) == typed
+    assert faults == []
     with redrawn(page):
         slider(page, "scale")[1].fill("5")
     sound(page)
     assert table_rows(page) == typed
-    assert loss_shown(page) != before
+    # And it is in the address again.
+    page.wait_for_function("location.hash.length > 1")
+    page.reload(wait_until="domcontentloaded")
+    page.wait_for_function("window.LossPrism?.channel().drawn >= 1")
+    assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == typed
     context.close()
 
 

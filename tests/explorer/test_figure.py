@@ -136,12 +136,8 @@ def test_the_legend_says_the_reach_of_both_signs(facet, loss):
     values = step.value if facet == "value" else step.gradient
     values = values[values.isfinite()]
     legend = texts(drawn(found), "legend")
-    if float(values.min()) < 0 < float(values.max()):
-        reach = float(values.abs().max())
-        assert legend == [shown_number(reach, 3), "0", shown_number(-reach, 3)]
-    else:
-        assert legend[0] == shown_number(float(values.max()), 3)
-        assert legend[-1] == shown_number(float(values.min()), 3)
+    reach = float(values.abs().max())
+    assert legend == [shown_number(reach, 3), "0", shown_number(-reach, 3)]
 
 
 def test_the_legend_of_a_step_of_one_sign_says_least_and_largest():
@@ -205,8 +201,48 @@ def test_the_colours_are_those_of_the_page():
         assert f'broken: "{palette.broken}"' in ramps
         assert f'ground: "{palette.ground}"' in ramps
         block = re.search(rf"{re.escape(theme)} \{{(.*?)\}}", styles, re.DOTALL)[1]
-        for shade in ("ink", "faint", "line", "up", "down"):
+        for shade in ("ink", "faint", "line", "up", "down", "accent", "floor", "collapse"):
             assert f"--lp-{shade}: {getattr(palette, shade)};" in block
+
+
+def test_one_number_is_written_large_with_its_landmarks():
+    found = seen(step=6)  # the loss itself
+    tree = drawn(found)
+    assert texts(tree, "number") == [shown_number(found.loss, 6)]
+    assert not of_class(tree, "cell")
+    marks = {
+        kind: float(of_class(tree, kind)[0].get("x") or of_class(tree, kind)[0].get("cx"))
+        for kind in ("floor", "collapse", "now")
+    }
+    values = {"floor": found.floor, "collapse": found.collapse, "now": found.loss}
+    assert sorted(marks, key=marks.get) == sorted(values, key=values.get)
+    assert shown_number(found.collapse, 4) in texts(tree, "collapse")[0]
+    # A number on the way has none.
+    found = seen(loss="multitask_cosent")
+    names = [step["name"] for step in picture(found)["steps"]]
+    tree = drawn(seen(loss="multitask_cosent", step=names.index("ranking")))
+    assert texts(tree, "number")
+    assert not of_class(tree, "now")
+
+
+@pytest.mark.parametrize("loss", ["cosent", "info_nce", "siglip", "triplet"])
+def test_a_figure_has_the_colours_of_its_quantity(loss):
+    for place, step in enumerate(picture(seen(loss=loss))["steps"]):
+        if len(step["shape"]) != 2 or max(step["shape"]) > 64:
+            continue
+        found = seen(loss=loss, step=place)
+        shown = picture(found)["shown"]
+        legend = [number_of(text) for text in texts(drawn(found), "legend")]
+        if shown["signed"]:
+            assert legend[1] == 0
+            assert legend[0] == -legend[2] > 0
+        elif not shown["boolean"]:
+            assert legend == sorted(legend, reverse=True)
+            assert legend[2] >= 0
+
+
+def number_of(text):
+    return float(text.replace("−", "-"))
 
 
 def test_bars_are_one_for_each_pair_and_as_long_as_the_gradient():

@@ -97,6 +97,72 @@ def test_thumbnails_of_large_matrices_are_small_and_keep_the_mask():
     assert (shades[0, 40:] < 254).all()
 
 
+def thumbnail(made, name):
+    return next(step["thumbnail"] for step in made["steps"] if step["name"] == name)
+
+
+def test_zero_stays_the_middle_of_what_has_a_sign_whatever_the_values():
+    given = Data(example="cosent_batch")  # all its terms lie below 0, all its scores above
+    _, made = drawn(data=given)
+    assert made["shown"]["signed"]
+    for name in ("scores", "scaled", "differences", "terms"):
+        drawing = thumbnail(made, name)
+        assert drawing["signed"]
+        assert drawing["low"] == -drawing["high"] < 0
+    labels = thumbnail(made, "labels")
+    assert (labels["signed"], labels["low"], labels["high"]) == (False, 0, 1)
+    rows = tuple((f"a{i}", f"b{i}", str(label)) for i, label in enumerate((-1, 0, 1)))
+    _, made = drawn(data=Data(source="table", rows=rows))
+    assert thumbnail(made, "labels")["signed"]  # as the user says
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_no_parameter_turns_the_colours_of_a_step_into_others(loss):
+    def scales(parameters):
+        made = picture(explore(Scenario(data=RANDOM, loss=loss, parameters=parameters)))
+        return {
+            step["name"]: step["thumbnail"]["signed"]
+            for step in made["steps"]
+            if "thumbnail" in step
+        }
+
+    usual = scales(())
+    for parameter in LOSSES[loss].parameters:
+        if parameter.kind != "number":
+            continue
+        for value in (parameter.minimum or parameter.step, parameter.maximum):
+            assert scales(((parameter.name, value),)) == usual
+
+
+# What S0 prints for its batch: scores 0.1, 0.2, 0.8, 0.9 with labels 0, 0, 1, 1 at λ = 20.
+PRINTED = {
+    "scaled": [[2, 4, 16, 18]],
+    "differences": [[0, -2, -14, -16], [2, 0, -12, -14], [14, 12, 0, -2], [16, 14, 2, 0]],
+    "ordered": [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0]],
+    "terms": [
+        [-np.inf, -np.inf, -14, -16],
+        [-np.inf, -np.inf, -12, -14],
+        [-np.inf, -np.inf, -np.inf, -np.inf],
+        [-np.inf, -np.inf, -np.inf, -np.inf],
+    ],
+}
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_the_textbook_batch_shows_the_intermediates_of_its_source(name):
+    _, made = drawn(data=Data(example="cosent_batch"))
+    place = [step["name"] for step in made["steps"]].index(name)
+    _, made = drawn(data=Data(example="cosent_batch"), step=place, order="entry")
+    np.testing.assert_allclose(matrix(made["shown"]), PRINTED[name], atol=1e-5)
+
+
+def test_the_textbook_batch_has_the_loss_of_its_source():
+    """torch.logsumexp(torch.tensor([0, -14, -16, -12, -14]), dim=0)"""
+    _, made = drawn(data=Data(example="cosent_batch"))
+    printed = torch.tensor([0, -14, -16, -12, -14], dtype=torch.float64).logsumexp(0)
+    assert made["figures"]["loss"] == pytest.approx(float(printed), rel=1e-6)
+
+
 def test_levels_are_stacked_as_rows():
     _, made = drawn("hierarchical_cosent")
     assert made["shown"]["all_rows"] == 60

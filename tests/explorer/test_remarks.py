@@ -7,9 +7,10 @@ import dataclasses
 import pytest
 from scipy import stats
 
-from explorer.batch import make_batch
+from explorer.batch import batch_of_scores, make_batch
 from explorer.explore import explore
 from explorer.locale import LANGUAGES, catalogue
+from explorer.pairs import Pairs
 from explorer.remarks import remarks, statistics, suggested_scale
 from explorer.scenario import Data, Rules, Scenario
 from explorer.sources.random_batch import RandomBatch
@@ -53,8 +54,40 @@ def test_collapsed_similarities_are_called_so():
 def test_equal_labels_are_called_so():
     exploration = explore(on(pairs=4))
     nothing = dataclasses.replace(exploration.order, ordered=0, violated=0)
-    told = remarks(dataclasses.replace(exploration, order=nothing))
+    told = remarks(dataclasses.replace(exploration, order=nothing, gradient_norm=0.0))
     assert told[0].key == "labels_equal"
+
+
+def test_equal_labels_are_said_to_be_what_they_are_to_the_loss():
+    rows = tuple((f"first {word}", f"second {word}", "1") for word in ("one", "two", "three"))
+    table = Data(source="table", rows=rows)
+    assert "labels_equal" in said(Scenario(data=table, loss="cosent"))
+    found = said(Scenario(data=table, loss="cosine_mse"))
+    assert "labels_equal_felt" in found
+    assert "labels_equal" not in found
+    # A loss that looks for the own key needs no order.
+    assert not {"labels_equal", "labels_equal_felt"} & set(
+        said(Scenario(data=table, loss="info_nce"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("loss", "kind"), [("info_nce", "key"), ("supcon", "class"), ("softmax", "prototype")]
+)
+def test_a_batch_where_all_is_found_is_praised_for_it(loss, kind):
+    easy = on(loss, agreement=1.0, mislabelled=0.0, hard_negatives=0.0, labels="binary")
+    places = explore(easy).places
+    found = said(easy)
+    assert places.kind == kind
+    assert (f"all_{kind}" in found) == (places.first == places.anchors)
+    assert "in_order" not in found
+
+
+def test_a_single_pair_is_told_what_it_lacks():
+    rows = (("A cat sleeps.", "A dog barks.", "1"),)
+    scenario = Scenario(data=Data(source="table", rows=rows))
+    given = batch_of_scores(Pairs(("a",), ("b",), (1.0,), (0.5,)), Rules())
+    assert [remark.key for remark in remarks(explore(scenario, given))] == ["one_pair"]
 
 
 def test_at_most_three_unless_asked():
@@ -63,7 +96,7 @@ def test_at_most_three_unless_asked():
 
 def test_every_remark_has_its_sentence():
     keys = [key for key in catalogue("en") if key.startswith("remark.")]
-    assert len(keys) == 8
+    assert len(keys) >= 9
     for language in LANGUAGES:
         for key in keys:
             assert catalogue(language)[key].strip()

@@ -10,7 +10,7 @@ import zlib
 import pytest
 
 from explorer.problem import Problem
-from explorer.scenario import Data, Rules, Scenario, View
+from explorer.scenario import Data, Reading, Rules, Scenario, View
 from explorer.sources.random_batch import RandomBatch
 
 FULL = Scenario(
@@ -22,6 +22,14 @@ FULL = Scenario(
             ("😀", "‮abc", "0"),
         ),
         file="my pairs.csv",
+        reading=Reading(
+            total=9,
+            encoding="UTF-8",
+            limited=True,
+            drawn=True,
+            left_out=6,
+            reasons=((2, "problem.score_missing", (("column", "score"),)),),
+        ),
         random=RandomBatch(pairs=17, seed=3, labels="binary"),
         encoder="org/model",
         cross_encoder="org/cross",
@@ -96,6 +104,9 @@ def test_a_link_that_unpacks_to_very_much_is_refused():
     [
         ({"data": {"source": "web"}}, "scenario.data.source"),
         ({"data": {"rows": [["a", "b"]]}}, r"scenario.data.rows\[1\]"),
+        ({"data": {"reading": {"left_out": "many"}}}, "scenario.data.reading.left_out"),
+        ({"data": {"reading": {"reasons": [1]}}}, "scenario.data.reading.reasons"),
+        ({"data": {"reading": {"reasons": [[1, "a", "b"]]}}}, "scenario.data.reading.reasons"),
         ({"data": {"random": {"pairs": "many"}}}, "scenario.data.random.pairs"),
         ({"view": {"facet": "<b>"}}, "scenario.view.facet"),
         ({"view": {"pinned": [1]}}, "scenario.view.pinned"),
@@ -112,3 +123,13 @@ def test_a_link_that_unpacks_to_very_much_is_refused():
 def test_what_does_not_fit_is_named_by_its_place(chosen, where):
     with pytest.raises(Problem, match=where):
         Scenario.from_json(chosen)
+
+
+def test_what_is_not_shown_is_not_passed_on():
+    assert FULL.shown() == FULL
+    example = dataclasses.replace(FULL, data=dataclasses.replace(FULL.data, source="example"))
+    passed_on = Scenario.from_link(example.shown().to_link())
+    assert (passed_on.data.rows, passed_on.data.file) == ((), "")
+    assert passed_on.data.reading == Reading()
+    assert passed_on.data.encoder == FULL.data.encoder
+    assert passed_on.rules == FULL.rules

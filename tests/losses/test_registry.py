@@ -67,8 +67,10 @@ def test_the_definition_and_the_function_agree(spec):
 
 @pytest.mark.parametrize("spec", EVERY)
 def test_parameters_are_the_keywords_of_both_and_have_their_defaults(spec):
-    function = inspect.signature(spec.function).parameters
+    function = dict(inspect.signature(spec.function).parameters)
     definition = inspect.signature(spec.definition).parameters
+    gather = function.pop("gather", None)  # across processes, which a definition knows nothing of
+    assert gather is None or gather.default is False
     assert {n: a.default for n, a in function.items()} == {
         n: a.default for n, a in definition.items()
     }
@@ -130,6 +132,17 @@ def test_every_name_of_a_definition_has_latex_and_axes(spec, changed):
         assert symbol.latex.count("{") == symbol.latex.count("}")
         assert set(symbol.axes) <= AXES
         assert len(symbol.axes) == value.ndim, name
+
+
+@pytest.mark.parametrize(("spec", "changed"), NAMED_FORMS)
+def test_what_is_not_signed_never_falls_below_zero(spec, changed):
+    for seed in range(5):
+        given = inputs_for(spec, seed=seed)
+        for name, value in steps_of(
+            spec.definition, **given, **{**spec.defaults, **changed}
+        ).items():
+            if isinstance(value, Tensor) and not spec.symbols[name].signed:
+                assert bool((value >= 0).all()), name
 
 
 @pytest.mark.parametrize(("spec", "changed"), NAMED_FORMS)

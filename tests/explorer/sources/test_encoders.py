@@ -13,6 +13,7 @@ import huggingface_hub
 import numpy as np
 import pytest
 
+from explorer import progress
 from explorer.problem import Problem
 from explorer.sources import encoders, model_folders
 from explorer.sources.encoders import EMBEDDED, ContentCache, cross_scores, encode
@@ -84,10 +85,10 @@ def counting(monkeypatch):
 # The cache
 
 
-def test_only_new_sentences_are_encoded_in_one_call(counting):
+def test_only_new_sentences_are_encoded(counting):
     first = encode(["a", "bb", "a"])
     np.testing.assert_array_equal(first, [[1, 1], [2, 0], [1, 1]])
-    assert counting.calls == [["a", "bb"]]
+    assert counting.calls == [["bb", "a"]]
     encode(["bb", "a"])
     assert len(counting.calls) == 1
     np.testing.assert_array_equal(encode(["ccc", "a", "dd"]), [[3, 0], [1, 1], [2, 0]])
@@ -111,7 +112,58 @@ def test_threads_share_the_work(counting):
         thread.join()
     assert len(results) == 6
     assert all(np.array_equal(result, results[0]) for result in results)
-    assert counting.calls == [["a", "bb", "ccc"]]
+    assert counting.calls == [["ccc", "bb", "a"]]
+
+
+def test_a_cancelled_job_stops_between_two_batches_and_keeps_what_it_has(counting, monkeypatch):
+    sentences = [f"{'a' * place}" for place in range(1, 4 * encoders.BATCH + 1)]
+    told = []
+
+    def cancel_in_the_second(self, batch, **options):
+        job = progress.look("mine")
+        told.append((job.what, job.done, job.total))
+        if len(told) == 2:
+            assert progress.cancel("mine")
+        return CountingModel.encode(self, batch, **options)
+
+    counting.encode = types.MethodType(cancel_in_the_second, counting)
+    with pytest.raises(progress.Cancelled), progress.job("mine"):
+        encode(sentences)
+    assert told == [("encoding", 0, len(sentences)), ("encoding", 32, len(sentences))]
+    del counting.encode
+    np.testing.assert_array_equal(encode(sentences)[:, 0], range(1, len(sentences) + 1))
+    finished = [sentence for batch in counting.calls[:2] for sentence in batch]
+    later = [sentence for batch in counting.calls[2:] for sentence in batch]
+    assert sorted(finished + later) == sorted(sentences)
+    assert {len(batch) for batch in counting.calls} == {encoders.BATCH}
+
+
+def test_who_waits_for_another_says_so_and_can_be_cancelled(counting):
+    begun, go_on = threading.Event(), threading.Event()
+    counting.encode = lambda batch, **_: (begun.set(), go_on.wait(5), np.ones((1, 2)))[2]
+    ended = []
+
+    def waiting():
+        try:
+            with progress.job("waiting"):
+                encode(["b"])
+        except progress.Cancelled:
+            ended.append("cancelled")
+
+    first = threading.Thread(target=encode, args=(["a"],))
+    first.start()
+    assert begun.wait(5)
+    second = threading.Thread(target=waiting)
+    second.start()
+    while not (job := progress.look("waiting")) or job.what != "waiting":
+        time.sleep(0.01)
+    assert job.values == {"name": "counting"}
+    progress.cancel("waiting")
+    second.join(5)
+    assert ended == ["cancelled"]
+    assert first.is_alive()  # only the one that was cancelled
+    go_on.set()
+    first.join(5)
 
 
 def test_cache_stays_within_its_bytes_and_drops_the_least_used():

@@ -1,0 +1,279 @@
+// The sidebar of the Large batch page: where the pairs come from, the loss, its parameters.
+(window.LossPrismInstruments ??= {}).large_controls = (root, channel) => {
+  "use strict";
+  const { h, say, worded, show, tex } = LossPrism;
+  const given = window.LossPrismData.large;
+  const KINDS = ["random", "file", "explore"];
+  const PIECE = 2 ** 21; // bytes of a file that travel at a time
+  const grouped = (n) => n.toLocaleString(LossPrism.language());
+
+  // ---- Pieces ------------------------------------------------------------------------------
+
+  // A number that slides and can be typed. What does not fit is named, and stays until it does.
+  function slider({ key, symbol, low, high, step, logarithmic, change, name }) {
+    const from = logarithmic ? Math.max(low, 1e-6) : low;
+    const toTrack = (v) => (logarithmic ? Math.log(Math.max(v, from) / from) / Math.log(high / from) : (v - low) / (high - low));
+    const ofTrack = (t) => {
+      const v = logarithmic ? from * (high / from) ** t : low + t * (high - low);
+      const tidy = step >= 1 ? Math.round(logarithmic ? Number(v.toPrecision(2)) : v) : logarithmic ? Number(v.toPrecision(3)) : Math.round(v / step) * step;
+      return Number(Math.min(high, Math.max(low, tidy)).toPrecision(7));
+    };
+    const track = h("input", { type: "range", min: 0, max: 1000, step: 1 });
+    const box = h("input.lp-number", { type: "number", min: low, max: high, step: "any" });
+    track.dataset.parameter = name;
+    const wrong = h("p.lp-wrong", { hidden: true });
+    const words = worded("span", key);
+    const formula = h("span");
+    if (symbol) tex(formula, symbol);
+    const put = (v) => {
+      track.value = Math.round(1000 * toTrack(v));
+      track.style.setProperty("--lp-fill", `${track.value / 10}%`);
+      for (const input of [track, box]) input.setAttribute("aria-label", say(key));
+    };
+    const complain = (fits) => {
+      box.classList.toggle("lp-bad", !fits);
+      wrong.hidden = fits;
+      wrong.textContent = fits ? "" : say("ui.accepted", { low, high });
+    };
+    track.addEventListener("input", () => {
+      const v = ofTrack(track.value / 1000);
+      box.value = v;
+      put(v);
+      complain(true);
+      change(v);
+    });
+    box.addEventListener("input", () => {
+      const v = Number(box.value);
+      const fits = box.value.trim() !== "" && v >= low && v <= high && (step < 1 || Number.isInteger(v));
+      complain(fits);
+      if (fits) { put(v); change(v); }
+    });
+    return {
+      element: h("div.lp-slider", {}, h("div.lp-row", {}, h("span.lp-name", {}, formula, symbol ? " " : "", words), box), wrong, track),
+      set(v) {
+        if (document.activeElement !== box) { box.value = v; complain(true); }
+        put(v);
+      },
+    };
+  }
+  const labelled = (key, control) => h("label.lp-field", {}, worded("span", key), control);
+  const section = (key, ...children) => h("section", {}, worded("h2", key), ...children);
+
+  // ---- Random ------------------------------------------------------------------------------
+
+  const setRandom = (name, value) => channel.change({
+    source: { kind: "random", random: { ...given.first, ...channel.asked.source.random, [name]: value } },
+  });
+  const numbers = {};
+  const STEPS = { pairs: 1, dimension: 1, grades: 1, seed: 1 };
+  for (const [name, [low, most]] of Object.entries(given.random)) {
+    numbers[name] = slider({
+      key: `random.${name}`, low, high: name === "seed" ? 999 : most, step: STEPS[name] ?? 0.01,
+      logarithmic: name === "pairs", name: `random-${name}`, change: (v) => setRandom(name, v),
+    });
+  }
+  const kinds = h("select", { id: "lp-large-labels", onchange: () => setRandom("labels", kinds.value) },
+    ["binary", "graded", "continuous"].map((kind) => worded("option", `random.labels.${kind}`, { value: kind })));
+  const sizes = h("div.lp-sizes", {}, [10_000, 100_000, 1_000_000].map((n) => h("button.lp-button", {
+    type: "button", onclick: () => setRandom("pairs", n),
+  }, grouped(n))));
+
+  // ---- File --------------------------------------------------------------------------------
+
+  const chooser = h("input", { type: "file", id: "lp-large-file", accept: ".csv,.tsv,.txt,.jsonl,.json,.parquet", hidden: true });
+  const drop = h("button.lp-drop", { type: "button", onclick: () => chooser.click() },
+    worded("b", "ui.drop_file"), worded("span", "large.file_kinds"));
+  const arriving = h("progress", { hidden: true, max: 1 });
+  const giveUp = worded("button.lp-button", "ui.stop", { type: "button", hidden: true, onclick: () => { sending = null; } });
+  const fileNote = h("p.lp-note");
+  const columns = h("div.lp-columns");
+  const skipped = h("ul.lp-skipped", { hidden: true });
+  const encoder = h("input", { type: "text", id: "lp-large-encoder", spellcheck: false, placeholder: given.encoder });
+  const useEncoder = worded("button.lp-button", "ui.use_encoder", {
+    type: "button", onclick: () => channel.change({ source: { ...channel.asked.source, encoder: encoder.value.trim() || given.encoder } }),
+  });
+  chooser.addEventListener("change", () => { if (chooser.files[0]) send(chooser.files[0]); chooser.value = ""; });
+  drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("lp-over"); });
+  drop.addEventListener("dragleave", () => drop.classList.remove("lp-over"));
+  drop.addEventListener("drop", (event) => {
+    event.preventDefault();
+    drop.classList.remove("lp-over");
+    if (event.dataTransfer.files[0]) send(event.dataTransfer.files[0]);
+  });
+
+  const encoded = (blob) => new Promise((done, fail) => {
+    const reader = new FileReader();
+    reader.onload = () => done(reader.result.slice(reader.result.indexOf(",") + 1));
+    reader.onerror = () => fail(reader.error);
+    reader.readAsDataURL(blob);
+  });
+
+  // The file goes over piece by piece; the server names it by its content.
+  let sending = null;
+  async function send(file) {
+    if (file.size > given.bytes) {
+      channel.warn({ key: "problem.large_file_too_large", values: { name: file.name, most: given.bytes / 2 ** 20 } });
+      return;
+    }
+    sending = file;
+    const token = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    const parts = { name: file.name, token };
+    channel.warn(null);
+    fileNote.textContent = file.name;
+    arriving.hidden = giveUp.hidden = false;
+    let answer = null;
+    for (let start = 0; start === 0 || start < file.size; start += PIECE) {
+      arriving.value = start / Math.max(file.size, 1);
+      answer = await ask("hand_in", { ...parts, start, content: await encoded(file.slice(start, start + PIECE)), last: start + PIECE >= file.size });
+      if (sending !== file || answer.error) break;
+    }
+    if (sending !== file || answer.error) await ask("hand_in", { token, forget: true });
+    if (sending && sending !== file) return; // another file was chosen meanwhile
+    arriving.hidden = giveUp.hidden = true;
+    if (!sending) { fileNote.textContent = say("large.not_sent", parts); return; }
+    sending = null;
+    if (answer.error) { channel.warn(answer.error); return; }
+    channel.change({ source: { kind: "file", file: answer.file, name: file.name, columns: {}, encoder: encoder.value.trim() || given.encoder } });
+  }
+
+  const ask = async (name, request) => {
+    try { return (await channel.server[name](request)) ?? { error: LossPrism.GONE }; } catch { return { error: LossPrism.GONE }; }
+  };
+
+  const ROLES = ["first", "second", "score", "similarity"];
+  let described = "";
+  async function describe() {
+    const { source } = channel.asked;
+    const key = JSON.stringify([source.file, source.columns, source.header, LossPrism.language()]);
+    if (source.kind !== "file" || key === described) return;
+    described = key;
+    let answer;
+    do {
+      answer = await ask("describe_file", { source });
+      if (answer.working) await new Promise((done) => { setTimeout(done, 300); });
+    } while (answer.working && described === key);
+    if (described !== key || answer.error) return; // the problem is told with the blocks
+    fileNote.textContent = say(answer.limited ? "large.file_limited" : "large.file_read", {
+      name: source.name, used: grouped(answer.used), total: grouped(answer.total),
+    });
+    const set = (part) => channel.change({ source: { ...source, ...part } });
+    const roles = "anchor" in answer.chosen ? Object.keys(answer.chosen) : ROLES;
+    const pick = (role) => {
+      const none = worded("option", "large.no_column", { value: "" });
+      const select = h("select", {
+        onchange: () => set({ columns: { ...answer.chosen, [role]: select.value } }),
+      }, none, answer.columns.map((column) => h("option", { value: column }, column)));
+      select.value = answer.chosen[role] ?? "";
+      return labelled(`column.${role}`, select);
+    };
+    const header = h("input", { type: "checkbox", checked: answer.header, onchange: () => set({ header: header.checked, columns: {} }) });
+    columns.replaceChildren(...roles.map(pick), h("label.lp-check", {}, header, worded("span", "ui.has_header")));
+    skipped.hidden = answer.skipped === 0;
+    const more = answer.skipped - answer.told.length;
+    skipped.replaceChildren(
+      h("li", {}, h("b", {}, say("ui.skipped", { count: answer.skipped }))),
+      ...answer.told.map(({ row, key: why, values }) => h("li", {}, say("ui.row_skipped", { row, reason: say(why, values) }))),
+      ...(more > 0 ? [h("li", {}, say("ui.more_skipped", { count: more }))] : []));
+  }
+
+  // ---- The Explore page's batch ------------------------------------------------------------
+
+  const link = h("input", { type: "text", id: "lp-large-link", spellcheck: false });
+  const openLink = worded("button.lp-button", "large.open_link", {
+    type: "button", onclick: () => channel.change({ source: { kind: "explore", link: link.value.trim().split("#").pop() } }),
+  });
+
+  // ---- Tabs --------------------------------------------------------------------------------
+
+  const rest = Object.keys(numbers).filter((name) => !["pairs", "dimension", "grades"].includes(name));
+  const panels = {
+    random: h("div.lp-panel", {}, numbers.pairs.element, sizes, labelled("random.labels", kinds), numbers.grades.element,
+      numbers.dimension.element, rest.map((name) => numbers[name].element)),
+    file: h("div.lp-panel", {}, chooser, drop, arriving, giveUp, fileNote, columns, skipped,
+      worded("p.lp-note", "large.encoder_note"), labelled("ui.encoder", encoder), useEncoder),
+    explore: h("div.lp-panel", {}, worded("p.lp-note", "large.explore_note"), labelled("large.link", link), openLink),
+  };
+  let tab = "random";
+  const tabs = Object.fromEntries(KINDS.map((kind) => [kind, worded("button.lp-tab", `large.source.${kind}`, {
+    type: "button", role: "tab", id: `lp-large-${kind}`, onclick: () => { tab = kind; showTab(); },
+  })]));
+  function showTab() {
+    for (const kind of KINDS) {
+      tabs[kind].setAttribute("aria-selected", String(kind === tab));
+      panels[kind].hidden = kind !== tab;
+    }
+  }
+
+  // ---- Loss --------------------------------------------------------------------------------
+
+  const lossChoice = h("select", { id: "lp-large-loss", onchange: () => channel.change({ loss: lossChoice.value, parameters: {} }) });
+  const FAMILIES = ["split", "streamed", "in_batch"];
+  const family = ({ most, vectors }) => (vectors ? "in_batch" : most > 100_000 ? "split" : "streamed");
+  for (const name of FAMILIES) {
+    const members = Object.entries(given.losses).filter(([, loss]) => family(loss) === name);
+    const box = h("optgroup", {}, members.map(([id]) => h("option", { value: id }, LossPrism.losses[id].title)));
+    box.dataset.group = name;
+    lossChoice.append(box);
+  }
+  const lossNote = h("p.lp-note");
+  const parameters = h("div.lp-parameters");
+  let built = "";
+  let controls = {};
+  function buildParameters() {
+    const { loss } = channel.asked;
+    if (built === loss + LossPrism.language()) return;
+    built = loss + LossPrism.language();
+    const set = (name, value) => channel.change({ parameters: { ...channel.asked.parameters, [name]: value } });
+    controls = Object.fromEntries((given.losses[loss]?.parameters ?? []).map((p) => {
+      const change = (v) => set(p.name, v);
+      if (p.kind !== "choice") {
+        return [p.name, slider({ key: `parameter.${p.name}`, symbol: p.symbol, low: p.minimum, high: p.maximum, step: p.step, logarithmic: p.logarithmic, change, name: p.name })];
+      }
+      const select = h("select", { onchange: () => change(select.value) },
+        p.choices.map((choice) => worded("option", `choice.${choice}`, { value: choice })));
+      return [p.name, { element: labelled(`parameter.${p.name}`, select), set: (v) => { select.value = v; } }];
+    }));
+    parameters.replaceChildren(...Object.values(controls).map((control) => control.element));
+  }
+
+  root.append(
+    section("large.loss", lossChoice, lossNote, parameters),
+    // Folded where the screen is small, so that the map is in sight.
+    h("details.lp-fold", { open: window.innerWidth > 760 }, worded("summary", "large.data"), h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), Object.values(panels)),
+  );
+
+  function fill() {
+    const { source, loss, parameters: chosen } = channel.asked;
+    const spec = given.losses[loss];
+    buildParameters();
+    lossChoice.value = loss;
+    lossNote.textContent = spec ? say(`large.family.${family(spec)}`, { most: grouped(spec.most) }) : "";
+    for (const p of spec?.parameters ?? []) controls[p.name].set(chosen[p.name] ?? p.default);
+    if (source.kind === "random") {
+      for (const [name, control] of Object.entries(numbers)) control.set(source.random[name]);
+      kinds.value = source.random.labels;
+      numbers.grades.element.hidden = source.random.labels !== "graded";
+    }
+    numbers.dimension.element.hidden = !spec?.vectors;
+    if (source.encoder) encoder.value = source.encoder;
+    if (source.link) link.value = source.link;
+    describe();
+  }
+
+  let kindShown = "";
+  function state() {
+    if (kindShown !== channel.asked.source.kind) tab = kindShown = channel.asked.source.kind;
+    showTab();
+    fill();
+  }
+  function words() {
+    for (const group of lossChoice.querySelectorAll("optgroup")) group.label = say(`large.group.${group.dataset.group}`);
+    sizes.querySelectorAll("button").forEach((button, i) => { button.textContent = grouped([10_000, 100_000, 1_000_000][i]); });
+    // The scene that the Explore page was last at.
+    try { link.placeholder = ""; link.value ||= localStorage.getItem("lossprism.scene") ?? ""; } catch { /* private window */ }
+  }
+
+  channel.on("state", state);
+  channel.on("language", () => { words(); fill(); LossPrism.reword(root); });
+  words();
+};

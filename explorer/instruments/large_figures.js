@@ -1,0 +1,68 @@
+// The head of the Large batch page: the loss with its formula, and what it comes to.
+(window.LossPrismInstruments ??= {}).large_figures = (root, channel) => {
+  "use strict";
+  const { h, say, worded, show, percent, read, tex } = LossPrism;
+  const grouped = (n) => n.toLocaleString(LossPrism.language());
+
+  const name = h("h1");
+  const about = h("p.lp-about");
+  const formula = h("div.lp-headline");
+  const KEYS = ["loss", "gradient", "violated", "effective", "memory", "time"];
+  const figures = Object.fromEntries(KEYS.map((key) => {
+    const [value, extra] = [h("strong"), h("small")];
+    const box = h("div.lp-figure", { "data-title": `large.figure.${key}.about`, id: `lp-large-figure-${key}` },
+      worded("span", `large.figure.${key}`), value, extra);
+    return [key, { box, value, extra }];
+  }));
+  root.append(
+    h("div.lp-head", {}, h("div", {}, name, about), formula),
+    h("div.lp-strip-of-figures", {}, KEYS.map((key) => figures[key].box)),
+  );
+  LossPrism.reword(root);
+
+  function headline() {
+    const { loss, parameters } = channel.asked;
+    const spec = LossPrism.losses[loss];
+    if (!spec) return;
+    const form = spec.conventions[""];
+    const variant = Object.entries(parameters).map(([key, value]) => form.variants[`${key}=${value}`]).find(Boolean);
+    name.textContent = spec.title;
+    about.textContent = say(`loss.${loss}.about`);
+    tex(formula, `\\mathcal L = ${variant ?? form.formula}`, true);
+  }
+
+  function put(key, value, extra = "") {
+    figures[key].value.textContent = value;
+    figures[key].extra.textContent = extra;
+  }
+
+  function draw() {
+    const found = channel.answer.figures;
+    put("loss", show(found.loss, 6), say("large.pairs", { count: grouped(found.pairs) }));
+    put("gradient", show(found.gradient, 3), say("figure.by_scores"));
+    const size = found.bytes / 2 ** 20;
+    put("memory", say("large.about_mb", { size: size < 10 ? size.toFixed(1) : size.toFixed(0) }), say("large.instead", { size: written(found.terms * 8) }));
+    put("time", `${channel.answer.milliseconds.toFixed(0)} ms`, channel.answer.device);
+  }
+
+  // What the terms themselves would take.
+  function written(bytes) {
+    const units = ["B", "kB", "MB", "GB", "TB"];
+    const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
+    return `${show(bytes / 1000 ** step, 3)} ${units[step]}`;
+  }
+
+  function more() {
+    const { violated, compared, effective } = channel.details;
+    put("violated", compared ? percent(violated / compared) : "—",
+      compared ? say("figure.of", { part: grouped(violated), all: grouped(compared) }) : "");
+    const count = read(effective);
+    put("effective", count === null ? "—" : count >= 1e5 ? show(count, 4) : grouped(Math.round(count)),
+      say("figure.of_terms", { all: grouped(channel.answer.figures.terms) }));
+  }
+
+  channel.on("state", headline);
+  channel.on("answer", draw);
+  channel.on("details", more);
+  channel.on("language", () => { headline(); if (channel.answer) draw(); if (channel.details) more(); });
+};

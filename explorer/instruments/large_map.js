@@ -1,0 +1,477 @@
+// The map of a matrix that nobody could store: blocks that can be entered, down to single cells.
+(window.LossPrismInstruments ??= {}).large_map = (root, channel) => {
+  "use strict";
+  const { h, say, worded, show, percent, floats, clip } = LossPrism;
+  const FACETS = ["total", "share", "largest", "masked"];
+  const LONGEST = 560; // of a side, in pixels
+  const grouped = (n) => n.toLocaleString(LossPrism.language());
+
+  // ---- Furniture ---------------------------------------------------------------------------
+
+  let facet = "total";
+  const tabs = Object.fromEntries(FACETS.map((name) => [name, worded("button.lp-tab", `large.facet.${name}`, {
+    type: "button", role: "tab", onclick: () => { facet = name; draw(); },
+  })]));
+  const back = h("button.lp-square", { type: "button", id: "lp-large-back", "data-title": "large.back", onclick: () => channel.back() }, "←");
+  const forward = h("button.lp-square", { type: "button", "data-title": "large.forward", onclick: () => channel.forward() }, "→");
+  const crumbs = h("nav.lp-crumbs", { "data-title": "large.way" });
+  const tableButton = worded("button.lp-button", "ui.as_table", { type: "button", "aria-pressed": "false", onclick: toggleTable });
+  const canvas = h("canvas", { tabIndex: 0, role: "application" });
+  const cellMark = h("div.lp-cell", { hidden: true });
+  const rowBand = h("div.lp-band", { hidden: true });
+  const columnBand = h("div.lp-band", { hidden: true });
+  const lasso = h("div.lp-lasso", { hidden: true });
+  const stage = h("div.lp-stage", {}, canvas, rowBand, columnBand, cellMark, lasso);
+  const legend = h("canvas.lp-legend", { width: 12, height: 128 });
+  const [high, middle, low] = [h("span"), h("span"), h("span")];
+  const rowName = h("div.lp-axis.lp-row-axis");
+  const columnName = h("div.lp-axis.lp-column-axis");
+  const rowTicks = h("div.lp-ticks.lp-row-ticks.lp-label-ticks", { "aria-hidden": "true" });
+  const columnTicks = h("div.lp-ticks.lp-column-ticks", { "aria-hidden": "true" });
+  const rowStrip = h("canvas.lp-label-strip", { "aria-hidden": "true" });
+  const columnStrip = h("canvas.lp-label-strip", { "aria-hidden": "true" });
+  const note = h("p.lp-note");
+  const card = h("div.lp-card");
+  const spoken = h("div.lp-spoken", { "aria-live": "polite" });
+  const table = LossPrism.table({
+    key: "large.blocks", sorted: null, most: 20,
+    columns: [
+      { key: "large.rows", cell: (b) => span("rows", b.row), by: (b) => b.row },
+      { key: "large.columns", cell: (b) => span("columns", b.column), by: (b) => b.column },
+      { key: "large.facet.total", cell: (b) => show(b.total), by: (b) => b.total },
+      { key: "large.facet.share", cell: (b) => percent(b.share), by: (b) => b.share },
+      { key: "large.facet.largest", cell: (b) => show(b.largest), by: (b) => b.largest },
+      { key: "large.facet.masked", cell: (b) => percent(b.masked), by: (b) => b.masked },
+    ],
+    reach: (b) => point([b.row, b.column]), leave: () => point(null),
+  });
+  table.element.hidden = true;
+  const enter = (event) => {
+    const { row } = event.target.closest("tbody tr") ?? {};
+    if (row) open([row.row, row.column]);
+  };
+  table.element.addEventListener("click", enter);
+  table.element.addEventListener("keydown", (event) => { if (event.key === "Enter") enter(event); });
+  root.append(
+    h("div.lp-bar", {}, h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), tableButton),
+    h("div.lp-way", {}, back, forward, crumbs),
+    h("div.lp-frame", {}, rowName, rowTicks, rowStrip, h("div", {}, stage, columnStrip, columnTicks, columnName),
+      h("div.lp-legend-box", {}, legend, h("div.lp-scale", {}, high, middle, low))),
+    note, table.element, card, spoken,
+  );
+
+  // ---- What is shown -----------------------------------------------------------------------
+
+  let shown = null; // the answer with its arrays unpacked
+  let pointed = null; // [row, column] of a block
+  let pinned = null;
+  let size = { width: 1, height: 1 };
+  const offscreen = document.createElement("canvas");
+  const hatchTile = document.createElement("canvas");
+
+  function take() {
+    const { answer } = channel;
+    shown = {
+      ...answer,
+      height: answer.rows.edges.length - 1,
+      width: answer.columns.edges.length - 1,
+      ...Object.fromEntries(FACETS.map((name) => [name, floats(answer[name])])),
+    };
+    shown.single = shown.rows.items.length > 0 && shown.columns.items.length > 0;
+    pointed = pinned = null;
+    draw();
+    describe();
+    if (!table.element.hidden) fillTable();
+    if (channel.announce) { channel.announce = false; spoken.textContent = whereabouts(); }
+  }
+
+  const at = (row, column) => row * shown.width + column;
+  const isEmpty = (row, column) => shown.masked[at(row, column)] === 1;
+
+  // ---- Drawing -----------------------------------------------------------------------------
+
+  // Shares count from 0. Terms have a meaning on either side of 0, sums of many have none.
+  function range(values) {
+    if (facet === "masked") return [0, 1];
+    let [least, largest] = [Infinity, -Infinity];
+    for (const v of values) {
+      if (v < least && v > -Infinity) least = v;
+      if (v > largest && v < Infinity) largest = v;
+    }
+    if (least > largest) return [0, 0];
+    if (facet === "share") return [0, largest];
+    const terms = facet === "largest" || shown.single;
+    if (!terms || least >= 0 || largest <= 0) return [least, largest];
+    const reach = Math.max(-least, largest);
+    return [-reach, reach];
+  }
+
+  function paint(least, largest, ramp) {
+    const { width, height } = shown;
+    const values = shown[facet];
+    offscreen.width = width;
+    offscreen.height = height;
+    const image = new ImageData(width, height);
+    const pixels = new Uint32Array(image.data.buffer);
+    const colours = LossPrism.colours(ramp);
+    const factor = largest > least ? 255 / (largest - least) : 0;
+    for (let i = 0; i < pixels.length; i += 1) {
+      if (shown.masked[i] === 1) continue;
+      // The mask's ramp is dark where cells take part.
+      const v = facet === "masked" ? 1 - values[i] : values[i];
+      pixels[i] = colours[Math.max(0, Math.min(255, ((v - least) * factor + 0.5) | 0))];
+    }
+    offscreen.getContext("2d").putImageData(image, 0, 0);
+  }
+
+  function pattern(context, ratio) {
+    const side = Math.round(6 * ratio);
+    hatchTile.width = hatchTile.height = side;
+    const line = hatchTile.getContext("2d");
+    line.strokeStyle = LossPrism.palette().hatch;
+    line.lineWidth = ratio;
+    line.beginPath();
+    for (const shift of [-side, 0, side]) {
+      line.moveTo(shift, side);
+      line.lineTo(shift + side, 0);
+    }
+    line.stroke();
+    return context.createPattern(hatchTile, "repeat");
+  }
+
+  // What the names, labels and legend beside the map leave free.
+  function room() {
+    const frame = root.querySelector(".lp-frame");
+    const gap = parseFloat(getComputedStyle(frame).columnGap);
+    const beside = [rowName, rowTicks, rowStrip, legend.parentElement].map((box) => box.offsetWidth);
+    return frame.clientWidth - beside.reduce((sum, width) => sum + width + (width && gap), 0) - 4;
+  }
+
+  function draw() {
+    if (!shown) return;
+    const ratio = window.devicePixelRatio || 1;
+    const side = Math.max(180, Math.min(LONGEST, room()));
+    // Few bands make a lower map, never one that cannot be hit.
+    size = { width: side, height: Math.round(side * Math.min(1, Math.max(0.1, shown.height / 12))) };
+    const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
+    Object.assign(canvas, { width, height });
+    for (const box of [canvas, stage]) Object.assign(box.style, { width: `${size.width}px`, height: `${size.height}px` });
+    const [least, largest] = range(shown[facet]);
+    const ramp = facet === "masked" ? "mask" : least < 0 && largest > 0 && least === -largest ? "diverging" : "sequential";
+    paint(least, largest, ramp);
+    const context = canvas.getContext("2d");
+    context.imageSmoothingEnabled = false;
+    context.fillStyle = pattern(context, ratio);
+    context.fillRect(0, 0, width, height); // what the blocks leave free is masked
+    context.globalCompositeOperation = "destination-out";
+    fillPresent(context, width, height);
+    context.globalCompositeOperation = "source-over";
+    context.drawImage(offscreen, 0, 0, width, height);
+    drawLegend(least, largest, ramp);
+    for (const [name, button] of Object.entries(tabs)) button.setAttribute("aria-selected", String(name === facet));
+    labels(rowTicks, rowStrip, shown.rows, size.height, true);
+    labels(columnTicks, columnStrip, shown.columns, size.width, false);
+    canvas.dataset.drawn = String(channel.drawn ?? 0);
+    mark();
+  }
+
+  // Take the hatching away where terms are, so that no colour mixes with it.
+  function fillPresent(context, width, height) {
+    const { width: columns, height: rows } = shown;
+    for (let row = 0; row < rows; row += 1) {
+      for (let from = 0; from < columns; from += 1) {
+        if (shown.masked[at(row, from)] === 1) continue;
+        let to = from;
+        while (to < columns && shown.masked[at(row, to)] !== 1) to += 1;
+        const [x, y] = [Math.floor((from * width) / columns), Math.floor((row * height) / rows)];
+        context.fillRect(x, y, Math.ceil((to * width) / columns) - x, Math.ceil(((row + 1) * height) / rows) - y);
+        from = to;
+      }
+    }
+  }
+
+  function drawLegend(least, largest, ramp) {
+    const colours = LossPrism.colours(ramp);
+    const context = legend.getContext("2d");
+    for (let y = 0; y < 128; y += 1) {
+      context.fillStyle = LossPrism.css(colours, 255 - y * 2);
+      context.fillRect(0, y, 12, 1);
+    }
+    const unit = facet === "share" ? percent : (v) => show(v, 3);
+    if (facet === "masked") {
+      [high.textContent, middle.textContent, low.textContent] = ["0%", "50%", "100%"];
+      return;
+    }
+    high.textContent = unit(largest);
+    middle.textContent = unit((least + largest) / 2);
+    low.textContent = unit(least);
+  }
+
+  // The labels along a side: a strip that darkens with the label, and their names.
+  function labels(box, strip, axis, length, upright) {
+    const bands = axis.edges.length - 1;
+    const [from, to] = [axis.edges[0], axis.edges.at(-1)];
+    Object.assign(strip, upright ? { width: 6, height: bands } : { width: bands, height: 6 });
+    strip.style[upright ? "height" : "width"] = `${length}px`;
+    const [least, largest] = [Math.min(...axis.labels[0]), Math.max(...axis.labels[1])];
+    const colours = LossPrism.colours("sequential");
+    const context = strip.getContext("2d");
+    for (let i = 0; i < bands; i += 1) {
+      const middleLabel = (axis.labels[0][i] + axis.labels[1][i]) / 2;
+      const share = largest > least ? (middleLabel - least) / (largest - least) : 0.5;
+      context.fillStyle = LossPrism.css(colours, 30 + 210 * share);
+      if (upright) context.fillRect(0, i, 6, 1);
+      else context.fillRect(i, 0, 1, 6);
+    }
+    box.style[upright ? "height" : "width"] = `${length}px`;
+    const place = (position) => ((position - from) / (to - from)) * length;
+    const marks = axis.levels.length
+      ? axis.levels.map(({ label, start, stop }) => ({ text: show(label), where: (place(start) + place(stop)) / 2 }))
+      : Array.from({ length: 6 }, (_, i) => {
+        const band = Math.min(bands - 1, Math.round(((i + 0.5) * bands) / 6));
+        return { text: show(axis.labels[0][band], 2), where: ((band + 0.5) / bands) * length };
+      });
+    let last = -Infinity;
+    const room = upright ? 14 : 30;
+    box.replaceChildren(...marks.filter(({ where }) => {
+      if (where - last < room) return false;
+      last = where;
+      return true;
+    }).map(({ text, where }) => {
+      const line = h("span", {}, text);
+      line.style[upright ? "top" : "left"] = `${where}px`;
+      return line;
+    }));
+  }
+
+  // ---- Words -------------------------------------------------------------------------------
+
+  // A band as a reader counts it: 1 to 3,907.
+  function span(side, index) {
+    const { edges } = shown[side];
+    const [from, to] = [edges[index] + 1, edges[index + 1]];
+    return from === to ? grouped(from) : `${grouped(from)}–${grouped(to)}`;
+  }
+  const interval = ([lows, highs], index) => (lows[index] === highs[index]
+    ? show(lows[index], 3) : say("large.from_to", { low: show(lows[index], 3), high: show(highs[index], 3) }));
+  const named = (window) => (window ? say("large.part", {
+    rows: `${grouped(window[0] + 1)}–${grouped(window[1])}`, columns: `${grouped(window[2] + 1)}–${grouped(window[3])}`,
+  }) : say("large.all"));
+  const whereabouts = () => say("large.now", { where: named(channel.window), rows: shown.height, columns: shown.width });
+
+  function describe() {
+    const axis = (side, count) => say("ui.axis", { what: say(`axis.${shown[side].name}`), count: grouped(count) });
+    const role = (side) => (shown[side].name === "pair" ? ` · ${say(side === "rows" ? "large.lower" : "large.higher")}` : "");
+    rowName.textContent = axis("rows", shown.rows.edges.at(-1) - shown.rows.edges[0]) + role("rows");
+    columnName.textContent = axis("columns", shown.columns.edges.at(-1) - shown.columns.edges[0]) + role("columns");
+    const each = (side) => shown[side].edges[1] - shown[side].edges[0];
+    const whole = shown.single ? say("large.cells_note")
+      : say("large.blocks_note", { rows: grouped(each("rows")), columns: grouped(each("columns")), cells: grouped(each("rows") * each("columns")) });
+    note.textContent = shown.of_weights ? `${whole} ${say("large.of_weights")}` : whole;
+    canvas.setAttribute("aria-label", `${whereabouts()} ${say("large.keys")}`);
+    back.disabled = channel.past.length === 0;
+    forward.disabled = channel.future.length === 0;
+    const way = channel.past.map((window, place) => ({ window, place })).slice(-3);
+    crumbs.replaceChildren(
+      ...way.flatMap(({ window, place }) => [
+        h("button.lp-crumb", { type: "button", onclick: () => channel.backTo(place) }, named(window)), h("span", { "aria-hidden": "true" }, "›")]),
+      h("b", { "aria-current": "true" }, named(channel.window)));
+    showCard();
+  }
+
+  function facts(row, column) {
+    const i = at(row, column);
+    if (isEmpty(row, column)) return [say(shown.single ? "ui.takes_no_part" : "large.all_masked")];
+    const told = [];
+    if (shown.single) told.push(say("large.term_is", { value: show(shown.total[i]) }));
+    else told.push(say("large.total_is", { value: show(shown.total[i]) }));
+    told.push(say("large.share_is", { share: percent(shown.share[i]) }));
+    if (!shown.single) {
+      told.push(say(shown.bounded ? "large.none_above" : "large.largest_is", { value: show(shown.largest[i]) }));
+      told.push(shown.masked[i] > 0 ? say("large.masked_is", { share: percent(shown.masked[i]) }) : say("large.none_masked"));
+    }
+    return told;
+  }
+
+  function side(which, index) {
+    const { name, items } = shown[which];
+    const one = say(which === "rows" ? "ui.row" : "ui.column");
+    if (items.length) {
+      const item = items[index];
+      const lines = item.side ? [item[item.side]] : [item.first, item.second];
+      return h("div.lp-side", {}, h("b", {}, `${one} ${grouped(shown[which].edges[index] + 1)}: ${say(`axis.one.${name}`)} #${grouped(item.entry + 1)}`),
+        lines.filter(Boolean).map((line) => h("p", { title: line }, clip(line, 160))),
+        h("small", {}, say("ui.pair_facts", { label: show(item.label), score: show(item.score) })));
+    }
+    const { edges, labels: known, scores } = shown[which];
+    return h("div.lp-side", {}, h("b", {}, `${say(which === "rows" ? "large.rows" : "large.columns")} ${span(which, index)}`),
+      h("p", {}, say("large.band_labels", { range: interval(known, index), count: grouped(edges[index + 1] - edges[index]) })),
+      h("small", {}, say("large.band_scores", { range: interval(scores, index) })));
+  }
+
+  function showCard() {
+    const here = pointed ?? pinned;
+    if (!shown || !here) { card.replaceChildren(h("p.lp-hint", {}, say("large.hint"))); return; }
+    card.replaceChildren(
+      h("div.lp-sides", {}, side("rows", here[0]), side("columns", here[1])),
+      h("div.lp-facts", {}, facts(...here).map((fact) => h("span", {}, fact))));
+  }
+
+  // ---- Pointing and moving -----------------------------------------------------------------
+
+  function point(next) {
+    pointed = next;
+    mark();
+    showCard();
+  }
+
+  function place(element, row, column, rows, columns) {
+    const [tall, wide] = [size.height / shown.height, size.width / shown.width];
+    element.hidden = false;
+    element.style.transform = `translate(${column * wide}px, ${row * tall}px)`;
+    element.style.width = `${Math.max(columns * wide, 3)}px`;
+    element.style.height = `${Math.max(rows * tall, 3)}px`;
+  }
+
+  function mark() {
+    const here = pointed ?? pinned;
+    for (const element of [cellMark, rowBand, columnBand]) element.hidden = true;
+    if (!shown || !here) return;
+    place(cellMark, ...here, 1, 1);
+    place(rowBand, here[0], 0, 1, shown.width);
+    place(columnBand, 0, here[1], shown.height, 1);
+  }
+
+  const windowOf = (top, left, bottom, right) => [
+    shown.rows.edges[top], shown.rows.edges[bottom + 1], shown.columns.edges[left], shown.columns.edges[right + 1]];
+
+  // A block is entered; a single cell stays where it is, marked.
+  function open([row, column]) {
+    if (shown.single) { pinned = [row, column]; point(pinned); return; }
+    if (isEmpty(row, column)) { spoken.textContent = say("large.all_masked"); return; }
+    channel.zoom(windowOf(row, column, row, column));
+  }
+
+  function blockUnder(event) {
+    const box = canvas.getBoundingClientRect();
+    const row = Math.floor(((event.clientY - box.top) / box.height) * shown.height);
+    const column = Math.floor(((event.clientX - box.left) / box.width) * shown.width);
+    const inside = row >= 0 && column >= 0 && row < shown.height && column < shown.width;
+    return inside ? [row, column] : null;
+  }
+  const within = (value, most) => Math.max(0, Math.min(most - 1, value));
+
+  let drag = null;
+  canvas.addEventListener("pointerdown", (event) => {
+    if (!shown || event.button !== 0 || event.pointerType === "touch") return;
+    drag = { x: event.clientX, y: event.clientY, from: blockUnder(event) };
+    canvas.setPointerCapture(event.pointerId);
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (!shown) return;
+    if (!drag) { point(blockUnder(event)); return; }
+    const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
+    if (lasso.hidden && Math.hypot(dx, dy) < 6) return;
+    const box = canvas.getBoundingClientRect();
+    lasso.hidden = false;
+    lasso.style.left = `${Math.min(event.clientX, drag.x) - box.left}px`;
+    lasso.style.top = `${Math.min(event.clientY, drag.y) - box.top}px`;
+    lasso.style.width = `${Math.abs(dx)}px`;
+    lasso.style.height = `${Math.abs(dy)}px`;
+  });
+  canvas.addEventListener("pointerup", (event) => {
+    if (!drag || !shown) return;
+    const { from } = drag;
+    const far = !lasso.hidden;
+    drag = null;
+    lasso.hidden = true;
+    if (!far) { const to = blockUnder(event); if (to) open(to); return; }
+    // A drag may end outside the map: it then reaches to the edge.
+    const box = canvas.getBoundingClientRect();
+    const row = within(Math.floor(((event.clientY - box.top) / box.height) * shown.height), shown.height);
+    const column = within(Math.floor(((event.clientX - box.left) / box.width) * shown.width), shown.width);
+    channel.zoom(windowOf(Math.min(from[0], row), Math.min(from[1], column), Math.max(from[0], row), Math.max(from[1], column)));
+  });
+  canvas.addEventListener("pointercancel", () => { drag = null; lasso.hidden = true; });
+  canvas.addEventListener("pointerleave", () => { if (!drag) point(null); });
+  canvas.addEventListener("click", (event) => { // a touch has no drag, so that the page still scrolls
+    if (shown && event.pointerType === "touch" && blockUnder(event)) open(blockUnder(event));
+  });
+
+  // The wheel goes nearer or back, once the map has the focus or with Ctrl.
+  canvas.addEventListener("wheel", (event) => {
+    const under = shown && (event.ctrlKey || event.metaKey || document.activeElement === canvas) && blockUnder(event);
+    if (!under) return;
+    event.preventDefault();
+    const [top, bottom, left, right] = shown.window;
+    const [rows, columns] = shown.shape;
+    const factor = event.deltaY > 0 ? 2 : 0.5;
+    const next = (from, to, all, middleAt) => {
+      const length = Math.max(1, Math.min(all, Math.round((to - from) * factor)));
+      const share = (middleAt - from) / (to - from);
+      const start = Math.max(0, Math.min(all - length, Math.round(middleAt - share * length)));
+      return [start, start + length];
+    };
+    const wanted = [
+      ...next(top, bottom, rows, (shown.rows.edges[under[0]] + shown.rows.edges[under[0] + 1]) / 2),
+      ...next(left, right, columns, (shown.columns.edges[under[1]] + shown.columns.edges[under[1] + 1]) / 2)];
+    const isAll = wanted[0] === 0 && wanted[2] === 0 && wanted[1] === rows && wanted[3] === columns;
+    channel.zoom(isAll ? null : wanted);
+  }, { passive: false });
+
+  const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+  canvas.addEventListener("keydown", (event) => {
+    if (!shown) return;
+    const here = pointed ?? pinned;
+    if (event.key in MOVES) {
+      const [down, across] = MOVES[event.key];
+      const far = event.shiftKey ? 16 : 1;
+      const next = here
+        ? [within(here[0] + far * down, shown.height), within(here[1] + far * across, shown.width)]
+        : heaviestBlock();
+      point(next);
+      spoken.textContent = `${say("ui.row")} ${span("rows", next[0])}, ${say("ui.column")} ${span("columns", next[1])}: ${facts(...next).join(", ")}`;
+    } else if (event.key === "Enter" && here) {
+      channel.announce = true;
+      open(here);
+    } else if (event.key === "Backspace" || event.key === "Escape") {
+      channel.announce = true;
+      channel.back();
+    } else return;
+    event.preventDefault();
+  });
+
+  // A walk begins where there is most to see.
+  function heaviestBlock() {
+    const most = shown.share.reduce((best, v, i) => (v > shown.share[best] ? i : best), 0);
+    return [Math.floor(most / shown.width), most % shown.width];
+  }
+
+  // ---- The same as a table -----------------------------------------------------------------
+
+  function toggleTable() {
+    table.element.hidden = !table.element.hidden;
+    tableButton.setAttribute("aria-pressed", String(!table.element.hidden));
+    if (!table.element.hidden && shown) fillTable();
+  }
+
+  // The heaviest blocks of the window, at most 200: the rest weighs less than any of them.
+  function fillTable() {
+    const order = Array.from(shown.share.keys()).filter((i) => shown.masked[i] < 1)
+      .sort((a, b) => shown.share[b] - shown.share[a]).slice(0, 200);
+    table.fill(order.map((i) => ({
+      row: Math.floor(i / shown.width), column: i % shown.width,
+      ...Object.fromEntries(FACETS.map((name) => [name, shown[name][i]])),
+    })));
+  }
+
+  channel.on("answer", take);
+  channel.on("theme", draw);
+  channel.on("language", () => {
+    if (!shown) return;
+    draw();
+    describe();
+    if (!table.element.hidden) fillTable();
+  });
+  new ResizeObserver(() => draw()).observe(root);
+};

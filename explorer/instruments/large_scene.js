@@ -1,0 +1,233 @@
+// The state of the Large batch page: what is looked at, the way there, and what the server is
+// still at work on. The server keeps nothing that this description could not bring back.
+(window.LossPrismInstruments ??= {}).large_scene = (root, channel, server) => {
+  "use strict";
+  const { h, say, worded } = LossPrism;
+  const given = window.LossPrismData.large;
+  const POLL_MS = 200;
+
+  channel.told = ["state", "answer", "details", "problem"];
+  channel.server = server;
+  channel.asked = { source: { kind: "random", random: { ...given.first } }, loss: "cosent", parameters: {} };
+  channel.window = null; // [top, bottom, left, right], or null for all
+  channel.past = [];
+  channel.future = [];
+
+  // ---- The address -------------------------------------------------------------------------
+
+  const NUMBERS = Object.keys(given.random);
+
+  function written() {
+    const { source, loss, parameters } = channel.asked;
+    const said = new URLSearchParams({ loss });
+    for (const [name, value] of Object.entries(parameters)) said.set(`p.${name}`, value);
+    if (source.kind === "random") {
+      for (const [name, value] of Object.entries(source.random)) {
+        if (value !== given.first[name]) said.set(name, value);
+      }
+    } else {
+      said.set("source", source.kind);
+      for (const name of ["file", "name", "encoder", "link"]) if (source[name]) said.set(name, source[name]);
+      for (const [role, name] of Object.entries(source.columns ?? {})) said.set(`c.${role}`, name);
+      if (typeof source.header === "boolean") said.set("header", source.header);
+    }
+    if (channel.window) said.set("window", channel.window.join("-"));
+    return said.toString();
+  }
+
+  function read(text) {
+    const said = new URLSearchParams(text);
+    const under = (prefix) => Object.fromEntries([...said].filter(([name]) => name.startsWith(prefix))
+      .map(([name, value]) => [name.slice(prefix.length), value]));
+    const kind = said.get("source") ?? "random";
+    const source = { kind };
+    if (kind === "random") {
+      source.random = { ...given.first };
+      if (said.has("labels")) source.random.labels = said.get("labels");
+      for (const name of NUMBERS) if (said.has(name)) source.random[name] = Number(said.get(name));
+    } else {
+      for (const name of ["file", "name", "encoder", "link"]) if (said.has(name)) source[name] = said.get(name);
+      source.columns = under("c.");
+      if (said.has("header")) source.header = said.get("header") === "true";
+    }
+    const loss = said.get("loss") ?? "cosent";
+    const kinds = Object.fromEntries((given.losses[loss]?.parameters ?? []).map((p) => [p.name, p.kind]));
+    const parameters = Object.fromEntries(Object.entries(under("p."))
+      .map(([name, value]) => [name, kinds[name] === "choice" ? value : Number(value)]));
+    const window = said.has("window") ? said.get("window").split("-").map(Number) : null;
+    return { asked: { source, loss, parameters }, window };
+  }
+
+  let address = "";
+  let writing = 0;
+  function remember() {
+    clearTimeout(writing);
+    writing = setTimeout(() => {
+      address = written();
+      history.replaceState(history.state, "", `#${address}`);
+    }, 300);
+  }
+
+  function revisit() {
+    const text = location.hash.slice(1);
+    if (text === address && text) return;
+    address = text;
+    if (text) Object.assign(channel, read(text), { past: [], future: [] });
+    channel.publish("state");
+    ask();
+  }
+
+  // ---- Changes -----------------------------------------------------------------------------
+
+  // Another source, or a loss on other rows and columns, is looked at from the beginning.
+  const places = ({ source, loss }) => JSON.stringify([source, given.losses[loss]?.vectors ? loss : ""]);
+
+  channel.change = (part) => {
+    const before = places(channel.asked);
+    channel.asked = { ...channel.asked, ...part };
+    if (places(channel.asked) !== before) Object.assign(channel, { window: null, past: [], future: [] });
+    channel.warn(null);
+    channel.publish("state");
+    ask();
+  };
+
+  const go = (next) => { channel.window = next; channel.publish("state"); ask(); };
+  channel.zoom = (next) => {
+    if (String(next) === String(channel.window)) return;
+    channel.past.push(channel.window);
+    channel.future = [];
+    go(next);
+  };
+  channel.back = () => {
+    if (!channel.past.length) return;
+    channel.future.push(channel.window);
+    go(channel.past.pop());
+  };
+  channel.backTo = (place) => {
+    const [target, ...later] = channel.past.splice(place);
+    channel.future.push(channel.window, ...later.reverse());
+    go(target);
+  };
+  channel.forward = () => {
+    if (!channel.future.length) return;
+    channel.past.push(channel.window);
+    go(channel.future.pop());
+  };
+
+  // ---- Questions ---------------------------------------------------------------------------
+
+  const call = async (name, request) => {
+    try { return (await server[name](request)) ?? { error: LossPrism.GONE }; } catch { return { error: LossPrism.GONE }; }
+  };
+  const wait = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
+  let turn = 0;
+  let shown = 0;
+  let flying = 0;
+  let waiting = false;
+  // Two questions may be under way; an answer older than the last drawn one is dropped.
+  async function ask() {
+    remember();
+    if (flying >= 2) { waiting = true; return; }
+    waiting = false;
+    flying += 1;
+    const mine = (turn += 1);
+    const { asked, window } = channel;
+    const late = setTimeout(() => { if (mine > shown) show({ what: "start", done: 0, total: 0 }); }, 300);
+    const answer = await call("blocks", { ...asked, window });
+    clearTimeout(late);
+    flying -= 1;
+    if (waiting) { ask(); return; }
+    if (mine < turn && answer.working) return;
+    if (mine <= shown) return;
+    if (answer.working) {
+      show(answer.working);
+      await wait(POLL_MS);
+      if (mine === turn) ask();
+      return;
+    }
+    shown = mine;
+    show(null);
+    take(answer, asked);
+  }
+
+  channel.ask = ask;
+  channel.stop = async () => {
+    turn += 1; // no further question about it
+    shown = turn;
+    show(null);
+    await call("stop", channel.asked);
+    channel.fail({ key: "problem.large_cancelled", values: {} });
+  };
+
+  function take(answer, asked) {
+    if (answer.error) { channel.fail(answer.error); return; }
+    if (channel.problem) { channel.problem = null; channel.publish("problem"); }
+    const key = JSON.stringify(asked);
+    const other = key !== channel.key;
+    channel.key = key;
+    channel.answer = answer;
+    channel.publish("answer");
+    channel.drawn = (channel.drawn ?? 0) + 1;
+    if (other) learn(key, asked);
+  }
+
+  async function learn(key, asked) {
+    let answer;
+    do {
+      answer = await call("details", asked);
+      if (answer.working) await wait(POLL_MS);
+    } while (answer.working && key === channel.key);
+    if (key !== channel.key) return;
+    if (answer.error) { channel.fail(answer.error); return; }
+    channel.details = answer;
+    channel.publish("details");
+  }
+
+  // ---- What is under way, and what went wrong ----------------------------------------------
+
+  const problem = h("div.lp-problem", { role: "alert", hidden: true });
+  const words = h("span", { "aria-live": "polite" });
+  const bar = h("progress");
+  const stop = worded("button.lp-button", "ui.stop", { type: "button", id: "lp-stop", onclick: () => channel.stop() });
+  const busy = h("div.lp-underway", { hidden: true }, words, bar, stop);
+  root.append(problem, busy);
+
+  let working = null;
+  function show(next) {
+    working = next;
+    busy.hidden = !working;
+    if (!working) return;
+    const { what, done, total } = working;
+    const grouped = (n) => n.toLocaleString(LossPrism.language());
+    words.textContent = say(`large.doing.${what}`) + (total ? ` ${say("large.done", { done: grouped(done), total: grouped(total) })}` : "");
+    if (total) Object.assign(bar, { max: total, value: done });
+    else bar.removeAttribute("value");
+    bar.setAttribute("aria-label", words.textContent);
+  }
+
+  // What puts it right: as many pairs as the loss takes, or another attempt.
+  function remedy() {
+    const { source, loss } = channel.asked;
+    const most = given.losses[loss]?.most;
+    if (channel.problem.key !== "problem.large_too_many" || source.kind !== "random") {
+      return worded("button.lp-button", "ui.again", { type: "button", onclick: ask });
+    }
+    return h("button.lp-button", {
+      type: "button", onclick: () => channel.change({ source: { ...source, random: { ...source.random, pairs: most } } }),
+    }, say("large.use_most", { most: most.toLocaleString(LossPrism.language()) }));
+  }
+
+  function complain() {
+    const told = channel.problem ?? channel.notice;
+    problem.hidden = !told;
+    document.body.classList.toggle("lp-stale", Boolean(channel.problem));
+    if (!told) return;
+    problem.replaceChildren(h("span", {}, say(told.key, told.values)), ...(channel.problem ? [" ", remedy()] : []));
+  }
+
+  channel.on("problem", complain);
+  channel.on("language", () => { complain(); show(working); });
+  window.addEventListener("hashchange", revisit);
+  revisit();
+};

@@ -1,0 +1,171 @@
+"""What the page draws of an opened batch: plain numbers, packed where there are many."""
+
+from __future__ import annotations
+
+import base64
+import sys
+
+import numpy as np
+
+from explorer.lab.large.batch import LargeBatch
+from explorer.lab.large.blocks import Window
+from explorer.lab.large.opened import Opened
+from explorer.lab.large.pairs import histogram, page
+from explorer.picture import number
+
+MOST_LEVELS = 24
+LONGEST_SENTENCE = 400
+
+
+def look(opened: Opened, window: Window) -> dict[str, object]:
+    """The blocks of a window, and what its bands hold."""
+    blocks = opened.blocks(window)
+    cells = np.diff(blocks.rows)[:, None] * np.diff(blocks.columns)[None, :]
+    return {
+        "window": [window.top, window.bottom, window.left, window.right],
+        "shape": list(opened.shape),
+        "total": _packed(blocks.total),
+        "share": _packed(blocks.share),
+        "largest": _packed(blocks.largest),
+        "masked": _packed(1 - blocks.present / cells),
+        "bounded": blocks.bounded,
+        # A sum has no exponents of its own: there the logarithm of each weight stands for a term.
+        "of_weights": opened.streamed is not None and not opened.streamed.tiles.by_row,
+        "rows": _axis(opened, 0, blocks.rows),
+        "columns": _axis(opened, 1, blocks.columns),
+    }
+
+
+def figures(opened: Opened) -> dict[str, object]:
+    """What is known at once."""
+    felt = opened.gradient[~np.isnan(opened.gradient)]
+    return {
+        "loss": number(opened.loss),
+        "gradient": number(float(np.linalg.norm(felt))),
+        "terms": opened.present,
+        "pairs": len(opened.batch),
+        "bytes": opened.nbytes() + _text_bytes(opened.batch),
+    }
+
+
+def details(opened: Opened) -> dict[str, object]:
+    """What takes another moment: counts over all terms, the heaviest ones, the histogram."""
+    wrong, compared = opened.violated
+    found = opened.heaviest
+    rows = np.asarray(opened.row_pairs)[found.rows]
+    columns = np.asarray(opened.column_pairs)[found.columns]
+    places = zip(found.rows.tolist(), found.columns.tolist(), strict=True)
+    pairs = zip(rows.tolist(), columns.tolist(), strict=True)
+    seen = histogram(opened.batch)
+    return {
+        "violated": wrong,
+        "compared": compared,
+        "effective": number(opened.effective),
+        "heaviest": [
+            {
+                "cell": cell,
+                "row": _pair(opened, row, _side(opened, 0, cell[0])),
+                "column": _pair(opened, column, _side(opened, 1, cell[1])),
+                "value": number(float(value)),
+                "share": float(share),
+            }
+            for cell, (row, column), value, share in zip(
+                places, pairs, found.values, found.shares, strict=True
+            )
+        ],
+        "histogram": {
+            "edges": seen.edges.tolist(),
+            "groups": seen.groups,
+            "counts": seen.counts.tolist(),
+        },
+    }
+
+
+def pairs_page(
+    opened: Opened, search: str, column: str, falling: bool, page_number: int
+) -> dict[str, object]:
+    """A page of the table of pairs."""
+    found = page(opened, search, column, falling, page_number)
+    return {
+        "found": found.found,
+        "rows": [_pair(opened, place, "") for place in found.places.tolist()],
+    }
+
+
+def _axis(opened: Opened, axis: int, edges: np.ndarray) -> dict[str, object]:
+    """The bands of rows (0) or columns (1): their labels and scores; single pairs by name."""
+    behind = (opened.row_pairs, opened.column_pairs)[axis][edges[0] : edges[-1]]
+    batch, name = opened.batch, opened.axes[axis]
+    places = slice(behind.start, behind.stop) if isinstance(behind, range) else behind
+    labels, scores = batch.labels[places], batch.scores[places]
+    starts = edges[:-1] - edges[0]
+    single = len(starts) == len(labels)
+    items = (
+        [
+            _pair(opened, int(place), _side(opened, axis, int(edges[0]) + at))
+            for at, place in enumerate(behind)
+        ]
+        if single
+        else []
+    )
+    return {
+        "name": name,
+        "edges": edges.tolist(),
+        "labels": _bounds(labels, starts),
+        "scores": _bounds(scores, starts),
+        "levels": _levels(labels, int(edges[0])),
+        "items": items,
+    }
+
+
+def _bounds(values: np.ndarray, starts: np.ndarray) -> list[list[float]]:
+    """The least and the largest value of each band, short enough to read."""
+    both = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    return [np.round(bound, 6).tolist() for bound in both]
+
+
+def _levels(labels: np.ndarray, offset: int) -> list[dict[str, float]]:
+    """Where each label begins and ends, if there are few such runs."""
+    starts = np.flatnonzero(np.diff(labels, prepend=np.nan) != 0)
+    if len(starts) > MOST_LEVELS:
+        return []
+    stops = np.append(starts[1:], len(labels))
+    return [
+        {"label": float(labels[start]), "start": offset + int(start), "stop": offset + int(stop)}
+        for start, stop in zip(starts, stops, strict=True)
+    ]
+
+
+def _side(opened: Opened, axis: int, position: int) -> str:
+    """Which sentence of its pair a row or a column is; empty for both."""
+    name = opened.axes[axis]
+    if name == "view":
+        return "first" if position < opened.shape[axis] // 2 else "second"
+    return {"query": "first", "key": "second"}.get(name, "")
+
+
+def _pair(opened: Opened, place: int, side: str) -> dict[str, object]:
+    batch = opened.batch
+    entry = int(batch.entry[place])
+    return {
+        "entry": entry,
+        "side": side,
+        "first": batch.first[entry][:LONGEST_SENTENCE],
+        "second": batch.second[entry][:LONGEST_SENTENCE],
+        "label": float(batch.labels[place]),
+        "score": float(batch.scores[place]),
+        "gradient": number(float(opened.gradient[place])),
+    }
+
+
+def _packed(values: np.ndarray) -> str:
+    return base64.b64encode(values.astype("<f4").tobytes()).decode()
+
+
+def _text_bytes(batch: LargeBatch) -> int:
+    """About what the sentences take: the mean of some, times all."""
+    if not isinstance(batch.first, tuple):
+        return 0
+    some = range(0, len(batch), max(1, len(batch) // 500))
+    taken = [sys.getsizeof(batch.first[at]) + sys.getsizeof(batch.second[at]) for at in some]
+    return round(len(batch) * sum(taken) / len(taken))

@@ -1,0 +1,160 @@
+"""The pairs of a large file, with their similarities where a column holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from explorer.lab.large.batch import MOST_PAIRS, Numbered
+from explorer.lab.large.tiles import Progress
+from explorer.problem import Problem
+from explorer.sources.cells import read_score, read_sentence
+from explorer.sources.columns import SCORE_NAMES, TRIPLET_ROLES, choose_columns, plain_name
+from explorer.sources.grids import Grid, read_grid
+
+# Compared as `columns.plain_name` makes them.
+SIMILARITY_NAMES = (
+    "similarity",
+    "cosine",
+    "cosinesimilarity",
+    "cos",
+    "cossim",
+    "predicted",
+    "prediction",
+    "modelscore",
+    "相似度",
+    "余弦",
+    "余弦相似度",
+    "预测",
+)
+ROLES = ("first", "second", "score", "similarity")
+STEP = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class FilePairs:
+    """`scores` are the similarities of the file, None where sentences must be encoded.
+
+    `skipped` holds how many rows could not be used, and the first of them with their reasons.
+    """
+
+    first: tuple[str, ...] | Numbered
+    second: tuple[str, ...] | Numbered
+    labels: np.ndarray
+    scores: np.ndarray | None
+    columns: tuple[str, ...]
+    chosen: dict[str, str]
+    header: bool
+    total: int
+    limited: bool
+    skipped: tuple[int, tuple[tuple[int, Problem], ...]]
+
+
+def read_pairs(
+    path: Path,
+    name: str,
+    columns: Mapping[str, str] | None,
+    header: bool | None,
+    progress: Progress,
+) -> FilePairs:
+    """Two sentences and a label in each row (or a triplet), and a similarity if there is one.
+
+    A file that has a similarity needs no sentences. At most MOST_PAIRS pairs are read.
+
+    Raises Problem if there is no such table.
+    """
+    grid = read_grid(path.read_bytes(), name, header)
+    chosen = _choose(grid, {role: named for role, named in (columns or {}).items() if named})
+    triplets = "anchor" in chosen
+    rows: list[tuple[str, str, float, float]] = []
+    count, told = 0, []
+    for done, (row, cells) in enumerate(grid.records):
+        if done % STEP == 0:
+            progress(done, len(grid.records))
+        if len(rows) >= MOST_PAIRS:
+            break
+        try:
+            if isinstance(cells, Problem):
+                raise cells
+            rows += (_triplet if triplets else _pair)(cells, chosen, grid.columns)
+        except Problem as problem:
+            count += 1
+            if len(told) < 20:
+                told.append((row, problem.with_traceback(None)))
+    limited = len(rows) > MOST_PAIRS or done + 1 < len(grid.records)
+    if not rows:
+        raise told[0][1] if told else Problem("no_pairs")
+    first, second, labels, scores = zip(*rows[:MOST_PAIRS], strict=True)
+    named = "first" in chosen or triplets
+    return FilePairs(
+        first if named else Numbered(len(first), "a"),
+        second if named else Numbered(len(first), "b"),
+        np.array(labels),
+        np.array(scores) if "similarity" in chosen else None,
+        grid.columns,
+        {role: grid.columns[position] for role, position in chosen.items()},
+        grid.header,
+        len(grid.records),
+        limited,
+        (count, tuple(told)),
+    )
+
+
+def _choose(grid: Grid, wanted: dict[str, str]) -> dict[str, int]:
+    """The position of the column for each role, with or without a similarity."""
+    similarity = _similarity(grid, wanted.pop("similarity", None))
+    if similarity is None:
+        return choose_columns(grid.columns, wanted, grid.is_score, grid.is_text)
+    # For everything else, that column is not there.
+    names = [name if at != similarity else "" for at, name in enumerate(grid.columns)]
+
+    def is_score(position: int) -> bool:
+        return position != similarity and grid.is_score(position)
+
+    try:
+        chosen = choose_columns(names, wanted, is_score, grid.is_text)
+    except Problem:
+        plain = [plain_name(name) for name in names]
+        scores = [at for at in range(len(names)) if is_score(at)]
+        named = [at for at in scores if plain[at] in SCORE_NAMES]
+        if wanted.get("score") in names:
+            named = [names.index(wanted["score"])]
+        if not named and len(scores) != 1:
+            # The one column of numbers is the label, as everywhere else.
+            return choose_columns(grid.columns, wanted, grid.is_score, grid.is_text)
+        chosen = {"score": (named or scores)[0]}
+    if set(chosen) == set(TRIPLET_ROLES):
+        return chosen  # a triplet has two pairs, and one number would not do
+    return {**chosen, "similarity": similarity}
+
+
+def _similarity(grid: Grid, wanted: str | None) -> int | None:
+    if wanted is not None:
+        if wanted not in grid.columns:
+            raise Problem("column_unknown", column=wanted, columns=", ".join(grid.columns))
+        return grid.columns.index(wanted)
+    plain = [plain_name(name) for name in grid.columns]
+    known = [at for at, name in enumerate(plain) if name in SIMILARITY_NAMES and grid.is_score(at)]
+    return known[0] if known else None
+
+
+def _pair(cells: list, chosen: dict[str, int], names: tuple[str, ...]) -> list[tuple]:
+    def score(role: str) -> float:
+        return read_score(cells[chosen[role]], names[chosen[role]])
+
+    first, second = (
+        read_sentence(cells[chosen[role]], names[chosen[role]]) if role in chosen else ""
+        for role in ("first", "second")
+    )
+    similarity = score("similarity") if "similarity" in chosen else 0.0
+    return [(first, second, score("score"), similarity)]
+
+
+def _triplet(cells: list, chosen: dict[str, int], names: tuple[str, ...]) -> list[tuple]:
+    anchor, positive, negative = (
+        read_sentence(cells[chosen[role]], names[chosen[role]]) for role in TRIPLET_ROLES
+    )
+    return [(anchor, positive, 1.0, 0.0), (anchor, negative, 0.0, 0.0)]

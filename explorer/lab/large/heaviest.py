@@ -1,0 +1,104 @@
+"""The heaviest of all terms, found without forming them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.lab.large.split import Split
+
+MOST_TERMS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Heaviest:
+    """Terms in falling order: where each stands, its value, its share of the whole weight."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    shares: np.ndarray
+
+
+def heaviest_terms(terms: Split, most: int = MOST_TERMS) -> Heaviest:
+    """The `most` largest terms of all N².
+
+    Of the rows only those with the largest best terms are needed: their own best terms already
+    are `most` terms that no term of another row exceeds.
+    """
+    best = _row_bests(terms)
+    rows = np.flatnonzero(best > -np.inf)
+    rows = rows[_top(best[rows], most)]
+    least = best[rows].min() if len(rows) == most else -np.inf
+    found = [_row_terms(terms, row, least, most) for row in rows]
+    if not found:
+        nothing = np.zeros(0, dtype=np.int64)
+        return Heaviest(nothing, nothing, np.zeros(0), np.zeros(0))
+    columns = np.concatenate([places for places, _ in found])
+    values = np.concatenate([values for _, values in found])
+    of_row = np.repeat(rows, [len(places) for places, _ in found])
+    top = np.lexsort((columns, of_row, -values))[:most]
+    return Heaviest(of_row[top], columns[top], values[top], np.exp(values[top] - terms.total))
+
+
+def _top(values: np.ndarray, most: int) -> np.ndarray:
+    """Where the `most` largest values stand, in any order."""
+    if len(values) <= most:
+        return np.arange(len(values))
+    return np.argpartition(-values, most - 1)[:most]
+
+
+def _row_terms(terms: Split, row: int, least: float, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """The columns and values of the row's terms that are at least `least`, at most `most`."""
+    start = int(np.searchsorted(terms.labels, terms.labels[row], "right"))
+    values = terms.higher[start:]
+    if terms.by_gap:
+        values = values + np.log(terms.labels[start:] - terms.labels[row])
+    values = terms.lower[row] + values  # in this order the sums round as in `_row_bests`
+    places = np.flatnonzero(values >= least)
+    places = places[_top(values[places], most)]
+    return start + places, values[places]
+
+
+def _row_bests(terms: Split) -> np.ndarray:
+    """The largest term of each row, −inf where the row has none."""
+    if terms.by_gap:
+        return terms.lower + _best_with_gap(terms.labels, terms.higher)
+    suffix = np.append(np.maximum.accumulate(terms.higher[::-1])[::-1], -np.inf)
+    return terms.lower + suffix[np.searchsorted(terms.labels, terms.labels, "right")]
+
+
+def _best_with_gap(labels: np.ndarray, higher: np.ndarray) -> np.ndarray:
+    """max_i log(y_i − y_j) + v_i for each j, over y_i > y_j.
+
+    A column counts only if no other has both a higher label and a higher v. Along these the best
+    column moves only upwards as y_j rises, so the rows can be halved: each half searches on its
+    own side of the middle row's best.
+    """
+    suffix = np.append(np.maximum.accumulate(higher[::-1])[::-1], -np.inf)
+    front = np.flatnonzero(higher > suffix[1:])
+    front = front[np.diff(labels[front], prepend=-np.inf) > 0]
+    levels, level_of = np.unique(labels, return_inverse=True)
+    best = np.full(len(levels), -np.inf)
+    # The place in `front` of each row's best, with a guard before and after.
+    place = np.concatenate([[0], np.zeros(len(levels), dtype=np.int64), [len(front) - 1]])
+    step = 1 << max(len(levels) - 1, 1).bit_length()
+    while step:
+        middle = np.arange(step, len(levels) + 1, 2 * step)
+        lowest = place[middle - step]
+        highest = place[np.minimum(middle + step, len(levels) + 1)]
+        counts = highest - lowest + 1
+        starts = np.cumsum(counts) - counts
+        candidate = np.arange(counts.sum()) + np.repeat(lowest - starts, counts)
+        gap = labels[front[candidate]] - np.repeat(levels[middle - 1], counts)
+        value = np.full(len(gap), -np.inf)
+        np.log(gap, where=gap > 0, out=value)
+        value += higher[front[candidate]]
+        top = np.maximum.reduceat(value, starts)
+        # The last of equals, so that a row without any term leaves the columns above it open.
+        is_best = np.where(value == np.repeat(top, counts), candidate, -1)
+        place[middle] = np.maximum.reduceat(is_best, starts)
+        best[middle - 1] = top
+        step //= 2
+    return best[level_of]

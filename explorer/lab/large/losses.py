@@ -1,0 +1,258 @@
+"""How each loss that the page offers makes its terms.
+
+The parameters and their ranges are those of the loss's own `LossSpec`; what a page of this size
+does without (a second direction, further conventions) is left out by name in `KEYWORDS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from explorer.device import device, precision
+from explorer.lab.large.batch import LargeBatch
+from explorer.lab.large.blocks import Window
+from explorer.lab.large.split import Split
+from explorer.lab.large.tiles import Survey, Tiles
+from explorer.problem import Problem
+
+# ---- Terms that split ----------------------------------------------------------------------------
+
+
+def _cosent(batch: LargeBatch, scale: float, *, by_gap: bool = False) -> Split:
+    scaled, slope = scale * batch.scores, np.full(len(batch), scale)
+    return Split(batch.labels, scaled, -scaled, slope, -slope, by_gap)
+
+
+def _weighted_cosent(batch: LargeBatch, scale: float) -> Split:
+    return _cosent(batch, scale, by_gap=True)
+
+
+def _circle(
+    batch: LargeBatch, scale: float, positive_margin: float, negative_margin: float
+) -> Split:
+    slope = np.full(len(batch), scale)
+    negative = scale * (batch.scores - negative_margin)
+    positive = -scale * (batch.scores - positive_margin)
+    return Split(batch.labels, negative, positive, slope, -slope)
+
+
+def _circle_self_paced(batch: LargeBatch, scale: float, margin: float) -> Split:
+    scores = batch.scores
+    rising = scale * np.maximum(scores + margin, 0)
+    falling = -scale * np.maximum(1 + margin - scores, 0)
+    negative, positive = rising * (scores - margin), falling * (scores - (1 - margin))
+    # The pace follows the score but carries no gradient.
+    return Split(batch.labels, negative, positive, rising, falling)
+
+
+SPLIT: dict[str, Callable[..., Split]] = {
+    "cosent": _cosent,
+    "weighted_cosent": _weighted_cosent,
+    "circle": _circle,
+    "circle_self_paced": _circle_self_paced,
+}
+
+# ---- Matrices that are streamed ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Streamed:
+    """A matrix that is streamed, and what its survey says of the loss.
+
+    `row_pairs` and `column_pairs` are the places of the pairs behind rows and columns. `loss` and
+    `gradient` read the value, and the gradient of each pair along its own similarity (NaN where a
+    pair has no term of its own), off the survey.
+    """
+
+    tiles: Tiles
+    row_pairs: np.ndarray
+    column_pairs: np.ndarray
+    axes: tuple[str, str]
+    loss: Callable[[Survey], float]
+    gradient: Callable[[Survey], np.ndarray]
+
+
+def _ordered_pairs(
+    batch: LargeBatch,
+    terms: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]],
+    divisor: float,
+    slope: float,
+) -> Streamed:
+    """A sum over the ordered pairs; `terms(differences, gaps)` gives log weight and addend."""
+    scores = torch.from_numpy(batch.scores).to(precision()).to(device())
+    labels = torch.from_numpy(batch.labels).to(precision()).to(device())
+
+    def cells(part: Window) -> tuple[Tensor, Tensor]:
+        rows, columns = slice(part.top, part.bottom), slice(part.left, part.right)
+        differences = scores[rows, None] - scores[None, columns]
+        gaps = labels[None, columns] - labels[rows, None]
+        logs, values = terms(differences, gaps)
+        masked = gaps <= 0
+        return logs.masked_fill_(masked, -torch.inf), values.masked_fill_(masked, 0)
+
+    everyone = np.arange(len(batch))
+    return Streamed(
+        Tiles(len(batch), len(batch), False, cells),
+        everyone,
+        everyone,
+        ("pair", "pair"),
+        lambda found: float(found.added.sum()) / divisor,
+        lambda found: slope * (found.row_weights - found.column_weights) / divisor,
+    )
+
+
+def _pairwise_logistic(batch: LargeBatch, scale: float, reduction: str) -> Streamed:
+    def terms(differences: Tensor, gaps: Tensor) -> tuple[Tensor, Tensor]:
+        scaled = scale * differences
+        values = -logsigmoid(-scaled)
+        return scaled - values, values  # log σ(x) = x − log(1 + e^x)
+
+    count = np.searchsorted(batch.labels, batch.labels, "left").sum()
+    return _ordered_pairs(batch, terms, max(count, 1) if reduction == "mean" else 1.0, scale)
+
+
+def _pairwise_hinge(batch: LargeBatch, margin: float, eps: float) -> Streamed:
+    def terms(differences: Tensor, gaps: Tensor) -> tuple[Tensor, Tensor]:
+        violations = (differences + margin).relu_()
+        values = gaps * violations
+        return gaps.clamp_min(0).log().masked_fill_(violations == 0, -torch.inf), values
+
+    places = np.arange(len(batch))
+    total = float(((2 * places - len(batch) + 1) * (batch.labels - batch.labels.mean())).sum())
+    return _ordered_pairs(batch, terms, max(total + eps, 1e-300), 1.0)
+
+
+def _positives(batch: LargeBatch) -> np.ndarray:
+    """The places of the pairs at or above half of the largest label, as on the Explore page."""
+    if batch.first_vectors is None:
+        raise Problem("no_vectors")
+    places = np.flatnonzero(batch.labels >= batch.labels.max() / 2)
+    if len(places) < 2:
+        raise Problem("no_positives", threshold=f"{batch.labels.max() / 2:g}")
+    return places
+
+
+def _vectors(rows: np.ndarray) -> Tensor:
+    return torch.from_numpy(rows).to(device())
+
+
+def _in_batch(
+    batch: LargeBatch,
+    rows: np.ndarray,
+    columns: np.ndarray,
+    own: np.ndarray,
+    places: tuple[np.ndarray, np.ndarray],
+    temperature: float,
+    axes: tuple[str, str],
+) -> Streamed:
+    """Each row against all columns but its own: the column `own`, which it is compared with."""
+    queries, keys, mine = _vectors(rows), _vectors(columns), torch.from_numpy(own).to(device())
+    positive = (queries * keys[mine]).sum(dim=1)
+
+    def cells(part: Window) -> tuple[Tensor, None]:
+        seen = slice(part.top, part.bottom)
+        cosines = queries[seen] @ keys[part.left : part.right].T
+        terms = (cosines - positive[seen, None]) / temperature
+        column = torch.arange(part.left, part.right, device=terms.device)
+        terms.masked_fill_(column[None, :] == mine[seen, None], -torch.inf)
+        if axes[0] == "view":
+            row = torch.arange(part.top, part.bottom, device=terms.device)
+            terms.masked_fill_(column[None, :] == row[:, None], -torch.inf)
+        return terms, None
+
+    count = len(rows)
+
+    def gradient(found: Survey) -> np.ndarray:
+        felt = np.full(len(batch), np.nan)
+        felt[places[0]] = 0.0
+        np.subtract.at(felt, places[0], found.row_weights / (count * temperature))
+        return felt
+
+    return Streamed(
+        Tiles(count, len(columns), True, cells),
+        *places,
+        axes,
+        lambda found: float(found.added.mean()),
+        gradient,
+    )
+
+
+def _info_nce(batch: LargeBatch, temperature: float) -> Streamed:
+    own = _positives(batch)
+    others = np.setdiff1d(np.arange(len(batch)), own)
+    shown = np.concatenate([own, others])
+    return _in_batch(
+        batch,
+        batch.first_vectors[own],
+        batch.second_vectors[shown],
+        np.arange(len(own)),
+        (own, shown),
+        temperature,
+        ("query", "key"),
+    )
+
+
+def _nt_xent(batch: LargeBatch, temperature: float) -> Streamed:
+    own = _positives(batch)
+    views = np.concatenate([batch.first_vectors[own], batch.second_vectors[own]])
+    partner = np.roll(np.arange(len(views)), len(own))
+    places = np.concatenate([own, own])
+    return _in_batch(batch, views, views, partner, (places, places), temperature, ("view", "view"))
+
+
+def _siglip(batch: LargeBatch, scale: float, bias: float) -> Streamed:
+    own = _positives(batch)
+    queries, keys = _vectors(batch.first_vectors[own]), _vectors(batch.second_vectors[own])
+
+    def cells(part: Window) -> tuple[Tensor, Tensor]:
+        cosines = queries[part.top : part.bottom] @ keys[part.left : part.right].T
+        logits = scale * cosines + bias
+        row = torch.arange(part.top, part.bottom, device=logits.device)
+        column = torch.arange(part.left, part.right, device=logits.device)
+        wrong = torch.where(row[:, None] == column[None, :], -logits, logits)
+        values = -logsigmoid(-wrong)
+        return wrong - values, values
+
+    def gradient(found: Survey) -> np.ndarray:
+        logits = scale * (queries * keys).sum(dim=1).cpu().double() + bias
+        felt = np.full(len(batch), np.nan)
+        felt[own] = -scale * torch.sigmoid(-logits).numpy() / len(own)
+        return felt
+
+    return Streamed(
+        Tiles(len(own), len(own), False, cells),
+        own,
+        own,
+        ("query", "key"),
+        lambda found: float(found.added.sum()) / len(own),
+        gradient,
+    )
+
+
+STREAMED: dict[str, Callable[..., Streamed]] = {
+    "pairwise_logistic": _pairwise_logistic,
+    "pairwise_hinge": _pairwise_hinge,
+    "info_nce": _info_nce,
+    "nt_xent": _nt_xent,
+    "siglip": _siglip,
+}
+IN_BATCH = ("info_nce", "nt_xent", "siglip")
+
+# The parameters that the page offers for each loss.
+KEYWORDS: Mapping[str, tuple[str, ...]] = {
+    "cosent": ("scale",),
+    "weighted_cosent": ("scale",),
+    "circle": ("scale", "positive_margin", "negative_margin"),
+    "circle_self_paced": ("scale", "margin"),
+    "pairwise_logistic": ("scale", "reduction"),
+    "pairwise_hinge": ("margin", "eps"),
+    "info_nce": ("temperature",),
+    "nt_xent": ("temperature",),
+    "siglip": ("scale", "bias"),
+}

@@ -1,0 +1,187 @@
+"""A large batch under one loss: everything the page asks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from explorer.device import all_cores
+from explorer.lab.large.batch import (
+    MOST_IN_BATCH,
+    MOST_PAIRS,
+    MOST_STREAMED,
+    LargeBatch,
+    must_fit,
+)
+from explorer.lab.large.blocks import Blocks, Window
+from explorer.lab.large.heaviest import Heaviest, heaviest_terms
+from explorer.lab.large.losses import IN_BATCH, KEYWORDS, SPLIT, STREAMED, Streamed
+from explorer.lab.large.split import Split, split_blocks
+from explorer.lab.large.tiles import Progress, Survey, survey, tile_blocks
+from explorer.problem import Problem
+from losses import LOSSES, Parameter
+
+OFFERED = tuple(KEYWORDS)
+
+
+def most_pairs(loss: str) -> int:
+    """How many pairs the loss takes."""
+    if loss in IN_BATCH:
+        return MOST_IN_BATCH
+    return MOST_STREAMED if loss in STREAMED else MOST_PAIRS
+
+
+def parameters_of(loss: str) -> tuple[Parameter, ...]:
+    """What of the loss can be moved here."""
+    return tuple(p for p in LOSSES[loss].parameters if p.name in KEYWORDS[loss])
+
+
+def checked(loss: str, chosen: Mapping[str, object]) -> dict[str, object]:
+    """The parameters in force.
+
+    Raises Problem for a loss that is not offered, and for a value outside its range.
+    """
+    if loss not in OFFERED:
+        raise Problem("large_loss", loss=str(loss)[:60], accepted=", ".join(OFFERED))
+    values: dict[str, object] = {}
+    for parameter in parameters_of(loss):
+        value = chosen.get(parameter.name, parameter.default)
+        if parameter.kind == "choice":
+            fits = value in parameter.choices
+            accepted = ", ".join(parameter.choices)
+        else:
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            fits = number and parameter.minimum <= value <= parameter.maximum
+            accepted = f"{parameter.minimum:g} … {parameter.maximum:g}"
+        if not fits:
+            raise Problem(
+                "large_parameter", name=parameter.name, value=str(value)[:40], accepted=accepted
+            )
+        values[parameter.name] = value
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A batch under a loss. Rows and columns are those of the loss's matrix of terms."""
+
+    batch: LargeBatch
+    loss_name: str
+    split: Split | None = None
+    streamed: Streamed | None = None
+    survey: Survey | None = None
+
+    @property
+    def axes(self) -> tuple[str, str]:
+        return ("pair", "pair") if self.streamed is None else self.streamed.axes
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        if self.streamed is None:
+            return len(self.batch), len(self.batch)
+        return self.streamed.tiles.rows, self.streamed.tiles.columns
+
+    @property
+    def row_pairs(self) -> np.ndarray | range:
+        """The place in the batch of the pair behind each row."""
+        return range(len(self.batch)) if self.streamed is None else self.streamed.row_pairs
+
+    @property
+    def column_pairs(self) -> np.ndarray | range:
+        return range(len(self.batch)) if self.streamed is None else self.streamed.column_pairs
+
+    @property
+    def loss(self) -> float:
+        return self.split.loss if self.split else self.streamed.loss(self.survey)
+
+    @property
+    def present(self) -> int:
+        """How many terms take part."""
+        return self.split.present() if self.split else self.survey.present
+
+    @cached_property
+    def effective(self) -> float | None:
+        """exp of the entropy of the weights: how many terms carry them, as if all were equal."""
+        return self.split.effective() if self.split else self.survey.effective
+
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """∂L/∂s of each pair in the order of the batch; NaN where a pair has no term of its own."""
+        if self.split:
+            return self.split.gradient()
+        return self.streamed.gradient(self.survey)
+
+    @cached_property
+    def heaviest(self) -> Heaviest:
+        return heaviest_terms(self.split) if self.split else self.survey.heaviest
+
+    @cached_property
+    def violated(self) -> tuple[int, int]:
+        """How many comparisons stand the wrong way round, and of how many."""
+        if self.survey is not None and self.survey.violated is not None:
+            return self.survey.violated, self.present
+        if self.axes != ("pair", "pair"):
+            return 0, 0
+        below = np.searchsorted(self.batch.labels, self.batch.labels, "left").sum()
+        return inversions(self.batch.scores), int(below)
+
+    def blocks(self, window: Window) -> Blocks:
+        if self.split:
+            return split_blocks(self.split, window)
+        with all_cores():
+            return tile_blocks(self.streamed.tiles, self.survey, window)
+
+    def nbytes(self) -> int:
+        """What is kept of it in memory, without the sentences."""
+        kept = self.batch.nbytes()
+        if self.split:
+            # u, v, their slopes, the totals of rows and columns, the gradient
+            return kept + 7 * self.split.lower.nbytes
+        return kept + sum(
+            array.nbytes
+            for array in (
+                self.survey.norms,
+                self.survey.added,
+                self.survey.row_weights,
+                self.survey.column_weights,
+            )
+        )
+
+
+def open_batch(
+    batch: LargeBatch, loss: str, parameters: Mapping[str, object], progress: Progress
+) -> Opened:
+    """The batch under the loss. A matrix that is streamed is surveyed here, once.
+
+    Raises Problem if the loss does not take so many pairs.
+    """
+    must_fit(len(batch), most_pairs(loss), LOSSES[loss].title)
+    if loss in SPLIT:
+        return Opened(batch, loss, split=SPLIT[loss](batch, **parameters))
+    streamed = STREAMED[loss](batch, **parameters)
+    with all_cores():
+        return Opened(batch, loss, streamed=streamed, survey=survey(streamed.tiles, progress))
+
+
+def inversions(values: np.ndarray) -> int:
+    """How many pairs of places hold a larger value before a smaller one; equal ones count not.
+
+    The places are parted by the highest bit of the value's rank, then each part by the next one,
+    and so on: a pair is counted at the first bit in which its two ranks differ.
+    """
+    ranks = np.unique(values, return_inverse=True)[1]
+    places = np.arange(len(ranks))
+    found = 0
+    for bit in reversed(range(int(ranks.max(initial=0)).bit_length())):
+        group = ranks >> (bit + 1)
+        first = np.append(True, group[1:] != group[:-1])
+        start = np.maximum.accumulate(np.where(first, places, 0))
+        high = (ranks >> bit) & 1
+        before = np.cumsum(high) - high
+        high_before = before - before[start]
+        found += int(high_before[high == 0].sum())
+        ranks = ranks[np.lexsort((ranks >> bit,))] if bit else ranks
+    return found

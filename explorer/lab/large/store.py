@@ -1,0 +1,131 @@
+"""What outlives the process: files handed in and scores computed, in the user's cache folder.
+
+Everything is named by its content, written beside its place and then moved there, so that what is
+found is whole. The least recently used leaves when the folder grows too large.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+
+from explorer.problem import Problem
+
+MOST_STORED = 2 * 2**30
+# The largest file that is taken: about a million pairs of short sentences.
+LARGEST_FILE = 256 * 2**20
+
+
+def folder(kind: str) -> Path:
+    """The folder of this kind, made where it is missing: LOSSPRISM_CACHE, or the system's place."""
+    places = {
+        "darwin": Path.home() / "Library" / "Caches",
+        "win32": Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"),
+    }
+    usual = os.environ.get("XDG_CACHE_HOME") or places.get(sys.platform, Path.home() / ".cache")
+    root = Path(os.environ.get("LOSSPRISM_CACHE") or Path(usual) / "lossprism")
+    made = root / kind
+    made.mkdir(parents=True, exist_ok=True)
+    return made
+
+
+def digest(parts: Iterable[str]) -> str:
+    """A name for these texts in this order."""
+    found = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        encoded = part.encode("utf-8", "surrogatepass")
+        found.update(len(encoded).to_bytes(8, "little"))
+        found.update(encoded)
+    return found.hexdigest()
+
+
+def write_atomically(path: Path, write: Callable[[object], None]) -> None:
+    """Write beside the place, then move there: a reader finds all of it or nothing."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+        try:
+            write(file)
+        except BaseException:
+            file.close()
+            os.unlink(file.name)
+            raise
+    os.replace(file.name, path)
+
+
+def save_array(path: Path, values: np.ndarray) -> None:
+    write_atomically(path, lambda file: np.save(file, values))
+
+
+# ---- Files handed in, piece by piece -------------------------------------------------------------
+
+
+def _handing_in(token: object) -> Path:
+    if not isinstance(token, str) or not re.fullmatch(r"[0-9a-f]{16,64}", token):
+        raise Problem("scenario_entry", where="upload", value=str(token)[:60])
+    return folder("arriving") / token
+
+
+def receive(token: object, start: int, piece: bytes, name: str) -> None:
+    """Take the next piece of a file, which begins at byte `start`."""
+    path = _handing_in(token)
+    if start + len(piece) > LARGEST_FILE:
+        forget(token)
+        raise Problem("large_file_too_large", name=name, most=LARGEST_FILE // 2**20)
+    if start and (not path.exists() or path.stat().st_size != start):
+        raise Problem("large_file_pieces", name=name)
+    with path.open("ab" if start else "wb") as file:
+        file.write(piece)
+
+
+def forget(token: object) -> None:
+    """Drop what has arrived of a file."""
+    _handing_in(token).unlink(missing_ok=True)
+
+
+def arrived(token: object, name: str) -> str:
+    """The whole file has arrived; the name of its content."""
+    path = _handing_in(token)
+    if not path.exists():
+        raise Problem("large_file_pieces", name=name)
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "blake2b").hexdigest()[:32]
+    os.replace(path, folder("files") / found)
+    prune()
+    return found
+
+
+def file_of(content: str, name: str) -> Path:
+    """The file of this content.
+
+    Raises Problem if it is not here any more, so that it has to be chosen again.
+    """
+    path = folder("files") / content
+    if not re.fullmatch(r"[0-9a-f]{32}", content) or not path.is_file():
+        raise Problem("large_file_gone", name=name)
+    os.utime(path)
+    return path
+
+
+def prune(most: int = MOST_STORED) -> None:
+    """Drop what was not used for longest until no more than `most` bytes are kept."""
+    entries = [path for kind in ("files", "scores", "arriving") for path in folder(kind).iterdir()]
+    ages = sorted((path.stat().st_mtime, path) for path in entries)
+    sizes = {path: _size(path) for path in entries}
+    excess = sum(sizes.values()) - most
+    for _, path in ages:
+        if excess <= 0:
+            return
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        excess -= sizes[path]
+
+
+def _size(path: Path) -> int:
+    inside = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in inside if file.is_file())

@@ -1,0 +1,366 @@
+"""The Large batch page: up to a million pairs, seen block by block."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import gradio as gr
+import numpy as np
+
+from explorer import device
+from explorer.batch import make_batch
+from explorer.instruments.base import Instrument
+from explorer.lab.large import store
+from explorer.lab.large.batch import (
+    MOST_IN_BATCH,
+    MOST_PAIRS,
+    LargeBatch,
+    drawn,
+    in_order,
+    must_fit,
+)
+from explorer.lab.large.blocks import Window
+from explorer.lab.large.drawing import details, figures, look, pairs_page
+from explorer.lab.large.encoding import encoded
+from explorer.lab.large.files import FilePairs, read_pairs
+from explorer.lab.large.jobs import Cancelled, Job, Jobs
+from explorer.lab.large.losses import IN_BATCH
+from explorer.lab.large.opened import (
+    OFFERED,
+    Opened,
+    checked,
+    most_pairs,
+    open_batch,
+    parameters_of,
+)
+from explorer.pages.serving import served
+from explorer.problem import Problem
+from explorer.scenario import Scenario
+from explorer.sources import random_batch
+from explorer.sources.encoders import EMBEDDED
+from explorer.sources.random_batch import RandomBatch
+from losses import LOSSES
+
+# An answer waits this long for its work to end before it says how far that is.
+PATIENCE_S = 0.8
+KINDS = ("random", "file", "explore")
+FIRST = RandomBatch(pairs=100_000, agreement=0.7, grades=6)
+
+Report = Callable[[str, int, int], None]
+
+
+def build() -> None:
+    """Lay the page out inside the current `gr.Blocks`."""
+    with gr.Row(elem_id="lp-page"):
+        with gr.Column(elem_id="lp-side", scale=0, min_width=320):
+            Instrument("header", channel="large")
+            Instrument("large_controls", channel="large")
+        with gr.Column(elem_id="lp-main"):
+            Instrument("large_scene", channel="large", server_functions=SERVED)
+            Instrument("large_figures", channel="large")
+            with gr.Row(elem_id="lp-large"):
+                with gr.Column(elem_id="lp-large-map"):
+                    Instrument("large_map", channel="large")
+                with gr.Column(elem_id="lp-large-beside"):
+                    Instrument("large_histogram", channel="large")
+                    Instrument("large_terms", channel="large")
+            Instrument("large_pairs", channel="large")
+
+
+def page_data() -> dict[str, object]:
+    """What the instruments of this page know from the start."""
+    return {
+        "losses": {
+            name: {
+                "most": most_pairs(name),
+                "vectors": name in IN_BATCH,
+                "parameters": [
+                    {**dataclasses.asdict(parameter), "kind": parameter.kind}
+                    for parameter in parameters_of(name)
+                ],
+            }
+            for name in OFFERED
+        },
+        "random": {**random_batch.RANGES, "pairs": (2, MOST_PAIRS)},
+        "first": dataclasses.asdict(FIRST),
+        "bytes": store.LARGEST_FILE,
+        "encoder": EMBEDDED,
+    }
+
+
+# ---- What is asked for ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the pairs come from: settings of a random batch, a file by its content, a link."""
+
+    kind: str = "random"
+    random: RandomBatch = FIRST
+    file: str = ""
+    name: str = ""
+    columns: tuple[tuple[str, str], ...] = ()
+    header: bool | None = None
+    encoder: str = EMBEDDED
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A source under a loss: everything the server has to know, so that it may forget it."""
+
+    source: Source
+    loss: str
+    parameters: tuple[tuple[str, object], ...]
+
+    @property
+    def with_vectors(self) -> bool:
+        return self.loss in IN_BATCH
+
+
+def _asked(request: object) -> Asked:
+    """Read what the page sends; Problem names the entry that does not fit."""
+    if not isinstance(request, dict) or not isinstance(request.get("source", {}), dict):
+        raise Problem("scenario_entry", where="request", value=str(request)[:60])
+    loss = request.get("loss", "cosent")
+    parameters = request.get("parameters") or {}
+    if not isinstance(parameters, dict):
+        raise Problem("scenario_entry", where="parameters", value=str(parameters)[:60])
+    return Asked(_source(request.get("source", {})), loss, tuple(checked(loss, parameters).items()))
+
+
+def _source(given: dict) -> Source:
+    kind = given.get("kind", "random")
+    if kind not in KINDS:
+        raise Problem("scenario_entry", where="source.kind", value=str(kind)[:60])
+    if kind == "random":
+        settings = given.get("random") or {}
+        known = {field.name for field in dataclasses.fields(RandomBatch)}
+        plain = isinstance(settings, dict) and set(settings) <= known
+        if not plain or not all(isinstance(v, int | float | str) for v in settings.values()):
+            raise Problem("scenario_entry", where="source.random", value=str(settings)[:60])
+        return Source(random=dataclasses.replace(FIRST, **settings))
+    texts = {name: given.get(name, "") for name in ("file", "name", "link")}
+    encoder = given.get("encoder") or EMBEDDED
+    columns = given.get("columns") or {}
+    fits = isinstance(columns, dict) and all(isinstance(v, str) for v in (*texts.values(), encoder))
+    header = given.get("header")
+    if not fits or header not in (None, True, False):
+        raise Problem("scenario_entry", where="source", value=str(given)[:60])
+    chosen = tuple((str(role), str(name)) for role, name in columns.items())
+    return Source(kind, FIRST, columns=chosen, header=header, encoder=encoder, **texts)
+
+
+def _window(asked: object, shape: tuple[int, int]) -> Window:
+    """The window that is asked for, or all; what reaches beyond the matrix is cut off."""
+    rows, columns = shape
+    if asked is None:
+        return Window(0, rows, 0, columns)
+    if not isinstance(asked, list) or len(asked) != 4 or not all(type(at) is int for at in asked):
+        raise Problem("scenario_entry", where="window", value=str(asked)[:60])
+    top, bottom, left, right = asked
+    if not (0 <= top < bottom and 0 <= left < right and top < rows and left < columns):
+        raise Problem("large_window", window=str(asked), rows=f"{rows:,}", columns=f"{columns:,}")
+    return Window(top, min(bottom, rows), left, min(right, columns))
+
+
+# ---- Work that is kept while it is in use --------------------------------------------------------
+
+_files = Jobs(most=2)
+_batches = Jobs(most=2)
+_opened = Jobs(most=3)
+
+
+def _within(job: Job, report: Report) -> object:
+    """The result of a job that another one waits for; stopping the one stops the other."""
+    while not job.wait(0.1):
+        try:
+            report(*job.progress)
+        except Cancelled:
+            job.stopped = True
+            raise
+    return job.result()
+
+
+def _open(asked: Asked) -> Job:
+    def work(report: Report) -> Opened:
+        key = (asked.source, asked.with_vectors)
+        batches = _batches.start(key, lambda say: _make(asked, say))
+        batch = _within(batches, report)
+        return open_batch(
+            batch,
+            asked.loss,
+            dict(asked.parameters),
+            lambda done, total: report("terms", done, total),
+        )
+
+    return _opened.start(asked, work)
+
+
+def _make(asked: Asked, report: Report) -> LargeBatch:
+    source, title = asked.source, LOSSES[asked.loss].title
+    if source.kind == "random":
+        must_fit(source.random.pairs, most_pairs(asked.loss), title)
+        return drawn(source.random, with_vectors=asked.with_vectors)
+    if source.kind == "explore":
+        return _from_link(source.link, asked.with_vectors)
+    reading = _files.start((source.file, source.columns, source.header), _reader(source))
+    read = _within(reading, report)
+    must_fit(len(read.labels), most_pairs(asked.loss), title)
+    if read.scores is not None and not asked.with_vectors:
+        return in_order(read.labels, read.scores, read.first, read.second)
+    if not isinstance(read.first, tuple):
+        raise Problem("no_vectors")
+    found = encoded(
+        read.first,
+        read.second,
+        source.encoder,
+        lambda done, total: report("encoding", done, total),
+        with_vectors=asked.with_vectors,
+    )
+    return in_order(read.labels, found.scores, read.first, read.second, found.vectors)
+
+
+def _reader(source: Source) -> Callable[[Report], FilePairs]:
+    def work(report: Report) -> FilePairs:
+        return read_pairs(
+            store.file_of(source.file, source.name),
+            source.name,
+            dict(source.columns),
+            source.header,
+            lambda done, total: report("reading", done, total),
+        )
+
+    return work
+
+
+def _from_link(link: str, with_vectors: bool) -> LargeBatch:
+    """The batch of the Explore page that the link names."""
+    scenario = Scenario.from_link(link)
+    batch = make_batch(scenario.data, scenario.rules)
+    vectors = None
+    if with_vectors:
+        if batch.vectors is None:
+            raise Problem("no_vectors")
+        must_fit(len(batch), MOST_IN_BATCH, "")
+        rows = batch.vectors.double().cpu().numpy()
+        vectors = tuple(rows[side.cpu().numpy()] for side in (batch.first, batch.second))
+    pairs = batch.pairs
+    scores = batch.scores.double().cpu().numpy()
+    return in_order(np.array(pairs.labels), scores, pairs.first, pairs.second, vectors)
+
+
+# ---- Answers -------------------------------------------------------------------------------------
+
+
+def _ready(asked: Asked) -> Opened | None:
+    """The opened batch, or None while the work goes on."""
+    job = _open(asked)
+    if not job.wait(PATIENCE_S):
+        return None
+    try:
+        return job.result()
+    except Cancelled:
+        raise Problem("large_cancelled") from None
+
+
+def _answer(request: object, make: Callable[[Opened], dict[str, object]]) -> dict[str, object]:
+    """What `make` makes of the opened batch, or how far the work on it is."""
+    asked = _asked(request)
+    opened = _ready(asked)
+    if opened is not None:
+        return make(opened)
+    what, done, total = _open(asked).progress
+    return {"working": {"what": what, "done": done, "total": total}}
+
+
+def _look(request: object) -> dict[str, object]:
+    """{source, loss, parameters, window} → the blocks of the window, and the figures."""
+
+    def make(opened: Opened) -> dict[str, object]:
+        started = time.perf_counter()
+        found = look(opened, _window(request.get("window"), opened.shape))
+        found["figures"] = figures(opened)
+        found["milliseconds"] = 1000 * (time.perf_counter() - started)
+        found["device"] = device.device_name()
+        return found
+
+    return _answer(request, make)
+
+
+def _details(request: object) -> dict[str, object]:
+    return _answer(request, details)
+
+
+def _pairs(request: object) -> dict[str, object]:
+    """{…, search, column, falling, page} → a page of the table of all pairs."""
+    search, column = str(request.get("search", ""))[:200], str(request.get("column", "gradient"))
+    number, falling = request.get("page", 0), bool(request.get("falling", True))
+    if type(number) is not int or number < 0:
+        raise Problem("scenario_entry", where="page", value=str(number)[:60])
+    return _answer(request, lambda found: pairs_page(found, search, column, falling, number))
+
+
+def _cancel(request: object) -> dict[str, object]:
+    asked = _asked(request)
+    _opened.cancel(asked)
+    return {}
+
+
+def _hand_in(request: object) -> dict[str, object]:
+    """{token, start, content: base64, name, last} → the file's name by content, once it is all
+    there. {token, forget} drops what has arrived."""
+    if not isinstance(request, dict):
+        raise Problem("scenario_entry", where="file", value=str(request)[:60])
+    token, name = request.get("token"), str(request.get("name") or "file")[:200]
+    if request.get("forget"):
+        store.forget(token)
+        return {}
+    try:
+        piece = base64.b64decode(str(request.get("content", "")), validate=True)
+    except binascii.Error as error:
+        raise Problem("scenario_entry", where="file", value=name) from error
+    start = request.get("start")
+    if type(start) is not int or start < 0:
+        raise Problem("scenario_entry", where="start", value=str(start)[:60])
+    store.receive(token, start, piece, name)
+    return {"file": store.arrived(token, name)} if request.get("last") else {}
+
+
+def _describe_file(request: object) -> dict[str, object]:
+    """{source} → the file's columns, which of them are read, and what was left out."""
+    source = _source((request or {}).get("source", {}))
+    job = _files.start((source.file, source.columns, source.header), _reader(source))
+    if not job.wait(PATIENCE_S):
+        what, done, total = job.progress
+        return {"working": {"what": what, "done": done, "total": total}}
+    try:
+        read = job.result()
+    except Cancelled:
+        raise Problem("large_cancelled") from None
+    count, told = read.skipped
+    return {
+        "columns": read.columns,
+        "chosen": read.chosen,
+        "header": read.header,
+        "total": read.total,
+        "used": len(read.labels),
+        "limited": read.limited,
+        "skipped": count,
+        "told": [{"row": row, **problem.to_json()} for row, problem in told],
+    }
+
+
+SERVED = [
+    served("blocks", _look),
+    served("details", _details),
+    served("pairs", _pairs),
+    served("stop", _cancel),
+    served("hand_in", _hand_in),
+    served("describe_file", _describe_file),
+]

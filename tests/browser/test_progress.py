@@ -1,0 +1,99 @@
+"""Work that takes long shows how far it is, can be cancelled, and blocks nothing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.reading import (
+    CHANNEL,
+    PROBLEM,
+    choose,
+    loss_shown,
+    redrawn,
+    sound,
+    table_rows,
+    unfold,
+    upload,
+)
+
+pytestmark = [pytest.mark.browser, pytest.mark.encoder]
+
+BUSY = ".lp-busy"
+COUNT = "#main-pairs summary .lp-note"
+
+
+def many_long_rows(page: Page, seed: str) -> list[list[str]]:
+    """A file that keeps the encoder busy for much longer than a test lasts."""
+    rows = [
+        [f"{seed} {i} {'many words follow ' * 40}", f"{i} {seed} {'as many ' * 90}", str(i % 5)]
+        for i in range(512)
+    ]
+    lines = ["sentence1,sentence2,score", *(",".join(row) for row in rows)]
+    upload(page, f"{seed}.csv", "\n".join(lines).encode())
+    return [[first.strip(), second.strip(), score] for first, second, score in rows]
+
+
+def progressed(page: Page) -> tuple[int, int]:
+    """How many sentences are encoded, of how many, once the first batch is through."""
+    expect(page.locator(BUSY)).to_contain_text(re.compile(r"Encoding [1-9]\d* of [\d,]+ sent"))
+    found = re.search(r"Encoding ([\d,]+) of ([\d,]+)", page.locator(BUSY).inner_text())
+    done, total = (int(number.replace(",", "")) for number in found.groups())
+    bar = page.locator(f"{BUSY} progress")
+    assert 0 < bar.evaluate("bar => bar.value") < bar.evaluate("bar => bar.max")
+    return done, total
+
+
+def test_encoding_tells_how_far_it_is_and_can_be_cancelled(page: Page) -> None:
+    page.set_default_timeout(60_000)
+    before = loss_shown(page)
+    rows = many_long_rows(page, "cancelled")
+    done, total = progressed(page)
+    assert total == 1024
+    page.click(f"{BUSY} [data-say='ui.cancel']")
+    expect(page.locator(BUSY)).to_be_hidden()
+    expect(page.locator(PROBLEM)).to_contain_text("You stopped this")
+    # The old picture is still there, and everything that was entered.
+    assert loss_shown(page) == before
+    assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == rows
+    # Going on continues where it was: what was encoded is not encoded again.
+    page.click(f"{PROBLEM} [data-say='ui.go_on']")
+    _, left = progressed(page)
+    assert left <= total - done
+    page.click(f"{BUSY} [data-say='ui.cancel']")
+    with redrawn(page):
+        page.click("#lp-source-example")
+    sound(page)
+    assert loss_shown(page) == before
+
+
+def test_the_page_stays_usable_while_it_encodes(page: Page) -> None:
+    page.set_default_timeout(60_000)
+    before = loss_shown(page)
+    many_long_rows(page, "usable")
+    progressed(page)
+    # Other data end the encoding by themselves: nobody waits for what is no longer wanted.
+    with redrawn(page):
+        page.click("#lp-source-example")
+    expect(page.locator(BUSY)).to_be_hidden()
+    expect(page.locator(COUNT)).to_have_text("24 pairs")
+    assert loss_shown(page) == before
+    choose(page, "siglip")
+    sound(page)
+    page.wait_for_timeout(1000)
+    # And the late answer to the question that was dropped changes nothing.
+    expect(page.locator(COUNT)).to_have_text("24 pairs")
+    unfold(page, "ui.pairs")
+    assert len(table_rows(page)) == 24
+
+
+def test_progress_is_said_in_chinese_too(page: Page) -> None:
+    page.set_default_timeout(60_000)
+    many_long_rows(page, "chinese")
+    progressed(page)
+    page.click("#lp-language")
+    expect(page.locator(BUSY)).to_contain_text(re.compile(r"正在编码句子：[\d,]+ / [\d,]+"))
+    page.click(f"{BUSY} [data-say='ui.cancel']")
+    expect(page.locator(PROBLEM)).to_contain_text("已停止")

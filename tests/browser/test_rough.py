@@ -1,0 +1,212 @@
+"""Data as they come: nothing, too little, too much, all the same, and not what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.reading import (
+    CANVAS,
+    CHANNEL,
+    PROBLEM,
+    choose,
+    clear_table,
+    loss_shown,
+    paste,
+    redrawn,
+    shape,
+    slider,
+    sound,
+    table_rows,
+    type_pair,
+    upload,
+    visit,
+)
+from tests.browser.serving import Server
+
+pytestmark = [pytest.mark.browser, pytest.mark.encoder]
+
+COUNT = "#main-pairs summary .lp-note"
+REMARKS = "#main-figures .lp-remarks"
+NOTE = "#main-controls .lp-panel:not([hidden])"
+SKIPPED = "#main-controls .lp-skipped li"
+FAMILIES = ("cosent", "weighted_cosent", "info_nce", "supcon", "triplet", "contrastive", "arcface")
+
+
+def typed(page: Page, *rows: tuple[str, str, str]) -> None:
+    clear_table(page)
+    with redrawn(page):
+        paste(page, 1, 1, "\n".join("\t".join(row) for row in rows))
+    page.wait_for_function(f"{CHANNEL}.batch.labels.length === {len(rows)}")
+
+
+def table(rows: list[str]) -> bytes:
+    return "\n".join(["sentence1,sentence2,score", *rows]).encode()
+
+
+def test_one_pair(page: Page) -> None:
+    typed(page, ("A cat sleeps.", "A cat is asleep.", "1"))
+    expect(page.locator(COUNT)).to_have_text("1 pair")
+    expect(page.locator(REMARKS)).to_contain_text("A single pair")
+    assert loss_shown(page) == 0
+    for loss in FAMILIES:
+        choose(page, loss)
+        expect(page.locator(PROBLEM)).to_be_hidden()
+        assert page.locator(CANVAS).is_visible()
+
+
+def test_all_scores_equal(page: Page) -> None:
+    typed(page, ("a cat", "a dog", "3"), ("the sun", "the moon", "3"), ("one", "two", "3"))
+    expect(page.locator(REMARKS)).to_contain_text("All labels are equal")
+    assert loss_shown(page) == 0
+    for loss in FAMILIES:
+        choose(page, loss)
+        expect(page.locator(PROBLEM)).to_be_hidden()
+
+
+def test_all_sentences_equal(page: Page) -> None:
+    typed(page, ("the same", "the same", "3"), ("the same", "the same", "1"))
+    expect(page.locator(REMARKS)).to_contain_text("collapsed")
+    for loss in FAMILIES:
+        choose(page, loss)
+        expect(page.locator(PROBLEM)).to_be_hidden()
+
+
+def test_no_pair_at_all_says_what_is_needed(page: Page) -> None:
+    upload(page, "nothing.csv", table([]))
+    expect(page.locator(PROBLEM)).to_be_visible()
+    assert page.locator(PROBLEM).inner_text().endswith(".")
+    upload(page, "only-bad.csv", table(["a,b,nan", "c,,1"]))
+    expect(page.locator(PROBLEM)).to_contain_text("no usable pair")
+    expect(page.locator(SKIPPED)).to_have_count(3)
+
+
+def test_scores_that_are_no_finite_numbers(page: Page) -> None:
+    rows = ["a one,a two,nan", "b one,b two,1", "c one,c two,inf", "d one,d two,0", "e,f,-NaN"]
+    with redrawn(page):
+        upload(page, "nan.csv", table(rows))
+    expect(page.locator(COUNT)).to_have_text("2 pairs")
+    told = page.locator(SKIPPED).all_inner_texts()
+    assert told[0].startswith("3 rows were left out")
+    assert [line.split(":")[0] for line in told[1:]] == ["Row 1", "Row 3", "Row 5"]
+    assert all("not a finite number" in line for line in told[1:])
+    sound(page)
+
+
+def test_ten_thousand_rows_of_a_file(page: Page) -> None:
+    rows = [f"first {i % 40} here,second {i % 60} there,{i % 5}" for i in range(10_000)]
+    with redrawn(page):
+        upload(page, "many.csv", table(rows))
+    expect(page.locator(NOTE)).to_contain_text("10,000 rows")
+    expect(page.locator(COUNT)).to_have_text("512 pairs")
+    sound(page)
+    first = loss_shown(page)
+    with redrawn(page):
+        page.click(f"{NOTE} .lp-main")
+    expect(page.locator(NOTE)).to_contain_text("512 pairs drawn at random from 10,000 rows")
+    drawn = loss_shown(page)
+    assert drawn != first
+    with redrawn(page):
+        page.click(f"{NOTE} button:has-text('Draw 512 others')")
+    assert loss_shown(page) not in (first, drawn)
+    with redrawn(page):
+        page.click(f"{NOTE} button:has-text('Take the first 512')")
+    assert loss_shown(page) == first
+
+
+def test_ten_thousand_rows_in_the_table(page: Page) -> None:
+    rows = [(f"first {i % 40} here", f"second {i % 60} there", str(i % 5)) for i in range(10_000)]
+    clear_table(page)
+    with redrawn(page):
+        paste(page, 1, 1, "\n".join("\t".join(row) for row in rows))
+    expect(page.locator(COUNT)).to_have_text("512 pairs")
+    expect(page.locator(NOTE)).to_contain_text("10000 rows entered")
+    expect(page.locator(NOTE)).to_contain_text("the first 512 are used")
+    assert page.evaluate(f"{CHANNEL}.scenario.data.rows.length") == len(rows)
+    sound(page)
+    # A row is changed, none is lost, also of those that are not laid out.
+    with redrawn(page):
+        type_pair(page, 2, "changed", "too", "4")
+    kept = page.evaluate(f"{CHANNEL}.scenario.data.rows")
+    assert kept[1] == ["changed", "too", "4"]
+    assert [tuple(row) for row in kept[2:]] == rows[2:]
+    with redrawn(page):
+        slider(page, "scale")[1].fill("5")
+    sound(page)
+
+
+@pytest.mark.parametrize("size", [50, 65])
+def test_a_large_file(page: Page, tmp_path: Path, size: int) -> None:
+    """50 MB are read; beyond 64 MB a sentence says what to do, and nothing is sent."""
+    page.set_default_timeout(120_000)
+    before = loss_shown(page)
+    path = tmp_path / "large.csv"
+    line = ",".join(["word " * 200, "other " * 200, "1"]) + "\n"
+    with path.open("w") as file:
+        file.write("sentence1,sentence2,score\nthe first,one of all,0\n")
+        file.writelines(line for _ in range(size * 2**20 // len(line)))
+    assert abs(path.stat().st_size / 2**20 - size) < 1
+    page.click("#lp-source-file")
+    if size < 64:
+        with redrawn(page):
+            page.set_input_files("#lp-file", path)
+        expect(page.locator(COUNT)).to_have_text("512 pairs")
+        rows = page.evaluate(f"{CHANNEL}.scenario.data.reading.total")
+        assert rows == 1 + size * 2**20 // len(line)
+    else:
+        sent = []
+        page.on("request", lambda request: sent.append(request.url))
+        page.set_input_files("#lp-file", path)
+        expect(page.locator(PROBLEM)).to_contain_text("larger than 64 MB")
+        expect(page.locator(PROBLEM)).to_contain_text("Cut it down")
+        assert sent == []
+        assert loss_shown(page) == before
+
+
+def test_what_a_file_left_out_is_told_to_who_opens_its_link(
+    page: Page, new_page: Callable[..., Page], server: Server
+) -> None:
+    rows = ["a one,a two,1", "b one,b two,high", "c one,,2", "d one,d two,3"]
+    with redrawn(page):
+        upload(page, "some-bad.csv", table(rows))
+    page.wait_for_function("location.hash.length > 60")
+    other = visit(new_page(locale="zh-CN"), f"{server.address}/{page.evaluate('location.hash')}")
+    expect(other.locator(NOTE)).to_contain_text("some-bad.csv")
+    expect(other.locator("#lp-source-file")).to_have_attribute("aria-selected", "true")
+    told = other.locator(SKIPPED)
+    expect(told).to_have_count(3)
+    expect(told.nth(1)).to_contain_text("第 2 行")
+    expect(told.nth(1)).to_contain_text("high")
+    other.click("#lp-language")
+    expect(told.nth(0)).to_contain_text("2 rows were left out")
+    expect(other.locator(NOTE)).to_contain_text("2 pairs from 4 rows")
+    # Once the rows are one's own, the file is no longer spoken of.
+    with redrawn(other):
+        other.click("#lp-source-table")
+    expect(other.locator("#main-controls .lp-skipped")).to_be_hidden()
+    assert [row[0] for row in table_rows(other)] == ["a one", "d one"]
+
+
+@pytest.mark.parametrize(
+    "name", ["<img src=x onerror=window.pwned=1>.csv", "n" * 5000 + ".csv", "\u202evsc.gnp.csv"]
+)
+def test_names_of_files(page: Page, name: str) -> None:
+    page.click("#lp-source-file")
+    with redrawn(page):
+        page.evaluate(
+            """([name, content]) => {
+              const files = new DataTransfer();
+              files.items.add(new File([content], name));
+              document.querySelector(".lp-drop").dispatchEvent(new DragEvent("drop", {
+                dataTransfer: files, bubbles: true, cancelable: true }));
+            }""",
+            [name, table(["a,b,1", "c,d,0"]).decode()],
+        )
+    expect(page.locator(NOTE)).to_contain_text(name[:20])
+    assert len(page.locator(NOTE).inner_text()) < 600
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate("window.pwned") is None
+    sound(page)

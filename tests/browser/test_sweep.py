@@ -1,0 +1,122 @@
+"""Along a parameter: the curves, where the scene stands on them, and what the rules say."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.lab.sweep import sweep
+from explorer.scenario import Scenario
+from tests.browser.reading import (
+    CHANNEL,
+    choose,
+    figure,
+    loss_shown,
+    number,
+    redrawn,
+    slider,
+    unfold,
+)
+
+pytestmark = pytest.mark.browser
+
+PANEL = "#main-sweep .lp-sweep-panel"
+VERDICT = "#main-sweep .lp-sweep-verdict"
+
+
+def opened(page: Page) -> None:
+    unfold(page, "sweep.title")
+    page.wait_for_selector(f"{PANEL} path.lp-curve", state="attached")
+
+
+def said(page: Page, panel: int) -> tuple[float, float]:
+    """The height that a panel tells, and the value of the parameter it tells it for."""
+    told = page.locator(PANEL).nth(panel).locator(".lp-value").inner_text()
+    return tuple(number(part) for part in told.split(" at "))
+
+
+def here(page: Page, panel: int) -> float:
+    return float(page.locator(PANEL).nth(panel).locator("line.lp-here").get_attribute("x1"))
+
+
+def test_the_curves_pass_through_what_the_page_shows(page: Page) -> None:
+    opened(page)
+    assert page.locator(f"{PANEL}:visible").count() == 3
+    loss, at = said(page, 0)
+    assert at == 20
+    # The curve is straight between the points it was worked out at.
+    assert loss == pytest.approx(loss_shown(page), rel=0.02)
+    assert said(page, 1)[0] == pytest.approx(number(figure(page, "gradient")), rel=0.05)
+
+
+def test_the_two_rules_are_drawn_and_their_contradiction_is_said(page: Page) -> None:
+    opened(page)
+    expected = sweep(Scenario())
+    numbers = [float(n) for n in re.findall(r"\d+\.?\d*", page.locator(VERDICT).inner_text())]
+    low, high = expected.within[-1]
+    assert "contradict" in page.locator(VERDICT).inner_text()
+    assert numbers == pytest.approx([*expected.advised, 0.1, 10, low, high], rel=0.01)
+    gradient = page.locator(PANEL).nth(1)
+    boxes = {
+        kind: gradient.locator(f"rect.{kind}").bounding_box()
+        for kind in ("lp-advised", "lp-within", "lp-norm-band")
+    }
+    # What one rule allows ends before what the other asks for begins.
+    within = boxes["lp-within"]
+    assert within["x"] + within["width"] < boxes["lp-advised"]["x"]
+    # The curve leaves the band of the norm just where the range ends.
+    at = """([selector, right]) => {
+      const curve = document.querySelectorAll(selector)[1].querySelector("path.lp-curve");
+      const { x, y } = curve.ownerSVGElement.getBoundingClientRect();
+      for (let s = 0; s < curve.getTotalLength(); s += 0.2) {
+        const point = curve.getPointAtLength(s);
+        if (point.x + x >= right) return point.y + y;
+      }
+    }"""
+    leaves = page.evaluate(at, [PANEL, within["x"] + within["width"]])
+    assert leaves == pytest.approx(boxes["lp-norm-band"]["y"], abs=2)
+
+
+def test_a_slider_moves_the_mark_and_not_the_curves(page: Page) -> None:
+    opened(page)
+    curve = page.locator(PANEL).first.locator("path.lp-curve")
+    drawn, before = curve.get_attribute("d"), here(page, 0)
+    with redrawn(page):
+        slider(page, "scale")[1].fill("200")
+    assert curve.get_attribute("d") == drawn
+    assert here(page, 0) > before
+    assert said(page, 0)[1] == 200
+
+
+def test_a_press_on_a_curve_moves_the_slider(page: Page) -> None:
+    opened(page)
+    chart = page.locator(PANEL).nth(1).locator("svg")
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 60)
+    value = said(page, 1)[1]
+    assert value < 20
+    with redrawn(page):
+        page.mouse.down()
+        page.mouse.up()
+    assert float(slider(page, "scale")[1].input_value()) == pytest.approx(value)
+    assert page.evaluate(f"{CHANNEL}.scenario.parameters.scale") == pytest.approx(value)
+
+
+def test_the_curves_follow_the_loss_and_the_language(page: Page) -> None:
+    opened(page)
+    drawn = page.locator(PANEL).first.locator("path.lp-curve").get_attribute("d")
+    choose(page, "arcface")
+    expect(page.locator("#lp-sweep option")).to_have_count(2)
+    expect(page.locator(VERDICT)).to_contain_text("scale")
+    expect(page.locator(f"{PANEL} .lp-advised")).to_have_count(0)
+    assert page.locator(PANEL).first.locator("path.lp-curve").get_attribute("d") != drawn
+    page.select_option("#lp-sweep", "margin")
+    expect(page.locator(VERDICT)).to_contain_text("margin")
+    page.locator("#lp-language").click()
+    expect(page.locator(VERDICT)).to_contain_text("苏剑林")
+    # Without a number to move there is nothing to ask.
+    choose(page, "softmax")
+    expect(page.locator("#main-sweep details")).to_be_hidden()

@@ -1,0 +1,279 @@
+"""Files, scores kept on disk, random batches, and work in the background."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from explorer.lab.large import encoding, store
+from explorer.lab.large.batch import drawn
+from explorer.lab.large.files import read_pairs
+from explorer.lab.large.jobs import Cancelled, Job, Jobs
+from explorer.problem import Problem
+from explorer.sources.random_batch import RandomBatch, draw
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def quiet(done, total):
+    pass
+
+
+def read(tmp_path, text, columns=None, header=None):
+    path = tmp_path / "pairs.csv"
+    path.write_text(text, encoding="utf-8")
+    return read_pairs(path, "pairs.csv", columns, header, quiet)
+
+
+# ---- Files ---------------------------------------------------------------------------------------
+
+
+def test_a_similarity_column_spares_the_encoder(tmp_path):
+    found = read(tmp_path, "sentence1,sentence2,label,similarity\na,b,1,0.5\nc,d,0,0.25\n")
+    assert found.scores.tolist() == [0.5, 0.25]
+    assert found.labels.tolist() == [1, 0]
+    assert found.chosen["similarity"] == "similarity"
+
+
+def test_a_similarity_column_needs_no_sentences(tmp_path):
+    found = read(tmp_path, "gold,cosine\n1,0.5\n0,0.25\n2,0.75\n")
+    assert found.labels.tolist() == [1, 0, 2]
+    assert found.scores.tolist() == [0.5, 0.25, 0.75]
+    assert found.first[2] == "#3 a"
+
+
+def test_the_only_score_of_a_file_is_its_label(tmp_path):
+    found = read(tmp_path, "sentence1,sentence2,similarity\na,b,1\nc,d,0\n")
+    assert found.scores is None
+    assert found.labels.tolist() == [1, 0]
+
+
+def test_columns_can_be_chosen(tmp_path):
+    text = "sentence1,sentence2,score,mine\na,b,1,0.5\nc,d,0,0.25\n"
+    assert read(tmp_path, text).scores is None
+    assert read(tmp_path, text, {"similarity": "mine"}).scores.tolist() == [0.5, 0.25]
+    with pytest.raises(Problem, match="column"):
+        read(tmp_path, text, {"similarity": "absent"})
+
+
+def test_triplets_give_two_pairs_each(tmp_path):
+    found = read(tmp_path, "anchor,positive,negative\na,b,c\nd,e,f\n")
+    assert found.first == ("a", "a", "d", "d")
+    assert found.second == ("b", "c", "e", "f")
+    assert found.labels.tolist() == [1, 0, 1, 0]
+
+
+def test_rows_that_cannot_be_used_are_told(tmp_path):
+    found = read(tmp_path, "sentence1,sentence2,score\na,b,1\nc,d,what\ne,f,0\n")
+    count, told = found.skipped
+    assert (len(found.labels), count, told[0][0]) == (2, 1, 2)
+    assert "what" in str(told[0][1])
+
+
+def test_no_more_pairs_than_the_page_takes(tmp_path, monkeypatch):
+    monkeypatch.setattr("explorer.lab.large.files.MOST_PAIRS", 3)
+    found = read(tmp_path, "sentence1,sentence2,score\n" + "a,b,1\n" * 5)
+    assert (len(found.labels), found.limited, found.total) == (3, True, 5)
+
+
+def test_a_file_arrives_in_pieces_under_the_name_of_its_content():
+    token = "0123456789abcdef"
+    store.receive(token, 0, b"abc", "f.csv")
+    with pytest.raises(Problem, match=r"f\.csv"):
+        store.receive(token, 2, b"def", "f.csv")  # not where the last piece ended
+    store.receive(token, 3, b"def", "f.csv")
+    name = store.arrived(token, "f.csv")
+    assert store.file_of(name, "f.csv").read_bytes() == b"abcdef"
+    with pytest.raises(Problem, match="no longer"):
+        store.file_of("f" * 32, "f.csv")
+
+
+@pytest.mark.parametrize("token", ["../../etc/passwd", "", None, "0123"])
+def test_a_token_is_no_path(token):
+    with pytest.raises(Problem):
+        store.receive(token, 0, b"abc", "f.csv")
+
+
+@pytest.mark.parametrize("content", ["../files", "", "/etc/passwd"])
+def test_a_file_is_found_by_content_alone(content):
+    with pytest.raises(Problem):
+        store.file_of(content, "f.csv")
+
+
+def test_what_was_not_used_for_longest_leaves_first(cache):
+    for place, name in enumerate("abc"):
+        path = store.folder("files") / name
+        path.write_bytes(b"x" * 100)
+        store.os.utime(path, (place, place))
+    store.prune(most=250)
+    assert sorted(path.name for path in store.folder("files").iterdir()) == ["b", "c"]
+
+
+def test_a_write_that_fails_leaves_nothing(cache):
+    path = store.folder("scores") / "x.npy"
+
+    def fail(file):
+        file.write(b"half")
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        store.write_atomically(path, fail)
+    assert list(path.parent.iterdir()) == []
+
+
+# ---- Encoding ------------------------------------------------------------------------------------
+
+
+class Encoder:
+    """Vectors made of the sentences' letters, and a note of what was asked."""
+
+    def __init__(self, monkeypatch):
+        self.asked = []
+        monkeypatch.setattr(encoding.encoders, "encode", self)
+        monkeypatch.setattr(encoding, "PART", 4)
+
+    def __call__(self, sentences, encoder):
+        self.asked += sentences
+        rows = [
+            np.random.RandomState(sum(map(ord, s)) % 2**31).standard_normal(8) for s in sentences
+        ]
+        return np.array(rows, dtype=np.float32)
+
+
+FIRST = tuple(f"first {k}" for k in range(10))
+SECOND = tuple(f"second {k % 7}" for k in range(10))
+
+
+def encode(progress=quiet, **options):
+    return encoding.encoded(FIRST, SECOND, encoding.encoders.EMBEDDED, progress, **options)
+
+
+def test_an_interrupted_run_goes_on_where_it_was(monkeypatch):
+    encoder = Encoder(monkeypatch)
+
+    def stop(done, total):
+        if done >= 4:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        encode(stop, with_vectors=False)
+    before = set(encoder.asked)
+    encoder.asked.clear()
+    heard = []
+    found = encode(lambda done, total: heard.append(done), with_vectors=False)
+    assert not {s for s in before if s.startswith("first")} & set(encoder.asked)
+    assert heard == [0, 4, 8, 10]
+    encoder.asked.clear()
+    again = encode(with_vectors=False)
+    assert encoder.asked == []
+    assert np.array_equal(found.scores, again.scores)
+
+
+def test_scores_are_the_cosines_of_the_vectors(monkeypatch):
+    encoder = Encoder(monkeypatch)
+    found = encode(with_vectors=True)
+    plain = encode(with_vectors=False)
+    np.testing.assert_allclose(found.scores, plain.scores, atol=1e-6)
+    first, second = encoder(FIRST, ""), encoder(SECOND, "")
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    np.testing.assert_allclose(plain.scores, (first * second).sum(axis=1) / lengths, atol=1e-6)
+
+
+# ---- Random batches ------------------------------------------------------------------------------
+
+
+def test_a_random_batch_is_the_one_of_the_explore_page():
+    settings = RandomBatch(pairs=200)
+    pairs = draw(settings)
+    cosines = (pairs.vectors[0::2] * pairs.vectors[1::2]).sum(axis=1)
+    for with_vectors in (False, True):
+        batch = drawn(settings, with_vectors=with_vectors)
+        assert np.array_equal(batch.labels, np.array(pairs.labels)[batch.entry])
+        np.testing.assert_allclose(batch.scores, cosines[batch.entry], atol=1e-5)
+        assert batch.first[batch.entry[7]] == pairs.first[batch.entry[7]]
+
+
+def test_pairs_stand_by_label_then_by_score():
+    batch = drawn(RandomBatch(pairs=500), with_vectors=False)
+    keys = list(zip(batch.labels, batch.scores, strict=True))
+    assert keys == sorted(keys)
+
+
+def test_more_pairs_than_there_may_be_are_refused():
+    with pytest.raises(Problem, match="1048576"):
+        drawn(RandomBatch(pairs=2**20 + 1), with_vectors=False)
+
+
+# ---- Work in the background ----------------------------------------------------------------------
+
+
+def test_a_job_tells_its_progress_and_its_result():
+    go = threading.Event()
+
+    def work(report):
+        report("terms", 1, 2)
+        assert go.wait(10)
+        return 42
+
+    job = Job(work)
+    while job.progress[0] != "terms":
+        time.sleep(0.001)
+    assert not job.wait(0)
+    assert job.progress == ("terms", 1, 2)
+    go.set()
+    assert job.wait(10)
+    assert job.result() == 42
+
+
+def test_a_stopped_job_ends_and_is_begun_again_when_asked_for():
+    jobs, runs = Jobs(), []
+    started, stopped = threading.Event(), threading.Event()
+
+    def work(report):
+        runs.append(1)
+        started.set()
+        while len(runs) == 1 and not stopped.is_set():
+            report("terms", 0, 1)
+        return len(runs)
+
+    first = jobs.start("key", work)
+    assert started.wait(10)
+    jobs.cancel("key")
+    assert first.wait(10)
+    with pytest.raises(Cancelled):
+        first.result()
+    second = jobs.start("key", work)
+    assert second.wait(10)
+    assert second.result() == 2
+
+
+def test_a_failure_is_told_once_and_then_tried_again():
+    jobs, runs = Jobs(), []
+
+    def work(report):
+        runs.append(1)
+        raise Problem("no_pairs")
+
+    job = jobs.start("key", work)
+    assert job.wait(10)
+    assert jobs.start("key", work) is job  # nobody has heard of it yet
+    with pytest.raises(Problem):
+        job.result()
+    assert jobs.start("key", work) is not job
+
+
+def test_only_so_many_results_are_kept():
+    jobs = Jobs(most=2)
+    made = [jobs.start(key, lambda report: object()) for key in "ab"]
+    assert all(job.wait(10) for job in made)
+    assert jobs.start("c", lambda report: object()).wait(10)
+    jobs.start("b", lambda report: object())
+    assert jobs.start("b", lambda report: object()) is made[1]
+    assert jobs.start("a", lambda report: object()) is not made[0]
