@@ -41,6 +41,7 @@ def compute_loss(
     scores: list[float],
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
+    convention: str = "",
 ) -> dict[str, Any]:
     """Encode up to 512 sentence pairs, compute a loss on them, and say what drives it.
 
@@ -51,6 +52,7 @@ def compute_loss(
         scores: the label of each pair, any finite number; half of the largest is positive
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
+        convention: another library's definition that list_losses names, "" for our own
 
     Returns:
         An object with
@@ -77,7 +79,8 @@ def compute_loss(
         >>> answer["ordered_pairs"], answer["violated_pairs"], answer["labels"]
         (1, 0, [1.0, 0.0])
     """
-    return _answer(explore(scenario_of(loss, sentences1, sentences2, scores, parameters, encoder)))
+    pairs = (sentences1, sentences2, scores)
+    return _answer(explore(scenario_of(loss, *pairs, parameters, encoder, convention)))
 
 
 def loss_from_scores(
@@ -85,6 +88,7 @@ def loss_from_scores(
     scores: list[float],
     labels: list[float],
     parameters: dict[str, Any] | None = None,
+    convention: str = "",
 ) -> dict[str, Any]:
     """Compute a loss on up to 512 pairs whose similarities are given: no sentences, no encoder.
 
@@ -96,6 +100,7 @@ def loss_from_scores(
         scores: the similarity of each pair, such as its cosine
         labels: the label of each pair, any finite number; half of the largest is positive
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
+        convention: another library's definition that list_losses names, "" for our own
 
     Returns:
         The same object as compute_loss; places are those of the pairs.
@@ -118,7 +123,7 @@ def loss_from_scores(
         labels=given["labels"],
         scores=given["scores"],
     )
-    return _answer(_explore_given(_under(loss, parameters), pairs))
+    return _answer(_explore_given(_under(loss, parameters, convention), pairs))
 
 
 def trace_loss(
@@ -129,6 +134,7 @@ def trace_loss(
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
     similarities: list[float] | None = None,
+    convention: str = "",
 ) -> dict[str, Any]:
     """Like compute_loss, for up to 64 pairs, with every step of the computation written out.
 
@@ -140,6 +146,7 @@ def trace_loss(
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
         similarities: given for each pair, they take the place of the encoder's cosines
+        convention: another library's definition that list_losses names, "" for our own
 
     Returns:
         The object of compute_loss and, in it, steps: first what the loss reads, then what each
@@ -158,7 +165,8 @@ def trace_loss(
         >>> answer["steps"][5]["value"]
         [['-inf', 5.0], ['-inf', '-inf']]
     """
-    scenario = scenario_of(loss, sentences1, sentences2, scores, parameters, encoder)
+    pairs = (sentences1, sentences2, scores)
+    scenario = scenario_of(loss, *pairs, parameters, encoder, convention)
     if len(scores) > MOST_TRACED:
         raise Problem("api_too_many", count=len(scores), name="trace_loss", most=MOST_TRACED)
     if similarities is None:
@@ -309,6 +317,7 @@ def scenario_of(
     scores: Sequence[float],
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
+    convention: str = "",
 ) -> Scenario:
     """The scene of these pairs, as if they had been typed into the page's table.
 
@@ -325,16 +334,19 @@ def scenario_of(
     labels = [str(int(s)) if s.is_integer() else repr(s) for s in given["scores"]]
     rows = tuple(zip(given["sentences1"], given["sentences2"], labels, strict=True))
     data = Data(source="table", rows=rows, encoder=_text("encoder", encoder))
-    return _under(loss, parameters, data)
+    return _under(loss, parameters, convention, data)
 
 
-def _under(loss: object, parameters: object, data: Data | None = None) -> Scenario:
+def _under(
+    loss: object, parameters: object, convention: object, data: Data | None = None
+) -> Scenario:
     chosen = {} if parameters is None else parameters
     if not isinstance(chosen, dict):
         raise Problem("api_object", name="parameters", value=shortened(repr(chosen)))
     return Scenario(
         data=data or Data(),
         loss=_text("loss", loss),
+        convention=_text("convention", convention),
         parameters=tuple(
             (str(name), tuple(value) if isinstance(value, list) else value)
             for name, value in chosen.items()

@@ -34,6 +34,7 @@ def show(
     sentences2: Iterable[str],
     scores: Iterable[float],
     loss: str = "cosent",
+    convention: str = "",
     **parameters: Any,
 ) -> Shown:
     """Open the page on these pairs under this loss; in a notebook, inside the cell.
@@ -45,13 +46,14 @@ def show(
         sentences1, sentences2: the two sentences of each of N pairs, N up to 512.
         scores: [N], the label of each pair; numbers, an array or a tensor.
         loss: name of a loss in `losses.LOSSES`.
+        convention: name of the library whose definition is meant; empty for our own.
         parameters: of the loss, by name.
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
     """
     columns = (_plain(column) for column in (sentences1, sentences2, scores))
-    scenario = scenario_of(loss, *columns, parameters)
+    scenario = scenario_of(loss, *columns, parameters, convention=convention)
     parameters_for(spec_for(scenario), dict(scenario.parameters))
     _, address = _server()
     return Shown(f"{address}/#{scenario.to_link()}")

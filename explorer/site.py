@@ -18,7 +18,7 @@ import torch
 
 from explorer import api, device
 from explorer.explore import explore
-from explorer.instruments.base import head
+from explorer.instruments.base import ICON, head
 from explorer.locale import say
 from explorer.own_loss import add_own_loss
 from explorer.pages import explore as explore_page
@@ -148,6 +148,8 @@ def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, 
             enable_monitoring=False,
             max_file_size=LARGEST_FILE,
             footer_links=[],
+            favicon_path=ICON,
+            pwa=True,
             share=False,
             mcp_server=True,
         )

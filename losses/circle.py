@@ -10,10 +10,10 @@ from torch import Tensor
 from losses import inputs
 from losses.cosent import PAIR_SYMBOLS, ordered_count
 from losses.gather import gathered
-from losses.geometry import cosine_matrix, unit, unit_gradient
+from losses.geometry import cosine_matrix
 from losses.reductions import log1p_ordered_sum_exp, log1p_sum_exp, log_sum_exp, mean_of, softplus
 from losses.reductions.classes import is_small, paced_circle
-from losses.reductions.closed_form import closed_form
+from losses.reductions.gradient import with_gradient
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -130,7 +130,12 @@ def circle_per_anchor_definition(
 
 
 def circle_per_anchor(
-    embeddings: Tensor, classes: Tensor, *, scale: float = 80.0, margin: float = 0.4
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    scale: float = 80.0,
+    margin: float = 0.4,
+    gather: bool = False,
 ) -> Tensor:
     r"""Self-paced Circle loss for each anchor of a batch, the mean over those that have one.
 
@@ -140,32 +145,28 @@ def circle_per_anchor(
 
     >>> embeddings = torch.eye(3)
     >>> classes = torch.tensor([0, 0, 1])
-    >>> circle_per_anchor(embeddings, classes, scale=1.0, margin=0.25)  # log(1 + e^(−m² + 1 − m²))
-    tensor(1.2153)
+    >>> circle_per_anchor(embeddings, classes, scale=1.0, margin=0.25)  # log(1 + e^(1 − 2m²))
+    tensor(1.2234)
 
     Args:
         embeddings: [N, D].
         classes: [N], whole numbers.
         scale: γ.
         margin: m.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
+    embeddings, classes = gathered(gather, embeddings, classes)
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
 
-    def definition(embeddings: Tensor) -> Tensor:
-        return circle_per_anchor_definition(embeddings, classes, scale=scale, margin=margin)
-
-    def compute(
-        embeddings: Tensor, *, wanted: bool
-    ) -> tuple[Tensor, tuple[Tensor | None, ...] | None]:
-        units = unit(embeddings)
-        loss, slope = paced_circle(units, classes, scale=scale, margin=margin, wanted=wanted)
-        return loss, (unit_gradient(embeddings, slope),) if wanted else None
-
     learned = isinstance(scale, Tensor) or isinstance(margin, Tensor)
     if learned or is_small(len(embeddings), embeddings):
-        return definition(embeddings)
-    return closed_form(compute, definition, embeddings)
+        return _per_anchor_again(embeddings, classes, scale, margin)
+    return with_gradient(paced_circle, _per_anchor_again, embeddings, classes, scale, margin)
+
+
+def _per_anchor_again(embeddings, classes, scale, margin):
+    return circle_per_anchor_definition(embeddings, classes, scale=scale, margin=margin)
 
 
 def _all_terms(count: int, exponent: float) -> float:
@@ -347,6 +348,7 @@ CIRCLE_SELF_PACED = LossSpec(
             r" \sum_{p} e^{-\gamma \alpha_p (s_{ap} - 1 + m)}\Bigr)",
             symbols=PER_ANCHOR,
             reads={"embeddings": "embeddings", "classes": "classes"},
+            function=circle_per_anchor,
         ),
     ),
 )

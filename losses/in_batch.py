@@ -12,11 +12,10 @@ from torch import Tensor
 
 from losses import inputs
 from losses.floors import least_binary, least_in_batch, simplex_gap
-from losses.gather import gather_rows
-from losses.geometry import cosine, cosine_matrix, unit, unit_gradient
+from losses.gather import gather_rows, gathered
+from losses.geometry import cosine, cosine_matrix, unit
 from losses.reductions import log1p_sum_exp, mean_of, softplus
-from losses.reductions.classes import several_positives, temperature_gradient
-from losses.reductions.closed_form import closed_form
+from losses.reductions.classes import several_positives
 from losses.reductions.gradient import with_gradient
 from losses.reductions.tiled import Directions, against_others, against_thresholds, both_ways
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -102,17 +101,17 @@ def _info_nce_by_tiles(wanted, queries, keys, negatives, scale, symmetric):
     points = Directions(torch.cat(parts), wanted=any(wanted))
     sides = (wanted[0] or wanted[3], wanted[1] or wanted[2] or wanted[3])
     logits = points.between(slice(0, count), slice(count, None), scale, sides)
-    place = torch.arange(count, device=queries.device)
-    own = logits.at(place)
+    diagonal = slice(0, count)
+    own = logits.at(diagonal)
     if symmetric:
         total, pulls = both_ways(logits, own)
         share = 0.5 / count
     else:
-        total, pulls = against_others(logits, own, place[:, None])
+        total, pulls = against_others(logits, own)
         share = 1 / count
     if not any(wanted):
         return total * share, ()
-    logits.subtract_at(place, pulls)
+    logits.subtract_at(diagonal, pulls)
     gradient, by_scale = points.pull_back(share, scale)
     by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
     return total * share, (by_queries, by_keys, *(by_negatives or [None]), by_scale, None)
@@ -191,7 +190,9 @@ def nt_xent_of_classes_definition(
     return loss
 
 
-def nt_xent_of_classes(embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07) -> Tensor:
+def nt_xent_of_classes(
+    embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07, gather: bool = False
+) -> Tensor:
     r"""NT-Xent with several positives: the mean over all ordered pairs (i, p) of one class of
     −log( e^{s_ip} / (e^{s_ip} + Σ_{c_k ≠ c_i} e^{s_ik}) ), s = cos/τ.
 
@@ -206,25 +207,18 @@ def nt_xent_of_classes(embeddings: Tensor, classes: Tensor, *, temperature: floa
         embeddings: [N, D].
         classes: [N], whole numbers.
         temperature: τ.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
+    embeddings, classes = gathered(gather, embeddings, classes)
     inputs.above_zero(temperature=temperature)
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
 
-    def definition(embeddings: Tensor, temperature: float | Tensor) -> Tensor:
-        return nt_xent_of_classes_definition(embeddings, classes, temperature=temperature)
+    return with_gradient(several_positives, _of_classes_again, embeddings, classes, temperature)
 
-    def compute(
-        embeddings: Tensor, temperature: float | Tensor, *, wanted: bool
-    ) -> tuple[Tensor, tuple[Tensor | None, ...] | None]:
-        units = unit(embeddings)
-        loss, slope = several_positives(units, classes, temperature=temperature, wanted=wanted)
-        if not wanted:
-            return loss, None
-        to_temperature = temperature_gradient(temperature, (units, slope))
-        return loss, (unit_gradient(embeddings, slope), to_temperature)
 
-    return closed_form(compute, definition, embeddings, temperature)
+def _of_classes_again(embeddings, classes, temperature):
+    return nt_xent_of_classes_definition(embeddings, classes, temperature=temperature)
 
 
 def nce_definition(
@@ -324,12 +318,12 @@ def _nce_densely(queries, keys, scale, log_ratio):
 def _nce_by_tiles(wanted, queries, keys, scale, log_ratio):
     count = len(queries)
     share = 1 / max(count * (count - 1), 1)
-    points, logits, place = _cosines(wanted, queries, keys, scale)
-    thresholds = logits.at(place).sub_(log_ratio)
-    total, pulls = against_thresholds(logits, thresholds, place[:, None])
+    points, logits, diagonal = _cosines(wanted, queries, keys, scale)
+    thresholds = logits.at(diagonal).sub_(log_ratio)
+    total, pulls = against_thresholds(logits, thresholds)
     if not any(wanted):
         return total * share, ()
-    logits.subtract_at(place, pulls)
+    logits.subtract_at(diagonal, pulls)
     gradient, by_scale = points.pull_back(share, scale)
     return total * share, (*gradient.split(count), by_scale, None)
 
@@ -348,27 +342,27 @@ def _decisions_densely(queries, keys, scale, threshold):
 
 def _decisions_by_tiles(wanted, queries, keys, scale, threshold):
     count = len(queries)
-    points, logits, place = _cosines(wanted, queries, keys, scale)
-    missing = threshold - logits.at(place)
+    points, logits, diagonal = _cosines(wanted, queries, keys, scale)
+    missing = threshold - logits.at(diagonal)
     thresholds = torch.zeros_like(missing) + threshold
-    total, slopes = against_thresholds(logits, thresholds, place[:, None])
+    total, slopes = against_thresholds(logits, thresholds)
     total = (total + softplus(missing).sum()) / count
     if not any(wanted):
         return total, ()
     pulls = missing.sigmoid()
-    logits.subtract_at(place, pulls)
+    logits.subtract_at(diagonal, pulls)
     gradient, by_scale = points.pull_back(1 / count, scale)
     by_threshold = (pulls - slopes).sum() / count if wanted[3] else None
     return total, (*gradient.split(count), by_scale, by_threshold)
 
 
 def _cosines(wanted, queries, keys, scale):
-    """The vectors as directions, the logits of queries with keys, and where each one's own is."""
+    """The vectors as directions, the logits of queries with keys, and where their own keys are."""
     count = len(queries)
     points = Directions(torch.cat((queries, keys)), wanted=any(wanted))
     sides = (wanted[0] or wanted[2], wanted[1] or wanted[2])
     logits = points.between(slice(0, count), slice(count, None), scale, sides)
-    return points, logits, torch.arange(count, device=queries.device)
+    return points, logits, slice(0, count)
 
 
 def siglip_definition(
@@ -626,6 +620,7 @@ NT_XENT = LossSpec(
                 "loss": Symbol(r"\mathcal L = \frac{1}{|P|} \sum_t \ell_t"),
             },
             reads={"embeddings": "embeddings", "classes": "paired_classes"},
+            function=nt_xent_of_classes,
         ),
     ),
 )

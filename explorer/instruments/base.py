@@ -13,6 +13,7 @@ from pathlib import Path
 import gradio as gr
 
 HERE = Path(__file__).resolve().parent
+ICON = HERE / "icon.svg"  # of the browser's tab, and of the page installed as an app
 SCRIPTS = (
     "vendor/katex/katex.min.js",
     "prism.js",
@@ -21,6 +22,7 @@ SCRIPTS = (
     "fields.js",
     "files.js",
     "scale.js",
+    "present.js",
     "header.js",
     "progress.js",
     "controls.js",

@@ -12,7 +12,7 @@
   const SOURCES = ["example", "table", "file", "random"];
   let tab = "example";
   const tabs = Object.fromEntries(SOURCES.map((source) => [source, worded("button.lp-tab", `source.${source}`, {
-    type: "button", role: "tab", id: `lp-source-${source}`, onclick: () => openTab(source),
+    type: "button", role: "tab", id: `lp-source-${source}`, "aria-controls": `lp-panel-${source}`, onclick: () => openTab(source),
   })]));
 
   const exampleChoice = h("select", { id: "lp-example", onchange: () => channel.set({ data: { source: "example", example: exampleChoice.value } }) },
@@ -34,6 +34,10 @@
     file: h("div.lp-panel", {}, chooser, drop, fileNote, columnBox),
     random: h("div.lp-panel"),
   };
+  for (const [source, panel] of Object.entries(panels)) {
+    Object.assign(panel, { id: `lp-panel-${source}`, role: "tabpanel" });
+    panel.setAttribute("aria-labelledby", `lp-source-${source}`);
+  }
   const skippedList = h("ul.lp-skipped", { hidden: true });
 
   function openTab(source) {
@@ -179,7 +183,7 @@
 
   // ---- Loss --------------------------------------------------------------------------------
 
-  const lossChoice = h("select", { id: "lp-loss", onchange: () => channel.choose(lossChoice.value) });
+  const lossChoice = h("select", { id: "lp-loss", "data-title": "ui.loss", onchange: () => channel.choose(lossChoice.value) });
   for (const group of GROUPS) {
     const members = Object.entries(losses).filter(([, spec]) => spec.group === group);
     if (!members.length) continue;

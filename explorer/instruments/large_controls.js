@@ -206,7 +206,7 @@
 
   // ---- Loss --------------------------------------------------------------------------------
 
-  const lossChoice = h("select", { id: "lp-large-loss", onchange: () => channel.change({ loss: lossChoice.value, parameters: {} }) });
+  const lossChoice = h("select", { id: "lp-large-loss", "data-title": "ui.loss", onchange: () => channel.change({ loss: lossChoice.value, parameters: {} }) });
   const FAMILIES = ["split", "streamed", "in_batch"];
   const family = ({ most, vectors }) => (vectors ? "in_batch" : most > 100_000 ? "split" : "streamed");
   for (const name of FAMILIES) {
@@ -241,6 +241,7 @@
     // Folded where the screen is small, so that the map is in sight.
     h("details.lp-fold", { open: window.innerWidth > 760 }, worded("summary", "large.data"), h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), Object.values(panels)),
   );
+  LossPrism.reword(root);
 
   function fill() {
     const { source, loss, parameters: chosen } = channel.asked;

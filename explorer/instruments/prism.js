@@ -107,6 +107,20 @@
     return element;
   }
 
+  // One stop of the tab key for all lines of a box; the up and down keys walk them.
+  function walkable(box) {
+    box.addEventListener("keydown", (event) => {
+      const way = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+      if (!way || event.target.parentElement !== box) return;
+      event.preventDefault();
+      const next = event.target[way];
+      if (!next || next.hidden) return;
+      event.target.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    });
+  }
+
   // An element whose text follows the language.
   const worded = (kind, key, attributes = {}) => h(kind, { "data-say": key, ...attributes }, say(key));
   function reword(root) {
@@ -188,6 +202,9 @@
   const TAB = crypto.getRandomValues(new Uint32Array(4)).join("");
   let jobs = 0;
   const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
+  // Presenting enlarges the page as a whole: so many pixels of the screen to one of its own.
+  const magnified = (element) => element.getBoundingClientRect().width / element.offsetWidth || 1;
 
   function setTheme(dark) {
     document.body.classList.toggle("dark", dark);
@@ -558,14 +575,14 @@
 
   window.LossPrism = {
     catalogues, losses, examples, defaults, limits, pages,
-    stored, store, say, has, speak, reword, worded, language: () => language,
+    stored, store, walkable, say, has, speak, reword, worded, language: () => language,
     show, percent, tex, texNumber, read, bytes, floats, h, clip,
     get table() { return window.LossPrismParts.table; },
     get scale() { return window.LossPrismParts.scale; },
     get chart() { return window.LossPrismParts.chart; },
     get fields() { return window.LossPrismParts.fields(); },
     get files() { return window.LossPrismParts.files(); },
-    GONE, palette, colours, css, word, isDark, setTheme, channel,
+    GONE, palette, colours, css, word, isDark, setTheme, magnified, channel,
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");
       const root = element.querySelector(".lp");
@@ -573,6 +590,16 @@
       scene.on("language", () => reword(root));
     },
   };
+
+  // Arrow keys walk along a row of tabs; Enter opens the one that is reached.
+  document.addEventListener("keydown", (event) => {
+    const tab = event.target.closest?.(".lp [role=tab]");
+    const way = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!tab || !way) return;
+    event.preventDefault();
+    const tabs = Array.from(tab.parentElement.querySelectorAll("[role=tab]:enabled"));
+    tabs.at((tabs.indexOf(tab) + way) % tabs.length).focus();
+  });
 
   document.documentElement.lang = language;
   // Gradio may add the scripts of the head when the document has long been read.

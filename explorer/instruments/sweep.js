@@ -17,7 +17,7 @@
     { name: "active", write: percent, range: [0, 1] },
   ].map((panel) => {
     const said = h("span.lp-value");
-    const chart = svg("svg", { role: "img", height: TALL });
+    const chart = svg("svg", { role: "img", height: TALL, "aria-label": say(`sweep.${panel.name}`) });
     const box = h("div.lp-sweep-panel", {}, h("div.lp-sweep-head", {}, worded("span", `sweep.${panel.name}`), said), chart);
     return { ...panel, said, chart, box };
   });
@@ -211,7 +211,8 @@
   let pressed = false;
   function valueUnder(event, chart) {
     const box = chart.getBoundingClientRect();
-    const share = (event.clientX - box.left - LEFT) / (box.width - LEFT - RIGHT);
+    const wide = chart.width.baseVal.value;
+    const share = (((event.clientX - box.left) * wide) / box.width - LEFT) / (wide - LEFT - RIGHT);
     return Number(along().back(Math.max(0, Math.min(1, share))).toPrecision(3));
   }
   const choose = (value) => channel.set({ parameters: { ...channel.scenario.parameters, [found.parameter]: value } });

@@ -57,17 +57,12 @@
     return lines[place];
   }
 
-  body.addEventListener("keydown", (event) => {
-    if (event.target.type === "checkbox") return;
-    if (pick && event.key === "Enter") pick(event.target.row);
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const next = by === 1 ? event.target.nextElementSibling : event.target.previousElementSibling;
-    if (!by) return;
-    event.preventDefault();
-    if (!next || next.hidden) return;
-    for (const { line } of lines) line.tabIndex = line === next ? 0 : -1;
-    next.focus();
-  });
+  LossPrism.walkable(body);
+  if (pick) {
+    body.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && event.target.row) pick(event.target.row);
+    });
+  }
 
   function put(cell, text) {
     const said = Array.isArray(text) ? text.join("\n") : text;

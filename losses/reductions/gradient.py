@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor
@@ -21,9 +22,19 @@ def with_gradient(exact: Exact, definition: Callable[..., Tensor], *given: objec
     if torch._C._are_functorch_transforms_active():
         return definition(*map(_raised, given))
     wanted = [isinstance(one, Tensor) and one.requires_grad for one in given]
-    if torch.is_grad_enabled() and any(wanted):
-        return _WithGradient.apply(exact, definition, *given)
-    return exact([False] * len(given), *given)[0]
+    with _without_autocast(given):
+        if torch.is_grad_enabled() and any(wanted):
+            return _WithGradient.apply(exact, definition, *given)
+        return exact([False] * len(given), *given)[0]
+
+
+def _without_autocast(given: Sequence[object]) -> AbstractContextManager:
+    """What is raised to float32 shall not be lowered again."""
+    device = next(one.device.type for one in given if isinstance(one, Tensor))
+    available = torch.amp.is_autocast_available(device)
+    if available and torch.is_autocast_enabled(device):
+        return torch.autocast(device, enabled=False)
+    return nullcontext()
 
 
 class _WithGradient(torch.autograd.Function):
@@ -44,7 +55,7 @@ class _WithGradient(torch.autograd.Function):
         tensors, gradients = ctx.saved_tensors[:count], ctx.saved_tensors[count:]
         if torch.is_grad_enabled():  # this pass is to be differentiated in its turn
             gradients = _differentiable(ctx, tensors)
-        scaled = [None if one is None else one * outer.to(one.dtype) for one in gradients]
+        scaled = [None if one is None else (one * outer).to(one.dtype) for one in gradients]
         return None, None, *scaled
 
 

@@ -63,10 +63,9 @@ def _compute(
     labels: Tensor, *moving: Tensor, scale: float, shift: float, weighted: bool, wanted: bool
 ) -> tuple[Tensor, tuple[Tensor | None, ...]]:
     """The value and its gradient at each of the given."""
-    accurate = torch.float32 if labels.device.type == "mps" else torch.float64
-    rows = columns = moving[0].to(accurate) * scale
+    rows = columns = moving[0].to(accurate(labels)) * scale
     if len(moving) == 2:
-        columns = moving[1].to(accurate) * scale
+        columns = moving[1].to(rows.dtype) * scale
     if shift:
         rows = rows + shift
     found = _in_numbers(labels, rows, columns, weighted) if may_ask(labels) else None
@@ -142,17 +141,17 @@ def _sums_in_order(
     labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool
 ) -> tuple[Tensor, Tensor]:
     """The same from prefix sums in the order of the labels. Nothing is subtracted anywhere."""
-    keys, order = _sort_keys(labels).sort()
+    keys, order = sort_keys(labels).sort()
     rows, columns = rows.index_select(0, order), columns.index_select(0, order)
     if weighted:
         # Σ_j (y_i − y_j) e_j is the running sum of (gap to the next label) · (Σ e up to here).
         gaps = labels.index_select(0, order).to(rows.dtype).diff()
-        below = _before(_before(rows)[1:-1] * gaps)
+        below = before(before(rows)[1:-1] * gaps)
         above = _after(_after(columns)[1:-1] * gaps)
     else:
         _, group, counts = keys.unique_consecutive(return_inverse=True, return_counts=True)
         ends = counts.cumsum(0)
-        below = _before(rows).index_select(0, ends - counts).index_select(0, group)
+        below = before(rows).index_select(0, ends - counts).index_select(0, group)
         above = _after(columns).index_select(0, ends).index_select(0, group)
     return (
         torch.empty_like(below).scatter_(0, order, below),
@@ -160,7 +159,7 @@ def _sums_in_order(
     )
 
 
-def _before(numbers: Tensor) -> Tensor:
+def before(numbers: Tensor) -> Tensor:
     """What stands before each place, and before the end: one sum more than there are numbers."""
     sums = numbers.new_empty(len(numbers) + 1)
     sums[0] = 0
@@ -170,7 +169,7 @@ def _before(numbers: Tensor) -> Tensor:
 
 def _after(numbers: Tensor) -> Tensor:
     """What stands from each place on, and from the end."""
-    return _before(numbers.flip(0)).flip(0)
+    return before(numbers.flip(0)).flip(0)
 
 
 def _in_logarithms(
@@ -197,6 +196,11 @@ def _in_logarithms(
         torch.empty_like(falling).scatter(0, order, falling),
         torch.empty_like(rising).scatter(0, order, rising),
     )
+
+
+def accurate(like: Tensor) -> torch.dtype:
+    """The type to sum in: float64 wherever a device has it."""
+    return torch.float32 if like.device.type == "mps" else torch.float64
 
 
 def few_levels(labels: Tensor) -> tuple[Tensor, int] | None:
@@ -228,7 +232,7 @@ def few_levels(labels: Tensor) -> tuple[Tensor, int] | None:
     return (cells, count) if torch.equal(values.index_select(0, cells), labels) else None
 
 
-def _sort_keys(labels: Tensor) -> Tensor:
+def sort_keys(labels: Tensor) -> Tensor:
     """Whole numbers in the order of the labels: torch sorts them three times as fast."""
     if not labels.is_floating_point():
         return labels

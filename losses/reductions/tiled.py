@@ -63,7 +63,8 @@ class Directions:
         along = (self.gradient * self.units).sum(dim=1, keepdim=True)
         # A vector too short for a direction was divided by a constant.
         turning = along.masked_fill(self.lengths < SHORTEST, 0)
-        self.gradient.addcmul_(self.units, turning, value=-1).mul_(share * scale / self.divisors)
+        factors = self.divisors.reciprocal().mul_(share * scale)
+        self.gradient.addcmul_(self.units, turning, value=-1).mul_(factors)
         # Each cosine counts in its row and in its column.
         by_scale = share / 2 * along.sum() if isinstance(scale, Tensor) else None
         return self.gradient.to(self.units.dtype), by_scale
@@ -104,10 +105,9 @@ class Logits:
             _multiply(self.rows[span], columns, tile, 0, 1 if learned else self.scale)
             yield span, tile.mul_(self.scale) if learned else tile
 
-    def at(self, columns: Tensor) -> Tensor:
+    def at(self, columns: Tensor | slice) -> Tensor:
         """The logit of each row in one column: [N]."""
-        chosen = self.columns.index_select(0, columns)
-        return (self.rows.to(self.exact) * chosen).sum(dim=1) * self.scale
+        return (self.rows.to(self.exact) * self.columns[columns]).sum(dim=1) * self.scale
 
     def weights(self, tile: Tensor) -> Tensor:
         """exp of the tile, in its place unless it will be multiplied in another type."""
@@ -117,35 +117,47 @@ class Logits:
 
     def add(self, span: slice, weights: Tensor, factors: Tensor | None = None) -> None:
         """Add what ∂value/∂logits = weights [n, K] · factors [n, 1] of a tile brings."""
-        rows, weights = self.rows[span], weights.to(self.rows.dtype)
+        rows, columns, weights = self.rows[span], self.columns, weights.to(self.rows.dtype)
+        if factors is None:
+            if self.by_rows is not None:
+                _multiply(weights, columns, self.by_rows[span])
+            if self.by_columns is not None:
+                _multiply(weights.T, rows, self.by_columns)
+            return
         if self.by_rows is not None:
-            if factors is None:
-                _multiply(weights, self.columns, self.by_rows[span])
-            else:
-                part = weights.new_empty(rows.shape, dtype=self.exact)
-                _multiply(weights, self.columns, part, 0)
-                self.by_rows[span].addcmul_(part, factors)
+            part = torch.empty_like(rows, dtype=self.exact)
+            self.by_rows[span].addcmul_(_multiply(weights, columns, part, 0), factors)
         if self.by_columns is not None:
-            rows = rows if factors is None else (rows * factors).to(rows.dtype)
-            _multiply(weights.T, rows, self.by_columns)
+            _multiply(weights.T, (rows * factors).to(rows.dtype), self.by_columns)
 
-    def subtract_at(self, columns: Tensor, weights: Tensor) -> None:
+    def subtract_at(self, columns: Tensor | slice, weights: Tensor) -> None:
         """Subtract what ∂value/∂logits = weights [N], in one column of each row, brings."""
         weights = weights[:, None]
         if self.by_rows is not None:
-            self.by_rows.addcmul_(self.columns.index_select(0, columns), weights, value=-1)
-        if self.by_columns is not None:
+            self.by_rows.addcmul_(self.columns[columns], weights, value=-1)
+        if self.by_columns is None:
+            return
+        if isinstance(columns, slice):
+            self.by_columns[columns].addcmul_(self.rows, weights, value=-1)
+        else:
             self.by_columns.index_add_(0, columns, self.rows * weights, alpha=-1)
 
 
-def against_others(logits: Logits, own: Tensor, absent: Tensor) -> tuple[Tensor, Tensor]:
+def against_others(
+    logits: Logits, own: Tensor, absent: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """Σᵢ log(1 + Σⱼ exp(sᵢⱼ − ownᵢ)) over the columns j that are not `absent` [N, m] in row i.
+
+    Without `absent`, column i is.
 
     Returns the value and −∂value/∂own; the gradient by the logits is added to theirs.
     """
     gaps = torch.empty_like(own)
     for span, tile in logits.tiles():
-        tile.scatter_(1, absent[span], -torch.inf)
+        if absent is None:
+            tile.diagonal(span.start).fill_(-torch.inf)
+        else:
+            tile.scatter_(1, absent[span], -torch.inf)
         own_here = own[span]
         if not logits.bounded:
             largest = tile.amax(dim=1).clamp_min(torch.finfo(tile.dtype).min)
@@ -158,14 +170,14 @@ def against_others(logits: Logits, own: Tensor, absent: Tensor) -> tuple[Tensor,
     return softplus(gaps, threshold=STRAIGHT).sum(), gaps.sigmoid_()
 
 
-def against_thresholds(logits: Logits, thresholds: Tensor, absent: Tensor) -> tuple[Tensor, Tensor]:
-    """Σᵢⱼ log(1 + exp(sᵢⱼ − thresholdᵢ)) over the columns j that are not `absent` in row i.
+def against_thresholds(logits: Logits, thresholds: Tensor) -> tuple[Tensor, Tensor]:
+    """Σ log(1 + exp(sᵢⱼ − thresholdᵢ)) over all i ≠ j.
 
     Returns the value and −∂value/∂threshold; the gradient by the logits is added to theirs.
     """
     values, slopes = torch.empty_like(thresholds), torch.empty_like(thresholds)
     for span, tile in logits.tiles():
-        tile.scatter_(1, absent[span], -torch.inf)
+        tile.diagonal(span.start).fill_(-torch.inf)
         tile.sub_(thresholds[span, None])
         torch.sum(softplus(tile, threshold=STRAIGHT), dim=1, out=values[span])
         weights = tile.sigmoid_()

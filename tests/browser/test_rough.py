@@ -17,7 +17,6 @@ from tests.browser.reading import (
     loss_shown,
     paste,
     redrawn,
-    shape,
     slider,
     sound,
     table_rows,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import doctest
 import io
 import json
@@ -402,8 +403,8 @@ def test_what_json_cannot_hold_is_refused_too(address):
         url = f"{address}/gradio_api/run/loss_from_scores"
         return httpx.post(url, content=body, headers=headers).json()["error"]
 
-    assert sent('{"data": ["cosent", [0.5, NaN], [0, 1], {}]}').startswith("scores[1] is nan;")
-    said = sent(r'{"data": ["\ud800", [0.5, 0.1], [0, 1], {}]}')
+    assert sent('{"data": ["cosent", [0.5, NaN], [0, 1], {}, ""]}').startswith("scores[1] is nan;")
+    said = sent(r'{"data": ["\ud800", [0.5, 0.1], [0, 1], {}, ""]}')
     assert said.startswith(r"There is no loss called \ud800.")
 
 
@@ -553,6 +554,43 @@ def test_no_such_training(kept):
         api.stop_training("nobody")
 
 
+# ---- Conventions -------------------------------------------------------------------------------
+
+
+@pytest.mark.encoder
+@pytest.mark.parametrize(
+    ("loss", "convention"),
+    [
+        ("pairwise_logistic", "sentence-transformers (mean / ln 2)"),
+        ("pairwise_logistic", "rax"),
+        ("contrastive", "pytorch-metric-learning"),
+    ],
+)
+def test_every_endpoint_computes_another_librarys_definition(client, loss, convention):
+    asked = PAIRS | {"loss": loss, "convention": convention}
+    found = explore(dataclasses.replace(typed(loss), convention=convention))
+    answer = client.predict(**asked, api_name="/compute_loss")
+    same_as_explored(answer, found)
+    traced = client.predict(**asked, api_name="/trace_loss")
+    same_as_explored(traced, found)
+    assert traced["steps"][-1]["value"] == found.loss
+    ours = client.predict(**(asked | {"convention": ""}), api_name="/compute_loss")
+    given = {"loss": loss, "scores": answer["scores"], "labels": LABELS}
+    from_scores = client.predict(**given, convention=convention, api_name="/loss_from_scores")
+    assert from_scores["loss"] == pytest.approx(answer["loss"], rel=1e-9)
+    assert ours["loss"] == pytest.approx(explore(typed(loss)).loss)
+    assert ours["loss"] != pytest.approx(answer["loss"], rel=1e-3)
+
+
+def test_a_convention_no_one_knows_is_refused_with_those_there_are(client):
+    for unknown in ("rust", 7):
+        with pytest.raises(AppError, match=r"rust|is 7; text is needed") as refused:
+            client.predict(
+                "cosine_mse", S0_SCORES, S0_LABELS, None, unknown, api_name="/loss_from_scores"
+            )
+        assert unknown == 7 or "Known: sentence-transformers" in str(refused.value)
+
+
 # ---- The notebook ------------------------------------------------------------------------------
 
 
@@ -580,6 +618,16 @@ def test_show_opens_the_page_on_the_pairs(notebook_server):
     assert dict(restored.parameters) == {"scale": 32}
     labels = ["1", "0.8", "0.25", "0"]
     assert restored.data.rows == tuple(zip(FIRST, SECOND, labels, strict=True))
+
+
+def test_show_opens_another_librarys_definition(notebook_server):
+    shown = explorer.show(
+        FIRST, SECOND, LABELS, loss="triplet", convention="torch (ε in the distance)"
+    )
+    restored = Scenario.from_link(shown.address.split("/#")[1])
+    assert (restored.loss, restored.convention) == ("triplet", "torch (ε in the distance)")
+    with pytest.raises(Problem, match="has no convention “numpy”"):
+        explorer.show(FIRST, SECOND, LABELS, loss="triplet", convention="numpy")
 
 
 def test_show_uses_one_server_for_all_cells(notebook_server):

@@ -1,0 +1,179 @@
+"""For everyone: what axe-core finds, the keyboard alone, every width, less motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.site import PAGES
+from tests.browser import axe
+from tests.browser.reading import PROBLEM, choose, clear_table, redrawn, settle, upload, visit
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+WIDTHS = (390, 768, 1024, 1440)
+UNFOLD = "() => document.querySelectorAll('.lp details').forEach((fold) => { fold.open = true; })"
+
+
+@pytest.fixture(scope="session")
+def axe_script() -> str:
+    return axe.script()
+
+
+def opened(page: Page) -> None:
+    """Everything that folds, unfolded."""
+    page.evaluate(UNFOLD)
+    page.wait_for_selector("#main-pairs tbody tr")
+    settle(page)
+
+
+@pytest.mark.parametrize(("width", "locale"), [(1440, "en-US"), (390, "zh-CN")])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious(
+    new_page: Callable[..., Page],
+    server: Server,
+    axe_script: str,
+    theme: str,
+    width: int,
+    locale: str,
+) -> None:
+    page = visit(new_page(width, 900, locale), f"{server.address}/?__theme={theme}")
+    assert page.evaluate("document.body.classList.contains('dark')") == (theme == "dark")
+    assert axe.violations(page, axe_script) == []
+    opened(page)
+    for source in ("table", "file", "random", "example"):
+        page.click(f"#lp-source-{source}")
+        settle(page)
+        assert axe.violations(page, axe_script) == [], source
+    page.click("#main-matrix [data-say='ui.as_table']")
+    page.click("#main-takeaway [data-say='take.ours']")
+    expect(page.locator("#main-takeaway .lp-code")).to_contain_text("print")
+    for loss in ("info_nce", "triplet"):
+        choose(page, loss)
+        page.locator("#main-derivation .lp-step").nth(2).click()
+        settle(page)
+        assert axe.violations(page, axe_script) == [], loss
+
+
+def test_axe_finds_nothing_serious_in_what_goes_wrong(page: Page, axe_script: str) -> None:
+    with redrawn(page):
+        upload(page, "bad.csv", b"sentence1,sentence2,score\na,b,1\nc,d,high\ne,f,0\n")
+    assert axe.violations(page, axe_script) == []
+    clear_table(page)
+    assert axe.violations(page, axe_script) == []
+    page.locator("#lp-encoder").evaluate("box => box.closest('details').open = true")
+    page.fill("#lp-encoder", "/no/such/folder")
+    page.click("[data-say='ui.use_encoder']")
+    page.locator("#main-pairs textarea").first.fill("a sentence")
+    expect(page.locator(PROBLEM)).to_be_visible()
+    assert axe.violations(page, axe_script) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("path", [path for path, *_ in PAGES[1:]])
+def test_axe_finds_nothing_serious_on_the_other_pages(
+    new_page: Callable[..., Page], server: Server, axe_script: str, path: str, theme: str
+) -> None:
+    page = new_page()
+    page.goto(f"{server.address}/{path}?__theme={theme}", wait_until="domcontentloaded")
+    page.wait_for_selector(".lp-brand")
+    page.wait_for_timeout(1500)
+    page.evaluate(UNFOLD)
+    page.wait_for_timeout(500)
+    assert axe.violations(page, axe_script) == []
+
+
+# ---- The keyboard ------------------------------------------------------------------------------
+
+# Every control that can be seen: what a mouse could use, the keyboard must reach.
+CONTROLS = """() => {
+  const all = ".lp :is(a[href], button, input, select, textarea, summary, [tabindex='0'])";
+  const seen = [...document.querySelectorAll(all)].filter((one) =>
+    one.tabIndex >= 0 && !one.disabled && one.checkVisibility());
+  seen.forEach((one, i) => { one.dataset.control = i; });
+  return seen.length;
+}"""
+FOCUSED = """() => {
+  const at = document.activeElement;
+  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(at);
+  const ringed = outlineStyle !== "none" && parseFloat(outlineWidth) > 0;
+  return { control: at.dataset.control ?? null, tag: at.outerHTML.slice(0, 120),
+    shown: ringed || boxShadow !== "none" };
+}"""
+
+
+def test_the_keyboard_reaches_every_control_and_shows_where_it_is(page: Page) -> None:
+    opened(page)
+    count = page.evaluate(CONTROLS)
+    assert count > 150  # the pairs are open too
+    page.evaluate("document.activeElement.blur()")
+    reached, unseen = set(), []
+    for _ in range(count + 60):
+        page.keyboard.press("Tab")
+        focus = page.evaluate(FOCUSED)
+        if focus["control"] is None:
+            continue
+        if focus["control"] in reached:
+            break
+        reached.add(focus["control"])
+        if not focus["shown"]:
+            unseen.append(focus["tag"])
+    missed = page.evaluate(
+        """reached => [...document.querySelectorAll("[data-control]")]
+          .filter((one) => !reached.includes(one.dataset.control))
+          .map((one) => one.outerHTML.slice(0, 120))""",
+        sorted(reached),
+    )
+    assert missed == []
+    assert unseen == []
+
+
+def test_tabs_and_tables_work_by_keys(page: Page) -> None:
+    page.focus("#lp-source-example")
+    for expected in ("table", "file", "random", "example"):
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(f"#lp-source-{expected}")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#lp-source-random")).to_be_focused()
+    with redrawn(page):
+        page.keyboard.press("Enter")
+    expect(page.locator("#lp-source-random")).to_have_attribute("aria-selected", "true")
+    panel = page.locator("#lp-source-random").get_attribute("aria-controls")
+    expect(page.locator(f"#{panel}")).to_be_visible()
+
+
+# ---- The screen --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
+def test_no_horizontal_scroll_at_any_width(
+    new_page: Callable[..., Page], server: Server, locale: str
+) -> None:
+    page = visit(new_page(WIDTHS[-1], 900, locale), server.address)
+    opened(page)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        for source in ("table", "file", "random", "example"):
+            page.click(f"#lp-source-{source}")
+            settle(page)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (width, source)
+    page.set_viewport_size({"width": WIDTHS[0], "height": 844})
+    for loss in ("arcface", "multitask_cosent", "angle", "hierarchical_cosent"):
+        choose(page, loss)
+        assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[0], loss
+
+
+def test_less_motion_where_it_is_wished(new_page: Callable[..., Page], server: Server) -> None:
+    page = visit(new_page(), server.address)
+    page.emulate_media(reduced_motion="reduce")
+    moving = page.evaluate(
+        """() => [...document.querySelectorAll(".lp *")].filter((one) => {
+          const { transitionDuration, animationName, scrollBehavior } = getComputedStyle(one);
+          const slow = transitionDuration.split(",").some((time) => parseFloat(time) > 0);
+          return slow || animationName !== "none" || scrollBehavior === "smooth";
+        }).map((one) => one.outerHTML.slice(0, 100))"""
+    )
+    assert moving == []
