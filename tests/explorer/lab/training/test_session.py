@@ -211,3 +211,18 @@ def test_the_same_plan_gives_the_same_run(runs, trained):
 def test_nothing_left_to_move(bert, trained):
     with pytest.raises(Problem, match="nothing in this encoder would learn"):
         trained(plan(encoder=bert, layers=0))
+
+
+def test_an_encoder_from_scratch_is_the_same_at_every_start():
+    import torch
+
+    from explorer.lab.training.encoders import from_scratch
+    from explorer.sources.textbook import load_example
+
+    sentences = load_example("graded_english").sentences + load_example("graded_chinese").sentences
+    made = []
+    for order in (sentences, sentences[::-1]):
+        torch.manual_seed(0)
+        made.append(from_scratch(order, 8000, 4, "cpu")[0])
+    assert made[0].tokenizer.get_vocab() == made[1].tokenizer.get_vocab()
+    assert torch.equal(made[0].embedding.weight, made[1].embedding.weight)
