@@ -114,9 +114,8 @@
   // What the shown cross-encoders reached under the two losses of the source, as further rows.
   const SHORT = { binary_cross_entropy: "CE", cosent: "CoSENT" };
   function repeated(figure) {
-    const known = new Map(channel.runs.map((run) => [run.id, run]));
     return (answer?.groups ?? []).flatMap(({ loss, runs: names, figures }) => {
-      const run = known.get(names[0]);
+      const run = channel.runs.find(({ id }) => id === names[0]);
       if (run?.kind !== "cross" || !SHORT[loss] || !figures[figure]) return [];
       const { mean, spread: deviation } = figures[figure];
       const value = `${(100 * mean).toFixed(2)}${deviation === null ? "" : ` ± ${(100 * deviation).toFixed(2)}`}`;
