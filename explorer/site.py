@@ -58,8 +58,8 @@ def first_scenario(device_name: str | None, own_loss: str | None) -> Scenario:
 # The pages: where each is served, the catalogue's word for it, and what lays it out.
 PAGES = (
     ("", "page.explore", explore_page.build),
-    ("finetune", "page.finetune", finetune_page.build),
     ("large", "page.large", large_page.build),
+    ("finetune", "page.finetune", finetune_page.build),
 )
 
 
@@ -84,8 +84,12 @@ def build() -> gr.Blocks:
 def page_data(first: Scenario) -> dict[str, object]:
     """What every page knows from the start."""
     listed = [{"path": path, "key": key} for path, key, _ in PAGES]
-    own = {"finetune": finetune_page.page_data(), "large": large_page.page_data()}
-    return {"pages": listed, **explore_page.page_data(first), **own}
+    return {
+        "pages": listed,
+        **explore_page.page_data(first),
+        "large": large_page.page_data(),
+        "finetune": finetune_page.page_data(),
+    }
 
 
 class Refusal(gr.Error):

@@ -211,8 +211,9 @@
       ...others.map((name) => h("option", { value: name }, name)));
     convention.value = scenario.convention;
     conventionField.hidden = others.length === 0;
-    parameterControls = form.parameters.map((parameter) => [parameter,
-      parameterField(parameter, parameter.default, (v) => channel.setParameter(parameter.name, v))]);
+    parameterControls = form.parameters.map((parameter) => [
+      parameter, parameterField(parameter, parameter.default, (v) => channel.setParameter(parameter.name, v)),
+    ]);
     parameters.replaceChildren(...parameterControls.map(([, control]) => control.element));
     setParameters();
     LossPrism.reword(parameters);

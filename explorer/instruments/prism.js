@@ -528,6 +528,7 @@
         if (turn !== this.remembered) return;
         this.tooLong = link?.length > limits.link;
         this.link = this.tooLong || !link ? "" : link;
+        if (this.link) store("scene", this.link);
         const { source, rows, file, reading } = this.scenario.data;
         const hidden = source !== "table" && rows.length ? { data: { rows, file, reading } } : null;
         const kept = structuredClone(this.link ? hidden : this.scenario);

@@ -60,7 +60,7 @@
   LossPrism.walkable(body);
   if (pick) {
     body.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && event.target.row) pick(event.target.row);
+      if (event.key === "Enter" && event.target.parentElement === body) pick(event.target.row);
     });
   }
 
