@@ -8,6 +8,9 @@ import signal
 import sys
 import threading
 
+from explorer.lab.training import commands as training
+from explorer.lab.training import folder
+
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
@@ -16,12 +19,16 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--device", help="cpu, cuda, cuda:1, mps; the best present if left out")
     parser.add_argument("--loss", metavar="FILE.py:FUNCTION", help="open a loss of your own")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
-    commands = parser.add_subparsers(dest="command", metavar="figure")
+    parser.add_argument(
+        "--runs", help="where trainings are kept; the user's data directory if left out"
+    )
+    commands = parser.add_subparsers(dest="command", metavar="{figure,train,compare}")
     figure = commands.add_parser("figure", help="write the figure of a scene, without a browser")
     figure.add_argument("--scenario", required=True, help="a link of the page, or a scene file")
     figure.add_argument("--out", required=True, help="the .svg file to write")
     figure.add_argument("--language", choices=("en", "zh"), default="en")
     figure.add_argument("--dark", action="store_true")
+    training.add_to(commands)
     return parser.parse_args()
 
 
@@ -41,6 +48,9 @@ def main() -> int:
     chosen = arguments()
     if chosen.command == "figure":
         return write_figure(chosen)
+    if chosen.command in ("train", "compare"):
+        return getattr(training, chosen.command)(chosen)
+    folder.choose_root(chosen.runs)
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     from explorer import site  # after the arguments: --help should not wait for gradio
 

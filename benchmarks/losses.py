@@ -1,157 +1,297 @@
-"""Our losses beside a direct implementation and the installed peers, in one run.
+"""Our losses beside their dense definitions and the installed peers, in one run.
 
-``python -m benchmarks losses``: forward and backward on the CPU (or ``--device``), float32, every
-case interleaved with its rivals over several rounds; medians and ratios. A ratio below 1 means
-that ours is faster.
+``python -m benchmarks losses``: forward and backward, float32, all rivals of a case in turns over
+several rounds. One table: median times, how much slower the others are, what is kept for the
+backward pass, the peak of memory, and the error of the gradient against float64. A second one:
+how time grows with N. ``--quick`` takes a minute; ``--device cuda`` measures a GPU.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import itertools
+import math
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
+from benchmarks.cases import CASES, LARGE, Case
 from benchmarks.machine import describe
-from losses import LOSSES
+from benchmarks.peers import all_peers
+
+Loss = Callable[..., Tensor]
 
 ROUNDS = 9
+SLOW = 3.0  # seconds of a first call, from which on one more call must do
+BUDGET = 5.0  # seconds for the rounds of one case at one size
+QUICK = 512  # pairs, or classes, at most
+TABLE = Path(__file__).with_suffix(".csv")
 
 
-def direct_cosent(scores: Tensor, labels: Tensor) -> Tensor:
-    """What one writes without a library: mask, concatenate the zero, logsumexp."""
-    differences = 20.0 * (scores[:, None] - scores[None, :])
-    differences = differences.masked_fill(labels[:, None] >= labels[None, :], -torch.inf)
-    return torch.logsumexp(torch.cat([differences.new_zeros(1), differences.flatten()]), dim=0)
+@dataclass(frozen=True)
+class Result:
+    """One rival of one case at one size. Errors are nan where there is nothing to compare with."""
+
+    case: str
+    size: int
+    who: str
+    milliseconds: float
+    saved_bytes: int
+    peak_bytes: int
+    error: float
 
 
-def direct_hinge(scores: Tensor, labels: Tensor) -> Tensor:
-    gaps = (labels[None, :] - labels[:, None]).relu()
-    missed = (scores[:, None] - scores[None, :] + 0.3).relu()
-    return (gaps * missed).sum() / (gaps.sum() + 1e-6)
+def gradient_of(loss: Loss, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    value = loss(*inputs)
+    return torch.autograd.grad(value, [one for one in inputs if one.requires_grad])
 
 
-def direct_info_nce(queries: Tensor, keys: Tensor) -> Tensor:
-    logits = F.normalize(queries) @ F.normalize(keys).T / 0.05
-    return F.cross_entropy(logits, torch.arange(len(logits), device=logits.device))
-
-
-def direct_contrastive(first: Tensor, second: Tensor, labels: Tensor) -> Tensor:
-    distances = (first - second).norm(dim=1)
-    return (labels * distances**2 + (1 - labels) * (2.0 - distances).relu() ** 2).mean()
-
-
-def checked(direct: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The same, refusing NaN and inf as ours do, in the shortest way."""
-
-    def loss(*inputs: Tensor) -> Tensor:
-        for tensor in inputs:
-            if not torch.isfinite(tensor).all():
-                raise ValueError("not finite")
-        return direct(*inputs)
-
-    return loss
-
-
-def peers() -> dict[str, Callable[..., Tensor]]:
-    from sentence_transformers.sentence_transformer import losses as theirs
-
-    cosent = theirs.CoSENTLoss(nn.Identity(), similarity_fct=lambda a, b: a[:, 0])
-    ranking = theirs.MultipleNegativesRankingLoss(nn.Identity())
-    return {
-        "cosent": lambda scores, labels: cosent.compute_loss_from_embeddings(
-            [scores[:, None], scores[:, None]], labels
-        ),
-        "info_nce": lambda queries, keys: ranking.compute_loss_from_embeddings(
-            [queries, keys], None
-        ),
-    }
-
-
-def cases(device: str) -> list[tuple[str, int, tuple[Tensor, ...], Callable[..., Tensor]]]:
-    torch.manual_seed(0)
+def leaves(inputs: tuple[Tensor, ...], device: str, dtype: torch.dtype | None = None) -> tuple:
+    """Copies, of which scores and vectors (what comes first or has two dimensions) get gradients."""
     made = []
-    for size in (8, 64, 512, 2048):
-        scores = torch.rand(size, device=device, requires_grad=True)
-        labels = torch.randint(0, 6, (size,), device=device).float()
-        made.append(("cosent", size, (scores, labels), direct_cosent))
-        made.append(("pairwise_hinge", size, (scores, labels), direct_hinge))
-        first = torch.randn(size, 384, device=device, requires_grad=True)
-        second = torch.randn(size, 384, device=device, requires_grad=True)
-        made.append(("info_nce", size, (first, second), direct_info_nce))
-        binary = (labels > 2).float()
-        made.append(("contrastive", size, (first, second, binary), direct_contrastive))
-    return made
+    for place, one in enumerate(inputs):
+        moving = one.is_floating_point() and (place == 0 or one.ndim == 2)
+        to = dtype if dtype is not None and one.is_floating_point() else one.dtype
+        made.append(one.to(device, to, copy=True).requires_grad_(moving))
+    return tuple(made)
 
 
-def once(function: Callable[..., Tensor], inputs: tuple[Tensor, ...]) -> float:
-    """Milliseconds of one forward and backward pass, averaged over a few."""
-    repeats = 20 if inputs[0].shape[0] <= 512 else 3
+@dataclass(frozen=True)
+class Look:
+    """What one call of a loss takes and gives; being looked at makes it a little slower."""
+
+    seconds: float
+    saved_bytes: int
+    peak_bytes: int
+    gradient: tuple[Tensor, ...]
+
+
+def looked_at(loss: Loss, inputs: tuple[Tensor, ...]) -> Look:
+    """Saved is what is kept between the passes, each piece of memory once, inputs included; peak
+    is the most that is allocated at one time in both, inputs not included."""
+    kept: dict[int, int] = {}
+
+    def pack(tensor: Tensor) -> Tensor:
+        memory = tensor.untyped_storage()
+        kept[memory.data_ptr()] = memory.nbytes()
+        return tensor
+
+    with (
+        watched(inputs[0].device) as peak,
+        torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor),
+    ):
+        started = time.perf_counter()
+        gradient = gradient_of(loss, inputs)
+        taken = time.perf_counter() - started
+    return Look(taken, sum(kept.values()), peak(), gradient)
+
+
+@contextmanager
+def watched(device: torch.device) -> Iterator[Callable[[], int]]:
+    """Answers afterwards how many bytes were allocated at most within."""
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        yield lambda: torch.cuda.max_memory_allocated() - before
+        return
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=activities, profile_memory=True) as profile:
+        yield lambda: most_held(profile.profiler.kineto_results.events())
+
+
+def most_held(events: Iterable) -> int:
+    changes = sorted((e.start_ns(), e.nbytes()) for e in events if e.name() == "[memory]")
+    return max(itertools.accumulate(change for _, change in changes), default=0)
+
+
+def seconds(loss: Loss, inputs: tuple[Tensor, ...], repeats: int = 1) -> float:
     started = time.perf_counter()
     for _ in range(repeats):
-        function(*inputs).backward()
+        gradient_of(loss, inputs)
     if inputs[0].is_cuda:
         torch.cuda.synchronize()
-    return 1000 * (time.perf_counter() - started) / repeats
+    return (time.perf_counter() - started) / repeats
 
 
-def measure(rivals: dict[str, Callable], inputs: tuple[Tensor, ...]) -> dict[str, float]:
-    """Median milliseconds of each rival, their rounds interleaved."""
-    times: dict[str, list[float]] = {name: [] for name in rivals}
-    for turn in range(ROUNDS + 1):
-        for name, function in rivals.items():
-            taken = once(function, inputs)
-            if turn:  # the first round warms up
-                times[name].append(taken)
-    return {name: statistics.median(taken) for name, taken in times.items()}
+def in_turns(
+    rivals: dict[str, Loss], inputs: tuple[Tensor, ...], first: dict[str, float], rounds: int
+) -> dict[str, float]:
+    """Median seconds of each rival; their rounds alternate, so that all see the same machine.
+
+    `first` is about what each takes: one call of a slow one must do.
+    """
+    repeats = {who: max(1, min(50, int(0.01 / first[who]))) for who in rivals}
+    times: dict[str, list[float]] = {who: [] for who in rivals}
+    started = time.perf_counter()
+    for turn in range(rounds):
+        for who, loss in rivals.items():
+            if turn == 0 or first[who] < SLOW:
+                times[who].append(seconds(loss, inputs, repeats[who]))
+        if turn >= 2 and time.perf_counter() - started > BUDGET:
+            break
+    return {who: statistics.median(taken) for who, taken in times.items()}
+
+
+def relative_error(found: tuple[Tensor, ...], exact: tuple[Tensor, ...]) -> float:
+    """The largest error of any gradient, relative to the largest entry of that gradient."""
+    return max(
+        float((one.double() - true).abs().max() / true.abs().max().clamp_min(1e-300))
+        for one, true in zip(found, exact, strict=True)
+    )
+
+
+def measured(case: Case, size: int, peers: dict[str, Loss], chosen: argparse.Namespace):
+    torch.manual_seed(0)
+    given = case.inputs(size)
+    inputs = leaves(given, chosen.device)
+    rivals = {"ours": case.ours}
+    if size <= case.dense:
+        rivals["definition"] = case.definition
+    if size <= case.peers:
+        rivals |= peers
+    exactly = case.definition if size <= min(case.dense, 2048) else case.ours
+    exact = gradient_of(exactly, leaves(given, chosen.device, torch.float64))
+    looks = {who: looked_at(loss, inputs) for who, loss in rivals.items()}
+    first = {who: look.seconds for who, look in looks.items()}
+    times = in_turns(rivals, inputs, first, chosen.rounds)
+    for who, look in looks.items():
+        error = relative_error(look.gradient, exact)
+        kept, most = look.saved_bytes, look.peak_bytes
+        yield Result(case.name, size, who, 1000 * times[who], kept, most, error)
+
+
+def all_measured(chosen: argparse.Namespace) -> Iterator[list[Result]]:
+    """The results of each case at each size, as they come."""
+    peers = all_peers()
+    cases = [*CASES, LARGE] if chosen.large else CASES
+    for case in cases:
+        if case.on and not chosen.device.startswith(case.on):
+            continue
+        if chosen.losses and not any(case.name.startswith(name) for name in chosen.losses):
+            continue
+        for size in case.sizes:
+            wanted = size in chosen.sizes if chosen.sizes else size <= QUICK or not chosen.quick
+            if wanted:
+                yield list(measured(case, size, peers.get(case.rival, {}), chosen))
+
+
+def growth(results: list[Result]) -> dict[tuple[str, str], tuple[float, int, int]]:
+    """The exponent of N in the time of each case and rival, fitted over its sizes from 512 on."""
+    series: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    for one in results:
+        if one.size >= 512:
+            series.setdefault((one.case, one.who), []).append((one.size, one.milliseconds))
+    found = {}
+    for name, points in series.items():
+        if len(points) > 1:
+            x = [math.log(size) for size, _ in points]
+            y = [math.log(taken) for _, taken in points]
+            slope = statistics.linear_regression(x, y).slope
+            found[name] = (slope, points[0][0], points[-1][0])
+    return found
+
+
+HEADS = (
+    "loss",
+    "N",
+    "ours ms",
+    "definition ms",
+    "peer ms",
+    "ours to the faster",
+    "saved MB",
+    "peak MB",
+    "error",
+)
+
+
+def row(results: list[Result]) -> list[str]:
+    """One line of the table: ours, the definition and the fastest peer, always in this order."""
+    ours = results[0]
+    definition = next((one for one in results if one.who == "definition"), None)
+    peer = min(
+        (one for one in results[1:] if one.who != "definition"),
+        key=lambda one: one.milliseconds,
+        default=None,
+    )
+    others = [one for one in (definition, peer) if one]
+    fastest = min((one.milliseconds for one in others), default=math.nan)
+    three = (ours, definition, peer)
+    known = {"sentence-transformers": "ST", "pytorch-metric-learning": "PML"}
+
+    def triple(write: Callable[[Result], str]) -> str:
+        return " / ".join(write(one) if one else "–" for one in three)
+
+    return [
+        ours.case,
+        str(ours.size),
+        digits(ours.milliseconds),
+        digits(definition.milliseconds) if definition else "–",
+        f"{digits(peer.milliseconds)} {known.get(peer.who, peer.who)}" if peer else "–",
+        f"{ours.milliseconds / fastest:.2f}" if others else "–",
+        triple(lambda one: digits(one.saved_bytes / 1e6)),
+        triple(lambda one: digits(one.peak_bytes / 1e6)),
+        triple(lambda one: f"{one.error:.0e}"),
+    ]
+
+
+def digits(value: float) -> str:
+    """Three that count."""
+    if value == 0:
+        return "0"
+    places = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:.{min(places, 4)}f}"
+
+
+def line(cells: list[str] | tuple[str, ...]) -> str:
+    return "| " + " | ".join(cells) + " |"
 
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--csv", metavar="FILE")
+    parser.add_argument("--quick", action="store_true", help=f"sizes up to {QUICK}, 3 rounds")
+    parser.add_argument("--losses", nargs="+", metavar="NAME", help="cases that begin so")
+    parser.add_argument("--sizes", nargs="+", type=int, metavar="N")
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--threads", type=int, help="torch threads")
+    parser.add_argument("--large", action="store_true", help="32,768 pairs of vectors too")
+    parser.add_argument("--csv", metavar="FILE", help=f"instead of {TABLE.name}, after a whole run")
+    parser.add_argument("--plot", metavar="FILE", help="draw times over N as SVG")
     chosen = parser.parse_args(arguments)
-    known = peers()
-    print(describe(chosen.device))
-    heads = (
-        f"{'ours ms':>10}{'direct ms':>11}{'ratio':>7}{'checked ms':>12}{'ratio':>7}"
-        f"{'peer ms':>10}{'ratio':>7}"
+    chosen.rounds = chosen.rounds or (3 if chosen.quick else ROUNDS)
+    if chosen.threads:
+        torch.set_num_threads(chosen.threads)
+    machine = describe(chosen.device)
+    print(machine, "", line(HEADS), line(["---"] * len(HEADS)), sep="\n")
+    results: list[Result] = []
+    for found in all_measured(chosen):
+        print(line(row(found)), flush=True)
+        results += found
+    print(
+        "", line(("loss", "whose", "time grows as", "from N", "to N")), line(["---"] * 5), sep="\n"
     )
-    print(f"{'loss':16}{'N':>6}{heads}")
-    rows = []
-    for name, size, inputs, direct in cases(chosen.device):
-        rivals = {"ours": LOSSES[name].function, "direct": direct, "checked": checked(direct)}
-        if name in known:
-            rivals["peer"] = known[name]
-        found = measure(rivals, inputs)
-        ours, plain, peer = found["ours"], found["direct"], found.get("peer")
-        theirs = f"{peer:10.3f}{ours / peer:7.2f}" if peer else f"{'—':>10}{'':>7}"
-        same = found["checked"]
-        fair = f"{plain:11.3f}{ours / plain:7.2f}{same:12.3f}{ours / same:7.2f}"
-        print(f"{name:16}{size:6}{ours:10.3f}{fair}{theirs}")
-        to_peer = ours / peer if peer else ""
-        to_direct = [plain, ours / plain, same, ours / same]
-        rows.append([name, size, ours, *to_direct, peer or "", to_peer])
-    if chosen.csv:
-        with open(chosen.csv, "w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow([describe(chosen.device)])
-            writer.writerow(
-                [
-                    "loss",
-                    "N",
-                    "ours",
-                    "direct",
-                    "to-direct",
-                    "checked",
-                    "to-checked",
-                    "peer",
-                    "to-peer",
-                ]
-            )
-            writer.writerows(rows)
+    for (case, who), (slope, low, high) in growth(results).items():
+        if who == "ours":
+            print(line((case, who, f"N^{slope:.2f}", str(low), str(high))))
+    whole = not (chosen.quick or chosen.losses or chosen.sizes)
+    if chosen.csv or whole:
+        write(Path(chosen.csv or TABLE), machine, results)
+    if chosen.plot:
+        from benchmarks.speed import drawn
+
+        Path(chosen.plot).write_text(drawn(results, machine), encoding="utf-8")
+
+
+def write(path: Path, machine: str, results: list[Result]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow([*(field.name for field in fields(Result)), "machine"])
+        table.writerows([*asdict(one).values(), machine] for one in results)

@@ -14,8 +14,12 @@ from typing import Any
 from torch import Tensor
 
 from explorer.batch import batch_of_scores
+from explorer.device import device
 from explorer.diagnostics import Term
 from explorer.explore import Exploration, explore
+from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.runs import Runs
+from explorer.locale import say
 from explorer.pairs import MOST_PAIRS, Pairs
 from explorer.picture import Layout, number
 from explorer.problem import Problem
@@ -27,6 +31,7 @@ from losses import LOSSES, LossSpec, Parameter
 
 # Every cell of every step is written out as text: beyond this an answer has many megabytes.
 MOST_TRACED = 64
+MOST_TRAINED = 100_000
 
 
 def compute_loss(
@@ -192,7 +197,117 @@ def list_losses() -> list[dict[str, Any]]:
     return [_described(spec) for spec in LOSSES.values()]
 
 
-ENDPOINTS = (compute_loss, loss_from_scores, trace_loss, list_losses)
+def start_training(
+    loss: str,
+    sentences1: list[str],
+    sentences2: list[str],
+    scores: list[float],
+    parameters: dict[str, Any] | None = None,
+    encoder: str = EMBEDDED,
+    options: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Fine-tune a sentence encoder on up to 100,000 pairs with a loss, in the background.
+
+    A fifth of the pairs is held out to measure by, so that no sentence stands on both sides. Runs
+    take turns, one at a time. The model stays on the computer that trains it.
+
+    Args:
+        loss: name of the loss, such as "cosent"; list_losses names them all
+        sentences1: the first sentence of each pair
+        sentences2: the second sentence of each pair
+        scores: the label of each pair, any finite number; half of the largest is positive
+        parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
+        encoder: all-MiniLM-L6-v2 (embedded), the hub id of a transformer, a folder, or "scratch"
+        options: how to train, such as {"kind": "cross", "steps": 60, "batch_size": 16,
+            "learning_rate": 2e-5, "schedule": "cosine", "warmup": 0.1, "seed": 0}
+
+    Returns:
+        An object with id, by which training_status and stop_training know the run, and
+        queue_position, 0 if it trains at once.
+
+    Raises:
+        Problem: with a sentence that says which input cannot be used, and what can.
+    """
+    given = {
+        "sentences1": _sentences("sentences1", sentences1),
+        "sentences2": _sentences("sentences2", sentences2),
+        "scores": _numbers("scores", scores),
+    }
+    _equally_long("start_training", MOST_TRAINED, given)
+    chosen = {} if options is None else options
+    if not isinstance(chosen, dict):
+        raise Problem("api_object", name="options", value=shortened(repr(chosen)))
+    for name in ("data", "own_loss"):  # what would read or run files of this computer
+        if name in chosen:
+            raise Problem("training_entry_unknown", where=f"options.{name}")
+    rows = tuple((a, b, repr(c)) for a, b, c in zip(*given.values(), strict=True))
+    plan = TrainingPlan.from_json(
+        {
+            **chosen,
+            "loss": _text("loss", loss),
+            "parameters": parameters or {},
+            "encoder": _text("encoder", encoder),
+            "data": {"source": "rows", "rows": rows},
+        }
+    )
+    runs = Runs(device=str(device()))
+    name = runs.start(plan)
+    return {"id": name, "queue_position": runs.status(name)["queue_position"]}
+
+
+def training_status(id: str, offset: int = 0) -> dict[str, Any]:
+    """How a training is doing: its state, its progress, and what it has recorded.
+
+    Args:
+        id: as start_training answered it
+        offset: as the last call answered it, to get only what is new; 0 for everything
+
+    Returns:
+        An object with
+        state: queued, loading, training, paused, saving, finished, stopped, failed, interrupted;
+        queue_position, step, steps, seconds, seconds_left (null where not known yet);
+        problem, a sentence if something went wrong, else null;
+        summary, once it has ended: loss, and the held-out figures before and after;
+        records: of each step loss, gradient_norm and learning_rate, of each evaluation spearman,
+        pearson and more; and offset, to ask from next.
+
+    Raises:
+        Problem: if there is no such training.
+    """
+    if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
+        raise Problem("api_number", name="offset", place=0, value=shortened(repr(offset)))
+    status = Runs().status(id, offset)
+    problem = status["problem"]
+    if problem:
+        status["problem"] = say("en", problem["key"], **problem["values"])
+    return status
+
+
+def stop_training(id: str) -> dict[str, Any]:
+    """End a training after its current step; the model so far is kept.
+
+    Args:
+        id: as start_training answered it
+
+    Returns:
+        An object with id.
+
+    Raises:
+        Problem: if there is no such training, or it has ended already.
+    """
+    Runs().stop(id)
+    return {"id": id}
+
+
+ENDPOINTS = (
+    compute_loss,
+    loss_from_scores,
+    trace_loss,
+    list_losses,
+    start_training,
+    training_status,
+    stop_training,
+)
 
 
 def scenario_of(

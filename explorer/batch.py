@@ -227,6 +227,11 @@ def batch_of_scores(pairs: Pairs, rules: Rules) -> Batch:
     return _under_rules(pairs, pairs.scores, _a_plane_each(pairs), True, rules)
 
 
+def batch_of_vectors(pairs: Pairs, vectors: np.ndarray, rules: Rules) -> Batch:
+    """The batch of pairs whose sentences have these vectors [S, D], in the pairs' order."""
+    return _under_rules(pairs, None, vectors, False, rules)
+
+
 def _under_rules(
     pairs: Pairs,
     scores: Sequence[float] | np.ndarray | None,

@@ -56,6 +56,8 @@ MOST_NAMED = 24
 WIDEST, TALLEST, LARGEST_CELL, STRIP = 560.0, 560.0, 64.0, 44.0
 NAME_ROOM = 256.0  # for the sentences beside a row
 MARGIN, LEGEND_WIDTH, LEGEND_HEIGHT = 30.0, 104.0, 150.0
+# Items that belong to one pair each, and go by its number, as on the page.
+PAIRED = ("pair", "level_pair", "query", "key", "view")
 # A cell this wide has its number written into it.
 ROOM_FOR_A_NUMBER = 42.0
 MOST_BARS_NAMED = 5
@@ -284,7 +286,8 @@ def _drawn_cells(pen: Pen, cells: _Cells, x: float, y: float, w: float, h: float
         roomy = wide >= ROOM_FOR_A_NUMBER and tall >= 20
         if roomy and not masked and not cells.two_tone:
             said, size = cells.number(row, column), min(14.0, wide / 4)
-            style = {"fill": ink, "anchor": "middle", "kind": "broken" if broken else ""}
+            size *= min(1.0, (wide - 4) / width_of(said, size))
+            style = {"fill": ink, "anchor": "middle", "kind": "broken" if broken else "cell-number"}
             middle = left + wide / 2, top + tall / 2 + size * 0.35
             numbers.append(pen.text(*middle, said, size=size, **style))
         elif broken:
@@ -332,7 +335,7 @@ class _Axis:
         self.numbers = pair_numbers(exploration)
         self.labels = exploration.batch.labels.tolist()
         self.scores = exploration.batch.scores.detach().tolist()
-        self.of_pairs = self.name in ("pair", "level")
+        self.of_pairs = self.name in ("pair", "level_pair")
 
     def __len__(self) -> int:
         return len(self.items)
@@ -369,9 +372,10 @@ class _Axis:
         return ""
 
     def number(self, place: int) -> str:
-        """The number a person knows the row by."""
+        """The number a person knows the row by: that of its pair where it has one of its own."""
         pair = self.pairs[place] if place < len(self.pairs) else -1
-        return str(self.numbers[pair] if self.of_pairs and pair >= 0 else self.items[place] + 1)
+        paired = self.name in PAIRED and pair >= 0
+        return str(self.numbers[pair] if paired else self.items[place] + 1)
 
     def label(self, place: int) -> str:
         return shown_number(self.labels[self.pairs[place]], 3)
@@ -480,9 +484,9 @@ def _column_names(
             if words and axis.named:
                 fragment = axis.fragment(place, 168, size)
                 out.append(pen.text(middle + size * 0.35, y + 24, fragment, **turned))
-                bottom = max(bottom, y + 26 + width_of(fragment, size))
-    out.append(pen.text(x + wide / 2, bottom + 14, axis.title(), size=12.5, **said))
-    return out, bottom + 20
+                bottom = max(bottom, y + 28 + 1.08 * width_of(fragment, size))
+    out.append(pen.text(x + wide / 2, bottom + 16, axis.title(), size=12.5, **said))
+    return out, bottom + 22
 
 
 def _legend(pen: Pen, cells: _Cells, x: float, y: float) -> tuple[list[str], float]:
@@ -509,7 +513,7 @@ def _legend(pen: Pen, cells: _Cells, x: float, y: float) -> tuple[list[str], flo
         out += _swatch(pen, x, y, "url(#lp-hatch)", pen.say("figure_text.masked"))
         y += 21
     if cells.broken.any():
-        out += _swatch(pen, x, y, palette.broken, "NaN, ∞")
+        out += _swatch(pen, x, y, palette.broken, pen.say("legend.broken"))
         out.append(cross(x, y, 13, 13, ink_on(channels(palette.broken))))
         y += 21
     return out, y

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, field
 
-from explorer.batch import Batch
+import torch
+
+from explorer.batch import Batch, has_words
 from explorer.explore import Exploration
+from explorer.sources.encoders import EMBEDDED
+from losses.geometry import cosine_matrix
 
 # S1 eq. 45 advises to keep the gradient norm within this band, eq. 50 to choose λ = α/σ.
 GRADIENT_BAND = (0.1, 10.0)
@@ -39,6 +44,7 @@ class Statistics:
 def remarks(e: Exploration, most: int = 3) -> list[Remark]:
     """At most `most` remarks. None is made where nothing is remarkable."""
     found = [
+        *_on_language(e),
         *_on_labels(e),
         *_on_collapse(e),
         *_on_suspects(e),
@@ -47,6 +53,25 @@ def remarks(e: Exploration, most: int = 3) -> list[Remark]:
         *_on_gradient(e),
     ]
     return found[:most]
+
+
+def speaks_another_language(e: Exploration) -> bool:
+    """Whether the embedded encoder, which was trained on English, met text that is not."""
+    data = e.scenario.data
+    ours = data.encoder == EMBEDDED and not data.cross_encoder and has_words(data)
+    return ours and _mostly_foreign(e.batch)
+
+
+@functools.lru_cache(maxsize=16)
+def _mostly_foreign(batch: Batch) -> bool:
+    """Whether most letters are neither Latin nor accented Latin."""
+    letters = [letter for text in batch.pairs.sentences for letter in text if letter.isalpha()]
+    foreign = sum(letter >= "\u0370" and not "\u1e00" <= letter < "\u1f00" for letter in letters)
+    return 2 * foreign > len(letters)
+
+
+def _on_language(e: Exploration) -> list[Remark]:
+    return [Remark("language")] if speaks_another_language(e) else []
 
 
 def _on_labels(e: Exploration) -> list[Remark]:
@@ -58,16 +83,30 @@ def _on_labels(e: Exploration) -> list[Remark]:
 
 
 def _on_collapse(e: Exploration) -> list[Remark]:
-    spread = float(e.batch.scores.max() - e.batch.scores.min())
+    spread = _spread(e)
     if len(e.batch) > 1 and spread <= COLLAPSED:
-        return [Remark("collapsed", {"spread": _short(spread)})]
+        at_it = e.collapse is not None and math.isclose(e.loss, e.collapse, rel_tol=0.05)
+        return [Remark("collapsed" if at_it else "alike", {"spread": _short(spread)})]
     worse = e.collapse is not None and e.loss > e.collapse * 1.0001 and e.collapse > 0
     if worse:
         return [Remark("above_collapse", {"loss": _short(e.loss), "collapse": _short(e.collapse)})]
     return []
 
 
+def _spread(e: Exploration) -> float:
+    """How far the similarities that the loss compares lie apart: those of the pairs, or, for a
+    loss that looks for the right one among many, those of all sentences with one another."""
+    spread = float(e.batch.scores.max() - e.batch.scores.min())
+    if e.places is None or spread > COLLAPSED or e.batch.vectors is None:
+        return spread
+    every = cosine_matrix(e.batch.vectors, e.batch.vectors)
+    others = every[~torch.eye(len(every), dtype=torch.bool, device=every.device)]
+    return float(others.max() - others.min())
+
+
 def _on_suspects(e: Exploration) -> list[Remark]:
+    if speaks_another_language(e):  # the similarities are no witnesses
+        return []
     total = float(e.pair_gradient.abs().sum())
     if not e.suspects or not total > 0:
         return []

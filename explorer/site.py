@@ -22,6 +22,7 @@ from explorer.instruments.base import ICON, head
 from explorer.locale import say
 from explorer.own_loss import add_own_loss
 from explorer.pages import explore as explore_page
+from explorer.pages import finetune as finetune_page
 from explorer.pages import large as large_page
 from explorer.picture import picture
 from explorer.problem import Problem
@@ -58,6 +59,7 @@ def first_scenario(device_name: str | None, own_loss: str | None) -> Scenario:
 PAGES = (
     ("", "page.explore", explore_page.build),
     ("large", "page.large", large_page.build),
+    ("finetune", "page.finetune", finetune_page.build),
 )
 
 
@@ -82,7 +84,12 @@ def build() -> gr.Blocks:
 def page_data(first: Scenario) -> dict[str, object]:
     """What every page knows from the start."""
     listed = [{"path": path, "key": key} for path, key, _ in PAGES]
-    return {"pages": listed, **explore_page.page_data(first), "large": large_page.page_data()}
+    return {
+        "pages": listed,
+        **explore_page.page_data(first),
+        "large": large_page.page_data(),
+        "finetune": finetune_page.page_data(),
+    }
 
 
 class Refusal(gr.Error):

@@ -11,8 +11,9 @@ from torch import Tensor
 from losses import inputs
 from losses.cosent import PAIR_SYMBOLS, SCALE, ordered_count
 from losses.floors import least_over_levels
+from losses.gather import gathered
 from losses.geometry import unit
-from losses.reductions import log1p_sum_exp
+from losses.reductions import log1p_ordered_sum_exp, log1p_sum_exp
 from losses.spec import Convention, LossSpec, Symbol
 
 
@@ -32,7 +33,9 @@ def angle_definition(
     return loss
 
 
-def angle(first: Tensor, second: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
+def angle(
+    first: Tensor, second: Tensor, labels: Tensor, *, scale: float = 20.0, gather: bool = False
+) -> Tensor:
     r"""cosent with s_i = |Σ Re(z/w) + Im(z/w)|, z and w of unit length (Li & Li 2023, AnglE).
 
     The first half of each vector is the real part, the second half the imaginary part. The score
@@ -46,14 +49,19 @@ def angle(first: Tensor, second: Tensor, labels: Tensor, *, scale: float = 20.0)
         first, second: [N, D] each, D even.
         labels: [N].
         scale: λ.
+        gather: as for `cosent`.
     """
+    first, second, labels = gathered(gather, first, second, labels)
     first, second = inputs.paired(first=first, second=second)
     if first.shape[1] % 2:
         raise ValueError(
             f"first has {first.shape[1]} dimensions; real and imaginary halves need an even number"
         )
     labels = inputs.ordinal(labels, first[:, 0])
-    return angle_definition(first, second, labels, scale=scale)
+    real, imaginary = unit(second).chunk(2, dim=1)
+    turned = torch.cat((real - imaginary, real + imaginary), dim=1)
+    scores = (unit(first) * turned).sum(dim=1).abs()
+    return log1p_ordered_sum_exp(scores, scores, labels, scale=scale)
 
 
 ANGLE = LossSpec(

@@ -9,10 +9,11 @@ from torch import Tensor
 
 from losses import inputs
 from losses.cosent import PAIR_SYMBOLS, ordered_count
-from losses.geometry import cosine_matrix, unit, unit_gradient
-from losses.reductions import log1p_sum_exp, log_sum_exp, mean_of, softplus
+from losses.gather import gathered
+from losses.geometry import cosine_matrix
+from losses.reductions import log1p_ordered_sum_exp, log1p_sum_exp, log_sum_exp, mean_of, softplus
 from losses.reductions.classes import is_small, paced_circle
-from losses.reductions.closed_form import closed_form
+from losses.reductions.gradient import with_gradient
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -40,6 +41,7 @@ def circle(
     scale: float = 64.0,
     positive_margin: float = 0.0,
     negative_margin: float = 0.0,
+    gather: bool = False,
 ) -> Tensor:
     r"""log(1 + Σ_neg exp(γ(s_j − Δ_n)) · Σ_pos exp(−γ(s_i − Δ_p))) (S1 eq. 2–4).
 
@@ -56,15 +58,11 @@ def circle(
         scale: γ.
         positive_margin: Δ_p, the score a positive should exceed.
         negative_margin: Δ_n, the score a negative should stay below.
+        gather: compare with the pairs of all processes too; see `losses.gather`.
     """
-    scores, labels = inputs.pair_scores(scores, labels)
-    return circle_definition(
-        scores,
-        labels,
-        scale=scale,
-        positive_margin=positive_margin,
-        negative_margin=negative_margin,
-    )
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    shift = scale * (positive_margin - negative_margin)
+    return log1p_ordered_sum_exp(scores, scores, labels, scale=scale, shift=shift)
 
 
 def circle_self_paced_definition(
@@ -82,7 +80,12 @@ def circle_self_paced_definition(
 
 
 def circle_self_paced(
-    scores: Tensor, labels: Tensor, *, scale: float = 64.0, margin: float = 0.25
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    scale: float = 64.0,
+    margin: float = 0.25,
+    gather: bool = False,
 ) -> Tensor:
     r"""Circle loss with weights α_p = [1 + m − s]₊, α_n = [s + m]₊ (Sun et al. 2020, eq. 6).
 
@@ -96,9 +99,12 @@ def circle_self_paced(
         scores, labels: [N] each, as for `circle`.
         scale: γ.
         margin: m.
+        gather: as for `circle`.
     """
-    scores, labels = inputs.pair_scores(scores, labels)
-    return circle_self_paced_definition(scores, labels, scale=scale, margin=margin)
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    negatives = (scores + margin).relu().detach() * (scores - margin)
+    positives = (1 + margin - scores).relu().detach() * (scores - (1 - margin))
+    return log1p_ordered_sum_exp(negatives, positives, labels, scale=scale)
 
 
 def circle_per_anchor_definition(
@@ -124,7 +130,12 @@ def circle_per_anchor_definition(
 
 
 def circle_per_anchor(
-    embeddings: Tensor, classes: Tensor, *, scale: float = 80.0, margin: float = 0.4
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    scale: float = 80.0,
+    margin: float = 0.4,
+    gather: bool = False,
 ) -> Tensor:
     r"""Self-paced Circle loss for each anchor of a batch, the mean over those that have one.
 
@@ -134,32 +145,28 @@ def circle_per_anchor(
 
     >>> embeddings = torch.eye(3)
     >>> classes = torch.tensor([0, 0, 1])
-    >>> circle_per_anchor(embeddings, classes, scale=1.0, margin=0.25)  # log(1 + e^(−m² + 1 − m²))
-    tensor(1.2153)
+    >>> circle_per_anchor(embeddings, classes, scale=1.0, margin=0.25)  # log(1 + e^(1 − 2m²))
+    tensor(1.2234)
 
     Args:
         embeddings: [N, D].
         classes: [N], whole numbers.
         scale: γ.
         margin: m.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
+    embeddings, classes = gathered(gather, embeddings, classes)
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
 
-    def definition(embeddings: Tensor) -> Tensor:
-        return circle_per_anchor_definition(embeddings, classes, scale=scale, margin=margin)
-
-    def compute(
-        embeddings: Tensor, *, wanted: bool
-    ) -> tuple[Tensor, tuple[Tensor | None, ...] | None]:
-        units = unit(embeddings)
-        loss, slope = paced_circle(units, classes, scale=scale, margin=margin, wanted=wanted)
-        return loss, (unit_gradient(embeddings, slope),) if wanted else None
-
     learned = isinstance(scale, Tensor) or isinstance(margin, Tensor)
     if learned or is_small(len(embeddings), embeddings):
-        return definition(embeddings)
-    return closed_form(compute, definition, embeddings)
+        return _per_anchor_again(embeddings, classes, scale, margin)
+    return with_gradient(paced_circle, _per_anchor_again, embeddings, classes, scale, margin)
+
+
+def _per_anchor_again(embeddings, classes, scale, margin):
+    return circle_per_anchor_definition(embeddings, classes, scale=scale, margin=margin)
 
 
 def _all_terms(count: int, exponent: float) -> float:
@@ -341,6 +348,7 @@ CIRCLE_SELF_PACED = LossSpec(
             r" \sum_{p} e^{-\gamma \alpha_p (s_{ap} - 1 + m)}\Bigr)",
             symbols=PER_ANCHOR,
             reads={"embeddings": "embeddings", "classes": "classes"},
+            function=circle_per_anchor,
         ),
     ),
 )

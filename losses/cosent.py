@@ -13,7 +13,8 @@ from torch import Tensor
 
 from losses import inputs
 from losses.floors import least_over_levels
-from losses.reductions import log1p_sum_exp
+from losses.gather import gathered
+from losses.reductions import log1p_ordered_sum_exp, log1p_sum_exp
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -26,7 +27,7 @@ def cosent_definition(scores: Tensor, labels: Tensor, *, scale: float = 20.0) ->
     return loss
 
 
-def cosent(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
+def cosent(scores: Tensor, labels: Tensor, *, scale: float = 20.0, gather: bool = False) -> Tensor:
     r"""log(1 + Σ exp(λ(s_j − s_i))) over all pairs of pairs with y_i > y_j (S0; S1 eq. 1).
 
     >>> scores, labels = torch.tensor([0.0, 0.5]), torch.tensor([1, 0])
@@ -37,11 +38,13 @@ def cosent(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
         scores: [N], a cosine or any other similarity of each pair.
         labels: [N], any numbers; only their order matters, and ties make no term.
         scale: λ, the inverse temperature.
+        gather: compare with the pairs of all processes too; see `losses.gather`.
 
     Returns:
         The loss, 0-d, 0 if no pair stands above another.
     """
-    return cosent_definition(*inputs.pair_scores(scores, labels), scale=scale)
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    return log1p_ordered_sum_exp(scores, scores, labels, scale=scale)
 
 
 def weighted_cosent_definition(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
@@ -53,7 +56,9 @@ def weighted_cosent_definition(scores: Tensor, labels: Tensor, *, scale: float =
     return loss
 
 
-def weighted_cosent(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
+def weighted_cosent(
+    scores: Tensor, labels: Tensor, *, scale: float = 20.0, gather: bool = False
+) -> Tensor:
     r"""log(1 + Σ (y_i − y_j) exp(λ(s_j − s_i))) over y_i > y_j (S1 eq. 52).
 
     >>> weighted_cosent(torch.tensor([0.0, 0.0]), torch.tensor([3.0, 0.0]))  # log(1 + 3)
@@ -63,8 +68,10 @@ def weighted_cosent(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> T
         scores: [N], similarity of each pair.
         labels: [N], any numbers; their differences are the weights.
         scale: λ.
+        gather: as for `cosent`.
     """
-    return weighted_cosent_definition(*inputs.pair_scores(scores, labels), scale=scale)
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    return log1p_ordered_sum_exp(scores, scores, labels, scale=scale, weighted=True)
 
 
 def hierarchical_cosent_definition(
@@ -101,6 +108,7 @@ def hierarchical_cosent(
     *,
     weights: Tensor | tuple[float, ...] | None = None,
     scale: float = 20.0,
+    gather: bool = False,
 ) -> Tensor:
     r"""Σ_l β_l · cosent(s^(l), y) over levels of one batch (S1 eq. 54).
 
@@ -113,14 +121,21 @@ def hierarchical_cosent(
         labels: [N].
         weights: [L], β; 1 for every level if left out.
         scale: λ.
+        gather: as for `cosent`.
     """
+    if gather:
+        by_pair, labels = gathered(gather, level_scores.T, labels)
+        level_scores = by_pair.T
     (level_scores,) = inputs.real(level_scores=level_scores)
     if level_scores.ndim != 2:
         raise ValueError(
             f"level_scores has shape {tuple(level_scores.shape)}; a row for each level, [L, N]"
         )
     labels = inputs.ordinal(labels, level_scores)
-    return hierarchical_cosent_definition(level_scores, labels, weights=weights, scale=scale)
+    level_losses = torch.stack(
+        [log1p_ordered_sum_exp(level, level, labels, scale=scale) for level in level_scores]
+    )
+    return (level_weights(weights, level_losses) * level_losses).sum()
 
 
 def multitask_cosent_definition(
@@ -151,6 +166,7 @@ def multitask_cosent(
     classes: Tensor,
     alpha: float = 1.0,
     scale: float = 20.0,
+    gather: bool = False,
 ) -> Tensor:
     r"""cosent(s, y) + α · CE(logits, classes) (S1 eq. 53).
 
@@ -164,7 +180,9 @@ def multitask_cosent(
         classes: [N], the right class of each pair, 0 … C−1.
         alpha: α, the weight of the cross-entropy.
         scale: λ.
+        gather: as for `cosent`.
     """
+    scores, labels, logits, classes = gathered(gather, scores, labels, logits, classes)
     scores, labels = inputs.pair_scores(scores, labels)
     logits, scores = inputs.real(logits=logits, scores=scores)
     if logits.ndim != 2 or len(logits) != len(scores):
@@ -172,9 +190,8 @@ def multitask_cosent(
             f"logits has shape {tuple(logits.shape)}; a row for each of the {len(scores)} pairs"
         )
     classes = inputs.class_numbers(classes, len(logits), most=logits.shape[1])
-    return multitask_cosent_definition(
-        scores, labels, logits=logits, classes=classes, alpha=alpha, scale=scale
-    )
+    ranking = log1p_ordered_sum_exp(scores, scores, labels, scale=scale)
+    return ranking + alpha * torch.nn.functional.cross_entropy(logits, classes)
 
 
 def ordered_count(labels: Tensor) -> int:

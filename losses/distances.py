@@ -10,7 +10,11 @@ import torch
 from torch import Tensor
 
 from losses import geometry, inputs
+from losses.gather import gathered
 from losses.reductions import mean_of
+from losses.reductions.classes import is_small
+from losses.reductions.gradient import with_gradient
+from losses.reductions.mining import mined
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 MININGS = ("given", "all", "semi_hard", "hard")
@@ -135,6 +139,7 @@ def triplet(
     mining: str = "given",
     margin: float = 1.0,
     distance: str = "euclidean",
+    gather: bool = False,
 ) -> Tensor:
     r"""mean max(0, d(a, p) − d(a, n) + m) over given or mined triplets (S2; S1 eq. 35).
 
@@ -155,6 +160,7 @@ def triplet(
             positive and its nearest negative. Without any valid triplet the loss is 0.
         margin: m.
         distance: "euclidean", "squared_euclidean" or "cosine".
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     inputs.one_of(MININGS, mining=mining)
     inputs.one_of(geometry.DISTANCES, distance=distance)
@@ -166,27 +172,40 @@ def triplet(
             )
         if classes is not None:
             raise ValueError('classes have no use while mining is "given"')
+        anchors, positives, negatives = gathered(gather, anchors, positives, negatives)
         anchors, positives, negatives = inputs.paired(
             anchors=anchors, positives=positives, negatives=negatives
         )
-    else:
-        if classes is None:
-            raise ValueError(f"mining is {mining!r}, which needs the class of each embedding")
-        if positives is not None or negatives is not None:
-            raise ValueError(
-                f"mining is {mining!r}, which finds positives and negatives among the anchors "
-                'by class; to use given ones, choose mining "given"'
-            )
-        (anchors,) = inputs.vectors(anchors=anchors)
-        classes = inputs.class_numbers(classes, len(anchors))
+        return triplet_definition(anchors, positives, negatives, margin=margin, distance=distance)
+    if classes is None:
+        raise ValueError(f"mining is {mining!r}, which needs the class of each embedding")
+    if positives is not None or negatives is not None:
+        raise ValueError(
+            f"mining is {mining!r}, which finds positives and negatives among the anchors "
+            'by class; to use given ones, choose mining "given"'
+        )
+    anchors, classes = gathered(gather, anchors, classes)
+    return _from_classes(anchors, classes, mining, margin, distance)
+
+
+def _from_classes(
+    anchors: Tensor, classes: Tensor, mining: str, margin: float, distance: str
+) -> Tensor:
+    (anchors,) = inputs.vectors(anchors=anchors)
+    classes = inputs.class_numbers(classes, len(anchors))
+    given = (anchors, classes, mining, margin, distance)
+    if is_small(len(anchors), anchors) or isinstance(margin, Tensor):
+        return _mined_again(*given)
+    return with_gradient(mined, _mined_again, *given)
+
+
+def _mined_again(anchors, classes, mining, margin, distance):
+    if distance == "chord":
+        return triplet_unit_definition(anchors, classes, margin=margin)
+    if mining == "violating":
+        return triplet_over_violating_definition(anchors, classes, margin=margin, distance=distance)
     return triplet_definition(
-        anchors,
-        positives,
-        negatives,
-        classes=classes,
-        mining=mining,
-        margin=margin,
-        distance=distance,
+        anchors, classes=classes, mining=mining, margin=margin, distance=distance
     )
 
 
@@ -207,6 +226,33 @@ def triplet_over_violating_definition(
     return loss
 
 
+def triplet_over_violating(
+    anchors: Tensor,
+    classes: Tensor,
+    *,
+    margin: float = 5.0,
+    distance: str = "euclidean",
+    gather: bool = False,
+) -> Tensor:
+    """Every triplet of the classes, the mean over those with a loss (BatchAll of
+    sentence-transformers).
+
+    >>> embeddings, classes = torch.tensor([[0.0], [1.0], [3.0]]), torch.tensor([0, 0, 1])
+    >>> triplet_over_violating(embeddings, classes, margin=1.5)  # 1 − 3 + 1.5 < 0 and 1 − 2 + 1.5
+    tensor(0.5000)
+
+    Args:
+        anchors: [S, D], all embeddings.
+        classes: [S], whole numbers.
+        margin: m.
+        distance: "euclidean", "squared_euclidean" or "cosine".
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
+    """
+    inputs.one_of(geometry.DISTANCES, distance=distance)
+    anchors, classes = gathered(gather, anchors, classes)
+    return _from_classes(anchors, classes, "violating", margin, distance)
+
+
 def triplet_unit_definition(anchors: Tensor, classes: Tensor, *, margin: float = 0.05) -> Tensor:
     """As pytorch-metric-learning: unit vectors, and the mean over the violating triplets."""
     directions = geometry.unit(anchors)
@@ -221,6 +267,25 @@ def triplet_unit_definition(anchors: Tensor, classes: Tensor, *, margin: float =
     terms = violations.relu()
     loss = mean_of(terms, terms > 0)
     return loss
+
+
+def triplet_unit(
+    anchors: Tensor, classes: Tensor, *, margin: float = 0.05, gather: bool = False
+) -> Tensor:
+    """`triplet_over_violating` of the directions of the embeddings (pytorch-metric-learning).
+
+    >>> embeddings, classes = torch.tensor([[2.0], [3.0], [-1.0]]), torch.tensor([0, 0, 1])
+    >>> triplet_unit(embeddings, classes, margin=2.5)  # 0 − 2 + 2.5, twice
+    tensor(0.5000)
+
+    Args:
+        anchors: [S, D], all embeddings.
+        classes: [S], whole numbers.
+        margin: m.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
+    """
+    anchors, classes = gathered(gather, anchors, classes)
+    return _from_classes(anchors, classes, "violating", margin, "chord")
 
 
 def triplet_every_anchor_definition(
@@ -443,6 +508,7 @@ TRIPLET = LossSpec(
             triplet_over_violating_definition,
             formula=r"\frac{\sum_T [d(a, p) - d(a, n) + m]_+}{|\{T: d(a, p) - d(a, n) + m > 0\}|}",
             symbols={"loss": Symbol(r"\mathcal L = \text{mean of}\ t_{tk} > 0")},
+            function=triplet_over_violating,
         ),
         Convention(
             "sentence-transformers BatchHard",
@@ -486,6 +552,7 @@ TRIPLET = LossSpec(
             formula=r"\frac{\sum_T [d(a, p) - d(a, n) + m]_+}{|\{T: d(a, p) - d(a, n) + m > 0\}|},"
             r"\quad \lVert a \rVert = \lVert p \rVert = \lVert n \rVert = 1",
             symbols={"loss": Symbol(r"\mathcal L = \text{mean of}\ t_{tk} > 0")},
+            function=triplet_unit,
         ),
     ),
 )

@@ -44,6 +44,11 @@ def gather_rows(tensor: Tensor) -> tuple[Tensor, slice]:
     return torch.cat(parts), slice(start, start + len(tensor))
 
 
+def gathered(wanted: bool, *tensors: Tensor) -> tuple[Tensor, ...]:
+    """Each tensor with the rows of all processes, if that is wanted."""
+    return tuple([gather_rows(tensor)[0] for tensor in tensors]) if wanted else tensors
+
+
 def _from_all(tensor: Tensor) -> list[Tensor]:
     received = [torch.empty_like(tensor) for _ in range(processes())]
     distributed.all_gather(received, tensor)

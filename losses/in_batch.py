@@ -9,14 +9,15 @@ import math
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from losses import inputs
 from losses.floors import least_binary, least_in_batch, simplex_gap
-from losses.geometry import cosine, cosine_matrix, dot_matrix, unit, unit_gradient
+from losses.gather import gather_rows, gathered
+from losses.geometry import cosine, cosine_matrix, unit
 from losses.reductions import log1p_sum_exp, mean_of, softplus
-from losses.reductions.classes import is_small, several_positives, temperature_gradient
-from losses.reductions.closed_form import closed_form
+from losses.reductions.classes import several_positives
+from losses.reductions.gradient import with_gradient
+from losses.reductions.tiled import Directions, against_others, against_thresholds, both_ways
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -51,6 +52,7 @@ def info_nce(
     negatives: Tensor | None = None,
     temperature: float = 0.05,
     symmetric: bool = False,
+    gather: bool = False,
 ) -> Tensor:
     r"""mean_i −log( exp(cos(q_i, k_i)/τ) / Σ_j exp(cos(q_i, k_j)/τ) ) (S1 eq. 5–7; S2).
 
@@ -63,18 +65,56 @@ def info_nce(
         negatives: [Q, D], further keys for every query.
         temperature: τ.
         symmetric: average with the same loss from keys to queries (in the batch only).
+        gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature)
-    queries, keys = inputs.paired(queries=queries, keys=keys)
-    if negatives is not None:
-        queries, keys, negatives = inputs.vectors(queries=queries, keys=keys, negatives=negatives)
-    candidates = keys if negatives is None else torch.cat((keys, negatives))
-    logits = cosine_matrix(queries, candidates) / temperature
-    own = torch.arange(len(queries), device=logits.device)
-    loss = cross_entropy(logits, own)
+    if gather:
+        queries, keys, negatives = _gathered(queries, keys, negatives)
+    queries, keys, negatives = inputs.vectors(
+        inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
+    )
+    inputs.must_be_paired(queries=queries, keys=keys)
+    return with_gradient(
+        _info_nce_by_tiles,
+        _info_nce_densely,
+        queries,
+        keys,
+        negatives,
+        1 / temperature,
+        symmetric,
+    )
+
+
+def _gathered(*parts: Tensor | None) -> list[Tensor | None]:
+    return [part if part is None else gather_rows(part)[0] for part in parts]
+
+
+def _info_nce_densely(queries, keys, negatives, scale, symmetric):
+    return info_nce_definition(
+        queries, keys, negatives=negatives, temperature=1 / scale, symmetric=symmetric
+    )
+
+
+def _info_nce_by_tiles(wanted, queries, keys, negatives, scale, symmetric):
+    count = len(queries)
+    parts = [part for part in (queries, keys, negatives) if part is not None]
+    points = Directions(torch.cat(parts), wanted=any(wanted))
+    sides = (wanted[0] or wanted[3], wanted[1] or wanted[2] or wanted[3])
+    logits = points.between(slice(0, count), slice(count, None), scale, sides)
+    diagonal = slice(0, count)
+    own = logits.at(diagonal)
     if symmetric:
-        loss = (loss + cross_entropy(logits[:, : len(keys)].T, own)) / 2
-    return loss
+        total, pulls = both_ways(logits, own)
+        share = 0.5 / count
+    else:
+        total, pulls = against_others(logits, own)
+        share = 1 / count
+    if not any(wanted):
+        return total * share, ()
+    logits.subtract_at(diagonal, pulls)
+    gradient, by_scale = points.pull_back(share, scale)
+    by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
+    return total * share, (by_queries, by_keys, *(by_negatives or [None]), by_scale, None)
 
 
 def nt_xent_definition(first: Tensor, second: Tensor, *, temperature: float = 0.5) -> Tensor:
@@ -91,7 +131,9 @@ def nt_xent_definition(first: Tensor, second: Tensor, *, temperature: float = 0.
     return loss
 
 
-def nt_xent(first: Tensor, second: Tensor, *, temperature: float = 0.5) -> Tensor:
+def nt_xent(
+    first: Tensor, second: Tensor, *, temperature: float = 0.5, gather: bool = False
+) -> Tensor:
     r"""InfoNCE over the 2N views z = [first; second], each against all but itself (S2; SimCLR).
 
     mean_i −log( exp(cos(z_i, z_p(i))/τ) / Σ_{k≠i} exp(cos(z_i, z_k)/τ) ).
@@ -103,13 +145,32 @@ def nt_xent(first: Tensor, second: Tensor, *, temperature: float = 0.5) -> Tenso
     Args:
         first, second: [N, D] each, two views of the same N things.
         temperature: τ.
+        gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature)
-    first, second = inputs.paired(first=first, second=second)
-    views = unit(torch.cat((first, second)))
-    logits = (dot_matrix(views, views) / temperature).fill_diagonal_(-torch.inf)
-    partner = torch.arange(len(views), device=views.device).roll(len(first))
-    return cross_entropy(logits, partner)
+    if gather:
+        first, second = _gathered(first, second)
+    first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
+    return with_gradient(_nt_xent_by_tiles, _nt_xent_densely, first, second, 1 / temperature)
+
+
+def _nt_xent_densely(first, second, scale):
+    return nt_xent_definition(first, second, temperature=1 / scale)
+
+
+def _nt_xent_by_tiles(wanted, first, second, scale):
+    points = Directions(torch.cat((first, second)), wanted=any(wanted))
+    every = slice(0, None)
+    logits = points.between(every, every, scale, (any(wanted),) * 2)
+    count = 2 * len(first)
+    place = torch.arange(count, device=first.device)
+    partner = place.roll(len(first))
+    total, pulls = against_others(logits, logits.at(partner), torch.stack((place, partner), dim=1))
+    if not any(wanted):
+        return total / count, ()
+    logits.subtract_at(partner, pulls)
+    gradient, by_scale = points.pull_back(1 / count, scale)
+    return total / count, (*gradient.split(len(first)), by_scale)
 
 
 def nt_xent_of_classes_definition(
@@ -129,7 +190,9 @@ def nt_xent_of_classes_definition(
     return loss
 
 
-def nt_xent_of_classes(embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07) -> Tensor:
+def nt_xent_of_classes(
+    embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07, gather: bool = False
+) -> Tensor:
     r"""NT-Xent with several positives: the mean over all ordered pairs (i, p) of one class of
     −log( e^{s_ip} / (e^{s_ip} + Σ_{c_k ≠ c_i} e^{s_ik}) ), s = cos/τ.
 
@@ -144,25 +207,18 @@ def nt_xent_of_classes(embeddings: Tensor, classes: Tensor, *, temperature: floa
         embeddings: [N, D].
         classes: [N], whole numbers.
         temperature: τ.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
+    embeddings, classes = gathered(gather, embeddings, classes)
     inputs.above_zero(temperature=temperature)
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
 
-    def definition(embeddings: Tensor, temperature: float | Tensor) -> Tensor:
-        return nt_xent_of_classes_definition(embeddings, classes, temperature=temperature)
+    return with_gradient(several_positives, _of_classes_again, embeddings, classes, temperature)
 
-    def compute(
-        embeddings: Tensor, temperature: float | Tensor, *, wanted: bool
-    ) -> tuple[Tensor, tuple[Tensor | None, ...] | None]:
-        units = unit(embeddings)
-        loss, slope = several_positives(units, classes, temperature=temperature, wanted=wanted)
-        if not wanted:
-            return loss, None
-        to_temperature = temperature_gradient(temperature, (units, slope))
-        return loss, (unit_gradient(embeddings, slope), to_temperature)
 
-    return closed_form(compute, definition, embeddings, temperature)
+def _of_classes_again(embeddings, classes, temperature):
+    return nt_xent_of_classes_definition(embeddings, classes, temperature=temperature)
 
 
 def nce_definition(
@@ -204,6 +260,7 @@ def nce(
     noise_ratio: float = 1.0,
     full: bool = False,
     log_noise: float = 0.0,
+    gather: bool = False,
 ) -> Tensor:
     r"""Is this key the query's own, or noise? −mean log( e^{s⁺/τ} / (e^{s⁺/τ} + m e^{s⁻/τ}) ) (S2).
 
@@ -221,24 +278,91 @@ def nce(
         noise_ratio: m, noise keys for each true one.
         full: both kinds of decision, each with its own term.
         log_noise: ν = ln(m·p_n), of the full form.
+        gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature, noise_ratio=noise_ratio)
-    queries, keys = inputs.paired(queries=queries, keys=keys)
-    queries, keys, negatives = inputs.vectors(queries=queries, keys=keys, negatives=negatives)
+    if gather:
+        queries, keys, negatives = _gathered(queries, keys, negatives)
+    least = inputs.for_products(queries) if negatives is None else torch.float32
+    queries, keys, negatives = inputs.vectors(
+        least, queries=queries, keys=keys, negatives=negatives
+    )
+    inputs.must_be_paired(queries=queries, keys=keys)
     if negatives is not None and (negatives.ndim != 3 or len(negatives) != len(queries)):
         raise ValueError(
             f"negatives has shape {tuple(negatives.shape)}; "
             f"noise keys for each of the {len(queries)} queries are needed, [N, K, D]"
         )
-    return nce_definition(
-        queries,
-        keys,
-        negatives=negatives,
-        temperature=temperature,
-        noise_ratio=noise_ratio,
-        full=full,
-        log_noise=log_noise,
+    if negatives is not None:
+        return nce_definition(
+            queries,
+            keys,
+            negatives=negatives,
+            temperature=temperature,
+            noise_ratio=noise_ratio,
+            full=full,
+            log_noise=log_noise,
+        )
+    if full:
+        inputs.one_number(log_noise=log_noise)
+        return _decisions(queries, keys, 1 / temperature, log_noise)
+    return with_gradient(
+        _nce_by_tiles, _nce_densely, queries, keys, 1 / temperature, math.log(noise_ratio)
     )
+
+
+def _nce_densely(queries, keys, scale, log_ratio):
+    return nce_definition(queries, keys, temperature=1 / scale, noise_ratio=math.exp(log_ratio))
+
+
+def _nce_by_tiles(wanted, queries, keys, scale, log_ratio):
+    count = len(queries)
+    share = 1 / max(count * (count - 1), 1)
+    points, logits, diagonal = _cosines(wanted, queries, keys, scale)
+    thresholds = logits.at(diagonal).sub_(log_ratio)
+    total, pulls = against_thresholds(logits, thresholds)
+    if not any(wanted):
+        return total * share, ()
+    logits.subtract_at(diagonal, pulls)
+    gradient, by_scale = points.pull_back(share, scale)
+    return total * share, (*gradient.split(count), by_scale, None)
+
+
+def _decisions(queries, keys, scale, threshold):
+    """1/N of the sum over all cells of log(1 + e^{±(scale · cosine − threshold)}).
+
+    The sign is − on the diagonal, where a key is the query's own, and + elsewhere.
+    """
+    return with_gradient(_decisions_by_tiles, _decisions_densely, queries, keys, scale, threshold)
+
+
+def _decisions_densely(queries, keys, scale, threshold):
+    return siglip_definition(queries, keys, scale=scale, bias=-threshold)
+
+
+def _decisions_by_tiles(wanted, queries, keys, scale, threshold):
+    count = len(queries)
+    points, logits, diagonal = _cosines(wanted, queries, keys, scale)
+    missing = threshold - logits.at(diagonal)
+    thresholds = torch.zeros_like(missing) + threshold
+    total, slopes = against_thresholds(logits, thresholds)
+    total = (total + softplus(missing).sum()) / count
+    if not any(wanted):
+        return total, ()
+    pulls = missing.sigmoid()
+    logits.subtract_at(diagonal, pulls)
+    gradient, by_scale = points.pull_back(1 / count, scale)
+    by_threshold = (pulls - slopes).sum() / count if wanted[3] else None
+    return total, (*gradient.split(count), by_scale, by_threshold)
+
+
+def _cosines(wanted, queries, keys, scale):
+    """The vectors as directions, the logits of queries with keys, and where their own keys are."""
+    count = len(queries)
+    points = Directions(torch.cat((queries, keys)), wanted=any(wanted))
+    sides = (wanted[0] or wanted[2], wanted[1] or wanted[2])
+    logits = points.between(slice(0, count), slice(count, None), scale, sides)
+    return points, logits, slice(0, count)
 
 
 def siglip_definition(
@@ -252,7 +376,14 @@ def siglip_definition(
     return loss
 
 
-def siglip(queries: Tensor, keys: Tensor, *, scale: float = 10.0, bias: float = -10.0) -> Tensor:
+def siglip(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    scale: float = 10.0,
+    bias: float = -10.0,
+    gather: bool = False,
+) -> Tensor:
     r"""1/N Σ_ij log(1 + exp(−z_ij (t·cos(q_i, k_j) + b))), z = 1 for own keys, −1 for others.
 
     >>> siglip(torch.eye(1), torch.eye(1), scale=1.0, bias=0.0)  # log(1 + e^−1)
@@ -262,9 +393,13 @@ def siglip(queries: Tensor, keys: Tensor, *, scale: float = 10.0, bias: float = 
         queries, keys: [N, D] each; key i belongs to query i.
         scale: t.
         bias: b, which starts low because most pairs are not positive (Zhai et al. 2023).
+        gather: of the batch that all processes make together (see `losses.gather`).
     """
-    queries, keys = inputs.paired(queries=queries, keys=keys)
-    return siglip_definition(queries, keys, scale=scale, bias=bias)
+    inputs.one_number(scale=scale, bias=bias)
+    if gather:
+        queries, keys = _gathered(queries, keys)
+    queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
+    return _decisions(queries, keys, scale, -bias)
 
 
 def _keys_beside(given: dict[str, Tensor]) -> int:
@@ -485,6 +620,7 @@ NT_XENT = LossSpec(
                 "loss": Symbol(r"\mathcal L = \frac{1}{|P|} \sum_t \ell_t"),
             },
             reads={"embeddings": "embeddings", "classes": "paired_classes"},
+            function=nt_xent_of_classes,
         ),
     ),
 )

@@ -15,6 +15,8 @@ from torch import Tensor, nn
 
 from losses import LOSSES, LossSpec
 
+EXTRA = ("gather",)  # keywords that say where a loss runs, not which loss it is
+
 
 class LossModule(nn.Module):
     """One loss with its parameters fixed. Subclasses name the loss."""
@@ -25,11 +27,13 @@ class LossModule(nn.Module):
         super().__init__()
         defaults = inspect.signature(self.function).parameters
         accepted = [parameter.name for parameter in self.spec.parameters]
+        extra = [name for name in EXTRA if name in defaults]
         for name in settings:
-            if name not in accepted:
+            if name not in accepted and name not in extra:
                 said = ", ".join(accepted) or "none"
                 raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has: {said}")
         self.settings = {name: settings.get(name, defaults[name].default) for name in accepted}
+        self.settings |= {name: settings[name] for name in extra if name in settings}
 
     @property
     def function(self) -> Callable[..., Tensor]:

@@ -6,11 +6,12 @@ import math
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from losses import inputs
 from losses.geometry import cosine_matrix, dot_matrix, sine
 from losses.reductions import log1p_sum_exp
+from losses.reductions.gradient import with_gradient
+from losses.reductions.tiled import Directions, Logits, against_others
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -35,9 +36,33 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
         classes: [N], the number of each one's prototype.
         prototypes: [C, D], one row for each class.
     """
-    embeddings, prototypes = inputs.vectors(embeddings=embeddings, prototypes=prototypes)
+    embeddings, prototypes = inputs.vectors(
+        inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
+    )
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
-    return cross_entropy(dot_matrix(embeddings, prototypes), classes)
+    total = with_gradient(
+        _softmax_by_tiles, _softmax_densely, embeddings, prototypes, classes, len(embeddings)
+    )
+    return total / len(embeddings)
+
+
+def _softmax_densely(embeddings, prototypes, classes, count):
+    return count * softmax_definition(embeddings, classes, prototypes=prototypes)
+
+
+def _softmax_by_tiles(wanted, embeddings, prototypes, classes, count):
+    exact = torch.promote_types(embeddings.dtype, torch.float32)
+    by_embeddings, by_prototypes = (
+        torch.zeros_like(part, dtype=exact) if needed else None
+        for part, needed in zip((embeddings, prototypes), wanted[:2], strict=True)
+    )
+    logits = Logits(embeddings, prototypes, 1.0, by_embeddings, by_prototypes)
+    total, pulls = against_others(logits, logits.at(classes), classes[:, None])
+    logits.subtract_at(classes, pulls)
+    gradient = (
+        None if g is None else g.to(embeddings.dtype) for g in (by_embeddings, by_prototypes)
+    )
+    return total, (*gradient, None, None)
 
 
 def arcface_definition(
@@ -82,11 +107,40 @@ def arcface(
         scale: s.
         margin: m, in radians.
     """
-    embeddings, prototypes = inputs.vectors(embeddings=embeddings, prototypes=prototypes)
+    embeddings, prototypes = inputs.vectors(
+        inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
+    )
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
+    inputs.one_number(scale=scale)
+    return with_gradient(
+        _arcface_by_tiles, _arcface_densely, embeddings, prototypes, classes, scale, margin
+    )
+
+
+def _arcface_densely(embeddings, prototypes, classes, scale, margin):
     return arcface_definition(
         embeddings, classes, prototypes=prototypes, scale=scale, margin=margin
     )
+
+
+def _arcface_by_tiles(wanted, embeddings, prototypes, classes, scale, margin):
+    count = len(embeddings)
+    points = Directions(torch.cat((embeddings, prototypes)), wanted=any(wanted))
+    sides = (wanted[0] or wanted[3], wanted[1] or wanted[3])
+    logits = points.between(slice(0, count), slice(count, None), scale, sides)
+    own = logits.at(classes) / scale
+    sines = sine(own)
+    moved = own * math.cos(margin) - sines * math.sin(margin)
+    total, pulls = against_others(logits, moved * scale, classes[:, None])
+    if not any(wanted):
+        return total / count, ()
+    flat = sines == 0  # where the slope of the sine is taken as 0
+    slopes = math.cos(margin) + math.sin(margin) * (own / sines).masked_fill(flat, 0)
+    logits.subtract_at(classes, pulls * slopes)
+    gradient, by_scale = points.pull_back(1 / count, scale)
+    if by_scale is not None:  # the own logit is scale · moved, and counted as scale · slope · own
+        by_scale = by_scale + (pulls * (slopes * own - moved)).sum() / count
+    return total / count, (*gradient.split([count, len(prototypes)]), None, by_scale, None)
 
 
 def softmax_of_directions_definition(

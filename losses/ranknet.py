@@ -9,7 +9,8 @@ from torch import Tensor
 
 from losses import inputs
 from losses.cosent import PAIR_SYMBOLS, SCALE, ordered_count
-from losses.reductions import mean_of, softplus
+from losses.gather import gathered
+from losses.reductions import hinge_sum, logistic_sum, mean_of, softplus
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 REDUCTIONS = ("sum", "mean", "none")
@@ -28,7 +29,12 @@ def pairwise_logistic_definition(
 
 
 def pairwise_logistic(
-    scores: Tensor, labels: Tensor, *, scale: float = 20.0, reduction: str = "sum"
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    scale: float = 20.0,
+    reduction: str = "sum",
+    gather: bool = False,
 ) -> Tensor:
     r"""Σ log(1 + exp(λ(s_j − s_i))) over y_i > y_j, or its mean (RankNet; S1 eq. 25–27).
 
@@ -40,10 +46,13 @@ def pairwise_logistic(
         scale: λ.
         reduction: "sum", "mean" over the ordered pairs, or "none": the terms [N, N], row the
             lower pair, column the higher, 0 where the labels say nothing.
+        gather: compare with the pairs of all processes too; see `losses.gather`.
     """
     inputs.one_of(REDUCTIONS, reduction=reduction)
-    scores, labels = inputs.pair_scores(scores, labels)
-    return pairwise_logistic_definition(scores, labels, scale=scale, reduction=reduction)
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    if reduction == "none":
+        return pairwise_logistic_definition(scores, labels, scale=scale, reduction=reduction)
+    return logistic_sum(scores, labels, scale=scale, mean=reduction == "mean")
 
 
 def pairwise_logistic_binary_definition(
@@ -79,7 +88,12 @@ def pairwise_hinge_definition(
 
 
 def pairwise_hinge(
-    scores: Tensor, labels: Tensor, *, margin: float = 0.3, eps: float = 1e-6
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    margin: float = 0.3,
+    eps: float = 1e-6,
+    gather: bool = False,
 ) -> Tensor:
     r"""Σ (y_i − y_j) max(0, s_j − s_i + m) / (Σ (y_i − y_j) + ε) over y_i > y_j (S3).
 
@@ -90,9 +104,10 @@ def pairwise_hinge(
         scores, labels: [N] each; label differences are the weights.
         margin: m, how far the higher pair must stand above the lower.
         eps: ε, keeps 0/0 away when all labels are equal.
+        gather: as for `pairwise_logistic`.
     """
-    scores, labels = inputs.pair_scores(scores, labels)
-    return pairwise_hinge_definition(scores, labels, margin=margin, eps=eps)
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    return hinge_sum(scores, labels, margin=margin, eps=eps)
 
 
 def max_violation_definition(scores: Tensor, labels: Tensor) -> Tensor:
@@ -103,13 +118,17 @@ def max_violation_definition(scores: Tensor, labels: Tensor) -> Tensor:
     return loss
 
 
-def max_violation(scores: Tensor, labels: Tensor) -> Tensor:
+def max_violation(scores: Tensor, labels: Tensor, *, gather: bool = False) -> Tensor:
     r"""max(0, max (s_j − s_i)) over y_i > y_j: the limit of cosent/λ for λ → ∞ (S1 eq. 39).
 
     >>> max_violation(torch.tensor([0.25, 0.75]), torch.tensor([1, 0]))
     tensor(0.5000)
+
+    Args:
+        scores, labels: [N] each.
+        gather: as for `pairwise_logistic`.
     """
-    return max_violation_definition(*inputs.pair_scores(scores, labels))
+    return max_violation_definition(*inputs.pair_scores(*gathered(gather, scores, labels)))
 
 
 def _two_levels(labels: Tensor) -> int | None:

@@ -82,7 +82,8 @@ class Convention:
     """The same loss as another library computes it: other parameters, or another definition.
 
     A definition of its own may bring its formula, its symbols and what it reads with it; it has
-    a step of the name that `LossSpec.terms` gives. What is left empty is as in the loss.
+    a step of the name that `LossSpec.terms` gives. What is left empty is as in the loss. The
+    same number for training, checked and fast, is `function`, if there is one.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Convention:
     formula: str = ""
     symbols: Mapping[str, Symbol] = field(default_factory=dict)
     reads: Mapping[str, str] = field(default_factory=dict)
+    function: Callable[..., Tensor] | None = None
 
 
 @dataclass(frozen=True)

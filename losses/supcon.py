@@ -9,11 +9,12 @@ from torch import Tensor
 
 from losses import inputs
 from losses.floors import simplex_gap
-from losses.geometry import cosine_matrix, unit, unit_gradient
+from losses.gather import gathered
+from losses.geometry import cosine_matrix
 from losses.in_batch import temperature_parameter
 from losses.reductions import log1p_sum_exp, log_sum_exp, mean_of
-from losses.reductions.classes import is_small, supervised, temperature_gradient
-from losses.reductions.closed_form import Compute, closed_form
+from losses.reductions.classes import is_small, supervised
+from losses.reductions.gradient import with_gradient
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -50,6 +51,7 @@ def supcon(
     queue_classes: Tensor | None = None,
     temperature: float = 0.1,
     include_self: bool = False,
+    gather: bool = False,
 ) -> Tensor:
     r"""mean_i −(1/#P(i)) Σ_{p∈P(i)} log( exp(cos(z_i, z_p)/τ) / Σ_k exp(cos(z_i, z_k)/τ) ) (S2).
 
@@ -67,7 +69,10 @@ def supcon(
         temperature: τ.
         include_self: the anchor is a key and a positive of itself, as S2 writes it; Khosla et
             al. leave it out.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`); the
+            queue is the same in all of them.
     """
+    embeddings, classes = gathered(gather, embeddings, classes)
     inputs.above_zero(temperature=temperature)
     embeddings, queue = inputs.vectors(embeddings=embeddings, queue=queue)
     classes = inputs.class_numbers(classes, len(embeddings))
@@ -75,22 +80,23 @@ def supcon(
         raise ValueError("queue and queue_classes belong together: give both or neither")
     if queue is not None:
         queue_classes = inputs.class_numbers(queue_classes, len(queue))
-
-    def definition(embeddings: Tensor, queue: Tensor | None, temperature: float | Tensor) -> Tensor:
-        return supcon_definition(
-            embeddings,
-            classes,
-            queue=queue,
-            queue_classes=queue_classes,
-            temperature=temperature,
-            include_self=include_self,
-        )
-
+    given = (embeddings, classes, queue, queue_classes, temperature, include_self)
     if is_small(len(embeddings), embeddings, 0 if queue is None else len(queue)):
-        return definition(embeddings, queue, temperature)
-    known = (classes, classes[:0] if queue is None else queue_classes)
-    compute = _by_blocks(*known, include_self=include_self)
-    return closed_form(compute, definition, embeddings, queue, temperature)
+        return _again(*given, zeros=False)
+    return with_gradient(supervised, _again, *given, False)
+
+
+def _again(embeddings, classes, queue, queue_classes, temperature, include_self, zeros):
+    if zeros:
+        return supcon_with_zeros_definition(embeddings, classes, temperature=temperature)
+    return supcon_definition(
+        embeddings,
+        classes,
+        queue=queue,
+        queue_classes=queue_classes,
+        temperature=temperature,
+        include_self=include_self,
+    )
 
 
 def supcon_with_zeros_definition(
@@ -110,7 +116,9 @@ def supcon_with_zeros_definition(
     return loss
 
 
-def supcon_with_zeros(embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07) -> Tensor:
+def supcon_with_zeros(
+    embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07, gather: bool = False
+) -> Tensor:
     """SupCon as SupContrast averages: over all anchors, those without a positive as zeros.
 
     >>> embeddings = torch.eye(3)
@@ -120,47 +128,16 @@ def supcon_with_zeros(embeddings: Tensor, classes: Tensor, *, temperature: float
     Args:
         embeddings, classes: [N, D] and [N], as for `supcon`.
         temperature: τ.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
+    embeddings, classes = gathered(gather, embeddings, classes)
     inputs.above_zero(temperature=temperature)
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
-
-    def definition(embeddings: Tensor, _: None, temperature: float | Tensor) -> Tensor:
-        return supcon_with_zeros_definition(embeddings, classes, temperature=temperature)
-
     if is_small(len(embeddings), embeddings):
-        return definition(embeddings, None, temperature)
-    compute = _by_blocks(classes, classes[:0], zeros=True)
-    return closed_form(compute, definition, embeddings, None, temperature)
-
-
-def _by_blocks(
-    classes: Tensor, queue_classes: Tensor, *, include_self: bool = False, zeros: bool = False
-) -> Compute:
-    def compute(
-        embeddings: Tensor, queue: Tensor | None, temperature: float | Tensor, *, wanted: bool
-    ) -> tuple[Tensor, tuple[Tensor | None, ...] | None]:
-        units = unit(embeddings)
-        keys = units[:0] if queue is None else unit(queue)
-        loss, slopes = supervised(
-            units,
-            classes,
-            keys,
-            queue_classes,
-            temperature=temperature,
-            include_self=include_self,
-            zeros=zeros,
-            wanted=wanted,
-        )
-        if not wanted:
-            return loss, None
-        return loss, (
-            unit_gradient(embeddings, slopes[0]),
-            None if queue is None else unit_gradient(queue, slopes[1]),
-            temperature_gradient(temperature, (units, slopes[0]), (keys, slopes[1])),
-        )
-
-    return compute
+        return supcon_with_zeros_definition(embeddings, classes, temperature=temperature)
+    given = (embeddings, classes, None, None, temperature, False)
+    return with_gradient(supervised, _again, *given, True)
 
 
 def _queued(given: dict[str, Tensor]) -> int:
@@ -249,6 +226,7 @@ SUPCON = LossSpec(
             {"temperature": 0.07},
             supcon_with_zeros_definition,
             symbols={"loss": Symbol(r"\mathcal L = \frac1N \sum_i \ell_i")},
+            function=supcon_with_zeros,
         ),
     ),
 )

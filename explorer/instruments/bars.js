@@ -3,23 +3,25 @@
   "use strict";
   const { h, say, worded, show, floats, clip } = LossPrism;
   const LISTED = 10;
-  const canvas = h("canvas.lp-bar-chart", { role: "img" });
+  const canvas = h("canvas.lp-bar-chart", { role: "img", tabIndex: 0 });
+  const spoken = h("div.lp-spoken", { "aria-live": "polite" });
   const list = h("ol.lp-list");
-  root.append(worded("h2", "ui.gradient_per_pair"), worded("p.lp-note", "ui.gradient_note"), canvas, list);
+  root.append(worded("h2", "ui.gradient_per_pair"), worded("p.lp-note", "ui.gradient_note"), canvas, spoken, list);
 
   let gradient = new Float32Array();
   let order = [];
-  const lines = Array.from({ length: LISTED }, () => {
+  const lines = Array.from({ length: LISTED }, (_, place) => {
     const bar = h("i");
     const value = h("span.lp-value");
     const [first, second] = [h("span"), h("span")];
-    const line = h("li.lp-felt", { hidden: true },
+    const line = h("li.lp-felt", { hidden: true, tabIndex: place ? -1 : 0 },
       h("div.lp-bar-box", {}, bar), value, h("div.lp-two", {}, first, second));
-    line.addEventListener("mouseenter", () => channel.point([line.pair]));
-    line.addEventListener("mouseleave", () => channel.point());
+    for (const event of ["mouseenter", "focus"]) line.addEventListener(event, () => channel.point([line.pair]));
+    for (const event of ["mouseleave", "blur"]) line.addEventListener(event, () => channel.point());
     return { line, bar, value, first, second };
   });
   list.append(...lines.map(({ line }) => line));
+  LossPrism.walkable(list);
 
   // Bars stand in the order of the matrix's columns, or in entry order where those are no pairs.
   function displayOrder() {
@@ -53,7 +55,7 @@
   }
 
   function draw() {
-    const ratio = window.devicePixelRatio || 1;
+    const ratio = (window.devicePixelRatio || 1) * LossPrism.magnified(root);
     const [wide, tall] = [canvas.clientWidth || 300, 120];
     canvas.width = Math.round(wide * ratio);
     canvas.height = Math.round(tall * ratio);
@@ -90,6 +92,17 @@
     if (place in order) channel.point([order[place]]);
   });
   canvas.addEventListener("mouseleave", () => channel.point());
+  // The left and right keys walk the bars.
+  canvas.addEventListener("keydown", (event) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!by || !order.length) return;
+    event.preventDefault();
+    const from = order.indexOf(channel.pointed.pairs[0]);
+    const pair = order[Math.max(0, Math.min(order.length - 1, from + by))];
+    channel.point([pair]);
+    spoken.textContent = say("ui.bar_says", { pair: channel.numberOf(pair), value: show(gradient[pair]) });
+  });
+  canvas.addEventListener("blur", () => channel.point());
   channel.on("batch", () => { for (const { line, first } of lines) { line.pair = null; first.textContent = ""; } });
   channel.on("picture", take);
   channel.on("pointed", mark);

@@ -19,6 +19,10 @@ SCRIPTS = (
     "prism.js",
     "table.js",
     "scale.js",
+    "present.js",
+    "chart.js",
+    "fields.js",
+    "files.js",
     "header.js",
     "progress.js",
     "controls.js",
@@ -37,8 +41,15 @@ SCRIPTS = (
     "large_histogram.js",
     "large_terms.js",
     "large_pairs.js",
+    "studio.js",
+    "finetune_controls.js",
+    "finetune_run.js",
+    "finetune_curves.js",
+    "finetune_probe.js",
+    "finetune_runs.js",
+    "finetune_takeaway.js",
 )
-STYLES = ("vendor/katex/katex.min.css", "prism.css")
+STYLES = ("vendor/katex/katex.min.css", "prism.css", "finetune.css")
 
 
 # Components may mount before the scripts of the page have loaded, and those load in any order.

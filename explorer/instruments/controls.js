@@ -2,63 +2,10 @@
 // nothing else.
 (window.LossPrismInstruments ??= {}).controls = (root, channel, server) => {
   "use strict";
-  const { h, say, worded, show, tex, losses, examples, limits } = LossPrism;
+  const { h, say, worded, show, losses, examples, limits } = LossPrism;
+  const { slider, parameterField, section, foldable, labelled } = LossPrism.fields;
   const grouped = (count) => count.toLocaleString("en");
   const GROUPS = ["pair_scores", "in_batch", "distances", "prototypes", "own"];
-
-  // ---- Pieces ------------------------------------------------------------------------------
-
-  // A number that slides and can be typed: range for the hand, box for the exact value.
-  function slider({ label, formula, low, high, step, logarithmic, initial, change, name }) {
-    const from = Math.max(low, logarithmic ? 1e-6 : low);
-    const toTrack = (v) => (logarithmic ? Math.log(Math.max(v, from) / from) / Math.log(high / from) : (v - low) / (high - low));
-    const ofTrack = (t) => (logarithmic ? from * (high / from) ** t : low + t * (high - low));
-    const tidy = (v) => {
-      const exact = logarithmic ? Number(v.toPrecision(3)) : Math.round(v / step) * step;
-      return Number(Math.min(high, Math.max(low, exact)).toPrecision(6));
-    };
-    let good = initial;
-    const track = h("input", { type: "range", min: 0, max: 1000, step: 1, "aria-label": label });
-    const box = h("input.lp-number", { type: "number", min: low, max: high, step: "any", "aria-label": label });
-    if (name) track.dataset.parameter = name;
-    const put = (v) => { track.value = Math.round(1000 * toTrack(v)); fill(); };
-    const fill = () => track.style.setProperty("--lp-fill", `${track.value / 10}%`);
-    const reset = h("button.lp-square", { type: "button", "data-title": "ui.reset" }, "↺");
-    track.addEventListener("input", () => {
-      const v = tidy(ofTrack(track.value / 1000));
-      box.value = good = v;
-      fill();
-      complain(true);
-      change(v);
-    });
-    box.addEventListener("input", () => {
-      const v = Number(box.value);
-      const fits = box.value.trim() !== "" && v >= low && v <= high;
-      complain(fits);
-      if (fits) { good = v; put(v); change(v); }
-    });
-    // What does not fit is named, and on leaving the box the value in force comes back.
-    const wrong = h("p.lp-wrong", { hidden: true });
-    function complain(fits) {
-      box.classList.toggle("lp-bad", !fits);
-      wrong.hidden = fits;
-      wrong.textContent = fits ? "" : say("ui.accepted", { low, high });
-    }
-    box.addEventListener("blur", () => { box.value = good; complain(true); });
-    reset.addEventListener("click", () => { box.value = good = initial; put(initial); complain(true); change(initial); });
-    const head = h("span.lp-name");
-    if (formula) { const symbol = h("span"); tex(symbol, formula); head.append(symbol, " "); }
-    head.append(h("span", {}, label));
-    return {
-      element: h("div.lp-slider", {}, h("div.lp-row", {}, head, box, reset), wrong, track),
-      set(v) { box.value = good = v; put(v); complain(true); },
-    };
-  }
-
-  const section = (key, ...children) => h("section", {}, worded("h2", key), ...children);
-  // Folded where the screen is small, so that the first picture is in sight.
-  const foldable = (key, ...children) => h("details.lp-fold", { open: window.innerWidth > 760 }, worded("summary", key), ...children);
-  const labelled = (key, control) => h("label.lp-field", {}, worded("span", key), control);
 
   // ---- Data --------------------------------------------------------------------------------
 
@@ -132,15 +79,6 @@
     if (event.dataTransfer.files[0]) readFile(event.dataTransfer.files[0]);
   });
 
-  function encoded(blob) {
-    return new Promise((done, fail) => {
-      const reader = new FileReader();
-      reader.onload = () => done(reader.result.slice(reader.result.indexOf(",") + 1));
-      reader.onerror = () => fail(reader.error);
-      reader.readAsDataURL(blob);
-    });
-  }
-
   async function readFile(blob, options = {}) {
     if (blob.size > limits.bytes) {
       channel.warn({ key: "problem.file_too_large", values: { name: blob.name, most: limits.bytes / 2 ** 20 } });
@@ -152,7 +90,7 @@
     }
     file = blob;
     channel.setBusy(true);
-    const answer = await channel.work(server, "read_file", { name: blob.name, content: await encoded(blob), ...options });
+    const answer = await channel.work(server, "read_file", { name: blob.name, content: await LossPrism.files.encoded(blob), ...options });
     channel.setBusy(false);
     if (answer === undefined) return;
     if (answer?.columns) offer(answer, options);
@@ -274,7 +212,9 @@
       ...others.map((name) => h("option", { value: name }, name)));
     convention.value = scenario.convention;
     conventionField.hidden = others.length === 0;
-    parameterControls = form.parameters.map((parameter) => [parameter, parameterControl(parameter, parameter.default)]);
+    parameterControls = form.parameters.map((parameter) => [
+      parameter, parameterField(parameter, parameter.default, (v) => channel.setParameter(parameter.name, v)),
+    ]);
     parameters.replaceChildren(...parameterControls.map(([, control]) => control.element));
     setParameters();
     LossPrism.reword(parameters);
@@ -285,39 +225,6 @@
 
   // "S1 eq. 52" as a reader knows it: the source's name in place of our short one.
   const cited = (reference) => reference.replace(/^S\d/, (short) => say(`cite.${short}`));
-
-  function parameterControl(parameter, initial) {
-    const { name, kind } = parameter;
-    const change = (v) => channel.setParameter(name, v);
-    const spoken = LossPrism.has(`parameter.${name}`) ? say(`parameter.${name}`) : name;
-    if (kind === "number") {
-      return slider({
-        label: spoken, formula: parameter.symbol, low: parameter.minimum, high: parameter.maximum,
-        step: parameter.step, logarithmic: parameter.logarithmic, initial, change, name,
-      });
-    }
-    if (kind === "choice") {
-      const select = h("select", { onchange: () => change(select.value) },
-        parameter.choices.map((choice) => h("option", { value: choice },
-          LossPrism.has(`choice.${choice}`) ? say(`choice.${choice}`) : choice)));
-      select.dataset.parameter = name;
-      return { element: h("label.lp-field", {}, h("span", {}, spoken), select), set: (v) => { select.value = v; } };
-    }
-    if (kind === "switch") {
-      const box = h("input", { type: "checkbox", onchange: () => change(box.checked) });
-      box.dataset.parameter = name;
-      return { element: h("label.lp-check", {}, box, h("span", {}, spoken)), set: (v) => { box.checked = v; } };
-    }
-    const text = h("input", { type: "text", inputMode: "decimal" });
-    text.dataset.parameter = name;
-    text.addEventListener("input", () => {
-      const numbers = text.value.split(/[\s,;]+/).filter(Boolean).map(Number);
-      const fits = numbers.length > 0 && numbers.every(Number.isFinite);
-      text.classList.toggle("lp-bad", !fits);
-      if (fits) change(numbers);
-    });
-    return { element: h("label.lp-field", {}, h("span", {}, spoken), text), set: (v) => { text.value = Array.from(v).join(", "); } };
-  }
 
   // ---- Rules -------------------------------------------------------------------------------
 

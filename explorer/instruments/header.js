@@ -35,7 +35,7 @@
   }
 
   root.append(
-    h("header.lp-brand", {}, h("b", {}, "LossPrism"), h("span.lp-fill"), copyButton, themeButton, languageButton),
+    h("header.lp-brand", {}, h("b", {}, "LossPrism"), h("span.lp-fill"), copyButton, LossPrismParts.present(channel), themeButton, languageButton),
     h("nav.lp-pages", { "data-title": "ui.pages", hidden: pages.length < 2 }, links),
   );
   LossPrism.reword(root);

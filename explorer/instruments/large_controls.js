@@ -237,8 +237,9 @@
   }
 
   root.append(
-    section("large.data", h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), Object.values(panels)),
     section("large.loss", lossChoice, lossNote, parameters),
+    // Folded where the screen is small, so that the map is in sight.
+    h("details.lp-fold", { open: window.innerWidth > 760 }, worded("summary", "large.data"), h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), Object.values(panels)),
   );
   LossPrism.reword(root);
 

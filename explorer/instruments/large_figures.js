@@ -10,7 +10,7 @@
   const KEYS = ["loss", "gradient", "violated", "effective", "memory", "time"];
   const figures = Object.fromEntries(KEYS.map((key) => {
     const [value, extra] = [h("strong"), h("small")];
-    const box = h("div.lp-figure", { "data-title": `large.figure.${key}.about`, id: `lp-large-${key}` },
+    const box = h("div.lp-figure", { "data-title": `large.figure.${key}.about`, id: `lp-large-figure-${key}` },
       worded("span", `large.figure.${key}`), value, extra);
     return [key, { box, value, extra }];
   }));

@@ -139,11 +139,18 @@
     return context.createPattern(hatchTile, "repeat");
   }
 
+  // What the names, labels and legend beside the map leave free.
+  function room() {
+    const frame = root.querySelector(".lp-frame");
+    const gap = parseFloat(getComputedStyle(frame).columnGap);
+    const beside = [rowName, rowTicks, rowStrip, legend.parentElement].map((box) => box.offsetWidth);
+    return frame.clientWidth - beside.reduce((sum, width) => sum + width + (width && gap), 0) - 4;
+  }
+
   function draw() {
     if (!shown) return;
     const ratio = window.devicePixelRatio || 1;
-    const frame = root.querySelector(".lp-frame").clientWidth;
-    const side = Math.max(180, Math.min(LONGEST, frame - 158));
+    const side = Math.max(180, Math.min(LONGEST, room()));
     // Few bands make a lower map, never one that cannot be hit.
     size = { width: side, height: Math.round(side * Math.min(1, Math.max(0.1, shown.height / 12))) };
     const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
@@ -258,8 +265,9 @@
     rowName.textContent = axis("rows", shown.rows.edges.at(-1) - shown.rows.edges[0]) + role("rows");
     columnName.textContent = axis("columns", shown.columns.edges.at(-1) - shown.columns.edges[0]) + role("columns");
     const each = (side) => shown[side].edges[1] - shown[side].edges[0];
-    note.textContent = shown.single ? say("large.cells_note")
+    const whole = shown.single ? say("large.cells_note")
       : say("large.blocks_note", { rows: grouped(each("rows")), columns: grouped(each("columns")), cells: grouped(each("rows") * each("columns")) });
+    note.textContent = shown.of_weights ? `${whole} ${say("large.of_weights")}` : whole;
     canvas.setAttribute("aria-label", `${whereabouts()} ${say("large.keys")}`);
     back.disabled = channel.past.length === 0;
     forward.disabled = channel.future.length === 0;

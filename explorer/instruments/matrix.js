@@ -24,6 +24,9 @@
   const legend = h("canvas.lp-legend", { width: 12 });
   const [high, middle, low] = [h("span"), h("span"), h("span")];
   const scale = h("div.lp-scale", {}, high, middle, low);
+  const measured = h("div.lp-measured");
+  const swatch = (kind, key) => h("div.lp-swatch", { hidden: true }, h(`i.lp-swatch-${kind}`), worded("span", key));
+  const swatches = { masked: swatch("masked", "figure_text.masked"), broken: swatch("broken", "legend.broken") };
   const rowName = h("div.lp-axis.lp-row-axis");
   const columnName = h("div.lp-axis.lp-column-axis");
   const note = h("p.lp-note");
@@ -40,7 +43,7 @@
       h("div.lp-tabs", { role: "tablist" }, Object.values(facetButtons)),
       h("label.lp-inline", {}, worded("span", "ui.sorted_by"), orders)),
     h("div.lp-title", {}, title, h("span.lp-fill"), whole, tableButton),
-    h("div.lp-frame", {}, rowName, rowTicks, h("div", {}, stage, columnTicks, columnName), h("div.lp-legend-box", {}, legend, scale)),
+    h("div.lp-frame", {}, rowName, rowTicks, h("div", {}, stage, columnTicks, columnName), h("div.lp-legend-side", {}, measured, h("div.lp-legend-box", {}, legend, scale), Object.values(swatches))),
     note, table, card, spoken,
   );
   stage.append(lasso);
@@ -166,7 +169,7 @@
     for (let i = 0; i < pixels.length; i += 1) {
       const v = values[i];
       if (v === -Infinity) pixels[i] = 0;
-      else if (v !== v || v === Infinity) pixels[i] = broken;
+      else if (isBroken(v)) pixels[i] = broken;
       else pixels[i] = table[Math.max(0, Math.min(255, ((v - least) * factor + 0.5) | 0))];
     }
     offscreen.getContext("2d").putImageData(image, 0, 0);
@@ -176,7 +179,7 @@
   function hatch(context, width, height, ratio) {
     const { rows, columns } = shown;
     const mask = arrays.mask;
-    if (facet === "mask" || !mask || shown.boolean || !shown.hatched) return;
+    if (facet === "mask" || !mask || shown.boolean || !shown.hatched) return false;
     const image = new ImageData(columns, rows);
     const pixels = new Uint32Array(image.data.buffer);
     let any = false;
@@ -186,7 +189,7 @@
         any = true;
       }
     }
-    if (!any) return;
+    if (!any) return false;
     hatching.width = width;
     hatching.height = height;
     const over = hatching.getContext("2d");
@@ -209,15 +212,43 @@
     over.fillRect(0, 0, width, height);
     over.globalCompositeOperation = "source-over";
     context.drawImage(hatching, 0, 0);
+    return true;
+  }
+
+  const isBroken = (value) => Number.isNaN(value) || value === Infinity;
+
+  // What is no number is crossed out as well, where a cell has room for it.
+  function cross(context, values, width, height, ratio) {
+    const [wide, tall] = [width / seen.columns, height / seen.rows];
+    let any = false;
+    context.strokeStyle = LossPrism.palette().ground;
+    context.lineWidth = 1.5 * ratio;
+    context.beginPath();
+    for (let row = 0; row < seen.rows; row += 1) {
+      for (let column = 0; column < seen.columns; column += 1) {
+        if (!isBroken(values[(seen.top + row) * shown.columns + seen.left + column])) continue;
+        any = true;
+        if (Math.min(wide, tall) < 7 * ratio) continue;
+        const [x, y, arm] = [(column + 0.5) * wide, (row + 0.5) * tall, 0.25 * Math.min(wide, tall)];
+        for (const lean of [-1, 1]) {
+          context.moveTo(x - arm, y - lean * arm);
+          context.lineTo(x + arm, y + lean * arm);
+        }
+      }
+    }
+    context.stroke();
+    return any;
   }
 
   function draw() {
     if (!shown || isNumber() || isEmpty()) return;
     const { rows, columns } = seen;
-    const ratio = window.devicePixelRatio || 1;
+    const ratio = (window.devicePixelRatio || 1) * LossPrism.magnified(root);
     const frame = root.querySelector(".lp-frame").clientWidth;
+    const narrow = frame < 480;
+    root.classList.toggle("lp-narrow", narrow);
     const fragments = rows > 1 && rows <= 32 && frame >= 640;
-    const room = Math.max(160, frame - (fragments ? 232 : 146));
+    const room = Math.max(160, frame - (fragments ? 246 : narrow ? 72 : 160));
     const wide = Math.min(room, 560);
     // A vector is a strip; a matrix is square in the cell, as far as the room goes.
     const cell = Math.min(wide / columns, 560 / rows, rows === 1 ? 40 : 64);
@@ -242,7 +273,8 @@
     context.imageSmoothingEnabled = false;
     context.clearRect(0, 0, width, height);
     context.drawImage(offscreen, seen.left, seen.top, columns, rows, 0, 0, width, height);
-    hatch(context, width, height, ratio);
+    swatches.masked.hidden = !hatch(context, width, height, ratio);
+    swatches.broken.hidden = boolean || !cross(context, values, width, height, ratio);
     drawLegend(least, largest, ramp, boolean);
     for (const [name, button] of Object.entries(facetButtons)) {
       button.disabled = !available(name);
@@ -283,6 +315,7 @@
 
   function drawLegend(least, largest, ramp, boolean) {
     const table = LossPrism.colours(ramp);
+    measured.textContent = say(`legend.${shown.boolean ? "mask" : facet}`);
     legend.height = 128;
     const context = legend.getContext("2d");
     for (let y = 0; y < 128; y += 1) {
@@ -377,11 +410,12 @@
     const [dx, dy] = [event.clientX - drag.event.clientX, event.clientY - drag.event.clientY];
     if (lasso.hidden && Math.hypot(dx, dy) < 6) return false;
     const box = canvas.getBoundingClientRect();
+    const size = LossPrism.magnified(root);
     lasso.hidden = false;
-    lasso.style.left = `${Math.min(event.clientX, drag.event.clientX) - box.left}px`;
-    lasso.style.top = `${Math.min(event.clientY, drag.event.clientY) - box.top}px`;
-    lasso.style.width = `${Math.abs(dx)}px`;
-    lasso.style.height = `${Math.abs(dy)}px`;
+    lasso.style.left = `${(Math.min(event.clientX, drag.event.clientX) - box.left) / size}px`;
+    lasso.style.top = `${(Math.min(event.clientY, drag.event.clientY) - box.top) / size}px`;
+    lasso.style.width = `${Math.abs(dx) / size}px`;
+    lasso.style.height = `${Math.abs(dy) / size}px`;
     return true;
   }
 
@@ -435,7 +469,13 @@
     const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
     if (!shown || !(event.key in moves)) {
       if (event.key === "Enter" && channel.pointed.cell) pin(channel.pointed.cell);
-      if (event.key === "Escape") { pin(null); zoom(null); }
+      // Esc goes back one thing at a time; what is left of it leaves the presentation.
+      const closer = seen.rows < shown?.rows || seen.columns < shown?.columns;
+      if (event.key === "Escape" && shown && (closer || channel.scenario.view.pinned)) {
+        event.preventDefault();
+        pin(null);
+        zoom(null);
+      }
       return;
     }
     event.preventDefault();

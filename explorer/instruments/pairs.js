@@ -166,7 +166,8 @@
     box.open = true;
     if (channel.scenario.data.source !== "table" && channel.batch) take();
     if (!body.children.length) addRow();
-    box.scrollIntoView({ behavior: "smooth", block: "nearest" });
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    box.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "nearest" });
   });
   box.addEventListener("toggle", () => { if (box.open && channel.batch) { take(); label(); } });
   channel.on("batch", take);

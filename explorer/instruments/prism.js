@@ -107,6 +107,20 @@
     return element;
   }
 
+  // One stop of the tab key for all lines of a box; the up and down keys walk them.
+  function walkable(box) {
+    box.addEventListener("keydown", (event) => {
+      const way = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+      if (!way || event.target.parentElement !== box) return;
+      event.preventDefault();
+      const next = event.target[way];
+      if (!next || next.hidden) return;
+      event.target.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    });
+  }
+
   // An element whose text follows the language.
   const worded = (kind, key, attributes = {}) => h(kind, { "data-say": key, ...attributes }, say(key));
   function reword(root) {
@@ -188,6 +202,9 @@
   const TAB = crypto.getRandomValues(new Uint32Array(4)).join("");
   let jobs = 0;
   const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
+  // Presenting enlarges the page as a whole: so many pixels of the screen to one of its own.
+  const magnified = (element) => element.getBoundingClientRect().width / element.offsetWidth || 1;
 
   function setTheme(dark) {
     document.body.classList.toggle("dark", dark);
@@ -511,6 +528,7 @@
         if (turn !== this.remembered) return;
         this.tooLong = link?.length > limits.link;
         this.link = this.tooLong || !link ? "" : link;
+        if (this.link) store("scene", this.link);
         const { source, rows, file, reading } = this.scenario.data;
         const hidden = source !== "table" && rows.length ? { data: { rows, file, reading } } : null;
         const kept = structuredClone(this.link ? hidden : this.scenario);
@@ -543,8 +561,10 @@
     goTo(step) { this.set({ view: { step } }, { announce: false }); }
   }
 
+  // Scenes of their own: that of the Explore page, and the probe batch of a training run.
+  const SCENES = new Set(["main", "probe"]);
   function channel(name = "main") {
-    if (!channels.has(name)) channels.set(name, name === "main" ? new Channel() : new Bus());
+    if (!channels.has(name)) channels.set(name, SCENES.has(name) ? new Channel() : new Bus());
     return channels.get(name);
   }
 
@@ -556,11 +576,14 @@
 
   window.LossPrism = {
     catalogues, losses, examples, defaults, limits, pages,
-    say, has, speak, reword, worded, language: () => language,
+    stored, store, walkable, say, has, speak, reword, worded, language: () => language,
     show, percent, tex, texNumber, read, bytes, floats, h, clip,
     get table() { return window.LossPrismParts.table; },
     get scale() { return window.LossPrismParts.scale; },
-    GONE, palette, colours, css, word, isDark, setTheme, channel,
+    get chart() { return window.LossPrismParts.chart; },
+    get fields() { return window.LossPrismParts.fields(); },
+    get files() { return window.LossPrismParts.files(); },
+    GONE, palette, colours, css, word, isDark, setTheme, magnified, channel,
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");
       const root = element.querySelector(".lp");

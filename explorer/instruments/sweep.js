@@ -211,7 +211,8 @@
   let pressed = false;
   function valueUnder(event, chart) {
     const box = chart.getBoundingClientRect();
-    const share = (event.clientX - box.left - LEFT) / (box.width - LEFT - RIGHT);
+    const wide = chart.width.baseVal.value;
+    const share = (((event.clientX - box.left) * wide) / box.width - LEFT) / (wide - LEFT - RIGHT);
     return Number(along().back(Math.max(0, Math.min(1, share))).toPrecision(3));
   }
   const choose = (value) => channel.set({ parameters: { ...channel.scenario.parameters, [found.parameter]: value } });

@@ -1,10 +1,11 @@
 // A table that its reader sorts, by a click or Enter on a column's name, and walks with the arrow
 // keys. It knows nothing of what it lists: a column is { key, cell, by, wide }, where `cell` makes
-// the text of a row (or its lines) and `by` what it is sorted by. `reach` and `leave` are told the
-// row that the pointer or the focus comes to.
+// the text of a row (or its lines) and `by` what it is sorted by; or a column is a box to tick,
+// { key, by, box: { label, checked, toggle } }. `reach` and `leave` are told the row that the pointer
+// or the focus comes to, `pick` the one that is clicked or entered.
 (window.LossPrismParts ??= {}).table = (options) => {
   "use strict";
-  const { columns, key, sorted = null, most = 8, reach = () => {}, leave = () => {} } = options;
+  const { columns, key, sorted = null, most = 8, reach = () => {}, leave = () => {}, pick = null } = options;
   const { h, say, worded } = LossPrism;
   let rows = [];
   let lit = () => false;
@@ -42,8 +43,9 @@
   // Lines are made once and kept: while a slider moves only their words change.
   function lineAt(place) {
     while (lines.length <= place) {
-      const cells = columns.map(() => h("td"));
-      const line = h("tr", { tabIndex: -1 }, cells);
+      const cells = columns.map(({ box }) => h("td", {}, box ? h("input", { type: "checkbox", onchange: () => box.toggle(line.row) }) : null));
+      const line = h(pick ? "tr.lp-pickable" : "tr", { tabIndex: -1 }, cells);
+      if (pick) line.addEventListener("click", (event) => { if (event.target.type !== "checkbox") pick(line.row); });
       const point = () => reach(line.row);
       line.addEventListener("mouseenter", point);
       line.addEventListener("mouseleave", () => leave());
@@ -55,15 +57,12 @@
     return lines[place];
   }
 
-  body.addEventListener("keydown", (event) => {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const next = by === 1 ? event.target.nextElementSibling : event.target.previousElementSibling;
-    if (!by) return;
-    event.preventDefault();
-    if (!next || next.hidden) return;
-    for (const { line } of lines) line.tabIndex = line === next ? 0 : -1;
-    next.focus();
-  });
+  LossPrism.walkable(body);
+  if (pick) {
+    body.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && event.target.parentElement === body) pick(event.target.row);
+    });
+  }
 
   function put(cell, text) {
     const said = Array.isArray(text) ? text.join("\n") : text;
@@ -81,7 +80,10 @@
     shown.forEach((row, place) => {
       const { line, cells } = lineAt(place);
       line.row = row;
-      columns.forEach((column, i) => put(cells[i], column.cell(row)));
+      columns.forEach(({ cell, box }, i) => {
+        if (box) Object.assign(cells[i].firstChild, { checked: box.checked(row), ariaLabel: box.label(row) });
+        else put(cells[i], cell(row));
+      });
     });
     lines.forEach(({ line }, place) => { line.hidden = place >= shown.length; });
     if (!lines.some(({ line }) => line.tabIndex === 0 && !line.hidden) && lines.length) lines[0].line.tabIndex = 0;

@@ -2,6 +2,7 @@
 (window.LossPrismInstruments ??= {}).takeaway = (root, channel, server) => {
   "use strict";
   const { h, say, worded } = LossPrism;
+  const { download, rasterised } = LossPrism.files;
   const code = h("pre.lp-code", { hidden: true, tabIndex: 0 });
   const copy = worded("button.lp-button", "ui.copy", { type: "button", hidden: true, onclick: () => navigator.clipboard.writeText(code.textContent) });
   const opener = h("input", { type: "file", accept: ".json", hidden: true });
@@ -29,12 +30,6 @@
     return channel.check(answer) ? answer : null;
   }
 
-  function download(name, blob) {
-    const address = URL.createObjectURL(blob);
-    h("a", { href: address, download: name }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
-  }
-
   async function save(what) {
     const answer = await ask(what);
     if (!answer) return;
@@ -46,14 +41,8 @@
   async function savePng(what, ratio) {
     const answer = await ask(what);
     if (!answer) return;
-    const picture = new Image();
-    const address = URL.createObjectURL(new Blob([answer.text], { type: "image/svg+xml" }));
-    picture.src = address;
-    await picture.decode();
-    const canvas = h("canvas", { width: Math.round(picture.width * ratio), height: Math.round(picture.height * ratio) });
-    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
-    URL.revokeObjectURL(address);
-    canvas.toBlob((blob) => download(answer.name.replace(/\.svg$/, `@${ratio}x.png`), blob), "image/png");
+    const png = await rasterised(answer.text, ratio);
+    download(answer.name.replace(/\.svg$/, `@${ratio}x.png`), png);
   }
 
   async function read(what) {

@@ -4,6 +4,7 @@
   const { h, say, worded, show, percent, read } = LossPrism;
   const headline = h("p.lp-note");
   const none = worded("p.lp-note", "ui.no_suspects");
+  const doubtful = worded("p.lp-doubtful", "ui.suspects_doubtful", { hidden: true });
 
   // What a term's row or column stands for, in lines: its number, then its words.
   function linesOf(item) {
@@ -44,7 +45,7 @@
   });
   root.append(
     worded("h2", "ui.heaviest"), headline, terms.element,
-    worded("h2", "ui.suspects"), worded("p.lp-note", "ui.suspects_note"), none, suspects.element,
+    worded("h2", "ui.suspects"), doubtful, worded("p.lp-note", "ui.suspects_note"), none, suspects.element,
   );
 
   function draw() {
@@ -56,6 +57,7 @@
       ? say("ui.heaviest_note", {
         count, terms: figures.terms, share: percent(heaviest[count - 1].so_far),
       }) : say("ui.no_terms");
+    doubtful.hidden = !channel.batch.foreign;
     none.hidden = channel.picture.suspects.length > 0;
     suspects.element.hidden = !none.hidden;
     suspects.fill(channel.picture.suspects);

@@ -24,7 +24,7 @@ from explorer.pages.serving import JOBS, served
 from explorer.pairs import MOST_PAIRS
 from explorer.picture import describe_batch, number, picture
 from explorer.problem import Problem
-from explorer.remarks import remarks, statistics, suggested_scale
+from explorer.remarks import remarks, speaks_another_language, statistics, suggested_scale
 from explorer.scenario import Data, Reading, Rules, Scenario
 from explorer.sources import random_batch, tables, textbook
 from explorer.sources.encoders import EMBEDDED
@@ -130,6 +130,7 @@ def _explore(request: object) -> dict[str, object]:
             "key": key,
             "scale": suggested,
             "sigma": float(found.batch.scores.std(correction=0)),
+            "foreign": speaks_another_language(found),
             "editable": has_words(scenario.data),
             **describe_batch(found.batch),
         }

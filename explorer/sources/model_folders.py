@@ -58,7 +58,7 @@ def locate(name: str) -> ModelFolder:
         raise Problem("encoder_id", encoder=shortened(name))
     if name in (EMBEDDED, f"sentence-transformers/{EMBEDDED}"):
         return _embedded()
-    if _is_path(name):
+    if is_path(name):
         if is_hosted():
             raise Problem("encoder_local_refused", encoder=name)
         return _local(name, Path(os.path.expanduser(name)))
@@ -99,7 +99,7 @@ def _sha256(path: Path, _changed: int, _size: int) -> str:
 # Local folders
 
 
-def _is_path(name: str) -> bool:
+def is_path(name: str) -> bool:
     """Whether the name can only be a path, or is one: owner/name may be both, and a hosted page
     never looks."""
     if name.startswith(("/", "~", ".")) or "\\" in name or re.match(r"[A-Za-z]:", name):
@@ -170,7 +170,7 @@ def _download(api: object, name: str, ids: Iterable[str]) -> ModelFolder:
     progress.step("downloading", name=name)
     for model_id in ids:
         try:
-            info = _within(
+            info = within(
                 HUB_SECONDS + 1, lambda i=model_id: api.model_info(i, timeout=HUB_SECONDS)
             )
             _check_files(name, [file.rfilename for file in info.siblings])
@@ -195,7 +195,7 @@ def _download(api: object, name: str, ids: Iterable[str]) -> ModelFolder:
     raise Problem("encoder_not_found", encoder=name)
 
 
-def _within(seconds: float, call: Callable[[], object]) -> object:
+def within(seconds: float, call: Callable[[], object]) -> object:
     """The call's result, or TimeoutError: the resolver of host names knows no time limit."""
     outcome: dict[str, object] = {}
 

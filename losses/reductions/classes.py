@@ -4,35 +4,39 @@ Similarities are symmetric: of each pair of row blocks one block is formed, and 
 both sides. Every loss passes over the blocks once or twice for what a row must know of its sums,
 and once more for the gradient. What belongs to the positives only is a sum over each class.
 
-Every function takes unit rows [N, D] and gives the loss and, if wanted, the gradient of them.
+The losses are those of `gradient.with_gradient`: told which inputs want a gradient, they give
+their value and a gradient for each input.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Tensor
 
+from losses.geometry import dot_matrix, unit, unit_gradient
 from losses.inputs import may_ask
 from losses.reductions.plain import softplus
 
+Exact = tuple[Tensor, Sequence[Tensor | None]]
+
 
 def supervised(
-    units: Tensor,
+    wanted: Sequence[bool],
+    embeddings: Tensor,
     classes: Tensor,
-    queue: Tensor,
-    queue_classes: Tensor,
-    *,
+    queue: Tensor | None,
+    queue_classes: Tensor | None,
     temperature: float | Tensor,
     include_self: bool,
     zeros: bool,
-    wanted: bool,
-) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
-    """SupCon, with the keys of a queue [Q, D]. With `zeros`, an anchor without a positive counts
-    as a zero in the mean."""
-    keys = torch.cat((units, queue))
-    numbers = class_numbers(torch.cat((classes, queue_classes)))
+) -> Exact:
+    """SupCon. With `zeros`, an anchor without a positive counts as a zero in the mean."""
+    units = unit(embeddings)
+    queued = units[:0] if queue is None else unit(queue)
+    keys = torch.cat((units, queued))
+    numbers = class_numbers(classes if queue is None else torch.cat((classes, queue_classes)))
     own = numbers[: len(units)]
     sizes = class_sums(numbers, torch.ones_like(keys[:, 0]))
     positives = sizes[own] - int(not include_self)
@@ -53,12 +57,12 @@ def supervised(
     partition = RunningSum(units)
     for rows, columns, similarities in pairs.blocks():
         partition.add(rows, columns, logits_of(rows, columns, similarities))
-    for rows, columns, similarities in blocks_against(units, queue):
+    for rows, _, similarities in blocks_against(units, queued):
         partition.add_rows(rows, similarities / temperature)
     per_anchor = (partition.log() - attraction).masked_fill(~valid, 0)
     loss = (share * per_anchor).sum()
-    if not wanted:
-        return loss, None
+    if not any(wanted):
+        return loss, ()
 
     level = (partition.log() - share.log()).masked_fill(~valid, torch.inf)
 
@@ -67,10 +71,10 @@ def supervised(
         return (logits - level[rows, None]).exp_() + (logits - level[columns]).exp_()
 
     to_units = pairs.pulled(weights_of)
-    to_queue = torch.zeros_like(queue)
-    for rows, columns, similarities in blocks_against(units, queue):
+    to_queue = torch.zeros_like(queued)
+    for rows, columns, similarities in blocks_against(units, queued):
         weights = (similarities / temperature - level[rows, None]).exp_()
-        to_units[rows].addmm_(weights, queue[columns])
+        to_units[rows].addmm_(weights, queued[columns])
         to_queue[columns].addmm_(weights.T, units[rows])
     per_positive = share / positives.clamp_min(1)
     attracted = class_sums(own, units * per_positive[:, None], len(keys))
@@ -78,13 +82,19 @@ def supervised(
     if not include_self:
         to_units += units * per_positive[:, None]
     to_queue -= attracted[numbers[len(units) :]]
-    return loss, (to_units / temperature, to_queue / temperature)
+    to_units /= temperature
+    to_queue /= temperature
+    by_temperature = temperature_gradient(temperature, (units, to_units), (queued, to_queue))
+    by_queue = None if queue is None else unit_gradient(queue, to_queue)
+    by_embeddings = unit_gradient(embeddings, to_units)
+    return loss, (by_embeddings, None, by_queue, None, by_temperature, None, None)
 
 
 def several_positives(
-    units: Tensor, classes: Tensor, *, temperature: float | Tensor, wanted: bool
-) -> tuple[Tensor, Tensor | None]:
+    wanted: Sequence[bool], embeddings: Tensor, classes: Tensor, temperature: float | Tensor
+) -> Exact:
     """NT-Xent with a softmax for each positive pair, against the negatives of its anchor."""
+    units = unit(embeddings)
     pairs = ClassPairs(units, classes)
     sizes = class_sums(pairs.numbers, torch.ones_like(units[:, 0]))
     count = (sizes * (sizes - 1)).sum().clamp_min(1)
@@ -108,8 +118,8 @@ def several_positives(
                 total += softplus(excess).sum()
                 missed[here] += excess.sigmoid_().sum(dim=1)
     loss = total / count
-    if not wanted:
-        return loss, None
+    if not any(wanted):
+        return loss, ()
 
     spread = (level - missed.log()).masked_fill(missed == 0, torch.inf)
 
@@ -122,13 +132,16 @@ def several_positives(
             weights = torch.where(pairs.alike(rows, columns), pull, weights)
         return weights
 
-    return loss, pairs.pulled(weights_of) / (count * temperature)
+    to_units = pairs.pulled(weights_of) / (count * temperature)
+    by_temperature = temperature_gradient(temperature, (units, to_units))
+    return loss, (unit_gradient(embeddings, to_units), None, by_temperature)
 
 
 def paced_circle(
-    units: Tensor, classes: Tensor, *, scale: float, margin: float, wanted: bool
-) -> tuple[Tensor, Tensor | None]:
+    wanted: Sequence[bool], embeddings: Tensor, classes: Tensor, scale: float, margin: float
+) -> Exact:
     """Self-paced Circle: a softplus for each anchor, the mean over those that are not 0."""
+    units = unit(embeddings)
     pairs = ClassPairs(units, classes)
 
     def paced(mirrored: Tensor) -> tuple[Tensor, Tensor]:
@@ -149,8 +162,8 @@ def paced_circle(
     per_anchor = softplus(sums)
     anchors = (per_anchor > 0).sum().clamp_min(1)
     loss = per_anchor.sum() / anchors
-    if not wanted:
-        return loss, None
+    if not any(wanted):
+        return loss, ()
 
     weight = (sums.sigmoid() / anchors).log()
     absent = weight.isneginf()
@@ -170,7 +183,8 @@ def paced_circle(
         shares = (logits - by_row).exp_()
         return shares.add_(logits.sub_(by_column).exp_()).mul_(slope)
 
-    return loss, pairs.pulled(weights_of)
+    by_embeddings = unit_gradient(embeddings, pairs.pulled(weights_of))
+    return loss, (by_embeddings, None, None, None)
 
 
 class Pairs:
@@ -194,7 +208,7 @@ class Pairs:
             if place < len(self.held):
                 block = self.held[place]
             else:
-                block = self.units[rows] @ self.units[columns].T
+                block = dot_matrix(self.units[rows], self.units[columns])
                 if self.holds:
                     self.held.append(block)
             yield rows, columns, block
@@ -283,10 +297,10 @@ def temperature_gradient(
     return (-along / (2 * temperature)).reshape(temperature.shape)
 
 
-def blocks_against(units: Tensor, queue: Tensor) -> Iterator[Block]:
+def blocks_against(units: Tensor, queue: Tensor) -> Iterator[tuple[slice, slice, Tensor]]:
     for rows in parts_of(units):
         for columns in parts_of(queue):
-            yield rows, columns, units[rows] @ queue[columns].T
+            yield rows, columns, dot_matrix(units[rows], queue[columns])
 
 
 def parts_of(rows: Tensor) -> list[slice]:

@@ -32,6 +32,7 @@ class Server:
         self.port = port or free_port()
         self.arguments = ("--host", "127.0.0.1", "--port", str(self.port), *arguments)
         self._log = folder / f"server-{self.port}.log"
+        self._cache = folder / "cache"  # not the user's own
         self.said = ""
         self.address = ""
 
@@ -40,7 +41,11 @@ class Server:
             self.process = subprocess.Popen(
                 command(*self.arguments),
                 cwd=ROOT,
-                env={**os.environ, "GRADIO_ANALYTICS_ENABLED": "False"},
+                env={
+                    **os.environ,
+                    "GRADIO_ANALYTICS_ENABLED": "False",
+                    "LOSSPRISM_CACHE": str(self._cache),
+                },
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,

@@ -145,6 +145,7 @@ def test_a_number_out_of_range_is_marked(page: Page) -> None:
 def test_hovering_a_cell_tells_its_story(page: Page) -> None:
     pairs = textbook.load_example("graded_english")
     row, column = heaviest_cell(page)
+    page.wait_for_function(f"{CHANNEL}.link")  # the address follows the scene a moment later
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     hover_cell(page, row, column)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.reading import number, redrawn, rows_lit, slider
+from tests.browser.reading import CHANNEL, number, redrawn, rows_lit, slider
 
 pytestmark = pytest.mark.browser
 
@@ -96,3 +96,36 @@ def test_headings_follow_the_language(page: Page) -> None:
     page.locator("#lp-language").click()
     expect(head(page, TERMS, "权重")).to_have_attribute("aria-sort", "descending")
     expect(page.locator("#main-terms .lp-more-rows").first).to_have_text("显示全部 20 行")
+
+
+def test_labels_are_not_doubted_on_the_word_of_an_encoder_that_cannot_read(page: Page) -> None:
+    warning = page.locator("#main-terms .lp-doubtful")
+    expect(warning).to_be_hidden()
+    with redrawn(page):
+        page.select_option("#lp-example", "graded_chinese")
+    expect(warning).to_be_visible()
+    expect(page.locator("#main-figures .lp-remarks li").first).to_contain_text("trained on English")
+    with redrawn(page):
+        page.select_option("#lp-example", "graded_english")
+    expect(warning).to_be_hidden()
+
+
+def test_bars_and_their_list_are_walked_by_keyboard(page: Page) -> None:
+    chart = page.locator("#main-bars canvas")
+    chart.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    column = page.evaluate(f"{CHANNEL}.picture.shown.column_axis.pairs")
+    assert page.evaluate(f"{CHANNEL}.pointed.pairs") == [column[1]]
+    gradient = page.evaluate(f"LossPrism.floats({CHANNEL}.picture.pairs.gradient)[{column[1]}]")
+    said = page.locator("#main-bars .lp-spoken").inner_text()
+    assert said.startswith(f"pair {column[1] + 1}: ")
+    assert number(said.split(": ")[1]) == pytest.approx(gradient, rel=1e-3)
+    lines = page.locator("#main-bars .lp-felt")
+    lines.first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(lines.nth(1)).to_be_focused()
+    assert rows_lit(page)["bars"] == [1]
+    page.keyboard.press("Tab")
+    assert rows_lit(page)["bars"] == []

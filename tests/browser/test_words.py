@@ -113,7 +113,7 @@ READ = """() => {
 NAMES = {
     *("LossPrism", "English", "Hub", "CSV", "TSV", "JSONL", "Parquet", "SVG", "PNG", "MB", "ms"),
     *("CPU", "Python", "Pearson", "Spearman", "Kolmogorov", "Smirnov", "losses", "eq"),
-    *("sentence-transformers", "all-MiniLM-L6-v2", "NaN", "UTF", "pairs.csv", "score"),
+    *("sentence-transformers", "all-MiniLM-L6-v2", "NaN", "UTF", "pairs.csv", "score", "Alt"),
 }
 
 

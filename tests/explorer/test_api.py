@@ -10,6 +10,7 @@ import io
 import json
 import math
 import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -23,6 +24,7 @@ from mcp.client.streamable_http import streamablehttp_client
 import explorer
 from explorer import api, notebook, site
 from explorer.explore import explore
+from explorer.lab.training import folder
 from explorer.problem import Problem
 from explorer.scenario import Data, Scenario
 from explorer.sources.encoders import EMBEDDED
@@ -46,7 +48,15 @@ KEYS = {
     "device",
     "milliseconds",
 }
-NAMES = {"compute_loss", "loss_from_scores", "trace_loss", "list_losses"}
+NAMES = {
+    "compute_loss",
+    "loss_from_scores",
+    "trace_loss",
+    "list_losses",
+    "start_training",
+    "training_status",
+    "stop_training",
+}
 
 FIRST = ["A man eats pasta.", "A girl plays the violin.", "Two dogs run.", "It rains in Rome."]
 SECOND = ["Someone has a meal.", "A child makes music.", "A cat sleeps.", "The stock market fell."]
@@ -444,7 +454,7 @@ def ask(address, *calls):
         return pool.submit(asyncio.run, talk()).result()
 
 
-def test_mcp_offers_the_four_as_tools(address):
+def test_mcp_offers_them_as_tools(address):
     tools, _ = ask(address)
     assert {tool.name for tool in tools} == NAMES
     compute = next(tool for tool in tools if tool.name == "compute_loss")
@@ -477,6 +487,71 @@ def test_the_examples_in_the_documentation_are_true():
     done = doctest.testmod(api)
     assert done.attempted >= 10
     assert done.failed == 0
+
+
+# ---- Training ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(tmp_path):
+    folder.choose_root(tmp_path / "runs")
+    yield tmp_path / "runs"
+    folder.choose_root(None)
+
+
+def training_pairs(count=24):
+    first = [f"A man eats dish number {i}." for i in range(count)]
+    second = [f"Somebody has meal number {i}." for i in range(count)]
+    return {"sentences1": first, "sentences2": second, "scores": [i % 3 for i in range(count)]}
+
+
+def test_a_training_over_http(address, kept):
+    client = Client(address, verbose=False)
+    given = {**training_pairs(), "encoder": "scratch"}
+    options = {"steps": 4, "batch_size": 4, "dimension": 8}
+    started = client.predict(
+        loss="cosent",
+        **given,
+        options=options,
+        parameters={"scale": 10},
+        api_name="/start_training",
+    )
+    end = time.monotonic() + 90
+    while (status := client.predict(started["id"], api_name="/training_status"))["state"] not in (
+        "finished",
+        "failed",
+    ):
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    assert status["problem"] is None
+    assert status["summary"]["steps"] == 4
+    assert [r["step"] for r in status["records"] if r["kind"] == "step"] == [1, 2, 3, 4]
+    with pytest.raises(AppError, match="is finished"):
+        client.predict(started["id"], api_name="/stop_training")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"own_loss": "/etc/passwd:x"}, "options.own_loss is not an entry"),
+        ({"data": {"file": "/etc/passwd"}}, "options.data is not an entry"),
+        ({"steps": -1}, "steps is -1"),
+        ({"stepps": 1}, "plan.stepps"),
+        ([], "options"),
+    ],
+    ids=str,
+)
+def test_options_that_do_not_fit(options, said, kept):
+    with pytest.raises(Problem, match=said):
+        api.start_training("cosent", **training_pairs(), options=options)
+    assert not kept.exists()
+
+
+def test_no_such_training(kept):
+    with pytest.raises(Problem, match="no run called"):
+        api.training_status("../../etc")
+    with pytest.raises(Problem, match="no run called"):
+        api.stop_training("nobody")
 
 
 # ---- Conventions -------------------------------------------------------------------------------

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+import torch
 from scipy import stats
 
 from explorer.batch import batch_of_scores, make_batch
+from explorer.diagnostics import Suspect
 from explorer.explore import explore
 from explorer.locale import LANGUAGES, catalogue
 from explorer.pairs import Pairs
@@ -42,13 +44,70 @@ def test_a_batch_in_order_is_praised_and_not_blamed():
     assert s0["in_order"] == {"count": "4"}
 
 
-def test_collapsed_similarities_are_called_so():
-    scenario = on(pairs=8)
-    exploration = explore(scenario)
+def flat_at(exploration, spread, **changed):
+    """The exploration with all similarities of pairs within `spread`."""
     batch = exploration.batch
-    flat = dataclasses.replace(batch, given=batch.labels * 0 + 0.5)
-    told = remarks(dataclasses.replace(exploration, batch=flat))
-    assert told[0].key == "collapsed"
+    scores = 0.5 + spread * torch.linspace(0, 1, len(batch), dtype=torch.float64)
+    flat = dataclasses.replace(batch, given=scores)
+    return dataclasses.replace(exploration, batch=flat, **changed)
+
+
+def test_collapsed_similarities_are_called_so():
+    exploration = explore(on(pairs=8))
+    flat = flat_at(exploration, 0.0, trace=with_loss(exploration, exploration.collapse))
+    assert remarks(flat)[0].key == "collapsed"
+    # Where the loss is elsewhere all the same, it is not said to sit at its collapse value.
+    assert remarks(flat_at(exploration, 0.0))[0].key == "alike"
+    assert remarks(flat_at(exploration, 0.019))[0].values == {"spread": "0.019"}
+    assert remarks(flat_at(exploration, 0.021))[0].key not in ("collapsed", "alike")
+
+
+def with_loss(exploration, loss):
+    return dataclasses.replace(exploration.trace, loss=torch.tensor(loss))
+
+
+def test_pairs_that_all_fit_are_no_collapse_to_a_loss_that_looks_among_many():
+    """Every query lies on its own key, and far from all others: the best there is."""
+    exploration = explore(on("info_nce", pairs=8, labels="binary"))
+    batch = exploration.batch
+    apart = torch.eye(len(batch.classes), dtype=torch.float64)
+    vectors = apart[torch.minimum(batch.first, batch.second)[batch._first_pair_of]]
+    perfect = dataclasses.replace(batch, vectors=vectors)
+    assert float(perfect.scores.min()) == 1
+    found = remarks(dataclasses.replace(exploration, batch=perfect), most=10)
+    assert not {"collapsed", "alike"} & {remark.key for remark in found}
+    same = dataclasses.replace(batch, vectors=torch.ones_like(vectors))
+    found = remarks(dataclasses.replace(exploration, batch=same), most=10)
+    assert {"collapsed", "alike"} & {remark.key for remark in found}
+
+
+CHINESE = Data(example="graded_chinese")
+
+
+def test_an_english_encoder_that_meets_chinese_is_told_apart():
+    found = said(Scenario(data=CHINESE))
+    assert remarks(explore(Scenario(data=CHINESE)))[0].key == "language"
+    # Labels are not doubted on its word, though on that of another encoder they are.
+    exploration = explore(Scenario(data=CHINESE))
+    loudest = int(exploration.pair_gradient.abs().argmax())
+    doubted = dataclasses.replace(exploration, suspects=[Suspect(loudest, 0.9, 0.0)])
+    assert "suspects" not in {remark.key for remark in remarks(doubted, most=10)}
+    other = dataclasses.replace(CHINESE, encoder="a/multilingual-one")
+    doubted = dataclasses.replace(doubted, scenario=Scenario(data=other))
+    assert "suspects" in {remark.key for remark in remarks(doubted, most=10)}
+    assert "language" in found
+    assert "language" not in said(Scenario())
+    assert "language" not in said(on())
+
+
+@pytest.mark.parametrize(
+    ("words", "foreign"),
+    [("naïve façade, Ünïcödé", False), ("中文句子", True), ("Здравствуй мир", True),
+     ("An English sentence with 中文", False), ("😀 123 …", False)],
+)  # fmt: skip
+def test_most_letters_decide(words, foreign):
+    rows = tuple((f"{words} {n}", words, str(n)) for n in (1, 2))
+    assert ("language" in said(Scenario(data=Data(source="table", rows=rows)))) == foreign
 
 
 def test_equal_labels_are_called_so():
@@ -96,7 +155,7 @@ def test_at_most_three_unless_asked():
 
 def test_every_remark_has_its_sentence():
     keys = [key for key in catalogue("en") if key.startswith("remark.")]
-    assert len(keys) >= 9
+    assert len(keys) >= 14
     for language in LANGUAGES:
         for key in keys:
             assert catalogue(language)[key].strip()

@@ -67,8 +67,10 @@ def test_the_definition_and_the_function_agree(spec):
 
 @pytest.mark.parametrize("spec", EVERY)
 def test_parameters_are_the_keywords_of_both_and_have_their_defaults(spec):
-    function = inspect.signature(spec.function).parameters
+    function = dict(inspect.signature(spec.function).parameters)
     definition = inspect.signature(spec.definition).parameters
+    gather = function.pop("gather", None)  # across processes, which a definition knows nothing of
+    assert gather is None or gather.default is False
     assert {n: a.default for n, a in function.items()} == {
         n: a.default for n, a in definition.items()
     }
@@ -84,6 +86,31 @@ def test_parameters_are_the_keywords_of_both_and_have_their_defaults(spec):
     left = set(function) - set(spec.reads) - {p.name for p in spec.parameters}
     optional = {"queue", "queue_classes", "negatives", "positives"}
     assert left <= optional
+
+
+OTHERS = [
+    pytest.param(spec.under(other.name), other.function, id=other.function.__name__)
+    for spec in LOSSES.values()
+    for other in spec.conventions
+    if other.function
+]
+
+
+@pytest.mark.parametrize(("spec", "function"), OTHERS)
+def test_the_function_of_a_convention_has_its_keywords_and_its_number(spec, function):
+    assert getattr(losses, function.__name__) is function
+    assert function.__name__ in losses.__all__
+    assert ">>>" in function.__doc__
+    assert "Args" in function.__doc__
+    accepted = dict(inspect.signature(function).parameters)
+    assert accepted.pop("gather").default is False
+    assert {n: a.default for n, a in accepted.items()} == {
+        n: a.default for n, a in inspect.signature(spec.definition).parameters.items()
+    }
+    given = inputs_for(spec, seed=21)
+    torch.testing.assert_close(
+        function(**given), spec.definition(**given, **spec.defaults), rtol=1e-12, atol=0
+    )
 
 
 @pytest.mark.parametrize("spec", EVERY)

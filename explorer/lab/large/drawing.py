@@ -29,6 +29,8 @@ def look(opened: Opened, window: Window) -> dict[str, object]:
         "largest": _packed(blocks.largest),
         "masked": _packed(1 - blocks.present / cells),
         "bounded": blocks.bounded,
+        # A sum has no exponents of its own: there the logarithm of each weight stands for a term.
+        "of_weights": opened.streamed is not None and not opened.streamed.tiles.by_row,
         "rows": _axis(opened, 0, blocks.rows),
         "columns": _axis(opened, 1, blocks.columns),
     }
@@ -111,7 +113,7 @@ def _axis(opened: Opened, axis: int, edges: np.ndarray) -> dict[str, object]:
         "edges": edges.tolist(),
         "labels": _bounds(labels, starts),
         "scores": _bounds(scores, starts),
-        "levels": _levels(labels, int(edges[0])) if name == "pair" else [],
+        "levels": _levels(labels, int(edges[0])),
         "items": items,
     }
 
@@ -123,17 +125,15 @@ def _bounds(values: np.ndarray, starts: np.ndarray) -> list[list[float]]:
 
 
 def _levels(labels: np.ndarray, offset: int) -> list[dict[str, float]]:
-    """Where each label begins and ends, if there are few of them."""
-    found, start = [], 0
-    while start < len(labels):
-        if len(found) == MOST_LEVELS:
-            return []
-        stop = int(np.searchsorted(labels, labels[start], "right"))
-        found.append(
-            {"label": float(labels[start]), "start": offset + start, "stop": offset + stop}
-        )
-        start = stop
-    return found
+    """Where each label begins and ends, if there are few such runs."""
+    starts = np.flatnonzero(np.diff(labels, prepend=np.nan) != 0)
+    if len(starts) > MOST_LEVELS:
+        return []
+    stops = np.append(starts[1:], len(labels))
+    return [
+        {"label": float(labels[start]), "start": offset + int(start), "stop": offset + int(stop)}
+        for start, stop in zip(starts, stops, strict=True)
+    ]
 
 
 def _side(opened: Opened, axis: int, position: int) -> str:

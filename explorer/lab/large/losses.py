@@ -85,8 +85,8 @@ def _ordered_pairs(
     slope: float,
 ) -> Streamed:
     """A sum over the ordered pairs; `terms(differences, gaps)` gives log weight and addend."""
-    scores = torch.from_numpy(batch.scores).to(device(), precision())
-    labels = torch.from_numpy(batch.labels).to(device(), precision())
+    scores = torch.from_numpy(batch.scores).to(precision()).to(device())
+    labels = torch.from_numpy(batch.labels).to(precision()).to(device())
 
     def cells(part: Window) -> tuple[Tensor, Tensor]:
         rows, columns = slice(part.top, part.bottom), slice(part.left, part.right)
@@ -220,7 +220,7 @@ def _siglip(batch: LargeBatch, scale: float, bias: float) -> Streamed:
         return wrong - values, values
 
     def gradient(found: Survey) -> np.ndarray:
-        logits = scale * (queries * keys).sum(dim=1).double().cpu() + bias
+        logits = scale * (queries * keys).sum(dim=1).cpu().double() + bias
         felt = np.full(len(batch), np.nan)
         felt[own] = -scale * torch.sigmoid(-logits).numpy() / len(own)
         return felt

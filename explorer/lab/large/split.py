@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from explorer.lab.large.blocks import Blocks, Window, gathered, log_sums
+from explorer.lab.large.blocks import Blocks, Window, gathered, gathered_logs, log_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,17 +113,14 @@ def split_blocks(terms: Split, window: Window) -> Blocks:
     row_firsts = np.searchsorted(row_cuts, rows[:-1])
     column_firsts = np.searchsorted(column_cuts, columns[:-1])
 
-    def over(reduce: np.ufunc, pieces: np.ndarray) -> np.ndarray:
-        return reduce.reduceat(reduce.reduceat(pieces, column_firsts, axis=1), row_firsts, axis=0)
-
-    blocks = gathered(total, row_firsts, column_firsts)
+    blocks = gathered_logs(total, row_firsts, column_firsts)
     return Blocks(
         rows,
         columns,
         blocks,
         np.exp(blocks - terms.total) if terms.total > -np.inf else np.zeros_like(blocks),
-        over(np.maximum, largest),
-        over(np.add, present),
+        gathered(np.maximum, largest, row_firsts, column_firsts),
+        gathered(np.add, present, row_firsts, column_firsts),
         terms.by_gap,
     )
 
@@ -169,11 +166,12 @@ def _pieces(
     largest = np.where(whole, largest, -np.inf)
     present = np.where(whole, np.diff(rows)[:, None] * np.diff(columns)[None, :], 0)
     shared, row_at, column_at = np.intersect1d(rows[:-1], columns[:-1], return_indices=True)
-    for start, row, column in zip(shared, row_at, column_at, strict=True):
-        stop = rows[row + 1]
-        if labels[start] < labels[stop - 1]:  # the mask cuts this one
-            found = _diagonal(terms, slice(start, stop))
-            total[row, column], largest[row, column], present[row, column] = found
+    stops = rows[row_at + 1]
+    cut = np.flatnonzero(labels[shared] < labels[stops - 1])  # within one level nothing is left
+    if len(cut):
+        places = row_at[cut], column_at[cut]
+        found = _diagonals(terms, shared[cut], stops[cut])
+        total[places], largest[places], present[places] = found
     return total, largest, present
 
 
@@ -186,14 +184,32 @@ def _with_distance(
         return log_sums(values + np.log(distance), cuts[:-1] - cuts[0])[0]
 
 
-def _diagonal(terms: Split, part: slice) -> tuple[float, float, int]:
-    """The same of a piece against itself, level by level."""
-    labels, lower, higher = terms.labels[part], terms.lower[part], terms.higher[part]
-    columns = higher + _below(labels, lower, terms.by_gap)
-    starts = np.searchsorted(labels, labels, "left")
-    above = starts > 0
-    best = np.maximum.accumulate(lower)[starts[above] - 1] + higher[above]
-    largest = float(best.max())
+def _diagonals(
+    terms: Split, starts: np.ndarray, stops: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same of pieces against themselves, a row for each, level by level along it."""
+    along = np.arange((stops - starts).max())
+    index = starts[:, None] + along
+    inside = index < stops[:, None]
+    index = np.minimum(index, stops[:, None] - 1)
+    labels = terms.labels[index]
+    lower = np.where(inside, terms.lower[index], -np.inf)
+    higher = np.where(inside, terms.higher[index], -np.inf)
+    steps = np.diff(labels, axis=1, prepend=labels[:, :1])
+    level = np.maximum.accumulate(np.where(steps > 0, along, 0), axis=1)  # where it begins
+
+    def before(running: np.ndarray) -> np.ndarray:
+        """What has been gathered before each place's own level."""
+        found = np.take_along_axis(running, np.maximum(level - 1, 0), axis=1)
+        return np.where(level > 0, found, -np.inf)
+
+    below = before(np.logaddexp.accumulate(lower, axis=1))
+    largest = (higher + before(np.maximum.accumulate(lower, axis=1))).max(axis=1)
     if terms.by_gap:
-        largest += float(np.log(labels[-1] - labels[0]))
-    return float(log_sums(columns, np.array([0]))[0][0]), largest, int(starts.sum())
+        with np.errstate(divide="ignore"):
+            below = np.logaddexp.accumulate(np.log(steps) + below, axis=1)
+        largest = largest + np.log(labels[:, -1] - labels[:, 0])
+    columns = higher + below
+    most = columns.max(axis=1)
+    total = np.log(np.exp(columns - most[:, None]).sum(axis=1)) + most
+    return total, largest, np.where(inside, level, 0).sum(axis=1)

@@ -13,11 +13,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from explorer.device import device
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.heaviest import MOST_TERMS, Heaviest
 
-# Cells of one tile: few enough to stay in the processor's cache, where most of the time goes.
+# Cells of one tile: few enough to stay in a processor's cache, where most of the time goes, and
+# enough to keep an accelerator busy.
 TILE_CELLS = 2**18
+ACCELERATOR_CELLS = 2**24
 
 Progress = Callable[[int, int], None]
 
@@ -82,7 +85,7 @@ def survey(tiles: Tiles, progress: Progress) -> Survey:
         weights = logits.exp()
         row_weights[rows] = weights.sum(dim=1).cpu().numpy()
         column_weights += weights.sum(dim=0).cpu().numpy()
-        logs += float((weights * logits.nan_to_num(neginf=0.0)).sum(dtype=torch.float64))
+        logs += float((weights * logits.nan_to_num(neginf=0.0)).sum())
         _keep_top(top, logits, part.top * tiles.columns)
         blocks.add(terms, weights)
     progress(tiles.rows, tiles.rows)
@@ -117,7 +120,8 @@ def _parts(window: Window) -> list[Window]:
     """Bands of about TILE_CELLS cells: some whole block rows, or a part of one."""
     rows = window.rows
     tall = int(rows[1] - rows[0])
-    fitting = max(1, TILE_CELLS // (window.right - window.left))
+    cells = TILE_CELLS if device().type == "cpu" else ACCELERATOR_CELLS
+    fitting = max(1, cells // (window.right - window.left))
     height = fitting // tall * tall if fitting >= tall else fitting
     parts = []
     top = window.top
@@ -189,7 +193,7 @@ def _keep_top(top: tuple[np.ndarray, np.ndarray], logits: Tensor, offset: int) -
     """Put the largest of a tile among the largest so far; `offset` is the tile's first cell."""
     values, cells = top
     best = logits.flatten().topk(min(MOST_TERMS, logits.numel()))
-    joined = np.concatenate([values, best.values.double().cpu().numpy()])
+    joined = np.concatenate([values, best.values.cpu().double().numpy()])
     numbers = np.concatenate([cells, best.indices.cpu().numpy() + offset])
     chosen = np.argsort(-joined, kind="stable")[:MOST_TERMS]
     values[:], cells[:] = joined[chosen], numbers[chosen]

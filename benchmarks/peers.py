@@ -1,0 +1,108 @@
+"""What the installed libraries offer for the same losses, as functions of the same tensors.
+
+A library that is not installed is not measured. Parameters are set so that peer and ours compute
+the same number; where that cannot be, the relative error in the table shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+Peers = dict[str, dict[str, Callable[..., Tensor]]]
+
+
+def all_peers() -> Peers:
+    """For each loss of the benchmark, by library."""
+    found: Peers = {}
+    for library, offered in (
+        ("torch", _torch),
+        ("sentence-transformers", _sentence_transformers),
+        ("pytorch-metric-learning", _pytorch_metric_learning),
+    ):
+        try:
+            functions = offered()
+        except ModuleNotFoundError:
+            continue
+        for loss, function in functions.items():
+            found.setdefault(loss, {})[library] = function
+    return found
+
+
+def _torch() -> dict[str, Callable[..., Tensor]]:
+    def info_nce(queries: Tensor, keys: Tensor) -> Tensor:
+        logits = functional.normalize(queries) @ functional.normalize(keys).T / 0.05
+        return functional.cross_entropy(logits, torch.arange(len(logits), device=logits.device))
+
+    def softmax(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
+        return functional.cross_entropy(embeddings @ prototypes.T, classes)
+
+    return {"info_nce": info_nce, "softmax": softmax}
+
+
+def _sentence_transformers() -> dict[str, Callable[..., Tensor]]:
+    from sentence_transformers.sentence_transformer import losses as theirs
+
+    nothing = nn.Identity()
+    cosent = theirs.CoSENTLoss(nothing, similarity_fct=lambda scores, _: scores[:, 0])
+    angle = theirs.AnglELoss(nothing)
+    contrastive = theirs.ContrastiveLoss(nothing, margin=0.5)
+    ranking = theirs.MultipleNegativesRankingLoss(nothing)
+    both = theirs.MultipleNegativesRankingLoss(
+        nothing, directions=("query_to_doc", "doc_to_query"), partition_mode="per_direction"
+    )
+    hard, semi_hard, every = (
+        kind(nothing, margin=5.0)
+        for kind in (
+            theirs.BatchHardTripletLoss,
+            theirs.BatchSemiHardTripletLoss,
+            theirs.BatchAllTripletLoss,
+        )
+    )
+
+    def of_scores(scores: Tensor, labels: Tensor) -> Tensor:
+        return cosent.compute_loss_from_embeddings([scores[:, None]] * 2, labels)
+
+    def of_vectors(loss: nn.Module) -> Callable[..., Tensor]:
+        return lambda first, second, labels=None: loss.compute_loss_from_embeddings(
+            [first, second], labels
+        )
+
+    def of_classes(loss: nn.Module) -> Callable[..., Tensor]:
+        return lambda embeddings, classes: loss.compute_loss_from_embeddings([embeddings], classes)
+
+    return {
+        "cosent": of_scores,
+        "angle": of_vectors(angle),
+        "contrastive": of_vectors(contrastive),
+        "info_nce": of_vectors(ranking),
+        "info_nce, symmetric": of_vectors(both),
+        "triplet, hard": of_classes(hard),
+        "triplet, semi-hard": of_classes(semi_hard),
+        "triplet, all": of_classes(every),
+    }
+
+
+def _pytorch_metric_learning() -> dict[str, Callable[..., Tensor]]:
+    from pytorch_metric_learning import losses as theirs
+
+    views = theirs.SelfSupervisedLoss(theirs.NTXentLoss(temperature=0.5))
+
+    def arcface(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
+        count, width = prototypes.shape
+        loss = theirs.ArcFaceLoss(1, width, margin=28.6, scale=64)
+        loss.num_classes = count
+        del loss.W
+        loss.W = prototypes.T
+        return loss(embeddings, classes)
+
+    return {
+        "nt_xent": lambda first, second: views(first, second),
+        "nt_xent, several positives": theirs.NTXentLoss(temperature=0.07),
+        "supcon": theirs.SupConLoss(temperature=0.1),
+        "circle, per anchor": theirs.CircleLoss(m=0.4, gamma=80),
+        "arcface": arcface,
+    }

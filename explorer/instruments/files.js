@@ -1,0 +1,34 @@
+// Files in and out of the page: one that the user chose as base64, one to be saved, an SVG as PNG.
+(window.LossPrismParts ??= {}).files = () => {
+  "use strict";
+
+  function encoded(blob) {
+    return new Promise((done, fail) => {
+      const reader = new FileReader();
+      reader.onload = () => done(reader.result.slice(reader.result.indexOf(",") + 1));
+      reader.onerror = () => fail(reader.error);
+      reader.readAsDataURL(blob);
+    });
+  }
+
+  function download(name, blob) {
+    const address = URL.createObjectURL(blob);
+    LossPrism.h("a", { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  }
+
+  // The browser turns a figure into pixels: the same drawing, so many pixels to a unit.
+  async function rasterised(svg, ratio) {
+    const picture = new Image();
+    const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+    picture.src = address;
+    await picture.decode();
+    const [width, height] = [picture.width, picture.height].map((side) => Math.round(side * ratio));
+    const canvas = LossPrism.h("canvas", { width, height });
+    canvas.getContext("2d").drawImage(picture, 0, 0, width, height);
+    URL.revokeObjectURL(address);
+    return new Promise((done) => { canvas.toBlob(done, "image/png"); });
+  }
+
+  return { encoded, download, rasterised };
+};

@@ -1,0 +1,75 @@
+// The curves of the runs that are shown: a colour for each run, a dash for each quantity.
+(window.LossPrismInstruments ??= {}).finetune_curves = (root, channel) => {
+  "use strict";
+  const { h, say, worded } = LossPrism;
+  const BAND = [0.1, 10]; // the source's advice for the norm of the gradient
+
+  const ofSteps = (list) => (trace) => ({ x: trace.steps, y: trace[list] });
+  const ofEvaluations = (figure) => (trace) => {
+    const known = trace.evaluations.filter((one) => one[figure] !== null && one[figure] !== undefined);
+    return { x: known.map((one) => one.step), y: known.map((one) => one[figure]) };
+  };
+  const CHARTS = [
+    { key: "finetune.chart.loss", lines: [
+      { what: "finetune.loss_raw", of: ofSteps("loss"), faint: true, quiet: true },
+      { what: "finetune.loss_smooth", of: ofSteps("smooth") }] },
+    { key: "finetune.chart.ranks", lines: [
+      { what: "finetune.spearman", of: ofEvaluations("spearman") },
+      { what: "finetune.pearson", of: ofEvaluations("pearson"), dash: 1 }] },
+    { key: "finetune.chart.binary", low: null, high: 1, lines: [
+      { what: "finetune.accuracy", of: ofEvaluations("accuracy") },
+      { what: "finetune.auc", of: ofEvaluations("auc"), dash: 1 }] },
+    { key: "finetune.chart.gradient", logarithmic: true, band: BAND, note: "finetune.band", lines: [
+      { what: "finetune.gradient_norm", of: ofSteps("norm") }] },
+    { key: "finetune.chart.rate", low: 0, lines: [{ what: "finetune.learning_rate", of: ofSteps("rate") }] },
+    ...["mean_cosine", "effective_rank", "alignment", "uniformity"].map((figure) => ({
+      key: `finetune.chart.${figure}`, small: true, note: `finetune.${figure}.about`,
+      lines: [{ what: `finetune.${figure}`, of: ofEvaluations(figure) }] })),
+  ];
+
+  function point(step) { for (const { chart } of charts) chart.at(step); }
+  function choose(step) {
+    const steps = channel.studio.trace()?.evaluations.map((one) => one.step) ?? [];
+    if (!steps.length || step === null) return;
+    channel.studio.look(steps.reduce((best, one) => (Math.abs(one - step) < Math.abs(best - step) ? one : best)));
+  }
+  const charts = CHARTS.map((about) => {
+    const chart = LossPrism.chart({ ...about, height: about.small ? 118 : 190, point, choose });
+    if (about.note) chart.element.append(worded("figcaption.lp-note", about.note));
+    return { ...about, chart };
+  });
+  channel.charts = charts.map(({ chart }) => chart);
+  const box = h("section", { hidden: true }, worded("h2", "finetune.curves"),
+    h("div.lp-charts", {}, charts.filter((one) => !one.small).map((one) => one.chart.element)),
+    h("div.lp-charts.lp-small-charts", {}, charts.filter((one) => one.small).map((one) => one.chart.element)));
+  root.append(box);
+  LossPrism.reword(root);
+
+  let drawn = "";
+  function draw(force = false) {
+    const { studio } = channel;
+    const shown = channel.shown.map((name) => studio.trace(name)).filter((trace) => trace?.about);
+    const key = shown.map((trace) => `${trace.about.id}:${trace.steps.length}:${trace.evaluations.length}`).join();
+    box.hidden = !shown.some((trace) => trace.steps.length || trace.evaluations.length);
+    if (box.hidden || (key === drawn && force !== true)) return;
+    drawn = key;
+    const labels = studio.labels();
+    const last = Math.max(...shown.map((trace) => trace.steps.at(-1) ?? 0), 1);
+    for (const { chart, lines } of charts) {
+      const series = shown.flatMap((trace) => {
+        const place = channel.shown.indexOf(trace.about.id);
+        return lines.map(({ what, of, ...look }) => ({
+          ...look, ...of(trace), colour: studio.colour(place),
+          name: shown.length > 1 ? `${labels.get(trace.about.id)}${lines.filter((line) => !line.quiet).length > 1 ? ` · ${say(what)}` : ""}` : say(what),
+        }));
+      });
+      const empty = !series.some((one) => one.x.length);
+      chart.element.hidden = empty;
+      if (!empty) chart.draw(series, 0, last);
+    }
+  }
+
+  channel.on("run", draw);
+  channel.on("shown", () => draw(true));
+  channel.on("language", () => draw(true));
+};

@@ -1,0 +1,136 @@
+// All runs, and those that are shown beside each other: figures with their spread over seeds, a
+// paired test, what changed places, and the experiment of the source.
+(window.LossPrismInstruments ??= {}).finetune_runs = (root, channel) => {
+  "use strict";
+  const { h, say, worded, show, losses } = LossPrism;
+  const facts = window.LossPrismData.finetune;
+  const FIGURES = ["spearman", "pearson", "accuracy", "auc"];
+  const titleOf = (loss) => losses[loss]?.title ?? loss;
+  const after = (run, figure) => run.summary?.after?.[figure] ?? NaN;
+  const before = (run, figure) => run.summary?.before?.[figure] ?? NaN;
+  const shownAs = (value) => (Number.isNaN(value) ? "—" : show(value, 3));
+
+  // ---- All runs ----------------------------------------------------------------------------
+
+  const encoderOf = ({ encoder }) => ({ [facts.scratch]: say("finetune.encoder.scratch"), [facts.embedded]: "all-MiniLM-L6-v2" }[encoder] ?? encoder);
+  const runs = LossPrism.table({
+    key: "finetune.runs",
+    most: 8,
+    pick: (run) => channel.studio.show([run.id]),
+    columns: [
+      { key: "finetune.column.show", by: (run) => Number(channel.shown.includes(run.id)), box: {
+        label: (run) => say("finetune.compare_run", { name: `${titleOf(run.loss)}, ${run.plan.seed}` }),
+        checked: (run) => channel.shown.includes(run.id), toggle: (run) => channel.studio.toggle(run.id) } },
+      { key: "ui.loss", wide: true, cell: (run) => titleOf(run.loss), by: (run) => titleOf(run.loss) },
+      { key: "ui.encoder", wide: true, cell: (run) => [encoderOf(run.plan), say(`finetune.kind.${run.kind}`)], by: (run) => run.encoder },
+      { key: "finetune.seed", cell: (run) => String(run.plan.seed), by: (run) => run.plan.seed },
+      { key: "finetune.column.state", cell: (run) => (run.queue_position ? say("finetune.queue", { count: run.queue_position }) : say(`finetune.state.${run.state}`)), by: (run) => run.state },
+      { key: "finetune.step", cell: (run) => `${run.step}/${run.steps ?? "—"}`, by: (run) => run.step },
+      { key: "finetune.column.before", cell: (run) => shownAs(before(run, "spearman")), by: (run) => before(run, "spearman") },
+      { key: "finetune.column.after", cell: (run) => shownAs(after(run, "spearman")), by: (run) => after(run, "spearman") },
+      { key: "finetune.column.started", cell: (run) => new Date(1000 * run.created).toLocaleString(LossPrism.language(), { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" }), by: (run) => run.created },
+    ],
+  });
+  const all = h("section", { hidden: true }, worded("h2", "finetune.runs"), worded("p.lp-note", "finetune.runs_about"), runs.element);
+
+  // ---- Beside each other -------------------------------------------------------------------
+
+  // A group is called by its loss and what tells it apart; the loss by its title.
+  const titled = (label) => label.replace(/^\S+/, titleOf);
+  const spread = ({ mean, spread: deviation } = {}) => (mean === undefined ? "—" : show(mean, 3) + (deviation === null ? "" : ` ± ${show(deviation, 2)}`));
+  const figures = LossPrism.table({ key: "finetune.final", columns: [
+    { key: "ui.loss", wide: true, cell: ({ label }) => titled(label), by: ({ label }) => label },
+    { key: "finetune.column.seeds", cell: (group) => String(group.seeds.length), by: (group) => group.seeds.length },
+    ...[...FIGURES, "loss"].map((figure) => ({
+      key: `finetune.${figure}`, cell: (group) => spread(group.figures[figure]), by: (group) => group.figures[figure]?.mean ?? NaN,
+    })),
+  ] });
+  const tests = LossPrism.table({ key: "finetune.tests", columns: [
+    { key: "finetune.column.compared", wide: true, cell: ({ a, b }) => [titled(a), titled(b)], by: ({ a, b }) => a + b },
+    { key: "finetune.column.figure", cell: ({ figure }) => say(`finetune.${figure}`), by: ({ figure }) => figure },
+    { key: "finetune.column.difference", cell: (test) => show(test.difference, 3), by: (test) => test.difference },
+    { key: "finetune.column.p", cell: (test) => show(test.p, 2), by: (test) => test.p ?? NaN },
+    { key: "finetune.column.seeds", cell: (test) => String(test.seeds.length), by: (test) => test.seeds.length },
+  ] });
+  const moved = LossPrism.table({ key: "finetune.moved", columns: [
+    { key: "ui.pair", wide: true, cell: (pair) => [pair.first, pair.second], by: (pair) => pair.first },
+    { key: "ui.label", cell: (pair) => show(pair.label, 3), by: (pair) => pair.label },
+    { key: "finetune.column.rank_before", cell: (pair) => show(pair.rank_before, 3), by: (pair) => pair.rank_before },
+    { key: "finetune.column.rank_after", cell: (pair) => show(pair.rank_after, 3), by: (pair) => pair.rank_after },
+    { key: "finetune.column.label_rank", cell: (pair) => show(pair.label_rank, 3), by: (pair) => pair.label_rank },
+  ] });
+  const listed = (near) => near.map(({ sentence, cosine }) => `${show(cosine, 2)}  ${sentence}`);
+  const neighbours = LossPrism.table({ key: "finetune.neighbours", most: 4, columns: [
+    { key: "finetune.column.sentence", wide: true, cell: (one) => one.sentence, by: (one) => one.sentence },
+    { key: "finetune.column.nearest_before", wide: true, cell: (one) => listed(one.before), by: (one) => one.before[0]?.cosine ?? NaN },
+    { key: "finetune.column.nearest_after", wide: true, cell: (one) => listed(one.after), by: (one) => one.after[0]?.cosine ?? NaN },
+    { key: "finetune.column.kept", cell: (one) => String(one.kept), by: (one) => one.kept },
+  ] });
+  const part = (key, table) => h("div", { hidden: true }, worded("h3", key), worded("p.lp-note", `${key}_about`), table.element);
+  const parts = {
+    groups: [part("finetune.final", figures), figures], tests: [part("finetune.tests", tests), tests],
+    moved: [part("finetune.moved", moved), moved], neighbours: [part("finetune.neighbours", neighbours), neighbours],
+  };
+  const compared = h("section", { hidden: true }, worded("h2", "finetune.compared"), Object.values(parts).map(([box]) => box));
+
+  let asked = "";
+  let answer = null;
+  async function compare() {
+    const ended = channel.shown.filter((name) => channel.studio.trace(name)?.about?.summary);
+    const key = ended.join();
+    if (key === asked) return;
+    asked = key;
+    answer = ended.length ? await channel.studio.ask("compare", { runs: ended }) : null;
+    if (key === asked) tell();
+  }
+
+  function tell() {
+    compared.hidden = !answer;
+    for (const [name, [box, table]] of Object.entries(parts)) {
+      const rows = answer?.[name] ?? [];
+      box.hidden = !rows.length;
+      if (rows.length) table.fill(rows);
+    }
+  }
+
+  // ---- The experiment of the source --------------------------------------------------------
+
+  const repeat = worded("button.lp-button", "finetune.repeat", {
+    type: "button", id: "lp-finetune-repeat",
+    onclick: async () => {
+      repeat.disabled = true;
+      const { plan } = channel;
+      // From scratch there is no cross-encoder; the embedded one takes its place.
+      const encoder = plan.encoder === facts.scratch ? facts.embedded : plan.encoder;
+      await channel.studio.repeat({ ...plan, encoder, kind: "cross" });
+      repeat.disabled = false;
+    },
+  });
+  const printed = h("div");
+  const experiment = h("details.lp-fold", {}, worded("summary", "finetune.source_title"), worded("p", "finetune.source_about"),
+    h("div.lp-row.lp-wrap", {}, repeat, worded("span.lp-note", "finetune.repeat_about")), printed);
+
+  function print() {
+    const { sets, citation } = facts.source;
+    const head = (key) => h("tr", {}, h("th", { scope: "col" }, say(key)), [...sets, say("finetune.average")].map((set) => h("th", { scope: "col" }, set)));
+    const row = ({ model, loss, values }) => h("tr", {}, h("th", { scope: "row" }, `${model} + ${loss}`), values.map((v) => h("td", {}, v.toFixed(2))));
+    const table = (figure) => h("table", {}, h("thead", {}, head(`finetune.${figure}`)), h("tbody", {}, facts.source[figure].map(row)));
+    printed.replaceChildren(h("div.lp-charts", {}, ["spearman", "accuracy"].map((figure) => h("div.lp-scroll", {}, table(figure)))),
+      h("p.lp-note", {}, say("finetune.source_note", { citation })));
+  }
+
+  root.append(compared, all, experiment);
+  LossPrism.reword(root);
+  print();
+
+  function list() {
+    all.hidden = !channel.runs.length;
+    if (!channel.runs.length) return;
+    runs.fill(channel.runs);
+    runs.light((run) => run?.id === channel.shown[0]);
+  }
+  channel.on("runs", list);
+  channel.on("shown", () => { list(); compare(); });
+  channel.on("run", compare);
+  channel.on("language", () => { list(); tell(); print(); });
+};

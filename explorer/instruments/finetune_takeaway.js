@@ -1,0 +1,67 @@
+// What can be taken away from a run: the model, the log, the script that repeats it, its figures.
+(window.LossPrismInstruments ??= {}).finetune_takeaway = (root, channel) => {
+  "use strict";
+  const { h, say, worded } = LossPrism;
+  const { download, rasterised } = LossPrism.files;
+  const code = h("pre.lp-code", { hidden: true, tabIndex: 0 });
+  const copy = worded("button.lp-button", "ui.copy", { type: "button", hidden: true, onclick: () => navigator.clipboard.writeText(code.textContent) });
+  const button = (key, act, id) => worded("button.lp-button", key, { type: "button", id, onclick: act });
+  const line = (key, ...buttons) => h("div.lp-row.lp-wrap", {}, worded("span.lp-what", key), ...buttons);
+  const which = h("select", { id: "lp-finetune-figure", style: "width:auto", "data-title": "finetune.take.figure" });
+  const model = button("finetune.take.zip", () => fetchFile("model"), "lp-finetune-zip");
+  const box = h("section", { hidden: true }, worded("h2", "ui.take_away"),
+    line("finetune.take.model", model),
+    line("finetune.take.run", button("finetune.take.json", () => save("json")), button("finetune.take.csv", () => save("csv"))),
+    line("finetune.take.script", button("finetune.take.read", read), button("finetune.take.py", () => save("script"), "lp-finetune-script"), button("finetune.take.kit", () => fetchFile("kit"))),
+    line("finetune.take.figure", which, button("take.svg", () => figure(1)), button("take.png2", () => figure(2)), button("take.png4", () => figure(4))),
+    h("div.lp-code-box", {}, copy, code));
+  root.append(box);
+  LossPrism.reword(root);
+
+  const ask = (what) => channel.studio.ask("take", { run: channel.shown[0], what });
+
+  async function save(what) {
+    const answer = await ask(what);
+    if (!answer) return;
+    const mark = answer.type === "text/csv" ? "\ufeff" : ""; // spreadsheets read Chinese by it
+    download(answer.name, new Blob([mark, answer.text], { type: answer.type }));
+  }
+
+  async function read() {
+    const answer = await ask("script");
+    if (!answer) return;
+    code.textContent = answer.text;
+    code.hidden = copy.hidden = false;
+  }
+
+  // A model is large: the server packs it, and the browser fetches the file.
+  async function fetchFile(what) {
+    const answer = await ask(what);
+    if (answer) h("a", { href: `gradio_api/file=${answer.path}`, download: answer.name }).click();
+  }
+
+  async function figure(ratio) {
+    const chart = channel.charts.find(({ key }) => key === which.value);
+    const svg = chart.standalone();
+    const name = `lossprism-${channel.shown[0]}-${chart.key.split(".").at(-1)}`;
+    if (ratio === 1) download(`${name}.svg`, new Blob([svg], { type: "image/svg+xml" }));
+    else download(`${name}@${ratio}x.png`, await rasterised(svg, ratio));
+  }
+
+  function draw() {
+    const trace = channel.studio?.trace();
+    box.hidden = !trace?.about;
+    if (box.hidden) return;
+    model.disabled = !trace.about.summary;
+    const drawn = channel.charts.filter(({ element }) => !element.hidden);
+    const key = drawn.map((chart) => chart.key).join() + LossPrism.language();
+    if (which.dataset.key === key) return;
+    which.dataset.key = key;
+    const chosen = which.value;
+    which.replaceChildren(...drawn.map((chart) => h("option", { value: chart.key }, say(chart.key))));
+    if (drawn.some((chart) => chart.key === chosen)) which.value = chosen;
+  }
+  channel.on("run", draw);
+  channel.on("shown", () => { code.hidden = copy.hidden = true; draw(); });
+  channel.on("language", draw);
+};

@@ -1,0 +1,49 @@
+"""Short fine-tuning of a real encoder, in a process of its own, by sentence-transformers' trainers.
+
+What to call (the page, the command line and the API call nothing else):
+
+    from explorer.lab.training.plan import TrainingPlan, TrainingData     # what is to be done
+    from explorer.lab.training.runs import Runs, estimate                 # doing it
+    from explorer.lab.training import compare, source, takeaway           # looking at what was done
+
+    runs = Runs()                          # the folder of all runs; Runs(path) for another
+    name = runs.start(plan)                # queued at once, raises Problem where it cannot run
+    runs.status(name, offset=0)            # a dict, see below; poll with the offset it answered
+    runs.pause(name); runs.resume(name); runs.stop(name); runs.delete(name)
+    runs.listed()                          # the same dict for every run, newest first, no records
+    estimate(plan)                         # seconds, from two trial steps (takes as long as they)
+
+`status` answers
+    id, loss, encoder, kind, plan (JSON of the plan), created (seconds since 1970);
+    state: queued, loading, training, paused, saving, then finished, stopped, failed or
+        interrupted (the process ended without a word; `resume` continues from the last checkpoint);
+    queue_position: 0 while it runs, 1 for the next, null when it has ended;
+    step, steps, seconds (of training so far), seconds_left (null before the second step);
+    problem: null or {key, values}, a sentence of the catalogues;
+    summary: null or the contents of summary.json, see below;
+    records, offset: the log's records since the given offset, and the offset to ask from next.
+
+Records, each with `kind` and `step`:
+    step        loss, gradient_norm, learning_rate, seconds
+    evaluation  on the live pairs (a fixed sample of the held-out pairs): spearman, pearson, and
+                accuracy, auc, accuracy_threshold where the labels are 0/1, else null;
+                histogram {edges, counts: one list for each band of `probe.bands`}; probe, the
+                score of each probe pair; and for a bi-encoder alignment, uniformity,
+                effective_rank, mean_cosine, else null; seconds
+    held_out    the same figures without probe on all held-out pairs, before and after: `when`
+                is "before" or "after"
+    alarm       since (a step), low, high, loss, collapse: all cosines lie within `high` − `low`;
+                loss and collapse value are those of the probe batch
+    checkpoint  one that `resume` can continue from
+    resumed     what stood in the log beyond this step no longer counts: drop it
+    paused, continued
+
+`runs.history(name)` is the list of records that count (those dropped are left out), and
+`runs.probe(name)` the probe batch {first, second, labels, bands: [[low, high], …], size of the
+live sample as live}. `compare.exploration(runs, name, step, scenario)` computes any loss on the
+probe batch as it stood at a recorded step, as `explore` does: its `picture` is the matrix.
+
+summary.json: loss (of the last step), steps, seconds, steps_per_second, before and after (the
+figures of the held-out pairs), threshold, label_range, pairs (train, held_out), skipped, shared
+(sentences that stand in both, only with a held-out file of one's own), kept_step.
+"""

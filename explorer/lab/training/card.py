@@ -1,0 +1,83 @@
+"""What a saved model says of how it was trained, added to the card that the library writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from explorer.lab.training.plan import TrainingPlan
+from explorer.svg import line
+
+WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 640, 220, 60, 22, 24
+
+
+def complete(
+    folder: Path, plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]
+) -> None:
+    """Add data, loss, parameters and curves to the README of a model folder."""
+    for figure in ("loss", "spearman"):
+        drawn = curve(history, figure)
+        (folder / f"{figure}.svg").write_text(drawn, encoding="utf-8")
+    card = folder / "README.md"
+    text = card.read_text(encoding="utf-8") if card.exists() else ""
+    card.write_text(f"{text.rstrip()}\n\n{section(plan, summary)}", encoding="utf-8")
+
+
+def section(plan: TrainingPlan, summary: Mapping) -> str:
+    data = plan.data
+    source = {"file": data.name or Path(data.file).name, "hub": data.hub, "example": data.example}
+    before, after = summary["before"], summary["after"]
+    rows = [
+        ("Loss", f"{plan.loss} {json.dumps(plan.settings)}"),
+        ("Convention", plan.convention or "LossPrism"),
+        ("Data", f"{data.source} {source.get(data.source, '')}".strip()),
+        ("Pairs", "{train} to learn from, {held_out} held out".format(**summary["pairs"])),
+        ("Positive from", f"{summary['threshold']:g}"),
+        ("Encoder", f"{plan.encoder} ({'bi-encoder' if plan.kind == 'bi' else 'cross-encoder'})"),
+        ("Steps", f"{summary['steps']} of {plan.batch_size} pairs"),
+        ("Learning rate", f"{plan.rate:g}, {plan.schedule}, warm-up {plan.warmup:g}"),
+        ("Seed", f"{plan.seed}"),
+    ]
+    rows += [
+        (f"Held-out {name}", f"{_said(before[name])} → {_said(after[name])}")
+        for name in ("spearman", "pearson", "accuracy", "auc")
+        if after[name] is not None
+    ]
+    table = "".join(f"| {name} | {value} |\n" for name, value in rows)
+    curves = "![Loss by step](loss.svg)\n\n![Held-out Spearman by step](spearman.svg)\n"
+    return f"## Trained with LossPrism\n\n| | |\n|---|---|\n{table}\n{curves}"
+
+
+def _said(value: float | None) -> str:
+    return "—" if value is None else f"{value:.4f}"
+
+
+def curve(history: Sequence[Mapping], figure: str) -> str:
+    """A figure of the run's records by step, as a line."""
+    live = [r for r in history if r["kind"] in ("step", "evaluation")]
+    found = [(r["step"], r[figure]) for r in live if r.get(figure) is not None]
+    steps, values = zip(*found, strict=True) if found else ((0, 1), (0.0, 0.0))
+    low, high = min(values), max(values)
+    span, last = (high - low) or 1.0, (steps[-1] - steps[0]) or 1
+    across, up = WIDTH - LEFT - 10, HEIGHT - BOTTOM - TOP
+    points = " ".join(
+        f"{LEFT + across * (step - steps[0]) / last:.1f},{TOP + up * (high - value) / span:.1f}"
+        for step, value in found
+    )
+    label = '<text x="{}" y="{}" text-anchor="{}" font-size="12" fill="#333">{}</text>'
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+            'font-family="sans-serif"><rect width="100%" height="100%" fill="#fff"/>',
+            line(LEFT, TOP, LEFT, TOP + up, "#888"),
+            line(LEFT, TOP + up, WIDTH - 10, TOP + up, "#888"),
+            f'<polyline points="{points}" fill="none" stroke="#4f46e5" stroke-width="1.5"/>',
+            label.format(LEFT, 14, "start", figure if found else f"{figure}: not measured"),
+            label.format(LEFT - 6, TOP + 8, "end", f"{high:.3g}"),
+            label.format(LEFT - 6, TOP + up, "end", f"{low:.3g}"),
+            label.format(LEFT, HEIGHT - 6, "start", steps[0]),
+            label.format(WIDTH - 10, HEIGHT - 6, "end", steps[-1]),
+            "</svg>\n",
+        ]
+    )

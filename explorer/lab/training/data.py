@@ -1,0 +1,318 @@
+"""From a source to pairs to learn from and pairs held out, and what a loss can do with them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.problem import Problem
+from explorer.sources import tables, textbook
+from explorer.sources.model_folders import within
+from losses import LOSSES, LossSpec
+from losses.sentence_transformers import FROM_SCORES
+
+Pair = tuple[str, str, float]
+
+# Fewer pairs than these leave nothing to learn from, or nothing to measure by.
+LEAST_TRAIN, LEAST_HELD_OUT = 4, 4
+# What a word cut-off leaves out, and the shortest sentence it touches.
+CUT_SHARE, SHORTEST = 0.15, 4
+HUB_SECONDS = 5.0
+_CLAUSES = re.compile(r"[^,;:.!?，；：。！？、]+[,;:.!?，；：。！？、]*\s*")
+_POSITIVES = {"queries", "keys"}
+_ORDERED = {"labels", "binary_labels", "unit_labels", "pair_classes"}
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What a run learns from and is measured by.
+
+    `skipped` counts rows that could not be read, `shared` the sentences that stand on both sides
+    (only a held-out file of the user's own can do that).
+    """
+
+    train: tuple[Pair, ...]
+    held_out: tuple[Pair, ...]
+    skipped: int = 0
+    shared: int = 0
+
+    @property
+    def labels(self) -> list[float]:
+        return [label for _, _, label in (*self.train, *self.held_out)]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How labels are read, fixed for the whole run: see `losses.sentence_transformers`."""
+
+    threshold: float
+    label_range: tuple[float, float]
+    binary: bool
+
+
+def load(plan: TrainingPlan) -> Corpus:
+    """What `read` gives, once it is sure that the loss can learn from it."""
+    corpus = read(plan)
+    if reason := why_not(plan, corpus):
+        raise reason
+    return corpus
+
+
+def read(plan: TrainingPlan) -> Corpus:
+    """Read, split and augment, whatever the loss.
+
+    Raises Problem with a sentence for whatever the user can put right.
+    """
+    data = plan.data
+    pairs, skipped = _pairs(data, plan.seed)
+    if data.held_out_file:
+        table = tables.read_file(data.held_out_file, most=data.most, seed=plan.seed)
+        train, held_out = pairs, _rows(table)
+        if len(held_out) < LEAST_HELD_OUT:
+            raise Problem("training_too_few", count=len(held_out), least=LEAST_HELD_OUT)
+    else:
+        train, held_out = split(pairs, data.held_out_share, plan.seed)
+    shared = len(sentences_of(train) & sentences_of(held_out))
+    train = [*train, *_reworded(data, sentences_of(held_out), plan.seed)]
+    train += augmented(train, data.augment, plan.seed)
+    return Corpus(tuple(train), tuple(held_out), skipped, shared)
+
+
+def _pairs(data: TrainingData, seed: int) -> tuple[list[Pair], int]:
+    if data.source == "example":
+        if not textbook.EXAMPLES.get(data.example, textbook.EXAMPLES["graded_english"]).encodable:
+            raise Problem("training_no_words", name=data.example)
+        pairs = textbook.load_example(data.example)
+        return list(zip(pairs.first, pairs.second, pairs.labels, strict=True)), 0
+    if data.source == "hub":
+        return _from_hub(data, seed)
+    if data.source == "rows":
+        with tempfile.TemporaryDirectory() as folder:  # read_file takes more than a typed table
+            path = Path(folder) / "rows.jsonl"
+            path.write_text(_json_lines(data.rows), encoding="utf-8")
+            table = tables.read_file(path, "rows.jsonl", most=data.most, seed=seed)
+    else:
+        columns = dict(data.columns) or None
+        table = tables.read_file(
+            data.file, data.name or None, columns=columns, most=data.most, seed=seed
+        )
+    if not table.pairs:
+        raise Problem("no_pairs")
+    return _rows(table), len(table.skipped)
+
+
+def _json_lines(rows: Sequence[Sequence[str]]) -> str:
+    named = ({"sentence1": a, "sentence2": b, "score": c} for a, b, c in rows)
+    return "\n".join(json.dumps(row) for row in named)
+
+
+def _rows(table: tables.Table) -> list[Pair]:
+    pairs = table.pairs
+    return list(zip(pairs.first, pairs.second, pairs.labels, strict=True))
+
+
+def _from_hub(data: TrainingData, seed: int) -> tuple[list[Pair], int]:
+    """A data set of the hub, read as the same rows in a file would be."""
+    from datasets import load_dataset
+    from huggingface_hub import HfApi
+
+    try:
+        within(HUB_SECONDS + 1, lambda: HfApi().dataset_info(data.hub, timeout=HUB_SECONDS))
+        held = load_dataset(data.hub, split=data.split)
+    except Exception as error:  # the kinds differ with the versions of three libraries
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        if status in (401, 403, 404):
+            raise Problem("training_hub_unknown", name=data.hub) from error
+        if isinstance(error, ValueError) and "split" in str(error):
+            raise Problem("training_hub_split", name=data.hub, reason=error) from error
+        raise Problem("training_hub_unreachable", name=data.hub) from error
+    if len(held) > data.most:
+        held = held.shuffle(seed=seed).select(range(data.most))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "hub.jsonl"
+        held.to_json(path, force_ascii=False)
+        table = tables.read_file(path, most=data.most, columns=dict(data.columns) or None)
+    return _rows(table), len(table.skipped)
+
+
+def sentences_of(pairs: Sequence[Pair]) -> set[str]:
+    return {sentence for first, second, _ in pairs for sentence in (first, second)}
+
+
+# Splitting
+
+
+def split(pairs: Sequence[Pair], share: float, seed: int) -> tuple[list[Pair], list[Pair]]:
+    """Hold out about `share` of the pairs so that no sentence stands on both sides.
+
+    Pairs that hang together by a sentence stay together; of these groups as many are held out,
+    in random order, as fit into the share.
+    """
+    if len(pairs) < LEAST_TRAIN + LEAST_HELD_OUT:
+        least = LEAST_TRAIN + LEAST_HELD_OUT
+        raise Problem("training_too_few", count=len(pairs), least=least)
+    groups = _groups(pairs)
+    random.Random(seed).shuffle(groups)
+    wanted = max(round(share * len(pairs)), LEAST_HELD_OUT)
+    held_out: set[int] = set()
+    for group in groups:
+        if len(held_out) + len(group) <= wanted:
+            held_out.update(group)
+    if len(held_out) < LEAST_HELD_OUT or len(pairs) - len(held_out) < LEAST_TRAIN:
+        largest = max(map(len, groups))
+        raise Problem("training_joined", count=len(pairs), largest=largest)
+    train = [pair for place, pair in enumerate(pairs) if place not in held_out]
+    return train, [pair for place, pair in enumerate(pairs) if place in held_out]
+
+
+def _groups(pairs: Sequence[Pair]) -> list[list[int]]:
+    """Places of the pairs, grouped by shared sentences."""
+    numbers = components((first, second) for first, second, _ in pairs)
+    groups: dict[int, list[int]] = {}
+    for place, (first, _, _) in enumerate(pairs):
+        groups.setdefault(numbers[first], []).append(place)
+    return list(groups.values())
+
+
+def components(joined: Iterable[tuple[str, str]]) -> dict[str, int]:
+    """A number for each sentence, the same for all that are joined: 0, 1, … by appearance."""
+    leader: dict[str, str] = {}
+
+    def lead(sentence: str) -> str:
+        leader.setdefault(sentence, sentence)
+        while leader[sentence] != sentence:
+            leader[sentence] = sentence = leader[leader[sentence]]
+        return sentence
+
+    for first, second in joined:
+        leader[lead(second)] = lead(first)
+    numbers: dict[str, int] = {}
+    return {sentence: numbers.setdefault(lead(sentence), len(numbers)) for sentence in leader}
+
+
+# More of the same
+
+
+def _reworded(data: TrainingData, held_out: set[str], seed: int) -> list[Pair]:
+    """The pairs of the file with another column in place of the first sentence."""
+    if not data.alternatives:
+        return []
+    place, name = data.file, data.name or None
+    known = tables.read_file(place, name, columns=dict(data.columns) or None, most=1).chosen
+    added: list[Pair] = []
+    for column in data.alternatives:
+        columns = {**known, "first": column}
+        table = tables.read_file(place, name, columns=columns, most=data.most, seed=seed)
+        # The other wording of a held-out pair still has its second sentence.
+        added += [pair for pair in _rows(table) if pair[0] not in held_out | {pair[1]}]
+    return [pair for pair in added if pair[1] not in held_out]
+
+
+def augmented(pairs: Sequence[Pair], kinds: Sequence[str], seed: int) -> list[Pair]:
+    """For each kind and pair a copy with one of its sentences varied, where it can be."""
+    draw = random.Random(seed)
+    added: list[Pair] = []
+    for kind in kinds:
+        for first, second, label in pairs:
+            turn = draw.random() < 0.5
+            old = first if turn else second
+            new = _VARIED[kind](old, draw)
+            if new != old:
+                added.append((new, second, label) if turn else (first, new, label))
+    return added
+
+
+def cut_off(sentence: str, draw: random.Random) -> str:
+    """The sentence without some of its words (characters, where it has no spaces)."""
+    words, between = _words(sentence)
+    if len(words) < SHORTEST:
+        return sentence
+    count = max(round(CUT_SHARE * len(words)), 1)
+    gone = set(draw.sample(range(len(words)), count))
+    return between.join(word for place, word in enumerate(words) if place not in gone)
+
+
+def reordered(sentence: str, draw: random.Random) -> str:
+    """The sentence with its clauses in another order; of a single clause, its two parts."""
+    clauses = [clause.strip() for clause in _CLAUSES.findall(sentence)]
+    words, between = _words(sentence)
+    if len(clauses) < 2:
+        if len(words) < SHORTEST:
+            return sentence
+        middle = draw.randrange(1, len(words))
+        return between.join([*words[middle:], *words[:middle]])
+    shuffled = clauses[:]
+    while shuffled == clauses and len(set(clauses)) > 1:
+        draw.shuffle(shuffled)
+    return between.join(shuffled)
+
+
+def _words(sentence: str) -> tuple[list[str], str]:
+    return (sentence.split(), " ") if " " in sentence.strip() else (list(sentence.strip()), "")
+
+
+_VARIED = {"cutoff": cut_off, "reorder": reordered}
+
+
+# What a loss can do with them
+
+
+def rules_for(plan: TrainingPlan, labels: Sequence[float]) -> Rules:
+    """The page's rules, on the labels of the whole data set in place of one batch."""
+    lowest, highest = min(labels), max(labels)
+    span = (0.0, max(highest, 1.0)) if lowest >= 0 else (lowest, highest)
+    threshold = highest / 2 if plan.threshold is None else plan.threshold
+    return Rules(threshold, span, set(labels) <= {0.0, 1.0})
+
+
+def classes_of(pairs: Sequence[Pair], threshold: float) -> dict[str, int]:
+    """The class of each sentence: connected by positive pairs, over the whole data set."""
+    joined = ((a, b if label >= threshold else a) for a, b, label in pairs)
+    alone = ((b, b) for _, b, _ in pairs)
+    return components(itertools.chain(joined, alone))
+
+
+def why_not(plan: TrainingPlan, corpus: Corpus, spec: LossSpec | None = None) -> Problem | None:
+    """Why the loss cannot learn from this data with this kind of encoder; None if it can."""
+    spec = spec or plan.spec
+    wanted = set(spec.reads.values())
+    if plan.kind == "cross" and not wanted <= FROM_SCORES:
+        return Problem("training_needs_vectors", loss=spec.title, known=_titles(plan, corpus, spec))
+    labels = [label for _, _, label in corpus.train]
+    rules = rules_for(plan, corpus.labels)
+    positives = sum(label >= rules.threshold for label in labels)
+    sides = {"binary_labels", "pair_classes"} & wanted
+    said = f"{rules.threshold:g}"
+    if wanted & _ORDERED and len(set(labels)) < 2:
+        known = _titles(plan, corpus, spec)
+        return Problem("training_one_label", loss=spec.title, label=f"{labels[0]:g}", known=known)
+    if sides and positives in (0, len(labels)):
+        return Problem("training_one_side", loss=spec.title, threshold=said)
+    if wanted & (_POSITIVES | {"classes", "paired_classes"}) and positives < 2:
+        return Problem("training_no_positives", loss=spec.title, count=positives, threshold=said)
+    return None
+
+
+def losses_for(plan: TrainingPlan, corpus: Corpus) -> dict[str, Problem | None]:
+    """Every loss, with the reason where it cannot learn from this data."""
+    return {name: why_not(plan, corpus, spec) for name, spec in LOSSES.items()}
+
+
+def _titles(plan: TrainingPlan, corpus: Corpus, refused: LossSpec) -> str:
+    """The losses that could be chosen instead."""
+    labels = {label for _, _, label in corpus.train}
+    able = [
+        spec.title
+        for spec in LOSSES.values()
+        if spec.name != refused.name
+        and (plan.kind == "bi" or set(spec.reads.values()) <= FROM_SCORES)
+        and not (len(labels) < 2 and set(spec.reads.values()) & _ORDERED)
+    ]
+    return ", ".join(able) or "—"

@@ -1,0 +1,115 @@
+"""The model that a run starts from: embedded, from a folder or the hub, or from scratch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from torch import nn
+
+from explorer.lab.training.data import Pair, sentences_of
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.problem import Problem
+from explorer.sources.model_folders import locate
+from losses.sentence_transformers import layer_stack, move_only
+
+
+def starting_model(
+    plan: TrainingPlan, pairs: Sequence[Pair], start: Path, device: str | None
+) -> nn.Module:
+    """A SentenceTransformer or a CrossEncoder, with what does not move frozen.
+
+    An encoder from scratch learns its word pieces from the `pairs` and is kept in the folder
+    `start`, to start from again. The caller sets the seed. Raises Problem where there is no such
+    model, or it is not of the kind asked for.
+    """
+    if plan.encoder == SCRATCH:
+        if not start.exists():
+            part = start.with_suffix(".part")
+            made = from_scratch(sentences_of(pairs), plan.vocabulary, plan.dimension, device)
+            made.save_pretrained(str(part))
+            part.rename(start)
+        return _opened("bi", start, plan.encoder, device)
+    model = _loaded(plan, device)
+    if plan.lora:
+        add_adapters(model, plan.lora)
+    elif plan.layers >= 0:
+        move_only(model, plan.layers, head=plan.kind == "cross")
+    if not any(weight.requires_grad for weight in model.parameters()):
+        raise Problem("training_nothing_moves", layers=plan.layers)
+    return model
+
+
+def from_scratch(
+    sentences: Iterable[str], vocabulary: int, dimension: int, device: str | None
+) -> nn.Module:
+    """A static embedding of word pieces learnt from these sentences, Chinese as well as English."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()  # sets Chinese characters apart
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=vocabulary, special_tokens=["[UNK]"], show_progress=False
+    )
+    # Sorted: the order of a set would make another tokenizer at every start.
+    tokenizer.train_from_iterator(sorted(set(sentences)), trainer)
+    words = StaticEmbedding(tokenizer, embedding_dim=dimension)
+    return SentenceTransformer(modules=[words], device=device)
+
+
+def _loaded(plan: TrainingPlan, device: str | None) -> nn.Module:
+    folder = locate(plan.encoder)
+    if plan.kind == "bi" and folder.is_cross_encoder:
+        raise Problem("encoder_is_cross", encoder=plan.encoder)
+    return _opened(plan.kind, folder.path, folder.name, device)
+
+
+def _opened(kind: str, path: Path, name: str, device: str | None) -> nn.Module:
+    from sentence_transformers import CrossEncoder, SentenceTransformer
+
+    safe = {
+        "device": device,
+        "trust_remote_code": False,
+        "local_files_only": True,
+        "model_kwargs": {"use_safetensors": True},
+    }
+    wanted = "sentence encoder" if kind == "bi" else "cross-encoder"
+    try:
+        if kind == "bi":
+            return SentenceTransformer(str(path), **safe)
+        # A cross-encoder is trained without the activation that it may have been saved with.
+        return CrossEncoder(str(path), num_labels=1, activation_fn=nn.Identity(), **safe)
+    except Exception as error:  # whatever a broken file can cause in three libraries
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+        said = {"encoder": name, "kind": wanted, "reason": reason}
+        raise Problem("encoder_unreadable", **said) from error
+
+
+def add_adapters(model: nn.Module, rank: int) -> None:
+    """Freeze the weights and put a trained low-rank update beside each linear map (LoRA)."""
+    try:
+        from peft import LoraConfig
+    except ImportError:
+        raise Problem("training_no_peft") from None
+    if not layer_stack(model):
+        raise Problem("training_no_layers")
+    wide = LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear")
+    model.add_adapter(wide)
+
+
+def merge_adapters(model: nn.Module) -> None:
+    """Add each low-rank update to its weight, so that the model stands without peft."""
+    from peft.tuners.lora import LoraLayer
+
+    for parent in list(model.modules()):
+        for name, part in list(parent.named_children()):
+            if isinstance(part, LoraLayer):
+                part.merge()
+                setattr(parent, name, part.get_base_layer())
+    for part in model.modules():
+        if getattr(part, "_hf_peft_config_loaded", False):
+            part._hf_peft_config_loaded = False
+            del part.peft_config

@@ -1,0 +1,233 @@
+"""The folder of one run: what was planned, how far it is, and the order in which runs take turns.
+
+A run is its folder and the process that works in it. Nothing here loads torch: a worker that
+waits for its turn, or a command that asks how a run is doing, stays small.
+
+    config.json  plan.json's resolved form   train.jsonl, held_out.jsonl  the pairs
+    state.json   the state, replaced whole   log.jsonl                    one record a line
+    control      a word for the worker       checkpoints/, model/         the weights
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import psutil
+
+from explorer.problem import Problem
+
+LIVE = ("queued", "loading", "training", "paused", "saving")
+ENDED = ("finished", "stopped", "failed", "interrupted")
+_NAME = re.compile(r"[\w-]{1,80}")
+
+
+_chosen: Path | None = None
+
+
+def choose_root(folder: str | Path | None) -> None:
+    """Keep runs here from now on; None for the user's data directory."""
+    global _chosen
+    _chosen = Path(folder) if folder else None
+
+
+def default_root() -> Path:
+    """Where runs live: as chosen, or the user's data directory."""
+    if _chosen:
+        return _chosen
+    home = Path.home()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = home / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return base / "lossprism" / "runs"
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replace a file so that whoever reads it, and whatever crashes, sees the old or the new."""
+    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
+    with beside.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+
+
+class RunFolder:
+    """One run on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def named(cls, root: Path, name: object) -> RunFolder:
+        """The run of this name, which may come from a stranger."""
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise Problem("training_no_run", name=str(name)[:60])
+        if not (root / name / "config.json").is_file():
+            raise Problem("training_no_run", name=name)
+        return cls(root / name)
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoints"
+
+    @property
+    def model(self) -> Path:
+        return self.path / "model"
+
+    @property
+    def start(self) -> Path:
+        """The encoder from scratch before its first step."""
+        return self.path / "start"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "log.jsonl"
+
+    def read(self, name: str) -> dict:
+        return json.loads((self.path / name).read_text(encoding="utf-8"))
+
+    def write(self, name: str, value: object) -> None:
+        write_whole(self.path / name, json.dumps(value, ensure_ascii=False, indent=1))
+
+    # Pairs
+
+    def write_pairs(self, name: str, pairs: Iterable[tuple[str, str, float]]) -> None:
+        lines = (json.dumps(pair, ensure_ascii=False) for pair in pairs)
+        write_whole(self.path / name, "".join(f"{line}\n" for line in lines))
+
+    def read_pairs(self, name: str) -> list[tuple[str, str, float]]:
+        text = (self.path / name).read_text(encoding="utf-8")
+        # JSON escapes every line break of its own kind but not U+2028: split at \n only.
+        return [tuple(json.loads(line)) for line in text.split("\n") if line]
+
+    # State
+
+    @property
+    def state(self) -> dict:
+        return self.read("state.json")
+
+    def say(self, state: str, **more: object) -> None:
+        """Replace the state; what is not said stays as it was."""
+        self.write("state.json", {**self.state, "state": state, **more})
+
+    def take_ticket(self, process: int) -> None:
+        """Join the queue with this process."""
+        born = psutil.Process(process).create_time()
+        ticket = time.time_ns()
+        before = self.state if (self.path / "state.json").exists() else {}
+        now = {"state": "queued", "ticket": ticket, "process": process, "born": born}
+        self.write("state.json", {**before, **now, "problem": None})
+
+    def belongs_to(self, process: int) -> bool:
+        return (self.path / "state.json").exists() and self.state["process"] == process
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process that holds this run still runs (and is not another of its number)."""
+        state = self.state
+        try:
+            process = psutil.Process(state["process"])
+            same = abs(process.create_time() - state["born"]) < 1
+            return same and process.status() != psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return False
+
+    @property
+    def standing(self) -> str:
+        """The state, or "interrupted" where it says live and the process is gone."""
+        said = self.state["state"]
+        if said not in LIVE or self.is_alive:
+            return said
+        said = self.state["state"]  # it may have ended while we looked
+        return said if said not in LIVE else "interrupted"
+
+    def ahead(self) -> int:
+        """How many live runs of the same root took their ticket before this one."""
+        ticket = self.state["ticket"]
+        count = 0
+        for other in all_runs(self.path.parent):
+            if other.name != self.name and other.state["ticket"] < ticket:
+                count += other.standing in LIVE
+        return count
+
+    # Control
+
+    def tell(self, word: str) -> None:
+        """Leave a word for the worker: "pause", "stop", or "" to go on."""
+        write_whole(self.path / "control", word)
+
+    def told(self) -> str:
+        try:
+            return (self.path / "control").read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return ""
+
+    # Log
+
+    def records_from(self, offset: int) -> tuple[list[dict], int]:
+        """Whole lines since `offset`, and where the next ones begin."""
+        try:
+            with self.log.open("rb") as file:
+                file.seek(offset)
+                data = file.read()
+        except FileNotFoundError:
+            return [], 0
+        data = data[: data.rfind(b"\n") + 1]
+        return [json.loads(line) for line in data.split(b"\n") if line], offset + len(data)
+
+    def tail(self, most: int = 20_000) -> list[dict]:
+        """The last records, whole ones of the last `most` bytes."""
+        size = self.log.stat().st_size if self.log.exists() else 0
+        begin = max(size - most, 0)
+        with self.log.open("rb") if size else io.BytesIO() as file:
+            file.seek(begin)
+            lines = file.read().split(b"\n")
+        # The last line may be half written, the first half cut off.
+        return [json.loads(line) for line in lines[bool(begin) : -1]]
+
+    def history(self) -> list[dict]:
+        """The records that count: what a resumed run did again replaces what it had lost."""
+        kept: list[dict] = []
+        for record in self.records_from(0)[0]:
+            if record["kind"] == "resumed":
+                kept = [r for r in kept if r["step"] <= record["step"]]
+            kept.append(record)
+        return kept
+
+    def mend_log(self) -> None:
+        """Cut off the half line that a crash may have left."""
+        if self.log.exists():
+            whole = self.records_from(0)[1]
+            with self.log.open("r+b") as file:
+                file.truncate(whole)
+
+    # Checkpoints
+
+    def last_checkpoint(self) -> tuple[Path, int] | None:
+        """The newest checkpoint that was written to its end, and its step."""
+        whole = [
+            (int(path.name.rpartition("-")[2]), path)
+            for path in self.checkpoints.glob("checkpoint-*")
+            if (path / "whole").exists()
+        ]
+        return max(whole)[::-1] if whole else None
+
+
+def all_runs(root: Path) -> list[RunFolder]:
+    """Every run of the root, the newest first."""
+    folders = [path.parent for path in root.glob("*/state.json")]
+    return [RunFolder(path) for path in sorted(folders, reverse=True)]

@@ -1,0 +1,171 @@
+"""What held-out pairs say of a model: ranks, histogram by label, the lie of its vectors."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from explorer.lab.training.data import Pair
+
+MOST_LIVE, MOST_PROBE, MOST_BANDS, BINS = 128, 64, 6, 40
+# All scores within this of each other: the model has collapsed.
+COLLAPSED = 0.02
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Pairs to measure by. `sentences` [S] are the distinct ones, `first` and `second` [N] say
+    where a pair's stand among them; `bands` are ranges of labels, for the histogram."""
+
+    labels: np.ndarray
+    sentences: tuple[str, ...]
+    first: Tensor
+    second: Tensor
+    bands: tuple[tuple[float, float], ...]
+    threshold: float
+
+    @classmethod
+    def of(
+        cls, pairs: Sequence[Pair], bands: tuple[tuple[float, float], ...], threshold: float
+    ) -> HeldOut:
+        places: dict[str, int] = {}
+        for a, b, _ in pairs:  # in the order of Pairs.sentences
+            places.setdefault(a, len(places))
+            places.setdefault(b, len(places))
+        first, second = ([places[pair[side]] for pair in pairs] for side in (0, 1))
+        labels = np.array([label for _, _, label in pairs])
+        sides = torch.tensor(first), torch.tensor(second)
+        return cls(labels, tuple(places), *sides, bands, threshold)
+
+    @property
+    def is_binary(self) -> bool:
+        return bool(np.isin(self.labels, (0, 1)).all()) and len(set(self.labels)) == 2
+
+    def figures(self, model: torch.nn.Module) -> tuple[dict, np.ndarray, np.ndarray | None]:
+        """The figures, the score of each pair, and the vectors [S, D] of a bi-encoder."""
+        if hasattr(model, "encode"):
+            encoded = model.encode(
+                list(self.sentences), convert_to_tensor=True, show_progress_bar=False
+            )
+            vectors = torch.nn.functional.normalize(encoded.float().cpu(), dim=1)
+            scores = (vectors[self.first] * vectors[self.second]).sum(dim=1).clamp(-1, 1).numpy()
+            return {**self._ranks(scores), **geometry(vectors, self)}, scores, encoded.cpu().numpy()
+        pairs = [
+            (self.sentences[a], self.sentences[b])
+            for a, b in zip(self.first.tolist(), self.second.tolist(), strict=True)
+        ]
+        scores = model.predict(pairs, show_progress_bar=False, activation_fn=torch.nn.Identity())
+        scores = np.asarray(scores, dtype=np.float64).reshape(-1)
+        return {**self._ranks(scores), **dict.fromkeys(GEOMETRY)}, scores, None
+
+    def _ranks(self, scores: np.ndarray) -> dict[str, object]:
+        finite = bool(np.isfinite(scores).all())
+        accuracy = auc = bound = None
+        if finite and self.is_binary:
+            accuracy, bound = best_accuracy(scores, self.labels)
+            auc = area_under_curve(scores, self.labels)
+        return {
+            **correlations(scores if finite else scores * 0, self.labels),
+            "accuracy": accuracy,
+            "accuracy_threshold": bound,
+            "auc": auc,
+            "histogram": self._histogram(scores) if finite else None,
+        }
+
+    def _histogram(self, scores: np.ndarray) -> dict[str, list]:
+        low, high = (-1.0, 1.0) if np.abs(scores).max() <= 1 else (scores.min(), scores.max())
+        edges = np.linspace(low, high, BINS + 1)
+        within = [(self.labels >= a) & (self.labels <= b) for a, b in self.bands]
+        counts = [np.histogram(scores[band], edges)[0].tolist() for band in within]
+        return {"edges": edges.tolist(), "counts": counts}
+
+
+GEOMETRY = ("alignment", "uniformity", "effective_rank", "mean_cosine")
+
+
+def geometry(vectors: Tensor, held_out: HeldOut) -> dict[str, float | None]:
+    """How the unit vectors [S, D] lie: alignment and uniformity (Wang & Isola 2020), the
+    exponential of the entropy of the singular values, and the mean cosine of two sentences."""
+    positive = torch.from_numpy(held_out.labels >= held_out.threshold)
+    apart = vectors[held_out.first] - vectors[held_out.second]
+    distances = apart.square().sum(dim=1)[positive]
+    cosines = vectors @ vectors.T
+    upper = cosines[torch.triu(torch.ones_like(cosines, dtype=torch.bool), diagonal=1)]
+    spread = (2 * (2 * upper - 2)).logsumexp(dim=0) - np.log(max(len(upper), 1))
+    values = torch.linalg.svdvals(vectors)
+    shares = values / values.sum().clamp_min(1e-30)
+    rank = float((-torch.special.xlogy(shares, shares).sum()).exp())
+    return {
+        "alignment": float(distances.mean()) if len(distances) else None,
+        "uniformity": float(spread) if len(upper) else None,
+        "effective_rank": rank,
+        "mean_cosine": float(upper.mean()) if len(upper) else None,
+    }
+
+
+def correlations(scores: np.ndarray, labels: np.ndarray) -> dict[str, float | None]:
+    from scipy.stats import pearsonr, spearmanr
+
+    if len(scores) < 2 or scores.min() == scores.max() or labels.min() == labels.max():
+        return {"spearman": None, "pearson": None}
+    return {
+        "spearman": float(spearmanr(scores, labels).statistic),
+        "pearson": float(pearsonr(scores, labels).statistic),
+    }
+
+
+def best_accuracy(scores: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """The accuracy at the best threshold on these scores, and that threshold."""
+    order = np.argsort(-scores, kind="stable")
+    ranked, right = scores[order], labels[order] == 1
+    # Positive are the first k: right among them, and wrong ones behind.
+    hits = np.concatenate([[0], right.cumsum()]) + np.concatenate(
+        [(~right)[::-1].cumsum()[::-1], [0]]
+    )
+    cuts = np.concatenate([[True], ranked[1:] != ranked[:-1], [True]])  # never between equals
+    best = int(np.where(cuts, hits, -1).argmax())
+    if best == 0:
+        return float(hits[0] / len(scores)), float(np.nextafter(ranked[0], np.inf))
+    bound = ranked[best - 1] if best == len(scores) else (ranked[best - 1] + ranked[best]) / 2
+    return float(hits[best] / len(scores)), float(bound)
+
+
+def area_under_curve(scores: np.ndarray, labels: np.ndarray) -> float:
+    """How often a positive pair scores above a negative one; a tie counts half."""
+    from scipy.stats import rankdata
+
+    ranks, positive = rankdata(scores), labels == 1
+    count, others = positive.sum(), (~positive).sum()
+    return float((ranks[positive].sum() - count * (count + 1) / 2) / (count * others))
+
+
+def bands_of(labels: Sequence[float]) -> tuple[tuple[float, float], ...]:
+    """Each label where there are few, else equal parts of their range."""
+    distinct = sorted(set(labels))
+    if len(distinct) <= MOST_BANDS:
+        return tuple((label, label) for label in distinct)
+    edges = np.linspace(distinct[0], distinct[-1], MOST_BANDS).tolist()
+    lows = [edges[0], *(float(np.nextafter(edge, np.inf)) for edge in edges[1:-1])]
+    return tuple(zip(lows, edges[1:], strict=True))
+
+
+def live_sample(pairs: Sequence[Pair], seed: int) -> tuple[list[Pair], int]:
+    """The pairs that are measured during the run, and how many of the first are the probe batch.
+
+    No sentence stands twice in the probe batch, as far as the pairs allow it.
+    """
+    chosen = list(pairs)
+    random.Random(seed).shuffle(chosen)
+    chosen = chosen[:MOST_LIVE]
+    seen: set[str] = set()
+    apart, again = [], []
+    for pair in chosen:
+        fresh = pair[0] not in seen and pair[1] not in seen and pair[0] != pair[1]
+        (apart if fresh else again).append(pair)
+        seen.update(pair[:2])
+    return [*apart, *again], min(len(apart), MOST_PROBE)

@@ -1,0 +1,263 @@
+"""Everything that decides a run, as one frozen value that fits into a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+
+from explorer.explore import parameters_for, spec_for
+from explorer.problem import Problem
+from explorer.scenario import Scenario
+from explorer.sources.encoders import EMBEDDED
+from losses import LossSpec
+
+SCRATCH = "scratch"
+KINDS = ("bi", "cross")
+SOURCES = ("rows", "file", "example", "hub")
+SCHEDULES = ("linear", "cosine", "source")
+AUGMENTATIONS = ("cutoff", "reorder")
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Which pairs to learn from, and which to hold out.
+
+    `rows` are typed (sentence, sentence, score) as text; `file` is a path, `name` what the user
+    calls it, `columns` its roles as `read_file` takes them; `example` a textbook example; `hub`
+    the id of a data set on the hub, `split` its part. Without a `held_out_file`, the
+    `held_out_share` of the pairs is held out, so that no sentence stands on both sides.
+    `alternatives` are columns of the file with another wording of the first sentence (a
+    back-translation, synonyms), `augment` the kinds of `AUGMENTATIONS` that add a varied copy of
+    each training pair. Of more than `most` pairs a random sample is taken.
+    """
+
+    source: str = "example"
+    example: str = "graded_english"
+    rows: tuple[tuple[str, str, str], ...] = ()
+    file: str = ""
+    name: str = ""
+    columns: tuple[tuple[str, str], ...] = ()
+    hub: str = ""
+    split: str = "train"
+    held_out_file: str = ""
+    held_out_share: float = 0.2
+    alternatives: tuple[str, ...] = ()
+    augment: tuple[str, ...] = ()
+    most: int = 100_000
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """One run.
+
+    `encoder` is `EMBEDDED`, an id of the hub, a folder, or `SCRATCH`: a static embedding of
+    `dimension` numbers for each of `vocabulary` word pieces, learnt from the training sentences.
+    `kind` is "bi" or "cross". `own_loss` is the file.py:function of a loss of one's own.
+    `threshold` and `extra_negatives` are the rules of the page. With `steps` 0 it runs `epochs`.
+    `learning_rate` 0 is the default of the encoder. `schedule` "source" is S1 eq. 51;
+    `warmup` is a share of the steps. `layers` of a transformer that move, from the last on: −1
+    for all and the embeddings too. `lora` is the rank of adapters that move in place of the
+    weights, 0 for none. `evaluations` are spread evenly over the run. A checkpoint is written
+    every `checkpoint_seconds`.
+    """
+
+    data: TrainingData = field(default_factory=TrainingData)
+    encoder: str = EMBEDDED
+    kind: str = "bi"
+    vocabulary: int = 8000
+    dimension: int = 128
+    loss: str = "cosent"
+    convention: str = ""
+    parameters: tuple[tuple[str, object], ...] = ()
+    own_loss: str = ""
+    threshold: float | None = None
+    extra_negatives: bool = True
+    steps: int = 0
+    epochs: float = 1.0
+    batch_size: int = 16
+    learning_rate: float = 0.0
+    schedule: str = "linear"
+    warmup: float = 0.1
+    weight_decay: float = 1e-4
+    clipping: float = 1.0
+    seed: int = 0
+    layers: int = -1
+    lora: int = 0
+    bf16: bool = False
+    evaluations: int = 10
+    checkpoint_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def spec(self) -> LossSpec:
+        return spec_for(Scenario(loss=self.loss, convention=self.convention))
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The parameters of the loss, checked, the defaults included."""
+        return parameters_for(self.spec, dict(self.parameters))
+
+    @property
+    def rate(self) -> float:
+        """The learning rate: as chosen, or what suits the encoder."""
+        usual = 0.02 if self.encoder == SCRATCH else 1e-3 if self.lora else 2e-5
+        return self.learning_rate or usual
+
+    def steps_for(self, examples: int) -> int:
+        """The steps of the whole run on this many training examples."""
+        by_epoch = max(examples // self.batch_size, 1)
+        return self.steps or max(math.ceil(by_epoch * self.epochs), 1)
+
+    def warmup_steps(self, steps: int) -> int:
+        return max(round(self.warmup * steps), 1 if self.schedule == "source" else 0)
+
+    @property
+    def forms_classes(self) -> bool:
+        """Whether the loss learns from sentences with classes instead of from pairs."""
+        return "prototypes" in self.spec.reads.values()
+
+    def trainer_arguments(self, steps: int, examples: int) -> dict[str, object]:
+        """What the trainer of sentence-transformers is told, as it names it."""
+        warmup = self.warmup_steps(steps)
+        # S1 eq. 51 is lr₀ · min(1, t/T) / √max(t, T): the library's form starts from lr₀/√T.
+        by_source = self.schedule == "source"
+        needs_other_sentences = {"keys", "paired_classes", "classes"} & set(
+            self.spec.reads.values()
+        )
+        apart = needs_other_sentences and not self.forms_classes
+        return {
+            "max_steps": steps,
+            "per_device_train_batch_size": self.batch_size,
+            "learning_rate": self.rate / math.sqrt(warmup) if by_source else self.rate,
+            "lr_scheduler_type": "inverse_sqrt" if by_source else self.schedule,
+            "warmup_steps": warmup,
+            "weight_decay": self.weight_decay,
+            "max_grad_norm": self.clipping,
+            "seed": self.seed,
+            "bf16": self.bf16,
+            "batch_sampler": "no_duplicates" if apart else "batch_sampler",
+            "dataloader_drop_last": examples >= self.batch_size,
+        }
+
+    def loss_arguments(
+        self, threshold: float, label_range: tuple[float, float], classes: int
+    ) -> dict[str, object]:
+        """What the loss of `losses.sentence_transformers` is told beside its model."""
+        own = {"class_count": classes} if self.forms_classes else {}
+        named = {"convention": self.convention} if self.convention else {}
+        rules = {"threshold": threshold, "label_range": label_range}
+        rules["extra_negatives"] = self.extra_negatives
+        return {**own, **named, **rules, **self.settings}
+
+    def to_json(self) -> dict[str, object]:
+        return {**dataclasses.asdict(self), "parameters": dict(self.parameters)}
+
+    @classmethod
+    def from_json(cls, chosen: object) -> TrainingPlan:
+        """Read what `to_json` wrote, or any part of it; what is left out has its default.
+
+        Raises Problem, naming the first entry that does not fit.
+        """
+        return _read(cls, chosen, "plan")
+
+
+# Least and most of each number. The loss's own parameters have theirs in its LossSpec.
+RANGES: dict[str, tuple[float, float]] = {
+    "steps": (0, 1_000_000),
+    "epochs": (0.01, 1000),
+    "batch_size": (2, 4096),
+    "learning_rate": (0, 10),
+    "warmup": (0, 1),
+    "weight_decay": (0, 1),
+    "clipping": (0, 1000),
+    "seed": (0, 2**32 - 1),
+    "layers": (-1, 1000),
+    "lora": (0, 256),
+    "evaluations": (1, 1000),
+    "checkpoint_seconds": (0, 86_400),
+    "vocabulary": (100, 200_000),
+    "dimension": (2, 4096),
+    "held_out_share": (0.01, 0.9),
+    "most": (4, 1_000_000),
+}
+_CHOICES = {"kind": KINDS, "schedule": SCHEDULES, "source": SOURCES}
+
+
+def _check(plan: TrainingPlan) -> None:
+    for part in (plan.data, plan):
+        for entry in dataclasses.fields(part):
+            value = getattr(part, entry.name)
+            if entry.name in RANGES:
+                low, high = RANGES[entry.name]
+                if not low <= value <= high:
+                    said = {"low": f"{low:g}", "high": f"{high:g}", "value": value}
+                    raise Problem("parameter_range", name=entry.name, **said)
+            known = _CHOICES.get(entry.name)
+            if known and value not in known:
+                said = ", ".join(known)
+                raise Problem("parameter_choice", name=entry.name, value=value, known=said)
+    for kind in plan.data.augment:
+        if kind not in AUGMENTATIONS:
+            known = ", ".join(AUGMENTATIONS)
+            raise Problem("parameter_choice", name="augment", value=kind, known=known)
+    if plan.kind == "cross" and plan.encoder == SCRATCH:
+        raise Problem("training_scratch_cross", embedded=EMBEDDED)
+    if not plan.own_loss:
+        plan.settings  # noqa: B018 raises where a parameter does not fit
+
+
+# Reading
+
+
+def _read(kind: type, chosen: object, where: str) -> object:
+    if not isinstance(chosen, dict):
+        raise Problem("scenario_entry", where=where, value=_short(chosen))
+    known = {entry.name: entry for entry in dataclasses.fields(kind)}
+    values = {}
+    for name, value in chosen.items():
+        if name not in known:
+            raise Problem("training_entry_unknown", where=f"{where}.{_short(name)}")
+        values[name] = _value(known[name], value, f"{where}.{name}")
+    return kind(**values)
+
+
+def _value(entry: dataclasses.Field, value: object, where: str) -> object:
+    if entry.name == "data":
+        return _read(TrainingData, value, where)
+    if entry.name == "parameters":
+        return tuple((str(k), _listed(v)) for k, v in _fitting(dict, value, where).items())
+    if entry.name == "columns":  # pairs, or an object
+        value = list(value.items()) if isinstance(value, dict) else value
+    if entry.name in ("rows", "columns"):
+        rows = [_fitting(list | tuple, row, where) for row in _fitting(list | tuple, value, where)]
+        return tuple(tuple("" if c is None else str(c) for c in row) for row in rows)
+    if entry.name == "threshold" and value is None:
+        return None
+    like = 0.0 if entry.name == "threshold" else entry.default
+    if isinstance(like, tuple):
+        return tuple(_fitting(str, text, where) for text in _fitting(list | tuple, value, where))
+    if isinstance(like, bool | str):
+        return _fitting(type(like), value, where)
+    if isinstance(value, bool) or not math.isfinite(_fitting(int | float, value, where)):
+        raise Problem("scenario_entry", where=where, value=_short(value))
+    if isinstance(like, int) and value != int(value):
+        raise Problem("scenario_entry", where=where, value=_short(value))
+    return type(like)(value)
+
+
+def _fitting(kind: type, value: object, where: str) -> object:
+    if not isinstance(value, kind):
+        raise Problem("scenario_entry", where=where, value=_short(value))
+    return value
+
+
+def _listed(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,40 @@
+"""The probe batch of a run as `explore` shows it, at any step that was recorded."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+
+from explorer.batch import batch_of_scores, batch_of_vectors
+from explorer.explore import Exploration, explore
+from explorer.lab.training.plan import TrainingPlan
+from explorer.pairs import Pairs
+from explorer.problem import Problem
+from explorer.scenario import Rules, Scenario
+
+
+def explored(
+    plan: TrainingPlan,
+    probe: Mapping,
+    scores: np.ndarray,
+    vectors: np.ndarray | None,
+    scenario: Scenario | None = None,
+) -> Exploration:
+    """The loss of the plan (or of a scenario) on the probe batch with these scores or vectors.
+
+    A bi-encoder's vectors [S, D] are those of the sentences in the order of `Pairs.sentences`
+    (more may follow); a cross-encoder has scores only, and a loss that reads vectors is refused.
+    """
+    if scenario is None:
+        scenario = Scenario(loss=plan.loss, convention=plan.convention, parameters=plan.parameters)
+    rules = Rules(threshold=probe["threshold"], extra_negatives=plan.extra_negatives)
+    scenario = dataclasses.replace(scenario, rules=rules)
+    pairs = Pairs(tuple(probe["first"]), tuple(probe["second"]), tuple(map(float, probe["labels"])))
+    if len(pairs) == 0:
+        raise Problem("training_no_probe")
+    if vectors is None:
+        scored = dataclasses.replace(pairs, scores=tuple(map(float, scores[: len(pairs)])))
+        return explore(scenario, batch_of_scores(scored, rules))
+    return explore(scenario, batch_of_vectors(pairs, vectors[: len(pairs.sentences)], rules))

@@ -1,0 +1,214 @@
+"""The trainer's callback: it records every step, measures, saves checkpoints, and obeys."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+from transformers import Trainer, TrainerCallback
+
+from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.measure import COLLAPSED, HeldOut
+from explorer.problem import Problem
+from losses.inputs import NotFinite
+
+FLUSH_SECONDS, WAIT_SECONDS = 0.1, 0.1
+# The trainer's loader fetches a batch ahead of the one in use.
+AHEAD = 3
+SHOWN_PAIRS = 3
+
+
+class Recorder(TrainerCallback):
+    """Writes the log of a run.
+
+    `loss_at_collapse` gives (loss, collapse value) of the probe batch from its scores.
+    """
+
+    def __init__(
+        self,
+        run: RunFolder,
+        live: HeldOut,
+        probe: int,
+        every: int,
+        checkpoint_seconds: float,
+        loss_at_collapse: Callable[[np.ndarray, np.ndarray | None], tuple[float, float | None]],
+    ) -> None:
+        self.run, self.live, self.probe = run, live, probe
+        self.every, self.checkpoint_seconds = every, checkpoint_seconds
+        self.loss_at_collapse = loss_at_collapse
+        self.batches: deque[list[dict]] = deque(maxlen=AHEAD)
+        self.fetched = self.used = 0
+        self.loss = self.norm = math.nan
+        self.stopped_early = False
+        self.collapsed_since: int | None = None
+        self.flushed = 0.0
+        self.file = run.log.open("a", encoding="utf-8")
+
+    def attach(self, trainer: Trainer) -> None:
+        """Listen to the loss, the norm of the gradient, and the batches as they are fetched."""
+        self.trainer = trainer
+        trainer.add_callback(self)
+        trainer.loss.register_forward_hook(self._note_loss)
+        clip, collate = trainer.accelerator.clip_grad_norm_, trainer.data_collator
+
+        def clip_and_note(*given: object, **named: object) -> torch.Tensor:
+            norm = clip(*given, **named)
+            self.norm = float(norm)
+            return norm
+
+        def collate_and_keep(rows: list[dict]) -> dict:
+            self.batches.append(rows)
+            self.fetched += 1
+            return collate(rows)
+
+        collate_and_keep.valid_label_columns = collate.valid_label_columns
+        trainer.accelerator.clip_grad_norm_ = clip_and_note
+        trainer.data_collator = collate_and_keep
+
+    def _note_loss(self, _loss: nn.Module, _given: tuple, value: torch.Tensor) -> None:
+        self.used += 1
+        self.loss = float(value.detach())
+        if not math.isfinite(self.loss):
+            raise NotFinite(f"the loss is {self.loss}")
+
+    @property
+    def batch(self) -> list[dict]:
+        """The rows of the batch in use."""
+        return self.batches[-1 - (self.fetched - self.used)] if self.used else self.batches[0]
+
+    # Events
+
+    def on_train_begin(self, args, state, control, model=None, **_) -> None:
+        before = [r for r in self.run.history() if r["kind"] == "step"]
+        self.started = time.perf_counter() - (before[-1]["seconds"] if before else 0.0)
+        self.saved = time.perf_counter()
+        self.run.say("training", steps=state.max_steps)
+        if state.global_step == 0:
+            self.measure(model, 0)
+
+    def on_pre_optimizer_step(self, args, state, control, optimizer=None, **_) -> None:
+        if not math.isfinite(self.norm):
+            raise NotFinite(f"the norm of the gradient is {self.norm}")
+        self.rate = optimizer.param_groups[0]["lr"]
+
+    def on_step_end(self, args, state, control, model=None, **_) -> None:
+        self.write(
+            "step",
+            state.global_step,
+            loss=self.loss,
+            gradient_norm=self.norm,
+            learning_rate=self.rate,
+            seconds=round(self.seconds, 4),
+        )
+        if state.global_step % self.every == 0 or state.global_step == state.max_steps:
+            self.measure(model, state.global_step)
+        self._obey(state, control)
+        due = time.perf_counter() - self.saved >= self.checkpoint_seconds
+        if due or self.stopped_early:  # at the end the model itself is saved
+            control.should_save = True
+
+    def on_save(self, args, state, control, **_) -> None:
+        """Complete the trainer's checkpoint with what the loss itself has learnt."""
+        folder = self.run.checkpoints / f"checkpoint-{state.global_step}"
+        save_file(own_weights(self.trainer.loss), folder / "loss.safetensors")
+        (folder / "whole").touch()
+        self.write("checkpoint", state.global_step)
+        self.flush()
+        self.saved = time.perf_counter()
+
+    def _obey(self, state, control) -> None:
+        word = self.run.told()
+        if word == "pause":
+            self._wait(state.global_step)
+            word = self.run.told()
+        if word == "stop":
+            self.stopped_early = state.global_step < state.max_steps
+            control.should_training_stop = True
+
+    def _wait(self, step: int) -> None:
+        paused = time.perf_counter()
+        self.write("paused", step)
+        self.flush()
+        self.run.say("paused")
+        while self.run.told() == "pause":
+            time.sleep(WAIT_SECONDS)
+        self.run.say("training")
+        self.write("continued", step)
+        lost = time.perf_counter() - paused
+        self.started, self.saved = self.started + lost, self.saved + lost
+
+    # Measuring
+
+    def measure(self, model: nn.Module, step: int) -> None:
+        began = time.perf_counter()
+        figures, scores, vectors = self.live.figures(model)
+        if not np.isfinite(scores).all():
+            raise NotFinite("the model gives scores that are no numbers")
+        if vectors is not None and self.probe:
+            folder = self.run.path / "probe"
+            folder.mkdir(exist_ok=True)
+            count = int(max(*self.live.first[: self.probe], *self.live.second[: self.probe])) + 1
+            np.save(folder / f"{step}.npy", vectors[:count].astype(np.float32))
+        took = round(time.perf_counter() - began, 4)
+        listed = [round(float(score), 6) for score in scores[: self.probe]]
+        self.write("evaluation", step, **figures, probe=listed, seconds=took)
+        self._watch(step, scores, vectors)
+        self.flush()
+
+    def _watch(self, step: int, scores: np.ndarray, vectors: np.ndarray | None) -> None:
+        """Raise the alarm when all scores have become one."""
+        low, high = float(scores.min()), float(scores.max())
+        if high - low >= COLLAPSED or len(scores) < 2:
+            self.collapsed_since = None
+            return
+        if self.collapsed_since is None:
+            self.collapsed_since = step
+        loss, collapse = self.loss_at_collapse(scores[: self.probe], vectors)
+        since = self.collapsed_since
+        self.write("alarm", step, since=since, low=low, high=high, loss=loss, collapse=collapse)
+
+    # The log
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
+
+    def write(self, kind: str, step: int, **values: object) -> None:
+        record = {"kind": kind, "step": step, **values}
+        self.file.write(json.dumps(record, allow_nan=False) + "\n")
+        if time.perf_counter() - self.flushed > FLUSH_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        self.file.flush()
+        self.flushed = time.perf_counter()
+
+    def why_not_finite(self, step: int, kept: int) -> Problem:
+        """The sentence for a run that NotFinite ended, with the pairs of its batch."""
+        rows = self.batch if self.batches else []
+        texts = [" | ".join(str(v) for k, v in row.items() if k != "label") for row in rows]
+        shown = "; ".join(f"“{text[:80]}”" for text in texts[:SHOWN_PAIRS])
+        more = max(len(texts) - SHOWN_PAIRS, 0)
+        return Problem("training_not_finite", step=step, pairs=shown, more=more, kept=kept)
+
+
+def own_weights(loss: nn.Module) -> dict[str, torch.Tensor]:
+    """What the loss has learnt beside the model: prototypes, a classifier."""
+    held = loss.state_dict()
+    return {n: w.contiguous() for n, w in held.items() if not n.startswith("model.")}
+
+
+def load_own_weights(loss: nn.Module, checkpoint: Path) -> None:
+    weights = load_file(checkpoint / "loss.safetensors")
+    held = dict(loss.named_parameters())
+    with torch.no_grad():
+        for name, weight in weights.items():
+            held[name].copy_(weight)

@@ -1,0 +1,245 @@
+"""Starting, watching and steering runs: what the page, the command line and the API call."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from explorer.lab.training import data
+from explorer.lab.training.folder import ENDED, LIVE, RunFolder, all_runs, default_root
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.problem import Problem
+from explorer.sources.encoders import EMBEDDED
+from explorer.sources.model_folders import is_path, locate
+
+HOME = Path(__file__).resolve().parents[3]
+# Steps whose pace tells how long the rest will take.
+RECENT = 50
+
+
+# The children of this process: whoever asks must be able to tell that one has ended.
+_processes: dict[Path, subprocess.Popen] = {}
+
+
+class Runs:
+    """All runs of one folder. Every method may be called from any thread or process."""
+
+    def __init__(self, root: str | Path | None = None, device: str | None = None) -> None:
+        self.root = Path(root) if root else default_root()
+        self.device = device
+
+    # Doing
+
+    def start(self, plan: TrainingPlan, corpus: data.Corpus | None = None) -> str:
+        """Queue a run and return its name. A `corpus` takes the place of the plan's data.
+
+        Raises Problem where the data, the loss and the encoder do not go together.
+        """
+        return self._begin(plan, corpus or data.load(plan))
+
+    def _begin(self, plan: TrainingPlan, corpus: data.Corpus, *options: str) -> str:
+        run = self.prepare(plan, corpus)
+        try:
+            self._spawn(run, *options)
+        except OSError as error:
+            shutil.rmtree(run.path, ignore_errors=True)
+            raise Problem("training_no_folder", folder=self.root, reason=error) from error
+        return run.name
+
+    def prepare(self, plan: TrainingPlan, corpus: data.Corpus) -> RunFolder:
+        """The folder of a run with all that its process needs."""
+        _check_encoder(plan)
+        run = RunFolder(self._new_folder(plan))
+        try:
+            run.write_pairs("train.jsonl", corpus.train)
+            run.write_pairs("held_out.jsonl", corpus.held_out)
+            about = {"skipped": corpus.skipped, "shared": corpus.shared}
+            config = {"plan": plan.to_json(), "device": self.device, "created": time.time()}
+            run.write("config.json", {**config, **about})
+        except OSError as error:
+            shutil.rmtree(run.path, ignore_errors=True)
+            raise Problem("training_no_folder", folder=self.root, reason=error) from error
+        return run
+
+    def _new_folder(self, plan: TrainingPlan) -> Path:
+        stamp = time.strftime("%Y%m%d-%H%M%S")
+        path = self.root / f"{stamp}-{plan.loss}-{secrets.token_hex(3)}"
+        try:
+            path.mkdir(parents=True)
+        except OSError as error:
+            raise Problem("training_no_folder", folder=self.root, reason=error) from error
+        return path
+
+    def _spawn(self, run: RunFolder, *options: str) -> None:
+        """Start the run's own process: it outlives the page, and its memory ends with it."""
+        run.tell("")
+        command = [sys.executable, "-m", "explorer.lab.training.worker", str(run.path), *options]
+        paths = [str(HOME), os.environ.get("PYTHONPATH", "")]
+        environment = {**os.environ, "TOKENIZERS_PARALLELISM": "false"}
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+        with (run.path / "worker.txt").open("ab") as out:
+            process = subprocess.Popen(
+                command, stdout=out, stderr=out, env=environment, start_new_session=True
+            )
+        _processes[run.path] = process
+        run.take_ticket(process.pid)
+
+    def pause(self, name: str) -> None:
+        """Hold a run after its current step; the process keeps what it has."""
+        run = self._standing_in(name, ("loading", "training", "paused"))
+        run.tell("pause")
+
+    def resume(self, name: str) -> None:
+        """Go on: a paused run at once, one that ended early from its last checkpoint, in turn."""
+        run = self._run(name)
+        if self._standing(run) in LIVE:
+            run.tell("")
+        elif self._standing(run) == "finished":
+            raise Problem("training_finished", name=name)
+        else:
+            self._spawn(run)
+
+    def stop(self, name: str) -> None:
+        """End a run after its current step and keep its model so far."""
+        self._standing_in(name, LIVE).tell("stop")
+
+    def delete(self, name: str) -> None:
+        """Remove a run that has ended, with its model."""
+        run = self._standing_in(name, ENDED)
+        shutil.rmtree(run.path)
+
+    def wait(self, name: str, seconds: float = float("inf"), every: float = 0.2) -> dict:
+        """Its status once it has ended, or when the time is up."""
+        end = time.monotonic() + seconds
+        while self._standing(self._run(name)) in LIVE and time.monotonic() < end:
+            time.sleep(every)
+        return self.status(name)
+
+    # Watching
+
+    def status(self, name: str, offset: int = 0) -> dict:
+        """How a run is doing, and what its log has since `offset`: see the package."""
+        run = self._run(name)
+        records, offset = run.records_from(offset)
+        return {**self._about(run), "records": records, "offset": offset}
+
+    def listed(self) -> list[dict]:
+        """How every run is doing, the newest first."""
+        return [self._about(run) for run in all_runs(self.root)]
+
+    def history(self, name: str) -> list[dict]:
+        return self._run(name).history()
+
+    def probe(self, name: str) -> dict:
+        return self._run(name).read("probe.json")
+
+    def probe_vectors(self, name: str, step: int) -> np.ndarray | None:
+        """The vectors of the probe sentences at a recorded step; None for a cross-encoder."""
+        path = self._run(name).path / "probe" / f"{int(step)}.npy"
+        return np.load(path) if path.exists() else None
+
+    def plan(self, name: str) -> TrainingPlan:
+        return TrainingPlan.from_json(self._run(name).read("config.json")["plan"])
+
+    def folder(self, name: str) -> RunFolder:
+        return self._run(name)
+
+    def _about(self, run: RunFolder) -> dict:
+        config, state = run.read("config.json"), run.state
+        standing = self._standing(run)
+        last, pace = _progress(run)
+        plan, steps = config["plan"], state.get("steps")
+        left = steps and pace and max(steps - last["step"], 0) * pace
+        ended = standing in ENDED
+        done = run.path / "summary.json"
+        return {
+            "id": run.name,
+            **{name: plan[name] for name in ("loss", "encoder", "kind")},
+            "plan": plan,
+            "created": config["created"],
+            "state": standing,
+            "queue_position": None if ended else run.ahead(),
+            "step": last["step"],
+            "steps": steps,
+            "seconds": last["seconds"],
+            "seconds_left": None if ended else left,
+            "problem": state.get("problem") or _died(run, standing),
+            "summary": run.read("summary.json") if done.exists() else None,
+        }
+
+    def _standing(self, run: RunFolder) -> str:
+        process = _processes.get(run.path)
+        if process:
+            process.poll()  # else a child that has ended would stay as a zombie
+        return run.standing
+
+    def _run(self, name: object) -> RunFolder:
+        return RunFolder.named(self.root, name)
+
+    def _standing_in(self, name: str, states: tuple[str, ...]) -> RunFolder:
+        run = self._run(name)
+        standing = self._standing(run)
+        if standing not in states:
+            raise Problem("training_wrong_state", name=name, state=standing)
+        return run
+
+
+def _progress(run: RunFolder) -> tuple[dict, float | None]:
+    """The last recorded step and the seconds that a step takes, evaluations included."""
+    steps = [record for record in run.tail() if record["kind"] == "step"]
+    if not steps:
+        return {"step": 0, "seconds": 0.0}, None
+    first, last = steps[0], steps[-1]
+    apart = last["step"] - first["step"]
+    return last, (last["seconds"] - first["seconds"]) / apart if apart > 0 else None
+
+
+def _died(run: RunFolder, standing: str) -> dict | None:
+    if standing != "interrupted":
+        return None
+    free = shutil.disk_usage(run.path).free
+    if free < 2**20:
+        return Problem("training_disk_full", folder=run.path, free=free // 2**20).to_json()
+    return Problem("training_interrupted").to_json()
+
+
+def _check_encoder(plan: TrainingPlan) -> None:
+    """Say at once what is wrong with an encoder on this computer; the hub answers later."""
+    if plan.encoder != SCRATCH and (plan.encoder == EMBEDDED or is_path(plan.encoder)):
+        folder = locate(plan.encoder)
+        if plan.kind == "bi" and folder.is_cross_encoder:
+            raise Problem("encoder_is_cross", encoder=plan.encoder)
+
+
+def estimate(plan: TrainingPlan, device: str | None = None) -> dict[str, float]:
+    """How long a run will take, from two trial steps and one evaluation in a process of its own.
+
+    Answers seconds (training with its evaluations), seconds_per_step, and steps.
+    """
+    corpus = data.load(plan)
+    with tempfile.TemporaryDirectory() as folder:
+        runs = Runs(folder, device)
+        name = runs._begin(dataclasses.replace(plan, evaluations=1), corpus, "--trial")
+        status = runs.wait(name)
+        if status["problem"]:
+            raise Problem(
+                status["problem"]["key"].removeprefix("problem."), **status["problem"]["values"]
+            )
+        steps = [r for r in status["records"] if r["kind"] == "step"]
+        measured = [r["seconds"] for r in status["records"] if r["kind"] == "evaluation"]
+    each = steps[-1]["seconds"] - steps[0]["seconds"]
+    total = plan.steps_for(len(corpus.train))
+    return {
+        "seconds_per_step": each,
+        "steps": total,
+        "seconds": total * each + (plan.evaluations + 1) * min(measured),
+    }

@@ -1,0 +1,312 @@
+"""One run from start to end, by the trainers of sentence-transformers."""
+
+from __future__ import annotations
+
+import gc
+import math
+import shutil
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from datasets import Dataset, disable_progress_bars
+from torch import nn
+from transformers import PrinterCallback, Trainer, set_seed
+from transformers.utils import logging
+
+from explorer import device
+from explorer.lab.training import card, encoders
+from explorer.lab.training.data import Pair, Rules, classes_of, rules_for
+from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.measure import HeldOut, bands_of, live_sample
+from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.probe import explored
+from explorer.lab.training.recorder import Recorder, load_own_weights
+from explorer.own_loss import add_own_loss
+from explorer.problem import Problem
+from losses.inputs import NotFinite
+from losses.sentence_transformers import TrainingLoss, training_loss
+
+TRIAL_STEPS = 2
+
+
+@dataclass
+class Session:
+    """What a run works with."""
+
+    run: RunFolder
+    plan: TrainingPlan
+    train: list[Pair]
+    held_out: list[Pair]
+    rules: Rules
+    model: nn.Module
+    loss: TrainingLoss
+    dataset: Dataset
+    steps: int
+
+
+def train(run: RunFolder, trial: bool = False) -> None:
+    """Train as the folder's config.json says, from the last checkpoint if there is one."""
+    logging.disable_progress_bar()
+    disable_progress_bars()
+    run.mend_log()
+    session = prepared(run)
+    if trial:
+        session.steps = TRIAL_STEPS
+    recorder, trainer = make_recorder(session), make_trainer(session)
+    recorder.attach(trainer)
+    checkpoint = run.last_checkpoint()
+    if checkpoint:
+        load_own_weights(session.loss, checkpoint[0])
+        recorder.write("resumed", checkpoint[1])
+    elif not trial:
+        _measure_all(session, "before", recorder)
+    try:
+        _go(trainer, checkpoint, session.steps)
+    except NotFinite:
+        recorder.flush()
+        step = trainer.state.global_step
+        kept = _keep_last_good(session, trainer, step)
+        raise recorder.why_not_finite(step + 1, kept) from None
+    except (RuntimeError, MemoryError) as error:
+        recorder.flush()
+        if not _is_out_of_memory(error):
+            raise
+        raise _too_large(session, recorder.batch, error) from None
+    if trial:
+        recorder.flush()
+        run.say("finished")
+    else:
+        _finish(session, recorder)
+
+
+def _go(trainer: Trainer, checkpoint: tuple | None, steps: int) -> None:
+    if checkpoint and checkpoint[1] >= steps:  # it was stopped between training and saving
+        trainer._load_from_checkpoint(str(checkpoint[0]))
+    else:
+        trainer.train(resume_from_checkpoint=str(checkpoint[0]) if checkpoint else None)
+
+
+def prepared(run: RunFolder) -> Session:
+    """Load the pairs, the model and the loss of a run, the same at every start."""
+    config = run.read("config.json")
+    device.choose(config["device"])
+    if config["plan"].get("own_loss"):
+        add_own_loss(config["plan"]["own_loss"])
+    plan = TrainingPlan.from_json(config["plan"])
+    train, held_out = run.read_pairs("train.jsonl"), run.read_pairs("held_out.jsonl")
+    rules = rules_for(plan, [label for *_, label in (*train, *held_out)])
+    set_seed(plan.seed)
+    model = encoders.starting_model(plan, train, run.start, str(device.device()))
+    set_seed(plan.seed)  # so that the loss's own weights do not depend on how the model was made
+    loss, dataset = loss_and_data(plan, model, train, rules)
+    return Session(
+        run=run,
+        plan=plan,
+        train=train,
+        held_out=held_out,
+        rules=rules,
+        model=model,
+        loss=loss,
+        dataset=dataset,
+        steps=plan.steps_for(len(dataset)),
+    )
+
+
+def loss_and_data(
+    plan: TrainingPlan, model: nn.Module, pairs: list[Pair], rules: Rules
+) -> tuple[TrainingLoss, Dataset]:
+    """The loss around the model, and the columns that it learns from."""
+    classes = classes_of(pairs, rules.threshold) if plan.forms_classes else {}
+    if classes:
+        columns = {"sentence": list(classes), "label": list(classes.values())}
+    else:
+        first, second, labels = zip(*pairs, strict=True)
+        columns = {"sentence1": first, "sentence2": second, "label": labels}
+    count = len(set(classes.values()))
+    given = plan.loss_arguments(rules.threshold, rules.label_range, count)
+    return training_loss(plan.loss)(model, **given), Dataset.from_dict(columns)
+
+
+def make_trainer(session: Session) -> Trainer:
+    from sentence_transformers import SentenceTransformerTrainer
+    from sentence_transformers.cross_encoder import CrossEncoderTrainer
+    from sentence_transformers.cross_encoder.training_args import CrossEncoderTrainingArguments
+    from sentence_transformers.sentence_transformer.training_args import (
+        SentenceTransformerTrainingArguments,
+    )
+
+    is_bi = session.plan.kind == "bi"
+    arguments = SentenceTransformerTrainingArguments if is_bi else CrossEncoderTrainingArguments
+    trainer = SentenceTransformerTrainer if is_bi else CrossEncoderTrainer
+    made = trainer(
+        model=session.model,
+        args=arguments(
+            output_dir=str(session.run.checkpoints),
+            save_strategy="no",  # the recorder says when
+            save_total_limit=2,
+            logging_strategy="no",
+            logging_nan_inf_filter=False,
+            report_to="none",
+            disable_tqdm=True,
+            use_cpu=device.device().type == "cpu",
+            **session.plan.trainer_arguments(session.steps, len(session.dataset)),
+        ),
+        train_dataset=session.dataset,
+        loss=session.loss,
+    )
+    made.remove_callback(PrinterCallback)
+    return made
+
+
+def make_recorder(session: Session) -> Recorder:
+    plan, rules = session.plan, session.rules
+    chosen, probe = live_sample(session.held_out, plan.seed)
+    bands = bands_of([label for *_, label in session.held_out])
+    first, second, labels = zip(*chosen[:probe], strict=True)
+    about = {"first": first, "second": second, "labels": labels, "bands": bands}
+    about |= {"live": len(chosen), "threshold": rules.threshold}
+    session.run.write("probe.json", about)
+
+    def at_collapse(scores: np.ndarray, vectors: np.ndarray | None) -> tuple:
+        found = explored(plan, about, scores, vectors)
+        return found.loss, found.collapse
+
+    return Recorder(
+        run=session.run,
+        live=HeldOut.of(chosen, bands, rules.threshold),
+        probe=probe,
+        every=math.ceil(session.steps / plan.evaluations),
+        checkpoint_seconds=plan.checkpoint_seconds,
+        loss_at_collapse=at_collapse,
+    )
+
+
+# The end
+
+
+def _measure_all(session: Session, when: str, recorder: Recorder) -> dict:
+    """The figures on all held-out pairs, into the log and, for a comparison, into a file."""
+    bands = bands_of([label for *_, label in session.held_out])
+    held_out = HeldOut.of(session.held_out, bands, session.rules.threshold)
+    figures, scores, vectors = held_out.figures(session.model)
+    arrays = {"scores": scores, "sentences": np.array(held_out.sentences)}
+    if vectors is not None:
+        arrays["vectors"] = vectors.astype(np.float16)
+    np.savez(session.run.path / f"{when}.npz", **arrays)
+    step = session.steps if when == "after" else 0
+    recorder.write("held_out", step, when=when, **figures)
+    return figures
+
+
+def _finish(session: Session, recorder: Recorder) -> None:
+    run = session.run
+    run.say("saving")
+    _measure_all(session, "after", recorder)
+    recorder.flush()
+    history = run.history()
+    steps = [record for record in history if record["kind"] == "step"]
+    measured = {r["when"]: r for r in history if r["kind"] == "held_out"}
+    config = run.read("config.json")
+    last = steps[-1]
+    measuring = sum(r["seconds"] for r in history if r["kind"] == "evaluation")
+    summary = {
+        "loss": last["loss"],
+        "steps": last["step"],
+        "seconds": last["seconds"],
+        "steps_per_second": last["step"] / max(last["seconds"] - measuring, 1e-9),
+        "before": _without(measured["before"]),
+        "after": _without(measured["after"]),
+        "threshold": session.rules.threshold,
+        "label_range": session.rules.label_range,
+        "pairs": {"train": len(session.train), "held_out": len(session.held_out)},
+        "skipped": config["skipped"],
+        "shared": config["shared"],
+        "kept_step": last["step"],
+    }
+    save_model(session, summary, history)
+    run.write("summary.json", summary)
+    run.say("stopped" if recorder.stopped_early else "finished")
+
+
+def _without(record: dict) -> dict:
+    return {k: v for k, v in record.items() if k not in ("kind", "step", "when", "histogram")}
+
+
+def save_model(session: Session, summary: dict, history: list[dict]) -> None:
+    """The model as a folder of sentence-transformers, whole or not at all."""
+    part = session.run.path / "model.part"
+    shutil.rmtree(part, ignore_errors=True)
+    if session.plan.lora:
+        encoders.merge_adapters(session.model)
+    session.model.save_pretrained(str(part))
+    card.complete(part, session.plan, summary, history)
+    shutil.rmtree(session.run.model, ignore_errors=True)
+    part.rename(session.run.model)
+
+
+# When things go wrong
+
+
+def _keep_last_good(session: Session, trainer: Trainer, step: int) -> int:
+    """Save the model of the last step that had numbers; which step that is."""
+    _, scores, _ = HeldOut.of(session.held_out[:8], (), 0.0).figures(session.model)
+    if not np.isfinite(scores).all():
+        checkpoint = session.run.last_checkpoint()
+        if checkpoint is None:
+            return 0
+        trainer._load_from_checkpoint(str(checkpoint[0]))
+        step = checkpoint[1]
+    session.model.save_pretrained(str(session.run.path / "model.part"))
+    shutil.rmtree(session.run.model, ignore_errors=True)
+    (session.run.path / "model.part").rename(session.run.model)
+    return step
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    said = str(error)
+    return (
+        isinstance(error, torch.OutOfMemoryError | MemoryError)
+        or "out of memory" in said
+        or "can't allocate memory" in said
+    )
+
+
+def _too_large(session: Session, batch: list[dict], error: Exception) -> Problem:
+    """The sentence for a batch that did not fit, with the largest that does."""
+    error.__traceback__ = None  # it holds the tensors of the batch
+    size = len(batch)
+    rows = sorted(batch, key=lambda row: -sum(len(str(value)) for value in row.values()))
+
+    def fits(count: int) -> bool:
+        session.model.zero_grad()
+        gc.collect()
+        try:
+            loss_of(session, rows[:count]).backward()
+        except (RuntimeError, MemoryError) as failure:
+            if not _is_out_of_memory(failure):
+                raise
+            return False
+        return True
+
+    return Problem("training_out_of_memory", batch=size, fits=largest_fitting(size, fits))
+
+
+def largest_fitting(size: int, fits) -> int:
+    """The largest of size/2, size/4, … that fits; 0 if not even 2 do."""
+    while size >= 4:
+        size //= 2
+        if fits(size):
+            return size
+    return 0
+
+
+def loss_of(session: Session, rows: list[dict]) -> torch.Tensor:
+    """The loss of these rows of the data set."""
+    labels = torch.tensor([row["label"] for row in rows], device=session.model.device)
+    texts = [[row[name] for row in rows] for name in rows[0] if name != "label"]
+    if session.plan.kind == "cross":
+        return session.loss(texts, labels)
+    columns = [session.model.preprocess(column) for column in texts]
+    here = [{k: v.to(session.model.device) for k, v in column.items()} for column in columns]
+    return session.loss(here, labels)

@@ -1,0 +1,61 @@
+"""The process of one run: ``python -m explorer.lab.training.worker FOLDER [--trial]``.
+
+It waits for its turn, trains, and leaves the model in the run's folder. Whatever goes wrong ends
+as a sentence in the run's state.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from explorer.lab.training.folder import RunFolder
+from explorer.problem import Problem
+
+TURN_SECONDS = 0.2
+
+
+def main(folder: str, *options: str) -> int:
+    run = RunFolder(Path(folder))
+    if hasattr(os, "nice"):
+        os.nice(5)  # the page is drawn by the same machine
+    while not run.belongs_to(os.getpid()) or run.ahead():
+        time.sleep(TURN_SECONDS)
+        if run.told() == "stop":
+            run.say("stopped")
+            return 0
+    return work(run, trial="--trial" in options)
+
+
+def work(run: RunFolder, trial: bool = False) -> int:
+    """Train; what goes wrong becomes the state of the run."""
+    run.say("loading")
+    try:
+        # Only now: a run that waits should not hold what these take.
+        from explorer.lab.training.session import train
+
+        train(run, trial)
+    except Exception as error:
+        traceback.print_exc()
+        run.say("failed", problem=_problem(run, error).to_json())
+        return 1
+    return 0
+
+
+def _problem(run: RunFolder, error: Exception) -> Problem:
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        free = shutil.disk_usage(run.path).free // 2**20
+        return Problem("training_disk_full", folder=run.path, free=free)
+    reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+    return Problem("training_crashed", reason=reason, file=run.path / "worker.txt")
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

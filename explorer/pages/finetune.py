@@ -1,0 +1,378 @@
+"""The Fine-tune page: plan a short training, watch it, compare runs, take the model away."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import functools
+import hashlib
+import inspect
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import gradio as gr
+
+from explorer import device
+from explorer.batch import has_words, load_pairs
+from explorer.instruments.base import Instrument
+from explorer.lab.training import compare, data, source, takeaway
+from explorer.lab.training.plan import (
+    AUGMENTATIONS,
+    RANGES,
+    SCHEDULES,
+    SCRATCH,
+    TrainingData,
+    TrainingPlan,
+)
+from explorer.lab.training.runs import Runs, estimate
+from explorer.pages.serving import served
+from explorer.picture import describe_batch, picture
+from explorer.problem import Problem
+from explorer.scenario import Scenario
+from explorer.sources import tables, textbook
+from explorer.sources.encoders import EMBEDDED
+from explorer.sources.grids import read_grid
+from explorer.sources.practice import PRACTICE, practice_pairs
+from losses import LOSSES
+
+# What a plan of the page says of its data, by source; the rest stays with the page. Files are
+# named by the token of an upload, so that nobody reads another file of this computer.
+SHARED = ("held_out_share", "augment", "most")
+ENTRIES = {
+    "practice": (),
+    "link": (),
+    "example": ("example",),
+    "file": ("file", "name", "columns", "alternatives", "held_out_file"),
+    "hub": ("hub", "split"),
+}
+_TOKEN = re.compile(r"[0-9a-f]{32}")
+_TEMPORARY = Path(tempfile.gettempdir()) / "lossprism"
+UPLOADS = _TEMPORARY / "uploads"
+# Models to be taken away are served from here.
+PARCELS = _TEMPORARY / "parcels"
+
+# Enough to see something on few pairs, and soon over on many.
+FIRST_STEPS = 60
+# What the first button trains: small enough to be done in seconds.
+QUICK = {"encoder": SCRATCH, "steps": 120, "batch_size": 32, "learning_rate": 0.05}
+
+
+def build() -> None:
+    """Lay the page out inside the current `gr.Blocks`."""
+    PARCELS.mkdir(parents=True, exist_ok=True)
+    gr.set_static_paths([PARCELS])
+    with gr.Row(elem_id="lp-page"):
+        with gr.Column(elem_id="lp-side", scale=0, min_width=320):
+            Instrument("header", channel="finetune")
+            Instrument("finetune_controls", channel="finetune", server_functions=SERVED)
+        with gr.Column(elem_id="lp-main"):
+            Instrument("finetune_run", channel="finetune")
+            Instrument("finetune_curves", channel="finetune")
+            with gr.Row(elem_id="lp-probe"):
+                with gr.Column(elem_id="lp-probe-bands"):
+                    Instrument("finetune_probe", channel="finetune")
+                with gr.Column(elem_id="lp-probe-matrix"):
+                    Instrument("matrix", channel="probe")
+            Instrument("finetune_runs", channel="finetune")
+            Instrument("finetune_takeaway", channel="finetune")
+
+
+def page_data() -> dict[str, object]:
+    """What the instruments of this page know from the start."""
+    plan = TrainingPlan().to_json()
+    first = {name: value for name, value in plan.items() if name != "own_loss"}
+    kept = {name: plan["data"][name] for name in (*SHARED, *sum(ENTRIES.values(), ()))}
+    first["steps"] = FIRST_STEPS
+    first["data"] = {"source": "practice", "practice": next(iter(PRACTICE)), "link": "", **kept}
+    return {
+        "first": first,
+        "quick": QUICK,
+        "ranges": RANGES,
+        "schedules": SCHEDULES,
+        "augmentations": AUGMENTATIONS,
+        "practice": list(PRACTICE),
+        "examples": [name for name, example in textbook.EXAMPLES.items() if example.encodable],
+        "scratch": SCRATCH,
+        "embedded": EMBEDDED,
+        "source": _printed(),
+    }
+
+
+def _printed() -> dict[str, object]:
+    """The figures of the source's table, row by row."""
+    rows = {
+        figure: [
+            {
+                "model": model,
+                "loss": loss,
+                "values": [*values, source.AVERAGES[figure][model, loss]],
+            }
+            for (model, loss), values in table.items()
+        ]
+        for figure, table in source.FIGURES.items()
+    }
+    return {"citation": source.CITATION, "sets": source.DATA_SETS, **rows}
+
+
+# Where runs are kept: see `--runs`
+
+
+@functools.cache
+def runs() -> Runs:
+    return Runs(device=str(device.device()))
+
+
+# What is asked for
+
+
+def _plan(chosen: object) -> TrainingPlan:
+    """The plan that the page sends, with its data found on the server."""
+    if not isinstance(chosen, dict) or not isinstance(chosen.get("data"), dict):
+        raise Problem("scenario_entry", where="plan", value=str(chosen)[:60])
+    plan = {name: value for name, value in chosen.items() if name not in ("data", "own_loss")}
+    spec = LOSSES.get(plan.get("loss"))
+    if spec and spec.group == "own":
+        plan["own_loss"] = f"{inspect.getfile(spec.function)}:{spec.function.__name__}"
+    made = TrainingPlan.from_json({**plan, "data": _shared(chosen["data"])})
+    return dataclasses.replace(made, data=_found(made.data, chosen["data"]))
+
+
+def _shared(given: dict) -> dict[str, object]:
+    if given.get("source") not in ENTRIES:
+        raise Problem("scenario_entry", where="data.source", value=str(given.get("source"))[:60])
+    wanted = (*SHARED, *ENTRIES[given["source"]])
+    return {name: given[name] for name in wanted if name in given}
+
+
+def _found(known: TrainingData, given: dict) -> TrainingData:
+    where = given["source"]
+    if where == "practice":
+        if given.get("practice") not in PRACTICE:
+            value = str(given.get("practice"))[:60]
+            raise Problem("scenario_entry", where="data.practice", value=value)
+        rows = practice_pairs(given["practice"])
+        return dataclasses.replace(known, source="rows", name=given["practice"], rows=_text(rows))
+    if where == "link":
+        name, rows = _linked(str(given.get("link", "")))
+        return dataclasses.replace(known, source="rows", name=name, rows=rows)
+    if where == "file":
+        files = {entry: _uploaded(getattr(known, entry), entry) for entry in ("file",)}
+        if known.held_out_file:
+            files["held_out_file"] = _uploaded(known.held_out_file, "held_out_file")
+        return dataclasses.replace(known, source="file", **files)
+    if where == "hub" and not known.hub.strip():
+        raise Problem("training_no_hub_id")
+    return dataclasses.replace(known, source=where)
+
+
+def _text(rows: tuple) -> tuple[tuple[str, str, str], ...]:
+    return tuple((first, second, f"{label:g}") for first, second, label in rows)
+
+
+def _linked(link: str) -> tuple[str, tuple[tuple[str, str, str], ...]]:
+    """The name and the rows of the scene in a link of the Explore page."""
+    link = link.strip().rpartition("#")[2]
+    if not link:
+        raise Problem("training_no_link")
+    scene = Scenario.from_link(link).data
+    if not has_words(scene):
+        raise Problem("training_no_words", name=scene.source)
+    pairs = load_pairs(scene)
+    rows = zip(pairs.first, pairs.second, pairs.labels, strict=True)
+    return scene.file or scene.example, _text(tuple(rows))
+
+
+# Uploads
+
+
+def _uploaded(token: str, where: str) -> str:
+    """The path of an upload, by the token that it was given."""
+    if not token:
+        raise Problem("training_no_file")
+    if not _TOKEN.fullmatch(token):
+        raise Problem("scenario_entry", where=f"data.{where}", value=token[:60])
+    path = UPLOADS / token
+    if not path.exists():
+        raise Problem("training_file_gone")
+    return str(path)
+
+
+def _hand_in(request: object) -> dict[str, object]:
+    """{name, content: base64, columns?} → the token of the file, its columns, how many pairs."""
+    if not isinstance(request, dict) or not isinstance(request.get("content"), str):
+        raise Problem("scenario_entry", where="file", value=str(request)[:60])
+    name = Path(str(request.get("name") or "file")).name[:200]
+    try:
+        content = base64.b64decode(request["content"], validate=True)
+    except binascii.Error as error:
+        raise Problem("scenario_entry", where="file", value=name) from error
+    UPLOADS.mkdir(parents=True, exist_ok=True)
+    token = hashlib.sha256(content + name.encode("utf-8", "replace")).hexdigest()[:32]
+    path = UPLOADS / token
+    path.write_bytes(content)
+    columns = request.get("columns") or None
+    try:
+        table = tables.read_file(path, name, columns=columns, most=RANGES["most"][1])
+    except Problem as problem:
+        if problem.key != "problem.columns_not_recognised":
+            raise
+        chosen = dict.fromkeys(("first", "second", "score"), "")
+        found = {"columns": read_grid(content, name, None).columns, "chosen": chosen}
+        return {"file": token, "name": name, "problem": problem.to_json(), **found}
+    return {
+        "file": token,
+        "name": name,
+        "columns": table.columns,
+        "chosen": table.chosen,
+        "used": len(table.pairs),
+        "total": table.total,
+        "encoding": table.encoding,
+    }
+
+
+# Answers
+
+
+@functools.lru_cache(maxsize=4)
+def _corpus(known: TrainingData, seed: int) -> data.Corpus:
+    return data.read(TrainingPlan(data=known, seed=seed))
+
+
+def _check(request: dict) -> dict[str, object]:
+    """{plan} → what the data holds, which losses can learn from it, how long the run will be."""
+    plan = _plan(request.get("plan"))
+    corpus = _corpus(plan.data, plan.seed)
+    reasons = data.losses_for(plan, corpus)
+    refused = data.why_not(plan, corpus)
+    examples = len(corpus.train)
+    if plan.forms_classes:
+        examples = len(data.sentences_of(corpus.train))
+    return {
+        "losses": {name: reason and reason.to_json() for name, reason in reasons.items()},
+        "refused": refused and refused.to_json(),
+        "train": len(corpus.train),
+        "held_out": len(corpus.held_out),
+        "labels": [min(corpus.labels), max(corpus.labels), len(set(corpus.labels))],
+        "skipped": corpus.skipped,
+        "shared": corpus.shared,
+        "steps": plan.steps_for(examples),
+        "rate": plan.rate,
+    }
+
+
+def _estimate(request: dict) -> dict[str, object]:
+    return estimate(_plan(request.get("plan")), runs().device)
+
+
+def _start(request: dict) -> dict[str, object]:
+    """{plans} → the names of the queued runs; all are checked before any is queued."""
+    plans = request.get("plans")
+    if not isinstance(plans, list) or not 0 < len(plans) <= MOST_AT_ONCE:
+        raise Problem("training_many", most=MOST_AT_ONCE)
+    return {"started": compare.start_all(runs(), [_plan(plan) for plan in plans])}
+
+
+def _repeat(request: dict) -> dict[str, object]:
+    """{plan} → the names of the runs that repeat the source's experiment on its data."""
+    return {"started": compare.start_all(runs(), source.experiment(_plan(request.get("plan"))))}
+
+
+MOST_AT_ONCE = 24
+
+
+def _watch(request: dict) -> dict[str, object]:
+    """{offsets: {name: offset}, list} → how these runs are doing, and, asked to, all runs."""
+    answer: dict[str, object] = {"runs": {}}
+    for name, offset in dict(request.get("offsets") or {}).items():
+        try:
+            answer["runs"][name] = _slim(runs().status(name, max(int(offset), 0)))
+        except Problem as problem:
+            answer["runs"][name] = {"error": problem.to_json()}
+    if request.get("list"):
+        answer["listed"] = [_slim(status) for status in runs().listed()]
+    return answer
+
+
+def _slim(status: dict) -> dict:
+    """Without the rows: the page asks often, and does not show them."""
+    plan = status["plan"]
+    slim = {name: value for name, value in plan["data"].items() if name != "rows"}
+    return {**status, "plan": {**plan, "data": slim}}
+
+
+def _steer(request: dict) -> dict[str, object]:
+    what = request.get("what")
+    if what not in ("pause", "resume", "stop", "delete"):
+        raise Problem("scenario_entry", where="what", value=str(what)[:60])
+    getattr(runs(), what)(request.get("run"))
+    return {}
+
+
+def _probe(request: dict) -> dict[str, object]:
+    """{run, step, scenario, known} → the picture of the probe batch at a recorded step."""
+    scenario = Scenario.from_json(request.get("scenario"))
+    name, step = request.get("run"), request.get("step")
+    if type(step) is not int:
+        raise Problem("scenario_entry", where="step", value=str(step)[:60])
+    found = compare.exploration(runs(), name, step, scenario)
+    answer: dict[str, object] = {"picture": {**picture(found), "remarks": []}}
+    if request.get("known") != name:
+        bands = runs().probe(name)["bands"]
+        answer["batch"] = {"key": name, "bands": bands, **describe_batch(found.batch)}
+    return answer
+
+
+def _compare(request: dict) -> dict[str, object]:
+    """{runs} → a table of finished runs with tests; and what one of them moved."""
+    names = [str(name) for name in request.get("runs") or []]
+    answer: dict[str, object] = compare.table(runs(), names)
+    ended = [name for name in names if (runs().folder(name).path / "after.npz").exists()]
+    if ended:
+        answer["run"] = ended[0]
+        answer["moved"] = compare.moved_pairs(runs(), ended[0])
+        answer["neighbours"] = compare.neighbours(runs(), ended[0], most=3)[:20]
+    return answer
+
+
+# What can be taken away as text: how its file ends, its type, and what makes it; and as a file
+# that the server packs.
+TEXTS = {
+    "json": (".json", "application/json", takeaway.run_json),
+    "csv": (".csv", "text/csv", takeaway.run_csv),
+    "script": (".py", "text/x-python", takeaway.script),
+}
+PACKED = {"model": ("-model.zip", takeaway.model_zip), "kit": ("-train.zip", takeaway.script_zip)}
+
+
+def _take(request: dict) -> dict[str, object]:
+    """{run, what} → a file's name with its type and text, or with the path it is served from."""
+    what, name = request.get("what"), request.get("run")
+    folder = runs().folder(name)
+    if what in TEXTS:
+        ending, kind, make = TEXTS[what]
+        return {"name": f"{name}{ending}", "type": kind, "text": make(runs(), name)}
+    if what not in PACKED:
+        raise Problem("scenario_entry", where="what", value=str(what)[:60])
+    ending, pack = PACKED[what]
+    shutil.rmtree(PARCELS / folder.name, ignore_errors=True)  # one parcel of a run at a time
+    (PARCELS / folder.name).mkdir(parents=True)
+    path = pack(runs(), name, PARCELS / folder.name / f"{name}{ending}")
+    return {"name": path.name, "path": path.as_posix()}
+
+
+SERVED: list[Callable] = [
+    served("check", _check),
+    served("estimate", _estimate),
+    served("start", _start),
+    served("repeat", _repeat),
+    served("watch", _watch),
+    served("steer", _steer),
+    served("probe", _probe),
+    served("compare", _compare),
+    served("take", _take),
+    served("hand_in", _hand_in),
+]

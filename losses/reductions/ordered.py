@@ -1,0 +1,242 @@
+"""log(1 + Σ exp(a_j − b_i)) over all pairs of pairs with y_i > y_j, without the N×N matrix.
+
+Every term is a product e^(a_j) · e^(−b_i), so the sum over i is e^(a_j) times the sum of e^(−b)
+over the labels *above* j, and the gradient at a_j is that product over the total. With the sum
+of e^a over the labels *below* each i, value and gradient are complete.
+
+The sums are taken in float64. Exponents too far apart for it, accelerators, and compiled graphs
+take the same path in logarithms, which has no limits and asks the device nothing.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from operator import sub
+
+import torch
+from torch import Tensor
+
+from losses.inputs import may_ask
+from losses.reductions.closed_form import closed_form
+from losses.reductions.plain import log1p_sum_exp, softplus
+
+MATRIX_BELOW = 192  # rows; up to here the N×N comparison is faster than anything clever
+MOST_CELLS = 4096
+SAMPLE = 128
+# Exponentials between 1/WIDEST and WIDEST have sums and products that float64 can hold.
+WIDEST = 1e130
+
+
+def log1p_ordered_sum_exp(
+    lower: Tensor,
+    higher: Tensor,
+    labels: Tensor,
+    *,
+    scale: float | Tensor = 1.0,
+    shift: float | Tensor = 0.0,
+    weighted: bool = False,
+) -> Tensor:
+    """log(1 + Σ_{y_i > y_j} w_ji exp(scale · (lower_j − higher_i) + shift)), 0-d.
+
+    Args:
+        lower, higher: [N] each, of one type; the same tensor if they are equal.
+        labels: [N], compared and, if `weighted`, subtracted.
+        weighted: w_ji is y_i − y_j instead of 1.
+    """
+    if isinstance(scale, Tensor) or isinstance(shift, Tensor):  # they may want a gradient too
+        lower, higher, scale, shift = lower * scale + shift, higher * scale, 1.0, 0.0
+    moving = (lower,) if lower is higher else (lower, higher)
+    settings = {"scale": scale, "shift": shift, "weighted": weighted}
+    return closed_form(partial(_compute, **settings), partial(_dense, **settings), labels, *moving)
+
+
+def _dense(labels: Tensor, *moving: Tensor, scale: float, shift: float, weighted: bool) -> Tensor:
+    lower, higher = moving[0], moving[-1]
+    terms = scale * (lower[:, None] - higher[None, :]) + shift
+    gaps = labels[None, :] - labels[:, None]
+    if weighted:
+        terms = terms + gaps.to(terms.dtype).clamp_min(0).log()
+    return log1p_sum_exp(terms.masked_fill(gaps <= 0, -torch.inf))
+
+
+def _compute(
+    labels: Tensor, *moving: Tensor, scale: float, shift: float, weighted: bool, wanted: bool
+) -> tuple[Tensor, tuple[Tensor | None, ...]]:
+    """The value and its gradient at each of the given."""
+    rows = columns = moving[0].to(accurate(labels)) * scale
+    if len(moving) == 2:
+        columns = moving[1].to(rows.dtype) * scale
+    if shift:
+        rows = rows + shift
+    found = _in_numbers(labels, rows, columns, weighted) if may_ask(labels) else None
+    value, share, falling, rising = found or _in_logarithms(labels, rows, columns, weighted)
+    kind = moving[0].dtype
+    if len(moving) == 1:
+        gradients = (falling.sub_(rising).mul_(scale * share).to(kind),)
+    else:
+        falling, rising = falling.mul_(scale * share), rising.mul_(-scale * share)
+        gradients = (falling.to(kind), rising.to(kind))
+    return value.to(kind), (None, *gradients)
+
+
+def _in_numbers(
+    labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool
+) -> tuple[Tensor, float, Tensor, Tensor] | None:
+    """The value; the weight of e^0 in it; the total of each row, of each column, over that weight.
+
+    None if float64 cannot hold the exponentials.
+    """
+    alike = rows is columns
+    rows = rows.exp()
+    columns = rows.reciprocal() if alike else columns.neg().exp()
+    if not _within_reach(rows) or not (alike or _within_reach(columns)):
+        return None
+    below, above = _sums(labels, rows, columns, weighted)
+    total = columns.dot(below)
+    share = 1 / (1 + total.item())
+    if share == 0:  # gaps between labels beyond measure
+        return None
+    return total.log1p(), share, rows.mul_(above), columns.mul_(below)
+
+
+def _within_reach(exponentials: Tensor) -> bool:
+    least, most = exponentials.aminmax()
+    return least.item() > 1 / WIDEST and most.item() < WIDEST
+
+
+def _sums(labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool) -> tuple[Tensor, Tensor]:
+    """For each label the sum of `rows` over the labels below it, of `columns` above it."""
+    if len(labels) <= MATRIX_BELOW:
+        return _sums_by_matrix(labels, rows, columns, weighted)
+    if not weighted:
+        cells = few_levels(labels)
+        if cells is not None:
+            return _sums_by_cells(*cells, rows, columns)
+    return _sums_in_order(labels, rows, columns, weighted)
+
+
+def _sums_by_matrix(
+    labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool
+) -> tuple[Tensor, Tensor]:
+    if weighted:
+        labels = labels.to(rows.dtype)
+        weights = (labels[None, :] - labels[:, None]).clamp_min_(0)
+    else:
+        weights = (labels.unsqueeze(1) < labels).to(rows.dtype)
+    return weights.t().mv(rows), weights.mv(columns)
+
+
+def _sums_by_cells(
+    cells: Tensor, count: int, rows: Tensor, columns: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The same from one total for each label value, of which there are `count`."""
+    below, above = rows.new_zeros(count + 1), rows.new_zeros(count + 1)
+    below[1:].scatter_add_(0, cells, rows)
+    above.scatter_add_(0, cells, columns)
+    below, above = below.cumsum(0), above.flip(0).cumsum(0).flip(0)
+    return below.index_select(0, cells), above[1:].index_select(0, cells)
+
+
+def _sums_in_order(
+    labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool
+) -> tuple[Tensor, Tensor]:
+    """The same from prefix sums in the order of the labels. Nothing is subtracted anywhere."""
+    keys, order = sort_keys(labels).sort()
+    rows, columns = rows.index_select(0, order), columns.index_select(0, order)
+    if weighted:
+        # Σ_j (y_i − y_j) e_j is the running sum of (gap to the next label) · (Σ e up to here).
+        gaps = labels.index_select(0, order).to(rows.dtype).diff()
+        below = before(before(rows)[1:-1] * gaps)
+        above = _after(_after(columns)[1:-1] * gaps)
+    else:
+        _, group, counts = keys.unique_consecutive(return_inverse=True, return_counts=True)
+        ends = counts.cumsum(0)
+        below = before(rows).index_select(0, ends - counts).index_select(0, group)
+        above = _after(columns).index_select(0, ends).index_select(0, group)
+    return (
+        torch.empty_like(below).scatter_(0, order, below),
+        torch.empty_like(above).scatter_(0, order, above),
+    )
+
+
+def before(numbers: Tensor) -> Tensor:
+    """What stands before each place, and before the end: one sum more than there are numbers."""
+    sums = numbers.new_empty(len(numbers) + 1)
+    sums[0] = 0
+    torch.cumsum(numbers, 0, out=sums[1:])
+    return sums
+
+
+def _after(numbers: Tensor) -> Tensor:
+    """What stands from each place on, and from the end."""
+    return before(numbers.flip(0)).flip(0)
+
+
+def _in_logarithms(
+    labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool
+) -> tuple[Tensor, float, Tensor, Tensor]:
+    """As `_in_numbers`, for exponents of any size, and without asking the device anything."""
+    ordered, order = labels.sort()
+    rows, columns = rows[order], -columns[order]
+    up_to = rows.logcumsumexp(0)
+    from_here = columns.flip(0).logcumsumexp(0).flip(0)
+    nothing = rows.new_full((1,), -torch.inf)
+    if weighted:
+        gaps = ordered.to(rows.dtype).diff().log()
+        below = torch.cat((nothing, (up_to[:-1] + gaps).logcumsumexp(0)))
+        above = torch.cat(((from_here[1:] + gaps).flip(0).logcumsumexp(0).flip(0), nothing))
+    else:
+        below = torch.cat((nothing, up_to))[torch.searchsorted(ordered, ordered)]
+        above = torch.cat((from_here, nothing))[torch.searchsorted(ordered, ordered, right=True)]
+    value = softplus((columns + below).logsumexp(0))
+    falling, rising = (rows + above - value).exp(), (columns + below - value).exp()
+    return (
+        value,
+        1.0,
+        torch.empty_like(falling).scatter(0, order, falling),
+        torch.empty_like(rising).scatter(0, order, rising),
+    )
+
+
+def accurate(like: Tensor) -> torch.dtype:
+    """The type to sum in: float64 wherever a device has it."""
+    return torch.float32 if like.device.type == "mps" else torch.float64
+
+
+def few_levels(labels: Tensor) -> tuple[Tensor, int] | None:
+    """Cells [N] in the order of the labels, one for each value, and their count; without a sort.
+
+    None if there are too many values for that, or they lie too unevenly.
+    """
+    ends = labels.aminmax()
+    lowest, highest = ends.min.item(), ends.max.item()
+    most = max(MOST_CELLS, len(labels) // 16)
+    if not labels.is_floating_point():
+        few = highest - lowest < most
+        return (labels - lowest, highest - lowest + 1) if few else None
+    levels = sorted({lowest, *labels[:: len(labels) // SAMPLE + 1].tolist(), highest})
+    step = min(map(sub, levels[1:], levels), default=1.0)
+    limits = torch.finfo(labels.dtype)
+    if highest - lowest > limits.max or step < limits.tiny:
+        return None
+    width = 0.75 * step  # two neighbours never share a cell, whatever the rounding
+    count = int((highest - lowest) / width) + 2
+    if count <= most:
+        cells = (labels - lowest).div_(width).to(torch.int64)
+    elif len(levels) < SAMPLE // 2:
+        cells, count = torch.bucketize(labels, labels.new_tensor(levels)), len(levels)
+    else:
+        return None
+    # The sample may have missed a value that falls into the cell of another.
+    values = labels.new_empty(count).scatter_(0, cells, labels)
+    return (cells, count) if torch.equal(values.index_select(0, cells), labels) else None
+
+
+def sort_keys(labels: Tensor) -> Tensor:
+    """Whole numbers in the order of the labels: torch sorts them three times as fast."""
+    if not labels.is_floating_point():
+        return labels
+    whole, bits = (torch.int32, 31) if labels.dtype == torch.float32 else (torch.int64, 63)
+    keys = (labels + 0.0).view(whole)  # −0.0 becomes 0.0
+    # Below zero a float grows as its bits fall.
+    return keys ^ ((keys >> bits) & torch.iinfo(whole).max)

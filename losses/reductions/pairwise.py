@@ -1,0 +1,189 @@
+"""Sums over all ordered pairs of pairs in which no logarithm joins the terms.
+
+The hinge is linear where it is not 0, so each pair needs only the number and the label sum of
+the pairs it violates: `hinge_sum` finds them in O(N log N). A logistic term has no such form;
+`logistic_sum` computes the N² terms in tiles and keeps none of them.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus as torch_softplus
+
+from losses.inputs import may_ask
+from losses.reductions.closed_form import closed_form
+from losses.reductions.ordered import accurate, before, sort_keys
+from losses.reductions.plain import softplus
+
+DENSE_BELOW = 192  # rows; up to here the plain matrix and autograd are fastest
+TREE_ABOVE = 1024  # rows; up to here the hinge is faster in a matrix than in a tree
+TILE_ROWS, TILE = 128, 2**18  # at most so many rows, and terms, at a time
+FLAT = 40.0  # above it softplus(x) is x to the last digit of float64
+
+Summed = tuple[Tensor, tuple[Tensor | None, ...]]
+
+
+def hinge_sum(
+    scores: Tensor, labels: Tensor, *, margin: float | Tensor, eps: float | Tensor
+) -> Tensor:
+    """Σ (y_i − y_j) [s_j − s_i + m]₊ / (Σ (y_i − y_j) + ε) over y_i > y_j."""
+    learned = isinstance(margin, Tensor) or isinstance(eps, Tensor)
+    if learned or len(scores) <= DENSE_BELOW:
+        return _dense_hinge(labels, scores, margin=margin, eps=eps)
+    settings = {"margin": margin, "eps": eps}
+    compute, dense = partial(_hinge, **settings), partial(_dense_hinge, **settings)
+    return closed_form(compute, dense, labels, scores)
+
+
+def _dense_hinge(labels: Tensor, scores: Tensor, *, margin: float, eps: float) -> Tensor:
+    gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu()
+    terms = gaps * (scores[:, None] - scores[None, :] + margin).relu()
+    return terms.sum() / (gaps.sum() + eps)
+
+
+def _hinge(labels: Tensor, scores: Tensor, *, margin: float, eps: float, wanted: bool) -> Summed:
+    if len(scores) <= TREE_ABOVE:
+        gaps = (labels - labels.unsqueeze(1)).to(scores.dtype).clamp_min_(0)
+        violations = (scores.unsqueeze(1) - scores).add_(margin).clamp_min_(0)
+        total = gaps.sum() + eps
+        loss = gaps.flatten().dot(violations.flatten()) / total
+        gaps.mul_(violations.sign_())
+        return loss, (None, (gaps.sum(1) - gaps.sum(0)) / total)
+    exact, heights = scores.to(accurate(scores)), labels.to(accurate(scores))
+    exact, heights = exact - exact.mean(), heights - heights.mean()  # sums that stay small
+    total = _sum_of_gaps(heights) + eps
+    pull, weight = _violations(exact, heights, _ranks(labels), margin)
+    loss = (exact.dot(pull) + margin * weight) / total
+    return loss.to(scores.dtype), (None, (pull / total).to(scores.dtype))
+
+
+def _sum_of_gaps(heights: Tensor) -> Tensor:
+    """Σ (y_i − y_j) over y_i > y_j: each gap between neighbours, as often as it is crossed."""
+    gaps = heights.sort().values.diff()
+    below = torch.arange(1, len(heights), dtype=gaps.dtype, device=gaps.device)
+    return (gaps * below * (len(heights) - below)).sum()
+
+
+def _ranks(labels: Tensor) -> tuple[Tensor, int]:
+    """Whole numbers in the order of the labels, and how many bits the largest has."""
+    keys, order = sort_keys(labels).sort()
+    if may_ask(labels):
+        _, ranks = keys.unique_consecutive(return_inverse=True)
+        highest = int(ranks[-1])
+    else:  # equal labels may differ in rank, for the gap between them has no weight
+        ranks, highest = torch.arange(len(keys), device=keys.device), len(keys) - 1
+    return torch.empty_like(ranks).scatter(0, order, ranks), highest.bit_length()
+
+
+def _violations(
+    scores: Tensor, heights: Tensor, ranks: tuple[Tensor, int], margin: float
+) -> tuple[Tensor, Tensor]:
+    """For each pair Σ ± (y_i − y_j) over the violated pairs of pairs it is in; and Σ (y_i − y_j).
+
+    A wavelet tree: the pairs in the order of their scores are split by the highest bit of their
+    rank, both halves by the next bit, and so on. Two pairs part at the bit in which their ranks
+    differ. Those that i violates are then a stretch of the other half, from the first score
+    above s_i − m on (or, seen from the lower pair, up to it), and two running sums hold their
+    number and their labels.
+    """
+    scores, by_score = scores.sort()
+    (ranks, bits), count = ranks, len(scores)
+    ranks, heights = ranks[by_score], heights[by_score]
+    thresholds = scores - margin
+    places = torch.stack(
+        (
+            torch.zeros_like(by_score),  # the node starts,
+            torch.full_like(by_score, count),  # the node ends,
+            torch.searchsorted(scores, thresholds, right=True),  # lower pairs are violated from,
+            torch.searchsorted(thresholds, scores),  # higher pairs are violated up to
+        )
+    )
+    inside, inside_heights = ranks, heights  # in the order of the tree, level by level
+    found, found_heights = torch.zeros_like(ranks), torch.zeros_like(heights)
+    weight = heights.new_zeros(())
+    for bit in reversed(range(bits)):
+        upper = inside >> bit & 1
+        split = torch.argsort(upper, stable=True)
+        inside, inside_heights = inside[split], inside_heights[split]
+        sums = before(inside_heights)
+        to_left = before(1 - upper)[places]
+        to_right = places - to_left + (count - upper.sum())
+        mine = (ranks >> bit & 1).bool()
+        start, end, first, last = torch.where(mine, to_left, to_right)  # in the other half
+        first, last = torch.where(mine, first, start), torch.where(mine, end, last)
+        number, total = last - first, sums[last] - sums[first]
+        found, found_heights = found + number, found_heights + total
+        weight = weight + (total - heights * number).masked_fill(mine, 0).sum()
+        places = torch.where(mine, to_right, to_left)
+    pull = found_heights - heights * found
+    return torch.empty_like(pull).scatter(0, by_score, pull), weight
+
+
+def logistic_sum(
+    scores: Tensor, labels: Tensor, *, scale: float | Tensor, mean: bool = False
+) -> Tensor:
+    """Σ log(1 + exp(λ(s_j − s_i))) over y_i > y_j, or its mean over these."""
+    if isinstance(scale, Tensor):  # it may want a gradient too
+        scores, scale = scores * scale, 1.0
+    if len(scores) <= DENSE_BELOW:
+        return _dense_logistic(labels, scores, scale=scale, mean=mean)
+    settings = {"scale": scale, "mean": mean}
+    compute, dense = partial(_logistic, **settings), partial(_dense_logistic, **settings)
+    return closed_form(compute, dense, labels, scores)
+
+
+def _dense_logistic(labels: Tensor, scores: Tensor, *, scale: float, mean: bool) -> Tensor:
+    ordered = labels[:, None] < labels[None, :]
+    terms = softplus(scale * (scores[:, None] - scores[None, :]))
+    total = terms.masked_fill(~ordered, 0).sum()
+    return total / ordered.sum().clamp_min(1) if mean else total
+
+
+def _logistic(labels: Tensor, scores: Tensor, *, scale: float, mean: bool, wanted: bool) -> Summed:
+    total, pull, count = _tiles(labels, scores * scale, wanted)
+    over = count.clamp_min(1) if mean else 1
+    gradient = (pull * scale / over).to(scores.dtype) if wanted else None
+    return (total / over).to(scores.dtype), (None, gradient)
+
+
+def _tiles(labels: Tensor, scores: Tensor, wanted: bool) -> tuple[Tensor, Tensor | None, Tensor]:
+    """Σ softplus(s_j − s_i), its gradient, and the number of terms."""
+    labels, order = labels.sort()
+    scores, size = scores[order], len(scores)
+    above = torch.searchsorted(labels, labels, right=True)  # where the higher labels start
+    total = scores.new_zeros((), dtype=accurate(scores))
+    pull = torch.zeros_like(scores, dtype=total.dtype)
+    rows = min(TILE_ROWS, max(1, TILE // size))
+    for start in range(0, size, rows):
+        end = min(start + rows, size)
+        # Columns above some of the rows, then columns above all of them.
+        some, every = (int(above[start]), int(above[end - 1])) if may_ask(labels) else (start, size)
+        for low, high in ((some, every), (every, size)):
+            if low == high:
+                continue
+            masked = low < every
+            unordered = labels[start:end, None] >= labels[low:high] if masked else None
+            part, falling, rising = _tile(scores[start:end], scores[low:high], unordered, wanted)
+            total += part
+            if wanted:
+                pull[start:end] += falling
+                pull[low:high] -= rising
+    pull = torch.empty_like(pull).scatter_(0, order, pull) if wanted else None
+    return total, pull, (size - above).sum()
+
+
+def _tile(
+    lower: Tensor, higher: Tensor, unordered: Tensor | None, wanted: bool
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """Σ softplus(lower_j − higher_i) where ordered, and the slopes summed by row and by column."""
+    differences = lower.unsqueeze(1) - higher
+    terms = torch_softplus(differences, threshold=FLAT)
+    slopes = differences.sigmoid_() if wanted else None
+    if unordered is not None:
+        terms.masked_fill_(unordered, 0)
+        if wanted:
+            slopes.masked_fill_(unordered, 0)
+    return (terms.sum(), slopes.sum(1), slopes.sum(0)) if wanted else (terms.sum(), None, None)

@@ -1,0 +1,457 @@
+"""Every loss for the trainers of sentence-transformers: ``CosentLoss(model, scale=20.0)``.
+
+    from losses.sentence_transformers import CosentLoss
+    SentenceTransformerTrainer(model=model, train_dataset=pairs, loss=CosentLoss(model)).train()
+
+The class of each loss in `LOSSES` is made below and takes a SentenceTransformer (a bi-encoder) or
+a CrossEncoder; `training_loss("cosent")` gives the same class by name. What it reads follows from
+the columns of the data set:
+
+    two texts and a label       pairs with scores: every loss, by the rules below
+    two texts                   positive pairs: losses on in-batch negatives, and mined triplets
+    three texts or more         anchor, positive, negatives
+    one text and a label        classes: supcon, mined triplets, and losses against prototypes
+
+The rules, as on the page: a pair whose label reaches `threshold` is positive; the other pairs'
+second sentences are further negatives (unless `extra_negatives` is False); labels from
+`label_range` are brought to 0..1 where a loss wants that; both sentences of a positive pair are
+one class. Losses on in-batch negatives want a batch in which no sentence stands twice
+(``batch_sampler="no_duplicates"``). A cross-encoder trains with losses on pair scores alone.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize, pad
+
+from losses import LOSSES, LossSpec, geometry
+from losses.modules import module_name
+
+# What a score for each pair and its label suffice for.
+FROM_SCORES = frozenset(
+    ("scores", "labels", "binary_labels", "unit_labels", "pair_logits", "pair_classes")
+)
+LABELLED = frozenset(("labels", "binary_labels", "unit_labels", "pair_classes"))
+
+
+@dataclass(frozen=True)
+class Examples:
+    """A batch as the trainer hands it over, read as pairs.
+
+    `columns` has the vectors [N, D] of each text column (none for a cross-encoder), `outputs` all
+    that the model gave for it. `scores` and `labels` [P] belong to the pairs, which are more than
+    N where a row has several negatives; `first` and `second` [P] say which row of the columns
+    laid below each other a pair's sentences have.
+    """
+
+    columns: tuple[Tensor, ...]
+    outputs: tuple[Mapping[str, Tensor], ...]
+    scores: Tensor | None
+    labels: Tensor
+    first: Tensor
+    second: Tensor
+    positive: Tensor
+    labelled: bool
+    extra_negatives: bool = True
+    label_range: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def embeddings(self) -> Tensor:
+        return torch.cat(self.columns)
+
+    @property
+    def classes(self) -> Tensor:
+        """The class of each embedding: that of its row, where a positive pair holds it."""
+        if len(self.columns) == 1:
+            return self.labels.long()
+        rows, count = len(self.columns[0]), len(self.columns) * len(self.columns[0])
+        numbers = torch.arange(count, device=self.labels.device)
+        numbers[self.second[self.positive]] = self.first[self.positive] % rows
+        return numbers
+
+    def read(self, what: str) -> Tensor | None:
+        return _READ[what](self)
+
+
+_READ: dict[str, Callable[[Examples], Tensor | None]] = {
+    "scores": lambda e: e.scores,
+    "labels": lambda e: e.labels,
+    "binary_labels": lambda e: e.positive.float(),
+    "unit_labels": lambda e: (e.labels - e.label_range[0]) / (e.label_range[1] - e.label_range[0]),
+    "pair_classes": lambda e: e.positive.long(),
+    "first": lambda e: _even(e.embeddings[e.first]),
+    "second": lambda e: _even(e.embeddings[e.second]),
+    "queries": lambda e: e.embeddings[e.first[e.positive]],
+    "keys": lambda e: e.embeddings[e.second[e.positive]],
+    "negatives": lambda e: _negatives(e),
+    "embeddings": lambda e: e.embeddings,
+    "classes": lambda e: e.classes,
+    "paired_classes": lambda e: e.classes,
+}
+
+
+def _even(vectors: Tensor) -> Tensor:
+    """A zero column more where the width is odd: AnglE halves it; no cosine changes."""
+    return pad(vectors, (0, vectors.shape[1] % 2))
+
+
+def _negatives(examples: Examples) -> Tensor | None:
+    others = examples.second[~examples.positive]
+    return examples.embeddings[others] if examples.extra_negatives and len(others) else None
+
+
+class TrainingLoss(nn.Module):
+    """One loss that a trainer calls with the columns of a batch. Subclasses name the loss.
+
+    Args:
+        model: the SentenceTransformer or CrossEncoder to be trained.
+        threshold: a pair with this label or more is positive.
+        label_range: the labels that count as 0 and as 1.
+        extra_negatives: whether the other pairs' second sentences serve as negatives.
+        convention: the loss as another library defines it; see `LossSpec.conventions`.
+        **settings: the parameters of the loss.
+    """
+
+    name: str
+
+    def __init__(
+        self,
+        model: nn.Module,
+        *,
+        threshold: float = 0.5,
+        label_range: tuple[float, float] = (0.0, 1.0),
+        extra_negatives: bool = True,
+        convention: str = "",
+        **settings: object,
+    ) -> None:
+        super().__init__()
+        ours = LOSSES[self.name]
+        self.model = model
+        self.spec = ours.under(convention)
+        defined_elsewhere = self.spec.definition is not ours.definition
+        self.function = self.spec.definition if defined_elsewhere else ours.function
+        self.convention = convention
+        self.threshold, self.label_range = threshold, tuple(label_range)
+        self.extra_negatives = extra_negatives
+        self.settings = self._settings(settings)
+
+    def _settings(self, chosen: Mapping[str, object]) -> dict[str, object]:
+        named = inspect.signature(self.function).parameters
+        defaults = {
+            p.name: p.default if self.convention else named[p.name].default
+            for p in self.spec.parameters
+        }
+        for name in chosen:
+            if name not in defaults:
+                said = ", ".join(defaults) or "none"
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has: {said}")
+        return {**defaults, **chosen}
+
+    def forward(
+        self,
+        columns: Sequence[Mapping[str, Tensor]] | Sequence[Sequence[str]],
+        labels: Tensor | None = None,
+        prompt: str | None = None,
+        task: str | None = None,
+    ) -> Tensor:
+        examples = self.examples(list(columns), labels, prompt, task)
+        if not examples.labelled and LABELLED & set(self.spec.reads.values()):
+            raise ValueError(
+                f"{type(self).__name__} learns from labels, and the data set has two columns of "
+                "text and no label; add a column of labels, or one of negatives"
+            )
+        if "queries" in self.spec.reads.values() and not bool(examples.positive.any()):
+            return 0 * examples.embeddings.sum()  # nothing to learn from in this batch
+        return self.function(**self.arguments(examples), **self.settings)
+
+    def arguments(self, examples: Examples) -> dict[str, Tensor]:
+        """What the loss's function is called with, beside its parameters."""
+        read = {name: examples.read(what) for name, what in self.spec.reads.items()}
+        return {name: value for name, value in read.items() if value is not None}
+
+    def examples(
+        self, columns: list, labels: Tensor | None, prompt: str | None, task: str | None
+    ) -> Examples:
+        embedded = isinstance(columns[0], Mapping)
+        if len(columns) == 1 and not (embedded and labels is not None and self._takes_classes):
+            raise ValueError(
+                f"{type(self).__name__} needs two columns of text; one column and a class for "
+                "each row suffice for losses that read classes only, with a bi-encoder"
+            )
+        if embedded:
+            outputs = tuple(self.model(column) for column in columns)
+            vectors = tuple(_at_least_single(output["sentence_embedding"]) for output in outputs)
+            count, scores = len(vectors[0]), None
+        else:
+            outputs, vectors = (), ()
+            count, scores = len(columns[0]), self._cross_scores(columns, prompt, task)
+        device = self.model.device
+        others = max(len(columns) - 1, 1)
+        first = torch.arange(count, device=device).repeat(others)
+        second = torch.arange(count, (others + 1) * count, device=device)
+        if scores is None and "scores" in self.spec.reads.values():
+            below = torch.cat(vectors)
+            scores = geometry.cosine(below[first], below[second])
+        labelled = labels is not None or others > 1
+        if others > 1:
+            labels = torch.cat([torch.ones(count), torch.zeros((others - 1) * count)])
+        labels = torch.ones(count) if labels is None else labels.view(-1)
+        labels = labels.to(device)
+        bound = self.threshold if others == 1 and labelled else 1.0
+        return Examples(
+            columns=vectors,
+            outputs=outputs,
+            scores=scores,
+            labels=labels,
+            first=first,
+            second=second,
+            positive=labels >= bound,
+            labelled=labelled,
+            extra_negatives=self.extra_negatives,
+            label_range=self.label_range,
+        )
+
+    def _cross_scores(self, columns: list, prompt: str | None, task: str | None) -> Tensor:
+        """The score of the first text of each row with each of its others."""
+        unread = [what for what in self.spec.reads.values() if what not in FROM_SCORES]
+        if unread:
+            raise ValueError(
+                f"{type(self).__name__} reads {', '.join(unread)}; a cross-encoder gives one "
+                "score for a pair. Train a bi-encoder with it, or choose a loss on pair scores"
+            )
+        pairs = [pair for other in columns[1:] for pair in zip(columns[0], other, strict=True)]
+        tokens = self.model.preprocess(pairs, prompt=prompt, task=task)
+        device = self.model.device
+        on_device = {k: v.to(device) if isinstance(v, Tensor) else v for k, v in tokens.items()}
+        scores = self.model(on_device)["scores"]
+        if scores.ndim > 1 and scores.shape[1] > 1:
+            raise ValueError(f"the cross-encoder gives {scores.shape[1]} numbers; one is needed")
+        return _at_least_single(scores.view(-1))
+
+    @property
+    def _takes_classes(self) -> bool:
+        return set(self.spec.reads.values()) <= {
+            "embeddings",
+            "classes",
+            "paired_classes",
+            "prototypes",
+        }
+
+    def get_config_dict(self) -> dict[str, object]:
+        """For the model card."""
+        rules = {"threshold": self.threshold, "label_range": self.label_range}
+        convention = {"convention": self.convention} if self.convention else {}
+        return {**self.settings, **rules, **convention}
+
+
+class TripletTrainingLoss(TrainingLoss):
+    """With mining "given" it reads the columns anchor, positive, negatives as they stand."""
+
+    def arguments(self, examples: Examples) -> dict[str, Tensor]:
+        if self.settings.get("mining") != "given":
+            return super().arguments(examples)
+        if len(examples.columns) < 3:
+            raise ValueError(
+                'mining is "given", which needs three columns: anchor, positive, negative; '
+                'for pairs or classes, choose mining "all", "semi_hard" or "hard"'
+            )
+        anchors, positives, *negatives = examples.columns
+        return {
+            "anchors": anchors.repeat(len(negatives), 1),
+            "positives": positives.repeat(len(negatives), 1),
+            "negatives": torch.cat(negatives),
+        }
+
+
+class PrototypeTrainingLoss(TrainingLoss):
+    """It learns one prototype for each of `class_count` classes."""
+
+    def __init__(self, model: nn.Module, *, class_count: int, **settings: object) -> None:
+        super().__init__(model, **settings)
+        width = model.get_embedding_dimension()
+        self.prototypes = nn.Parameter(torch.empty(class_count, width))
+        nn.init.xavier_uniform_(self.prototypes)
+
+    def arguments(self, examples: Examples) -> dict[str, Tensor]:
+        if len(examples.columns) != 1:
+            raise ValueError(
+                f"{type(self).__name__} knows its classes from one data set to the next batch: "
+                "it needs one column of text and a class for each row, 0 … class_count − 1"
+            )
+        read = {n: w for n, w in self.spec.reads.items() if w != "prototypes"}
+        given = {name: examples.read(what) for name, what in read.items()}
+        return {**given, "prototypes": self.prototypes}
+
+
+class ClassifierTrainingLoss(TrainingLoss):
+    """It has a classifier of its own, for "positive" or not.
+
+    The classifier reads (u, v, |u − v|) of a bi-encoder, as Sentence-BERT does, and the score of
+    a cross-encoder.
+    """
+
+    def __init__(self, model: nn.Module, **settings: object) -> None:
+        super().__init__(model, **settings)
+        width = getattr(model, "get_embedding_dimension", lambda: None)()
+        self.classifier = nn.Linear(3 * width if width else 1, 2)
+
+    def arguments(self, examples: Examples) -> dict[str, Tensor]:
+        read = {n: w for n, w in self.spec.reads.items() if w != "pair_logits"}
+        given = {name: examples.read(what) for name, what in read.items()}
+        if examples.columns:
+            first, second = examples.read("embeddings")[examples.first], examples.read("second")
+            second = second[:, : first.shape[1]]
+            seen = torch.cat([first, second, (first - second).abs()], dim=1)
+        else:
+            seen = examples.scores[:, None]
+        (head,) = (n for n, w in self.spec.reads.items() if w == "pair_logits")
+        return {**given, head: self.classifier(seen)}
+
+
+class LevelTrainingLoss(TrainingLoss):
+    """It ranks the same pairs by their similarity at several levels of the model.
+
+    `levels` names them: "token", each token against the nearest of the other sentence, averaged
+    both ways; "layer:3", the mean token state behind the third layer; "dimension:0.25", the first
+    quarter of the sentence vector; "sentence". Left out: token, the middle layer and sentence
+    where the model has tokens and layers, else a quarter, half and all of the dimensions.
+    """
+
+    def __init__(
+        self, model: nn.Module, *, levels: Sequence[str] | None = None, **settings: object
+    ) -> None:
+        super().__init__(model, **settings)
+        stack = layer_stack(model)
+        if levels is None:
+            middle = f"layer:{max(len(stack) // 2, 1)}" if stack else ""
+            parts = ("dimension:0.25", "dimension:0.5", "sentence")
+            levels = ("token", middle, "sentence") if stack else parts
+        self.levels = tuple(levels)
+        self._states: dict[int, list[Tensor]] = {}
+        for level in self.levels:
+            kind, _, place = level.partition(":")
+            if kind == "layer":
+                if not stack or not 1 <= int(place) <= len(stack):
+                    raise ValueError(f"{level} does not exist; the model has {len(stack)} layers")
+                stack[int(place) - 1].register_forward_hook(self._keeper(int(place)))
+            elif kind not in ("token", "dimension", "sentence"):
+                raise ValueError(
+                    f"level {level!r} is unknown; there are token, layer:3, "
+                    "dimension:0.25 and sentence"
+                )
+
+    def _keeper(self, place: int) -> Callable:
+        def keep(_layer: nn.Module, _given: object, state: Tensor | tuple[Tensor, ...]) -> None:
+            if torch.is_grad_enabled():  # not while the model is evaluated
+                kept = state[0] if isinstance(state, tuple) else state
+                self._states.setdefault(place, []).append(kept)
+
+        return keep
+
+    def examples(self, columns: list, *given: object) -> Examples:
+        self._states.clear()
+        return super().examples(columns, *given)
+
+    def arguments(self, examples: Examples) -> dict[str, Tensor]:
+        (head,) = (n for n, w in self.spec.reads.items() if w == "level_scores")
+        scores = [self._scores(level, examples) for level in self.levels]
+        self._states.clear()  # else the graph of this batch would outlive it
+        return {head: torch.stack(scores), "labels": examples.labels}
+
+    def _scores(self, level: str, examples: Examples) -> Tensor:
+        kind, _, place = level.partition(":")
+        vectors = examples.embeddings
+        if kind == "dimension":
+            vectors = vectors[:, : max(1, round(float(place) * vectors.shape[1]))]
+        elif kind == "layer":
+            means = [
+                _mean_of_tokens(_at_least_single(state), output["attention_mask"])
+                for state, output in zip(self._states[int(place)], examples.outputs, strict=True)
+            ]
+            vectors = torch.cat(means)
+        elif kind == "token":
+            anchor, *others = examples.outputs
+            return torch.cat([_token_similarity(anchor, other) for other in others])
+        return geometry.cosine(vectors[examples.first], vectors[examples.second])
+
+
+def layer_stack(model: nn.Module) -> nn.ModuleList | tuple[()]:
+    """The layers of the model's transformer, from the first on; empty if it has none."""
+    stacks = [part for part in model.modules() if isinstance(part, nn.ModuleList)]
+    size = {id(s): sum(p.numel() for p in s.parameters()) for s in stacks}
+    return max(stacks, key=lambda stack: size[id(stack)], default=())
+
+
+def move_only(model: nn.Module, layers: int, *, head: bool = False) -> None:
+    """Freeze all but the last `layers` of the transformer, and its `head` if it uses one."""
+    stack = layer_stack(model)
+    if not stack or layers >= len(stack):
+        return
+    kept = stack[len(stack) - layers :]
+    moving = {id(weight) for layer in kept for weight in layer.parameters()}
+    if head:
+        named = model.named_parameters()
+        moving |= {id(weight) for name, weight in named if "pooler" in name or "class" in name}
+    transformer = next(part for part in model.children() if any(m is stack for m in part.modules()))
+    for weight in transformer.parameters():
+        weight.requires_grad_(id(weight) in moving)
+
+
+def _mean_of_tokens(states: Tensor, mask: Tensor) -> Tensor:
+    weights = mask[:, :, None].to(states.dtype)
+    return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp_min(1)
+
+
+def _token_similarity(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> Tensor:
+    """For each pair, the mean over tokens of the nearest of the other sentence, both ways: [N]."""
+    one, two = (
+        normalize(_at_least_single(side["token_embeddings"]), dim=2) for side in (first, second)
+    )
+    here, there = (side["attention_mask"].bool() for side in (first, second))
+    cosines = one @ two.transpose(1, 2)
+    to_second = cosines.masked_fill(~there[:, None, :], -2).amax(dim=2)
+    to_first = cosines.masked_fill(~here[:, :, None], -2).amax(dim=1)
+    forth = _mean_of_tokens(to_second[:, :, None], here)[:, 0]
+    back = _mean_of_tokens(to_first[:, :, None], there)[:, 0]
+    return (forth + back) / 2
+
+
+def _at_least_single(tensor: Tensor) -> Tensor:
+    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
+
+
+def training_loss(name: str) -> type[TrainingLoss]:
+    """The class for the loss of this name, also for one that was registered later."""
+    spec = LOSSES[name]
+    held = {"name": name, "__module__": __name__, "__doc__": f"{spec.title} for a trainer."}
+    return type(module_name(name), (_base_for(spec),), held)
+
+
+def _base_for(spec: LossSpec) -> type[TrainingLoss]:
+    reads = set(spec.reads.values())
+    if "prototypes" in reads:
+        return PrototypeTrainingLoss
+    if "pair_logits" in reads:
+        return ClassifierTrainingLoss
+    if "level_scores" in reads:
+        return LevelTrainingLoss
+    mined = any(parameter.name == "mining" for parameter in spec.parameters)
+    return TripletTrainingLoss if mined else TrainingLoss
+
+
+TRAINING_LOSSES: dict[str, type[TrainingLoss]] = {name: training_loss(name) for name in LOSSES}
+globals().update({made.__name__: made for made in TRAINING_LOSSES.values()})
+
+__all__ = [
+    "TRAINING_LOSSES",
+    "TrainingLoss",
+    "layer_stack",
+    "move_only",
+    "training_loss",
+    *(made.__name__ for made in TRAINING_LOSSES.values()),
+]

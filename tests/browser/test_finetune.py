@@ -1,0 +1,417 @@
+"""The Fine-tune page: a run from start to end, as one watches, steers, compares and takes it."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from tests.browser.conftest import _watched
+from tests.browser.reading import number
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+CHANNEL = "window.LossPrism.channel('finetune')"
+TRACE = f"{CHANNEL}.studio.trace()"
+PROBE = "window.LossPrism.channel('probe')"
+START_MS = 120_000  # a process that loads torch on a busy machine
+TINY = {"encoder": SCRATCH, "steps": 12, "batch_size": 16, "evaluations": 4, "dimension": 32}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("studio")
+
+
+@pytest.fixture(scope="module")
+def studio(folder: Path) -> Iterator[Server]:
+    with Server(folder, "--runs", str(folder / "runs")) as running:
+        yield running
+    assert "Traceback" not in running.complaints, running.complaints
+
+
+@pytest.fixture
+def open_page(browser: Browser, studio: Server) -> Iterator[Callable[..., Page]]:
+    """The Fine-tune page in a browser of its own, at a place of the address."""
+    contexts, faults = [], []
+
+    def start(place: str = "", width: int = 1440, locale: str = "en-US") -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 900}, locale=locale)
+        contexts.append(context)
+        page = _watched(context, studio.address, faults)
+        page.goto(f"{studio.address}/finetune{place}", wait_until="domcontentloaded")
+        page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
+        return page
+
+    yield start
+    for context in contexts:
+        context.close()
+    assert not faults, faults
+
+
+def plan(page: Page, **chosen: object) -> None:
+    """Choose what the sidebar offers, all at once; wait for what the server says of it."""
+    page.evaluate(f"{CHANNEL}.checked = null; {CHANNEL}.studio.setPlan({json.dumps(chosen)})")
+    page.wait_for_function(f"{CHANNEL}.checked")
+
+
+def begin(page: Page, **chosen: object) -> None:
+    plan(page, **{**TINY, **chosen})
+    page.click("#lp-finetune-start")
+
+
+def wait_for(page: Page, *states: str) -> None:
+    wanted = json.dumps(states)
+    page.wait_for_function(
+        f"{wanted}.includes({TRACE}?.about?.state)", timeout=START_MS, polling=100
+    )
+
+
+def read(page: Page, what: str) -> object:
+    return page.evaluate(f"{TRACE}.{what}")
+
+
+@pytest.fixture(scope="module")
+def finished(browser: Browser, studio: Server) -> str:
+    """The name of a short run that has ended."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
+    page = context.new_page()
+    page.goto(f"{studio.address}/finetune", wait_until="domcontentloaded")
+    page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
+    begin(page)
+    wait_for(page, "finished")
+    name = read(page, "about.id")
+    context.close()
+    return name
+
+
+# ---- One run ---------------------------------------------------------------------------------
+
+
+def test_the_empty_page_invites(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    expect(page.locator("#lp-finetune-quick")).to_be_visible()
+    expect(page.locator(".lp-charts").first).to_be_hidden()
+    expect(page.locator("#lp-probe")).to_be_hidden()
+    expect(page.locator("nav a[aria-current=page]")).to_have_text("Fine-tune")
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("512 pairs to learn from")
+
+
+def test_curves_grow_while_it_trains_and_it_pauses_resumes_and_stops(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    begin(page, steps=100_000, evaluations=1000)
+    wait_for(page, "training")
+    page.wait_for_function(f"{TRACE}.steps.length > 3", timeout=START_MS)
+    path = page.locator(".lp-chart path[stroke-width='2']").first
+    short, early = len(path.get_attribute("d")), read(page, "steps.length")
+    page.wait_for_function(f"{TRACE}.steps.length > {early} + 20")
+    assert len(path.get_attribute("d")) > short
+    expect(page.locator(".lp-progress")).to_contain_text("left")
+    page.click("#lp-finetune-pause")
+    wait_for(page, "paused")
+    held = read(page, "steps.length")
+    page.wait_for_timeout(700)
+    assert read(page, "steps.length") == held
+    page.click("#lp-finetune-resume")
+    wait_for(page, "training")
+    page.wait_for_function(f"{TRACE}.steps.length > {held}")
+    page.click("#lp-finetune-stop")
+    wait_for(page, "stopped")
+    expect(page.locator(".lp-gains")).to_contain_text("Held-out Spearman")
+    done = read(page, "steps")
+    assert done == list(range(1, len(done) + 1))
+    assert read(page, "about.summary.kept_step") == done[-1] < 100_000
+
+
+def test_a_run_outlives_its_tab(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    begin(page, steps=100_000, evaluations=1000)
+    wait_for(page, "training", "loading")
+    name = read(page, "about.id")
+    assert page.url.endswith(f"#{name}")
+    page.context.close()
+    again = open_page(f"#{name}")
+    wait_for(again, "training")
+    again.wait_for_function(f"{TRACE}.steps.length > 3", timeout=START_MS)
+    assert read(again, "steps")[0] == 1
+    # Someone without the address finds it in the list, and their run waits for its turn.
+    other = open_page()
+    row = other.locator(".lp-finetune_runs tr.lp-pickable").first
+    expect(row).to_contain_text("Training")
+    begin(other, steps=2)
+    expect(other.locator(".lp-state")).to_have_text("Queued: 1 run before it", timeout=START_MS)
+    other.click("#lp-finetune-stop")
+    wait_for(other, "stopped")
+    again.click("#lp-finetune-stop")
+    wait_for(again, "stopped")
+    # Deleting is asked for twice.
+    again.click("#lp-finetune-delete")
+    expect(again.locator("#lp-finetune-delete")).to_have_text("Delete with its model?")
+    again.click("#lp-finetune-delete")
+    expect(again.locator("#lp-finetune-quick")).to_be_visible()
+
+
+def test_the_probe_is_scrubbed_back(open_page: Callable[..., Page], finished: str) -> None:
+    page = open_page(f"#{finished}")
+    page.wait_for_function(f"{PROBE}.picture")
+    steps = read(page, "evaluations.map((one) => one.step)")
+    assert steps[0] == 0
+    assert steps[-1] == TINY["steps"]
+    last = page.evaluate(f"{PROBE}.picture.figures.loss")
+    recorded = read(page, "evaluations.at(-1).probe")
+    shown = page.evaluate(f"Array.from(LossPrism.floats({PROBE}.picture.pairs.score))")
+    assert shown == pytest.approx(recorded, abs=1e-4)
+    scrub = page.locator("#lp-finetune-scrub")
+    scrub.focus()
+    page.keyboard.press("Home")
+    page.wait_for_function(f"{PROBE}.picture.figures.loss !== {last}")
+    expect(page.locator(".lp-finetune_probe output")).to_have_text("Step 0")
+    before = page.evaluate(f"Array.from(LossPrism.floats({PROBE}.picture.pairs.score))")
+    assert before == pytest.approx(read(page, "evaluations[0].probe"), abs=1e-4)
+    # It trained on this loss, so the held-out batch has gained by it.
+    assert last < page.evaluate(f"{PROBE}.picture.figures.loss")
+    page.click("#lp-finetune-play")
+    page.wait_for_function(f"{PROBE}.picture.figures.loss === {last}")
+    cells = page.locator("#probe-matrix canvas:not(.lp-legend)")
+    assert int(cells.get_attribute("data-drawn")) >= 3
+
+
+def test_a_curve_is_read_with_the_pointer_the_keyboard_and_as_a_table(
+    open_page: Callable[..., Page], finished: str
+) -> None:
+    page = open_page(f"#{finished}")
+    chart = page.locator("figure", has=page.get_by_role("heading", name="Loss", exact=True))
+    svg = chart.locator("svg[role=img]")
+    expect(svg).to_have_attribute("aria-label", re.compile(r"Loss\. smoothed: .* at step 12\."))
+    svg.hover(position={"x": 60, "y": 60})
+    expect(chart.locator(".lp-chart-step")).to_be_visible()
+    # The other charts are read at the same step.
+    expect(page.locator(".lp-chart-step").nth(3)).to_be_visible()
+    page.mouse.move(5, 5)
+    svg.focus()
+    page.keyboard.press("Home")
+    expect(chart.locator(".lp-chart-step")).to_have_text("Step 1")
+    first = read(page, "smooth[0]")
+    assert number(chart.locator("b").inner_text()) == pytest.approx(first, rel=1e-3)
+    chart.get_by_role("button", name="As a table").click()
+    cells = chart.locator("tbody tr").first.locator("td")
+    assert number(cells.nth(0).inner_text()) == 1
+    assert number(cells.nth(1).inner_text()) == pytest.approx(first, rel=1e-3)
+
+
+# ---- Several runs ----------------------------------------------------------------------------
+
+
+def test_two_losses_under_two_seeds_are_compared(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.fill("#lp-finetune-seeds", "2")
+    begin(page, steps=3)
+    page.wait_for_function(f"{CHANNEL}.shown.length === 2")
+    names = page.evaluate(f"{CHANNEL}.shown")
+    begin(page, steps=3, loss="cosine_mse")
+    page.wait_for_function(f"!{CHANNEL}.shown.includes('{names[0]}') && {CHANNEL}.shown.length")
+    names += page.evaluate(f"{CHANNEL}.shown")
+    assert len(set(names)) == 4
+    page.wait_for_function(
+        f"{json.dumps(names)}.every((one) => {CHANNEL}.runs.find(({{id}}) => id === one)?.summary)",
+        timeout=START_MS,
+    )
+    for name in names[:2]:
+        page.evaluate(f"{CHANNEL}.studio.toggle('{name}')")
+    final = page.get_by_role("table", name="Final figures")
+    expect(final.locator("tbody tr")).to_have_count(2)
+    expect(final.locator("tbody tr").first).to_contain_text("±")
+    tests = page.get_by_role("table", name="Paired test")
+    expect(tests.locator("tbody tr").first).to_contain_text("Spearman")
+    expect(tests).to_contain_text("Cosine regression (MSE)")
+    # A curve and a name for each run, told apart by their seeds.
+    legend = page.locator(".lp-chart-legend").first
+    for said in ("CoSENT · seed 0", "CoSENT · seed 1", "Cosine regression (MSE) · seed 0"):
+        expect(legend).to_contain_text(said)
+    colours = page.locator("figure").first.locator("path[stroke-width='2']")
+    strokes = colours.evaluate_all("all => all.map((one) => one.getAttribute('stroke'))")
+    assert len(set(strokes)) == len(strokes) == 4
+    moved = page.get_by_role("table", name="Pairs that changed rank most")
+    expect(moved.locator("tbody tr:visible")).to_have_count(8)
+
+
+def test_the_experiment_of_the_source_stands_beside(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.locator("summary", has_text="source's experiment").click()
+    row = page.locator("tr", has_text="BERT + CoSENT").first
+    expect(row).to_contain_text("48.09")
+    expect(row).to_contain_text("67.10")
+    expect(page.locator("#lp-finetune-repeat")).to_be_enabled()
+
+
+# ---- What one takes away ---------------------------------------------------------------------
+
+
+def test_script_log_model_and_figure_are_taken_away(
+    open_page: Callable[..., Page], finished: str, tmp_path: Path
+) -> None:
+    page = open_page(f"#{finished}")
+    take = page.locator(".lp-finetune_takeaway")
+
+    def taken(name: str) -> Path:
+        with page.expect_download() as waiting:
+            take.get_by_role("button", name=name, exact=True).click()
+        path = tmp_path / waiting.value.suggested_filename
+        waiting.value.save_as(path)
+        return path
+
+    script = taken("Python file").read_text(encoding="utf-8")
+    compile(script, "train.py", "exec")
+    assert "SentenceTransformerTrainer" in script
+    log = json.loads(taken("JSON").read_text(encoding="utf-8"))
+    assert sum(record["kind"] == "step" for record in log["records"]) == TINY["steps"]
+    assert taken("CSV").read_text(encoding="utf-8-sig").count("\n") >= TINY["steps"]
+    with zipfile.ZipFile(taken("Folder as ZIP")) as packed:
+        assert any(name.endswith("model.safetensors") for name in packed.namelist())
+    figure = taken("SVG").read_text(encoding="utf-8")
+    assert figure.startswith("<svg")
+    assert "var(" not in figure
+    assert taken("PNG 2×").read_bytes().startswith(b"\x89PNG")
+
+
+# ---- When things go wrong --------------------------------------------------------------------
+
+
+def test_an_impossible_combination_is_answered_by_a_sentence(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    plan(page, encoder="all-MiniLM-L6-v2", kind="cross", loss="info_nce")
+    said = page.locator(".lp-finetune_controls .lp-wrong", has_text="cross-encoder gives one score")
+    expect(said).to_be_visible()
+    page.click("#lp-finetune-start")
+    expect(said).to_have_count(2)  # at the loss, and at the button
+    expect(page.locator("#lp-finetune-quick")).to_be_visible()
+    # Which losses can, and why the others cannot.
+    able = page.locator("#lp-finetune-loss optgroup:not([label^=Cannot]) option")
+    assert "cosent" in able.evaluate_all("all => all.map((one) => one.value)")
+    assert "info_nce" not in able.evaluate_all("all => all.map((one) => one.value)")
+    # What was chosen is still chosen after a reload.
+    page.reload()
+    page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
+    expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
+
+
+def test_data_that_cannot_be_used_is_named(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.click("#lp-finetune-source-file")
+    wrong = page.locator(".lp-finetune_controls .lp-wrong:visible")
+    expect(wrong).to_have_text("Choose a file with pairs and scores first.")
+    rows = "sentence1,sentence2,score\nA,B,1\nC,D,0\n"
+    page.set_input_files(
+        "#lp-finetune-file",
+        {"name": "two.csv", "mimeType": "text/csv", "buffer": rows.encode()},
+    )
+    expect(wrong).to_contain_text("at least 8 are needed")
+    rows += "".join(f"This is {i},That is {i},{i % 3}\n" for i in range(40))
+    page.set_input_files(
+        "#lp-finetune-file",
+        {"name": "more.csv", "mimeType": "text/csv", "buffer": rows.encode()},
+    )
+    expect(wrong).to_have_count(0)
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("34 pairs to learn from")
+    # Another file of the computer cannot be named in its place.
+    answer = page.evaluate(
+        f"{CHANNEL}.studio.server.check({{ plan: {{ ...{CHANNEL}.plan, "
+        f"data: {{ ...{CHANNEL}.plan.data, file: '/etc/passwd' }} }} }})"
+    )
+    assert answer["error"]["key"] == "problem.scenario_entry"
+
+
+def test_a_run_that_collapsed_and_failed_says_so(
+    open_page: Callable[..., Page], folder: Path
+) -> None:
+    run = RunFolder(folder / "runs" / "20260101-000000-cosent-collapsed")
+    run.path.mkdir(parents=True)
+    plan = TrainingPlan(steps=40).to_json()
+    run.write("config.json", {"plan": plan, "created": 1.8e9, "skipped": 0, "shared": 0})
+    values = {"step": 31, "pairs": "“<b>a</b> | b”", "more": 15, "kept": 30}
+    problem = {"key": "problem.training_not_finite", "values": values}
+    state = {"state": "failed", "ticket": 1, "process": 1, "born": 0, "steps": 40}
+    run.write("state.json", {**state, "problem": problem})
+    pairs = {"first": ["a", "c", "e"], "second": ["b", "d", "f"], "labels": [0, 1, 2]}
+    bands = [[0, 0], [1, 1], [2, 2]]
+    run.write("probe.json", {**pairs, "bands": bands, "live": 3, "threshold": 1})
+    figures = dict.fromkeys(("accuracy", "auc", "alignment", "uniformity", "effective_rank"))
+    figures |= {"spearman": 0.5, "pearson": 0.4, "mean_cosine": 0.99}
+    counts = [[0, 3], [1, 2], [0, 3]]
+    figures["histogram"] = {"edges": [-1, 0, 1], "counts": counts}
+    records: list[dict] = []
+    for step in range(41):
+        if step:
+            record = {"loss": 3.0 - step / 40, "gradient_norm": 1e-3, "learning_rate": 1e-3}
+            records.append({"kind": "step", "step": step, "seconds": step / 10, **record})
+        if step % 20 == 0:
+            probe = [0.9, 0.91, 0.905]
+            records.append({"kind": "evaluation", "step": step, **figures, "probe": probe})
+    alarm = {"since": 20, "low": 0.9, "high": 0.91, "loss": 1.3863, "collapse": 1.38629}
+    records.append({"kind": "alarm", "step": 40, **alarm})
+    # It was continued from step 30, and did ten steps again.
+    records.append({"kind": "resumed", "step": 30})
+    lost = [record for record in records if record["step"] > 30 and record["kind"] != "resumed"]
+    records += lost
+    run.log.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+
+    page = open_page(f"#{run.name}")
+    expect(page.locator(".lp-state")).to_have_text("Failed")
+    told = page.locator(".lp-finetune_run .lp-problem:visible")
+    expect(told).to_contain_text("stopped being a number at step 31")
+    expect(told).to_contain_text("“<b>a</b> | b” and 15 more")
+    alarmed = page.locator(".lp-alarm")
+    expect(alarmed).to_contain_text("within 0.01 of each other since step 20")
+    expect(alarmed).to_contain_text("loss sits at 1.386, and its collapse value is 1.386")
+    page.wait_for_function(f"{PROBE}.picture")
+    assert read(page, "steps") == list(range(1, 41))
+    assert read(page, "evaluations.map((one) => one.step)") == [0, 20, 40]
+    expect(page.locator("#lp-finetune-zip")).to_be_disabled()
+    expect(page.locator("#lp-finetune-resume")).to_be_visible()
+
+
+def test_an_address_of_no_run(open_page: Callable[..., Page]) -> None:
+    page = open_page("#20200101-000000-cosent-nothing")
+    said = page.locator(".lp-wrong:visible")
+    expect(said).to_have_text("There is no run called “20200101-000000-cosent-nothing”.")
+    expect(page.locator("#lp-finetune-quick")).to_be_visible()
+
+
+# ---- The looks -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [390, 760, 1100, 1440])
+@pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
+def test_nothing_is_wider_than_the_page(
+    open_page: Callable[..., Page], finished: str, width: int, locale: str
+) -> None:
+    page = open_page(f"#{finished}", width, locale)
+    page.wait_for_function(f"{PROBE}.picture")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_everything_that_can_be_used_has_a_name(
+    open_page: Callable[..., Page], finished: str
+) -> None:
+    page = open_page(f"#{finished}")
+    page.wait_for_function(f"{PROBE}.picture")
+    nameless = page.evaluate(
+        """() => Array.from(document.querySelectorAll(
+            ".lp button, .lp input, .lp select, .lp [role=img]"))
+          .filter((one) => one.offsetParent && !one.labels?.length && !one.textContent.trim()
+            && !one.ariaLabel && !one.getAttribute("aria-label") && !one.title)
+          .map((one) => one.outerHTML.slice(0, 120))"""
+    )
+    assert nameless == []

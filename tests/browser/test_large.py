@@ -1,0 +1,365 @@
+"""The Large batch page: a map of what nobody could store, entered down to single cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.lab.large.batch import drawn as drawn_batch
+from explorer.lab.large.opened import Opened, checked, open_batch
+from explorer.locale import say
+from explorer.pages.large import FIRST
+from tests.browser.reading import number
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+CHANNEL = "window.LossPrism.channel('large')"
+MAP = "#large-large_map .lp-stage canvas"
+PROBLEM = "#large-large_scene .lp-problem"
+UNDERWAY = "#large-large_scene .lp-underway"
+CARD = "#large-large_map .lp-card"
+
+
+def opened_page(page: Page, address: str, place: str = "") -> Page:
+    page.goto(f"{address}/large{place}", wait_until="domcontentloaded")
+    page.wait_for_function(f"window.LossPrism && {CHANNEL}.details")
+    page.wait_for_selector("#large-large_pairs tbody tr")
+    return page
+
+
+@contextmanager
+def redrawn(page: Page) -> Iterator[None]:
+    before = page.evaluate(f"{CHANNEL}.drawn ?? 0")
+    yield
+    page.wait_for_function(f"before => {CHANNEL}.drawn > before", arg=before)
+
+
+@pytest.fixture
+def large(new_page: Callable[..., Page], server: Server) -> Page:
+    return opened_page(new_page(), server.address)
+
+
+def shape(page: Page) -> list[int]:
+    """Block rows and block columns in view."""
+    return page.evaluate(
+        f"[{CHANNEL}.answer.rows.edges.length - 1, {CHANNEL}.answer.columns.edges.length - 1]"
+    )
+
+
+def centre(page: Page, row: int, column: int) -> tuple[float, float]:
+    page.locator(MAP).scroll_into_view_if_needed()
+    box, (rows, columns) = page.locator(MAP).bounding_box(), shape(page)
+    return (
+        box["x"] + (column + 0.5) * box["width"] / columns,
+        box["y"] + (row + 0.5) * box["height"] / rows,
+    )
+
+
+def window(page: Page) -> list[int] | None:
+    return page.evaluate(f"{CHANNEL}.window")
+
+
+def colours(page: Page) -> int:
+    return page.evaluate(
+        """(selector) => {
+          const canvas = document.querySelector(selector);
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          return new Set(new Uint32Array(data.buffer)).size;
+        }""",
+        MAP,
+    )
+
+
+def figure(page: Page, name: str) -> str:
+    return page.locator(f"#lp-large-figure-{name} strong").inner_text()
+
+
+@cache
+def expected() -> Opened:
+    """What the page opens with, computed here."""
+    batch = drawn_batch(FIRST, with_vectors=False)
+    return open_batch(batch, "cosent", checked("cosent", {}), lambda done, total: None)
+
+
+# ---- The overview ------------------------------------------------------------------------------
+
+
+def test_it_opens_with_something_to_see(large: Page) -> None:
+    truth = expected()
+    assert number(figure(large, "loss")) == pytest.approx(truth.loss, rel=1e-5)
+    assert figure(large, "violated").endswith("%")
+    assert "MB" in figure(large, "memory")
+    assert shape(large) == [256, 256]
+    assert colours(large) > 50
+    expect(large.locator(PROBLEM)).to_be_hidden()
+    first = large.locator("#large-large_terms tbody tr").first.locator("td").all_inner_texts()
+    assert number(first[3]) == pytest.approx(truth.heaviest.values[0], rel=1e-3)
+
+
+@pytest.mark.parametrize("facet", ["share", "largest", "masked"])
+def test_every_facet_is_drawn(large: Page, facet: str) -> None:
+    large.locator("#large-large_map .lp-tab", has_text=say("en", f"large.facet.{facet}")).click()
+    assert colours(large) > 3
+
+
+def test_pointing_at_a_block_tells_what_it_holds(large: Page) -> None:
+    truth = expected()
+    x, y = centre(large, 10, 200)
+    large.mouse.move(x, y)
+    said = large.locator(CARD).inner_text()
+    width = -(-FIRST.pairs // 256)
+    assert f"Rows {10 * width + 1:,}–{11 * width:,}" in said
+    rows = np.arange(10 * width, 11 * width)
+    columns = np.arange(200 * width, 201 * width)
+    cells = truth.split.cells(rows, columns)
+    total = np.logaddexp.reduce(cells.ravel())
+    shown = number(re.search(r"log of the sum ([−\d.e]+)", said)[1])
+    assert shown == pytest.approx(total, rel=1e-3)
+    assert "none masked" in said
+    x, y = centre(large, 200, 10)
+    large.mouse.move(x, y)
+    assert say("en", "large.all_masked") in large.locator(CARD).inner_text()
+
+
+# ---- Nearer and back ---------------------------------------------------------------------------
+
+
+def test_from_the_overview_to_single_cells_and_back(large: Page) -> None:
+    with redrawn(large):
+        large.mouse.click(*centre(large, 10, 200))
+    width = -(-FIRST.pairs // 256)
+    assert window(large) == [10 * width, 11 * width, 200 * width, 201 * width]
+    with redrawn(large):
+        large.mouse.click(*centre(large, 3, 5))
+    assert large.evaluate(f"{CHANNEL}.answer.rows.items.length") > 0
+    truth = expected()
+    large.mouse.move(*centre(large, 0, 1))
+    top, _, left, _ = window(large)
+    said = large.locator(CARD).inner_text()
+    for place in (top, left + 1):
+        entry = truth.batch.entry[place]
+        assert f"#{entry + 1} a" in said
+        assert f"#{entry + 1} b" in said
+    term = number(re.search(r"term ([−\d.e]+)", said)[1])
+    value = truth.split.cells(np.array([top]), np.array([left + 1]))[0, 0]
+    assert term == pytest.approx(value, rel=1e-3)
+    # The way back, step by step and at once.
+    with redrawn(large):
+        large.click("#lp-large-back")
+    assert window(large) == [10 * width, 11 * width, 200 * width, 201 * width]
+    with redrawn(large):
+        large.locator(".lp-crumb", has_text="All").click()
+    assert window(large) is None
+
+
+def test_a_rectangle_is_dragged(large: Page) -> None:
+    from_x, from_y = centre(large, 20, 100)
+    to_x, to_y = centre(large, 59, 179)
+    with redrawn(large):
+        large.mouse.move(from_x, from_y)
+        large.mouse.down()
+        large.mouse.move(to_x, to_y, steps=5)
+        expect(large.locator("#large-large_map .lp-lasso")).to_be_visible()
+        large.mouse.up()
+    width = -(-FIRST.pairs // 256)
+    assert window(large) == [20 * width, 60 * width, 100 * width, 180 * width]
+    expect(large.locator("#large-large_map .lp-lasso")).to_be_hidden()
+
+
+def test_a_masked_block_is_not_entered(large: Page) -> None:
+    large.mouse.click(*centre(large, 200, 10))
+    assert window(large) is None
+
+
+def test_the_keyboard_walks_enters_and_returns(large: Page) -> None:
+    large.locator(MAP).focus()
+    spoken = large.locator("#large-large_map .lp-spoken")
+    large.keyboard.press("ArrowDown")  # the walk begins at the heaviest block
+    expect(spoken).to_contain_text("of all weight")
+    before = spoken.inner_text()
+    large.keyboard.press("ArrowUp")
+    assert spoken.inner_text() != before
+    with redrawn(large):
+        large.keyboard.press("Enter")
+    assert window(large) is not None
+    expect(spoken).to_contain_text("rows")
+    with redrawn(large):
+        large.keyboard.press("Backspace")
+    assert window(large) is None
+
+
+def test_a_heavy_term_is_shown_on_the_map(large: Page) -> None:
+    cell = large.evaluate(f"{CHANNEL}.details.heaviest[0].cell")
+    with redrawn(large):
+        large.locator("#large-large_terms tbody tr").first.click()
+    top, bottom, left, right = window(large)
+    assert top <= cell[0] < bottom
+    assert left <= cell[1] < right
+
+
+def test_the_map_as_a_table(large: Page) -> None:
+    large.locator("#large-large_map .lp-button", has_text="As a table").click()
+    rows = large.locator("#large-large_map tbody tr:visible")
+    expect(rows).to_have_count(20)
+    with redrawn(large):
+        rows.first.click()
+    assert window(large) is not None
+
+
+# ---- The address -------------------------------------------------------------------------------
+
+
+def test_the_address_brings_everything_back(large: Page, new_page, server: Server) -> None:
+    with redrawn(large):
+        large.select_option("#lp-large-loss", "weighted_cosent")
+    with redrawn(large):
+        large.locator("input.lp-number").first.fill("7")
+    with redrawn(large):
+        large.mouse.click(*centre(large, 30, 150))
+    large.wait_for_function("location.hash.includes('window')")
+    again = opened_page(new_page(), server.address, large.evaluate("location.hash"))
+    for what in ("asked", "window"):
+        assert again.evaluate(f"{CHANNEL}.{what}") == large.evaluate(f"{CHANNEL}.{what}")
+    assert figure(again, "loss") == figure(large, "loss")
+    assert again.locator("#lp-large-loss").input_value() == "weighted_cosent"
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("#loss=none", "is not offered"),
+        ("#window=5-2-0-1", "lies outside"),
+        ("#window=a-b", "window"),
+        ("#p.scale=-4", "scale is -4"),
+        ("#pairs=1e9", "at most 1,048,576 pairs"),
+        ("#source=file&file=00000000000000000000000000000000&name=mine.csv", "“mine.csv”"),
+        ("#source=explore&link=9.x", "link"),
+    ],
+)
+def test_an_address_that_cannot_be_opened_says_why(new_page, server, place, said) -> None:
+    page = new_page()
+    page.goto(f"{server.address}/large{place}")
+    expect(page.locator(PROBLEM)).to_contain_text(said)
+
+
+# ---- Losses and sources ------------------------------------------------------------------------
+
+
+def test_a_loss_that_takes_fewer_pairs_says_so_and_helps(large: Page) -> None:
+    large.select_option("#lp-large-loss", "info_nce")
+    expect(large.locator(PROBLEM)).to_contain_text("16,384")
+    large.locator("input[data-parameter=random-pairs] >> xpath=.. >> input.lp-number").fill("500")
+    expect(large.locator(PROBLEM)).to_be_hidden()
+    large.wait_for_function(f"{CHANNEL}.answer.rows.name === 'query'")
+    assert colours(large) > 50
+
+
+def upload(page: Page, name: str, text: str) -> None:
+    page.click("button#lp-large-file")
+    page.set_input_files(
+        "input#lp-large-file", {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
+    )
+
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def scored(count: int) -> str:
+    stream = np.random.RandomState(0)
+    rows = [
+        f"{HOSTILE} {k},second {k},{k % 5},{0.1 * (k % 5) + stream.normal() / 5:.4f}"
+        for k in range(count)
+    ]
+    return "\n".join(["sentence1,sentence2,label,similarity", *rows])
+
+
+def test_a_file_with_similarities_needs_no_encoder(large: Page) -> None:
+    upload(large, "scored.csv", scored(3000))
+    large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 3000")
+    expect(large.locator("#large-large_controls")).to_contain_text("scored.csv: 3,000 pairs")
+    large.wait_for_function(f"{CHANNEL}.details")
+    large.fill("#lp-large-search", "second 2999")
+    found = large.locator("#large-large_pairs tbody tr")
+    expect(found).to_have_count(1)
+    assert HOSTILE in found.inner_text()  # as text, and nothing ran
+    assert large.locator("#large-large_pairs img").count() == 0
+
+
+@pytest.mark.encoder
+def test_encoding_can_be_stopped_and_goes_on(large: Page) -> None:
+    rows = [f"word {k} here,word {k + 1} there,{k % 4}" for k in range(4000)]
+    upload(large, "long.csv", "\n".join(["sentence1,sentence2,score", *rows]))
+    expect(large.locator(UNDERWAY)).to_contain_text("Encoding", timeout=30_000)
+    large.wait_for_function(
+        "() => /[1-9][\\d,]* of 4,000/.test(document.querySelector('.lp-underway').innerText)",
+        timeout=60_000,
+    )
+    large.click("#lp-stop")
+    expect(large.locator(PROBLEM)).to_contain_text("Stopped")
+    expect(large.locator(UNDERWAY)).to_be_hidden()
+    large.locator(f"{PROBLEM} button").click()
+    expect(large.locator(UNDERWAY)).to_contain_text("of 4,000", timeout=30_000)
+    done = int(re.search(r"([\d,]+) of", large.locator(UNDERWAY).inner_text())[1].replace(",", ""))
+    assert done > 0  # not from the beginning
+    large.click("#lp-stop")
+
+
+def test_the_batch_of_the_explore_page(new_page, server: Server) -> None:
+    page = new_page()
+    page.goto(server.address)
+    page.wait_for_function("location.hash.length > 2")
+    loss = page.evaluate("window.LossPrism.channel().picture.figures.loss")
+    page.locator(".lp-pages a", has_text="Large batch").click()
+    page.wait_for_function(f"window.LossPrism && {CHANNEL}.details")
+    page.click("#lp-large-explore")
+    page.get_by_role("button", name="Open this batch").click()
+    page.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 24")
+    assert number(figure(page, "loss")) == pytest.approx(loss, rel=1e-4)
+
+
+# ---- The table of all pairs --------------------------------------------------------------------
+
+
+def test_the_table_is_sorted_searched_and_turned(large: Page) -> None:
+    rows = large.locator("#large-large_pairs tbody tr")
+
+    def column(place: int) -> list[float]:
+        texts = rows.locator(f"td:nth-child({place})").all_inner_texts()
+        return [number(text.replace("#", "").replace(",", "")) for text in texts]
+
+    def redone(act: Callable[[], None]) -> None:
+        body = large.locator("#large-large_pairs tbody")
+        before = body.get_attribute("data-drawn")
+        act()
+        expect(body).not_to_have_attribute("data-drawn", before)
+
+    assert column(5) == sorted(column(5))
+    assert column(5)[0] < 0
+    redone(lambda: large.locator("#large-large_pairs th[data-column=score] button").click())
+    assert column(4) == sorted(column(4), reverse=True)
+    highest = column(4)
+    redone(lambda: large.click("#lp-large-next"))
+    assert max(column(4)) <= min(highest)
+    redone(lambda: large.fill("#lp-large-search", "label = 3"))
+    assert set(column(3)) == {3}
+    redone(lambda: large.fill("#lp-large-search", "#777"))
+    assert column(1) == [777]
+    redone(lambda: large.fill("#lp-large-search", "no such words"))
+    expect(large.locator("#large-large_pairs")).to_contain_text("0 pairs")
+
+
+def test_both_languages_and_a_telephone(new_page, server: Server) -> None:
+    page = opened_page(new_page(width=390, height=800, locale="zh-CN"), server.address)
+    seen = page.evaluate("document.body.innerText")
+    assert "大批次" in seen
+    assert not re.search(r"\blarge\.[a-z_.]+", seen)  # no key without its words
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.click("#lp-language")
+    expect(page.locator("#large-large_terms h2")).to_have_text("Heaviest terms")

@@ -1,0 +1,148 @@
+"""On a projector: everything larger, the sidebar in a drawer; and a page that keeps still."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.reading import (
+    CANVAS,
+    CHANNEL,
+    cell_centre,
+    hover_cell,
+    redrawn,
+    slider,
+    visit,
+)
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+SIDE = "#lp-side"
+
+
+def height(page: Page, selector: str) -> float:
+    return page.locator(selector).first.bounding_box()["height"]
+
+
+def presenting(page: Page) -> bool:
+    return page.evaluate("document.body.classList.contains('lp-presenting')")
+
+
+def test_everything_grows_and_the_sidebar_goes(page: Page) -> None:
+    texts = ("#main-figures h1", "#main-figures .lp-about", "#main-derivation .lp-why")
+    before = [height(page, text) for text in texts]
+    page.click("#lp-present")
+    expect(page.locator(SIDE)).to_be_hidden()
+    after = [height(page, text) for text in texts]
+    assert all(large > 1.3 * small for small, large in zip(before, after, strict=True))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    # As sharp as the screen allows: a pixel of the canvas for a pixel of the screen.
+    page.wait_for_function(
+        """(selector) => {
+          const canvas = document.querySelector(selector);
+          return Math.abs(canvas.width - canvas.getBoundingClientRect().width) <= 2;
+        }""",
+        arg=CANVAS,
+    )
+
+
+def test_cells_are_still_found_under_the_pointer(page: Page) -> None:
+    page.click("#lp-present")
+    expect(page.locator(SIDE)).to_be_hidden()
+    hover_cell(page, 4, 20)
+    shown = page.evaluate(f"{CHANNEL}.picture.shown")
+    expected = [shown["row_axis"]["items"][4], shown["column_axis"]["items"][20]]
+    assert page.evaluate(f"{CHANNEL}.pointed.cell") == expected
+    x, y = cell_centre(page, 4, 20)
+    frame = page.locator("#main-matrix .lp-cell:not(.lp-pin)").bounding_box()
+    assert frame["x"] < x < frame["x"] + frame["width"]
+    assert frame["y"] < y < frame["y"] + frame["height"]
+    # A drag marks the part that is looked at next.
+    page.mouse.move(*cell_centre(page, 2, 2))
+    page.mouse.down()
+    page.mouse.move(*cell_centre(page, 9, 9), steps=4)
+    lasso = page.locator("#main-matrix .lp-lasso").bounding_box()
+    assert lasso["x"] == pytest.approx(cell_centre(page, 2, 2)[0], abs=3)
+    assert lasso["x"] + lasso["width"] == pytest.approx(cell_centre(page, 9, 9)[0], abs=4)
+    page.mouse.up()
+
+
+def test_the_controls_are_in_a_drawer(page: Page) -> None:
+    page.click("#lp-present")
+    drawer = page.locator("#lp-drawer")
+    expect(drawer).to_have_attribute("aria-expanded", "false")
+    drawer.click()
+    expect(drawer).to_have_attribute("aria-expanded", "true")
+    expect(page.locator(SIDE)).to_be_visible()
+    with redrawn(page):
+        slider(page, "scale")[1].fill("5")
+    # Esc goes back one thing at a time.
+    page.keyboard.press("Escape")
+    expect(page.locator(SIDE)).to_be_hidden()
+    assert presenting(page)
+    page.keyboard.press("Escape")
+    assert not presenting(page)
+    expect(page.locator(SIDE)).to_be_visible()
+
+
+def test_esc_on_the_matrix_takes_the_pin_first(page: Page) -> None:
+    page.click("#lp-present")
+    expect(page.locator(SIDE)).to_be_hidden()
+    page.mouse.click(*cell_centre(page, 3, 3))
+    expect(page.locator("#main-matrix .lp-pin")).to_be_visible()
+    page.locator(CANVAS).focus()
+    page.keyboard.press("Escape")
+    expect(page.locator("#main-matrix .lp-pin")).to_be_hidden()
+    assert presenting(page)
+    page.keyboard.press("Escape")
+    assert not presenting(page)
+
+
+def test_it_is_entered_by_keyboard_and_remembered(page: Page, server: Server) -> None:
+    page.keyboard.press("Alt+KeyP")
+    assert presenting(page)
+    visit(page, server.address)
+    assert presenting(page)
+    page.click("#lp-leave")
+    visit(page, server.address)
+    assert not presenting(page)
+
+
+def test_nothing_moves_for_those_who_asked_for_stillness(browser: Browser, server: Server) -> None:
+    context = browser.new_context(reduced_motion="reduce")
+    page = visit(context.new_page(), server.address)
+    page.evaluate("document.querySelector('#lp-present').click()")
+    moving = page.evaluate(
+        """() => Array.from(document.querySelectorAll("#lp-page, #lp-page *, .lp-present-bar *"))
+          .filter((one) => {
+            const { transitionDuration, animationName, scrollBehavior } = getComputedStyle(one);
+            const lasts = transitionDuration.split(",").some((part) => parseFloat(part) > 0);
+            return lasts || animationName !== "none" || scrollBehavior === "smooth";
+          }).map((one) => one.className || one.id || one.tagName)"""
+    )
+    assert moving == []
+    context.close()
+
+
+def test_whatever_has_the_focus_shows_it(page: Page) -> None:
+    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+    page.wait_for_selector("#main-sweep path.lp-curve")
+    page.locator("#lp-language").focus()
+    seen: list[str] = []
+    for _ in range(90):
+        page.keyboard.press("Tab")
+        name, shown = page.evaluate(
+            """() => {
+              const one = document.activeElement;
+              const name = `${one.tagName}.${one.className}#${one.id}`;
+              const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(one);
+              const outlined = outlineStyle !== "none" && parseFloat(outlineWidth) >= 1;
+              return [name, one === document.body || outlined || boxShadow !== "none"];
+            }"""
+        )
+        assert shown, f"no focus seen on {name}, after {seen[-3:]}"
+        seen.append(name)
+    # It came by every kind of thing.
+    for kind in ("lp-figure", "lp-steps", "lp-tab", "CANVAS", "lp-sort", "TR", "SUMMARY", "INPUT"):
+        assert any(kind in name for name in seen), (kind, seen)

@@ -1,0 +1,72 @@
+"""The figures of held-out pairs, against libraries and against counting."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from explorer.lab.training.measure import (
+    HeldOut,
+    area_under_curve,
+    bands_of,
+    best_accuracy,
+    geometry,
+    live_sample,
+)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_accuracy_and_area_by_counting(seed):
+    draw = np.random.default_rng(seed)
+    scores = draw.integers(0, 8, 20) / 8  # with ties
+    labels = draw.integers(0, 2, 20).astype(float)
+    labels[:2] = 0, 1
+    accuracy, bound = best_accuracy(scores, labels)
+    assert accuracy == np.mean((scores > bound) == (labels == 1)) or accuracy == np.mean(
+        (scores >= bound) == (labels == 1)
+    )
+    tried = [np.mean((scores >= t) == (labels == 1)) for t in [*scores, 2]]
+    assert accuracy == pytest.approx(max(tried))
+    pairs = itertools.product(scores[labels == 1], scores[labels == 0])
+    counted = np.mean([(a > b) + 0.5 * (a == b) for a, b in pairs])
+    assert area_under_curve(scores, labels) == pytest.approx(counted)
+
+
+def held_out(pairs, threshold=0.5):
+    return HeldOut.of(pairs, bands_of([label for *_, label in pairs]), threshold)
+
+
+def test_geometry_at_its_landmarks():
+    pairs = [("a", "b", 1.0), ("c", "d", 1.0)]
+    alike = geometry(torch.tensor([[1.0, 0.0]] * 4), held_out(pairs))
+    assert alike["mean_cosine"] == pytest.approx(1)
+    assert alike["effective_rank"] == pytest.approx(1)
+    assert alike["uniformity"] == pytest.approx(0)
+    assert alike["alignment"] == 0
+    apart = geometry(torch.eye(4), held_out(pairs))
+    assert apart["mean_cosine"] == 0
+    assert apart["effective_rank"] == pytest.approx(4)
+    assert apart["uniformity"] == pytest.approx(-4)  # every squared distance is 2
+    assert apart["alignment"] == pytest.approx(2)
+
+
+def test_bands_hold_every_label_once():
+    labels = [draw * 5 for draw in np.random.default_rng(0).random(200)]
+    bands = bands_of(labels)
+    assert all(sum(low <= label <= high for low, high in bands) == 1 for label in labels)
+    assert bands_of([0, 1, 1, 0]) == ((0, 0), (1, 1))
+
+
+def test_no_sentence_stands_twice_in_the_probe_batch():
+    draw = random.Random(0)
+    pairs = [(f"a{draw.randrange(60)}", f"b{i}", float(i % 2)) for i in range(300)]
+    chosen, probe = live_sample(pairs, 0)
+    assert len(chosen) == 128
+    assert 0 < probe <= 64
+    sentences = [text for pair in chosen[:probe] for text in pair[:2]]
+    assert len(set(sentences)) == len(sentences)
+    assert set(chosen) <= set(pairs)

@@ -1,0 +1,206 @@
+"""Runs in processes of their own: killed and resumed, paused, stopped, queued."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import time
+
+import pytest
+
+from explorer.lab.training import worker
+from explorer.lab.training.data import Corpus
+from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.runs import estimate
+from explorer.problem import Problem
+from tests.explorer.lab.training.conftest import corpus
+
+PLAN = {"encoder": SCRATCH, "dimension": 8, "batch_size": 8, "evaluations": 4}
+
+
+def until(runs, name, holds, seconds=90):
+    """The status of a run once something holds for it."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        status = runs.status(name)
+        if holds(status):
+            return status
+        time.sleep(0.02)
+    raise AssertionError(f"still {status['state']} at step {status['step']}: {status['problem']}")
+
+
+def test_a_killed_run_resumes_to_the_same_figures(bert, runs):
+    """Dropout, a classifier of the loss's own, the order of the data: all as if never killed."""
+    plan = TrainingPlan(
+        encoder=bert,
+        loss="multitask_cosent",
+        steps=150,
+        batch_size=8,
+        evaluations=5,
+        learning_rate=0.01,
+        checkpoint_seconds=0.1,
+    )
+    whole = runs.start(plan, corpus())
+    killed = runs.start(plan, corpus())
+    assert runs.wait(whole, 120)["state"] == "finished"
+    until(runs, killed, lambda s: s["step"] >= 20 and _checkpointed(runs, killed))
+    os.kill(runs.folder(killed).state["process"], signal.SIGKILL)
+    status = until(runs, killed, lambda s: s["state"] not in ("training", "loading"))
+    assert status["state"] == "interrupted"
+    assert status["problem"]["key"] == "problem.training_interrupted"
+    reached = status["step"]
+    assert reached < 150
+    runs.resume(killed)
+    assert runs.wait(killed, 120)["state"] == "finished"
+    one, other = runs.status(whole)["summary"], runs.status(killed)["summary"]
+    assert one["loss"] == other["loss"]
+    assert one["after"] == other["after"]
+    losses = [
+        [r["loss"] for r in runs.history(name) if r["kind"] == "step"] for name in (whole, killed)
+    ]
+    assert losses[0] == losses[1]
+    records = runs.status(killed)["records"]
+    again = [r["step"] for r in records if r["kind"] == "step"]
+    resumed = next(r["step"] for r in records if r["kind"] == "resumed")
+    assert 0 < resumed <= reached
+    assert len(again) >= 150
+    with pytest.raises(Problem, match="has finished"):
+        runs.resume(killed)
+
+
+def _checkpointed(runs, name):
+    return runs.folder(name).last_checkpoint() is not None
+
+
+def test_pause_queue_stop_and_resume(runs):
+    plan = TrainingPlan(**PLAN, steps=100_000)
+    first = runs.start(plan, corpus())
+    second = runs.start(TrainingPlan(**PLAN, steps=5), corpus())
+    third = runs.start(TrainingPlan(**PLAN, steps=5), corpus())
+    until(runs, first, lambda s: s["step"] > 3)
+    positions = [runs.status(name)["queue_position"] for name in (first, second, third)]
+    assert positions == [0, 1, 2]
+    assert runs.status(second)["state"] == "queued"
+    runs.pause(first)
+    paused = until(runs, first, lambda s: s["state"] == "paused")
+    time.sleep(0.3)
+    later = runs.status(first, paused["offset"])
+    assert later["step"] == paused["step"]
+    assert later["seconds_left"] > 0
+    with pytest.raises(Problem, match="is paused"):
+        runs.delete(first)
+    runs.resume(first)
+    until(runs, first, lambda s: s["step"] > paused["step"])
+    runs.stop(third)  # it leaves the queue without having trained
+    until(runs, third, lambda s: s["state"] == "stopped")
+    runs.stop(first)
+    stopped = runs.wait(first, 60)
+    assert stopped["state"] == "stopped"
+    assert 0 < stopped["summary"]["steps"] < 100_000
+    assert (runs.folder(first).model / "modules.json").exists()
+    assert runs.wait(second, 60)["state"] == "finished"
+    kinds = {record["kind"] for record in runs.history(first)}
+    assert {"paused", "continued", "checkpoint"} <= kinds
+    runs.delete(first)
+    assert first not in [status["id"] for status in runs.listed()]
+    with pytest.raises(Problem, match="no run called"):
+        runs.status(first)
+
+
+def test_deltas_add_up_to_the_log(runs):
+    name = runs.start(TrainingPlan(**PLAN, steps=400), corpus())
+    gathered, offset = [], 0
+    while runs.status(name)["state"] not in ("finished", "failed"):
+        status = runs.status(name, offset)
+        gathered, offset = gathered + status["records"], status["offset"]
+    gathered += runs.status(name, offset)["records"]
+    assert gathered == runs.status(name)["records"]
+    assert [r["step"] for r in gathered if r["kind"] == "step"] == list(range(1, 401))
+
+
+def test_an_estimate_trains_two_steps_and_leaves_nothing(bert, tmp_path):
+    rows = tuple((a, b, str(label)) for a, b, label in corpus().train)
+    from explorer.lab.training.plan import TrainingData
+
+    found = estimate(
+        TrainingPlan(data=TrainingData(source="rows", rows=rows), encoder=bert, epochs=3), "cpu"
+    )
+    assert found["steps"] == 3 * (58 // 16)
+    assert 0 < found["seconds_per_step"] < found["seconds"] < 60
+
+
+def test_a_full_disk_ends_the_run_with_a_sentence(runs, monkeypatch):
+    from explorer.lab.training.recorder import Recorder
+
+    def full(self):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Recorder, "flush", full)
+    run = runs.prepare(TrainingPlan(**PLAN, steps=5), corpus())
+    run.take_ticket(os.getpid())
+    assert worker.work(run) == 1
+    status = runs.status(run.name)
+    assert status["state"] == "failed"
+    assert status["problem"]["key"] == "problem.training_disk_full"
+    assert str(run.path) in status["problem"]["values"]["folder"]
+
+
+def test_a_folder_that_is_no_encoder_is_refused_at_once(runs, tmp_path):
+    (tmp_path / "notes.txt").write_text("no model", encoding="utf-8")
+    with pytest.raises(Problem, match="holds no model"):
+        runs.start(TrainingPlan(encoder=str(tmp_path)), corpus())
+    assert runs.listed() == []
+
+
+def test_a_root_that_cannot_be_written_is_said(tmp_path):
+    from explorer.lab.training.runs import Runs
+
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(Problem, match="--runs"):
+        Runs(tmp_path / "file" / "runs").start(TrainingPlan(**PLAN), corpus())
+
+
+@pytest.mark.parametrize("name", ["../x", "", "a/b", None, "nowhere"])
+def test_names_from_strangers(name, runs):
+    with pytest.raises(Problem, match="no run called"):
+        runs.status(name)
+
+
+def test_a_crash_at_any_byte_of_the_log_loses_that_line_only(tmp_path):
+    run = RunFolder(tmp_path)
+    run.log.write_bytes(b'{"kind":"step","step":1}\n{"kind":"step","st')
+    assert [r["step"] for r in run.history()] == [1]
+    run.mend_log()
+    with run.log.open("a") as file:
+        file.write('{"kind":"step","step":2}\n')
+    assert [r["step"] for r in run.history()] == [1, 2]
+
+
+def test_records_beyond_a_resumed_step_do_not_count(tmp_path):
+    run = RunFolder(tmp_path)
+    records = [{"kind": "step", "step": step, "loss": step} for step in (1, 2, 3)]
+    records += [{"kind": "resumed", "step": 1}, {"kind": "step", "step": 2, "loss": 9}]
+    run.log.write_text("".join(f"{json.dumps(r)}\n" for r in records), encoding="utf-8")
+    steps = [(r["step"], r["loss"]) for r in run.history() if r["kind"] == "step"]
+    assert steps == [(1, 1), (2, 9)]
+
+
+def test_a_half_written_checkpoint_is_not_continued_from(tmp_path):
+    run = RunFolder(tmp_path)
+    for step, whole in ((5, True), (10, True), (15, False)):
+        folder = run.checkpoints / f"checkpoint-{step}"
+        folder.mkdir(parents=True)
+        if whole:
+            (folder / "whole").touch()
+    assert run.last_checkpoint()[1] == 10
+
+
+def test_the_corpus_is_kept_to_the_letter(tmp_path):
+    run = RunFolder(tmp_path)
+    pairs = (("line\u2028break", 'tab\tand "quote"', 0.1), ("中文", "🙂\n", 3.0))
+    run.write_pairs("train.jsonl", pairs)
+    assert tuple(run.read_pairs("train.jsonl")) == pairs
+    assert Corpus(pairs, ()).labels == [0.1, 3.0]

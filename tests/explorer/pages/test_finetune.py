@@ -1,0 +1,158 @@
+"""What the Fine-tune page asks the server: plans from strangers, files by token, answers."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+
+import pytest
+
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.pages import finetune
+from explorer.problem import Problem
+from explorer.scenario import Data, Scenario
+from explorer.sources import textbook
+from explorer.sources.practice import PRACTICE, practice_pairs
+from losses import LOSSES
+
+FIRST = finetune.page_data()["first"]
+
+
+def asked(**data: object) -> dict[str, object]:
+    return {**FIRST, "data": {**FIRST["data"], **data}}
+
+
+@pytest.fixture
+def uploads(tmp_path, monkeypatch):
+    monkeypatch.setattr(finetune, "UPLOADS", tmp_path)
+    return tmp_path
+
+
+def hand_in(text: str, **more: object) -> dict[str, object]:
+    content = base64.b64encode(text.encode()).decode()
+    return finetune._hand_in({"name": "pairs.csv", "content": content, **more})
+
+
+def test_the_first_plan_is_one_that_can_start():
+    plan = finetune._plan(FIRST)
+    assert plan == dataclasses.replace(TrainingPlan(), steps=finetune.FIRST_STEPS, data=plan.data)
+    found = finetune._check({"plan": FIRST})
+    assert found["refused"] is None
+    assert found["train"] + found["held_out"] == len(practice_pairs(plan.data.name))
+    assert found["steps"] == finetune.FIRST_STEPS
+
+
+def test_the_quick_plan_fits_into_the_first():
+    plan = finetune._plan({**FIRST, **finetune.page_data()["quick"]})
+    assert plan.encoder == SCRATCH
+    assert plan.loss == FIRST["loss"]
+
+
+@pytest.mark.parametrize("name", PRACTICE)
+def test_practice_becomes_rows(name):
+    data = finetune._plan(asked(source="practice", practice=name)).data
+    assert (data.source, data.name) == ("rows", name)
+    first, second, label = practice_pairs(name)[0]
+    assert data.rows[0][:2] == (first, second)
+    assert float(data.rows[0][2]) == label
+
+
+def test_a_link_of_explore_becomes_its_rows():
+    rows = (("A cat.", "A dog.", "0.25"), ("A bird.", "Some bird.", "1"))
+    link = Scenario(data=Data(source="table", rows=rows, file="mine.csv")).to_link()
+    data = finetune._plan(asked(source="link", link=f"http://127.0.0.1:7860/#{link}")).data
+    assert (data.rows, data.name) == (rows, "mine.csv")
+    example = Scenario(data=Data(example="nli_triplets")).to_link()
+    data = finetune._plan(asked(source="link", link=example)).data
+    assert len(data.rows) == len(textbook.load_example("nli_triplets"))
+
+
+@pytest.mark.parametrize(
+    ("data", "key"),
+    [
+        ({"source": "link", "link": ""}, "training_no_link"),
+        ({"source": "link", "link": "1.@@"}, "link_damaged"),
+        ({"source": "file"}, "training_no_file"),
+        ({"source": "file", "file": "../../etc/passwd"}, "scenario_entry"),
+        ({"source": "file", "file": "0" * 32}, "training_file_gone"),
+        ({"source": "hub", "hub": " "}, "training_no_hub_id"),
+        ({"source": "rows"}, "scenario_entry"),
+        ({"source": "practice", "practice": "no such"}, "scenario_entry"),
+    ],
+)
+def test_data_that_is_not_there_is_named(uploads, data, key):
+    with pytest.raises(Problem) as raised:
+        finetune._plan(asked(**data))
+    assert raised.value.key == f"problem.{key}"
+
+
+def test_no_code_of_a_strangers_is_run():
+    plan = finetune._plan({**FIRST, "own_loss": "/tmp/evil.py:evil"})
+    assert plan.own_loss == ""
+
+
+def test_a_loss_of_ones_own_goes_along(tmp_path):
+    from explorer.own_loss import add_own_loss
+
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "def gap(scores, labels):\n    loss = ((scores - labels) ** 2).mean()\n    return loss\n"
+    )
+    spec = add_own_loss(f"{path}:gap")
+    try:
+        assert finetune._plan({**FIRST, "loss": spec.name}).own_loss == f"{path}:gap"
+    finally:
+        del LOSSES[spec.name]
+
+
+def test_a_file_is_handed_in_and_read_by_its_token(uploads):
+    rows = "".join(f"This is {i},That is {i},{i % 3}\n" for i in range(20))
+    found = hand_in(f"sentence1,sentence2,score\n{rows}")
+    assert found["used"] == 20
+    assert finetune._plan(asked(source="file", **found_in(found))).data.file == str(
+        uploads / found["file"]
+    )
+    checked = finetune._check({"plan": asked(source="file", **found_in(found))})
+    assert checked["labels"] == [0.0, 2.0, 3]
+
+
+def found_in(answer: dict) -> dict[str, object]:
+    return {"file": answer["file"], "name": answer["name"]}
+
+
+def test_columns_that_are_not_recognised_are_offered(uploads):
+    rows = "".join(f"{i},This {i},That {i},{i % 3},{i % 2}\n" for i in range(20))
+    found = hand_in(f"a,b,c,d,e\n{rows}")
+    assert found["problem"]["key"] == "problem.columns_not_recognised"
+    assert list(found["columns"]) == ["a", "b", "c", "d", "e"]
+    chosen = {"first": "b", "second": "c", "score": "d"}
+    assert hand_in(f"a,b,c,d,e\n{rows}", columns=chosen)["used"] == 20
+
+
+def test_which_losses_can_learn_and_why_the_others_cannot():
+    found = finetune._check({"plan": {**FIRST, "kind": "cross", "loss": "info_nce"}})
+    assert found["refused"]["key"] == "problem.training_needs_vectors"
+    assert found["losses"]["info_nce"] == found["refused"]
+    assert found["losses"]["cosent"] is None
+    assert set(found["losses"]) == set(LOSSES)
+
+
+def test_the_figures_of_the_source_with_their_means():
+    printed = finetune.page_data()["source"]
+    for figure in ("spearman", "accuracy"):
+        for row in printed[figure]:
+            *values, mean = row["values"]
+            assert len(values) == len(printed["sets"])
+            assert mean == pytest.approx(sum(values) / len(values), abs=0.006)
+
+
+def test_too_many_runs_at_once_are_refused():
+    with pytest.raises(Problem) as raised:
+        finetune._start({"plans": [FIRST] * (finetune.MOST_AT_ONCE + 1)})
+    assert raised.value.key == "problem.training_many"
+
+
+@pytest.mark.parametrize("what", ["kill", None, "__init__"])
+def test_only_known_words_steer(what):
+    with pytest.raises(Problem):
+        finetune._steer({"run": "any", "what": what})
