@@ -104,7 +104,7 @@ READ = """() => {
   }
   for (const name of ["title", "aria-label", "placeholder", "alt"]) {
     for (const one of document.querySelectorAll(`.lp [${name}]:not(code):not(canvas)`)) {
-      put(one.getAttribute(name));
+      if (one.checkVisibility()) put(one.getAttribute(name));
     }
   }
   return [...told];
@@ -113,7 +113,16 @@ READ = """() => {
 NAMES = {
     *("LossPrism", "English", "Hub", "CSV", "TSV", "JSONL", "Parquet", "SVG", "PNG", "MB", "ms"),
     *("CPU", "Python", "Pearson", "Spearman", "Kolmogorov", "Smirnov", "losses", "eq"),
-    *("sentence-transformers", "all-MiniLM-L6-v2", "NaN", "UTF", "pairs.csv", "score", "Alt"),
+    *(
+        "sentence-transformers",
+        "all-MiniLM-L6-v2",
+        "NaN",
+        "UTF",
+        "pairs.csv",
+        "score",
+        "Alt",
+        "MRR",
+    ),
 }
 
 
