@@ -153,6 +153,7 @@
         change: (v) => setRandom(name, v), name: `random-${name}`,
       });
       control.element.querySelector(".lp-name span").dataset.say = `random.${name}`;
+      for (const input of control.element.querySelectorAll("input")) input.dataset.title = `random.${name}`;
       randomSliders.push([name, control]);
       return control.element;
     };
