@@ -15,7 +15,7 @@ from losses.floors import least_binary, least_in_batch, simplex_gap
 from losses.gather import gathered
 from losses.geometry import cosine, cosine_matrix, unit
 from losses.reductions import log1p_sum_exp, mean_of, softplus
-from losses.reductions.classes import several_positives
+from losses.reductions.classes import is_small, several_positives
 from losses.reductions.gradient import with_gradient
 from losses.reductions.tiled import (
     Directions,
@@ -207,7 +207,10 @@ def nt_xent_of_classes(
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
 
-    return with_gradient(several_positives, _of_classes_again, embeddings, classes, temperature)
+    given = (embeddings, classes, temperature)
+    if is_small(len(embeddings), embeddings, side=48):
+        return _of_classes_again(*given)
+    return with_gradient(several_positives, _of_classes_again, *given)
 
 
 def _of_classes_again(embeddings, classes, temperature):

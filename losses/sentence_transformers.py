@@ -30,7 +30,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize, pad
 
 from losses import LOSSES, LossSpec, geometry
-from losses.modules import module_name
+from losses.modules import EXTRA, module_name
 
 # What a score for each pair and its label suffice for.
 FROM_SCORES = frozenset(
@@ -114,7 +114,8 @@ class TrainingLoss(nn.Module):
         label_range: the labels that count as 0 and as 1.
         extra_negatives: whether the other pairs' second sentences serve as negatives.
         convention: the loss as another library defines it; see `LossSpec.conventions`.
-        **settings: the parameters of the loss.
+        **settings: the parameters of the loss, and `gather` where it has that, to compare with
+            the batches of all devices.
     """
 
     name: str
@@ -133,8 +134,10 @@ class TrainingLoss(nn.Module):
         ours = LOSSES[self.name]
         self.model = model
         self.spec = ours.under(convention)
-        defined_elsewhere = self.spec.definition is not ours.definition
-        self.function = self.spec.definition if defined_elsewhere else ours.function
+        self.function = ours.function
+        if self.spec.definition is not ours.definition:  # another library's, fast if it can be
+            fast = {other.name: other.function for other in ours.conventions}[convention]
+            self.function = fast or self.spec.definition
         self.convention = convention
         self.threshold, self.label_range = threshold, tuple(label_range)
         self.extra_negatives = extra_negatives
@@ -146,8 +149,9 @@ class TrainingLoss(nn.Module):
             p.name: p.default if self.convention else named[p.name].default
             for p in self.spec.parameters
         }
+        extra = [name for name in EXTRA if name in named]
         for name in chosen:
-            if name not in defaults:
+            if name not in defaults and name not in extra:
                 said = ", ".join(defaults) or "none"
                 raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has: {said}")
         return {**defaults, **chosen}

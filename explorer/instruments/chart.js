@@ -169,7 +169,8 @@
 
   function nearest(clientX) {
     const box = svg.getBoundingClientRect();
-    const wanted = span[0] + ((clientX - box.left - LEFT) / (box.width - LEFT - RIGHT)) * (span[1] - span[0]);
+    const across = (clientX - box.left) * (width / box.width); // the page may be enlarged
+    const wanted = span[0] + ((across - LEFT) / (width - LEFT - RIGHT)) * (span[1] - span[0]);
     const [one] = told().filter(({ x }) => x.length);
     if (!one) return null;
     const i = Math.max(0, place(one, wanted));

@@ -98,8 +98,7 @@
     }
     told.textContent = file.name;
     const content = await LossPrism.files.encoded(file);
-    let answer = null;
-    try { answer = await server.hand_in({ name: file.name, content, columns }); } catch { /* told below */ }
+    const answer = await server.hand_in({ name: file.name, content, columns });
     if (!answer || answer.error) { complain(failed, answer?.error ?? LossPrism.GONE); return; }
     complain(failed, answer.problem);
     if (!answer.problem) told.textContent = say("ui.file_read", answer);
@@ -143,6 +142,10 @@
     link: h("div.lp-panel", {}, worded("p.lp-note", "finetune.link_about"), labelled("finetune.link", link)),
     hub: h("div.lp-panel", {}, labelled("finetune.hub", hub), labelled("finetune.split", part)),
   };
+  for (const [name, panel] of Object.entries(panels)) {
+    Object.assign(panel, { id: `lp-finetune-panel-${name}`, role: "tabpanel" });
+    panel.setAttribute("aria-labelledby", `lp-finetune-source-${name}`);
+  }
   const share = slider({
     label: say("finetune.held_out_share"), low: 0.05, high: 0.5, step: 0.05, initial: facts.first.data.held_out_share,
     change: (value) => set({ data: { held_out_share: value } }), name: "held_out_share",
@@ -159,11 +162,12 @@
   const encoderName = h("input", { type: "text", id: "lp-finetune-encoder-name", spellcheck: false, onchange: () => set({ encoder: encoderName.value.trim() }) });
   const encoderField = labelled("ui.encoder_name", encoderName);
   const encoderAbout = note();
+  const encoderWrong = wrong();
   const kinds = tablist("finetune.kind", ["bi", "cross"], (kind) => set({ kind }));
 
   // ---- Loss --------------------------------------------------------------------------------
 
-  const lossChoice = h("select", { id: "lp-finetune-loss", onchange: () => set({ loss: lossChoice.value, convention: "", parameters: {} }) });
+  const lossChoice = h("select", { id: "lp-finetune-loss", "data-title": "ui.loss", onchange: () => set({ loss: lossChoice.value, convention: "", parameters: {} }) });
   const lossAbout = note();
   const lossWrong = wrong();
   const convention = h("select", { onchange: () => set({ convention: convention.value, parameters: {} }) });
@@ -271,7 +275,7 @@
 
   root.append(
     foldable("ui.data", sources.element, ...Object.values(panels), share.element, found, dataWrong),
-    foldable("ui.encoder", labelled("finetune.encoder", encoderChoice), encoderField, encoderAbout, kinds.element),
+    foldable("ui.encoder", labelled("finetune.encoder", encoderChoice), encoderField, encoderAbout, kinds.element, encoderWrong),
     foldable("ui.loss", lossChoice, lossWrong, lossAbout, conventionField, parameters, refusedBox),
     h("details.lp-fold", {}, worded("summary", "finetune.how"),
       h("div.lp-pair-of-fields", {}, numberBox("epochs"), numberBox("steps", 1), numberBox("batch_size", 1), numberBox("learning_rate")), rateNote,
@@ -321,10 +325,14 @@
   function tellChecked() {
     const { checked } = channel;
     if (!checked) return;
-    complain(dataWrong, checked.error);
+    // Each sentence stands where it can be put right.
+    const { error } = checked;
+    const of = /encoder|scratch/.test(error?.key) ? encoderWrong : /parameter|convention|loss/.test(error?.key) ? lossWrong : dataWrong;
+    for (const line of [dataWrong, encoderWrong]) complain(line, null);
     complain(lossWrong, checked.refused);
-    found.hidden = Boolean(checked.error);
-    if (!checked.error) {
+    if (error) complain(of, error);
+    found.hidden = Boolean(error);
+    if (!error) {
       const [low, high, count] = checked.labels;
       found.textContent = [say("finetune.found", { train: checked.train, held_out: checked.held_out, low: show(low), high: show(high), count }),
         checked.skipped ? say("finetune.left_out", { count: checked.skipped }) : "",

@@ -91,6 +91,7 @@
       box.hidden = !rows.length;
       if (rows.length) table.fill(rows);
     }
+    print();
   }
 
   // ---- The experiment of the source --------------------------------------------------------
@@ -110,11 +111,24 @@
   const experiment = h("details.lp-fold", {}, worded("summary", "finetune.source_title"), worded("p", "finetune.source_about"),
     h("div.lp-row.lp-wrap", {}, repeat, worded("span.lp-note", "finetune.repeat_about")), printed);
 
+  // What the shown cross-encoders reached under the two losses of the source, as further rows.
+  const SHORT = { binary_cross_entropy: "CE", cosent: "CoSENT" };
+  function repeated(figure) {
+    return (answer?.groups ?? []).flatMap(({ loss, runs: names, figures }) => {
+      const run = channel.runs.find(({ id }) => id === names[0]);
+      if (run?.kind !== "cross" || !SHORT[loss] || !figures[figure]) return [];
+      const { mean, spread: deviation } = figures[figure];
+      const value = `${(100 * mean).toFixed(2)}${deviation === null ? "" : ` ± ${(100 * deviation).toFixed(2)}`}`;
+      return [h("tr.lp-lit", {}, h("th", { scope: "row" }, `${encoderOf(run.plan)} + ${SHORT[loss]}`),
+        h("td", { colSpan: facts.source.sets.length + 1 }, say("finetune.here", { value, count: names.length })))];
+    });
+  }
+
   function print() {
     const { sets, citation } = facts.source;
     const head = (key) => h("tr", {}, h("th", { scope: "col" }, say(key)), [...sets, say("finetune.average")].map((set) => h("th", { scope: "col" }, set)));
     const row = ({ model, loss, values }) => h("tr", {}, h("th", { scope: "row" }, `${model} + ${loss}`), values.map((v) => h("td", {}, v.toFixed(2))));
-    const table = (figure) => h("table", {}, h("thead", {}, head(`finetune.${figure}`)), h("tbody", {}, facts.source[figure].map(row)));
+    const table = (figure) => h("table", {}, h("thead", {}, head(`finetune.${figure}`)), h("tbody", {}, facts.source[figure].map(row), repeated(figure)));
     printed.replaceChildren(h("div.lp-charts", {}, ["spearman", "accuracy"].map((figure) => h("div.lp-scroll", {}, table(figure)))),
       h("p.lp-note", {}, say("finetune.source_note", { citation })));
   }
@@ -132,5 +146,5 @@
   channel.on("runs", list);
   channel.on("shown", () => { list(); compare(); });
   channel.on("run", compare);
-  channel.on("language", () => { list(); tell(); print(); });
+  channel.on("language", () => { list(); tell(); });
 };

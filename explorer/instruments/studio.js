@@ -21,8 +21,7 @@
 
   // The answer, or null once the page has said what went wrong.
   async function ask(name, request) {
-    let answer = null;
-    try { answer = await server[name](request); } catch { /* the connection is gone */ }
+    const answer = await server[name](request);
     if (answer && !answer.error) return answer;
     channel.warn(answer?.error ?? GONE);
     return null;
@@ -44,8 +43,7 @@
     clearTimeout(due);
     due = setTimeout(async () => {
       const turn = (checking += 1);
-      let answer = null;
-      try { answer = await server.check({ plan: channel.plan }); } catch { /* told below */ }
+      const answer = await server.check({ plan: channel.plan });
       if (turn !== checking) return;
       channel.checked = answer ?? { error: GONE };
       channel.publish("checked");
@@ -103,8 +101,7 @@
     const list = Date.now() - listed > LIST_MS;
     if (wanted.length || list) {
       const offsets = Object.fromEntries(wanted.map((name) => [name, traces.get(name)?.offset ?? 0]));
-      let answer = null;
-      try { answer = await server.watch({ offsets, list }); } catch { /* told below */ }
+      const answer = await server.watch({ offsets, list });
       if (answer && !answer.error) take(answer, list);
       else channel.fail(answer?.error ?? GONE);
     }

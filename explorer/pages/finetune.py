@@ -134,6 +134,8 @@ def _plan(chosen: object) -> TrainingPlan:
     if not isinstance(chosen, dict) or not isinstance(chosen.get("data"), dict):
         raise Problem("scenario_entry", where="plan", value=str(chosen)[:60])
     plan = {name: value for name, value in chosen.items() if name not in ("data", "own_loss")}
+    if not str(plan.get("encoder", EMBEDDED)).strip():
+        raise Problem("training_no_encoder")
     spec = LOSSES.get(plan.get("loss"))
     if spec and spec.group == "own":
         plan["own_loss"] = f"{inspect.getfile(spec.function)}:{spec.function.__name__}"

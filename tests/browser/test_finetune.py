@@ -93,6 +93,17 @@ def finished(browser: Browser, studio: Server) -> str:
     return name
 
 
+def made_run(folder: Path, name: str, plan: TrainingPlan, **state: object) -> RunFolder:
+    """The folder of a run that has ended, without training one."""
+    run = RunFolder(folder / "runs" / f"20260101-000000-{name}")
+    run.path.mkdir(parents=True)
+    about = {"plan": plan.to_json(), "created": 1.8e9, "skipped": 0, "shared": 0}
+    run.write("config.json", about)
+    usual = {"state": "finished", "ticket": 1, "process": 1, "born": 0, "steps": plan.steps}
+    run.write("state.json", {**usual, **state})
+    return run
+
+
 # ---- One run ---------------------------------------------------------------------------------
 
 
@@ -254,6 +265,27 @@ def test_the_experiment_of_the_source_stands_beside(open_page: Callable[..., Pag
     expect(page.locator("#lp-finetune-repeat")).to_be_enabled()
 
 
+def test_a_repetition_joins_the_table_of_the_source(
+    open_page: Callable[..., Page], folder: Path
+) -> None:
+    names = []
+    for loss, reached in (("binary_cross_entropy", (0.80, 0.82)), ("cosent", (0.85, 0.85))):
+        for seed, spearman in enumerate(reached):
+            plan = TrainingPlan(kind="cross", loss=loss, seed=seed, steps=4)
+            run = made_run(folder, f"{loss}-{seed}", plan)
+            figures = {"spearman": spearman, "pearson": 0.5, "accuracy": 0.9, "auc": 0.9}
+            done = {"loss": 0.1, "steps_per_second": 1.0, "before": figures, "after": figures}
+            run.write("summary.json", done)
+            names.append(run.name)
+    page = open_page(f"#{','.join(names)}")
+    page.locator("summary", has_text="source's experiment").click()
+    here = page.locator(".lp-finetune_runs details tr.lp-lit")
+    expect(here).to_have_count(4)  # two losses, by Spearman and by accuracy
+    expect(here.nth(0)).to_contain_text("all-MiniLM-L6-v2 + CE")
+    expect(here.nth(0)).to_contain_text("81.00 ± 1.41 here, on the data of this run (2 seeds)")
+    expect(here.nth(1)).to_contain_text("85.00 ± 0.00")
+
+
 # ---- What one takes away ---------------------------------------------------------------------
 
 
@@ -307,6 +339,23 @@ def test_an_impossible_combination_is_answered_by_a_sentence(
     expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
 
 
+def test_each_sentence_stands_where_it_can_be_put_right(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    wrong = page.locator(".lp-finetune_controls .lp-wrong:visible")
+    encoder = page.locator("details", has=page.locator("#lp-finetune-encoder"))
+    page.select_option("#lp-finetune-encoder", "other")
+    expect(encoder.locator(".lp-wrong:visible")).to_contain_text("Name the model to start from")
+    page.select_option("#lp-finetune-encoder", "scratch")
+    expect(wrong).to_have_count(0)
+    page.click("#lp-finetune-kind-cross")
+    expect(encoder.locator(".lp-wrong:visible")).to_contain_text("cannot be a cross-encoder")
+    page.locator("summary", has_text="How it is trained").click()
+    page.fill("#lp-finetune-batch_size", "1")
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("Accepted: 2 to 4096")
+    page.locator("#lp-finetune-batch_size").blur()
+    expect(page.locator("#lp-finetune-batch_size")).to_have_value("16")
+
+
 def test_data_that_cannot_be_used_is_named(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.click("#lp-finetune-source-file")
@@ -336,14 +385,9 @@ def test_data_that_cannot_be_used_is_named(open_page: Callable[..., Page]) -> No
 def test_a_run_that_collapsed_and_failed_says_so(
     open_page: Callable[..., Page], folder: Path
 ) -> None:
-    run = RunFolder(folder / "runs" / "20260101-000000-cosent-collapsed")
-    run.path.mkdir(parents=True)
-    plan = TrainingPlan(steps=40).to_json()
-    run.write("config.json", {"plan": plan, "created": 1.8e9, "skipped": 0, "shared": 0})
     values = {"step": 31, "pairs": "“<b>a</b> | b”", "more": 15, "kept": 30}
     problem = {"key": "problem.training_not_finite", "values": values}
-    state = {"state": "failed", "ticket": 1, "process": 1, "born": 0, "steps": 40}
-    run.write("state.json", {**state, "problem": problem})
+    run = made_run(folder, "collapsed", TrainingPlan(steps=40), state="failed", problem=problem)
     pairs = {"first": ["a", "c", "e"], "second": ["b", "d", "f"], "labels": [0, 1, 2]}
     bands = [[0, 0], [1, 1], [2, 2]]
     run.write("probe.json", {**pairs, "bands": bands, "live": 3, "threshold": 1})

@@ -249,6 +249,28 @@ def test_every_loss_trains_from_scored_pairs_and_from_triplets(name, kind):
     assert model[0].embedding.weight.grad.abs().sum() > 0
 
 
+CONVENTIONS = [
+    (name, convention.name)
+    for name, spec in LOSSES.items()
+    if name not in CLASSES_OF_THEIR_OWN
+    for convention in spec.conventions
+]
+
+
+@pytest.mark.parametrize(("name", "convention"), CONVENTIONS)
+def test_every_convention_trains_as_it_is_defined(name, convention):
+    model = static_model()
+    loss = adapter.TRAINING_LOSSES[name](model, convention=convention)
+    texts, labels = batch(model, "binary", 12)
+    columns = [model.preprocess(column) for column in texts]
+    examples = loss.examples(columns, labels, None, None)
+    defined = loss.spec.definition(**loss.arguments(examples), **loss.settings)
+    found = loss(columns, labels)
+    torch.testing.assert_close(found, defined, rtol=1e-4, atol=1e-5)
+    found.backward()
+    assert model[0].embedding.weight.grad.isfinite().all()
+
+
 @pytest.mark.parametrize("name", ["supcon", "triplet", "softmax", "arcface"])
 def test_losses_on_classes_train_from_one_column(name):
     model = static_model()
@@ -351,7 +373,7 @@ def test_levels_of_a_transformer(bert):
         + cosent(cos(*sides), labels)
         + 2 * cosent(sentence_scores, labels)
     )
-    assert float(loss(columns, labels)) == pytest.approx(float(expected), rel=1e-5)
+    assert loss(columns, labels).item() == pytest.approx(expected.item(), rel=1e-5)
     loss(columns, labels).backward()
     assert not any(loss._states.values())
 

@@ -35,7 +35,7 @@ Records, each with `kind` and `step`:
     alarm       since (a step), low, high, loss, collapse: all cosines lie within `high` − `low`;
                 loss and collapse value are those of the probe batch
     checkpoint  one that `resume` can continue from
-    resumed     what stood in the log beyond this step no longer counts: drop it
+    resumed     what stood in the log beyond this step no longer counts: drop it (−1: all of it)
     paused, continued
 
 `runs.history(name)` is the list of records that count (those dropped are left out), and

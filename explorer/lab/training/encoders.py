@@ -48,13 +48,13 @@ def from_scratch(
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    # Not WordPiece: its trainer numbers the letters differently at every start.
+    tokenizer = Tokenizer(models.BPE(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()  # sets Chinese characters apart
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    trainer = trainers.WordPieceTrainer(
+    trainer = trainers.BpeTrainer(
         vocab_size=vocabulary, special_tokens=["[UNK]"], show_progress=False
     )
-    # Sorted: the order of a set would make another tokenizer at every start.
     tokenizer.train_from_iterator(sorted(set(sentences)), trainer)
     words = StaticEmbedding(tokenizer, embedding_dim=dimension)
     return SentenceTransformer(modules=[words], device=device)

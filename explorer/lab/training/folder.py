@@ -158,11 +158,13 @@ class RunFolder:
     def ahead(self) -> int:
         """How many live runs of the same root took their ticket before this one."""
         ticket = self.state["ticket"]
-        count = 0
-        for other in all_runs(self.path.parent):
-            if other.name != self.name and other.state["ticket"] < ticket:
-                count += other.standing in LIVE
-        return count
+        return sum(other.is_before(ticket) for other in all_runs(self.path.parent))
+
+    def is_before(self, ticket: int) -> bool:
+        try:
+            return self.state["ticket"] < ticket and self.standing in LIVE
+        except FileNotFoundError:  # it was deleted while we looked
+            return False
 
     # Control
 

@@ -29,7 +29,7 @@ SHOWN_PAIRS = 3
 class Recorder(TrainerCallback):
     """Writes the log of a run.
 
-    `loss_at_collapse` gives (loss, collapse value) of the probe batch from its scores.
+    `loss_at_collapse` gives (loss, collapse value) of the probe batch from its scores and vectors.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Recorder(TrainerCallback):
         probe: int,
         every: int,
         checkpoint_seconds: float,
-        loss_at_collapse: Callable[[np.ndarray, np.ndarray | None], tuple[float, float | None]],
+        loss_at_collapse: Callable[[np.ndarray, np.ndarray | None], tuple],
     ) -> None:
         self.run, self.live, self.probe = run, live, probe
         self.every, self.checkpoint_seconds = every, checkpoint_seconds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import secrets
@@ -134,7 +135,11 @@ class Runs:
 
     def listed(self) -> list[dict]:
         """How every run is doing, the newest first."""
-        return [self._about(run) for run in all_runs(self.root)]
+        found = []
+        for run in all_runs(self.root):
+            with contextlib.suppress(FileNotFoundError):  # it was deleted while we looked
+                found.append(self._about(run))
+        return found
 
     def history(self, name: str) -> list[dict]:
         return self._run(name).history()

@@ -56,9 +56,10 @@ def train(run: RunFolder, trial: bool = False) -> None:
     recorder, trainer = make_recorder(session), make_trainer(session)
     recorder.attach(trainer)
     checkpoint = run.last_checkpoint()
+    if run.log.stat().st_size:  # without a checkpoint nothing in the log counts
+        recorder.write("resumed", checkpoint[1] if checkpoint else -1)
     if checkpoint:
         load_own_weights(session.loss, checkpoint[0])
-        recorder.write("resumed", checkpoint[1])
     elif not trial:
         _measure_all(session, "before", recorder)
     try:
@@ -169,7 +170,10 @@ def make_recorder(session: Session) -> Recorder:
     session.run.write("probe.json", about)
 
     def at_collapse(scores: np.ndarray, vectors: np.ndarray | None) -> tuple:
-        found = explored(plan, about, scores, vectors)
+        try:
+            found = explored(plan, about, scores, vectors)
+        except Problem:  # the probe batch has nothing that this loss could read
+            return None, None
         return found.loss, found.collapse
 
     return Recorder(

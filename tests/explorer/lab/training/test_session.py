@@ -211,3 +211,40 @@ def test_the_same_plan_gives_the_same_run(runs, trained):
 def test_nothing_left_to_move(bert, trained):
     with pytest.raises(Problem, match="nothing in this encoder would learn"):
         trained(plan(encoder=bert, layers=0))
+
+
+def test_an_encoder_from_scratch_is_the_same_at_every_start():
+    import torch
+
+    from explorer.lab.training.encoders import from_scratch
+    from explorer.sources.textbook import load_example
+
+    sentences = load_example("graded_english").sentences + load_example("graded_chinese").sentences
+    made = []
+    for order in (sentences, sentences[::-1]):
+        torch.manual_seed(0)
+        made.append(from_scratch(order, 8000, 4, "cpu")[0])
+    assert made[0].tokenizer.get_vocab() == made[1].tokenizer.get_vocab()
+    assert torch.equal(made[0].embedding.weight, made[1].embedding.weight)
+
+
+def test_a_run_that_died_before_its_first_checkpoint_begins_again(runs, trained, monkeypatch):
+    from explorer.lab.training.recorder import Recorder
+    from explorer.lab.training.session import train
+
+    def die(self, args, state, control, own=Recorder.on_step_end, **more):
+        own(self, args, state, control, **more)
+        if state.global_step == 3:
+            self.flush()
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Recorder, "on_step_end", die)
+        with pytest.raises(KeyboardInterrupt):
+            trained(plan())
+    (run,) = [runs.folder(status["id"]) for status in runs.listed()]
+    train(run)
+    whole = trained(plan())
+    records = [[(r["kind"], r["step"]) for r in runs.history(n)] for n in (run.name, whole)]
+    assert records[0] == [("resumed", -1), *records[1]]
+    assert runs.status(run.name)["summary"]["loss"] == runs.status(whole)["summary"]["loss"]
