@@ -12,6 +12,7 @@ from torch import Tensor
 
 from losses import LOSSES
 from losses.circle import circle_per_anchor, circle_per_anchor_definition
+from losses.distances import triplet_over_violating, triplet_over_violating_definition
 from losses.in_batch import nt_xent_of_classes, nt_xent_of_classes_definition
 
 WIDTH = 384
@@ -223,7 +224,8 @@ CASES = (
     ),
     Case(
         "triplet, all",
-        **_mined("all"),
+        triplet_over_violating,
+        triplet_over_violating_definition,
         inputs=classed,
         sizes=(16, 64, 256, 2048),
         dense=256,

@@ -54,7 +54,7 @@ def gradient_of(loss: Loss, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 
 
 def leaves(inputs: tuple[Tensor, ...], device: str, dtype: torch.dtype | None = None) -> tuple:
-    """Copies, of which scores and vectors (what comes first or has two dimensions) get gradients."""
+    """Copies; scores and vectors, which come first or have two dimensions, get a gradient."""
     made = []
     for place, one in enumerate(inputs):
         moving = one.is_floating_point() and (place == 0 or one.ndim == 2)

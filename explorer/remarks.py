@@ -97,9 +97,10 @@ def _spread(e: Exploration) -> float:
     """How far the similarities that the loss compares lie apart: those of the pairs, or, for a
     loss that looks for the right one among many, those of all sentences with one another."""
     spread = float(e.batch.scores.max() - e.batch.scores.min())
-    if e.places is None or spread > COLLAPSED or e.batch.vectors is None:
+    vectors = e.batch.vectors
+    if e.places is None or spread > COLLAPSED or vectors is None or len(vectors) < 2:
         return spread
-    every = cosine_matrix(e.batch.vectors, e.batch.vectors)
+    every = cosine_matrix(vectors, vectors)
     others = every[~torch.eye(len(every), dtype=torch.bool, device=every.device)]
     return float(others.max() - others.min())
 

@@ -194,7 +194,8 @@ def _from_classes(
     (anchors,) = inputs.vectors(anchors=anchors)
     classes = inputs.class_numbers(classes, len(anchors))
     given = (anchors, classes, mining, margin, distance)
-    if is_small(len(anchors), anchors) or isinstance(margin, Tensor):
+    side = 20 if mining == "hard" else 32
+    if is_small(len(anchors), anchors, side=side) or isinstance(margin, Tensor):
         return _mined_again(*given)
     return with_gradient(mined, _mined_again, *given)
 

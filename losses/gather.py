@@ -6,7 +6,9 @@ Nothing is communicated in the backward pass.
 
 A parameter of the encoder feels all rows, so its gradient is the *sum* over processes.
 DistributedDataParallel takes their mean: multiply the loss by `processes()` there. (Libraries
-in which each process averages only its own anchors have that factor built in.)
+in which each process averages only its own anchors have that factor built in.) What is learned
+beside the encoder, a temperature say, has the gradient of the joined batch on every process
+already, and needs no such factor.
 """
 
 from __future__ import annotations
@@ -44,9 +46,11 @@ def gather_rows(tensor: Tensor) -> tuple[Tensor, slice]:
     return torch.cat(parts), slice(start, start + len(tensor))
 
 
-def gathered(wanted: bool, *tensors: Tensor) -> tuple[Tensor, ...]:
-    """Each tensor with the rows of all processes, if that is wanted."""
-    return tuple([gather_rows(tensor)[0] for tensor in tensors]) if wanted else tensors
+def gathered(wanted: bool, *tensors: Tensor | None) -> tuple[Tensor | None, ...]:
+    """Each tensor with the rows of all processes, if that is wanted; None stays None."""
+    if not wanted:
+        return tensors
+    return tuple([None if tensor is None else gather_rows(tensor)[0] for tensor in tensors])
 
 
 def _from_all(tensor: Tensor) -> list[Tensor]:

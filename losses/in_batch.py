@@ -12,12 +12,18 @@ from torch import Tensor
 
 from losses import inputs
 from losses.floors import least_binary, least_in_batch, simplex_gap
-from losses.gather import gather_rows, gathered
+from losses.gather import gathered
 from losses.geometry import cosine, cosine_matrix, unit
 from losses.reductions import log1p_sum_exp, mean_of, softplus
-from losses.reductions.classes import several_positives
+from losses.reductions.classes import is_small, several_positives
 from losses.reductions.gradient import with_gradient
-from losses.reductions.tiled import Directions, against_others, against_thresholds, both_ways
+from losses.reductions.tiled import (
+    Directions,
+    against_others,
+    against_own,
+    against_threshold,
+    both_ways,
+)
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -68,8 +74,7 @@ def info_nce(
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature)
-    if gather:
-        queries, keys, negatives = _gathered(queries, keys, negatives)
+    queries, keys, negatives = gathered(gather, queries, keys, negatives)
     queries, keys, negatives = inputs.vectors(
         inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
     )
@@ -85,10 +90,6 @@ def info_nce(
     )
 
 
-def _gathered(*parts: Tensor | None) -> list[Tensor | None]:
-    return [part if part is None else gather_rows(part)[0] for part in parts]
-
-
 def _info_nce_densely(queries, keys, negatives, scale, symmetric):
     return info_nce_definition(
         queries, keys, negatives=negatives, temperature=1 / scale, symmetric=symmetric
@@ -101,17 +102,12 @@ def _info_nce_by_tiles(wanted, queries, keys, negatives, scale, symmetric):
     points = Directions(torch.cat(parts), wanted=any(wanted))
     sides = (wanted[0] or wanted[3], wanted[1] or wanted[2] or wanted[3])
     logits = points.between(slice(0, count), slice(count, None), scale, sides)
-    diagonal = slice(0, count)
-    own = logits.at(diagonal)
     if symmetric:
-        total, pulls = both_ways(logits, own)
-        share = 0.5 / count
+        total, share = both_ways(logits), 0.5 / count
     else:
-        total, pulls = against_others(logits, own)
-        share = 1 / count
+        (total, _), share = against_others(logits), 1 / count
     if not any(wanted):
         return total * share, ()
-    logits.subtract_at(diagonal, pulls)
     gradient, by_scale = points.pull_back(share, scale)
     by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
     return total * share, (by_queries, by_keys, *(by_negatives or [None]), by_scale, None)
@@ -148,8 +144,7 @@ def nt_xent(
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature)
-    if gather:
-        first, second = _gathered(first, second)
+    first, second = gathered(gather, first, second)
     first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
     return with_gradient(_nt_xent_by_tiles, _nt_xent_densely, first, second, 1 / temperature)
 
@@ -164,11 +159,9 @@ def _nt_xent_by_tiles(wanted, first, second, scale):
     logits = points.between(every, every, scale, (any(wanted),) * 2)
     count = 2 * len(first)
     place = torch.arange(count, device=first.device)
-    partner = place.roll(len(first))
-    total, pulls = against_others(logits, logits.at(partner), torch.stack((place, partner), dim=1))
+    total, _ = against_others(logits, place.roll(len(first)), absent=place)
     if not any(wanted):
         return total / count, ()
-    logits.subtract_at(partner, pulls)
     gradient, by_scale = points.pull_back(1 / count, scale)
     return total / count, (*gradient.split(len(first)), by_scale)
 
@@ -214,7 +207,10 @@ def nt_xent_of_classes(
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
 
-    return with_gradient(several_positives, _of_classes_again, embeddings, classes, temperature)
+    given = (embeddings, classes, temperature)
+    if is_small(len(embeddings), embeddings, side=48):
+        return _of_classes_again(*given)
+    return with_gradient(several_positives, _of_classes_again, *given)
 
 
 def _of_classes_again(embeddings, classes, temperature):
@@ -281,8 +277,7 @@ def nce(
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature, noise_ratio=noise_ratio)
-    if gather:
-        queries, keys, negatives = _gathered(queries, keys, negatives)
+    queries, keys, negatives = gathered(gather, queries, keys, negatives)
     least = inputs.for_products(queries) if negatives is None else torch.float32
     queries, keys, negatives = inputs.vectors(
         least, queries=queries, keys=keys, negatives=negatives
@@ -318,12 +313,10 @@ def _nce_densely(queries, keys, scale, log_ratio):
 def _nce_by_tiles(wanted, queries, keys, scale, log_ratio):
     count = len(queries)
     share = 1 / max(count * (count - 1), 1)
-    points, logits, diagonal = _cosines(wanted, queries, keys, scale)
-    thresholds = logits.at(diagonal).sub_(log_ratio)
-    total, pulls = against_thresholds(logits, thresholds)
+    points, logits = _cosines(wanted, queries, keys, scale)
+    total = against_own(logits, log_ratio)
     if not any(wanted):
         return total * share, ()
-    logits.subtract_at(diagonal, pulls)
     gradient, by_scale = points.pull_back(share, scale)
     return total * share, (*gradient.split(count), by_scale, None)
 
@@ -342,27 +335,20 @@ def _decisions_densely(queries, keys, scale, threshold):
 
 def _decisions_by_tiles(wanted, queries, keys, scale, threshold):
     count = len(queries)
-    points, logits, diagonal = _cosines(wanted, queries, keys, scale)
-    missing = threshold - logits.at(diagonal)
-    thresholds = torch.zeros_like(missing) + threshold
-    total, slopes = against_thresholds(logits, thresholds)
-    total = (total + softplus(missing).sum()) / count
+    points, logits = _cosines(wanted, queries, keys, scale)
+    total, by_threshold = against_threshold(logits, threshold)
     if not any(wanted):
-        return total, ()
-    pulls = missing.sigmoid()
-    logits.subtract_at(diagonal, pulls)
+        return total / count, ()
     gradient, by_scale = points.pull_back(1 / count, scale)
-    by_threshold = (pulls - slopes).sum() / count if wanted[3] else None
-    return total, (*gradient.split(count), by_scale, by_threshold)
+    return total / count, (*gradient.split(count), by_scale, by_threshold / count)
 
 
 def _cosines(wanted, queries, keys, scale):
-    """The vectors as directions, the logits of queries with keys, and where their own keys are."""
+    """The vectors as directions, and the logits of queries with keys."""
     count = len(queries)
     points = Directions(torch.cat((queries, keys)), wanted=any(wanted))
     sides = (wanted[0] or wanted[2], wanted[1] or wanted[2])
-    logits = points.between(slice(0, count), slice(count, None), scale, sides)
-    return points, logits, slice(0, count)
+    return points, points.between(slice(0, count), slice(count, None), scale, sides)
 
 
 def siglip_definition(
@@ -396,8 +382,7 @@ def siglip(
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.one_number(scale=scale, bias=bias)
-    if gather:
-        queries, keys = _gathered(queries, keys)
+    queries, keys = gathered(gather, queries, keys)
     queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
     return _decisions(queries, keys, scale, -bias)
 

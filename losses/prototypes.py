@@ -57,8 +57,7 @@ def _softmax_by_tiles(wanted, embeddings, prototypes, classes, count):
         for part, needed in zip((embeddings, prototypes), wanted[:2], strict=True)
     )
     logits = Logits(embeddings, prototypes, 1.0, by_embeddings, by_prototypes)
-    total, pulls = against_others(logits, logits.at(classes), classes[:, None])
-    logits.subtract_at(classes, pulls)
+    total, _ = against_others(logits, classes)
     gradient = (
         None if g is None else g.to(embeddings.dtype) for g in (by_embeddings, by_prototypes)
     )
@@ -131,12 +130,11 @@ def _arcface_by_tiles(wanted, embeddings, prototypes, classes, scale, margin):
     own = logits.at(classes) / scale
     sines = sine(own)
     moved = own * math.cos(margin) - sines * math.sin(margin)
-    total, pulls = against_others(logits, moved * scale, classes[:, None])
-    if not any(wanted):
-        return total / count, ()
     flat = sines == 0  # where the slope of the sine is taken as 0
     slopes = math.cos(margin) + math.sin(margin) * (own / sines).masked_fill(flat, 0)
-    logits.subtract_at(classes, pulls * slopes)
+    total, pulls = against_others(logits, classes, own=moved * scale, slopes=slopes)
+    if not any(wanted):
+        return total / count, ()
     gradient, by_scale = points.pull_back(1 / count, scale)
     if by_scale is not None:  # the own logit is scale · moved, and counted as scale · slope · own
         by_scale = by_scale + (pulls * (slopes * own - moved)).sum() / count

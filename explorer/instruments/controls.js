@@ -153,6 +153,7 @@
         change: (v) => setRandom(name, v), name: `random-${name}`,
       });
       control.element.querySelector(".lp-name span").dataset.say = `random.${name}`;
+      for (const input of control.element.querySelectorAll("input")) input.dataset.title = `random.${name}`;
       randomSliders.push([name, control]);
       return control.element;
     };
@@ -240,7 +241,7 @@
   function adviseScale() {
     const range = channel.batch?.scale;
     const box = parameters.querySelector("[data-parameter=scale]");
-    scaleAdvice.hidden = !range || !box;
+    scaleAdvice.hidden = !range || !box || channel.spec.group !== "pair_scores"; // it speaks of no other scale
     if (scaleAdvice.hidden) return;
     const [low, high] = range.map((v) => show(v, 3));
     scaleAdvice.textContent = say("ui.suggested_scale", { low, high, sigma: show(channel.batch.sigma, 3) });

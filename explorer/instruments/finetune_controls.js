@@ -167,7 +167,7 @@
 
   // ---- Loss --------------------------------------------------------------------------------
 
-  const lossChoice = h("select", { id: "lp-finetune-loss", onchange: () => set({ loss: lossChoice.value, convention: "", parameters: {} }) });
+  const lossChoice = h("select", { id: "lp-finetune-loss", "data-title": "ui.loss", onchange: () => set({ loss: lossChoice.value, convention: "", parameters: {} }) });
   const lossAbout = note();
   const lossWrong = wrong();
   const convention = h("select", { onchange: () => set({ convention: convention.value, parameters: {} }) });

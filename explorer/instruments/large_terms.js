@@ -5,7 +5,7 @@
   const grouped = (n) => n.toLocaleString(LossPrism.language());
   const words = ({ entry, side, first, second }) => [
     `#${grouped(entry + 1)} · ${clip(side ? { first, second }[side] : first, 60)}`, ...(side ? [] : [clip(second, 60)])];
-  const label = (term) => `${show(term.row.label, 3)} · ${show(term.column.label, 3)}`;
+  const label = (term) => `${show(term.row.label, 2)} · ${show(term.column.label, 2)}`;
   const table = LossPrism.table({
     key: "ui.heaviest", most: 10,
     columns: [

@@ -14,10 +14,12 @@ from pathlib import Path, PurePosixPath
 
 from explorer import progress
 from explorer.problem import Problem
+from explorer.sources.cells import shortened
 
 EMBEDDED = "all-MiniLM-L6-v2"
 EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 HUB_SECONDS = 5.0
+LONGEST_NAME = 1000
 # What a model consists of, without any program: no .py, no pickled weights, no ONNX copies.
 _NEEDED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.jinja")
 _SUPERFLUOUS = ("onnx/*", "openvino/*", "*/.*")
@@ -52,12 +54,14 @@ def locate(name: str) -> ModelFolder:
     code when loaded.
     """
     name = name.strip()
+    if len(name) > LONGEST_NAME:
+        raise Problem("encoder_id", encoder=shortened(name))
     if name in (EMBEDDED, f"sentence-transformers/{EMBEDDED}"):
         return _embedded()
     if is_path(name):
         if is_hosted():
             raise Problem("encoder_local_refused", encoder=name)
-        return _local(name, Path(name).expanduser())
+        return _local(name, Path(os.path.expanduser(name)))
     return _from_hub(name)
 
 
@@ -100,11 +104,11 @@ def is_path(name: str) -> bool:
     never looks."""
     if name.startswith(("/", "~", ".")) or "\\" in name or re.match(r"[A-Za-z]:", name):
         return True
-    return not is_hosted() and bool(name) and Path(name).is_dir()
+    return not is_hosted() and os.path.isdir(name)
 
 
 def _local(name: str, path: Path) -> ModelFolder:
-    if not path.is_dir():
+    if not os.path.isdir(path):  # False too for what no file system could hold
         raise Problem("encoder_folder_missing", encoder=name)
     # Models are at most one folder deep; whoever enters "/" must not wait for the whole disk.
     found = [*path.glob("*"), *path.glob("*/*")]

@@ -309,9 +309,12 @@ def parts_of(rows: Tensor) -> list[slice]:
     return [slice(start, start + size) for start in range(0, len(rows), size)]
 
 
-def is_small(rows: int, like: Tensor, columns: int = 0) -> bool:
-    """Whether the dense definition, of fewer steps, is as fast; then it is also lean enough."""
-    side = 256 if like.device.type == "cpu" else 1024
+def is_small(rows: int, like: Tensor, columns: int = 0, *, side: int = 256) -> bool:
+    """Whether the dense definition, of fewer steps, is as fast; then it is also lean enough.
+
+    It is up to `side` rows on a processor, and up to more where many cells cost what few do.
+    """
+    side = side if like.device.type == "cpu" else 4 * side
     return rows * (rows + columns) < side * side
 
 

@@ -24,7 +24,7 @@ def closed_form(compute: Compute, definition: Callable[..., Tensor], *given: Giv
     tensors = [value for value in given if isinstance(value, Tensor)]
     wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
     device = tensors[0].device.type
-    lowered = torch.is_autocast_enabled(device)
+    lowered = torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
     with torch.no_grad(), torch.autocast(device, enabled=False) if lowered else nullcontext():
         loss, gradients = compute(*given, wanted=wanted)
     return _ClosedForm.apply(loss, definition, *given, *gradients) if wanted else loss

@@ -24,7 +24,8 @@ from losses.inputs import may_ask
 from losses.reductions.classes import both_ways, parts_of
 
 TILE = 2**20  # distances at a time where whole rows are needed
-FEW = 32  # positives of an anchor, up to which comparing is faster than sorting
+# Up to how many positives of an anchor comparing is faster than sorting: for a sum, for a least.
+FEW, FEW_FOR_LEAST = 32, 6
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
@@ -137,7 +138,7 @@ def semi_hard(
     def terms(rows: Rows) -> Terms:
         to_positive = rows.distances.gather(1, rows.positives)
         negatives = rows.distances.masked_fill(rows.alike, torch.inf)
-        nearest = _nearest_beyond if to_positive.shape[1] <= FEW else _nearest_beyond_many
+        nearest = _nearest_beyond if to_positive.shape[1] <= FEW_FOR_LEAST else _nearest_beyond_many
         beyond, place = nearest(negatives, to_positive)
         last, last_place = rows.distances.masked_fill(rows.alike, -torch.inf).max(1, keepdim=True)
         none = beyond.isinf()
@@ -237,6 +238,9 @@ class Largest:
         self.index = torch.zeros(len(like), dtype=torch.int64, device=like.device)
 
     def add(self, rows: slice, columns: slice, terms: Tensor) -> None:
+        if len(terms) == len(self.value):
+            self.value, self.index = terms.max(dim=1)
+            return
         for here, there in both_ways(rows, columns, terms):
             start = columns.start if here == rows else rows.start
             value, index = there.max(dim=1)
@@ -280,6 +284,11 @@ class Distances:
             gradient.addmm_(slopes.T, self.wide[rows], alpha=-1)
             return
         weights = (slopes * self.slopes(distances)).to(self.wide.dtype)
+        if len(weights) == len(gradient):  # all rows at once: both ways in one product
+            weights = torch.empty_like(weights).index_copy_(0, rows, weights)
+            weights = weights + weights.T
+            gradient += weights.sum(dim=1)[:, None] * self.wide - weights @ self.wide
+            return
         here = self.wide[rows]
         gradient[rows] += weights.sum(dim=1)[:, None] * here - weights @ self.wide
         gradient += weights.sum(dim=0)[:, None] * self.wide - weights.T @ here

@@ -31,8 +31,8 @@ CELLS, CELLS_OF_AN_ACCELERATOR, FEWEST = 2**22, 2**26, 256
 class Directions:
     """The directions [P, D] of vectors, and the gradient of a value of them as it is added up.
 
-    Takes the place of the vectors in memory. On an accelerator bfloat16 vectors stay so in the
-    matrix products, which sum in float32.
+    Takes the place of the vectors in memory. bfloat16 on CUDA stays so in the matrix products,
+    which sum in float32.
     """
 
     def __init__(self, vectors: Tensor, *, wanted: bool) -> None:
@@ -89,6 +89,7 @@ class Logits:
     ) -> None:
         self.rows, self.columns, self.scale = rows, columns, scale
         self.by_rows, self.by_columns = by_rows, by_columns
+        self.wanted = by_rows is not None or by_columns is not None
         self.bounded = largest <= SAFE
         self.exact = torch.promote_types(rows.dtype, torch.float32)
         cells = CELLS if rows.is_cpu else CELLS_OF_AN_ACCELERATOR
@@ -105,7 +106,7 @@ class Logits:
             _multiply(self.rows[span], columns, tile, 0, 1 if learned else self.scale)
             yield span, tile.mul_(self.scale) if learned else tile
 
-    def at(self, columns: Tensor | slice) -> Tensor:
+    def at(self, columns: Tensor) -> Tensor:
         """The logit of each row in one column: [N]."""
         return (self.rows.to(self.exact) * self.columns[columns]).sum(dim=1) * self.scale
 
@@ -130,35 +131,27 @@ class Logits:
         if self.by_columns is not None:
             _multiply(weights.T, (rows * factors).to(rows.dtype), self.by_columns)
 
-    def subtract_at(self, columns: Tensor | slice, weights: Tensor) -> None:
-        """Subtract what ∂value/∂logits = weights [N], in one column of each row, brings."""
-        weights = weights[:, None]
-        if self.by_rows is not None:
-            self.by_rows.addcmul_(self.columns[columns], weights, value=-1)
-        if self.by_columns is None:
-            return
-        if isinstance(columns, slice):
-            self.by_columns[columns].addcmul_(self.rows, weights, value=-1)
-        else:
-            self.by_columns.index_add_(0, columns, self.rows * weights, alpha=-1)
-
 
 def against_others(
-    logits: Logits, own: Tensor, absent: Tensor | None = None
+    logits: Logits,
+    columns: Tensor | None = None,
+    *,
+    absent: Tensor | None = None,
+    own: Tensor | None = None,
+    slopes: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Σᵢ log(1 + Σⱼ exp(sᵢⱼ − ownᵢ)) over the columns j that are not `absent` [N, m] in row i.
+    """Σᵢ log(1 + Σⱼ exp(sᵢⱼ − ownᵢ)) over the other columns j, and −∂/∂ownᵢ of it.
 
-    Without `absent`, column i is.
-
-    Returns the value and −∂value/∂own; the gradient by the logits is added to theirs.
+    Row i owns the column `columns[i]`, or column i; of the others, `absent[i]` does not count
+    either. Its own logit is the one that stands there, or `own[i]`, which moves with that one by
+    `slopes[i]`. The gradient by the logits is added to theirs.
     """
-    gaps = torch.empty_like(own)
+    gaps = logits.rows.new_empty(len(logits.rows), dtype=logits.exact)
     for span, tile in logits.tiles():
-        if absent is None:
-            tile.diagonal(span.start).fill_(-torch.inf)
-        else:
-            tile.scatter_(1, absent[span], -torch.inf)
-        own_here = own[span]
+        own_here = _taken(tile, span, columns) if own is None else own[span]
+        _put(tile, span, columns, -torch.inf)
+        if absent is not None:
+            _put(tile, span, absent, -torch.inf)
         if not logits.bounded:
             largest = tile.amax(dim=1).clamp_min(torch.finfo(tile.dtype).min)
             tile.sub_(largest[:, None])
@@ -166,45 +159,89 @@ def against_others(
         weights = logits.weights(tile)
         total = weights.sum(dim=1, dtype=tile.dtype)
         torch.sub(total.log(), own_here, out=gaps[span])
-        logits.add(span, weights, own_here.exp().add_(total).reciprocal_()[:, None])
+        if logits.wanted:
+            _put(weights, span, columns, -total if slopes is None else -total * slopes[span])
+            logits.add(span, weights, own_here.exp().add_(total).reciprocal_()[:, None])
     return softplus(gaps, threshold=STRAIGHT).sum(), gaps.sigmoid_()
 
 
-def against_thresholds(logits: Logits, thresholds: Tensor) -> tuple[Tensor, Tensor]:
-    """Σ log(1 + exp(sᵢⱼ − thresholdᵢ)) over all i ≠ j.
-
-    Returns the value and −∂value/∂threshold; the gradient by the logits is added to theirs.
-    """
-    values, slopes = torch.empty_like(thresholds), torch.empty_like(thresholds)
+def against_own(logits: Logits, distance: float) -> Tensor:
+    """Σ log(1 + exp(sᵢⱼ − sᵢᵢ + distance)) over all i ≠ j; adds the gradient by the logits."""
+    values = []
     for span, tile in logits.tiles():
-        tile.diagonal(span.start).fill_(-torch.inf)
-        tile.sub_(thresholds[span, None])
-        torch.sum(softplus(tile, threshold=STRAIGHT), dim=1, out=values[span])
+        tile.sub_(_taken(tile, span, None).sub_(distance)[:, None])
+        values.append(_softplus_sum(tile, span))
         weights = tile.sigmoid_()
-        torch.sum(weights, dim=1, out=slopes[span])
+        _put(weights, span, None, 0)
+        _put(weights, span, None, -weights.sum(dim=1))
         logits.add(span, weights)
-    return values.sum(), slopes
+    return torch.stack(values).sum()
 
 
-def both_ways(logits: Logits, own: Tensor) -> tuple[Tensor, Tensor]:
-    """`against_others` by rows plus the same by the first N columns; row i owns column i."""
-    count = len(own)
+def against_threshold(logits: Logits, threshold: float | Tensor) -> tuple[Tensor, Tensor]:
+    """Σ log(1 + exp(±(sᵢⱼ − threshold))), + for i ≠ j and − for i = j, and ∂/∂threshold of it.
+
+    The gradient by the logits is added to theirs.
+    """
+    values, slopes = [], []
+    for span, tile in logits.tiles():
+        tile.sub_(threshold)
+        own = _taken(tile, span, None)
+        values.append(_softplus_sum(tile, span) + softplus(-own, threshold=STRAIGHT).sum())
+        weights = tile.sigmoid_()
+        _put(weights, span, None, own.sigmoid_().sub_(1))
+        slopes.append(-weights.sum())
+        logits.add(span, weights)
+    return torch.stack(values).sum(), torch.stack(slopes).sum()
+
+
+def both_ways(logits: Logits) -> Tensor:
+    """`against_others` by rows plus the same by the first N columns; adds the gradient."""
+    count = len(logits.rows)
     in_one = list(logits.tiles()) if logits.step == count else None
-    of_rows, of_columns = torch.empty_like(own), torch.full_like(own, -torch.inf)
+    own, of_rows = logits.rows.new_empty(2, count, dtype=logits.exact)
+    of_columns = torch.full_like(own, -torch.inf)
     for span, tile in in_one or logits.tiles():
-        tile.diagonal(span.start).fill_(-torch.inf)
+        own[span] = tile.diagonal(span.start)
+        _put(tile, span, None, -torch.inf)
         of_rows[span] = tile.logsumexp(dim=1)
         of_columns = torch.logaddexp(of_columns, tile[:, :count].logsumexp(dim=0))
     gaps = torch.stack((of_rows, of_columns)).sub_(own)
+    value = softplus(gaps, threshold=STRAIGHT).sum()
+    pulls = gaps.sigmoid_().sum(dim=0)
     of_rows, of_columns = torch.logaddexp(of_rows, own), torch.logaddexp(of_columns, own)
-    wanted = logits.by_rows is not None or logits.by_columns is not None
-    for span, tile in (in_one or logits.tiles()) if wanted else ():
-        tile.diagonal(span.start).fill_(-torch.inf)
+    for span, tile in (in_one or logits.tiles()) if logits.wanted else ():
         by_columns = (tile[:, :count] - of_columns).exp_()
         tile.sub_(of_rows[span, None]).exp_()
         tile[:, :count] += by_columns
+        _put(tile, span, None, -pulls[span])
         logits.add(span, tile)
-    return softplus(gaps, threshold=STRAIGHT).sum(), gaps.sigmoid_().sum(dim=0)
+    return value
+
+
+def _softplus_sum(tile: Tensor, span: slice) -> Tensor:
+    """Σ log(1 + exp(sᵢⱼ)) over all i ≠ j."""
+    terms = softplus(tile, threshold=STRAIGHT)
+    _put(terms, span, None, 0)
+    return terms.sum()
+
+
+def _taken(tile: Tensor, span: slice, columns: Tensor | None) -> Tensor:
+    """A copy of one cell of each row, in its column of `columns` or on the diagonal."""
+    if columns is None:
+        return tile.diagonal(span.start).clone()
+    return tile.gather(1, columns[span, None]).squeeze(1)
+
+
+def _put(tile: Tensor, span: slice, columns: Tensor | None, values: Tensor | float) -> None:
+    """Overwrite these cells."""
+    if columns is None:
+        cells = tile.diagonal(span.start)
+        cells.copy_(values) if isinstance(values, Tensor) else cells.fill_(values)
+    elif isinstance(values, Tensor):
+        tile.scatter_(1, columns[span, None], values.to(tile.dtype)[:, None])
+    else:
+        tile.scatter_(1, columns[span, None], values)
 
 
 def _multiply(

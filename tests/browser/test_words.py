@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.locale import catalogue
+from losses import LOSSES
 from tests.browser.reading import (
     choose,
     loss_shown,
@@ -16,6 +17,7 @@ from tests.browser.reading import (
     settle,
     slider,
     unfold,
+    upload,
     visit,
 )
 from tests.browser.serving import Server
@@ -86,6 +88,79 @@ def test_chinese_leaves_no_english_behind(page: Page) -> None:
         assert english_left(page) == set()
     slider(page, "scale")[1].fill("-5")
     expect(page.locator(".lp-wrong:visible")).to_contain_text("可接受范围")
+
+
+# Every text, title, label and placeholder in sight that is not code, formula or the user's own.
+READ = """() => {
+  const told = new Set();
+  const { sentences } = window.LossPrism.channel().batch;
+  const own = (text) => sentences.some(
+    (one) => one.includes(text) || text.includes(one.slice(0, 12)));
+  const put = (text) => { if (text.trim() && !own(text.trim())) told.add(text.trim()); };
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const { parentElement: at, textContent } = walk.currentNode;
+    if (at.checkVisibility() && !at.closest(".katex, code, pre, .lp-references")) put(textContent);
+  }
+  for (const name of ["title", "aria-label", "placeholder", "alt"]) {
+    for (const one of document.querySelectorAll(`.lp [${name}]:not(code):not(canvas)`)) {
+      if (one.checkVisibility()) put(one.getAttribute(name));
+    }
+  }
+  return [...told];
+}"""
+# Names that are the same in every language: of file formats, people, libraries and units.
+NAMES = {
+    *("LossPrism", "English", "Hub", "CSV", "TSV", "JSONL", "Parquet", "SVG", "PNG", "MB", "ms"),
+    *("CPU", "Python", "Pearson", "Spearman", "Kolmogorov", "Smirnov", "losses", "eq"),
+    *(
+        "sentence-transformers",
+        "all-MiniLM-L6-v2",
+        "NaN",
+        "UTF",
+        "pairs.csv",
+        "score",
+        "Alt",
+        "MRR",
+    ),
+}
+
+
+def foreign(page: Page) -> dict[str, list[str]]:
+    """Texts with Latin words that are none of those names, and no name of a loss or convention."""
+    named = set(NAMES)
+    for spec in LOSSES.values():
+        named |= {spec.title, spec.name, *(convention.name for convention in spec.conventions)}
+    pattern = "|".join(map(re.escape, sorted(named, key=len, reverse=True)))
+    left = {
+        text: re.findall(r"[A-Za-z]{2,}", re.sub(pattern, " ", text))
+        for text in page.evaluate(READ)
+    }
+    return {text: words for text, words in left.items() if words}
+
+
+def test_chinese_has_no_english_word_but_names(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = visit(new_page(), server.address)
+    assert len(foreign(page)) > 40  # the test can tell English
+    page.click("#lp-language")
+    page.evaluate(
+        "document.querySelectorAll('.lp details').forEach((fold) => { fold.open = true; })"
+    )
+    page.wait_for_selector("#main-pairs tbody tr")
+    page.wait_for_timeout(800)
+    upload(page, "pairs.csv", "sentence1,sentence2,score\n甲,乙,1\n丙,丁,high\n戊,己,0\n".encode())
+    expect(page.locator("#main-controls .lp-skipped")).to_contain_text("high")
+    told = foreign(page)
+    assert all("high" in text for text in told), told
+    for source in ("table", "random", "example"):
+        page.click(f"#lp-source-{source}")
+        settle(page)
+        assert foreign(page) == {}, source
+    for loss in ("info_nce", "triplet", "arcface", "multitask_cosent", "cosine_mse"):
+        choose(page, loss)
+        assert foreign(page) == {}, loss
 
 
 def test_the_language_is_remembered(page: Page) -> None:

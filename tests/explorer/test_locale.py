@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -39,16 +40,90 @@ def test_nothing_is_empty_and_chinese_is_chinese():
     assert chinese > 0.95 * len(catalogue("zh"))
 
 
+PREFIXES = "|".join(sorted({key.partition(".")[0] for key in catalogue("en")}))
+
+
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_every_key_an_instrument_names_exists(script):
     text = script.read_text(encoding="utf-8")
-    named = set(
-        re.findall(
-            r'"((?:ui|facet|order|axis|figure|source|column|rule|problem|finetune|page)\.[\w.]+)"',
-            text,
-        )
-    )
+    named = set(re.findall(rf'"((?:{PREFIXES})\.[a-z_]\w*(?:\.\w+)*)"', text))
     assert named <= set(catalogue("en")), named - set(catalogue("en"))
+
+
+def test_no_sentence_is_kept_that_nobody_says():
+    """Every key stands somewhere in full, or fits a name that is put together there."""
+    sources = [*SCRIPTS, *ROOT.rglob("*.py"), *(ROOT.parent / "losses").rglob("*.py")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    whole = set(re.findall(r"[\"'`]([a-z_]+(?:\.[\w-]+)+)[\"'`]", text))
+    raised = re.findall(r'Problem\(\s*f?"([\w{}]+)"', text)
+    told = re.findall(r'Remark\(\s*f?"([\w{}.]+)"', text)
+    pieced = set(re.findall(r"[`\"']([a-z_]+\.[^`\"'\s]*\$?\{[^}]*\}[^`\"'\s]*)[`\"']", text))
+    pieced -= {"ui.{word}", "problem.{key}"}  # would fit everything
+    pieced |= {f"problem.{key}" for key in raised} | {f"remark.{key}" for key in told}
+    fitting = [
+        re.compile(".+".join(map(re.escape, re.split(r"\$?\{[^}]*\}", name)))) for name in pieced
+    ]
+    unsaid = {
+        key
+        for key in set(catalogue("en")) - whole
+        if not any(pattern.fullmatch(key) for pattern in fitting)
+    }
+    assert unsaid == set()
+
+
+# Not for a reader: what the language, the keyboard, CSS and LaTeX are called; and the two
+# languages, each named in itself.
+NO_WORDS = {
+    r"\\mathcal L = ",
+    "use strict",
+    "tbody tr",
+    "Enter",
+    "Backspace",
+    "Escape",
+    "中文",
+    "English",
+}
+READABLE = re.compile(r"[A-Za-z]{2,} [A-Za-z]|^[A-Z][a-z]+[.!?…]?$|[一-鿿]")
+
+
+def readable(text):
+    """Whether a person would take this for words: two in a row, a capitalised one, Chinese."""
+    return READABLE.search(text)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_no_word_for_a_reader_stands_in_a_script(script):
+    code = re.sub(r"(?m)^\s*//.*$|(?<=[;{}),])\s*//.*$", "", script.read_text(encoding="utf-8"))
+    texts = [
+        whole or re.sub(r"\$\{[^}]*\}", "", pieced)
+        for whole, pieced in re.findall(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`', code)
+    ]
+    assert texts
+    words = {text for text in texts if readable(text)} - NO_WORDS
+    assert {w for w in words if not w.startswith(".") and "sans-serif" not in w} == set()
+
+
+PAGES = sorted((ROOT / "pages").glob("*.py"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_no_word_for_a_reader_stands_in_a_page(page):
+    tree = ast.parse(page.read_text(encoding="utf-8"))
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+    words = {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if id(node) not in said and readable(node.value)
+    }
+    assert words == set()
+
+
+def test_the_scan_finds_words():
+    for text in ("Add a row", "Working…", "Cancel", "添加一行"):
+        assert readable(text)
+    for text in ("ui.add_row", "lp-button", "change", "aria-label", "div.lp-row.lp-wrap", "#"):
+        assert not readable(text)
 
 
 def test_every_problem_raised_has_its_sentence():

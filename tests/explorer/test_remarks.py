@@ -16,6 +16,7 @@ from explorer.pairs import Pairs
 from explorer.remarks import remarks, statistics, suggested_scale
 from explorer.scenario import Data, Rules, Scenario
 from explorer.sources.random_batch import RandomBatch
+from losses import LOSSES
 
 
 def said(scenario):
@@ -187,3 +188,10 @@ def test_statistics_without_anything_to_compare():
     found = statistics(batch)
     assert found.ks is None
     assert found.pearson is not None
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_one_sentence_over_and_over_is_remarked_on_by_every_loss(loss):
+    rows = (("the same", "the same", "3"), ("the same", "the same", "1"))
+    found = said(Scenario(data=Data(source="table", rows=rows), loss=loss))
+    assert {"collapsed", "alike"} & set(found)

@@ -5,7 +5,10 @@ import torch
 import torch.distributed as distributed
 from torch import multiprocessing
 
+from losses import LOSSES, cosent
 from losses.gather import gather_rows, processes
+from losses.modules import CosentLoss
+from tests.losses.made import inputs_for, learned
 
 COUNTS = {2: (5, 3), 3: (4, 4, 0)}  # rows of each process, an uneven and an empty last batch
 
@@ -66,3 +69,77 @@ def test_one_process_is_its_own_batch():
     assert processes() == 1
     assert together is rows
     assert place == slice(0, 3)
+
+
+ORDERED = [name for name, spec in LOSSES.items() if spec.group == "pair_scores"]
+ALONE = ("cosine_mse", "binary_cross_entropy")  # each pair by itself: nothing to gather
+
+
+def joined_losses(rank, world):
+    """For each loss on ordered pairs: is it that of the joined batch, here and in gradient?"""
+    right = {}
+    for name in ORDERED:
+        spec = LOSSES[name]
+        if name in ALONE:
+            continue
+        given = inputs_for(spec, seed=2, count=sum(COUNTS[world]))
+        names = learned(spec, given)
+
+        def rows_first(name, tensor, spec=spec):
+            return tensor.T if spec.reads[name] == "level_scores" else tensor
+
+        mine = {
+            key: rows_first(key, own_rows(rows_first(key, tensor), rank, world)).detach().clone()
+            for key, tensor in given.items()
+        }
+        for leaf in [given[key] for key in names] + [mine[key] for key in names]:
+            leaf.requires_grad_()
+        whole, found = spec.function(**given), spec.function(**mine, gather=True)
+        whole.backward()
+        found.backward()
+        right[name] = torch.allclose(found, whole, rtol=1e-12) and all(
+            torch.allclose(
+                rows_first(key, mine[key].grad),
+                own_rows(rows_first(key, given[key].grad), rank, world),
+                rtol=1e-10,
+                atol=1e-14,
+            )
+            for key in names
+        )
+    return right
+
+
+@pytest.mark.parametrize("world", COUNTS)
+def test_every_process_has_the_loss_and_the_gradient_of_the_joined_batch(world, tmp_path):
+    for right in on_each(world, joined_losses, tmp_path):
+        assert set(right) == set(ORDERED) - set(ALONE)
+        assert all(right.values()), right
+
+
+def encoder():
+    torch.manual_seed(4)
+    return torch.nn.Linear(3, 1, dtype=torch.float64)
+
+
+def trained(rank, world):
+    """Does DistributedDataParallel give a model the gradient that it has by itself?"""
+    made = torch.Generator().manual_seed(0)
+    rows = torch.randn(sum(COUNTS[world]), 3, generator=made, dtype=torch.float64)
+    labels = torch.randint(0, 4, (len(rows),), generator=made)
+    alone, shared = encoder(), torch.nn.parallel.DistributedDataParallel(encoder())
+    cosent(alone(rows)[:, 0], labels).backward()
+    scores = shared(own_rows(rows, rank, world))[:, 0]
+    (processes() * cosent(scores, own_rows(labels, rank, world), gather=True)).backward()
+    return torch.allclose(shared.module.weight.grad, alone.weight.grad)
+
+
+@pytest.mark.parametrize("world", COUNTS)
+def test_a_model_trained_by_several_processes_takes_the_same_step(world, tmp_path):
+    assert all(on_each(world, trained, tmp_path))
+
+
+def test_a_module_gathers_if_asked():
+    module = CosentLoss(gather=True)
+    assert repr(module) == "CosentLoss(scale=20.0, gather=True)"
+    scores, labels = torch.tensor([0.0, 0.5]), torch.tensor([1, 0])
+    assert module(scores, labels) == cosent(scores, labels)  # in one process

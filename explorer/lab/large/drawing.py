@@ -38,10 +38,9 @@ def look(opened: Opened, window: Window) -> dict[str, object]:
 
 def figures(opened: Opened) -> dict[str, object]:
     """What is known at once."""
-    felt = opened.gradient[~np.isnan(opened.gradient)]
     return {
         "loss": number(opened.loss),
-        "gradient": number(float(np.linalg.norm(felt))),
+        "gradient": number(opened.gradient_norm),
         "terms": opened.present,
         "pairs": len(opened.batch),
         "bytes": opened.nbytes() + _text_bytes(opened.batch),

@@ -93,11 +93,11 @@ class Opened:
     def column_pairs(self) -> np.ndarray | range:
         return range(len(self.batch)) if self.streamed is None else self.streamed.column_pairs
 
-    @property
+    @cached_property
     def loss(self) -> float:
         return self.split.loss if self.split else self.streamed.loss(self.survey)
 
-    @property
+    @cached_property
     def present(self) -> int:
         """How many terms take part."""
         return self.split.present() if self.split else self.survey.present
@@ -113,6 +113,11 @@ class Opened:
         if self.split:
             return self.split.gradient()
         return self.streamed.gradient(self.survey)
+
+    @cached_property
+    def gradient_norm(self) -> float:
+        """The length of the gradient, as far as there is one."""
+        return float(np.sqrt(np.nansum(np.square(self.gradient))))
 
     @cached_property
     def heaviest(self) -> Heaviest:

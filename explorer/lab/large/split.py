@@ -18,6 +18,9 @@ import numpy as np
 
 from explorer.lab.large.blocks import Blocks, Window, gathered, gathered_logs, log_sums
 
+# Places along the diagonal that are worked on together: as many as stay in a processor's cache.
+AT_ONCE = 2**16
+
 
 @dataclass(frozen=True, eq=False)
 class Split:
@@ -168,10 +171,12 @@ def _pieces(
     shared, row_at, column_at = np.intersect1d(rows[:-1], columns[:-1], return_indices=True)
     stops = rows[row_at + 1]
     cut = np.flatnonzero(labels[shared] < labels[stops - 1])  # within one level nothing is left
-    if len(cut):
-        places = row_at[cut], column_at[cut]
-        found = _diagonals(terms, shared[cut], stops[cut])
-        total[places], largest[places], present[places] = found
+    longest = (stops - shared)[cut].max(initial=1)
+    for some in np.array_split(cut, max(1, len(cut) * longest // AT_ONCE)):
+        if len(some):
+            places = row_at[some], column_at[some]
+            found = _diagonals(terms, shared[some], stops[some])
+            total[places], largest[places], present[places] = found
     return total, largest, present
 
 

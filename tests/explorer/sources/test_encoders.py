@@ -228,6 +228,11 @@ def test_local_folder(tiny):
     np.testing.assert_allclose(encode(sentences, str(tiny["encoder"])), expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["/" + "x" * 900, "./a\x00b", "~nobody-at-all/model"])
+def test_paths_that_no_file_system_could_hold_are_absent_folders(name):
+    assert problem_key(encode, ["a"], name) == "encoder_folder_missing"
+
+
 def test_a_changed_folder_is_another_encoder(tiny, tmp_path):
     shutil.copytree(tiny["encoder"], tmp_path / "model")
     before = locate(str(tmp_path / "model")).identity
@@ -354,7 +359,9 @@ def test_a_model_of_the_hub_without_safetensors_is_not_downloaded(monkeypatch):
     assert hub.patterns is None
 
 
-@pytest.mark.parametrize("name", ["", " ", "a b/c", "a/b/c", "-x/y", "a/b..c", "x" * 200, "模型"])
+@pytest.mark.parametrize(
+    "name", ["", " ", "a b/c", "a/b/c", "-x/y", "a/b..c", "x" * 200, "x" * 5000, "模型"]
+)
 def test_impossible_ids_are_refused_at_once(name):
     assert problem_key(locate, name) == "encoder_id"
 

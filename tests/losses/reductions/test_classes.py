@@ -66,7 +66,9 @@ CLASSES = {
 }
 
 
-MODULES = [inspect.getmodule(f) for f in (losses.supcon, losses.circle, losses.triplet)]
+MODULES = [
+    inspect.getmodule(f) for f in (losses.supcon, losses.circle, losses.triplet, losses.nt_xent)
+]
 
 
 @pytest.fixture
@@ -80,7 +82,7 @@ def in_blocks(monkeypatch):
         monkeypatch.setattr(module, "parts_of", parts_of)
     monkeypatch.setattr(by_mining, "TILE", 7 * SIZE)
     for module in MODULES:
-        monkeypatch.setattr(module, "is_small", lambda *_: False)
+        monkeypatch.setattr(module, "is_small", lambda *_, **__: False)
 
 
 def normal(*shape, seed=0, dtype=torch.float64):
@@ -145,6 +147,7 @@ def test_any_distance_any_margin(in_blocks, mining, margin, distance):
 @pytest.mark.parametrize("mining", ["semi_hard", "all", "over violating", "unit"])
 def test_comparing_and_sorting_agree(in_blocks, monkeypatch, mining, few):
     monkeypatch.setattr(by_mining, "FEW", few)
+    monkeypatch.setattr(by_mining, "FEW_FOR_LEAST", few)
     for batch in ("generic", "with duplicates"):
         for classes in CLASSES.values():
             same(*TRIPLETS[mining], BATCHES[batch], classes=classes)
@@ -220,7 +223,7 @@ def test_ragged_sizes(in_blocks, function, definition, size):
     same(function, definition, normal(size, 4), classes=torch.arange(size) % 3)
 
 
-@pytest.mark.parametrize("size", [255, 256, 600])
+@pytest.mark.parametrize("size", [23, 24, 47, 48, 255, 256, 600])
 @pytest.mark.parametrize(("function", "definition"), EVERY)
 def test_where_the_path_changes(function, definition, size):
     """As it is called, without made-up blocks: a dense path below, blocks above."""

@@ -344,10 +344,10 @@ def test_an_accelerator_is_never_asked_for_a_number(name, parameters, extra, dty
     assert [(g.shape, g.dtype) for g in gradients] == [(v.shape, dtype) for v in vectors.values()]
 
 
-def test_bfloat16_reaches_the_products_of_an_accelerator_unraised():
+def test_bfloat16_reaches_the_products_of_cuda_unraised():
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    multiplied = []
+    multiplied = []  # on the meta device, which follows CUDA here
 
     class Watch(TorchDispatchMode):
         def __torch_dispatch__(self, operation, types, args=(), kwargs=None):

@@ -1,0 +1,93 @@
+"""An encoder that cannot be had says what failed, and one button leads back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.reading import (
+    CHANNEL,
+    PROBLEM,
+    loss_shown,
+    redrawn,
+    settle,
+    sound,
+    visit,
+)
+from tests.browser.serving import Server
+
+pytestmark = [pytest.mark.browser, pytest.mark.encoder]
+
+BACK = f"{PROBLEM} [data-say='ui.embedded_encoder']"
+
+
+def use(page: Page, encoder: str = "", cross: str = "") -> None:
+    page.locator("#lp-encoder").evaluate("box => { box.closest('details').open = true; }")
+    page.fill("#lp-encoder", encoder)
+    page.fill("#lp-cross", cross)
+    page.click("[data-say='ui.use_encoder']")
+
+
+def leads_back(page: Page, loss: float) -> None:
+    """The button beside the sentence restores the picture that was there."""
+    expect(page.locator(BACK)).to_have_text("Back to all-MiniLM-L6-v2")
+    with redrawn(page):
+        page.click(BACK)
+    sound(page)
+    assert loss_shown(page) == loss
+    assert page.evaluate(f"{CHANNEL}.scenario.data.cross_encoder") == ""
+    assert page.input_value("#lp-encoder") == "all-MiniLM-L6-v2"
+
+
+def test_a_folder_that_holds_no_model(page: Page, tmp_path: Path) -> None:
+    before = loss_shown(page)
+    for folder, said in ((tmp_path, "no model"), (tmp_path / "absent", "There is no folder")):
+        use(page, str(folder))
+        expect(page.locator(PROBLEM)).to_contain_text(str(folder))
+        expect(page.locator(PROBLEM)).to_contain_text(said)
+        leads_back(page, before)
+    use(page, cross=str(tmp_path))
+    expect(page.locator(PROBLEM)).to_contain_text(str(tmp_path))
+    leads_back(page, before)
+
+
+def test_the_sentence_and_its_button_follow_the_language(page: Page, tmp_path: Path) -> None:
+    use(page, str(tmp_path / "absent"))
+    expect(page.locator(BACK)).to_be_visible()
+    page.click("#lp-language")
+    expect(page.locator(BACK)).to_have_text("改回 all-MiniLM-L6-v2")
+    expect(page.locator(PROBLEM)).to_contain_text(str(tmp_path / "absent"))
+    page.click("#lp-language")
+
+
+@pytest.mark.parametrize("name", ["<img src=x onerror=window.pwned=1>", "x" * 100_000, "a b/c"])
+def test_names_that_can_be_no_model(page: Page, name: str) -> None:
+    before = loss_shown(page)
+    use(page, name)
+    expect(page.locator(PROBLEM)).to_contain_text(name[:30])
+    assert len(page.locator(PROBLEM).inner_text()) < 1000
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate("window.pwned") is None
+    leads_back(page, before)
+
+
+def test_a_hub_that_cannot_be_reached(
+    browser: Browser,
+    own_server: Callable[..., Server],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    monkeypatch.setenv("NO_PROXY", "*")
+    page = visit(browser.new_page(locale="en-US"), own_server().address)
+    before = loss_shown(page)
+    use(page, "someone/model")
+    expect(page.locator(PROBLEM)).to_contain_text("hub could not be reached", timeout=20_000)
+    expect(page.locator(PROBLEM)).to_contain_text("someone/model")
+    settle(page)
+    leads_back(page, before)
+    page.context.close()
