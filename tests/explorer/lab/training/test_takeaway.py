@@ -34,8 +34,11 @@ def test_the_script_trains_the_same_model_again(kind, bert, runs, trained, tmp_p
     packed = takeaway.script_zip(runs, name, tmp_path / "script.zip")
     with zipfile.ZipFile(packed) as opened:
         opened.extractall(tmp_path / "alone")
+    launched = [sys.executable, "train.py"]
+    if kind == "scratch":  # as for several devices, on the one that there is
+        launched[1:1] = ["-m", "accelerate.commands.launch", "--cpu", "--num_processes", "1"]
     done = subprocess.run(
-        [sys.executable, "train.py"],
+        launched,
         cwd=tmp_path / "alone",
         env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
         capture_output=True,
