@@ -6,6 +6,7 @@
   const { key, logarithmic = false, band = null, low = null, high = null, height = 190, point = () => {}, choose = () => {} } = options;
   const { h, say, worded, show } = LossPrism;
   const LEFT = 46, RIGHT = 10, TOP = 8, BOTTOM = 22, WIDE = 460;
+  const ROOM = 220; // for a name in the legend of a figure
   const dashes = ["", "5 3", "1.5 3", "9 3 2 3"];
 
   function s(tag, attributes = {}, ...children) {
@@ -226,13 +227,15 @@
     const written = (text) => text.replace(/var\((--[\w-]+)\)/g, (all, name) => style.getPropertyValue(name).trim());
     const copy = svg.cloneNode(true);
     for (const name of ["tabindex", "style"]) copy.removeAttribute(name);
-    const names = told().map((one, i) => s("g", { transform: `translate(${LEFT + i * Math.min(150, (width - LEFT) / told().length)} ${height + 12})` },
+    const beside = Math.max(1, Math.floor((width - LEFT) / ROOM));
+    const tall = height + 30 + 16 * Math.ceil(told().length / beside);
+    const names = told().map((one, i) => s("g", { transform: `translate(${LEFT + ROOM * (i % beside)} ${height + 12 + 16 * Math.floor(i / beside)})` },
       s("line", { x1: 0, x2: 18, y1: -4, y2: -4, stroke: `var(--lp-${one.colour})`, "stroke-width": 2, "stroke-dasharray": dashes[one.dash ?? 0] }),
       s("text", { x: 24, "font-size": 11, fill: "var(--lp-ink)" }, one.name)));
     copy.append(...names, s("text", { x: LEFT, y: -8, "font-size": 13, "font-weight": 600, fill: "var(--lp-ink)" }, say(key)));
-    copy.prepend(s("rect", { x: 0, y: -26, width, height: height + 46, fill: "var(--lp-card)" }));
-    copy.setAttribute("viewBox", `0 -26 ${width} ${height + 46}`);
-    copy.setAttribute("height", height + 46);
+    copy.prepend(s("rect", { x: 0, y: -26, width, height: tall, fill: "var(--lp-card)" }));
+    copy.setAttribute("viewBox", `0 -26 ${width} ${tall}`);
+    copy.setAttribute("height", tall);
     copy.setAttribute("font-family", style.fontFamily);
     copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
     for (const element of [copy, ...copy.querySelectorAll("*")]) {
