@@ -8,9 +8,10 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 from torch import Tensor
 
+Gradients = Sequence[Tensor | None]
 # Gets which inputs want a gradient, then the inputs; gives the value and a gradient for each
 # input, None where none is wanted.
-Exact = Callable[..., tuple[Tensor, Sequence[Tensor | None]]]
+Exact = Callable[..., tuple[Tensor, Gradients]]
 
 
 def with_gradient(exact: Exact, definition: Callable[..., Tensor], *given: object) -> Tensor:
@@ -21,11 +22,15 @@ def with_gradient(exact: Exact, definition: Callable[..., Tensor], *given: objec
     """
     if torch._C._are_functorch_transforms_active():
         return definition(*map(_raised, given))
-    wanted = [isinstance(one, Tensor) and one.requires_grad for one in given]
-    with _without_autocast(given):
-        if torch.is_grad_enabled() and any(wanted):
-            return _WithGradient.apply(exact, definition, *given)
-        return exact([False] * len(given), *given)[0]
+    recording = torch.is_grad_enabled()
+    wanted = [recording and isinstance(one, Tensor) and one.requires_grad for one in given]
+    # Computed before the node of the graph is made: inside it every step would cost more.
+    with torch.no_grad(), _without_autocast(given):
+        value, gradients = exact(wanted, *given)
+    if not any(wanted):
+        return value
+    kept = [one if needed else None for one, needed in zip(gradients, wanted, strict=True)]
+    return _WithGradient.apply(value, definition, *given, *kept)
 
 
 def _without_autocast(given: Sequence[object]) -> AbstractContextManager:
@@ -39,10 +44,8 @@ def _without_autocast(given: Sequence[object]) -> AbstractContextManager:
 
 class _WithGradient(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, exact, definition, *given):
-        wanted = ctx.needs_input_grad[2:]
-        value, gradients = exact(wanted, *given)
-        gradients = [one if needed else None for one, needed in zip(gradients, wanted, strict=True)]
+    def forward(ctx, value, definition, *kept):
+        given, gradients = kept[: len(kept) // 2], kept[len(kept) // 2 :]
         tensors = [one if isinstance(one, Tensor) else None for one in given]
         ctx.save_for_backward(*tensors, *gradients)
         ctx.definition = definition
@@ -56,21 +59,19 @@ class _WithGradient(torch.autograd.Function):
         if torch.is_grad_enabled():  # this pass is to be differentiated in its turn
             gradients = _differentiable(ctx, tensors)
         scaled = [None if one is None else (one * outer).to(one.dtype) for one in gradients]
-        return None, None, *scaled
+        return None, None, *scaled, *[None] * count
 
 
-def _differentiable(ctx, tensors: Sequence[Tensor | None]) -> list[Tensor | None]:
+def _differentiable(ctx, tensors: Gradients) -> list[Tensor | None]:
     given = [
         number if tensor is None else tensor
         for number, tensor in zip(ctx.numbers, tensors, strict=True)
     ]
-    wanted = [place for place, needed in enumerate(ctx.needs_input_grad[2:]) if needed]
+    needed = ctx.needs_input_grad[2 : 2 + len(given)]
+    moving = [one for one, need in zip(given, needed, strict=True) if need]
     value = ctx.definition(*map(_raised, given))
-    found = torch.autograd.grad(value, [given[place] for place in wanted], create_graph=True)
-    gradients: list[Tensor | None] = [None] * len(given)
-    for place, gradient in zip(wanted, found, strict=True):
-        gradients[place] = gradient
-    return gradients
+    found = iter(torch.autograd.grad(value, moving, create_graph=True, materialize_grads=True))
+    return [next(found) if need else None for need in needed]
 
 
 def _raised(one: object) -> object:

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from losses.inputs import may_ask
-from losses.reductions.closed_form import closed_form
+from losses.reductions.gradient import with_gradient
 from losses.reductions.plain import log1p_sum_exp, softplus
 
 MATRIX_BELOW = 192  # rows; up to here the N×N comparison is faster than anything clever
@@ -47,7 +47,8 @@ def log1p_ordered_sum_exp(
         lower, higher, scale, shift = lower * scale + shift, higher * scale, 1.0, 0.0
     moving = (lower,) if lower is higher else (lower, higher)
     settings = {"scale": scale, "shift": shift, "weighted": weighted}
-    return closed_form(partial(_compute, **settings), partial(_dense, **settings), labels, *moving)
+    compute, dense = partial(_compute, **settings), partial(_dense, **settings)
+    return with_gradient(compute, dense, labels, *moving)
 
 
 def _dense(labels: Tensor, *moving: Tensor, scale: float, shift: float, weighted: bool) -> Tensor:
@@ -60,9 +61,9 @@ def _dense(labels: Tensor, *moving: Tensor, scale: float, shift: float, weighted
 
 
 def _compute(
-    labels: Tensor, *moving: Tensor, scale: float, shift: float, weighted: bool, wanted: bool
+    _: list[bool], labels: Tensor, *moving: Tensor, scale: float, shift: float, weighted: bool
 ) -> tuple[Tensor, tuple[Tensor | None, ...]]:
-    """The value and its gradient at each of the given."""
+    """The value and its gradient at each of the given, which comes with it."""
     rows = columns = moving[0].to(accurate(labels)) * scale
     if len(moving) == 2:
         columns = moving[1].to(rows.dtype) * scale

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import softplus as torch_softplus
 
 from losses.inputs import may_ask
-from losses.reductions.closed_form import closed_form
+from losses.reductions.gradient import with_gradient
 from losses.reductions.ordered import accurate, before, sort_keys
 from losses.reductions.plain import softplus
 
@@ -35,7 +35,7 @@ def hinge_sum(
         return _dense_hinge(labels, scores, margin=margin, eps=eps)
     settings = {"margin": margin, "eps": eps}
     compute, dense = partial(_hinge, **settings), partial(_dense_hinge, **settings)
-    return closed_form(compute, dense, labels, scores)
+    return with_gradient(compute, dense, labels, scores)
 
 
 def _dense_hinge(labels: Tensor, scores: Tensor, *, margin: float, eps: float) -> Tensor:
@@ -44,7 +44,7 @@ def _dense_hinge(labels: Tensor, scores: Tensor, *, margin: float, eps: float) -
     return terms.sum() / (gaps.sum() + eps)
 
 
-def _hinge(labels: Tensor, scores: Tensor, *, margin: float, eps: float, wanted: bool) -> Summed:
+def _hinge(_: list[bool], labels: Tensor, scores: Tensor, *, margin: float, eps: float) -> Summed:
     if len(scores) <= TREE_ABOVE:
         gaps = (labels - labels.unsqueeze(1)).to(scores.dtype).clamp_min_(0)
         violations = (scores.unsqueeze(1) - scores).add_(margin).clamp_min_(0)
@@ -132,7 +132,7 @@ def logistic_sum(
         return _dense_logistic(labels, scores, scale=scale, mean=mean)
     settings = {"scale": scale, "mean": mean}
     compute, dense = partial(_logistic, **settings), partial(_dense_logistic, **settings)
-    return closed_form(compute, dense, labels, scores)
+    return with_gradient(compute, dense, labels, scores)
 
 
 def _dense_logistic(labels: Tensor, scores: Tensor, *, scale: float, mean: bool) -> Tensor:
@@ -142,10 +142,12 @@ def _dense_logistic(labels: Tensor, scores: Tensor, *, scale: float, mean: bool)
     return total / ordered.sum().clamp_min(1) if mean else total
 
 
-def _logistic(labels: Tensor, scores: Tensor, *, scale: float, mean: bool, wanted: bool) -> Summed:
-    total, pull, count = _tiles(labels, scores * scale, wanted)
+def _logistic(
+    wanted: list[bool], labels: Tensor, scores: Tensor, *, scale: float, mean: bool
+) -> Summed:
+    total, pull, count = _tiles(labels, scores * scale, any(wanted))
     over = count.clamp_min(1) if mean else 1
-    gradient = (pull * scale / over).to(scores.dtype) if wanted else None
+    gradient = (pull * scale / over).to(scores.dtype) if any(wanted) else None
     return (total / over).to(scores.dtype), (None, gradient)
 
 
