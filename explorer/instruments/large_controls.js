@@ -101,13 +101,6 @@
     if (event.dataTransfer.files[0]) send(event.dataTransfer.files[0]);
   });
 
-  const encoded = (blob) => new Promise((done, fail) => {
-    const reader = new FileReader();
-    reader.onload = () => done(reader.result.slice(reader.result.indexOf(",") + 1));
-    reader.onerror = () => fail(reader.error);
-    reader.readAsDataURL(blob);
-  });
-
   // The file goes over piece by piece; the server names it by its content.
   let sending = null;
   async function send(file) {
@@ -124,7 +117,7 @@
     let answer = null;
     for (let start = 0; start === 0 || start < file.size; start += PIECE) {
       arriving.value = start / Math.max(file.size, 1);
-      answer = await ask("hand_in", { ...parts, start, content: await encoded(file.slice(start, start + PIECE)), last: start + PIECE >= file.size });
+      answer = await ask("hand_in", { ...parts, start, content: await LossPrism.files.encoded(file.slice(start, start + PIECE)), last: start + PIECE >= file.size });
       if (sending !== file || answer.error) break;
     }
     if (sending !== file || answer.error) await ask("hand_in", { token, forget: true });

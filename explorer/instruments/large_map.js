@@ -67,7 +67,6 @@
   let pinned = null;
   let size = { width: 1, height: 1 };
   const offscreen = document.createElement("canvas");
-  const hatchTile = document.createElement("canvas");
 
   function take() {
     const { answer } = channel;
@@ -124,21 +123,6 @@
     offscreen.getContext("2d").putImageData(image, 0, 0);
   }
 
-  function pattern(context, ratio) {
-    const side = Math.round(6 * ratio);
-    hatchTile.width = hatchTile.height = side;
-    const line = hatchTile.getContext("2d");
-    line.strokeStyle = LossPrism.palette().hatch;
-    line.lineWidth = ratio;
-    line.beginPath();
-    for (const shift of [-side, 0, side]) {
-      line.moveTo(shift, side);
-      line.lineTo(shift + side, 0);
-    }
-    line.stroke();
-    return context.createPattern(hatchTile, "repeat");
-  }
-
   // What the names, labels and legend beside the map leave free.
   function room() {
     const frame = root.querySelector(".lp-frame");
@@ -161,7 +145,7 @@
     paint(least, largest, ramp);
     const context = canvas.getContext("2d");
     context.imageSmoothingEnabled = false;
-    context.fillStyle = pattern(context, ratio);
+    context.fillStyle = LossPrism.hatch(context, ratio);
     context.fillRect(0, 0, width, height); // what the blocks leave free is masked
     context.globalCompositeOperation = "destination-out";
     fillPresent(context, width, height);

@@ -62,7 +62,6 @@
   let vectors = {};
   const offscreen = document.createElement("canvas");
   const hatching = document.createElement("canvas");
-  const hatchTile = document.createElement("canvas");
 
   function take() {
     shown = channel.picture.shown;
@@ -197,18 +196,7 @@
     offscreen.getContext("2d").putImageData(image, 0, 0);
     over.drawImage(offscreen, seen.left, seen.top, seen.columns, seen.rows, 0, 0, width, height);
     over.globalCompositeOperation = "source-in";
-    const side = Math.round(6 * ratio);
-    hatchTile.width = hatchTile.height = side;
-    const line = hatchTile.getContext("2d");
-    line.strokeStyle = LossPrism.palette().hatch;
-    line.lineWidth = ratio;
-    line.beginPath();
-    for (const shift of [-side, 0, side]) {
-      line.moveTo(shift, side);
-      line.lineTo(shift + side, 0);
-    }
-    line.stroke();
-    over.fillStyle = over.createPattern(hatchTile, "repeat");
+    over.fillStyle = LossPrism.hatch(over, ratio);
     over.fillRect(0, 0, width, height);
     over.globalCompositeOperation = "source-over";
     context.drawImage(hatching, 0, 0);

@@ -173,6 +173,22 @@
     }
     return tables.get(key);
   }
+  // What is absent is hatched: lines of one width at any pixel ratio.
+  function hatch(context, ratio) {
+    const side = Math.round(6 * ratio);
+    const tile = h("canvas", { width: side, height: side });
+    const line = tile.getContext("2d");
+    line.strokeStyle = palette().hatch;
+    line.lineWidth = ratio;
+    line.beginPath();
+    for (const shift of [-side, 0, side]) {
+      line.moveTo(shift, side);
+      line.lineTo(shift + side, 0);
+    }
+    line.stroke();
+    return context.createPattern(tile, "repeat");
+  }
+
   const word = (hex) => {
     const [r, g, b] = channelsOf(hex);
     return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
@@ -583,7 +599,7 @@
     get chart() { return window.LossPrismParts.chart; },
     get fields() { return window.LossPrismParts.fields(); },
     get files() { return window.LossPrismParts.files(); },
-    GONE, palette, colours, css, word, isDark, setTheme, magnified, channel,
+    GONE, palette, colours, css, word, hatch, isDark, setTheme, magnified, channel,
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");
       const root = element.querySelector(".lp");
