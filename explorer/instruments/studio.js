@@ -8,6 +8,7 @@
   const LIVE_MS = 200, LIST_MS = 1500;
   const SMOOTH = 0.9;
   const MOST_SHOWN = 6;
+  const MOST_KNOWN = 200;
 
   channel.told = ["plan", "checked", "runs", "shown", "run", "at", "problem"];
   channel.plan = draft();
@@ -90,6 +91,10 @@
     trace.trend = trace.weight * (trace.smooth.at(-1) ?? 0);
   }
 
+  // The runs that this browser began or looked at: on a server shared by strangers, all it sees.
+  const known = () => (stored("runs") ?? "").split(",").filter(Boolean);
+  const know = (names) => store("runs", [...new Set([...names, ...known()])].slice(0, MOST_KNOWN).join(","));
+
   let listed = 0;
   let ticking = false;
   let timer = null;
@@ -101,7 +106,7 @@
     const list = Date.now() - listed > LIST_MS;
     if (wanted.length || list) {
       const offsets = Object.fromEntries(wanted.map((name) => [name, traces.get(name)?.offset ?? 0]));
-      const answer = await server.watch({ offsets, list });
+      const answer = await server.watch({ offsets, list, known: known() });
       if (answer && !answer.error) take(answer, list);
       else channel.fail(answer?.error ?? GONE);
     }
@@ -143,6 +148,7 @@
   function show(names) {
     if (String(names) === String(channel.shown)) return;
     if (names[0] !== channel.shown[0]) look(null);
+    know(names);
     channel.shown = names;
     for (const name of traces.keys()) if (!names.includes(name)) traces.delete(name);
     const place = names.length ? `#${names.join(",")}` : "";
@@ -165,6 +171,7 @@
     if (!answer) return;
     channel.warn(null);
     listed = 0;
+    know(answer.started);
     show(answer.started.slice(0, MOST_SHOWN));
   }
 

@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import hashlib
 import inspect
+import os
 import re
 import shutil
 import tempfile
@@ -287,7 +288,10 @@ MOST_AT_ONCE = 24
 
 
 def _watch(request: dict) -> dict[str, object]:
-    """{offsets: {name: offset}, list} → how these runs are doing, and, asked to, all runs."""
+    """{offsets: {name: offset}, list, known} → how these runs are doing, and, asked to, all runs.
+
+    On a Space, which strangers share, all are those that the visitor began or was told the name of.
+    """
     answer: dict[str, object] = {"runs": {}}
     for name, offset in dict(request.get("offsets") or {}).items():
         try:
@@ -295,7 +299,11 @@ def _watch(request: dict) -> dict[str, object]:
         except Problem as problem:
             answer["runs"][name] = {"error": problem.to_json()}
     if request.get("list"):
-        answer["listed"] = [_slim(status) for status in runs().listed()]
+        listed = runs().listed()
+        if os.environ.get("SPACE_ID"):
+            known = set(map(str, request.get("known") or ()))
+            listed = [status for status in listed if status["id"] in known]
+        answer["listed"] = [_slim(status) for status in listed]
     return answer
 
 

@@ -73,7 +73,7 @@ class Runs:
 
     def _new_folder(self, plan: TrainingPlan) -> Path:
         stamp = time.strftime("%Y%m%d-%H%M%S")
-        path = self.root / f"{stamp}-{plan.loss}-{secrets.token_hex(3)}"
+        path = self.root / f"{stamp}-{plan.loss}-{secrets.token_hex(6)}"
         try:
             path.mkdir(parents=True)
         except OSError as error:

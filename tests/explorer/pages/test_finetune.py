@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+from types import SimpleNamespace
 
 import pytest
 
@@ -156,3 +157,18 @@ def test_too_many_runs_at_once_are_refused():
 def test_only_known_words_steer(what):
     with pytest.raises(Problem):
         finetune._steer({"run": "any", "what": what})
+
+
+def test_on_a_space_strangers_do_not_see_each_others_runs(monkeypatch):
+    status = {"plan": {"data": {}}}
+    monkeypatch.setattr(
+        finetune, "runs", lambda: SimpleNamespace(listed=lambda: [status | {"id": "a"}])
+    )
+
+    def seen(known: list[str]) -> list[str]:
+        return [one["id"] for one in finetune._watch({"list": True, "known": known})["listed"]]
+
+    assert seen([]) == ["a"]
+    monkeypatch.setenv("SPACE_ID", "somebody/lossprism")
+    assert seen([]) == []
+    assert seen(["a", "b"]) == ["a"]
