@@ -168,7 +168,7 @@ def main(arguments: list[str]) -> None:
         root = Path(folder)
         if "pace" in chosen.parts:
             for encoder in [chosen.encoder] if chosen.encoder else TURNS:
-                pace(encoder, root)
+                pace(encoder, root / "pace")  # its runs never end, and others would wait for them
         if "epoch" in chosen.parts:
             whole_run("epoch from scratch", plan(SCRATCH), root)
         if "demo" in chosen.parts:

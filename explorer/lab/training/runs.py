@@ -82,6 +82,8 @@ class Runs:
 
     def _spawn(self, run: RunFolder, *options: str) -> None:
         """Start the run's own process: it outlives the page, and its memory ends with it."""
+        for process in _processes.values():
+            process.poll()  # one that nobody looked at since it ended is a zombie until then
         run.tell("")
         command = [sys.executable, "-m", "explorer.lab.training.worker", str(run.path), *options]
         paths = [str(HOME), os.environ.get("PYTHONPATH", "")]
