@@ -70,14 +70,7 @@
   // ---- File --------------------------------------------------------------------------------
 
   let file = null;
-  chooser.addEventListener("change", () => { if (chooser.files[0]) readFile(chooser.files[0]); chooser.value = ""; });
-  drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("lp-over"); });
-  drop.addEventListener("dragleave", () => drop.classList.remove("lp-over"));
-  drop.addEventListener("drop", (event) => {
-    event.preventDefault();
-    drop.classList.remove("lp-over");
-    if (event.dataTransfer.files[0]) readFile(event.dataTransfer.files[0]);
-  });
+  LossPrism.files.offered(chooser, drop, readFile);
 
   async function readFile(blob, options = {}) {
     if (blob.size > limits.bytes) {

@@ -11,6 +11,19 @@
     });
   }
 
+  // A file that is chosen, or dropped on the button that opens the chooser.
+  function offered(chooser, drop, take) {
+    const first = (files) => { if (files[0]) take(files[0]); };
+    chooser.addEventListener("change", () => { first(chooser.files); chooser.value = ""; });
+    drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("lp-over"); });
+    drop.addEventListener("dragleave", () => drop.classList.remove("lp-over"));
+    drop.addEventListener("drop", (event) => {
+      event.preventDefault();
+      drop.classList.remove("lp-over");
+      first(event.dataTransfer.files);
+    });
+  }
+
   function download(name, blob) {
     const address = URL.createObjectURL(blob);
     LossPrism.h("a", { href: address, download: name }).click();
@@ -30,5 +43,5 @@
     return new Promise((done) => { canvas.toBlob(done, "image/png"); });
   }
 
-  return { encoded, download, rasterised };
+  return { encoded, offered, download, rasterised };
 };

@@ -77,15 +77,7 @@
     const told = note();
     const failed = wrong();
     const columns = h("div.lp-columns");
-    const take = (file) => { if (file) handIn(entry, file); };
-    chooser.addEventListener("change", () => { take(chooser.files[0]); chooser.value = ""; });
-    drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("lp-over"); });
-    drop.addEventListener("dragleave", () => drop.classList.remove("lp-over"));
-    drop.addEventListener("drop", (event) => {
-      event.preventDefault();
-      drop.classList.remove("lp-over");
-      take(event.dataTransfer.files[0]);
-    });
+    LossPrism.files.offered(chooser, drop, (file) => handIn(entry, file));
     files[entry] = { told, failed, columns };
     return h("div.lp-panel", {}, chooser, drop, told, failed, columns);
   }

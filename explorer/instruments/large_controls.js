@@ -2,6 +2,7 @@
 (window.LossPrismInstruments ??= {}).large_controls = (root, channel) => {
   "use strict";
   const { h, say, worded, show, tex } = LossPrism;
+  const { labelled, section } = LossPrism.fields;
   const given = window.LossPrismData.large;
   const KINDS = ["random", "file", "explore"];
   const PIECE = 2 ** 21; // bytes of a file that travel at a time
@@ -56,8 +57,6 @@
       },
     };
   }
-  const labelled = (key, control) => h("label.lp-field", {}, worded("span", key), control);
-  const section = (key, ...children) => h("section", {}, worded("h2", key), ...children);
 
   // ---- Random ------------------------------------------------------------------------------
 
@@ -92,14 +91,7 @@
   const useEncoder = worded("button.lp-button", "ui.use_encoder", {
     type: "button", onclick: () => channel.change({ source: { ...channel.asked.source, encoder: encoder.value.trim() || given.encoder } }),
   });
-  chooser.addEventListener("change", () => { if (chooser.files[0]) send(chooser.files[0]); chooser.value = ""; });
-  drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("lp-over"); });
-  drop.addEventListener("dragleave", () => drop.classList.remove("lp-over"));
-  drop.addEventListener("drop", (event) => {
-    event.preventDefault();
-    drop.classList.remove("lp-over");
-    if (event.dataTransfer.files[0]) send(event.dataTransfer.files[0]);
-  });
+  LossPrism.files.offered(chooser, drop, send);
 
   // The file goes over piece by piece; the server names it by its content.
   let sending = null;

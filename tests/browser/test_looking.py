@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from explorer.sources import textbook
 from tests.browser.reading import (
@@ -28,7 +28,9 @@ from tests.browser.reading import (
     slider,
     sound,
     unfold,
+    visit,
 )
+from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
 
@@ -342,3 +344,18 @@ def test_a_figure_explains_itself_to_pointer_and_keyboard(page: Page) -> None:
     box = page.locator("[data-figure=violated] [role=tooltip]").bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 1440
+
+
+@pytest.mark.parametrize("ratio", [1, 1.5, 2, 3])
+def test_the_matrix_is_sharp_at_every_pixel_ratio(
+    browser: Browser, server: Server, ratio: float
+) -> None:
+    with browser.new_context(device_scale_factor=ratio) as context:
+        page = visit(context.new_page(), server.address)
+        drawn, shown = page.evaluate(
+            """() => {
+              const canvas = document.querySelector("#main-matrix canvas");
+              return [canvas.width, canvas.getBoundingClientRect().width * devicePixelRatio];
+            }"""
+        )
+        assert drawn == pytest.approx(shown, abs=1)
