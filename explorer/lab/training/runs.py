@@ -89,6 +89,7 @@ class Runs:
         paths = [str(HOME), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "TOKENIZERS_PARALLELISM": "false"}
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+        environment |= one_gpu(self.device, os.environ.get("CUDA_VISIBLE_DEVICES"))
         with (run.path / "worker.txt").open("ab") as out:
             process = subprocess.Popen(
                 command, stdout=out, stderr=out, env=environment, start_new_session=True
@@ -198,6 +199,16 @@ class Runs:
         if standing not in states:
             raise Problem("training_wrong_state", name=name, state=standing)
         return run
+
+
+def one_gpu(device: str | None, visible: str | None) -> dict[str, str]:
+    """What hides all GPUs but the chosen one from a process: the trainer would use them all, each
+    with a batch of its own. `visible` is CUDA_VISIBLE_DEVICES as it stands."""
+    kind, _, place = (device or "cuda").partition(":")
+    if kind != "cuda" or visible == "":
+        return {}
+    known = visible.split(",") if visible else None
+    return {"CUDA_VISIBLE_DEVICES": known[int(place or 0)] if known else place or "0"}
 
 
 def _progress(run: RunFolder) -> tuple[dict, float | None]:

@@ -91,7 +91,8 @@ def _go(trainer: Trainer, checkpoint: tuple | None, steps: int) -> None:
 def prepared(run: RunFolder) -> Session:
     """Load the pairs, the model and the loss of a run, the same at every start."""
     config = run.read("config.json")
-    device.choose(config["device"])
+    # Without its number: this process sees no other GPU.
+    device.choose((config["device"] or "").partition(":")[0] or None)
     if config["plan"].get("own_loss"):
         add_own_loss(config["plan"]["own_loss"])
     plan = TrainingPlan.from_json(config["plan"])
