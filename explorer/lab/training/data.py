@@ -14,7 +14,7 @@ from pathlib import Path
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.problem import Problem
 from explorer.sources import tables, textbook
-from explorer.sources.model_folders import within
+from explorer.sources.model_folders import is_hosted, within
 from losses import LOSSES, LossSpec
 from losses.sentence_transformers import FROM_SCORES
 
@@ -120,12 +120,15 @@ def _rows(table: tables.Table) -> list[Pair]:
 
 def _from_hub(data: TrainingData, seed: int) -> tuple[list[Pair], int]:
     """A data set of the hub, read as the same rows in a file would be."""
-    from datasets import load_dataset
+    from datasets import disable_progress_bars, load_dataset
     from huggingface_hub import HfApi
 
+    disable_progress_bars()
+    # Strangers must not reach the private data sets of whoever owns the hosted page.
+    api = HfApi(token=False if is_hosted() else None)
     try:
-        within(HUB_SECONDS + 1, lambda: HfApi().dataset_info(data.hub, timeout=HUB_SECONDS))
-        held = load_dataset(data.hub, split=data.split)
+        within(HUB_SECONDS + 1, lambda: api.dataset_info(data.hub, timeout=HUB_SECONDS))
+        held = load_dataset(data.hub, split=data.split, token=api.token)
     except Exception as error:  # the kinds differ with the versions of three libraries
         status = getattr(getattr(error, "response", None), "status_code", None)
         if status in (401, 403, 404):
