@@ -52,6 +52,8 @@ def checked(loss: str, chosen: Mapping[str, object]) -> dict[str, object]:
         if parameter.kind == "choice":
             fits = value in parameter.choices
             accepted = ", ".join(parameter.choices)
+        elif parameter.kind == "switch":
+            fits, accepted = isinstance(value, bool), "true, false"
         else:
             number = isinstance(value, int | float) and not isinstance(value, bool)
             fits = number and parameter.minimum <= value <= parameter.maximum
