@@ -30,6 +30,7 @@ from explorer.lab.training.plan import (
     TrainingPlan,
 )
 from explorer.lab.training.runs import Runs, estimate
+from explorer.pages.frame import framed
 from explorer.pages.serving import served
 from explorer.picture import describe_batch, picture
 from explorer.problem import Problem
@@ -66,20 +67,16 @@ def build() -> None:
     """Lay the page out inside the current `gr.Blocks`."""
     PARCELS.mkdir(parents=True, exist_ok=True)
     gr.set_static_paths([PARCELS])
-    with gr.Row(elem_id="lp-page"):
-        with gr.Column(elem_id="lp-side", scale=0, min_width=320):
-            Instrument("header", channel="finetune")
-            Instrument("finetune_controls", channel="finetune", server_functions=SERVED)
-        with gr.Column(elem_id="lp-main"):
-            Instrument("finetune_run", channel="finetune")
-            Instrument("finetune_curves", channel="finetune")
-            with gr.Row(elem_id="lp-probe"):
-                with gr.Column(elem_id="lp-probe-bands"):
-                    Instrument("finetune_probe", channel="finetune")
-                with gr.Column(elem_id="lp-probe-matrix"):
-                    Instrument("matrix", channel="probe")
-            Instrument("finetune_runs", channel="finetune")
-            Instrument("finetune_takeaway", channel="finetune")
+    with framed("finetune_controls", channel="finetune", server_functions=SERVED):
+        Instrument("finetune_run", channel="finetune")
+        Instrument("finetune_curves", channel="finetune")
+        with gr.Row(elem_id="lp-probe"):
+            with gr.Column(elem_id="lp-probe-bands"):
+                Instrument("finetune_probe", channel="finetune")
+            with gr.Column(elem_id="lp-probe-matrix"):
+                Instrument("matrix", channel="probe")
+        Instrument("finetune_runs", channel="finetune")
+        Instrument("finetune_takeaway", channel="finetune")
 
 
 def page_data() -> dict[str, object]:
