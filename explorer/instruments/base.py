@@ -20,6 +20,7 @@ SCRIPTS = (
     "table.js",
     "scale.js",
     "present.js",
+    "drawing.js",
     "chart.js",
     "fields.js",
     "files.js",

@@ -596,6 +596,7 @@
     show, percent, tex, texNumber, read, bytes, floats, h, clip,
     get table() { return window.LossPrismParts.table; },
     get scale() { return window.LossPrismParts.scale; },
+    get drawing() { return window.LossPrismParts.drawing(); },
     get chart() { return window.LossPrismParts.chart; },
     get fields() { return window.LossPrismParts.fields(); },
     get files() { return window.LossPrismParts.files(); },
