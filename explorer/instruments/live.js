@@ -12,6 +12,8 @@
     }),
   }]));
 
+  const bare = (number) => number.replace(/^\((.*)\)$/, "$1");
+
   // A number that says what it came from: a step or parameter, a row or column, a pair.
   const marked = (text, origin) => {
     const said = Object.entries(origin).map(([name, value]) => `${name}=${value}`).join();
@@ -23,14 +25,17 @@
     const cell = (rows > 1 ? row : 0) * columns + (columns > 1 ? column : 0);
     const origin = { of, at: at || (kind ? "step" : "parameter") };
     if (!kind) return marked(texNumber(values[cell]), origin);
-    const term = (value) => (kind === "Σ exp" ? `e^{${texNumber(value)}}` : texNumber(value));
+    const term = (value) => (kind === "Σ exp" ? `e^{${bare(texNumber(value))}}` : texNumber(value));
     const said = [];
     for (let i = cell * parts; i < (cell + 1) * parts; i += 1) {
       if (over.present[i]) said.push(marked(term(values[i]), { ...origin, pair: over.pairs[i] }));
     }
     const left = over.left[cell];
     const summed = kind.startsWith("Σ");
-    if (left && summed) said.push(marked(term(over.rest[cell]), { ...origin, more: left }));
+    if (left && summed) {
+      const rest = `\\underbrace{${term(over.rest[cell])}}_{${left}\\,\\text{others}}`;
+      said.push(marked(rest, { ...origin, more: left }));
+    }
     else if (left) said.push("\\ldots");
     return said.join(summed ? " + " : ",\\, ") || "0";
   }
