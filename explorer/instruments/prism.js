@@ -595,6 +595,7 @@
     stored, store, walkable, say, has, speak, reword, worded, language: () => language,
     show, percent, tex, texNumber, read, bytes, floats, h, clip,
     get table() { return window.LossPrismParts.table; },
+    get live() { return window.LossPrismParts.live; },
     get scale() { return window.LossPrismParts.scale; },
     get drawing() { return window.LossPrismParts.drawing(); },
     get chart() { return window.LossPrismParts.chart; },
