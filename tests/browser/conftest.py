@@ -77,8 +77,13 @@ def watched(context: BrowserContext, address: str, faults: list[str]) -> Page:
 
 
 @pytest.fixture
-def new_page(browser: Browser, server: Server) -> Iterator[Callable[..., Page]]:
-    """Pages in contexts of their own, as of users who do not know each other."""
+def new_page(
+    browser: Browser, server: Server, own_server: Callable[..., Server]
+) -> Iterator[Callable[..., Page]]:
+    """Pages in contexts of their own, as of users who do not know each other.
+
+    They are closed before a server of the test's own is stopped: its end is no fault of theirs.
+    """
     contexts, faults = [], []
 
     def start(
