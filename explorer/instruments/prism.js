@@ -552,11 +552,13 @@
         const write = this.place && this.place !== place ? "pushState" : "replaceState";
         this.place = place;
         history[write]({ ...history.state, lossprism: kept }, "", this.link ? `#${this.link}` : location.pathname + location.search);
+        this.linking = null;
       }, 400);
     }
 
     forget() {
       clearTimeout(this.linking);
+      this.linking = null;
       this.remembered += 1;
     }
 
