@@ -72,6 +72,6 @@ def as_in_one_process(rank, world):
     return wrong
 
 
-def test_a_model_moves_as_by_one_process_on_the_joined_batch(tmp_path):
-    for wrong in on_each(2, as_in_one_process, tmp_path):
+def test_a_model_moves_as_by_one_process_on_the_joined_batch():
+    for wrong in on_each(2, as_in_one_process):
         assert not wrong, "\n".join(map(str, wrong))

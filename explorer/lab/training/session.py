@@ -15,7 +15,7 @@ from transformers import PrinterCallback, Trainer, set_seed
 from transformers.utils import logging
 
 from explorer import device
-from explorer.lab.training import card, encoders
+from explorer.lab.training import card, encoders, limits
 from explorer.lab.training.data import Pair, Rules, classes_of, rules_for
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.measure import HeldOut, bands_of, live_sample, unnoticed
@@ -183,6 +183,7 @@ def make_recorder(session: Session) -> Recorder:
         probe=probe,
         every=math.ceil(session.steps / plan.evaluations),
         checkpoint_seconds=plan.checkpoint_seconds,
+        most_seconds=limits.most_seconds(),
         loss_at_collapse=at_collapse,
     )
 
@@ -232,7 +233,12 @@ def _finish(session: Session, recorder: Recorder) -> None:
     }
     save_model(session, summary, history)
     run.write("summary.json", summary)
-    run.say("stopped" if recorder.stopped_early else "finished")
+    if recorder.stopped_early and recorder.time_is_up:
+        minutes = f"{recorder.most_seconds / 60:g}"
+        problem = Problem("training_time_up", step=last["step"], minutes=minutes)
+        run.say("stopped", problem=problem.to_json())
+    else:
+        run.say("stopped" if recorder.stopped_early else "finished")
 
 
 def _without(record: dict) -> dict:
