@@ -52,6 +52,8 @@ def checked(loss: str, chosen: Mapping[str, object]) -> dict[str, object]:
         if parameter.kind == "choice":
             fits = value in parameter.choices
             accepted = ", ".join(parameter.choices)
+        elif parameter.kind == "switch":
+            fits, accepted = isinstance(value, bool), "true, false"
         else:
             number = isinstance(value, int | float) and not isinstance(value, bool)
             fits = number and parameter.minimum <= value <= parameter.maximum
@@ -103,7 +105,7 @@ class Opened:
         return self.split.present() if self.split else self.survey.present
 
     @cached_property
-    def effective(self) -> float | None:
+    def effective(self) -> float:
         """exp of the entropy of the weights: how many terms carry them, as if all were equal."""
         return self.split.effective() if self.split else self.survey.effective
 
@@ -143,8 +145,9 @@ class Opened:
         """What is kept of it in memory, without the sentences."""
         kept = self.batch.nbytes()
         if self.split:
-            # u, v, their slopes, the totals of rows and columns, the gradient
-            return kept + 7 * self.split.lower.nbytes
+            # u, v, their slopes, the totals of rows and columns, the gradient, two counts
+            trees = self.split.sums.nbytes + self.split.peaks.nbytes
+            return kept + 9 * self.split.lower.nbytes + trees
         return kept + sum(
             array.nbytes
             for array in (
