@@ -39,7 +39,7 @@ def install_browser() -> None:
     if fetched.returncode == 0 and _try([sys.executable, "-m", "playwright", "install-deps"]):
         return
     print("Playwright's download cannot be reached; installing the system's package.", flush=True)
-    root = [] if os.geteuid() == 0 else ["sudo"]
+    root = [] if getattr(os, "geteuid", int)() == 0 else ["sudo"]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in (
         ["apt-get", "update"],

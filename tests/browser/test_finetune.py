@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from explorer.lab.training.folder import LIVE, RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
@@ -23,6 +23,7 @@ pytestmark = pytest.mark.browser
 CHANNEL = "window.LossPrism.channel('finetune')"
 TRACE = f"{CHANNEL}.studio.trace()"
 PROBE = "window.LossPrism.channel('probe')"
+ASKED = re.compile("/component_server")  # where the page puts its questions
 START_MS = 300_000  # processes that load torch, one after the other, on a busy machine
 TINY = {"encoder": SCRATCH, "steps": 12, "batch_size": 16, "evaluations": 4, "dimension": 32}
 
@@ -138,7 +139,7 @@ def test_curves_grow_while_it_trains_and_it_pauses_resumes_and_stops(
     wait_for(page, "paused")
     held = read(page, "steps.length")
     for _ in range(3):  # it asks on, and there is no more
-        with page.expect_response("**/component_server"):
+        with page.expect_response(ASKED):
             pass
     assert read(page, "steps.length") == held
     page.click("#lp-finetune-resume")
@@ -388,6 +389,39 @@ def test_data_that_cannot_be_used_is_named(open_page: Callable[..., Page]) -> No
         f"data: {{ ...{CHANNEL}.plan.data, file: '/etc/passwd' }} }} }})"
     )
     assert answer["error"]["key"] == "problem.scenario_entry"
+
+
+def test_a_file_read_late_never_takes_the_place_of_a_newer_one(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    held: list[Route] = []
+
+    def hands_in(asked: Request) -> bool:
+        return "hand_in" in (asked.post_data or "")
+
+    def hold_the_first(route: Route) -> None:
+        if hands_in(route.request) and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    def choose(name: str, count: int) -> None:
+        rows = "".join(f"This is {i},That is {i},{i % 3}\n" for i in range(count))
+        content = f"sentence1,sentence2,score\n{rows}".encode()
+        file = {"name": name, "mimeType": "text/csv", "buffer": content}
+        with page.expect_request(hands_in):
+            page.set_input_files("#lp-finetune-file", file)
+
+    page.route(ASKED, hold_the_first)
+    page.click("#lp-finetune-source-file")
+    choose("old.csv", 30)
+    choose("new.csv", 40)
+    page.wait_for_function(f"{CHANNEL}.plan.data.name === 'new.csv'")
+    with page.expect_response(lambda answer: answer.request == held[0].request):
+        held[0].continue_()
+    page.wait_for_function(f"{CHANNEL}.checked?.train === 32")
+    assert page.evaluate(f"{CHANNEL}.plan.data.name") == "new.csv"
 
 
 def test_a_run_that_collapsed_and_failed_says_so(
