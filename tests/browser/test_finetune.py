@@ -7,14 +7,17 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
+import psutil
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from tests.browser import axe
 from tests.browser.conftest import _watched
-from tests.browser.reading import number
+from tests.browser.reading import number, walk_by_keyboard
 from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
@@ -24,6 +27,17 @@ TRACE = f"{CHANNEL}.studio.trace()"
 PROBE = "window.LossPrism.channel('probe')"
 START_MS = 120_000  # a process that loads torch on a busy machine
 TINY = {"encoder": SCRATCH, "steps": 12, "batch_size": 16, "evaluations": 4, "dimension": 32}
+
+
+UNFOLD = "() => document.querySelectorAll('.lp details').forEach((fold) => { fold.open = true; })"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patience() -> Iterator[None]:
+    """Everything here may wait for a process that trains on the same few cores."""
+    expect.set_options(timeout=START_MS)
+    yield
+    expect.set_options(timeout=5_000)
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +61,7 @@ def open_page(browser: Browser, studio: Server) -> Iterator[Callable[..., Page]]
         context = browser.new_context(viewport={"width": width, "height": 900}, locale=locale)
         contexts.append(context)
         page = _watched(context, studio.address, faults)
+        page.set_default_timeout(START_MS)
         page.goto(f"{studio.address}/finetune{place}", wait_until="domcontentloaded")
         page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
         return page
@@ -70,9 +85,7 @@ def begin(page: Page, **chosen: object) -> None:
 
 def wait_for(page: Page, *states: str) -> None:
     wanted = json.dumps(states)
-    page.wait_for_function(
-        f"{wanted}.includes({TRACE}?.about?.state)", timeout=START_MS, polling=100
-    )
+    page.wait_for_function(f"{wanted}.includes({TRACE}?.about?.state)", polling=100)
 
 
 def read(page: Page, what: str) -> object:
@@ -84,6 +97,7 @@ def finished(browser: Browser, studio: Server) -> str:
     """The name of a short run that has ended."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
     page = context.new_page()
+    page.set_default_timeout(START_MS)
     page.goto(f"{studio.address}/finetune", wait_until="domcontentloaded")
     page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
     begin(page)
@@ -122,7 +136,7 @@ def test_curves_grow_while_it_trains_and_it_pauses_resumes_and_stops(
     page = open_page()
     begin(page, steps=100_000, evaluations=1000)
     wait_for(page, "training")
-    page.wait_for_function(f"{TRACE}.steps.length > 3", timeout=START_MS)
+    page.wait_for_function(f"{TRACE}.steps.length > 3")
     path = page.locator(".lp-chart path[stroke-width='2']").first
     short, early = len(path.get_attribute("d")), read(page, "steps.length")
     page.wait_for_function(f"{TRACE}.steps.length > {early} + 20")
@@ -153,14 +167,14 @@ def test_a_run_outlives_its_tab(open_page: Callable[..., Page]) -> None:
     page.context.close()
     again = open_page(f"#{name}")
     wait_for(again, "training")
-    again.wait_for_function(f"{TRACE}.steps.length > 3", timeout=START_MS)
+    again.wait_for_function(f"{TRACE}.steps.length > 3")
     assert read(again, "steps")[0] == 1
     # Someone without the address finds it in the list, and their run waits for its turn.
     other = open_page()
     row = other.locator(".lp-finetune_runs tr.lp-pickable").first
     expect(row).to_contain_text("Training")
     begin(other, steps=2)
-    expect(other.locator(".lp-state")).to_have_text("Queued: 1 run before it", timeout=START_MS)
+    expect(other.locator(".lp-state")).to_have_text("Queued: 1 run before it")
     other.click("#lp-finetune-stop")
     wait_for(other, "stopped")
     again.click("#lp-finetune-stop")

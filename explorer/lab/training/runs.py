@@ -137,8 +137,9 @@ class Runs:
     def status(self, name: str, offset: int = 0) -> dict:
         """How a run is doing, and what its log has since `offset`: see the package."""
         run = self._run(name)
+        about = self._about(run)  # first: the log is then no older than what is said of the run
         records, offset = run.records_from(offset)
-        return {**self._about(run), "records": records, "offset": offset}
+        return {**about, "records": records, "offset": offset}
 
     def listed(self) -> list[dict]:
         """How every run is doing, the newest first."""
