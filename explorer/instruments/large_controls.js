@@ -165,7 +165,8 @@
   }
 
   root.append(
-    section("large.loss", lossChoice, lossNote, parameters),
+    section("large.loss", lossChoice, lossNote, parameters, h("details.lp-not-here", {}, worded("summary", "large.not_here"),
+      ["hierarchical_cosent", "multitask_cosent", "max_violation", "single", "others"].map((why) => worded("p.lp-note", `large.not_here.${why}`)))),
     foldable("large.data", h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), Object.values(panels)),
   );
   LossPrism.reword(root);
@@ -176,6 +177,7 @@
     buildParameters();
     lossChoice.value = loss;
     lossNote.textContent = spec ? say(`large.family.${spec.family}`, { most: grouped(spec.most) }) : "";
+    if (spec?.wanted === "angles") lossNote.textContent += ` ${say("large.angle_note", { drawn: grouped(spec.most_drawn) })}`;
     for (const p of spec?.parameters ?? []) controls[p.name].set(chosen[p.name] ?? p.default);
     if (source.kind === "random") {
       for (const [name, control] of Object.entries(numbers)) control.set(source.random[name]);
