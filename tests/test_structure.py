@@ -24,6 +24,7 @@ RANK = {
     "explorer.sources": 3,
     "explorer.scenario": 4,
     "explorer.trace": 4,
+    "explorer.live": 4,
     "explorer.batch": 5,
     "explorer.diagnostics": 6,
     "explorer.own_loss": 6,

@@ -39,6 +39,7 @@ from explorer.lab.large.opened import (
     open_batch,
     parameters_of,
 )
+from explorer.pages.frame import framed
 from explorer.pages.serving import served
 from explorer.problem import Problem
 from explorer.scenario import Scenario
@@ -57,20 +58,16 @@ Report = Callable[[str, int, int], None]
 
 def build() -> None:
     """Lay the page out inside the current `gr.Blocks`."""
-    with gr.Row(elem_id="lp-page"):
-        with gr.Column(elem_id="lp-side", scale=0, min_width=320):
-            Instrument("header", channel="large")
-            Instrument("large_controls", channel="large")
-        with gr.Column(elem_id="lp-main"):
-            Instrument("large_scene", channel="large", server_functions=SERVED)
-            Instrument("large_figures", channel="large")
-            with gr.Row(elem_id="lp-large"):
-                with gr.Column(elem_id="lp-large-map"):
-                    Instrument("large_map", channel="large")
-                with gr.Column(elem_id="lp-large-beside"):
-                    Instrument("large_histogram", channel="large")
-                    Instrument("large_terms", channel="large")
-            Instrument("large_pairs", channel="large")
+    with framed("large_controls", channel="large"):
+        Instrument("large_scene", channel="large", server_functions=SERVED)
+        Instrument("large_figures", channel="large")
+        with gr.Row(elem_id="lp-large"):
+            with gr.Column(elem_id="lp-large-map"):
+                Instrument("large_map", channel="large")
+            with gr.Column(elem_id="lp-large-beside"):
+                Instrument("large_histogram", channel="large")
+                Instrument("large_terms", channel="large")
+        Instrument("large_pairs", channel="large")
 
 
 def page_data() -> dict[str, object]:

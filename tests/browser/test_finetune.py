@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.folder import LIVE, RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from tests.browser.conftest import _watched
+from explorer.lab.training.runs import Runs
+from tests.browser.conftest import watched
 from tests.browser.reading import number
 from tests.browser.serving import Server
 
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.browser
 CHANNEL = "window.LossPrism.channel('finetune')"
 TRACE = f"{CHANNEL}.studio.trace()"
 PROBE = "window.LossPrism.channel('probe')"
-START_MS = 120_000  # a process that loads torch on a busy machine
+START_MS = 300_000  # processes that load torch, one after the other, on a busy machine
 TINY = {"encoder": SCRATCH, "steps": 12, "batch_size": 16, "evaluations": 4, "dimension": 32}
 
 
@@ -39,14 +40,14 @@ def studio(folder: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, studio: Server) -> Iterator[Callable[..., Page]]:
+def open_page(browser: Browser, studio: Server, folder: Path) -> Iterator[Callable[..., Page]]:
     """The Fine-tune page in a browser of its own, at a place of the address."""
     contexts, faults = [], []
 
     def start(place: str = "", width: int = 1440, locale: str = "en-US") -> Page:
         context = browser.new_context(viewport={"width": width, "height": 900}, locale=locale)
         contexts.append(context)
-        page = _watched(context, studio.address, faults)
+        page = watched(context, studio.address, faults)
         page.goto(f"{studio.address}/finetune{place}", wait_until="domcontentloaded")
         page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
         return page
@@ -54,6 +55,10 @@ def open_page(browser: Browser, studio: Server) -> Iterator[Callable[..., Page]]
     yield start
     for context in contexts:
         context.close()
+    runs = Runs(folder / "runs")  # what a failed test left must not keep the others waiting
+    for run in runs.listed():
+        if run["state"] in LIVE:
+            runs.stop(run["id"])
     assert not faults, faults
 
 
@@ -84,6 +89,7 @@ def finished(browser: Browser, studio: Server) -> str:
     """The name of a short run that has ended."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
     page = context.new_page()
+    page.set_default_timeout(START_MS)
     page.goto(f"{studio.address}/finetune", wait_until="domcontentloaded")
     page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
     begin(page)
@@ -131,7 +137,9 @@ def test_curves_grow_while_it_trains_and_it_pauses_resumes_and_stops(
     page.click("#lp-finetune-pause")
     wait_for(page, "paused")
     held = read(page, "steps.length")
-    page.wait_for_timeout(700)
+    for _ in range(3):  # it asks on, and there is no more
+        with page.expect_response("**/component_server"):
+            pass
     assert read(page, "steps.length") == held
     page.click("#lp-finetune-resume")
     wait_for(page, "training")
@@ -160,7 +168,7 @@ def test_a_run_outlives_its_tab(open_page: Callable[..., Page]) -> None:
     row = other.locator(".lp-finetune_runs tr.lp-pickable").first
     expect(row).to_contain_text("Training")
     begin(other, steps=2)
-    expect(other.locator(".lp-state")).to_have_text("Queued: 1 run before it", timeout=START_MS)
+    expect(other.locator(".lp-state")).to_have_text("Queued: 1 run before it")
     other.click("#lp-finetune-stop")
     wait_for(other, "stopped")
     again.click("#lp-finetune-stop")

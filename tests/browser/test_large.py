@@ -296,16 +296,15 @@ def test_a_file_with_similarities_needs_no_encoder(large: Page) -> None:
 def test_encoding_can_be_stopped_and_goes_on(large: Page) -> None:
     rows = [f"word {k} here,word {k + 1} there,{k % 4}" for k in range(4000)]
     upload(large, "long.csv", "\n".join(["sentence1,sentence2,score", *rows]))
-    expect(large.locator(UNDERWAY)).to_contain_text("Encoding", timeout=30_000)
+    expect(large.locator(UNDERWAY)).to_contain_text("Encoding")
     large.wait_for_function(
-        "() => /[1-9][\\d,]* of 4,000/.test(document.querySelector('.lp-underway').innerText)",
-        timeout=60_000,
+        "() => /[1-9][\\d,]* of 4,000/.test(document.querySelector('.lp-underway').innerText)"
     )
     large.click("#lp-stop")
     expect(large.locator(PROBLEM)).to_contain_text("Stopped")
     expect(large.locator(UNDERWAY)).to_be_hidden()
     large.locator(f"{PROBLEM} button").click()
-    expect(large.locator(UNDERWAY)).to_contain_text("of 4,000", timeout=30_000)
+    expect(large.locator(UNDERWAY)).to_contain_text("of 4,000")
     done = int(re.search(r"([\d,]+) of", large.locator(UNDERWAY).inner_text())[1].replace(",", ""))
     assert done > 0  # not from the beginning
     large.click("#lp-stop")

@@ -16,7 +16,7 @@ from torch import nn
 from transformers import Trainer, TrainerCallback
 
 from explorer.lab.training.folder import RunFolder
-from explorer.lab.training.measure import COLLAPSED, HeldOut
+from explorer.lab.training.measure import COLLAPSED, HeldOut, unnoticed
 from explorer.problem import Problem
 from losses.inputs import NotFinite
 
@@ -147,6 +147,7 @@ class Recorder(TrainerCallback):
 
     # Measuring
 
+    @unnoticed()
     def measure(self, model: nn.Module, step: int) -> None:
         began = time.perf_counter()
         figures, scores, vectors = self.live.figures(model)

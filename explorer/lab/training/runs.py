@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +121,10 @@ class Runs:
         run = self._standing_in(name, ENDED)
         shutil.rmtree(run.path)
 
+    def busy(self) -> bool:
+        """Whether any run is under way or waits for its turn."""
+        return any(self._standing(run) in LIVE for run in all_runs(self.root))
+
     def wait(self, name: str, seconds: float = float("inf"), every: float = 0.2) -> dict:
         """Its status once it has ended, or when the time is up."""
         end = time.monotonic() + seconds
@@ -132,8 +137,9 @@ class Runs:
     def status(self, name: str, offset: int = 0) -> dict:
         """How a run is doing, and what its log has since `offset`: see the package."""
         run = self._run(name)
+        about = self._about(run)  # first: one that has ended by then has all its records
         records, offset = run.records_from(offset)
-        return {**self._about(run), "records": records, "offset": offset}
+        return {**about, "records": records, "offset": offset}
 
     def listed(self) -> list[dict]:
         """How every run is doing, the newest first."""
@@ -174,7 +180,7 @@ class Runs:
             "plan": plan,
             "created": config["created"],
             "state": standing,
-            "queue_position": None if ended else run.ahead(),
+            "queue_position": None if ended else run.ahead() if standing == "queued" else 0,
             "step": last["step"],
             "steps": steps,
             "seconds": last["seconds"],
@@ -227,26 +233,38 @@ def _check_encoder(plan: TrainingPlan) -> None:
             raise Problem("encoder_is_cross", encoder=plan.encoder)
 
 
-def estimate(plan: TrainingPlan, device: str | None = None) -> dict[str, float]:
+def estimate(
+    plan: TrainingPlan, device: str | None = None, wanted: Callable[[], bool] = lambda: True
+) -> dict[str, float] | None:
     """How long a run will take, from two trial steps and one evaluation in a process of its own.
 
-    Answers seconds (training with its evaluations), seconds_per_step, and steps.
+    Answers seconds (training with its evaluations), seconds_per_step, seconds_per_evaluation and
+    steps; None once `wanted`, which is asked all the while, no longer holds.
     """
     corpus = data.load(plan)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         runs = Runs(folder, device)
         name = runs._begin(dataclasses.replace(plan, evaluations=1), corpus, "--trial")
-        status = runs.wait(name)
-        if status["problem"]:
-            raise Problem(
-                status["problem"]["key"].removeprefix("problem."), **status["problem"]["values"]
-            )
-        steps = [r for r in status["records"] if r["kind"] == "step"]
-        measured = [r["seconds"] for r in status["records"] if r["kind"] == "evaluation"]
-    each = steps[-1]["seconds"] - steps[0]["seconds"]
+        try:
+            while (status := runs.wait(name, seconds=0.0))["state"] in LIVE:
+                if not wanted():
+                    return None
+                time.sleep(0.1)
+        finally:
+            process = _processes.pop(runs.folder(name).path)
+            process.kill()
+            process.wait()
+    if status["problem"]:
+        raise Problem(
+            status["problem"]["key"].removeprefix("problem."), **status["problem"]["values"]
+        )
+    steps = [r for r in status["records"] if r["kind"] == "step"]
+    measured = [r["seconds"] for r in status["records"] if r["kind"] == "evaluation"]
+    each, evaluation = steps[-1]["seconds"] - steps[0]["seconds"], min(measured)
     total = plan.steps_for(len(corpus.train))
     return {
         "seconds_per_step": each,
+        "seconds_per_evaluation": evaluation,
         "steps": total,
-        "seconds": total * each + (plan.evaluations + 1) * min(measured),
+        "seconds": total * each + (plan.evaluations + 1) * evaluation,
     }

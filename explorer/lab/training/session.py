@@ -18,7 +18,7 @@ from explorer import device
 from explorer.lab.training import card, encoders
 from explorer.lab.training.data import Pair, Rules, classes_of, rules_for
 from explorer.lab.training.folder import RunFolder
-from explorer.lab.training.measure import HeldOut, bands_of, live_sample
+from explorer.lab.training.measure import HeldOut, bands_of, live_sample, unnoticed
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.probe import explored
 from explorer.lab.training.recorder import Recorder, load_own_weights
@@ -189,6 +189,7 @@ def make_recorder(session: Session) -> Recorder:
 # The end
 
 
+@unnoticed()
 def _measure_all(session: Session, when: str, recorder: Recorder) -> dict:
     """The figures on all held-out pairs, into the log and, for a comparison, into a file."""
     bands = bands_of([label for *_, label in session.held_out])

@@ -18,6 +18,8 @@ from explorer.lab.large.opened import open_batch
 from explorer.problem import Problem
 from explorer.sources.random_batch import RandomBatch, draw
 
+PATIENCE = 300  # seconds, on a machine that has other things to do
+
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
@@ -237,7 +239,7 @@ def test_a_job_tells_its_progress_and_its_result():
 
     def work(report):
         report("terms", 1, 2)
-        assert go.wait(10)
+        assert go.wait(PATIENCE)
         return 42
 
     job = Job(work)
@@ -246,7 +248,7 @@ def test_a_job_tells_its_progress_and_its_result():
     assert not job.wait(0)
     assert job.progress == ("terms", 1, 2)
     go.set()
-    assert job.wait(10)
+    assert job.wait(PATIENCE)
     assert job.result() == 42
 
 
@@ -262,13 +264,13 @@ def test_a_stopped_job_ends_and_is_begun_again_when_asked_for():
         return len(runs)
 
     first = jobs.start("key", work)
-    assert started.wait(10)
+    assert started.wait(PATIENCE)
     jobs.cancel("key")
-    assert first.wait(10)
+    assert first.wait(PATIENCE)
     with pytest.raises(Cancelled):
         first.result()
     second = jobs.start("key", work)
-    assert second.wait(10)
+    assert second.wait(PATIENCE)
     assert second.result() == 2
 
 
@@ -280,7 +282,7 @@ def test_a_failure_is_told_once_and_then_tried_again():
         raise Problem("no_pairs")
 
     job = jobs.start("key", work)
-    assert job.wait(10)
+    assert job.wait(PATIENCE)
     assert jobs.start("key", work) is job  # nobody has heard of it yet
     with pytest.raises(Problem):
         job.result()
@@ -290,8 +292,8 @@ def test_a_failure_is_told_once_and_then_tried_again():
 def test_only_so_many_results_are_kept():
     jobs = Jobs(most=2)
     made = [jobs.start(key, lambda report: object()) for key in "ab"]
-    assert all(job.wait(10) for job in made)
-    assert jobs.start("c", lambda report: object()).wait(10)
+    assert all(job.wait(PATIENCE) for job in made)
+    assert jobs.start("c", lambda report: object()).wait(PATIENCE)
     jobs.start("b", lambda report: object())
     assert jobs.start("b", lambda report: object()) is made[1]
     assert jobs.start("a", lambda report: object()) is not made[0]
