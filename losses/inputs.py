@@ -145,19 +145,20 @@ def one_of(choices: tuple[str, ...], **named: str) -> None:
 def must_be_finite(**tensors: Tensor) -> None:
     """Refuse NaN and inf, naming the tensor and the first bad row (on the CPU only)."""
     for name, tensor in tensors.items():
-        if not may_ask(tensor) or not tensor.is_floating_point():
-            continue
         # One sum asks the question; finding the row is left to the rare bad case, and to sums
         # that overflow although every value is finite.
-        if math.isfinite(tensor.detach().sum().item()):
-            continue
-        finite = torch.isfinite(tensor.detach())
-        if bool(finite.all()):
-            continue
-        place = [int(index) for index in (~finite).nonzero()[0]]
-        where = "".join(f"[{index}]" for index in place)
-        value = float(tensor.detach()[tuple(place)])
-        raise NotFinite(f"{name}{where} is {value}; every value must be a finite number")
+        if may_ask(tensor) and not math.isfinite(tensor.detach().sum().item()):
+            _must_be_finite_everywhere(name, tensor.detach())
+
+
+def _must_be_finite_everywhere(name: str, tensor: Tensor) -> None:
+    finite = torch.isfinite(tensor)
+    if bool(finite.all()):
+        return
+    place = [int(index) for index in (~finite).nonzero()[0]]
+    where = "".join(f"[{index}]" for index in place)
+    value = float(tensor[tuple(place)])
+    raise NotFinite(f"{name}{where} is {value}; every value must be a finite number")
 
 
 def may_ask(tensor: Tensor) -> bool:

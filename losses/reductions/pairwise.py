@@ -15,7 +15,7 @@ from torch.nn.functional import softplus as torch_softplus
 
 from losses.inputs import may_ask
 from losses.reductions.gradient import with_gradient
-from losses.reductions.ordered import accurate, before, sort_keys
+from losses.reductions.ordered import accurate, levels_in_order
 from losses.reductions.plain import softplus
 
 DENSE_BELOW = 192  # rows; up to here the plain matrix and autograd are fastest
@@ -69,13 +69,12 @@ def _sum_of_gaps(heights: Tensor) -> Tensor:
 
 def _ranks(labels: Tensor) -> tuple[Tensor, int]:
     """Whole numbers in the order of the labels, and how many bits the largest has."""
-    keys, order = sort_keys(labels).sort()
     if may_ask(labels):
-        _, ranks = keys.unique_consecutive(return_inverse=True)
-        highest = int(ranks[-1])
+        ranks, count = levels_in_order(labels)
     else:  # equal labels may differ in rank, for the gap between them has no weight
-        ranks, highest = torch.arange(len(keys), device=keys.device), len(keys) - 1
-    return torch.empty_like(ranks).scatter(0, order, ranks), highest.bit_length()
+        order, count = labels.argsort(), len(labels)
+        ranks = torch.empty_like(order).scatter(0, order, torch.arange(count, device=order.device))
+    return ranks, (count - 1).bit_length()
 
 
 def _violations(
@@ -108,8 +107,8 @@ def _violations(
         upper = inside >> bit & 1
         split = torch.argsort(upper, stable=True)
         inside, inside_heights = inside[split], inside_heights[split]
-        sums = before(inside_heights)
-        to_left = before(1 - upper)[places]
+        sums = _before(inside_heights)
+        to_left = _before(1 - upper)[places]
         to_right = places - to_left + (count - upper.sum())
         mine = (ranks >> bit & 1).bool()
         start, end, first, last = torch.where(mine, to_left, to_right)  # in the other half
@@ -189,3 +188,10 @@ def _tile(
         if wanted:
             slopes.masked_fill_(unordered, 0)
     return (terms.sum(), slopes.sum(1), slopes.sum(0)) if wanted else (terms.sum(), None, None)
+
+
+def _before(numbers: Tensor) -> Tensor:
+    """What stands before each place, and before the end: one sum more than there are numbers."""
+    sums = numbers.new_zeros(len(numbers) + 1)
+    torch.cumsum(numbers, 0, out=sums[1:])
+    return sums
