@@ -11,12 +11,11 @@ from functools import partial
 
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus as torch_softplus
+from torch.nn.functional import logsigmoid, softplus
 
 from losses.inputs import may_ask
 from losses.reductions.gradient import with_gradient
 from losses.reductions.ordered import accurate, levels_in_order
-from losses.reductions.plain import softplus
 
 DENSE_BELOW = 192  # rows; up to here the plain matrix and autograd are fastest
 TREE_ABOVE = 1024  # rows; up to here the hinge is faster in a matrix than in a tree
@@ -39,9 +38,9 @@ def hinge_sum(
 
 
 def _dense_hinge(labels: Tensor, scores: Tensor, *, margin: float, eps: float) -> Tensor:
-    gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu()
-    terms = gaps * (scores[:, None] - scores[None, :] + margin).relu()
-    return terms.sum() / (gaps.sum() + eps)
+    gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu_()
+    violations = (scores[:, None] - (scores[None, :] - margin)).relu()
+    return gaps.view(-1).dot(violations.view(-1)) / (gaps.sum() + eps)
 
 
 def _hinge(_: list[bool], labels: Tensor, scores: Tensor, *, margin: float, eps: float) -> Summed:
@@ -135,10 +134,10 @@ def logistic_sum(
 
 
 def _dense_logistic(labels: Tensor, scores: Tensor, *, scale: float, mean: bool) -> Tensor:
-    ordered = labels[:, None] < labels[None, :]
-    terms = softplus(scale * (scores[:, None] - scores[None, :]))
-    total = terms.masked_fill(~ordered, 0).sum()
-    return total / ordered.sum().clamp_min(1) if mean else total
+    unordered = labels[:, None] >= labels[None, :]
+    terms = logsigmoid(scale * (scores[None, :] - scores[:, None]))
+    total = -terms.masked_fill(unordered, 0).sum()
+    return total / (~unordered).sum().clamp_min(1) if mean else total
 
 
 def _logistic(
@@ -181,7 +180,7 @@ def _tile(
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """Σ softplus(lower_j − higher_i) where ordered, and the slopes summed by row and by column."""
     differences = lower.unsqueeze(1) - higher
-    terms = torch_softplus(differences, threshold=FLAT)
+    terms = softplus(differences, threshold=FLAT)
     slopes = differences.sigmoid_() if wanted else None
     if unordered is not None:
         terms.masked_fill_(unordered, 0)
