@@ -112,13 +112,11 @@ def _sums(labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool) -> tupl
         gaps = labels.new_empty(count).scatter_(0, cells, labels).to(rows.dtype).diff()
     else:
         cells, count = few_levels(labels) or levels_in_order(labels)
+    below = _sums_below(cells, count, rows, gaps)
     # What is above is summed from above: nothing is subtracted anywhere.
-    upside_down = torch.rsub(cells, count - 1)
-    gaps_down = None if gaps is None else gaps.flip(0)
-    return (
-        _sums_below(cells, count, rows, gaps),
-        _sums_below(upside_down, count, columns, gaps_down),
-    )
+    upside_down = cells.neg_().add_(count - 1)
+    above = _sums_below(upside_down, count, columns, gaps if gaps is None else gaps.flip(0))
+    return below, above
 
 
 def _sums_below(cells: Tensor, count: int, numbers: Tensor, gaps: Tensor | None) -> Tensor:
