@@ -334,9 +334,8 @@ def test_an_impossible_combination_is_answered_by_a_sentence(
     page = open_page()
     plan(page, encoder="all-MiniLM-L6-v2", kind="cross", loss="info_nce")
     said = page.locator(".lp-finetune_controls .lp-wrong", has_text="cross-encoder gives one score")
-    expect(said).to_be_visible()
-    page.click("#lp-finetune-start")
     expect(said).to_have_count(2)  # at the loss, and at the button
+    page.click("#lp-finetune-start")
     expect(page.locator("#lp-finetune-quick")).to_be_visible()
     # Which losses can, and why the others cannot.
     able = page.locator("#lp-finetune-loss optgroup:not([label^=Cannot]) option")
@@ -368,7 +367,8 @@ def test_each_sentence_stands_where_it_can_be_put_right(open_page: Callable[...,
 def test_data_that_cannot_be_used_is_named(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.click("#lp-finetune-source-file")
-    wrong = page.locator(".lp-finetune_controls .lp-wrong:visible")
+    data = page.locator("details", has=page.locator("#lp-finetune-source-file"))
+    wrong = data.locator(".lp-wrong:visible")
     expect(wrong).to_have_text("Choose a file with pairs and scores first.")
     rows = "sentence1,sentence2,score\nA,B,1\nC,D,0\n"
     page.set_input_files(
