@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -144,7 +145,7 @@ def pytest_runtest_makereport(
     report = yield
     browser = getattr(item, "funcargs", {}).get("browser")
     if report.failed and report.when == "call" and browser:
-        folder = item.config._tmp_path_factory.mktemp("failed")
+        folder = Path(tempfile.mkdtemp(prefix="lossprism-failed-"))
         pages = [page for context in browser.contexts for page in context.pages]
         for place, page in enumerate(pages):
             report.sections.append((f"page {page.url[:200]}", _seen(page, folder / f"{place}.png")))
