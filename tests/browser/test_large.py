@@ -84,7 +84,7 @@ def figure(page: Page, name: str) -> str:
 @cache
 def expected() -> Opened:
     """What the page opens with, computed here."""
-    batch = drawn_batch(FIRST, with_vectors=False)
+    batch = drawn_batch(FIRST)
     return open_batch(batch, "cosent", checked("cosent", {}), lambda done, total: None)
 
 

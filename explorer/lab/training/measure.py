@@ -66,7 +66,9 @@ class HeldOut:
             )
             vectors = torch.nn.functional.normalize(encoded.float().cpu(), dim=1)
             scores = (vectors[self.first] * vectors[self.second]).sum(dim=1).clamp(-1, 1).numpy()
-            return {**self._ranks(scores), **geometry(vectors, self)}, scores, encoded.cpu().numpy()
+            finite = bool(vectors.isfinite().all())
+            lie = geometry(vectors, self) if finite else dict.fromkeys(GEOMETRY)
+            return {**self._ranks(scores), **lie}, scores, encoded.cpu().numpy()
         pairs = [
             (self.sentences[a], self.sentences[b])
             for a, b in zip(self.first.tolist(), self.second.tolist(), strict=True)
