@@ -19,11 +19,13 @@ import shutil
 import statistics
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 from datasets import Dataset
+from scipy.stats import t
 from sentence_transformers import SentenceTransformerTrainer
 from sentence_transformers.sentence_transformer.evaluation import EmbeddingSimilarityEvaluator
 from sentence_transformers.sentence_transformer.losses import CoSENTLoss
@@ -61,9 +63,7 @@ def plan(encoder: str, **chosen: object) -> TrainingPlan:
 def pace(encoder: str, root: Path) -> None:
     """Both sides in turns, each first in every other one: paces, ratio, held-out Spearman, losses.
 
-    What slows the machine for longer than a turn slows both, so it leaves their ratio alone; the
-    ratio is the mean over turns, with the interval that holds it with 95% confidence (Student's t
-    on its logarithm).
+    What slows the machine for longer than a turn slows both, so it leaves their ratio alone.
     """
     root.mkdir(exist_ok=True)
     steps, evaluations, turns = TURNS[encoder]
@@ -81,10 +81,8 @@ def pace(encoder: str, root: Path) -> None:
         spread = f"{steps / max(taken):.2f} to {steps / min(taken):.2f}"
         said = f"{steps / statistics.median(taken):.2f} steps/s ({spread})"
         print(f"pace {encoder:18} {side:9} {said}, Spearman {found[side].spearman:.4f}")
-    logs = [math.log(b / a) for a, b in zip(times["recorded"], times["plain"], strict=True)]
-    middle, error = statistics.fmean(logs), statistics.stdev(logs) / math.sqrt(turns)
-    ends = [math.exp(middle + sign * student(0.975, turns - 1) * error) for sign in (-1, 1)]
-    told = f"{math.exp(middle):.3f} (95% confidence {ends[0]:.3f} to {ends[1]:.3f}, {turns} turns)"
+    middle, low, high = ratio(times["plain"], times["recorded"])
+    told = f"{middle:.3f} (95% confidence {low:.3f} to {high:.3f}, {turns} turns)"
     print(f"pace {encoder:18} recorded / plain: {told}")
     pairs = zip(found["recorded"].losses, found["plain"].losses, strict=True)
     apart = max(abs(a - b) / max(abs(a), abs(b)) for a, b in pairs)
@@ -102,10 +100,13 @@ class Training:
     losses: list[float]
 
 
-def student(share: float, freedom: int) -> float:
-    from scipy.stats import t
-
-    return float(t.ppf(share, freedom))
+def ratio(above: Sequence[float], below: Sequence[float]) -> tuple[float, float, float]:
+    """The geometric mean of the quotients of the turns, and the interval that holds what many
+    turns would give, with 95% confidence (Student's t, on logarithms)."""
+    logs = [math.log(a / b) for a, b in zip(above, below, strict=True)]
+    reach = statistics.stdev(logs) / math.sqrt(len(logs)) * t.ppf(0.975, len(logs) - 1)
+    middle = statistics.fmean(logs)
+    return math.exp(middle), math.exp(middle - reach), math.exp(middle + reach)
 
 
 def _timed(trainer: Trainer) -> tuple[float, list[float]]:
