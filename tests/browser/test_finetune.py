@@ -25,7 +25,7 @@ pytestmark = pytest.mark.browser
 CHANNEL = "window.LossPrism.channel('finetune')"
 TRACE = f"{CHANNEL}.studio.trace()"
 PROBE = "window.LossPrism.channel('probe')"
-START_MS = 120_000  # a process that loads torch on a busy machine
+START_MS = 300_000  # four processes that load torch one after another, on a busy machine
 TINY = {"encoder": SCRATCH, "steps": 12, "batch_size": 16, "evaluations": 4, "dimension": 32}
 
 
