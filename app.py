@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ import threading
 
 from explorer.lab.training import commands as training
 from explorer.lab.training import folder
+from explorer.stubs import no_stubs
 
 
 def arguments() -> argparse.Namespace:
@@ -52,7 +54,9 @@ def main() -> int:
         return getattr(training, chosen.command)(chosen)
     folder.choose_root(chosen.runs)
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-    from explorer import site  # after the arguments: --help should not wait for gradio
+    gc.disable()  # what an import makes stays: looking through it again and again finds nothing
+    with no_stubs():
+        from explorer import site  # after the arguments: --help should not wait for gradio
 
     try:
         first = site.first_scenario(chosen.device, chosen.loss)
@@ -60,6 +64,8 @@ def main() -> int:
     except (ValueError, RuntimeError, OSError) as problem:
         print(f"LossPrism could not start: {problem}", file=sys.stderr)
         return 1
+    gc.freeze()
+    gc.enable()
     stopped = threading.Event()
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, lambda *_: stopped.set())

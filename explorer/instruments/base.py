@@ -19,6 +19,7 @@ SCRIPTS = (
     "prism.js",
     "table.js",
     "scale.js",
+    "live.js",
     "present.js",
     "drawing.js",
     "chart.js",

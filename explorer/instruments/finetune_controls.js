@@ -78,7 +78,7 @@
     const failed = wrong();
     const columns = h("div.lp-columns");
     LossPrism.files.offered(chooser, drop, (file) => handIn(entry, file));
-    files[entry] = { told, failed, columns };
+    files[entry] = { told, failed, columns, turns: 0 };
     return h("div.lp-panel", {}, chooser, drop, told, failed, columns);
   }
 
@@ -89,8 +89,10 @@
       return;
     }
     told.textContent = file.name;
+    const turn = (files[entry].turns += 1);
     const content = await LossPrism.files.encoded(file);
     const answer = await server.hand_in({ name: file.name, content, columns });
+    if (turn !== files[entry].turns) return; // another file, or other columns of it, were chosen meanwhile
     if (!answer || answer.error) { complain(failed, answer?.error ?? LossPrism.GONE); return; }
     complain(failed, answer.problem);
     if (!answer.problem) told.textContent = say("ui.file_read", answer);

@@ -43,8 +43,8 @@
   let due = null;
   function check() {
     clearTimeout(due);
+    const turn = (checking += 1);
     due = setTimeout(async () => {
-      const turn = (checking += 1);
       const answer = await server.check({ plan: channel.plan });
       if (turn !== checking) return;
       channel.checked = answer ?? { error: GONE };

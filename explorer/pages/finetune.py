@@ -22,7 +22,7 @@ from explorer import device, progress
 from explorer.batch import has_words, load_pairs
 from explorer.figure import matrix_figure
 from explorer.instruments.base import Instrument
-from explorer.lab.training import compare, data, remarks, source, takeaway
+from explorer.lab.training import compare, data, limits, remarks, source, takeaway
 from explorer.lab.training.plan import (
     AUGMENTATIONS,
     RANGES,
@@ -260,10 +260,7 @@ def _check(request: dict) -> dict[str, object]:
     plan = _plan(request.get("plan"))
     corpus = _corpus(plan.data, plan.seed)
     reasons = data.losses_for(plan, corpus)
-    refused = data.why_not(plan, corpus)
-    examples = len(corpus.train)
-    if plan.forms_classes:
-        examples = len(data.sentences_of(corpus.train))
+    refused = data.why_not(plan, corpus) or limits.why_not(plan, corpus)
     return {
         "sample": _sample(corpus.train),
         "losses": {name: reason and reason.to_json() for name, reason in reasons.items()},
@@ -273,7 +270,7 @@ def _check(request: dict) -> dict[str, object]:
         "labels": [min(corpus.labels), max(corpus.labels), len(set(corpus.labels))],
         "skipped": corpus.skipped,
         "shared": corpus.shared,
-        "steps": plan.steps_for(examples),
+        "steps": plan.steps_for(data.examples(plan, corpus.train)),
         "rate": plan.rate,
     }
 

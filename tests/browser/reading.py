@@ -18,14 +18,31 @@ CHANNEL = "window.LossPrism.channel()"
 def visit(page: Page, address: str) -> Page:
     """Open the address and wait for its first picture."""
     page.goto(address, wait_until="domcontentloaded")
-    page.wait_for_function(f"window.LossPrism && {CHANNEL}.drawn >= 1")
-    settle(page)
+    _first_picture(page)
     return page
 
 
+def _first_picture(page: Page) -> None:
+    page.wait_for_function(f"window.LossPrism && {CHANNEL}.drawn >= 1")
+    settle(page)
+
+
+SETTLED = "({ typing, waiting, busy, flying }) => !(typing || waiting || busy || flying)"
+
+
 def settle(page: Page) -> None:
-    """Wait until no question is under way."""
-    page.wait_for_function(f"{CHANNEL}.flying === 0 && !{CHANNEL}.waiting")
+    """Wait until what was typed has been asked and no question is under way."""
+    page.wait_for_function(f"({SETTLED})({CHANNEL})")
+
+
+def still(page: Page) -> None:
+    """Wait until the address has followed the scene."""
+    page.wait_for_function(f"({SETTLED})({CHANNEL}) && !{CHANNEL}.linking")
+
+
+def reload(page: Page) -> None:
+    page.reload(wait_until="domcontentloaded")
+    _first_picture(page)
 
 
 def drawn(page: Page) -> int:
@@ -62,6 +79,15 @@ def unfold(page: Page, key: str) -> None:
     page.locator(title).click()
     if key == "ui.pairs":  # its rows are made when it opens
         page.wait_for_selector("#main-pairs tbody tr")
+
+
+def unfold_all(page: Page) -> None:
+    """Open every fold of the Explore page, and wait for what is only asked for then."""
+    page.evaluate("for (const fold of document.querySelectorAll('.lp details')) fold.open = true")
+    page.wait_for_selector("#main-pairs tbody tr")
+    page.wait_for_selector("#main-sweep path.lp-curve", state="attached")
+    expect(page.locator("#main-figures .lp-statistics")).not_to_be_empty()
+    settle(page)
 
 
 def hover_cell(page: Page, row: int, column: int) -> None:

@@ -11,12 +11,13 @@ from xml.etree import ElementTree
 
 import psutil
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Request, Route, expect
 
-from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.folder import LIVE, RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.runs import Runs
 from tests.browser import axe
-from tests.browser.conftest import _watched
+from tests.browser.conftest import watched
 from tests.browser.reading import number, walk_by_keyboard
 from tests.browser.serving import Server
 
@@ -25,7 +26,8 @@ pytestmark = pytest.mark.browser
 CHANNEL = "window.LossPrism.channel('finetune')"
 TRACE = f"{CHANNEL}.studio.trace()"
 PROBE = "window.LossPrism.channel('probe')"
-START_MS = 300_000  # four processes that load torch one after another, on a busy machine
+ASKED = re.compile("/component_server")  # where the page puts its questions
+START_MS = 300_000  # processes that load torch, one after the other, on a busy machine
 TINY = {"encoder": SCRATCH, "steps": 12, "batch_size": 16, "evaluations": 4, "dimension": 32}
 
 
@@ -53,14 +55,14 @@ def studio(folder: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, studio: Server) -> Iterator[Callable[..., Page]]:
+def open_page(browser: Browser, studio: Server, folder: Path) -> Iterator[Callable[..., Page]]:
     """The Fine-tune page in a browser of its own, at a place of the address."""
     contexts, faults = [], []
 
     def start(place: str = "", width: int = 1440, locale: str = "en-US") -> Page:
         context = browser.new_context(viewport={"width": width, "height": 900}, locale=locale)
         contexts.append(context)
-        page = _watched(context, studio.address, faults)
+        page = watched(context, studio.address, faults)
         page.set_default_timeout(START_MS)
         page.goto(f"{studio.address}/finetune{place}", wait_until="domcontentloaded")
         page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
@@ -69,6 +71,10 @@ def open_page(browser: Browser, studio: Server) -> Iterator[Callable[..., Page]]
     yield start
     for context in contexts:
         context.close()
+    runs = Runs(folder / "runs")  # what a failed test left must not keep the others waiting
+    for run in runs.listed():
+        if run["state"] in LIVE:
+            runs.stop(run["id"])
     assert not faults, faults
 
 
@@ -199,7 +205,9 @@ def test_curves_grow_while_it_trains_and_it_pauses_resumes_and_stops(
     page.click("#lp-finetune-pause")
     wait_for(page, "paused")
     held = read(page, "steps.length")
-    page.wait_for_timeout(700)
+    for _ in range(3):  # it asks on, and there is no more
+        with page.expect_response(ASKED):
+            pass
     assert read(page, "steps.length") == held
     page.click("#lp-finetune-resume")
     wait_for(page, "training")
@@ -470,6 +478,39 @@ def test_data_that_cannot_be_used_is_named(open_page: Callable[..., Page]) -> No
         f"data: {{ ...{CHANNEL}.plan.data, file: '/etc/passwd' }} }} }})"
     )
     assert answer["error"]["key"] == "problem.scenario_entry"
+
+
+def test_a_file_read_late_never_takes_the_place_of_a_newer_one(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    held: list[Route] = []
+
+    def hands_in(asked: Request) -> bool:
+        return "hand_in" in (asked.post_data or "")
+
+    def hold_the_first(route: Route) -> None:
+        if hands_in(route.request) and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    def choose(name: str, count: int) -> None:
+        rows = "".join(f"This is {i},That is {i},{i % 3}\n" for i in range(count))
+        content = f"sentence1,sentence2,score\n{rows}".encode()
+        file = {"name": name, "mimeType": "text/csv", "buffer": content}
+        with page.expect_request(hands_in):
+            page.set_input_files("#lp-finetune-file", file)
+
+    page.route(ASKED, hold_the_first)
+    page.click("#lp-finetune-source-file")
+    choose("old.csv", 30)
+    choose("new.csv", 40)
+    page.wait_for_function(f"{CHANNEL}.plan.data.name === 'new.csv'")
+    with page.expect_response(lambda answer: answer.request == held[0].request):
+        held[0].continue_()
+    page.wait_for_function(f"{CHANNEL}.checked?.train === 32")
+    assert page.evaluate(f"{CHANNEL}.plan.data.name") == "new.csv"
 
 
 def test_a_run_that_collapsed_and_failed_says_so(

@@ -77,6 +77,7 @@ def test_hostile_files(page: Page) -> None:
     expect(page.locator(PROBLEM)).to_contain_text("<img src=x")
     columns = '"<img src=x onerror=window.pwned=5>","{{x}}",score\na,b,1\nc,d,0\n'
     upload(page, "columns.csv", columns.encode())
+    expect(page.locator(PROBLEM)).to_contain_text("{{x}}")
     settle(page)
     untouched(page)
 

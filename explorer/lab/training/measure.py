@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,17 @@ from explorer.lab.training.data import Pair
 MOST_LIVE, MOST_PROBE, MOST_BANDS, BINS = 128, 64, 6, 40
 # All scores within this of each other: the model has collapsed.
 COLLAPSED = 0.02
+
+
+@contextmanager
+def unnoticed() -> Iterator[None]:
+    """Give back every random stream as it was, so that a run that is measured draws the same
+    dropout and the same batches as one that is not."""
+    python, arrays = random.getstate(), np.random.get_state()
+    with torch.random.fork_rng():
+        yield
+    random.setstate(python)
+    np.random.set_state(arrays)
 
 
 @dataclass(frozen=True)

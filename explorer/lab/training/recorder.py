@@ -16,7 +16,7 @@ from torch import nn
 from transformers import Trainer, TrainerCallback
 
 from explorer.lab.training.folder import RunFolder
-from explorer.lab.training.measure import COLLAPSED, HeldOut
+from explorer.lab.training.measure import COLLAPSED, HeldOut, unnoticed
 from explorer.problem import Problem
 from losses.inputs import NotFinite
 
@@ -39,10 +39,12 @@ class Recorder(TrainerCallback):
         probe: int,
         every: int,
         checkpoint_seconds: float,
+        most_seconds: float,
         loss_at_collapse: Callable[[np.ndarray, np.ndarray | None], tuple],
     ) -> None:
         self.run, self.live, self.probe = run, live, probe
         self.every, self.checkpoint_seconds = every, checkpoint_seconds
+        self.most_seconds = most_seconds
         self.loss_at_collapse = loss_at_collapse
         self.batches: deque[list[dict]] = deque(maxlen=AHEAD)
         self.fetched = self.used = 0
@@ -89,7 +91,7 @@ class Recorder(TrainerCallback):
     def on_train_begin(self, args, state, control, model=None, **_) -> None:
         before = [r for r in self.run.history() if r["kind"] == "step"]
         self.started = time.perf_counter() - (before[-1]["seconds"] if before else 0.0)
-        self.saved = time.perf_counter()
+        self.began = self.saved = time.perf_counter()
         self.run.say("training", steps=state.max_steps)
         if state.global_step == 0:
             self.measure(model, 0)
@@ -129,7 +131,7 @@ class Recorder(TrainerCallback):
         if word == "pause":
             self._wait(state.global_step)
             word = self.run.told()
-        if word == "stop":
+        if word == "stop" or self.time_is_up:
             self.stopped_early = state.global_step < state.max_steps
             control.should_training_stop = True
 
@@ -138,7 +140,7 @@ class Recorder(TrainerCallback):
         self.write("paused", step)
         self.flush()
         self.run.say("paused")
-        while self.run.told() == "pause":
+        while self.run.told() == "pause" and not self.time_is_up:
             time.sleep(WAIT_SECONDS)
         self.run.say("training")
         self.write("continued", step)
@@ -147,6 +149,7 @@ class Recorder(TrainerCallback):
 
     # Measuring
 
+    @unnoticed()
     def measure(self, model: nn.Module, step: int) -> None:
         began = time.perf_counter()
         figures, scores, vectors = self.live.figures(model)
@@ -174,6 +177,10 @@ class Recorder(TrainerCallback):
         loss, collapse = self.loss_at_collapse(scores[: self.probe], vectors)
         since = self.collapsed_since
         self.write("alarm", step, since=since, low=low, high=high, loss=loss, collapse=collapse)
+
+    @property
+    def time_is_up(self) -> bool:
+        return time.perf_counter() - self.began > self.most_seconds
 
     # The log
 
