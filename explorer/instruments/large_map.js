@@ -78,7 +78,7 @@
       ...Object.fromEntries(FACETS.map((name) => [name, floats(answer[name])])),
     };
     shown.single = shown.rows.items.length > 0 && shown.columns.items.length > 0;
-    shown.concentrated = concentration(shown);
+    shown.concentrated = shown.single ? null : concentration(shown);
     pointed = pinned = null;
     draw();
     describe();
@@ -136,7 +136,9 @@
   function draw() {
     if (!shown) return;
     const ratio = (window.devicePixelRatio || 1) * LossPrism.magnified(root);
-    const side = Math.max(180, Math.min(LONGEST, room()));
+    // The card below it stays on the screen, also on a projector's.
+    const tallest = Math.max(280, Math.min(LONGEST, window.innerHeight / LossPrism.magnified(root) - 260));
+    const side = Math.max(180, Math.min(tallest, room()));
     // Few bands make a lower map, never one that cannot be hit.
     size = { width: side, height: Math.round(side * Math.min(1, Math.max(0.1, shown.height / 12))) };
     const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
@@ -255,7 +257,10 @@
     back.disabled = channel.past.length === 0;
     forward.disabled = channel.future.length === 0;
     const way = channel.past.map((window, place) => ({ window, place })).slice(-3);
+    // Who came by a link was never at the whole.
+    const whole = channel.window && !channel.past.includes(null);
     crumbs.replaceChildren(
+      ...(whole ? [h("button.lp-crumb", { type: "button", onclick: () => channel.zoom(null) }, named(null)), h("span", { "aria-hidden": "true" }, "›")] : []),
       ...way.flatMap(({ window, place }) => [
         h("button.lp-crumb", { type: "button", onclick: () => channel.backTo(place) }, named(window)), h("span", { "aria-hidden": "true" }, "›")]),
       h("b", { "aria-current": "true" }, named(channel.window)));
@@ -271,7 +276,7 @@
       h("b", {}, shown.concentrated ? say(where, shown.concentrated) : ""));
     note.textContent = [
       shown.single ? say("large.cells_note")
-        : say("large.blocks_note", { rows: grouped(each("rows")), columns: grouped(each("columns")), cells: grouped(each("rows") * each("columns")) }),
+        : say(shown.exact ? "large.blocks_note" : "large.blocks_note_near", { rows: grouped(each("rows")), columns: grouped(each("columns")), cells: grouped(each("rows") * each("columns")) }),
       say(shown.single && facet !== "share" && facet !== "masked" ? "large.colour.term" : `large.colour.${facet}`),
       shown.of_weights ? say("large.of_weights") : "",
       channel.asked.parameters.symmetric ? say("large.both_directions") : "",
