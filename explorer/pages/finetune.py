@@ -9,7 +9,6 @@ import functools
 import hashlib
 import inspect
 import json
-import os
 import re
 import shutil
 import tempfile
@@ -42,6 +41,7 @@ from explorer.scenario import Scenario
 from explorer.sources import tables, textbook
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.grids import read_grid
+from explorer.sources.model_folders import is_hosted
 from explorer.sources.practice import PRACTICE, practice_pairs
 from losses import LOSSES
 
@@ -109,7 +109,7 @@ def page_data() -> dict[str, object]:
         "scratch": SCRATCH,
         "embedded": EMBEDDED,
         "source": _printed(),
-        "shared": bool(os.environ.get("SPACE_ID")),
+        "shared": is_hosted(),
     }
 
 
@@ -350,7 +350,7 @@ def _watch(request: dict) -> dict[str, object]:
             answer["runs"][name] = {"error": problem.to_json()}
     if request.get("list"):
         listed = runs().listed()
-        if os.environ.get("SPACE_ID"):
+        if is_hosted():
             known = set(map(str, request.get("known") or ()))
             listed = [status for status in listed if status["id"] in known]
         answer["listed"] = [_slim(status) for status in listed]

@@ -15,8 +15,9 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from explorer.device import device, precision
-from explorer.lab.large.batch import LargeBatch
+from explorer.lab.large.batch import MOST_STREAMED, LargeBatch, Wanted
 from explorer.lab.large.blocks import Window
+from explorer.lab.large.smooth import MOST_SPREAD, Smooth
 from explorer.lab.large.split import Split
 from explorer.lab.large.tiles import Survey, Tiles
 from explorer.problem import Problem
@@ -53,6 +54,7 @@ def _circle_self_paced(batch: LargeBatch, scale: float, margin: float) -> Split:
 
 SPLIT: dict[str, Callable[..., Split]] = {
     "cosent": _cosent,
+    "angle": _cosent,  # the scores of the batch are then the angles
     "weighted_cosent": _weighted_cosent,
     "circle": _circle,
     "circle_self_paced": _circle_self_paced,
@@ -259,11 +261,43 @@ STREAMED: dict[str, Callable[..., Streamed]] = {
     "nt_xent": _nt_xent,
     "siglip": _siglip,
 }
+
+
+def smooth(batch: LargeBatch, scale: float, reduction: str) -> Smooth:
+    """The logistic loss on more pairs than are streamed.
+
+    Raises Problem where the scale makes it too steep for so many.
+    """
+    spread = float(np.ptp(batch.scores))
+    if scale * spread > MOST_SPREAD:
+        raise Problem(
+            "large_too_steep",
+            scale=f"{scale:g}",
+            most=f"{MOST_SPREAD / spread:.3g}",
+            count=f"{MOST_STREAMED:,}",
+        )
+    return Smooth(batch.labels, scale * batch.scores, scale, reduction == "mean")
+
+
 IN_BATCH = ("info_nce", "nt_xent", "siglip")
+
+
+def family_of(loss: str) -> str:
+    """How the matrix of the loss is gone through."""
+    if loss in IN_BATCH:
+        return "in_batch"
+    return "smooth" if loss == "pairwise_logistic" else "split" if loss in SPLIT else "streamed"
+
+
+def wanted_by(loss: str) -> Wanted:
+    """What the loss compares."""
+    return "vectors" if loss in IN_BATCH else "angles" if loss == "angle" else "cosines"
+
 
 # The parameters that the page offers for each loss.
 KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "cosent": ("scale",),
+    "angle": ("scale",),
     "weighted_cosent": ("scale",),
     "circle": ("scale", "positive_margin", "negative_margin"),
     "circle_self_paced": ("scale", "margin"),

@@ -166,20 +166,25 @@ def _mean_log_gap(terms: Split) -> float:
 def split_blocks(terms: Split, window: Window) -> Blocks:
     """The blocks of a window, each exact, in time that grows with the blocks."""
     total = _blocks(terms.sums, np.logaddexp, window)
-    largest = _blocks(terms.peaks, np.maximum, window)
-    if terms.by_gap:
-        lowest, highest = terms.labels[window.rows[:-1]], terms.labels[window.columns[1:] - 1]
-        reach = highest[None, :] - lowest[:, None]
-        largest = largest + np.log(reach, where=reach > 0, out=np.zeros_like(reach))
     return Blocks(
         window.rows,
         window.columns,
         total,
         np.exp(total - terms.total) if terms.total > -np.inf else np.zeros_like(total),
-        largest,
+        largest_terms(terms, window),
         terms.counted(window),
         terms.by_gap,
     )
+
+
+def largest_terms(terms: Split, window: Window) -> np.ndarray:
+    """The largest term of each block, or where terms are weighed by their gap, a bound of it."""
+    largest = _blocks(terms.peaks, np.maximum, window)
+    if terms.by_gap:
+        lowest, highest = terms.labels[window.rows[:-1]], terms.labels[window.columns[1:] - 1]
+        reach = highest[None, :] - lowest[:, None]
+        largest = largest + np.log(reach, where=reach > 0, out=np.zeros_like(reach))
+    return largest
 
 
 def _blocks(tree: Tree, add: Add, window: Window) -> np.ndarray:
