@@ -307,6 +307,8 @@
     time.textContent = pace
       ? say(count > 1 ? "finetune.takes_many" : "finetune.takes", { steps, count, time: clock(count * seconds) })
       : `${say("finetune.steps_planned", { steps })} ${trying ? say("finetune.measuring") : ""}`;
+    const { minutes } = channel.checked;
+    if (minutes) time.textContent += ` ${say("finetune.shared_time", { minutes })}`;
   }
   const clock = (seconds) => (seconds < 90 ? say("finetune.seconds", { count: Math.max(1, Math.round(seconds)) })
     : seconds < 5400 ? say("finetune.minutes", { count: Math.round(seconds / 60) })

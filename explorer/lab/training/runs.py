@@ -259,6 +259,8 @@ def estimate(
     steps; None once `wanted`, which is asked all the while, no longer holds.
     """
     corpus = data.load(plan)
+    if reason := limits.why_not(plan, corpus):
+        raise reason
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         runs = Runs(folder, device)
         name = runs._begin(dataclasses.replace(plan, evaluations=1), corpus, "--trial")
