@@ -63,13 +63,19 @@ ROOM_FOR_A_NUMBER = 42.0
 MOST_BARS_NAMED = 5
 
 
-def matrix_figure(exploration: Exploration, *, language: str = "en", dark: bool = False) -> str:
-    """The step and facet that `scenario.view` chooses, as an SVG with legend and caption."""
+def matrix_figure(
+    exploration: Exploration, *, language: str = "en", dark: bool = False, origin: str = ""
+) -> str:
+    """The step and facet that `scenario.view` chooses, as an SVG with legend and caption.
+
+    `origin` is the last line of the caption, in place of what the scenario says of the data.
+    """
     made = picture(exploration)
     shown, step = made["shown"], made["steps"][made["chosen"]]
     pen = Pen(language, DARK if dark else LIGHT)
     if "value" in step:
-        return _number_figure(exploration, pen, step, made["chosen"] == len(made["steps"]) - 1)
+        is_loss = made["chosen"] == len(made["steps"]) - 1
+        return _number_figure(exploration, pen, step, is_loss, origin)
     cells = Cells(exploration, shown, pen.palette)
     rows = Axis(exploration, shown["row_axis"], shown["all_rows"], language)
     columns = Axis(exploration, shown["column_axis"], shown["all_columns"], language)
@@ -80,7 +86,7 @@ def matrix_figure(exploration: Exploration, *, language: str = "en", dark: bool 
     x = MARGIN + gutter
     if cells.values.size == 0:
         parts.append(pen.text(x, y + 24, pen.say("figure_text.no_cells"), size=14))
-        return _finished(exploration, pen, width, parts, y + 44)
+        return _finished(exploration, pen, width, parts, y + 44, origin)
     parts += _drawn_cells(pen, cells, x, y, wide, tall)
     parts.append(rectangle(x, y, wide, tall, fill="none", stroke=pen.palette.line))
     if cells.rows > 1:
@@ -96,10 +102,10 @@ def matrix_figure(exploration: Exploration, *, language: str = "en", dark: bool 
         cut = pen.say("ui.cut", rows=cells.rows, columns=cells.columns, all=every)
         parts.append(pen.text(x, bottom + 14, cut, size=12, fill=pen.palette.faint))
         bottom += 20
-    return _finished(exploration, pen, width, parts, bottom + 12)
+    return _finished(exploration, pen, width, parts, bottom + 12, origin)
 
 
-def _number_figure(e: Exploration, pen: Pen, step: dict, is_loss: bool) -> str:
+def _number_figure(e: Exploration, pen: Pen, step: dict, is_loss: bool, origin: str) -> str:
     """A step that is one number: large, and the loss with its landmarks."""
     width = 720.0
     parts, y = _head(e, pen, width, step["latex"], step["name"])
@@ -110,7 +116,7 @@ def _number_figure(e: Exploration, pen: Pen, step: dict, is_loss: bool) -> str:
     if is_loss and (drawn := _landmarks(e, pen, width / 2 - 210, y + 26, 420)):
         parts += drawn
         y += 62
-    return _finished(e, pen, width, parts, y + 14)
+    return _finished(e, pen, width, parts, y + 14, origin)
 
 
 def _landmarks(e: Exploration, pen: Pen, x: float, y: float, wide: float) -> list[str]:
@@ -651,9 +657,11 @@ def _head(
     return out, y + 24
 
 
-def _finished(e: Exploration, pen: Pen, width: float, parts: list[str], y: float) -> str:
+def _finished(
+    e: Exploration, pen: Pen, width: float, parts: list[str], y: float, origin: str = ""
+) -> str:
     """The whole document: what was drawn, with the caption under it."""
-    palette, told = pen.palette, caption(e, pen.language)
+    palette, told = pen.palette, caption(e, pen.language, clean(origin))
     y += 10
     parts = [*parts, line(MARGIN, y, width - MARGIN, y, palette.line)]
     y += 22

@@ -70,6 +70,7 @@
   // ---- File --------------------------------------------------------------------------------
 
   let file = null;
+  let turns = 0;
   LossPrism.files.offered(chooser, drop, readFile);
 
   async function readFile(blob, options = {}) {
@@ -82,8 +83,10 @@
       columnBox.replaceChildren();
     }
     file = blob;
+    const turn = (turns += 1);
     channel.setBusy(true);
     const answer = await channel.work(server, "read_file", { name: blob.name, content: await LossPrism.files.encoded(blob), ...options });
+    if (turn !== turns) return; // another file, or other columns of it, were chosen meanwhile
     channel.setBusy(false);
     if (answer === undefined) return;
     if (answer?.columns) offer(answer, options);

@@ -78,7 +78,7 @@
     const failed = wrong();
     const columns = h("div.lp-columns");
     LossPrism.files.offered(chooser, drop, (file) => handIn(entry, file));
-    files[entry] = { told, failed, columns };
+    files[entry] = { told, failed, columns, turns: 0 };
     return h("div.lp-panel", {}, chooser, drop, told, failed, columns);
   }
 
@@ -89,8 +89,10 @@
       return;
     }
     told.textContent = file.name;
+    const turn = (files[entry].turns += 1);
     const content = await LossPrism.files.encoded(file);
     const answer = await server.hand_in({ name: file.name, content, columns });
+    if (turn !== files[entry].turns) return; // another file, or other columns of it, were chosen meanwhile
     if (!answer || answer.error) { complain(failed, answer?.error ?? LossPrism.GONE); return; }
     complain(failed, answer.problem);
     if (!answer.problem) told.textContent = say("ui.file_read", answer);
@@ -224,51 +226,98 @@
 
   // ---- Start -------------------------------------------------------------------------------
 
-  const start = worded("button.lp-start", "finetune.start", { type: "button", id: "lp-finetune-start", onclick: begin });
+  const start = h("button.lp-start", { type: "button", id: "lp-finetune-start", onclick: begin });
   const startWrong = wrong();
-  const time = h("span");
-  const measure = worded("button.lp-quiet", "finetune.measure", { type: "button", id: "lp-finetune-estimate", onclick: estimate });
+  const time = h("p.lp-note", { id: "lp-finetune-time", role: "status" });
+
+  // Losses that were put aside, to be trained beside the one that is chosen.
+  let beside = [];
+  const formOf = ({ loss, convention, parameters }) => ({ loss, convention, parameters });
+  const forms = () => [...new Map([...beside, formOf(channel.plan)].map((form) => [JSON.stringify(form), form])).values()];
+  const keep = worded("button.lp-button", "finetune.keep", { type: "button", id: "lp-finetune-keep", onclick: () => { beside = forms(); tellKept(); } });
+  const kept = h("ul.lp-kept", { "aria-label": say("finetune.kept") });
+
+  function tellKept() {
+    kept.setAttribute("aria-label", say("finetune.kept"));
+    kept.replaceChildren(...beside.map((form) => {
+      const { loss, convention, parameters } = form;
+      const name = [losses[loss]?.title ?? loss, convention, ...Object.entries(parameters).map((pair) => pair.join(" = "))].filter(Boolean).join(" · ");
+      const drop = () => { beside = beside.filter((other) => other !== form); tellKept(); };
+      return h("li", {}, h("span", {}, name), h("button.lp-quiet", { type: "button", ariaLabel: say("finetune.unkeep", { name }), title: say("finetune.unkeep", { name }), onclick: drop }, "✕"));
+    }));
+    tellTime();
+  }
+
+  const perForm = () => Math.max(1, Math.min(10, Math.round(Number(seeds.value)) || 1));
+  const runCount = () => perForm() * forms().length;
+  seeds.addEventListener("input", () => tellTime());
 
   async function begin() {
-    const count = Math.max(1, Math.min(10, Math.round(Number(seeds.value)) || 1));
-    const plans = Array.from({ length: count }, (_, i) => ({ ...channel.plan, seed: channel.plan.seed + i }));
+    const plans = forms().flatMap((form) => Array.from({ length: perForm() }, (_, i) => ({ ...channel.plan, ...form, seed: channel.plan.seed + i })));
+    channel.cancel();
     start.disabled = true;
     await studio.start(plans);
     start.disabled = false;
   }
-  channel.on("problem", () => complain(startWrong, channel.notice));
 
-  // Two trial steps are measured when asked for; a run with the same settings tells without.
-  let measured = null;
+  function tellWrong() {
+    complain(startWrong, channel.notice ?? channel.checked?.error ?? channel.checked?.refused);
+  }
+  channel.on("problem", tellWrong);
+
+  // Once the plan has settled, two trial steps on the server tell how long it will take. Nothing is
+  // tried while a run trains.
+  const SETTLED_MS = 1200, LATER_MS = 3000;
+  const paces = new Map();
+  const speedKey = ({ steps, epochs, evaluations, seed, learning_rate, ...others }) => JSON.stringify(others);
+  let trying = "";
+  let settling = null;
+  const isBusy = () => channel.runs.some(studio.isLive);
+
+  function settle() {
+    clearTimeout(settling);
+    const { checked } = channel;
+    if (!checked || checked.error || checked.refused || paceNow() || isBusy()) return;
+    settling = setTimeout(estimate, SETTLED_MS);
+  }
+
   async function estimate() {
-    measure.disabled = true;
-    time.textContent = say("finetune.measuring");
-    const asked = { ...channel.plan };
-    const answer = await studio.ask("estimate", { plan: asked });
-    measure.disabled = false;
-    measured = answer && { ...answer, of: speedKey(asked) };
+    const key = speedKey(channel.plan);
+    if (trying || document.hidden || paceNow()) return;
+    trying = key;
+    tellTime();
+    const answer = await channel.work(server, "estimate", { plan: structuredClone(channel.plan) });
+    trying = "";
+    if (answer?.seconds_per_step) paces.set(key, answer);
+    if (key !== speedKey(channel.plan)) settle();
+    else if (answer?.error) complain(startWrong, answer.error);
+    else if (answer && !paceNow()) settling = setTimeout(settle, LATER_MS); // the server is busy
     tellTime();
   }
 
-  const speedKey = (plan) => [plan.encoder, plan.kind, plan.batch_size, plan.layers, plan.lora, plan.bf16].join("|");
+  const paceNow = () => paces.get(speedKey(channel.plan));
+
   function tellTime() {
-    const key = speedKey(channel.plan);
+    const count = runCount();
+    start.textContent = count > 1 ? say("finetune.start_many", { count }) : say("finetune.start");
     const { steps } = channel.checked ?? {};
-    const known = channel.runs.find((run) => run.summary?.steps_per_second && speedKey(run.plan) === key);
-    const each = measured?.of === key ? measured.seconds_per_step : known && 1 / known.summary.steps_per_second;
+    const pace = paceNow();
     if (!steps) { time.textContent = ""; return; }
-    time.textContent = each
-      ? say("finetune.takes", { steps, time: clock(steps * each) }) : say("finetune.steps_planned", { steps });
+    const seconds = pace && steps * pace.seconds_per_step + (channel.plan.evaluations + 1) * pace.seconds_per_evaluation;
+    time.textContent = pace
+      ? say(count > 1 ? "finetune.takes_many" : "finetune.takes", { steps, count, time: clock(count * seconds) })
+      : `${say("finetune.steps_planned", { steps })} ${trying ? say("finetune.measuring") : ""}`;
   }
   const clock = (seconds) => (seconds < 90 ? say("finetune.seconds", { count: Math.max(1, Math.round(seconds)) })
-    : say("finetune.minutes", { count: Math.round(seconds / 60) }));
+    : seconds < 5400 ? say("finetune.minutes", { count: Math.round(seconds / 60) })
+      : say("finetune.hours", { count: (seconds / 3600).toFixed(1) }));
 
   // ---- Together ----------------------------------------------------------------------------
 
   root.append(
     foldable("ui.data", sources.element, ...Object.values(panels), share.element, found, dataWrong),
     foldable("ui.encoder", labelled("finetune.encoder", encoderChoice), encoderField, encoderAbout, kinds.element, encoderWrong),
-    foldable("ui.loss", lossChoice, lossWrong, lossAbout, conventionField, parameters, refusedBox),
+    foldable("ui.loss", lossChoice, lossWrong, lossAbout, conventionField, parameters, keep, kept, refusedBox),
     h("details.lp-fold", {}, worded("summary", "finetune.how"),
       h("div.lp-pair-of-fields", {}, numberBox("epochs"), numberBox("steps", 1), numberBox("batch_size", 1), numberBox("learning_rate")), rateNote,
       labelled("finetune.schedule", schedule),
@@ -279,7 +328,7 @@
       augment.map((one) => one.element)),
     h("div.lp-start-box", {},
       h("div.lp-row", {}, start, h("label.lp-inline", {}, worded("span", "finetune.seeds"), seeds)),
-      startWrong, h("p.lp-note", {}, time, " ", measure)),
+      startWrong, time),
   );
   LossPrism.reword(root);
 
@@ -333,13 +382,15 @@
       rateNote.textContent = channel.plan.learning_rate ? "" : say("finetune.usual_rate", { rate: show(checked.rate) });
       listLosses();
     }
+    tellWrong();
     tellTime();
+    settle();
   }
 
-  channel.on("plan", fill);
+  channel.on("plan", () => { clearTimeout(settling); channel.cancel(); fill(); });
   channel.on("checked", tellChecked);
-  channel.on("runs", tellTime);
-  channel.on("language", () => { built = ""; fill(); tellChecked(); listLosses(); });
+  channel.on("runs", () => { tellTime(); settle(); });
+  channel.on("language", () => { built = ""; fill(); tellChecked(); listLosses(); tellKept(); });
   listLosses();
   studio.begin();
 };

@@ -10,7 +10,7 @@
 
   let facet = "total";
   const tabs = Object.fromEntries(FACETS.map((name) => [name, worded("button.lp-tab", `large.facet.${name}`, {
-    type: "button", role: "tab", onclick: () => { facet = name; draw(); },
+    type: "button", role: "tab", onclick: () => { facet = name; draw(); explain(); },
   })]));
   const back = h("button.lp-square", { type: "button", id: "lp-large-back", "data-title": "large.back", onclick: () => channel.back() }, "←");
   const forward = h("button.lp-square", { type: "button", "data-title": "large.forward", onclick: () => channel.forward() }, "→");
@@ -30,7 +30,7 @@
   const columnTicks = h("div.lp-ticks.lp-column-ticks", { "aria-hidden": "true" });
   const rowStrip = h("canvas.lp-label-strip", { "aria-hidden": "true" });
   const columnStrip = h("canvas.lp-label-strip", { "aria-hidden": "true" });
-  const note = h("p.lp-note");
+  const [about, note] = [h("p.lp-note"), h("p.lp-note")];
   const card = h("div.lp-card");
   const spoken = h("div.lp-spoken", { "aria-live": "polite" });
   const table = LossPrism.table({
@@ -53,6 +53,7 @@
   table.element.addEventListener("click", enter);
   table.element.addEventListener("keydown", (event) => { if (event.key === "Enter") enter(event); });
   root.append(
+    worded("h2", "large.map"), about,
     h("div.lp-bar", {}, h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), tableButton),
     h("div.lp-way", {}, back, forward, crumbs),
     h("div.lp-frame", {}, rowName, rowTicks, rowStrip, h("div", {}, stage, columnStrip, columnTicks, columnName),
@@ -77,6 +78,7 @@
       ...Object.fromEntries(FACETS.map((name) => [name, floats(answer[name])])),
     };
     shown.single = shown.rows.items.length > 0 && shown.columns.items.length > 0;
+    shown.concentrated = concentration(shown);
     pointed = pinned = null;
     draw();
     describe();
@@ -248,10 +250,7 @@
     const role = (side) => (shown[side].name === "pair" ? ` · ${say(side === "rows" ? "large.lower" : "large.higher")}` : "");
     rowName.textContent = axis("rows", shown.rows.edges.at(-1) - shown.rows.edges[0]) + role("rows");
     columnName.textContent = axis("columns", shown.columns.edges.at(-1) - shown.columns.edges[0]) + role("columns");
-    const each = (side) => shown[side].edges[1] - shown[side].edges[0];
-    const whole = shown.single ? say("large.cells_note")
-      : say("large.blocks_note", { rows: grouped(each("rows")), columns: grouped(each("columns")), cells: grouped(each("rows") * each("columns")) });
-    note.textContent = shown.of_weights ? `${whole} ${say("large.of_weights")}` : whole;
+    explain();
     canvas.setAttribute("aria-label", `${whereabouts()} ${say("large.keys")}`);
     back.disabled = channel.past.length === 0;
     forward.disabled = channel.future.length === 0;
@@ -261,6 +260,32 @@
         h("button.lp-crumb", { type: "button", onclick: () => channel.backTo(place) }, named(window)), h("span", { "aria-hidden": "true" }, "›")]),
       h("b", { "aria-current": "true" }, named(channel.window)));
     showCard();
+  }
+
+  // What a block is, what its colour says, and where the weight is.
+  function explain() {
+    if (!shown) return;
+    const each = (side) => shown[side].edges[1] - shown[side].edges[0];
+    about.textContent = say(`large.map_note.${shown.rows.name}`);
+    note.textContent = [
+      shown.single ? say("large.cells_note")
+        : say("large.blocks_note", { rows: grouped(each("rows")), columns: grouped(each("columns")), cells: grouped(each("rows") * each("columns")) }),
+      say(shown.single && facet !== "share" && facet !== "masked" ? "large.colour.term" : `large.colour.${facet}`),
+      shown.of_weights ? say("large.of_weights") : "",
+      channel.asked.parameters.symmetric ? say("large.both_directions") : "",
+      shown.concentrated ? say("large.concentrated", shown.concentrated) : "",
+    ].filter(Boolean).join(" ");
+  }
+
+  // Which share of the blocks in view holds nine tenths of the weight in view.
+  function concentration({ share, masked }) {
+    const falling = share.slice().sort().reverse();
+    const all = falling.reduce((sum, v) => sum + v, 0);
+    const present = masked.reduce((count, v) => count + (v < 1), 0);
+    if (!(all > 0) || present < 20) return null;
+    let [count, held] = [0, 0];
+    while (held < 0.9 * all) { held += falling[count]; count += 1; }
+    return { share: percent(count / present), part: percent(Math.min(all, 1)) };
   }
 
   function facts(row, column) {

@@ -35,6 +35,11 @@
     return said.toString();
   }
 
+  function ofKind(kind, text) {
+    if (kind === "choice") return text;
+    return kind === "switch" ? text === "true" : Number(text);
+  }
+
   function read(text) {
     const said = new URLSearchParams(text);
     const under = (prefix) => Object.fromEntries([...said].filter(([name]) => name.startsWith(prefix))
@@ -53,7 +58,7 @@
     const loss = said.get("loss") ?? "cosent";
     const kinds = Object.fromEntries((given.losses[loss]?.parameters ?? []).map((p) => [p.name, p.kind]));
     const parameters = Object.fromEntries(Object.entries(under("p."))
-      .map(([name, value]) => [name, kinds[name] === "choice" ? value : Number(value)]));
+      .map(([name, value]) => [name, ofKind(kinds[name], value)]));
     const window = said.has("window") ? said.get("window").split("-").map(Number) : null;
     return { asked: { source, loss, parameters }, window };
   }
@@ -80,7 +85,7 @@
   // ---- Changes -----------------------------------------------------------------------------
 
   // Another source, or a loss on other rows and columns, is looked at from the beginning.
-  const places = ({ source, loss }) => JSON.stringify([source, given.losses[loss]?.vectors ? loss : ""]);
+  const places = ({ source, loss }) => JSON.stringify([source, given.losses[loss]?.wanted === "vectors" ? loss : given.losses[loss]?.wanted]);
 
   channel.change = (part) => {
     const before = places(channel.asked);
@@ -209,7 +214,7 @@
   // What puts it right: as many pairs as the loss takes, or another attempt.
   function remedy() {
     const { source, loss } = channel.asked;
-    const most = given.losses[loss]?.most;
+    const most = given.losses[loss]?.most_drawn;
     if (channel.problem.key !== "problem.large_too_many" || source.kind !== "random") {
       return worded("button.lp-button", "ui.again", { type: "button", onclick: ask });
     }

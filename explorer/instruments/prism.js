@@ -569,11 +569,13 @@
         const write = this.place && this.place !== place ? "pushState" : "replaceState";
         this.place = place;
         history[write]({ ...history.state, lossprism: kept }, "", this.link ? `#${this.link}` : location.pathname + location.search);
+        this.linking = null;
       }, 400);
     }
 
     forget() {
       clearTimeout(this.linking);
+      this.linking = null;
       this.remembered += 1;
     }
 
@@ -617,6 +619,7 @@
     get table() { return window.LossPrismParts.table; },
     get live() { return window.LossPrismParts.live; },
     get scale() { return window.LossPrismParts.scale; },
+    get drawing() { return window.LossPrismParts.drawing(); },
     get chart() { return window.LossPrismParts.chart; },
     get fields() { return window.LossPrismParts.fields(); },
     get files() { return window.LossPrismParts.files(); },

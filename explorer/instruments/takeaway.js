@@ -45,9 +45,11 @@
     download(answer.name.replace(/\.svg$/, `@${ratio}x.png`), png);
   }
 
+  let reading = "";
   async function read(what) {
+    reading = what;
     const answer = await ask(what);
-    if (!answer) return;
+    if (!answer || reading !== what) return;
     code.textContent = answer.text || say("take.no_twin");
     code.hidden = copy.hidden = false;
     copy.hidden = !answer.text;

@@ -23,6 +23,7 @@ from explorer.instruments.base import Instrument
 from explorer.interactive import interactive_figure
 from explorer.lab.sweep import POINTS, sweep
 from explorer.locale import LANGUAGES, catalogue
+from explorer.pages.frame import framed
 from explorer.pages.serving import JOBS, served
 from explorer.pairs import MOST_PAIRS
 from explorer.picture import describe_batch, number, picture
@@ -44,26 +45,22 @@ MOST_REASONS = 10
 
 def build() -> None:
     """Lay the page out inside the current `gr.Blocks`."""
-    with gr.Row(elem_id="lp-page"):
-        with gr.Column(elem_id="lp-side", scale=0, min_width=320):
-            Instrument("header")
-            Instrument("controls", server_functions=SERVED)
-        with gr.Column(elem_id="lp-main"):
-            Instrument("figures", server_functions=[served("statistics", _statistics)])
-            Instrument("sweep", server_functions=[served("sweep", _sweep)])
-            with gr.Row(elem_id="lp-middle"):
-                with gr.Column(elem_id="lp-left"):
-                    Instrument("derivation")
-                with gr.Column(elem_id="lp-right"):
-                    Instrument("matrix")
-            with gr.Row(elem_id="lp-lower"):
-                with gr.Column():
-                    Instrument("bars")
-                with gr.Column():
-                    Instrument("terms")
-            Instrument("pairs")
-            Instrument("takeaway", server_functions=[served("take", _take)])
-            Instrument("progress")
+    with framed("controls", server_functions=SERVED):
+        Instrument("figures", server_functions=[served("statistics", _statistics)])
+        Instrument("sweep", server_functions=[served("sweep", _sweep)])
+        with gr.Row(elem_id="lp-middle"):
+            with gr.Column(elem_id="lp-left"):
+                Instrument("derivation")
+            with gr.Column(elem_id="lp-right"):
+                Instrument("matrix")
+        with gr.Row(elem_id="lp-lower"):
+            with gr.Column():
+                Instrument("bars")
+            with gr.Column():
+                Instrument("terms")
+        Instrument("pairs")
+        Instrument("takeaway", server_functions=[served("take", _take)])
+        Instrument("progress")
 
 
 def page_data(first: Scenario) -> dict[str, object]:

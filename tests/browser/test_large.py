@@ -15,7 +15,7 @@ from explorer.lab.large.batch import drawn as drawn_batch
 from explorer.lab.large.opened import Opened, checked, open_batch
 from explorer.locale import say
 from explorer.pages.large import FIRST
-from tests.browser.reading import number
+from tests.browser.reading import number, still, visit
 from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
@@ -84,7 +84,7 @@ def figure(page: Page, name: str) -> str:
 @cache
 def expected() -> Opened:
     """What the page opens with, computed here."""
-    batch = drawn_batch(FIRST, with_vectors=False)
+    batch = drawn_batch(FIRST)
     return open_batch(batch, "cosent", checked("cosent", {}), lambda done, total: None)
 
 
@@ -296,16 +296,15 @@ def test_a_file_with_similarities_needs_no_encoder(large: Page) -> None:
 def test_encoding_can_be_stopped_and_goes_on(large: Page) -> None:
     rows = [f"word {k} here,word {k + 1} there,{k % 4}" for k in range(4000)]
     upload(large, "long.csv", "\n".join(["sentence1,sentence2,score", *rows]))
-    expect(large.locator(UNDERWAY)).to_contain_text("Encoding", timeout=30_000)
+    expect(large.locator(UNDERWAY)).to_contain_text("Encoding")
     large.wait_for_function(
-        "() => /[1-9][\\d,]* of 4,000/.test(document.querySelector('.lp-underway').innerText)",
-        timeout=60_000,
+        "() => /[1-9][\\d,]* of 4,000/.test(document.querySelector('.lp-underway').innerText)"
     )
     large.click("#lp-stop")
     expect(large.locator(PROBLEM)).to_contain_text("Stopped")
     expect(large.locator(UNDERWAY)).to_be_hidden()
     large.locator(f"{PROBLEM} button").click()
-    expect(large.locator(UNDERWAY)).to_contain_text("of 4,000", timeout=30_000)
+    expect(large.locator(UNDERWAY)).to_contain_text("of 4,000")
     done = int(re.search(r"([\d,]+) of", large.locator(UNDERWAY).inner_text())[1].replace(",", ""))
     assert done > 0  # not from the beginning
     large.click("#lp-stop")
@@ -313,8 +312,7 @@ def test_encoding_can_be_stopped_and_goes_on(large: Page) -> None:
 
 def test_the_batch_of_the_explore_page(new_page, server: Server) -> None:
     page = new_page()
-    page.goto(server.address)
-    page.wait_for_function("location.hash.length > 2")
+    still(visit(page, server.address))
     loss = page.evaluate("window.LossPrism.channel().picture.figures.loss")
     page.locator(".lp-pages a", has_text="Large batch").click()
     page.wait_for_function(f"window.LossPrism && {CHANNEL}.details")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.reading import (
     CANVAS,
@@ -109,9 +111,10 @@ def test_it_is_entered_by_keyboard_and_remembered(page: Page, server: Server) ->
     assert not presenting(page)
 
 
-def test_nothing_moves_for_those_who_asked_for_stillness(browser: Browser, server: Server) -> None:
-    context = browser.new_context(reduced_motion="reduce")
-    page = visit(context.new_page(), server.address)
+def test_nothing_moves_for_those_who_asked_for_stillness(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = visit(new_page(reduced_motion="reduce"), server.address)
     page.evaluate("document.querySelector('#lp-present').click()")
     moving = page.evaluate(
         """() => Array.from(document.querySelectorAll("#lp-page, #lp-page *, .lp-present-bar *"))
@@ -122,7 +125,6 @@ def test_nothing_moves_for_those_who_asked_for_stillness(browser: Browser, serve
           }).map((one) => one.className || one.id || one.tagName)"""
     )
     assert moving == []
-    context.close()
 
 
 def test_whatever_has_the_focus_shows_it(page: Page) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.reading import (
     CANVAS,
@@ -248,11 +248,11 @@ def broken(scores, labels, *, scale=2.0):
 
 
 def test_cells_that_are_no_numbers_are_marked_and_explained(
-    browser: Browser, own_server: Callable[..., Server], tmp_path: Path
+    new_page: Callable[..., Page], own_server: Callable[..., Server], tmp_path: Path
 ) -> None:
     (tmp_path / "broken.py").write_text(BROKEN, encoding="utf-8")
     server = own_server("--loss", f"{tmp_path / 'broken.py'}:broken")
-    page = visit(browser.new_page(), server.address)
+    page = visit(new_page(address=server.address), server.address)
     legend = page.locator("#main-matrix .lp-swatch", has_text="NaN or ∞")
     go_to(page, "differences")
     expect(legend).to_be_hidden()
@@ -282,7 +282,6 @@ def test_cells_that_are_no_numbers_are_marked_and_explained(
         assert cell_colours(page)[0][0] != f"{red},{green},{blue},255"
         hover_cell(page, 0, 0)
         expect(page.locator(LIVE)).to_contain_text(said)
-    page.close()
 
 
 def test_the_legend_says_what_is_measured(page: Page) -> None:

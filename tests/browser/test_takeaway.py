@@ -72,9 +72,9 @@ def test_tables_as_csv(box: Page) -> None:
 
 
 def test_the_code_gives_the_number_again(box: Page) -> None:
-    for key in ("take.ours", "take.twin"):
+    for key, library in (("take.ours", "from losses"), ("take.twin", "sentence_transformers")):
         box.click(f"{BOX} [data-say='{key}']")
-        expect(box.locator(f"{BOX} .lp-code")).to_contain_text("print")
+        expect(box.locator(f"{BOX} .lp-code")).to_contain_text(library)
         code = box.locator(f"{BOX} .lp-code").inner_text()
         done = subprocess.run(
             [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True

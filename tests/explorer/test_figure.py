@@ -273,6 +273,16 @@ def test_the_caption_says_loss_parameters_data_and_encoder():
     assert "label 3" in said
 
 
+@pytest.mark.parametrize("view", [{}, {"step": 0}])
+def test_the_origin_takes_the_place_of_the_data_and_stays_text(view):
+    exploration = seen(**view)
+    said = " ".join(texts(drawn(exploration, origin="Run <b>7</b>, step 12")))
+    usual = " ".join(texts(drawn(exploration)))
+    assert "Run <b>7</b>, step 12" in said
+    assert "pairs" in usual.rpartition("scale")[2]
+    assert "pairs" not in said.rpartition("scale")[2]
+
+
 def test_typed_and_uploaded_pairs_are_told_apart():
     rows = tuple((f"{place} one", f"{place} two", str(place % 3)) for place in range(5))
     typed = Data(source="table", rows=rows, encoder="all-MiniLM-L6-v2")

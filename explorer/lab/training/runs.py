@@ -11,11 +11,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from explorer.lab.training import data
+from explorer.lab.training import data, limits
 from explorer.lab.training.folder import ENDED, LIVE, RunFolder, all_runs, default_root
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.problem import Problem
@@ -43,9 +44,14 @@ class Runs:
     def start(self, plan: TrainingPlan, corpus: data.Corpus | None = None) -> str:
         """Queue a run and return its name. A `corpus` takes the place of the plan's data.
 
-        Raises Problem where the data, the loss and the encoder do not go together.
+        Raises Problem where the data, the loss and the encoder do not go together, and where a
+        Space that is shared could not bear it.
         """
-        return self._begin(plan, corpus or data.load(plan))
+        corpus = corpus or data.load(plan)
+        if reason := limits.why_not(plan, corpus):
+            raise reason
+        limits.check_queue(all_runs(self.root), 1)
+        return self._begin(plan, corpus)
 
     def _begin(self, plan: TrainingPlan, corpus: data.Corpus, *options: str) -> str:
         run = self.prepare(plan, corpus)
@@ -65,7 +71,7 @@ class Runs:
             run.write_pairs("held_out.jsonl", corpus.held_out)
             about = {"skipped": corpus.skipped, "shared": corpus.shared}
             config = {"plan": plan.to_json(), "device": self.device, "created": time.time()}
-            run.write("config.json", {**config, **about})
+            run.write("config.json", {**config, **about, "visitor": limits.visitor()})
         except OSError as error:
             shutil.rmtree(run.path, ignore_errors=True)
             raise Problem("training_no_folder", folder=self.root, reason=error) from error
@@ -89,6 +95,7 @@ class Runs:
         paths = [str(HOME), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "TOKENIZERS_PARALLELISM": "false"}
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+        environment |= one_gpu(self.device, os.environ.get("CUDA_VISIBLE_DEVICES"))
         with (run.path / "worker.txt").open("ab") as out:
             process = subprocess.Popen(
                 command, stdout=out, stderr=out, env=environment, start_new_session=True
@@ -109,6 +116,7 @@ class Runs:
         elif self._standing(run) == "finished":
             raise Problem("training_finished", name=name)
         else:
+            limits.check_queue(all_runs(self.root), 1)
             self._spawn(run)
 
     def stop(self, name: str) -> None:
@@ -119,6 +127,10 @@ class Runs:
         """Remove a run that has ended, with its model."""
         run = self._standing_in(name, ENDED)
         shutil.rmtree(run.path)
+
+    def busy(self) -> bool:
+        """Whether any run is under way or waits for its turn."""
+        return any(self._standing(run) in LIVE for run in all_runs(self.root))
 
     def wait(self, name: str, seconds: float = float("inf"), every: float = 0.2) -> dict:
         """Its status once it has ended, or when the time is up."""
@@ -132,8 +144,9 @@ class Runs:
     def status(self, name: str, offset: int = 0) -> dict:
         """How a run is doing, and what its log has since `offset`: see the package."""
         run = self._run(name)
+        about = self._about(run)  # first: one that has ended by then has all its records
         records, offset = run.records_from(offset)
-        return {**self._about(run), "records": records, "offset": offset}
+        return {**about, "records": records, "offset": offset}
 
     def listed(self) -> list[dict]:
         """How every run is doing, the newest first."""
@@ -174,7 +187,7 @@ class Runs:
             "plan": plan,
             "created": config["created"],
             "state": standing,
-            "queue_position": None if ended else run.ahead(),
+            "queue_position": None if ended else run.ahead() if standing == "queued" else 0,
             "step": last["step"],
             "steps": steps,
             "seconds": last["seconds"],
@@ -198,6 +211,16 @@ class Runs:
         if standing not in states:
             raise Problem("training_wrong_state", name=name, state=standing)
         return run
+
+
+def one_gpu(device: str | None, visible: str | None) -> dict[str, str]:
+    """What hides all GPUs but the chosen one from a process: the trainer would use them all, each
+    with a batch of its own. `visible` is CUDA_VISIBLE_DEVICES as it stands."""
+    kind, _, place = (device or "cuda").partition(":")
+    if kind != "cuda" or visible == "":
+        return {}
+    known = visible.split(",") if visible else None
+    return {"CUDA_VISIBLE_DEVICES": known[int(place or 0)] if known else place or "0"}
 
 
 def _progress(run: RunFolder) -> tuple[dict, float | None]:
@@ -227,26 +250,38 @@ def _check_encoder(plan: TrainingPlan) -> None:
             raise Problem("encoder_is_cross", encoder=plan.encoder)
 
 
-def estimate(plan: TrainingPlan, device: str | None = None) -> dict[str, float]:
+def estimate(
+    plan: TrainingPlan, device: str | None = None, wanted: Callable[[], bool] = lambda: True
+) -> dict[str, float] | None:
     """How long a run will take, from two trial steps and one evaluation in a process of its own.
 
-    Answers seconds (training with its evaluations), seconds_per_step, and steps.
+    Answers seconds (training with its evaluations), seconds_per_step, seconds_per_evaluation and
+    steps; None once `wanted`, which is asked all the while, no longer holds.
     """
     corpus = data.load(plan)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         runs = Runs(folder, device)
         name = runs._begin(dataclasses.replace(plan, evaluations=1), corpus, "--trial")
-        status = runs.wait(name)
-        if status["problem"]:
-            raise Problem(
-                status["problem"]["key"].removeprefix("problem."), **status["problem"]["values"]
-            )
-        steps = [r for r in status["records"] if r["kind"] == "step"]
-        measured = [r["seconds"] for r in status["records"] if r["kind"] == "evaluation"]
-    each = steps[-1]["seconds"] - steps[0]["seconds"]
-    total = plan.steps_for(len(corpus.train))
+        try:
+            while (status := runs.wait(name, seconds=0.0))["state"] in LIVE:
+                if not wanted():
+                    return None
+                time.sleep(0.1)
+        finally:
+            process = _processes.pop(runs.folder(name).path)
+            process.kill()
+            process.wait()
+    if status["problem"]:
+        raise Problem(
+            status["problem"]["key"].removeprefix("problem."), **status["problem"]["values"]
+        )
+    steps = [r for r in status["records"] if r["kind"] == "step"]
+    measured = [r["seconds"] for r in status["records"] if r["kind"] == "evaluation"]
+    each, evaluation = steps[-1]["seconds"] - steps[0]["seconds"], min(measured)
+    total = plan.steps_for(data.examples(plan, corpus.train))
     return {
         "seconds_per_step": each,
+        "seconds_per_evaluation": evaluation,
         "steps": total,
-        "seconds": total * each + (plan.evaluations + 1) * min(measured),
+        "seconds": total * each + (plan.evaluations + 1) * evaluation,
     }
