@@ -29,6 +29,7 @@
     rows = groups.map((group) => rowOf({ ...group, label: titled(group.label) }, colours.get(group.runs[0]))).filter(Boolean);
     element.hidden = !rows.length;
     if (rows.length) draw();
+    channel.publish("figures");
   }
 
   function draw() {
