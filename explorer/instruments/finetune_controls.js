@@ -392,6 +392,7 @@
   channel.on("plan", () => { clearTimeout(settling); channel.cancel(); fill(); });
   channel.on("checked", tellChecked);
   channel.on("runs", () => { tellTime(); settle(); });
+  document.addEventListener("visibilitychange", settle);
   channel.on("language", () => { built = ""; fill(); tellChecked(); listLosses(); tellKept(); });
   listLosses();
   studio.begin();
