@@ -57,7 +57,7 @@ def angle(
         raise ValueError(
             f"first has {first.shape[1]} dimensions; real and imaginary halves need an even number"
         )
-    labels = inputs.ordinal(labels, first[:, 0])
+    labels = inputs.ordinal(labels, len(first))
     real, imaginary = unit(second).chunk(2, dim=1)
     turned = torch.cat((real - imaginary, real + imaginary), dim=1)
     scores = (unit(first) * turned).sum(dim=1).abs()

@@ -131,7 +131,7 @@ def hierarchical_cosent(
         raise ValueError(
             f"level_scores has shape {tuple(level_scores.shape)}; a row for each level, [L, N]"
         )
-    labels = inputs.ordinal(labels, level_scores)
+    labels = inputs.ordinal(labels, level_scores.shape[-1])
     level_losses = torch.stack(
         [log1p_ordered_sum_exp(level, level, labels, scale=scale) for level in level_scores]
     )

@@ -62,10 +62,29 @@ def contrastive(
     """
     inputs.one_of(("euclidean", "cosine"), distance=distance)
     first, second = inputs.paired(first=first, second=second)
-    labels = inputs.ordinal(labels, first[:, 0])
+    labels = inputs.ordinal(labels, len(first))
+    given = (first, second, labels, margin, distance, half)
+    if isinstance(margin, Tensor) or labels.requires_grad:
+        return _contrastive_again(*given)
+    return with_gradient(_contrastive, _contrastive_again, *given)
+
+
+def _contrastive_again(first, second, labels, margin, distance, half):
     return contrastive_definition(
         first, second, labels, margin=margin, distance=distance, half=half
     )
+
+
+def _contrastive(wanted, first, second, labels, margin, distance, half):
+    similar = labels.to(first.dtype)
+    distances, to_vectors = geometry.distance_and_pull(first, second, distance)
+    missing = (margin - distances).relu_()
+    pull, push = similar * distances, (1 - similar) * missing
+    share = 1 / (2 * len(first) if half else len(first))
+    loss = (pull.dot(distances) + push.dot(missing)) * share
+    if not any(wanted):
+        return loss, ()
+    return loss, (*to_vectors(pull.sub_(push).mul_(2 * share)), None, None, None, None)
 
 
 def contrastive_unsquared_definition(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -50,6 +52,39 @@ def distance(first: Tensor, second: Tensor, kind: str = "euclidean") -> Tensor:
         return (first - second).square().sum(dim=-1)
     _must_be_known(kind)
     return (first - second).norm(dim=-1)
+
+
+def distance_and_pull(
+    first: Tensor, second: Tensor, kind: str
+) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
+    """`distance`, euclidean or cosine, and what takes ∂L/∂d [N] to ∂L/∂first and ∂L/∂second."""
+    if kind != "cosine":
+        differences = first - second
+        lengths = differences.norm(dim=-1)
+
+        def pull(slopes: Tensor) -> tuple[Tensor, Tensor]:
+            shares = (slopes / lengths).masked_fill_(lengths == 0, 0)
+            by_first = differences * shares[:, None]
+            return by_first, -by_first
+
+        return lengths, pull
+
+    both = torch.stack((first, second))
+    lengths = both.norm(dim=-1)
+    divisors = lengths.clamp_min(SHORTEST)
+    product = divisors.prod(dim=0)
+    cosines = (first * second).sum(dim=-1) / product
+
+    def pull(slopes: Tensor) -> tuple[Tensor, Tensor]:
+        # A vector too short for a direction was divided by a constant.
+        along = (slopes * cosines / divisors.square()).masked_fill_(lengths < SHORTEST, 0)
+        across = (slopes / product)[:, None]
+        by_first, by_second = both.mul_(along[:, :, None])
+        return by_first.addcmul_(second, across, value=-1), by_second.addcmul_(
+            first, across, value=-1
+        )
+
+    return 1 - cosines, pull
 
 
 def distance_matrix(rows: Tensor, columns: Tensor, kind: str = "euclidean") -> Tensor:

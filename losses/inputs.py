@@ -13,35 +13,42 @@ import math
 import torch
 from torch import Tensor
 
+REAL = (torch.float32, torch.float64)
+ORDINAL = (*REAL, torch.int64)
+
 
 class NotFinite(ValueError):
     """A tensor holds NaN or inf."""
 
 
-def real(least: torch.dtype = torch.float32, /, **tensors: Tensor) -> tuple[Tensor, ...]:
-    """The tensors in at least `least`, all of one type, all finite."""
+def real(least: torch.dtype = torch.float32, /, **tensors: Tensor | None) -> tuple:
+    """The tensors in at least `least`, all of one type, all finite; None stays None."""
     dtype = least
     for name, tensor in tensors.items():
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"{name} must be a tensor, not {type(tensor).__name__}")
+        if tensor is None:
+            continue
+        must_be_tensor(name, tensor)
+        must_be_finite(name, tensor)
         if tensor.dtype != dtype:
             dtype = torch.promote_types(dtype, tensor.dtype)
-    must_be_finite(**tensors)
-    return tuple([t if t.dtype == dtype else t.to(dtype) for t in tensors.values()])
+    return tuple([t if t is None or t.dtype == dtype else t.to(dtype) for t in tensors.values()])
 
 
-def ordinal(labels: Tensor, like: Tensor) -> Tensor:
-    """Labels [N] that can be compared and subtracted: one for each of `like`, finite."""
-    if not isinstance(labels, Tensor):
-        raise TypeError(f"labels must be a tensor, not {type(labels).__name__}")
-    if labels.shape != like.shape[-1:]:
+def ordinal(labels: Tensor, count: int) -> Tensor:
+    """Labels [count] that can be compared and subtracted, finite."""
+    labels = _of_scores(labels, count)
+    must_be_finite("labels", labels)
+    return labels
+
+
+def _of_scores(labels: Tensor, count: int) -> Tensor:
+    must_be_tensor("labels", labels)
+    if labels.shape != (count,):
         raise ValueError(
             f"labels has shape {tuple(labels.shape)}; "
-            f"one label for each of the {like.shape[-1]} scores is needed"
+            f"one label for each of the {count} scores is needed"
         )
-    if labels.is_floating_point():
-        must_be_finite(labels=labels)
-    if labels.dtype in (torch.float32, torch.float64, torch.int64):
+    if labels.dtype in ORDINAL:
         return labels
     # Raised, never lowered: bool has no difference, and 0 − 1 in uint8 is 255.
     exact = torch.float32 if labels.is_floating_point() else torch.int64
@@ -50,10 +57,18 @@ def ordinal(labels: Tensor, like: Tensor) -> Tensor:
 
 def pair_scores(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
     """Scores [N] and labels [N], ready for a ranking loss."""
-    (scores,) = real(scores=scores)
+    must_be_tensor("scores", scores)
     if scores.ndim != 1 or len(scores) == 0:
         raise ValueError(f"scores has shape {tuple(scores.shape)}; one score for each pair, [N]")
-    return scores, ordinal(labels, scores)
+    if scores.dtype not in REAL:
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+    labels = _of_scores(labels, len(scores))
+    # One product asks about both: what is not finite stays so, even times 0.
+    alike = labels.dtype == scores.dtype and may_ask(scores)
+    if not (alike and math.isfinite(scores.detach().dot(labels.detach()).item())):
+        must_be_finite("scores", scores)
+        must_be_finite("labels", labels)
+    return scores, labels
 
 
 def for_products(vectors: Tensor) -> torch.dtype:
@@ -70,20 +85,18 @@ def vectors(
     least: torch.dtype = torch.float32, /, **tensors: Tensor | None
 ) -> tuple[Tensor | None, ...]:
     """Matrices [·, D] of one width D; None stays None."""
-    given = {name: tensor for name, tensor in tensors.items() if tensor is not None}
-    raised = dict(zip(given, real(least, **given), strict=True))
+    raised = real(least, **tensors)
     width = None
-    for name, tensor in raised.items():
-        if tensor.ndim < 2 or tensor.shape[0] == 0:
-            raise ValueError(
-                f"{name} has shape {tuple(tensor.shape)}; one row for each sentence, [N, D]"
-            )
-        if width not in (None, tensor.shape[-1]):
-            raise ValueError(
-                f"{name} has {tensor.shape[-1]} dimensions where {width} were given before"
-            )
-        width = tensor.shape[-1]
-    return tuple(raised.get(name) for name in tensors)
+    for name, tensor in zip(tensors, raised, strict=True):
+        if tensor is None:
+            continue
+        shape = tensor.shape
+        if len(shape) < 2 or shape[0] == 0:
+            raise ValueError(f"{name} has shape {tuple(shape)}; one row for each sentence, [N, D]")
+        if width not in (None, shape[-1]):
+            raise ValueError(f"{name} has {shape[-1]} dimensions where {width} were given before")
+        width = shape[-1]
+    return raised
 
 
 def paired(least: torch.dtype = torch.float32, /, **tensors: Tensor) -> tuple[Tensor, ...]:
@@ -142,22 +155,28 @@ def one_of(choices: tuple[str, ...], **named: str) -> None:
             raise ValueError(f"{name} is {choice!r}; it must be one of {', '.join(choices)}")
 
 
-def must_be_finite(**tensors: Tensor) -> None:
+def must_be_tensor(name: str, given: object) -> None:
+    """Refuse a list, a number, an array."""
+    if not isinstance(given, Tensor):
+        raise TypeError(f"{name} must be a tensor, not {type(given).__name__}")
+
+
+def must_be_finite(name: str, tensor: Tensor) -> None:
     """Refuse NaN and inf, naming the tensor and the first bad row (on the CPU only)."""
-    for name, tensor in tensors.items():
-        if not may_ask(tensor) or not tensor.is_floating_point():
-            continue
-        # One sum asks the question; finding the row is left to the rare bad case, and to sums
-        # that overflow although every value is finite.
-        if math.isfinite(tensor.detach().sum().item()):
-            continue
-        finite = torch.isfinite(tensor.detach())
-        if bool(finite.all()):
-            continue
-        place = [int(index) for index in (~finite).nonzero()[0]]
-        where = "".join(f"[{index}]" for index in place)
-        value = float(tensor.detach()[tuple(place)])
-        raise NotFinite(f"{name}{where} is {value}; every value must be a finite number")
+    # One sum asks the question; finding the row is left to the rare bad case, and to sums that
+    # overflow although every value is finite.
+    if may_ask(tensor) and not math.isfinite(tensor.detach().sum().item()):
+        _must_be_finite_everywhere(name, tensor.detach())
+
+
+def _must_be_finite_everywhere(name: str, tensor: Tensor) -> None:
+    finite = torch.isfinite(tensor)
+    if bool(finite.all()):
+        return
+    place = [int(index) for index in (~finite).nonzero()[0]]
+    where = "".join(f"[{index}]" for index in place)
+    value = float(tensor[tuple(place)])
+    raise NotFinite(f"{name}{where} is {value}; every value must be a finite number")
 
 
 def may_ask(tensor: Tensor) -> bool:

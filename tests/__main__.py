@@ -11,6 +11,8 @@ import pytest
 
 # Two tests at a time, each file by one process: much of a test of the page is waiting.
 PARALLEL = ["-n", "2", "--dist", "loadfile"]
+# The tests of the page wait long before they fail: where nothing works, a few will do.
+ENOUGH = "--maxfail=10"
 NO_BROWSER = """\
 No Chromium was found, and none could be installed: {reason}
 The tests of the page need one. Install it (Debian: apt-get install chromium; elsewhere:
@@ -39,7 +41,7 @@ def install_browser() -> None:
     if fetched.returncode == 0 and _try([sys.executable, "-m", "playwright", "install-deps"]):
         return
     print("Playwright's download cannot be reached; installing the system's package.", flush=True)
-    root = [] if os.geteuid() == 0 else ["sudo"]
+    root = [] if getattr(os, "geteuid", int)() == 0 else ["sudo"]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in (
         ["apt-get", "update"],
@@ -59,7 +61,7 @@ def main(*arguments: str) -> int:
         except (OSError, subprocess.CalledProcessError) as error:
             print(NO_BROWSER.format(reason=error, python=sys.executable), file=sys.stderr)
             return 1
-    return pytest.main(["-ra", *PARALLEL, *arguments])
+    return pytest.main(["-ra", *PARALLEL, ENOUGH, *arguments])
 
 
 if __name__ == "__main__":

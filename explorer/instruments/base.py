@@ -44,6 +44,7 @@ SCRIPTS = (
     "large_histogram.js",
     "large_terms.js",
     "large_pairs.js",
+    "gains.js",
     "studio.js",
     "finetune_controls.js",
     "finetune_run.js",

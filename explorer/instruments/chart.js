@@ -217,12 +217,12 @@
   // ---- Taking it away ----------------------------------------------------------------------
 
   // The drawing as a file, larger than on the page, the values last read beside the names.
-  function file(caption) {
+  function file({ losses, origin }) {
     const here = [width, height];
     [width, height] = EXPORTED;
     draw();
     const legend = entries().map(({ name, value, colour, dashes: dashed }) => ({ name: `${name} ${value}`, colour, dashes: dashed }));
-    const text = standalone({ drawn: svg, wide: width, tall: height, title: say(key), legend, caption });
+    const text = standalone({ drawn: svg, wide: width, tall: height, title: say(key), legend, caption: [...losses, origin] });
     [width, height] = here;
     draw();
     return text;

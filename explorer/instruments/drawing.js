@@ -23,7 +23,7 @@
   function wrapped(text, room, font) {
     const lines = [""];
     for (const piece of text.match(/[^\s\u2e80-\uffef]+\s*|[\u2e80-\uffef]|\s+/g) ?? []) {
-      if (lines.at(-1) && widthOf((lines.at(-1) + piece).trimEnd(), SIZE, font) > room) lines.push("");
+      if (lines.at(-1) && widthOf((lines.at(-1) + piece).trimEnd(), SIZE, font) > room / 1.05) lines.push("");
       lines[lines.length - 1] += piece;
     }
     return lines.map((line) => line.trimEnd());
@@ -44,7 +44,7 @@
     y += tall + 6;
     let x = MARGIN;
     for (const { name, colour, dashes } of legend) {
-      const room = 34 + widthOf(name, SIZE, font) + 18;
+      const room = 34 + 1.1 * widthOf(name, SIZE, font) + 18; // whoever opens it may have a wider face
       if (x > MARGIN && x + room > MARGIN + wide) { x = MARGIN; y += LINE; }
       all.append(s("line", { x1: x, x2: x + 26, y1: y + 10, y2: y + 10, stroke: colour, "stroke-width": 2.5, "stroke-dasharray": dashes }));
       text(x + 34, y + 14, name, { fill: "var(--lp-ink)" });

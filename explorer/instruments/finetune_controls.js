@@ -78,7 +78,7 @@
     const failed = wrong();
     const columns = h("div.lp-columns");
     LossPrism.files.offered(chooser, drop, (file) => handIn(entry, file));
-    files[entry] = { told, failed, columns };
+    files[entry] = { told, failed, columns, turns: 0 };
     return h("div.lp-panel", {}, chooser, drop, told, failed, columns);
   }
 
@@ -89,8 +89,10 @@
       return;
     }
     told.textContent = file.name;
+    const turn = (files[entry].turns += 1);
     const content = await LossPrism.files.encoded(file);
     const answer = await server.hand_in({ name: file.name, content, columns });
+    if (turn !== files[entry].turns) return; // another file, or other columns of it, were chosen meanwhile
     if (!answer || answer.error) { complain(failed, answer?.error ?? LossPrism.GONE); return; }
     complain(failed, answer.problem);
     if (!answer.problem) told.textContent = say("ui.file_read", answer);
@@ -265,7 +267,7 @@
 
   // Once the plan has settled, two trial steps on the server tell how long it will take. Nothing is
   // tried while a run trains.
-  const SETTLED_MS = 1200;
+  const SETTLED_MS = 1200, LATER_MS = 3000;
   const paces = new Map();
   const speedKey = ({ steps, epochs, evaluations, seed, learning_rate, ...others }) => JSON.stringify(others);
   let trying = "";
@@ -287,8 +289,9 @@
     const answer = await channel.work(server, "estimate", { plan: structuredClone(channel.plan) });
     trying = "";
     if (answer?.seconds_per_step) paces.set(key, answer);
-    if (answer?.error && key === speedKey(channel.plan)) complain(startWrong, answer.error);
-    else if (key !== speedKey(channel.plan)) settle();
+    if (key !== speedKey(channel.plan)) settle();
+    else if (answer?.error) complain(startWrong, answer.error);
+    else if (answer && !paceNow()) settling = setTimeout(settle, LATER_MS); // the server is busy
     tellTime();
   }
 
@@ -356,7 +359,6 @@
     extra.checked = plan.extra_negatives;
     if (document.activeElement !== threshold) threshold.value = plan.threshold ?? "";
     for (const { kind, box } of augment) box.checked = plan.data.augment.includes(kind);
-    channel.cancel();
     complain(startWrong, null);
     tellTime();
   }
@@ -385,7 +387,7 @@
     settle();
   }
 
-  channel.on("plan", fill);
+  channel.on("plan", () => { clearTimeout(settling); channel.cancel(); fill(); });
   channel.on("checked", tellChecked);
   channel.on("runs", () => { tellTime(); settle(); });
   channel.on("language", () => { built = ""; fill(); tellChecked(); listLosses(); tellKept(); });

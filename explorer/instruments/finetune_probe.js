@@ -102,9 +102,9 @@
     bands.setAttribute("aria-label", say("finetune.bands_says", { step: record.step, count: counts.length }));
   }
 
-  const bandsFile = (caption) => {
+  const bandsFile = ({ losses, origin }) => {
     const [, , wide, tall] = bands.getAttribute("viewBox").split(" ").map(Number);
-    return standalone({ drawn: bands, wide, tall, title: say("finetune.bands"), caption });
+    return standalone({ drawn: bands, wide, tall, title: say("finetune.bands"), caption: [...losses, origin, say("finetune.bands_about")] });
   };
 
   // ---- The matrix ------------------------------------------------------------------------------
@@ -159,18 +159,17 @@
   }
 
   // The matrix as the server draws it, with the words of the page on where it comes from.
-  async function matrixFile(caption) {
+  async function matrixFile({ origin }) {
     const answer = await channel.studio.ask("figure", {
       run: channel.shown[0], step: steps()[placeNow()].step, scenario: scene.scenario,
-      language: LossPrism.language(), dark: LossPrism.isDark(), origin: caption.join(" · "),
+      language: LossPrism.language(), dark: LossPrism.isDark(), origin,
     });
     return answer?.text;
   }
 
-  channel.stills = [
+  (channel.stills ??= []).push(
     { key: "finetune.bands", element: whole, file: bandsFile, step: () => steps()[placeNow()].step },
-    { key: "finetune.matrix", element: whole, file: matrixFile, step: () => steps()[placeNow()].step },
-  ];
+    { key: "finetune.matrix", element: whole, file: matrixFile, step: () => steps()[placeNow()].step });
 
   channel.on("run", draw);
   channel.on("at", draw);

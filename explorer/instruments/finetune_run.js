@@ -5,6 +5,7 @@
   const { h, say, worded, show, losses, tex } = LossPrism;
   const facts = window.LossPrismData.finetune;
   const GLIDE_MS = 100;
+  const LEAST_APART = 0.001; // less is not worth a figure
   const GAINS = ["spearman", "pearson", "accuracy", "auc"];
 
   const problem = h("div.lp-problem", { role: "alert", hidden: true });
@@ -165,6 +166,10 @@
     if (id !== channel.shown[0]) { remark(); return; }
     remarked = key;
     ({ gain, remarks: told } = answer?.error || !answer ? { gain: null, remarks: [] } : answer);
+    if (gain) {
+      (channel.gains ??= new Map()).set(id, gain);
+      channel.publish("gain");
+    }
     tellRemarks();
     draw();
   }
@@ -176,7 +181,7 @@
     alarm.hidden = !last || last.step !== evaluations.at(-1)?.step;
     if (alarm.hidden) return;
     alarm.textContent = say(last.collapse === null || kind === "cross" ? "finetune.alarm" : "finetune.alarm_at", {
-      apart: show(last.high - last.low, 2), since: last.since, loss: show(last.loss, 4), collapse: show(last.collapse, 4),
+      apart: show(Math.max(last.high - last.low, LEAST_APART), 2), since: last.since, loss: show(last.loss, 4), collapse: show(last.collapse, 4),
     });
   }
 

@@ -71,7 +71,20 @@
     groups: [part("finetune.final", figures), figures], tests: [part("finetune.tests", tests), tests],
     moved: [part("finetune.moved", moved), moved], neighbours: [part("finetune.neighbours", neighbours), neighbours],
   };
-  const compared = h("section", { hidden: true }, worded("h2", "finetune.compared"), Object.values(parts).map(([box]) => box));
+  const gains = LossPrismParts.gains(channel);
+  const winner = h("ul.lp-remarks");
+  const compared = h("section", { hidden: true }, worded("h2", "finetune.compared"), winner, gains.element, Object.values(parts).map(([box]) => box));
+  (channel.stills ??= []).push(gains);
+
+  // Which loss came out best by its mean, and whether chance would do as much.
+  function tellWinner() {
+    const known = (answer?.groups ?? []).filter(({ figures: { spearman } }) => spearman);
+    const [best, next] = known.sort((a, b) => b.figures.spearman.mean - a.figures.spearman.mean);
+    const test = next && answer.tests.find(({ a, b, figure }) => figure === "spearman" && [a, b].includes(best.label) && [a, b].includes(next.label));
+    const said = next ? [say("finetune.winner", { best: titled(best.label), value: spread(best.figures.spearman), other: titled(next.label), next: spread(next.figures.spearman) }),
+      typeof test?.p === "number" ? say("finetune.winner_p", { count: test.seeds.length, p: show(test.p, 2) }) : ""].filter(Boolean) : [];
+    winner.replaceChildren(...(said.length ? [h("li", {}, said.join(" "))] : []));
+  }
 
   let asked = "";
   let answer = null;
@@ -86,6 +99,8 @@
 
   function tell() {
     compared.hidden = !answer;
+    tellWinner();
+    gains.fill(answer?.groups ?? [], titled);
     for (const [name, [box, table]] of Object.entries(parts)) {
       const rows = answer?.[name] ?? [];
       box.hidden = !rows.length;
@@ -146,5 +161,6 @@
   channel.on("runs", list);
   channel.on("shown", () => { list(); compare(); });
   channel.on("run", compare);
+  channel.on("gain", () => gains.fill(answer?.groups ?? [], titled));
   channel.on("language", () => { list(); tell(); });
 };

@@ -40,18 +40,20 @@
     if (answer) h("a", { href: `gradio_api/file=${answer.path}`, download: answer.name }).click();
   }
 
-  // Where a figure comes from: the loss and its parameters, the encoder, the data, the seed, the step.
-  function caption(step) {
-    const groups = channel.studio.groups();
+  // Where a figure comes from: the losses with their parameters and seeds, the encoder, the data, the
+  // step. The probe batch is that of the first run alone.
+  function captionOf({ step = null }) {
     const { about } = channel.studio.trace();
-    const { plan } = about;
-    const lines = groups.map(({ plan: one, names }) => [lossOf(one),
-      say("finetune.seed_is", { seed: names.map((name) => channel.studio.trace(name).about.plan.seed).join(", ") })].join(" · "));
-    const pairs = about.summary?.pairs;
-    const data = channel.studio.dataOf(plan);
-    lines.push([channel.studio.encoderOf(plan), pairs ? say("finetune.data_is", { data, ...pairs }) : data,
-      say("finetune.batch_of", { count: plan.batch_size }), step === null ? "" : say("finetune.at_step", { step })].filter(Boolean).join(" · "));
-    return lines;
+    const shown = step ? [{ plan: about.plan, names: [about.id] }] : channel.studio.groups();
+    const seeds = (names) => say("finetune.seed_is", { seed: names.map((name) => channel.studio.trace(name).about.plan.seed).join(", ") });
+    const { pairs } = about.summary ?? {};
+    const data = channel.studio.dataOf(about.plan);
+    const origin = [channel.studio.encoderOf(about.plan), pairs ? say("finetune.data_is", { data, ...pairs }) : data,
+      say("finetune.batch_of", { count: about.plan.batch_size }), step ? seeds([about.id]) : "", say("finetune.at_step", { step: step ? step() : about.step })];
+    return {
+      losses: shown.map(({ plan, names }) => [lossOf(plan), step ? "" : seeds(names)].filter(Boolean).join(" · ")),
+      origin: origin.filter(Boolean).join(" · "),
+    };
   }
 
   function lossOf({ loss, convention, parameters }) {
@@ -65,7 +67,7 @@
 
   async function figure(ratio) {
     const chosen = figures().find(({ key }) => key === which.value);
-    const svg = await chosen.file(caption(chosen.step ? chosen.step() : channel.studio.trace().about.step));
+    const svg = await chosen.file(captionOf(chosen));
     if (!svg) return;
     const name = `lossprism-${channel.shown[0]}-${chosen.key.split(".").at(-1)}`;
     if (ratio === 1) download(`${name}.svg`, new Blob([svg], { type: "image/svg+xml" }));

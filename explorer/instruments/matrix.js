@@ -231,7 +231,8 @@
   function draw() {
     if (!shown || isNumber() || isEmpty()) return;
     const { rows, columns } = seen;
-    const ratio = (window.devicePixelRatio || 1) * LossPrism.magnified(root);
+    const magnified = LossPrism.magnified(root);
+    const ratio = (window.devicePixelRatio || 1) * magnified;
     const frame = root.querySelector(".lp-frame").clientWidth;
     const narrow = frame < 480;
     root.classList.toggle("lp-narrow", narrow);
@@ -239,8 +240,10 @@
     const room = Math.max(160, frame - (fragments ? 246 : narrow ? 72 : 160));
     const wide = Math.min(room, 560);
     // A vector is a strip; a matrix is square in the cell, as far as the room goes.
-    const cell = Math.min(wide / columns, 560 / rows, rows === 1 ? 40 : 64);
-    const tall = rows === 1 ? 40 : Math.max(48, Math.min(560, cell * rows));
+    // The card with the formula below it stays on the screen, also on a projector's.
+    const tallest = Math.max(280, Math.min(560, window.innerHeight / magnified - 260));
+    const cell = Math.min(wide / columns, tallest / rows, rows === 1 ? 40 : 64);
+    const tall = rows === 1 ? 40 : Math.max(48, Math.min(tallest, cell * rows));
     const across = rows === 1 ? wide : Math.max(48, Math.min(wide, cell * columns));
     size = { width: Math.round(across), height: Math.round(tall) };
     const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
@@ -284,6 +287,7 @@
     box.dataset.key = key;
     const upright = box === rowTicks;
     box.style[upright ? "height" : "width"] = `${length}px`;
+    box.classList.toggle("lp-worded", fragments);
     if (!axis.name || (upright && shown.rows === 1)) { box.replaceChildren(); return; }
     const cell = length / count;
     const every = Math.ceil((upright ? 13 : 22) / cell);
@@ -293,7 +297,7 @@
       const number = channel.nameOf(axis.name, item, pair);
       const sentence = axis.sentences[from + i] >= 0
         ? channel.batch.sentences[axis.sentences[from + i]] : channel.batch?.first[pair] ?? "";
-      const words = fragments && sentence ? `${clip(sentence, 14)} ` : "";
+      const words = fragments && sentence ? [h("i", {}, clip(sentence, 24)), " "] : "";
       const mark = h("span", { title: sentence }, words, h("b", {}, number));
       mark.style[upright ? "top" : "left"] = `${(i + 0.5) * cell}px`;
       marks.push(mark);

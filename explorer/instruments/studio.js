@@ -57,6 +57,7 @@
     Object.assign(channel.plan, others);
     if (data) channel.plan.data = { ...channel.plan.data, ...data };
     store("finetune", JSON.stringify(channel.plan));
+    channel.warn(null);
     channel.publish("plan");
     check();
   }

@@ -9,7 +9,6 @@ import functools
 import hashlib
 import inspect
 import json
-import os
 import re
 import shutil
 import tempfile
@@ -23,7 +22,7 @@ from explorer import device, progress
 from explorer.batch import has_words, load_pairs
 from explorer.figure import matrix_figure
 from explorer.instruments.base import Instrument
-from explorer.lab.training import compare, data, remarks, source, takeaway
+from explorer.lab.training import compare, data, limits, remarks, source, takeaway
 from explorer.lab.training.plan import (
     AUGMENTATIONS,
     RANGES,
@@ -42,6 +41,7 @@ from explorer.scenario import Scenario
 from explorer.sources import tables, textbook
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.grids import read_grid
+from explorer.sources.model_folders import is_hosted
 from explorer.sources.practice import PRACTICE, practice_pairs
 from losses import LOSSES
 
@@ -109,7 +109,7 @@ def page_data() -> dict[str, object]:
         "scratch": SCRATCH,
         "embedded": EMBEDDED,
         "source": _printed(),
-        "shared": bool(os.environ.get("SPACE_ID")),
+        "shared": is_hosted(),
     }
 
 
@@ -260,10 +260,7 @@ def _check(request: dict) -> dict[str, object]:
     plan = _plan(request.get("plan"))
     corpus = _corpus(plan.data, plan.seed)
     reasons = data.losses_for(plan, corpus)
-    refused = data.why_not(plan, corpus)
-    examples = len(corpus.train)
-    if plan.forms_classes:
-        examples = len(data.sentences_of(corpus.train))
+    refused = data.why_not(plan, corpus) or limits.why_not(plan, corpus)
     return {
         "sample": _sample(corpus.train),
         "losses": {name: reason and reason.to_json() for name, reason in reasons.items()},
@@ -273,7 +270,7 @@ def _check(request: dict) -> dict[str, object]:
         "labels": [min(corpus.labels), max(corpus.labels), len(set(corpus.labels))],
         "skipped": corpus.skipped,
         "shared": corpus.shared,
-        "steps": plan.steps_for(examples),
+        "steps": plan.steps_for(data.examples(plan, corpus.train)),
         "rate": plan.rate,
     }
 
@@ -353,7 +350,7 @@ def _watch(request: dict) -> dict[str, object]:
             answer["runs"][name] = {"error": problem.to_json()}
     if request.get("list"):
         listed = runs().listed()
-        if os.environ.get("SPACE_ID"):
+        if is_hosted():
             known = set(map(str, request.get("known") or ()))
             listed = [status for status in listed if status["id"] in known]
         answer["listed"] = [_slim(status) for status in listed]

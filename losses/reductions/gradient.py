@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor
@@ -22,10 +21,15 @@ def with_gradient(exact: Exact, definition: Callable[..., Tensor], *given: objec
     """
     if torch._C._are_functorch_transforms_active():
         return definition(*map(_raised, given))
+    device = given[0].device.type
+    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
+        # What is raised to float32 shall not be lowered again.
+        with torch.autocast(device, enabled=False):
+            return with_gradient(exact, definition, *given)
     recording = torch.is_grad_enabled()
     wanted = [recording and isinstance(one, Tensor) and one.requires_grad for one in given]
     # Computed before the node of the graph is made: inside it every step would cost more.
-    with torch.no_grad(), _without_autocast(given):
+    with torch.no_grad():
         value, gradients = exact(wanted, *given)
     if not any(wanted):
         return value
@@ -33,32 +37,22 @@ def with_gradient(exact: Exact, definition: Callable[..., Tensor], *given: objec
     return _WithGradient.apply(value, definition, *given, *kept)
 
 
-def _without_autocast(given: Sequence[object]) -> AbstractContextManager:
-    """What is raised to float32 shall not be lowered again."""
-    device = next(one.device.type for one in given if isinstance(one, Tensor))
-    available = torch.amp.is_autocast_available(device)
-    if available and torch.is_autocast_enabled(device):
-        return torch.autocast(device, enabled=False)
-    return nullcontext()
-
-
 class _WithGradient(torch.autograd.Function):
     @staticmethod
     def forward(ctx, value, definition, *kept):
-        given, gradients = kept[: len(kept) // 2], kept[len(kept) // 2 :]
-        tensors = [one if isinstance(one, Tensor) else None for one in given]
-        ctx.save_for_backward(*tensors, *gradients)
+        ctx.save_for_backward(*[one if isinstance(one, Tensor) else None for one in kept])
         ctx.definition = definition
-        ctx.numbers = [None if isinstance(one, Tensor) else one for one in given]
+        ctx.numbers = [None if isinstance(one, Tensor) else one for one in kept[: len(kept) // 2]]
         return value
 
     @staticmethod
     def backward(ctx, outer):
-        count = len(ctx.numbers)
-        tensors, gradients = ctx.saved_tensors[:count], ctx.saved_tensors[count:]
+        saved = ctx.saved_tensors
+        count = len(saved) // 2
+        gradients = saved[count:]
         if torch.is_grad_enabled():  # this pass is to be differentiated in its turn
-            gradients = _differentiable(ctx, tensors)
-        scaled = [None if one is None else (one * outer).to(one.dtype) for one in gradients]
+            gradients = _differentiable(ctx, saved[:count])
+        scaled = [None if one is None else one * outer for one in gradients]
         return None, None, *scaled, *[None] * count
 
 

@@ -11,7 +11,6 @@ take the same path in logarithms, which has no limits and asks the device nothin
 from __future__ import annotations
 
 from functools import partial
-from operator import sub
 
 import torch
 from torch import Tensor
@@ -21,8 +20,8 @@ from losses.reductions.gradient import with_gradient
 from losses.reductions.plain import log1p_sum_exp, softplus
 
 MATRIX_BELOW = 192  # rows; up to here the N×N comparison is faster than anything clever
-MOST_CELLS = 4096
-SAMPLE = 128
+CELLS, MOST_CELLS = 1024, 2**20  # to put labels of few values into
+SAMPLE = 4096  # labels to look at before all
 # Exponentials between 1/WIDEST and WIDEST have sums and products that float64 can hold.
 WIDEST = 1e130
 
@@ -64,19 +63,17 @@ def _compute(
     _: list[bool], labels: Tensor, *moving: Tensor, scale: float, shift: float, weighted: bool
 ) -> tuple[Tensor, tuple[Tensor | None, ...]]:
     """The value and its gradient at each of the given, which comes with it."""
-    rows = columns = moving[0].to(accurate(labels)) * scale
-    if len(moving) == 2:
-        columns = moving[1].to(rows.dtype) * scale
+    kind = moving[0].dtype
+    rows, *others = [one.to(accurate(labels)) * scale for one in moving]
+    columns = others[0] if others else rows
     if shift:
         rows = rows + shift
     found = _in_numbers(labels, rows, columns, weighted) if may_ask(labels) else None
     value, share, falling, rising = found or _in_logarithms(labels, rows, columns, weighted)
-    kind = moving[0].dtype
-    if len(moving) == 1:
-        gradients = (falling.sub_(rising).mul_(scale * share).to(kind),)
+    if others:
+        gradients = (falling.mul_(scale * share).to(kind), rising.mul_(-scale * share).to(kind))
     else:
-        falling, rising = falling.mul_(scale * share), rising.mul_(-scale * share)
-        gradients = (falling.to(kind), rising.to(kind))
+        gradients = (falling.sub_(rising).mul_(scale * share).to(kind),)
     return value.to(kind), (None, *gradients)
 
 
@@ -97,7 +94,7 @@ def _in_numbers(
     share = 1 / (1 + total.item())
     if share == 0:  # gaps between labels beyond measure
         return None
-    return total.log1p(), share, rows.mul_(above), columns.mul_(below)
+    return total.log1p_(), share, rows.mul_(above), columns.mul_(below)
 
 
 def _within_reach(exponentials: Tensor) -> bool:
@@ -109,11 +106,32 @@ def _sums(labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool) -> tupl
     """For each label the sum of `rows` over the labels below it, of `columns` above it."""
     if len(labels) <= MATRIX_BELOW:
         return _sums_by_matrix(labels, rows, columns, weighted)
-    if not weighted:
-        cells = few_levels(labels)
-        if cells is not None:
-            return _sums_by_cells(*cells, rows, columns)
-    return _sums_in_order(labels, rows, columns, weighted)
+    gaps = None
+    if weighted:
+        cells, count = levels_in_order(labels)
+        gaps = labels.new_empty(count).scatter_(0, cells, labels).to(rows.dtype).diff()
+    else:
+        cells, count = few_levels(labels) or levels_in_order(labels)
+    below = _sums_below(cells, count, rows, gaps)
+    # What is above is summed from above: nothing is subtracted anywhere.
+    upside_down = cells.neg_().add_(count - 1)
+    above = _sums_below(upside_down, count, columns, gaps if gaps is None else gaps.flip(0))
+    return below, above
+
+
+def _sums_below(cells: Tensor, count: int, numbers: Tensor, gaps: Tensor | None) -> Tensor:
+    """For each cell [N] of `count` the sum of the `numbers` in the cells below it.
+
+    With `gaps` [count − 1], the steps from cell to cell, each counts as often as it is far.
+    """
+    sums = numbers.new_zeros(count + 1)
+    sums[1:].scatter_add_(0, cells, numbers)
+    sums = sums.cumsum(0)
+    if gaps is not None:
+        # Σ_j (y_i − y_j) e_j is the running sum of (gap to the next label) · (Σ e up to here).
+        sums[1:-1].mul_(gaps)
+        sums = sums[:-1].cumsum(0)
+    return sums.index_select(0, cells)
 
 
 def _sums_by_matrix(
@@ -125,52 +143,6 @@ def _sums_by_matrix(
     else:
         weights = (labels.unsqueeze(1) < labels).to(rows.dtype)
     return weights.t().mv(rows), weights.mv(columns)
-
-
-def _sums_by_cells(
-    cells: Tensor, count: int, rows: Tensor, columns: Tensor
-) -> tuple[Tensor, Tensor]:
-    """The same from one total for each label value, of which there are `count`."""
-    below, above = rows.new_zeros(count + 1), rows.new_zeros(count + 1)
-    below[1:].scatter_add_(0, cells, rows)
-    above.scatter_add_(0, cells, columns)
-    below, above = below.cumsum(0), above.flip(0).cumsum(0).flip(0)
-    return below.index_select(0, cells), above[1:].index_select(0, cells)
-
-
-def _sums_in_order(
-    labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool
-) -> tuple[Tensor, Tensor]:
-    """The same from prefix sums in the order of the labels. Nothing is subtracted anywhere."""
-    keys, order = sort_keys(labels).sort()
-    rows, columns = rows.index_select(0, order), columns.index_select(0, order)
-    if weighted:
-        # Σ_j (y_i − y_j) e_j is the running sum of (gap to the next label) · (Σ e up to here).
-        gaps = labels.index_select(0, order).to(rows.dtype).diff()
-        below = before(before(rows)[1:-1] * gaps)
-        above = _after(_after(columns)[1:-1] * gaps)
-    else:
-        _, group, counts = keys.unique_consecutive(return_inverse=True, return_counts=True)
-        ends = counts.cumsum(0)
-        below = before(rows).index_select(0, ends - counts).index_select(0, group)
-        above = _after(columns).index_select(0, ends).index_select(0, group)
-    return (
-        torch.empty_like(below).scatter_(0, order, below),
-        torch.empty_like(above).scatter_(0, order, above),
-    )
-
-
-def before(numbers: Tensor) -> Tensor:
-    """What stands before each place, and before the end: one sum more than there are numbers."""
-    sums = numbers.new_empty(len(numbers) + 1)
-    sums[0] = 0
-    torch.cumsum(numbers, 0, out=sums[1:])
-    return sums
-
-
-def _after(numbers: Tensor) -> Tensor:
-    """What stands from each place on, and from the end."""
-    return before(numbers.flip(0)).flip(0)
 
 
 def _in_logarithms(
@@ -204,37 +176,35 @@ def accurate(like: Tensor) -> torch.dtype:
     return torch.float32 if like.device.type == "mps" else torch.float64
 
 
-def few_levels(labels: Tensor) -> tuple[Tensor, int] | None:
+def few_levels(labels: Tensor, count: int = 0) -> tuple[Tensor, int] | None:
     """Cells [N] in the order of the labels, one for each value, and their count; without a sort.
 
-    None if there are too many values for that, or they lie too unevenly.
+    None if two values fall into one of `count` cells of equal width.
     """
-    ends = labels.aminmax()
-    lowest, highest = ends.min.item(), ends.max.item()
-    most = max(MOST_CELLS, len(labels) // 16)
+    count = count or min(max(CELLS, len(labels) // 16), MOST_CELLS)
+    if len(labels) >= 8 * SAMPLE and not few_levels(labels[:: len(labels) // SAMPLE], count):
+        return None
+    lowest, highest = labels.aminmax()
+    lowest, highest = lowest.item(), highest.item()
+    width = highest - lowest
     if not labels.is_floating_point():
-        few = highest - lowest < most
-        return (labels - lowest, highest - lowest + 1) if few else None
-    levels = sorted({lowest, *labels[:: len(labels) // SAMPLE + 1].tolist(), highest})
-    step = min(map(sub, levels[1:], levels), default=1.0)
-    limits = torch.finfo(labels.dtype)
-    if highest - lowest > limits.max or step < limits.tiny:
+        return (labels - lowest, width + 1) if width < count else None
+    if not 1e-30 < width < 1e38:  # else a step below would leave the range of float32
         return None
-    width = 0.75 * step  # two neighbours never share a cell, whatever the rounding
-    count = int((highest - lowest) / width) + 2
-    if count <= most:
-        cells = (labels - lowest).div_(width).to(torch.int64)
-    elif len(levels) < SAMPLE // 2:
-        cells, count = torch.bucketize(labels, labels.new_tensor(levels)), len(levels)
-    else:
-        return None
-    # The sample may have missed a value that falls into the cell of another.
+    cells = (labels - lowest).mul_((count - 1) / width).long()
     values = labels.new_empty(count).scatter_(0, cells, labels)
     return (cells, count) if torch.equal(values.index_select(0, cells), labels) else None
 
 
+def levels_in_order(labels: Tensor) -> tuple[Tensor, int]:
+    """As `few_levels`, for labels of any kind."""
+    keys, order = sort_keys(labels).sort()
+    levels, cells = keys.unique_consecutive(return_inverse=True)
+    return torch.empty_like(cells).scatter_(0, order, cells), len(levels)
+
+
 def sort_keys(labels: Tensor) -> Tensor:
-    """Whole numbers in the order of the labels: torch sorts them three times as fast."""
+    """Whole numbers in the order of the labels: torch sorts them up to three times as fast."""
     if not labels.is_floating_point():
         return labels
     whole, bits = (torch.int32, 31) if labels.dtype == torch.float32 else (torch.int64, 63)

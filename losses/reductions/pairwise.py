@@ -11,12 +11,11 @@ from functools import partial
 
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus as torch_softplus
+from torch.nn.functional import logsigmoid, softplus
 
 from losses.inputs import may_ask
 from losses.reductions.gradient import with_gradient
-from losses.reductions.ordered import accurate, before, sort_keys
-from losses.reductions.plain import softplus
+from losses.reductions.ordered import accurate, levels_in_order
 
 DENSE_BELOW = 192  # rows; up to here the plain matrix and autograd are fastest
 TREE_ABOVE = 1024  # rows; up to here the hinge is faster in a matrix than in a tree
@@ -39,9 +38,9 @@ def hinge_sum(
 
 
 def _dense_hinge(labels: Tensor, scores: Tensor, *, margin: float, eps: float) -> Tensor:
-    gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu()
-    terms = gaps * (scores[:, None] - scores[None, :] + margin).relu()
-    return terms.sum() / (gaps.sum() + eps)
+    gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu_()
+    violations = (scores[:, None] - scores[None, :] + margin).relu()
+    return gaps.view(-1).dot(violations.view(-1)) / (gaps.sum() + eps)
 
 
 def _hinge(_: list[bool], labels: Tensor, scores: Tensor, *, margin: float, eps: float) -> Summed:
@@ -69,13 +68,12 @@ def _sum_of_gaps(heights: Tensor) -> Tensor:
 
 def _ranks(labels: Tensor) -> tuple[Tensor, int]:
     """Whole numbers in the order of the labels, and how many bits the largest has."""
-    keys, order = sort_keys(labels).sort()
     if may_ask(labels):
-        _, ranks = keys.unique_consecutive(return_inverse=True)
-        highest = int(ranks[-1])
+        ranks, count = levels_in_order(labels)
     else:  # equal labels may differ in rank, for the gap between them has no weight
-        ranks, highest = torch.arange(len(keys), device=keys.device), len(keys) - 1
-    return torch.empty_like(ranks).scatter(0, order, ranks), highest.bit_length()
+        order, count = labels.argsort(), len(labels)
+        ranks = torch.empty_like(order).scatter(0, order, torch.arange(count, device=order.device))
+    return ranks, (count - 1).bit_length()
 
 
 def _violations(
@@ -108,8 +106,8 @@ def _violations(
         upper = inside >> bit & 1
         split = torch.argsort(upper, stable=True)
         inside, inside_heights = inside[split], inside_heights[split]
-        sums = before(inside_heights)
-        to_left = before(1 - upper)[places]
+        sums = _before(inside_heights)
+        to_left = _before(1 - upper)[places]
         to_right = places - to_left + (count - upper.sum())
         mine = (ranks >> bit & 1).bool()
         start, end, first, last = torch.where(mine, to_left, to_right)  # in the other half
@@ -136,10 +134,10 @@ def logistic_sum(
 
 
 def _dense_logistic(labels: Tensor, scores: Tensor, *, scale: float, mean: bool) -> Tensor:
-    ordered = labels[:, None] < labels[None, :]
-    terms = softplus(scale * (scores[:, None] - scores[None, :]))
-    total = terms.masked_fill(~ordered, 0).sum()
-    return total / ordered.sum().clamp_min(1) if mean else total
+    unordered = labels[:, None] >= labels[None, :]
+    terms = logsigmoid(scale * (scores[None, :] - scores[:, None]))
+    total = -terms.masked_fill(unordered, 0).sum()
+    return total / (~unordered).sum().clamp_min(1) if mean else total
 
 
 def _logistic(
@@ -182,10 +180,17 @@ def _tile(
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """Σ softplus(lower_j − higher_i) where ordered, and the slopes summed by row and by column."""
     differences = lower.unsqueeze(1) - higher
-    terms = torch_softplus(differences, threshold=FLAT)
+    terms = softplus(differences, threshold=FLAT)
     slopes = differences.sigmoid_() if wanted else None
     if unordered is not None:
         terms.masked_fill_(unordered, 0)
         if wanted:
             slopes.masked_fill_(unordered, 0)
     return (terms.sum(), slopes.sum(1), slopes.sum(0)) if wanted else (terms.sum(), None, None)
+
+
+def _before(numbers: Tensor) -> Tensor:
+    """What stands before each place, and before the end: one sum more than there are numbers."""
+    sums = numbers.new_zeros(len(numbers) + 1)
+    torch.cumsum(numbers, 0, out=sums[1:])
+    return sums

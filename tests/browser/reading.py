@@ -143,6 +143,48 @@ def upload(page: Page, name: str, content: bytes) -> None:
     )
 
 
+# Every control that can be seen: what a mouse could use, the keyboard must reach.
+_CONTROLS = """() => {
+  const all = ".lp :is(a[href], button, input, select, textarea, summary, [tabindex='0'])";
+  const seen = [...document.querySelectorAll(all)].filter((one) =>
+    one.tabIndex >= 0 && !one.disabled && one.checkVisibility());
+  seen.forEach((one, i) => { one.dataset.control = i; });
+  return seen.length;
+}"""
+_FOCUSED = """() => {
+  const at = document.activeElement;
+  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(at);
+  const ringed = outlineStyle !== "none" && parseFloat(outlineWidth) > 0;
+  return { control: at.dataset.control ?? null, tag: at.outerHTML.slice(0, 120),
+    shown: ringed || boxShadow !== "none" };
+}"""
+
+
+def walk_by_keyboard(page: Page) -> tuple[int, list[str], list[str]]:
+    """Tab through the page: how many controls there are, which were missed, and which had the
+    focus without showing it."""
+    count = page.evaluate(_CONTROLS)
+    page.evaluate("document.activeElement.blur()")
+    reached, unseen = set(), []
+    for _ in range(count + 60):
+        page.keyboard.press("Tab")
+        focus = page.evaluate(_FOCUSED)
+        if focus["control"] is None:
+            continue
+        if focus["control"] in reached:
+            break
+        reached.add(focus["control"])
+        if not focus["shown"]:
+            unseen.append(focus["tag"])
+    missed = page.evaluate(
+        """reached => [...document.querySelectorAll("[data-control]")]
+          .filter((one) => !reached.includes(one.dataset.control))
+          .map((one) => one.outerHTML.slice(0, 120))""",
+        sorted(reached),
+    )
+    return count, missed, unseen
+
+
 # ---- Seeing ------------------------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ from tests.browser.reading import (
     unfold_all,
     upload,
     visit,
+    walk_by_keyboard,
 )
 from tests.browser.serving import Server
 
@@ -94,45 +95,11 @@ def test_axe_finds_nothing_serious_on_the_other_pages(
 
 # ---- The keyboard ------------------------------------------------------------------------------
 
-# Every control that can be seen: what a mouse could use, the keyboard must reach.
-CONTROLS = """() => {
-  const all = ".lp :is(a[href], button, input, select, textarea, summary, [tabindex='0'])";
-  const seen = [...document.querySelectorAll(all)].filter((one) =>
-    one.tabIndex >= 0 && !one.disabled && one.checkVisibility());
-  seen.forEach((one, i) => { one.dataset.control = i; });
-  return seen.length;
-}"""
-FOCUSED = """() => {
-  const at = document.activeElement;
-  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(at);
-  const ringed = outlineStyle !== "none" && parseFloat(outlineWidth) > 0;
-  return { control: at.dataset.control ?? null, tag: at.outerHTML.slice(0, 120),
-    shown: ringed || boxShadow !== "none" };
-}"""
-
 
 def test_the_keyboard_reaches_every_control_and_shows_where_it_is(page: Page) -> None:
     unfold_all(page)
-    count = page.evaluate(CONTROLS)
+    count, missed, unseen = walk_by_keyboard(page)
     assert count > 150  # the pairs are open too
-    page.evaluate("document.activeElement.blur()")
-    reached, unseen = set(), []
-    for _ in range(count + 60):
-        page.keyboard.press("Tab")
-        focus = page.evaluate(FOCUSED)
-        if focus["control"] is None:
-            continue
-        if focus["control"] in reached:
-            break
-        reached.add(focus["control"])
-        if not focus["shown"]:
-            unseen.append(focus["tag"])
-    missed = page.evaluate(
-        """reached => [...document.querySelectorAll("[data-control]")]
-          .filter((one) => !reached.includes(one.dataset.control))
-          .map((one) => one.outerHTML.slice(0, 120))""",
-        sorted(reached),
-    )
     assert missed == []
     assert unseen == []
 

@@ -18,7 +18,7 @@ from explorer.lab.large.opened import Opened, checked, open_batch
 from explorer.locale import say
 from explorer.pages.large import FIRST
 from losses import LOSSES
-from tests.browser.reading import number
+from tests.browser.reading import number, still, visit
 from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
@@ -382,8 +382,7 @@ def test_encoding_can_be_stopped_and_goes_on(large: Page) -> None:
 
 def test_the_batch_of_the_explore_page(new_page, server: Server) -> None:
     page = new_page()
-    page.goto(server.address)
-    page.wait_for_function("location.hash.length > 2")
+    still(visit(page, server.address))
     loss = page.evaluate("window.LossPrism.channel().picture.figures.loss")
     page.locator(".lp-pages a", has_text="Large batch").click()
     page.wait_for_function(f"window.LossPrism && {CHANNEL}.details")

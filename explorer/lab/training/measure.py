@@ -66,7 +66,9 @@ class HeldOut:
             )
             vectors = torch.nn.functional.normalize(encoded.float().cpu(), dim=1)
             scores = (vectors[self.first] * vectors[self.second]).sum(dim=1).clamp(-1, 1).numpy()
-            return {**self._ranks(scores), **geometry(vectors, self)}, scores, encoded.cpu().numpy()
+            finite = bool(vectors.isfinite().all())
+            lie = geometry(vectors, self) if finite else dict.fromkeys(GEOMETRY)
+            return {**self._ranks(scores), **lie}, scores, encoded.cpu().numpy()
         pairs = [
             (self.sentences[a], self.sentences[b])
             for a, b in zip(self.first.tolist(), self.second.tolist(), strict=True)
@@ -82,7 +84,7 @@ class HeldOut:
             accuracy, bound = best_accuracy(scores, self.labels)
             auc = area_under_curve(scores, self.labels)
         return {
-            **correlations(scores if finite else scores * 0, self.labels),
+            **correlations(scores if finite else np.zeros_like(scores), self.labels),
             "accuracy": accuracy,
             "accuracy_threshold": bound,
             "auc": auc,

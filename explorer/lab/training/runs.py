@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.lab.training import data
+from explorer.lab.training import data, limits
 from explorer.lab.training.folder import ENDED, LIVE, RunFolder, all_runs, default_root
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.problem import Problem
@@ -44,9 +44,14 @@ class Runs:
     def start(self, plan: TrainingPlan, corpus: data.Corpus | None = None) -> str:
         """Queue a run and return its name. A `corpus` takes the place of the plan's data.
 
-        Raises Problem where the data, the loss and the encoder do not go together.
+        Raises Problem where the data, the loss and the encoder do not go together, and where a
+        Space that is shared could not bear it.
         """
-        return self._begin(plan, corpus or data.load(plan))
+        corpus = corpus or data.load(plan)
+        if reason := limits.why_not(plan, corpus):
+            raise reason
+        limits.check_queue(all_runs(self.root), 1)
+        return self._begin(plan, corpus)
 
     def _begin(self, plan: TrainingPlan, corpus: data.Corpus, *options: str) -> str:
         run = self.prepare(plan, corpus)
@@ -66,7 +71,7 @@ class Runs:
             run.write_pairs("held_out.jsonl", corpus.held_out)
             about = {"skipped": corpus.skipped, "shared": corpus.shared}
             config = {"plan": plan.to_json(), "device": self.device, "created": time.time()}
-            run.write("config.json", {**config, **about})
+            run.write("config.json", {**config, **about, "visitor": limits.visitor()})
         except OSError as error:
             shutil.rmtree(run.path, ignore_errors=True)
             raise Problem("training_no_folder", folder=self.root, reason=error) from error
@@ -90,6 +95,7 @@ class Runs:
         paths = [str(HOME), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "TOKENIZERS_PARALLELISM": "false"}
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+        environment |= one_gpu(self.device, os.environ.get("CUDA_VISIBLE_DEVICES"))
         with (run.path / "worker.txt").open("ab") as out:
             process = subprocess.Popen(
                 command, stdout=out, stderr=out, env=environment, start_new_session=True
@@ -110,6 +116,7 @@ class Runs:
         elif self._standing(run) == "finished":
             raise Problem("training_finished", name=name)
         else:
+            limits.check_queue(all_runs(self.root), 1)
             self._spawn(run)
 
     def stop(self, name: str) -> None:
@@ -206,6 +213,16 @@ class Runs:
         return run
 
 
+def one_gpu(device: str | None, visible: str | None) -> dict[str, str]:
+    """What hides all GPUs but the chosen one from a process: the trainer would use them all, each
+    with a batch of its own. `visible` is CUDA_VISIBLE_DEVICES as it stands."""
+    kind, _, place = (device or "cuda").partition(":")
+    if kind != "cuda" or visible == "":
+        return {}
+    known = visible.split(",") if visible else None
+    return {"CUDA_VISIBLE_DEVICES": known[int(place or 0)] if known else place or "0"}
+
+
 def _progress(run: RunFolder) -> tuple[dict, float | None]:
     """The last recorded step and the seconds that a step takes, evaluations included."""
     steps = [record for record in run.tail() if record["kind"] == "step"]
@@ -261,7 +278,7 @@ def estimate(
     steps = [r for r in status["records"] if r["kind"] == "step"]
     measured = [r["seconds"] for r in status["records"] if r["kind"] == "evaluation"]
     each, evaluation = steps[-1]["seconds"] - steps[0]["seconds"], min(measured)
-    total = plan.steps_for(len(corpus.train))
+    total = plan.steps_for(data.examples(plan, corpus.train))
     return {
         "seconds_per_step": each,
         "seconds_per_evaluation": evaluation,

@@ -14,7 +14,7 @@ from explorer.lab.training import worker
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.runs import estimate
+from explorer.lab.training.runs import estimate, one_gpu
 from explorer.problem import Problem
 from tests.explorer.lab.training.conftest import corpus
 
@@ -187,6 +187,21 @@ def test_a_root_that_cannot_be_written_is_said(tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(Problem, match="--runs"):
         Runs(tmp_path / "file" / "runs").start(TrainingPlan(**PLAN), corpus())
+
+
+@pytest.mark.parametrize(
+    ("device", "visible", "expected"),
+    [
+        (None, None, "0"),
+        ("cuda", None, "0"),
+        ("cuda:1", None, "1"),
+        ("cuda:1", "4,6", "6"),
+        ("cuda", "", None),
+        ("cpu", None, None),
+    ],
+)
+def test_a_run_sees_one_gpu(device, visible, expected):
+    assert one_gpu(device, visible).get("CUDA_VISIBLE_DEVICES") == expected
 
 
 @pytest.mark.parametrize("name", ["../x", "", "a/b", None, "nowhere"])
