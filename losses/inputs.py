@@ -91,9 +91,7 @@ def vectors(
         if len(shape) < 2 or shape[0] == 0:
             raise ValueError(f"{name} has shape {tuple(shape)}; one row for each sentence, [N, D]")
         if width not in (None, shape[-1]):
-            raise ValueError(
-                f"{name} has {shape[-1]} dimensions where {width} were given before"
-            )
+            raise ValueError(f"{name} has {shape[-1]} dimensions where {width} were given before")
         width = shape[-1]
     return tuple([raised.get(name) for name in tensors])
 

@@ -114,7 +114,9 @@ def _sums(labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool) -> tupl
         cells, count = few_levels(labels) or levels_in_order(labels)
     # What is above is summed from above: nothing is subtracted anywhere.
     below = _sums_below(cells, count, rows, gaps)
-    above = _sums_below(torch.rsub(cells, count - 1), count, columns, gaps if gaps is None else gaps.flip(0))
+    above = _sums_below(
+        torch.rsub(cells, count - 1), count, columns, gaps if gaps is None else gaps.flip(0)
+    )
     return below, above
 
 
