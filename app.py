@@ -27,7 +27,9 @@ def arguments() -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", metavar="{figure,train,compare}")
     figure = commands.add_parser("figure", help="write the figure of a scene, without a browser")
     figure.add_argument("--scenario", required=True, help="a link of the page, or a scene file")
-    figure.add_argument("--out", required=True, help="the .svg file to write")
+    figure.add_argument(
+        "--out", required=True, help="the .svg file to write, or an .html to point at"
+    )
     figure.add_argument("--language", choices=("en", "zh"), default="en")
     figure.add_argument("--dark", action="store_true")
     training.add_to(commands)
@@ -35,7 +37,10 @@ def arguments() -> argparse.Namespace:
 
 
 def write_figure(chosen: argparse.Namespace) -> int:
-    from explorer.figure import write_figure as write
+    if chosen.out.lower().endswith(".html"):
+        from explorer.interactive import write_interactive as write
+    else:
+        from explorer.figure import write_figure as write
 
     try:
         write(chosen.scenario, chosen.out, language=chosen.language, dark=chosen.dark)

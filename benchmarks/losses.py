@@ -31,6 +31,7 @@ Loss = Callable[..., Tensor]
 ROUNDS = 9
 SLOW = 3.0  # seconds of a first call, from which on one more call must do
 BUDGET = 5.0  # seconds for the rounds of one case at one size
+BUSY = 10  # times the time of the smallest size, from which on time grows with the data
 QUICK = 512  # pairs, or classes, at most
 TABLE = Path(__file__).with_suffix(".csv")
 
@@ -184,18 +185,19 @@ def all_measured(chosen: argparse.Namespace) -> Iterator[list[Result]]:
 
 
 def growth(results: list[Result]) -> dict[tuple[str, str], tuple[float, int, int]]:
-    """The exponent of N in the time of each case and rival, fitted over its sizes from 512 on."""
+    """The exponent of N in the time of each case and rival, fitted over its sizes that take
+    `BUSY` times as long as its smallest: below, a call takes what it takes without any data."""
     series: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for one in results:
-        if one.size >= 512:
-            series.setdefault((one.case, one.who), []).append((one.size, one.milliseconds))
+        series.setdefault((one.case, one.who), []).append((one.size, one.milliseconds))
     found = {}
     for name, points in series.items():
-        if len(points) > 1:
-            x = [math.log(size) for size, _ in points]
-            y = [math.log(taken) for _, taken in points]
+        busy = [(size, taken) for size, taken in points if taken >= BUSY * points[0][1]]
+        if len(busy) > 1:
+            x = [math.log(size) for size, _ in busy]
+            y = [math.log(taken) for _, taken in busy]
             slope = statistics.linear_regression(x, y).slope
-            found[name] = (slope, points[0][0], points[-1][0])
+            found[name] = (slope, busy[0][0], busy[-1][0])
     return found
 
 

@@ -42,6 +42,13 @@ def caption(exploration: Exploration, language: str = "en", origin: str = "") ->
     return [*said, whence]
 
 
+def title_of(exploration: Exploration, language: str) -> str:
+    """What the loss is called, and by whose convention."""
+    spec = exploration.spec
+    name = catalogue(language).get(f"loss.{spec.name}.title", spec.title)
+    return " · ".join(filter(None, (name, exploration.scenario.convention)))
+
+
 def _parameter(language: str, parameter: Parameter, value: object) -> str:
     known = catalogue(language)
     name = known.get(f"parameter.{parameter.name}", parameter.name)

@@ -13,7 +13,6 @@ import math
 import torch
 from torch import Tensor
 
-
 REAL = (torch.float32, torch.float64)
 ORDINAL = (*REAL, torch.int64)
 
@@ -22,21 +21,23 @@ class NotFinite(ValueError):
     """A tensor holds NaN or inf."""
 
 
-def real(least: torch.dtype = torch.float32, /, **tensors: Tensor) -> tuple[Tensor, ...]:
-    """The tensors in at least `least`, all of one type, all finite."""
+def real(least: torch.dtype = torch.float32, /, **tensors: Tensor | None) -> tuple:
+    """The tensors in at least `least`, all of one type, all finite; None stays None."""
     dtype = least
     for name, tensor in tensors.items():
+        if tensor is None:
+            continue
         must_be_tensor(name, tensor)
+        must_be_finite(name, tensor)
         if tensor.dtype != dtype:
             dtype = torch.promote_types(dtype, tensor.dtype)
-    must_be_finite(**tensors)
-    return tuple([t if t.dtype == dtype else t.to(dtype) for t in tensors.values()])
+    return tuple([t if t is None or t.dtype == dtype else t.to(dtype) for t in tensors.values()])
 
 
 def ordinal(labels: Tensor, count: int) -> Tensor:
     """Labels [count] that can be compared and subtracted, finite."""
     labels = _of_scores(labels, count)
-    must_be_finite(labels=labels)
+    must_be_finite("labels", labels)
     return labels
 
 
@@ -65,7 +66,8 @@ def pair_scores(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
     # One product asks about both: what is not finite stays so, even times 0.
     alike = labels.dtype == scores.dtype and may_ask(scores)
     if not (alike and math.isfinite(scores.detach().dot(labels.detach()).item())):
-        must_be_finite(scores=scores, labels=labels)
+        must_be_finite("scores", scores)
+        must_be_finite("labels", labels)
     return scores, labels
 
 
@@ -83,17 +85,18 @@ def vectors(
     least: torch.dtype = torch.float32, /, **tensors: Tensor | None
 ) -> tuple[Tensor | None, ...]:
     """Matrices [·, D] of one width D; None stays None."""
-    given = {name: tensor for name, tensor in tensors.items() if tensor is not None}
-    raised = dict(zip(given, real(least, **given), strict=True))
+    raised = real(least, **tensors)
     width = None
-    for name, tensor in raised.items():
+    for name, tensor in zip(tensors, raised, strict=True):
+        if tensor is None:
+            continue
         shape = tensor.shape
         if len(shape) < 2 or shape[0] == 0:
             raise ValueError(f"{name} has shape {tuple(shape)}; one row for each sentence, [N, D]")
         if width not in (None, shape[-1]):
             raise ValueError(f"{name} has {shape[-1]} dimensions where {width} were given before")
         width = shape[-1]
-    return tuple([raised.get(name) for name in tensors])
+    return raised
 
 
 def paired(least: torch.dtype = torch.float32, /, **tensors: Tensor) -> tuple[Tensor, ...]:
@@ -158,13 +161,12 @@ def must_be_tensor(name: str, given: object) -> None:
         raise TypeError(f"{name} must be a tensor, not {type(given).__name__}")
 
 
-def must_be_finite(**tensors: Tensor) -> None:
+def must_be_finite(name: str, tensor: Tensor) -> None:
     """Refuse NaN and inf, naming the tensor and the first bad row (on the CPU only)."""
-    for name, tensor in tensors.items():
-        # One sum asks the question; finding the row is left to the rare bad case, and to sums
-        # that overflow although every value is finite.
-        if may_ask(tensor) and not math.isfinite(tensor.detach().sum().item()):
-            _must_be_finite_everywhere(name, tensor.detach())
+    # One sum asks the question; finding the row is left to the rare bad case, and to sums that
+    # overflow although every value is finite.
+    if may_ask(tensor) and not math.isfinite(tensor.detach().sum().item()):
+        _must_be_finite_everywhere(name, tensor.detach())
 
 
 def _must_be_finite_everywhere(name: str, tensor: Tensor) -> None:

@@ -132,12 +132,12 @@ def _arcface_by_tiles(wanted, embeddings, prototypes, classes, scale, margin):
     moved = own * math.cos(margin) - sines * math.sin(margin)
     flat = sines == 0  # where the slope of the sine is taken as 0
     slopes = math.cos(margin) + math.sin(margin) * (own / sines).masked_fill(flat, 0)
-    total, pulls = against_others(logits, classes, own=moved * scale, slopes=slopes)
+    total, gaps = against_others(logits, classes, own=moved * scale, slopes=slopes)
     if not any(wanted):
         return total / count, ()
     gradient, by_scale = points.pull_back(1 / count, scale)
     if by_scale is not None:  # the own logit is scale · moved, and counted as scale · slope · own
-        by_scale = by_scale + (pulls * (slopes * own - moved)).sum() / count
+        by_scale = by_scale + (gaps.sigmoid() * (slopes * own - moved)).sum() / count
     return total / count, (*gradient.split([count, len(prototypes)]), None, by_scale, None)
 
 

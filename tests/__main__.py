@@ -11,6 +11,8 @@ import pytest
 
 # Two tests at a time, each file by one process: much of a test of the page is waiting.
 PARALLEL = ["-n", "2", "--dist", "loadfile"]
+# The tests of the page wait long before they fail: where nothing works, a few will do.
+ENOUGH = "--maxfail=10"
 NO_BROWSER = """\
 No Chromium was found, and none could be installed: {reason}
 The tests of the page need one. Install it (Debian: apt-get install chromium; elsewhere:
@@ -59,7 +61,7 @@ def main(*arguments: str) -> int:
         except (OSError, subprocess.CalledProcessError) as error:
             print(NO_BROWSER.format(reason=error, python=sys.executable), file=sys.stderr)
             return 1
-    return pytest.main(["-ra", *PARALLEL, *arguments])
+    return pytest.main(["-ra", *PARALLEL, ENOUGH, *arguments])
 
 
 if __name__ == "__main__":

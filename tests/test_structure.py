@@ -37,6 +37,7 @@ RANK = {
     "explorer.lab": 9,
     "explorer.export": 9,
     "explorer.figure": 9,
+    "explorer.interactive": 10,
     "explorer.api": 10,
     "explorer.pages": 11,
     "explorer.site": 12,

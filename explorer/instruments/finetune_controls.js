@@ -286,7 +286,7 @@
 
   // Once the plan has settled, two trial steps on the server tell how long it will take. Nothing is
   // tried while a run trains.
-  const SETTLED_MS = 1200;
+  const SETTLED_MS = 1200, LATER_MS = 3000;
   const paces = new Map();
   const speedKey = ({ steps, epochs, evaluations, seed, learning_rate, ...others }) => JSON.stringify(others);
   let trying = "";
@@ -308,8 +308,9 @@
     const answer = await channel.work(server, "estimate", { plan: structuredClone(channel.plan) });
     trying = "";
     if (answer?.seconds_per_step) paces.set(key, answer);
-    if (answer?.error && key === speedKey(channel.plan)) complain(startWrong, answer.error);
-    else if (key !== speedKey(channel.plan)) settle();
+    if (key !== speedKey(channel.plan)) settle();
+    else if (answer?.error) complain(startWrong, answer.error);
+    else if (answer && !paceNow()) settling = setTimeout(settle, LATER_MS); // the server is busy
     tellTime();
   }
 
@@ -383,7 +384,6 @@
     extra.checked = plan.extra_negatives;
     if (document.activeElement !== threshold) threshold.value = plan.threshold ?? "";
     for (const { kind, box } of augment) box.checked = plan.data.augment.includes(kind);
-    channel.cancel();
     complain(startWrong, null);
     tellKept();
     tellTime();
@@ -413,7 +413,7 @@
     settle();
   }
 
-  channel.on("plan", fill);
+  channel.on("plan", () => { clearTimeout(settling); channel.cancel(); fill(); });
   channel.on("checked", tellChecked);
   channel.on("runs", () => { tellTime(); settle(); });
   channel.on("language", () => { built = ""; fill(); tellChecked(); listLosses(); });

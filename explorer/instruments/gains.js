@@ -57,7 +57,8 @@
       s("text", { x: LEFT, y: y - 15, fill: "var(--lp-ink)", "font-size": 12.5, "font-weight": 600 }, label),
       s("line", { x1: x(before), x2: x(now), y1: y, y2: y, stroke: ink, "stroke-width": 4, opacity: 0.35 }),
       ...after.map((v) => s("circle", { cx: x(v), cy: y, r: 3, fill: ink, opacity: 0.45 })),
-      ...(high > low ? [s("path", { d: `M${x(low)} ${y - 6}v12M${x(low)} ${y}H${x(high)}M${x(high)} ${y - 6}v12`, stroke: ink, "stroke-width": 1.5, fill: "none" })] : []),
+      ...(high > low ? [[low, low, 6], [low, high, 0], [high, high, 6]] : []).map(([from, to, half]) => (
+        s("line", { x1: x(from), x2: x(to), y1: y - half, y2: y + half, stroke: ink, "stroke-width": 1.5 }))),
       s("circle", { cx: x(before), cy: y, r: 5, fill: "var(--lp-card)", stroke: "var(--lp-faint)", "stroke-width": 2 }),
       s("circle", { cx: x(now), cy: y, r: 6, fill: ink }),
       s("text", { x: WIDE - 6, y: y + 4, "text-anchor": "end", "font-size": 13, fill: "var(--lp-ink)" }, `${show(before, 3)} → ${show(now, 3)}${spread}`),

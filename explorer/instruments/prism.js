@@ -596,6 +596,9 @@
     goTo(step) { this.set({ view: { step } }, { announce: false }); }
   }
 
+  // What a loss is called; one of the user's own has no other name than its own.
+  const titleOf = (loss) => (has(`loss.${loss}.title`) ? say(`loss.${loss}.title`) : losses[loss].title);
+
   // Scenes of their own: that of the Explore page, and the probe batch of a training run.
   const SCENES = new Set(["main", "probe"]);
   function channel(name = "main") {
@@ -611,7 +614,7 @@
 
   window.LossPrism = {
     catalogues, losses, examples, defaults, limits, pages,
-    stored, store, walkable, say, has, speak, reword, worded, language: () => language,
+    titleOf, stored, store, walkable, say, has, speak, reword, worded, language: () => language,
     show, percent, tex, texNumber, read, bytes, floats, h, clip,
     get table() { return window.LossPrismParts.table; },
     get live() { return window.LossPrismParts.live; },

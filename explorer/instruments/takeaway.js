@@ -16,7 +16,7 @@
   ];
   root.append(h("details.lp-table", {},
     worded("summary", "ui.take_away"),
-    line("take.matrix", ...pictures("matrix_svg"), button("take.csv", () => save("matrix_csv"))),
+    line("take.matrix", ...pictures("matrix_svg"), button("take.html", () => save("matrix_html")), button("take.csv", () => save("matrix_csv"))),
     line("take.bars", ...pictures("bars_svg"), button("take.csv", () => save("pairs_csv"))),
     line("take.tables", button("take.terms", () => save("terms_csv")), button("take.suspects", () => save("suspects_csv"))),
     line("take.code", button("take.ours", () => read("snippet")), button("take.twin", () => read("twin_snippet"))),

@@ -20,6 +20,7 @@ from explorer.explore import explore
 from explorer.export import matrix_csv, pairs_csv, snippet, suspects_csv, terms_csv, twin_snippet
 from explorer.figure import bars_figure, matrix_figure
 from explorer.instruments.base import Instrument
+from explorer.interactive import interactive_figure
 from explorer.lab.sweep import POINTS, sweep
 from explorer.locale import LANGUAGES, catalogue
 from explorer.pages.frame import framed
@@ -305,6 +306,11 @@ TAKEAWAYS = {
         "-gradient.svg",
         "image/svg+xml",
         lambda e, language, dark: bars_figure(e, language=language, dark=dark),
+    ),
+    "matrix_html": (
+        "-matrix.html",
+        "text/html",
+        lambda e, language, dark: interactive_figure(e, language=language, dark=dark),
     ),
     "matrix_csv": ("-matrix.csv", "text/csv", lambda e, *_: matrix_csv(e)),
     "terms_csv": ("-terms.csv", "text/csv", lambda e, *_: terms_csv(e)),

@@ -112,11 +112,10 @@ def _sums(labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool) -> tupl
         gaps = labels.new_empty(count).scatter_(0, cells, labels).to(rows.dtype).diff()
     else:
         cells, count = few_levels(labels) or levels_in_order(labels)
-    # What is above is summed from above: nothing is subtracted anywhere.
     below = _sums_below(cells, count, rows, gaps)
-    above = _sums_below(
-        torch.rsub(cells, count - 1), count, columns, gaps if gaps is None else gaps.flip(0)
-    )
+    # What is above is summed from above: nothing is subtracted anywhere.
+    upside_down = cells.neg_().add_(count - 1)
+    above = _sums_below(upside_down, count, columns, gaps if gaps is None else gaps.flip(0))
     return below, above
 
 
@@ -144,39 +143,6 @@ def _sums_by_matrix(
     else:
         weights = (labels.unsqueeze(1) < labels).to(rows.dtype)
     return weights.t().mv(rows), weights.mv(columns)
-
-
-def _sums_by_cells(
-    cells: Tensor, count: int, rows: Tensor, columns: Tensor
-) -> tuple[Tensor, Tensor]:
-    """The same from one total for each label value, of which there are `count`."""
-    below, above = rows.new_zeros(count + 1), rows.new_zeros(count + 1)
-    below[1:].scatter_add_(0, cells, rows)
-    above.scatter_add_(0, cells, columns)
-    below, above = below.cumsum(0), above.flip(0).cumsum(0).flip(0)
-    return below.index_select(0, cells), above[1:].index_select(0, cells)
-
-
-def _sums_in_order(
-    labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool
-) -> tuple[Tensor, Tensor]:
-    """The same from prefix sums in the order of the labels. Nothing is subtracted anywhere."""
-    keys, order = sort_keys(labels).sort()
-    rows, columns = rows.index_select(0, order), columns.index_select(0, order)
-    if weighted:
-        # Σ_j (y_i − y_j) e_j is the running sum of (gap to the next label) · (Σ e up to here).
-        gaps = labels.index_select(0, order).to(rows.dtype).diff()
-        below = before(before(rows)[1:-1] * gaps)
-        above = _after(_after(columns)[1:-1] * gaps)
-    else:
-        _, group, counts = keys.unique_consecutive(return_inverse=True, return_counts=True)
-        ends = counts.cumsum(0)
-        below = before(rows).index_select(0, ends - counts).index_select(0, group)
-        above = _after(columns).index_select(0, ends).index_select(0, group)
-    return (
-        torch.empty_like(below).scatter_(0, order, below),
-        torch.empty_like(above).scatter_(0, order, above),
-    )
 
 
 def _in_logarithms(

@@ -39,7 +39,7 @@ def hinge_sum(
 
 def _dense_hinge(labels: Tensor, scores: Tensor, *, margin: float, eps: float) -> Tensor:
     gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu_()
-    violations = (scores[:, None] - (scores[None, :] - margin)).relu()
+    violations = (scores[:, None] - scores[None, :] + margin).relu()
     return gaps.view(-1).dot(violations.view(-1)) / (gaps.sum() + eps)
 
 

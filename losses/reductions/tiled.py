@@ -142,7 +142,7 @@ def against_others(
     own: Tensor | None = None,
     slopes: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Σᵢ log(1 + Σⱼ exp(sᵢⱼ − ownᵢ)) over the other columns j, and −∂/∂ownᵢ of it.
+    """Σᵢ log(1 + Σⱼ exp(sᵢⱼ − ownᵢ)) over the other columns j, and log Σⱼ exp(sᵢⱼ − ownᵢ) [N].
 
     Row i owns the column `columns[i]`, or column i; of the others, `absent[i]` does not count
     either. Its own logit is the one that stands there, or `own[i]`, which moves with that one by
@@ -164,7 +164,7 @@ def against_others(
         if logits.wanted:
             _put(weights, span, columns, -total if slopes is None else -total * slopes[span])
             logits.add(span, weights, own_here.exp().add_(total).reciprocal_()[:, None])
-    return softplus(gaps, threshold=STRAIGHT).sum(), gaps.sigmoid_()
+    return softplus(gaps, threshold=STRAIGHT).sum(), gaps
 
 
 def against_own(logits: Logits, distance: float) -> Tensor:

@@ -44,6 +44,13 @@ def test_growth_is_the_exponent_of_a_power():
     assert growth(results) == {("a", "ours"): (pytest.approx(1.7), 512, 65536)}
 
 
+def test_what_a_call_takes_without_data_is_no_growth():
+    taken = {8: 0.2, 512: 0.2, 4096: 0.3, 2**16: 4.0, 2**20: 64.0}
+    results = [Result("a", n, "ours", milliseconds, 0, 0, 0.0) for n, milliseconds in taken.items()]
+    assert growth(results) == {("a", "ours"): (pytest.approx(1.0), 2**16, 2**20)}
+    assert growth(results[:-1]) == {}
+
+
 def test_a_row_is_measured_against_the_faster_of_the_others():
     results = [
         Result("a", 8, "ours", 2.0, 10, 10, 0.0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from tests.browser.serving import Server
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 
 # For a machine that has other things to do. A test that passes never waits as long.
-PATIENCE_MS = 90_000
+PATIENCE_MS = 240_000
 expect.set_options(timeout=PATIENCE_MS)
 
 LAST_LINES = 20
@@ -144,7 +145,7 @@ def pytest_runtest_makereport(
     report = yield
     browser = getattr(item, "funcargs", {}).get("browser")
     if report.failed and report.when == "call" and browser:
-        folder = item.config._tmp_path_factory.mktemp("failed")
+        folder = Path(tempfile.mkdtemp(prefix="lossprism-failed-"))
         pages = [page for context in browser.contexts for page in context.pages]
         for place, page in enumerate(pages):
             report.sections.append((f"page {page.url[:200]}", _seen(page, folder / f"{place}.png")))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import ClassVar
 
 ROOT = Path(__file__).resolve().parents[2]
-START_S, STOP_S = 300, 120  # on a machine that has other things to do
+START_S, STOP_S = 600, 300  # on a machine that has other things to do
 # Below those that systems give to connections: such a port stays free until it is listened at.
 PORTS = range(10_000, 32_000)
 

@@ -84,7 +84,7 @@ class HeldOut:
             accuracy, bound = best_accuracy(scores, self.labels)
             auc = area_under_curve(scores, self.labels)
         return {
-            **correlations(scores if finite else scores * 0, self.labels),
+            **correlations(scores if finite else np.zeros_like(scores), self.labels),
             "accuracy": accuracy,
             "accuracy_threshold": bound,
             "auc": auc,

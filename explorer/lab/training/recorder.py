@@ -20,7 +20,10 @@ from explorer.lab.training.measure import COLLAPSED, HeldOut, unnoticed
 from explorer.problem import Problem
 from losses.inputs import NotFinite
 
-FLUSH_SECONDS, WAIT_SECONDS = 0.1, 0.1
+# How often the log is written out, and the word of whoever steers the run is looked up.
+FLUSH_SECONDS, ASK_SECONDS = 0.1, 0.1
+# One for all records: the json module would make one for each.
+_ENCODER = json.JSONEncoder(allow_nan=False)
 # The trainer's loader fetches a batch ahead of the one in use.
 AHEAD = 3
 SHOWN_PAIRS = 3
@@ -51,7 +54,7 @@ class Recorder(TrainerCallback):
         self.loss = self.norm = math.nan
         self.stopped_early = False
         self.collapsed_since: int | None = None
-        self.flushed = 0.0
+        self.flushed = self.asked = 0.0
         self.file = run.log.open("a", encoding="utf-8")
 
     def attach(self, trainer: Trainer) -> None:
@@ -127,6 +130,10 @@ class Recorder(TrainerCallback):
         self.saved = time.perf_counter()
 
     def _obey(self, state, control) -> None:
+        now = time.perf_counter()
+        if now - self.asked < ASK_SECONDS:
+            return
+        self.asked = now
         word = self.run.told()
         if word == "pause":
             self._wait(state.global_step)
@@ -141,7 +148,7 @@ class Recorder(TrainerCallback):
         self.flush()
         self.run.say("paused")
         while self.run.told() == "pause" and not self.time_is_up:
-            time.sleep(WAIT_SECONDS)
+            time.sleep(ASK_SECONDS)
         self.run.say("training")
         self.write("continued", step)
         lost = time.perf_counter() - paused
@@ -190,7 +197,7 @@ class Recorder(TrainerCallback):
 
     def write(self, kind: str, step: int, **values: object) -> None:
         record = {"kind": kind, "step": step, **values}
-        self.file.write(json.dumps(record, allow_nan=False) + "\n")
+        self.file.write(_ENCODER.encode(record) + "\n")
         if time.perf_counter() - self.flushed > FLUSH_SECONDS:
             self.flush()
 

@@ -5,7 +5,7 @@ import torch
 
 from losses import LOSSES, cosent, pairwise_hinge, weighted_cosent
 from losses.reductions import log1p_ordered_sum_exp, ordered, pairwise
-from losses.reductions.ordered import few_levels, sort_keys
+from losses.reductions.ordered import few_levels, levels_in_order, sort_keys
 
 SIZES = (1, 2, 3, 7, 64, 193, 500, 1300)
 PAIRED = {
@@ -21,7 +21,7 @@ CASES = [*PAIRED.items(), ("pairwise_logistic", {"scale": 2.0, "reduction": "mea
 # How a form is chosen, moved so that small batches take every one of them.
 IN_LOGARITHM = {
     "sums by label or in order": {(ordered, "MATRIX_BELOW"): 1},
-    "sums in order": {(ordered, "MATRIX_BELOW"): 1, (ordered, "MOST_CELLS"): 0},
+    "sums in order": {(ordered, "MATRIX_BELOW"): 1, (ordered, "few_levels"): lambda _: None},
     "logarithms": {(ordered, "WIDEST"): 1.0},
 }
 BY_PAIR = {
@@ -306,25 +306,38 @@ def test_expanded_and_strided_scores(name, path):
 # Labels
 
 
-@pytest.mark.parametrize(
-    "kind", [kind for kind in LABELS if kind not in ("continuous", "one in a thousand")]
-)
-def test_few_levels_are_found_without_a_sort(kind):
-    labels = labels_of(kind, 5000)
-    cells, count = few_levels(labels)
+def in_the_order_of(labels, cells, count):
     assert 0 <= cells.min() <= cells.max() < count
     order = labels.argsort()
-    assert torch.equal(cells[order].diff() > 0, labels[order].diff() > 0)
-    assert bool((cells[order].diff() >= 0).all())
+    return torch.equal(cells[order].diff().sign(), labels[order].diff().sign().long())
+
+
+@pytest.mark.parametrize(
+    "kind", ["binary", "grades", "tenths", "signed", "thousandths", "one in a thousand"]
+)
+@pytest.mark.parametrize("count", [300, 5000, 40_000])
+def test_few_levels_are_found_without_a_sort(kind, count):
+    labels = labels_of(kind, count)
+    assert in_the_order_of(labels, *few_levels(labels))
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_a_sort_finds_the_levels_of_any_labels(kind):
+    labels = labels_of(kind, 5000)
+    cells, count = levels_in_order(labels)
+    assert in_the_order_of(labels, cells, count)
+    assert count == len(labels.unique())
 
 
 def test_labels_without_few_levels_are_left_to_the_sort():
     assert few_levels(labels_of("continuous", 5000)) is None
+    assert few_levels(labels_of("continuous", 40_000)) is None
     assert few_levels(torch.tensor([0, 2**40]).repeat(100)) is None
-    close = torch.zeros(5000)
-    close[77] = 1.0
-    close[78] = 1.0 + 1e-6  # between the places where it looks
-    assert few_levels(close) is None
+    for count in (5000, 40_000):
+        close = torch.zeros(count)
+        close[77] = 1.0
+        close[78] = 1.0 + 1e-6
+        assert few_levels(close) is None
     extremes = torch.tensor([-3e38, 3e38]).repeat(200)
     assert few_levels(extremes) is None
     assert few_levels(torch.tensor([0.0, 1e-44]).repeat(200)) is None
