@@ -306,9 +306,11 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_and_as_a_table(
     open_page: Callable[..., Page], finished: str
 ) -> None:
     page = open_page(f"#{finished}")
-    chart = page.locator("figure", has=page.get_by_role("heading", name="Training loss", exact=True))
+    title = page.get_by_role("heading", name="Training loss", exact=True)
+    chart = page.locator("figure", has=title)
     svg = chart.locator("svg[role=img]")
-    expect(svg).to_have_attribute("aria-label", re.compile(r"Training loss\. smoothed: .* at step 12\."))
+    says = re.compile(r"Training loss\. smoothed: .* at step 12\.")
+    expect(svg).to_have_attribute("aria-label", says)
     svg.hover(position={"x": 60, "y": 60})
     expect(chart.locator(".lp-chart-step")).to_be_visible()
     # The other charts are read at the same step.
