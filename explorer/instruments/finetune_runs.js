@@ -27,8 +27,6 @@
       { key: "finetune.column.after", cell: (run) => shownAs(after(run, "spearman")), by: (run) => after(run, "spearman") },
       { key: "finetune.column.state", cell: (run) => (run.queue_position ? say("finetune.queue", { count: run.queue_position }) : say(`finetune.state.${run.state}`)), by: (run) => run.state },
       { key: "finetune.step", cell: (run) => `${run.step}/${run.steps ?? "—"}`, by: (run) => run.step },
-      { key: "finetune.column.before", cell: (run) => shownAs(before(run, "spearman")), by: (run) => before(run, "spearman") },
-      { key: "finetune.column.after", cell: (run) => shownAs(after(run, "spearman")), by: (run) => after(run, "spearman") },
       { key: "ui.encoder", wide: true, cell: (run) => [encoderOf(run.plan), say(`finetune.kind.${run.kind}`)], by: (run) => run.encoder },
       { key: "finetune.seed", cell: (run) => String(run.plan.seed), by: (run) => run.plan.seed },
       { key: "finetune.column.started", cell: (run) => new Date(1000 * run.created).toLocaleString(LossPrism.language(), { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" }), by: (run) => run.created },
