@@ -313,7 +313,8 @@ def in_the_order_of(labels, cells, count):
 
 
 @pytest.mark.parametrize(
-    "kind", ["binary", "grades", "tenths", "signed", "thousandths", "one in a thousand"]
+    "kind",
+    ["all equal", "binary", "grades", "tenths", "signed", "thousandths", "one in a thousand"],
 )
 @pytest.mark.parametrize("count", [300, 5000, 40_000])
 def test_few_levels_are_found_without_a_sort(kind, count):
