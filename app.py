@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import signal
 import sys
@@ -10,6 +11,7 @@ import threading
 
 from explorer.lab.training import commands as training
 from explorer.lab.training import folder
+from explorer.stubs import no_stubs
 
 
 def arguments() -> argparse.Namespace:
@@ -25,7 +27,9 @@ def arguments() -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", metavar="{figure,train,compare}")
     figure = commands.add_parser("figure", help="write the figure of a scene, without a browser")
     figure.add_argument("--scenario", required=True, help="a link of the page, or a scene file")
-    figure.add_argument("--out", required=True, help="the .svg file to write")
+    figure.add_argument(
+        "--out", required=True, help="the .svg file to write, or an .html to point at"
+    )
     figure.add_argument("--language", choices=("en", "zh"), default="en")
     figure.add_argument("--dark", action="store_true")
     training.add_to(commands)
@@ -33,7 +37,10 @@ def arguments() -> argparse.Namespace:
 
 
 def write_figure(chosen: argparse.Namespace) -> int:
-    from explorer.figure import write_figure as write
+    if chosen.out.lower().endswith(".html"):
+        from explorer.interactive import write_interactive as write
+    else:
+        from explorer.figure import write_figure as write
 
     try:
         write(chosen.scenario, chosen.out, language=chosen.language, dark=chosen.dark)
@@ -52,7 +59,9 @@ def main() -> int:
         return getattr(training, chosen.command)(chosen)
     folder.choose_root(chosen.runs)
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-    from explorer import site  # after the arguments: --help should not wait for gradio
+    gc.disable()  # what an import makes stays: looking through it again and again finds nothing
+    with no_stubs():
+        from explorer import site  # after the arguments: --help should not wait for gradio
 
     try:
         first = site.first_scenario(chosen.device, chosen.loss)
@@ -60,6 +69,8 @@ def main() -> int:
     except (ValueError, RuntimeError, OSError) as problem:
         print(f"LossPrism could not start: {problem}", file=sys.stderr)
         return 1
+    gc.freeze()
+    gc.enable()
     stopped = threading.Event()
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, lambda *_: stopped.set())

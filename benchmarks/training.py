@@ -12,17 +12,34 @@
 from __future__ import annotations
 
 import argparse
+import gc
+import math
 import os
+import shutil
 import statistics
 import tempfile
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+from datasets import Dataset
+from scipy.stats import t
+from sentence_transformers import SentenceTransformerTrainer
+from sentence_transformers.sentence_transformer.evaluation import EmbeddingSimilarityEvaluator
+from sentence_transformers.sentence_transformer.losses import CoSENTLoss
+from sentence_transformers.sentence_transformer.training_args import (
+    SentenceTransformerTrainingArguments,
+)
+from torch import Tensor
+from transformers import PrinterCallback, Trainer, set_seed
 
 from benchmarks.machine import describe
 from explorer.lab.training import data
-from explorer.lab.training.measure import live_sample
+from explorer.lab.training import session as sessions
+from explorer.lab.training.encoders import starting_model
+from explorer.lab.training.measure import live_sample, unnoticed
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.sources.encoders import EMBEDDED
@@ -30,7 +47,7 @@ from explorer.sources.encoders import EMBEDDED
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 PARTS = ("pace", "epoch", "demo", "memory")
 # Steps, evaluations and turns of each side, by encoder.
-TURNS = {SCRATCH: (300, 4, 7), EMBEDDED: (8, 2, 4)}
+TURNS = {SCRATCH: (400, 4, 12), EMBEDDED: (8, 2, 4)}
 ROUNDS = 10
 
 
@@ -44,57 +61,99 @@ def plan(encoder: str, **chosen: object) -> TrainingPlan:
 
 
 def pace(encoder: str, root: Path) -> None:
-    """Alternate both sides; the medians of their times, and their last held-out Spearman."""
+    """Both sides in turns, each first in every other one: paces, ratio, held-out Spearman, losses.
+
+    What slows the machine for longer than a turn slows both, so it leaves their ratio alone.
+    """
+    root.mkdir(exist_ok=True)
     steps, evaluations, turns = TURNS[encoder]
     chosen = plan(encoder, steps=steps, evaluations=evaluations, checkpoint_seconds=86_400)
     corpus = data.load(chosen)
-    times: dict[str, list[float]] = {"recorded": [], "plain": []}
-    found: dict[str, float] = {}
+    sides = {"recorded": _recorded, "plain": _plain}
+    times: dict[str, list[float]] = {side: [] for side in sides}
+    found: dict[str, Training] = {}
     for turn in range(turns + 1):  # the first warms up
-        for side, work in (("recorded", _recorded), ("plain", _plain)):
-            seconds, found[side] = work(chosen, corpus, root)
+        for side in list(sides)[:: 1 if turn % 2 else -1]:
+            found[side] = sides[side](chosen, corpus, root)
             if turn:
-                times[side].append(seconds)
-    medians = {side: statistics.median(taken) for side, taken in times.items()}
-    for side, median in medians.items():
-        spread = f"{steps / max(times[side]):.2f} to {steps / min(times[side]):.2f}"
-        said = f"{steps / median:.2f} steps/s ({spread}), Spearman {found[side]:.4f}"
-        print(f"pace {encoder:18} {side:9} {said}")
-    ratios = [b / a for a, b in zip(times["recorded"], times["plain"], strict=True)]
-    told = f"{statistics.median(ratios):.3f} (turn by turn {min(ratios):.3f} to {max(ratios):.3f})"
+                times[side].append(found[side].seconds)
+    for side, taken in times.items():
+        spread = f"{steps / max(taken):.2f} to {steps / min(taken):.2f}"
+        said = f"{steps / statistics.median(taken):.2f} steps/s ({spread})"
+        print(f"pace {encoder:18} {side:9} {said}, Spearman {found[side].spearman:.4f}")
+    middle, low, high = ratio(times["plain"], times["recorded"])
+    told = f"{middle:.3f} (95% confidence {low:.3f} to {high:.3f}, {turns} turns)"
     print(f"pace {encoder:18} recorded / plain: {told}")
+    pairs = zip(found["recorded"].losses, found["plain"].losses, strict=True)
+    apart = max(abs(a - b) / max(abs(a), abs(b)) for a, b in pairs)
+    print(
+        f"pace {encoder:18} losses of the {steps} steps differ by at most {apart:.1e}, relatively"
+    )
 
 
-def _recorded(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> tuple[float, float]:
-    from explorer.lab.training import session as sessions
+@dataclass(frozen=True)
+class Training:
+    """How long it took, the last held-out Spearman, and the loss of each step."""
 
+    seconds: float
+    spearman: float
+    losses: list[float]
+
+
+def ratio(above: Sequence[float], below: Sequence[float]) -> tuple[float, float, float]:
+    """The geometric mean of the quotients of the turns, and the interval that holds what many
+    turns would give, with 95% confidence (Student's t, on logarithms)."""
+    logs = [math.log(a / b) for a, b in zip(above, below, strict=True)]
+    reach = statistics.stdev(logs) / math.sqrt(len(logs)) * t.ppf(0.975, len(logs) - 1)
+    middle = statistics.fmean(logs)
+    return math.exp(middle), math.exp(middle - reach), math.exp(middle + reach)
+
+
+def _timed(trainer: Trainer) -> tuple[float, list[float]]:
+    losses: list[Tensor] = []
+    trainer.loss.register_forward_hook(lambda _loss, _given, value: losses.append(value.detach()))
+    gc.collect()
+    started = time.perf_counter()
+    trainer.train()
+    return time.perf_counter() - started, [float(loss) for loss in losses]
+
+
+def _start(chosen: TrainingPlan, corpus: data.Corpus, root: Path, place: Path) -> None:
+    """The encoder from scratch, whose word pieces are learnt once for all turns."""
+    if chosen.encoder != SCRATCH:
+        return
+    if not (root / "start").exists():
+        set_seed(chosen.seed)
+        starting_model(chosen, corpus.train, root / "start", None)
+    shutil.copytree(root / "start", place)
+
+
+def _recorded(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> Training:
     run = Runs(root).prepare(chosen, corpus)
     run.take_ticket(os.getpid())
+    _start(chosen, corpus, root, run.start)
     session = sessions.prepared(run)
     recorder, trainer = sessions.make_recorder(session), sessions.make_trainer(session)
     recorder.attach(trainer)
-    started = time.perf_counter()
-    trainer.train()
-    seconds = time.perf_counter() - started
+    seconds, losses = _timed(trainer)
     recorder.flush()
     last = [record for record in run.history() if record["kind"] == "evaluation"][-1]
-    return seconds, last["spearman"]
+    return Training(seconds, last["spearman"], losses)
 
 
-def _plain(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> tuple[float, float]:
+class Unnoticed(SentenceTransformerTrainer):
+    """The library's trainer draws a random number for every evaluation, so that the dropout after
+    it is another than without; here it is given back, and both sides draw the same."""
+
+    def evaluate(self, *given: object, **named: object) -> dict[str, float]:
+        with unnoticed():
+            return super().evaluate(*given, **named)
+
+
+def _plain(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> Training:
     """The same with nothing of ours but the model to start from."""
-    from datasets import Dataset
-    from sentence_transformers import SentenceTransformerTrainer
-    from sentence_transformers.sentence_transformer.evaluation import EmbeddingSimilarityEvaluator
-    from sentence_transformers.sentence_transformer.losses import CoSENTLoss
-    from sentence_transformers.sentence_transformer.training_args import (
-        SentenceTransformerTrainingArguments,
-    )
-    from transformers import set_seed
-
-    from explorer.lab.training.encoders import starting_model
-
     folder = Path(tempfile.mkdtemp(dir=root))
+    _start(chosen, corpus, root, folder / "start")
     set_seed(chosen.seed)
     model = starting_model(chosen, corpus.train, folder / "start", None)
     live, _ = live_sample(corpus.held_out, chosen.seed)
@@ -111,18 +170,17 @@ def _plain(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> tuple[float
         eval_on_start=True,
         **told,
     )
-    trainer = SentenceTransformerTrainer(
+    trainer = Unnoticed(
         model=model,
         args=arguments,
         train_dataset=Dataset.from_dict({"sentence1": first, "sentence2": second, "label": labels}),
         loss=CoSENTLoss(model),
         evaluator=evaluator,
     )
-    started = time.perf_counter()
-    trainer.train()
-    seconds = time.perf_counter() - started
+    trainer.remove_callback(PrinterCallback)
+    seconds, losses = _timed(trainer)
     figures = [record for record in trainer.state.log_history if "eval_spearman_cosine" in record]
-    return seconds, figures[-1]["eval_spearman_cosine"]
+    return Training(seconds, figures[-1]["eval_spearman_cosine"], losses)
 
 
 def whole_run(name: str, chosen: TrainingPlan, root: Path) -> None:

@@ -228,19 +228,14 @@ def start_training(
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
     """
-    given = {
-        "sentences1": _sentences("sentences1", sentences1),
-        "sentences2": _sentences("sentences2", sentences2),
-        "scores": _numbers("scores", scores),
-    }
-    _equally_long("start_training", MOST_TRAINED, given)
+    columns = _columns("start_training", MOST_TRAINED, sentences1, sentences2, scores)
     chosen = {} if options is None else options
     if not isinstance(chosen, dict):
         raise Problem("api_object", name="options", value=shortened(repr(chosen)))
     for name in ("data", "own_loss"):  # what would read or run files of this computer
         if name in chosen:
             raise Problem("training_entry_unknown", where=f"options.{name}")
-    rows = tuple((a, b, repr(c)) for a, b, c in zip(*given.values(), strict=True))
+    rows = tuple((a, b, repr(c)) for a, b, c in zip(*columns, strict=True))
     plan = TrainingPlan.from_json(
         {
             **chosen,
@@ -324,17 +319,25 @@ def scenario_of(
     Raises Problem, naming the first entry that does not fit; the loss itself and its parameters
     are checked by `explore`.
     """
+    first, second, given = _columns("compute_loss", MOST_PAIRS, sentences1, sentences2, scores)
+    # repr of a float reads back as the same float; 4 and not 4.0, as a person would type it.
+    labels = [str(int(s)) if s.is_integer() else repr(s) for s in given]
+    rows = tuple(zip(first, second, labels, strict=True))
+    data = Data(source="table", rows=rows, encoder=_text("encoder", encoder))
+    return _under(loss, parameters, convention, data)
+
+
+def _columns(
+    name: str, most: int, sentences1: object, sentences2: object, scores: object
+) -> tuple[Sequence[str], Sequence[str], Sequence[float]]:
+    """The columns of a table of pairs, each entry checked, and all of one length."""
     given = {
         "sentences1": _sentences("sentences1", sentences1),
         "sentences2": _sentences("sentences2", sentences2),
         "scores": _numbers("scores", scores),
     }
-    _equally_long("compute_loss", MOST_PAIRS, given)
-    # repr of a float reads back as the same float; 4 and not 4.0, as a person would type it.
-    labels = [str(int(s)) if s.is_integer() else repr(s) for s in given["scores"]]
-    rows = tuple(zip(given["sentences1"], given["sentences2"], labels, strict=True))
-    data = Data(source="table", rows=rows, encoder=_text("encoder", encoder))
-    return _under(loss, parameters, convention, data)
+    _equally_long(name, most, given)
+    return tuple(given.values())
 
 
 def _under(

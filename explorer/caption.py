@@ -16,8 +16,11 @@ BY_THRESHOLD = {"binary_labels", "pair_classes", "queries", "keys", "negatives"}
 BY_THRESHOLD |= {"classes", "paired_classes", "prototypes"}
 
 
-def caption(exploration: Exploration, language: str = "en") -> list[str]:
-    """What the numbers are and where they come from, a sentence in each entry."""
+def caption(exploration: Exploration, language: str = "en", origin: str = "") -> list[str]:
+    """What the numbers are and where they come from, a sentence in each entry.
+
+    `origin` says where they come from in place of the scenario, where that is not the whole story.
+    """
     e, said = exploration, []
     parts = [say(language, "figure_text.loss", loss=shown_number(e.loss, 6))]
     for name in ("floor", "collapse"):
@@ -35,8 +38,15 @@ def caption(exploration: Exploration, language: str = "en") -> list[str]:
         threshold = shown_number(e.batch.threshold)
         rules.append(say(language, "figure_text.positive_from", threshold=threshold))
     said += [" · ".join(rules)] if rules else []
-    said.append(" · ".join(filter(None, (_data(e, language), _similarities(e, language)))))
-    return said
+    whence = origin or " · ".join(filter(None, (_data(e, language), _similarities(e, language))))
+    return [*said, whence]
+
+
+def title_of(exploration: Exploration, language: str) -> str:
+    """What the loss is called, and by whose convention."""
+    spec = exploration.spec
+    name = catalogue(language).get(f"loss.{spec.name}.title", spec.title)
+    return " · ".join(filter(None, (name, exploration.scenario.convention)))
 
 
 def _parameter(language: str, parameter: Parameter, value: object) -> str:

@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 import torch
 
-from explorer.caption import caption, pair_numbers, percent, shown_number
+from explorer.caption import caption, pair_numbers, percent, shown_number, title_of
 from explorer.explore import Exploration, explore
 from explorer.locale import say
 from explorer.picture import picture, value_range
@@ -63,16 +63,22 @@ ROOM_FOR_A_NUMBER = 42.0
 MOST_BARS_NAMED = 5
 
 
-def matrix_figure(exploration: Exploration, *, language: str = "en", dark: bool = False) -> str:
-    """The step and facet that `scenario.view` chooses, as an SVG with legend and caption."""
+def matrix_figure(
+    exploration: Exploration, *, language: str = "en", dark: bool = False, origin: str = ""
+) -> str:
+    """The step and facet that `scenario.view` chooses, as an SVG with legend and caption.
+
+    `origin` is the last line of the caption, in place of what the scenario says of the data.
+    """
     made = picture(exploration)
     shown, step = made["shown"], made["steps"][made["chosen"]]
     pen = Pen(language, DARK if dark else LIGHT)
     if "value" in step:
-        return _number_figure(exploration, pen, step, made["chosen"] == len(made["steps"]) - 1)
-    cells = _Cells(exploration, shown, pen.palette)
-    rows = _Axis(exploration, shown["row_axis"], shown["all_rows"], language)
-    columns = _Axis(exploration, shown["column_axis"], shown["all_columns"], language)
+        is_loss = made["chosen"] == len(made["steps"]) - 1
+        return _number_figure(exploration, pen, step, is_loss, origin)
+    cells = Cells(exploration, shown, pen.palette)
+    rows = Axis(exploration, shown["row_axis"], shown["all_rows"], language)
+    columns = Axis(exploration, shown["column_axis"], shown["all_columns"], language)
     wide, tall = _size(cells.rows, cells.columns)
     gutter = _gutter(rows)
     width = max(2 * MARGIN + gutter + wide + 20 + LEGEND_WIDTH, 720.0)
@@ -80,7 +86,7 @@ def matrix_figure(exploration: Exploration, *, language: str = "en", dark: bool 
     x = MARGIN + gutter
     if cells.values.size == 0:
         parts.append(pen.text(x, y + 24, pen.say("figure_text.no_cells"), size=14))
-        return _finished(exploration, pen, width, parts, y + 44)
+        return _finished(exploration, pen, width, parts, y + 44, origin)
     parts += _drawn_cells(pen, cells, x, y, wide, tall)
     parts.append(rectangle(x, y, wide, tall, fill="none", stroke=pen.palette.line))
     if cells.rows > 1:
@@ -96,10 +102,10 @@ def matrix_figure(exploration: Exploration, *, language: str = "en", dark: bool 
         cut = pen.say("ui.cut", rows=cells.rows, columns=cells.columns, all=every)
         parts.append(pen.text(x, bottom + 14, cut, size=12, fill=pen.palette.faint))
         bottom += 20
-    return _finished(exploration, pen, width, parts, bottom + 12)
+    return _finished(exploration, pen, width, parts, bottom + 12, origin)
 
 
-def _number_figure(e: Exploration, pen: Pen, step: dict, is_loss: bool) -> str:
+def _number_figure(e: Exploration, pen: Pen, step: dict, is_loss: bool, origin: str) -> str:
     """A step that is one number: large, and the loss with its landmarks."""
     width = 720.0
     parts, y = _head(e, pen, width, step["latex"], step["name"])
@@ -110,7 +116,7 @@ def _number_figure(e: Exploration, pen: Pen, step: dict, is_loss: bool) -> str:
     if is_loss and (drawn := _landmarks(e, pen, width / 2 - 210, y + 26, 420)):
         parts += drawn
         y += 62
-    return _finished(e, pen, width, parts, y + 14)
+    return _finished(e, pen, width, parts, y + 14, origin)
 
 
 def _landmarks(e: Exploration, pen: Pen, x: float, y: float, wide: float) -> list[str]:
@@ -217,7 +223,7 @@ FIGURES = {"matrix": matrix_figure, "bars": bars_figure}
 # ---- Cells ---------------------------------------------------------------------------------
 
 
-class _Cells:
+class Cells:
     """The chosen facet of the chosen step as numbers, colours and marks."""
 
     def __init__(self, exploration: Exploration, shown: dict, palette: Palette) -> None:
@@ -267,7 +273,7 @@ class _Cells:
         return percent(value) if self.facet == "weight" else shown_number(value, 3)
 
 
-def _drawn_cells(pen: Pen, cells: _Cells, x: float, y: float, w: float, h: float) -> list[str]:
+def _drawn_cells(pen: Pen, cells: Cells, x: float, y: float, w: float, h: float) -> list[str]:
     if max(cells.rows, cells.columns) > MOST_RECTANGLES:
         return _cells_as_image(cells, x, y, w, h)
     colours = cells.colours()
@@ -296,7 +302,7 @@ def _drawn_cells(pen: Pen, cells: _Cells, x: float, y: float, w: float, h: float
     return [crisp, *painted, *hatched, "</g>", *marks, *numbers]
 
 
-def _cells_as_image(cells: _Cells, x: float, y: float, w: float, h: float) -> list[str]:
+def _cells_as_image(cells: Cells, x: float, y: float, w: float, h: float) -> list[str]:
     """Colours as one image; the hatch shows through a second one, so that it stays fine."""
 
     def image(pixels: np.ndarray, kind: str) -> str:
@@ -325,7 +331,7 @@ def _cells_as_image(cells: _Cells, x: float, y: float, w: float, h: float) -> li
 # ---- Names of rows and columns -------------------------------------------------------------
 
 
-class _Axis:
+class Axis:
     """What stands beside the rows or below the columns: `said` as the picture has it."""
 
     def __init__(self, exploration: Exploration, said: dict, count: int, language: str) -> None:
@@ -420,7 +426,7 @@ def _round_steps() -> itertools.chain:
 # ---- The parts of a matrix -----------------------------------------------------------------
 
 
-def _gutter(axis: _Axis) -> float:
+def _gutter(axis: Axis) -> float:
     """The room that the names of the rows need."""
     if len(axis) <= 1:
         return 0.0
@@ -440,7 +446,7 @@ def _size(rows: int, columns: int) -> tuple[float, float]:
     return max(48.0, cell * columns), max(48.0, cell * rows)
 
 
-def _row_names(pen: Pen, axis: _Axis, x: float, y: float, tall: float, gutter: float) -> list[str]:
+def _row_names(pen: Pen, axis: Axis, x: float, y: float, tall: float, gutter: float) -> list[str]:
     faint, cell = pen.palette.faint, tall / len(axis)
     turned = {"size": 12.5, "fill": faint, "anchor": "middle", "turn": -90.0}
     out = [pen.text(MARGIN + 10, y + tall / 2, axis.title(), **turned)]
@@ -464,7 +470,7 @@ def _row_names(pen: Pen, axis: _Axis, x: float, y: float, tall: float, gutter: f
 
 
 def _column_names(
-    pen: Pen, axis: _Axis, x: float, y: float, wide: float, *, words: bool
+    pen: Pen, axis: Axis, x: float, y: float, wide: float, *, words: bool
 ) -> tuple[list[str], float]:
     """Ticks, or numbers and (with `words`) sentences, and the name of the axis below."""
     if not axis.name:
@@ -489,7 +495,7 @@ def _column_names(
     return out, bottom + 22
 
 
-def _legend(pen: Pen, cells: _Cells, x: float, y: float) -> tuple[list[str], float]:
+def _legend(pen: Pen, cells: Cells, x: float, y: float) -> tuple[list[str], float]:
     palette, faint = pen.palette, pen.palette.faint
     if cells.values.size == 1:  # its number is written into it
         return [], y
@@ -565,7 +571,7 @@ def _bars(
         fill = palette.up if g > 0 else palette.down
         out.append(rectangle(left, top, width * 0.76, size, class_="bar", fill=fill))
     said = {"name": "pair", "items": order, "pairs": order, "sentences": []}
-    axis = _Axis(e, said, len(order), pen.language)
+    axis = Axis(e, said, len(order), pen.language)
     below, bottom = _column_names(pen, axis, x, y + tall, wide, words=False)
     felt, bottom = _felt_most(e, pen, gradient, numbers, bottom + 28, x + wide)
     return out + below + felt, bottom
@@ -615,7 +621,7 @@ def _head(
 ) -> tuple[list[str], float]:
     """The loss with its formula, then the step; and where what follows may begin."""
     room = width - 2 * MARGIN
-    title = clean(" · ".join(filter(None, (e.spec.title, e.scenario.convention))))
+    title = clean(title_of(e, pen.language))
     size = min(25.0, 25.0 * room / max(width_of(title, 26), 1))
     y = MARGIN + 18
     out = [pen.text(MARGIN, y, title, size=size, weight=700, kind="title")]
@@ -651,9 +657,11 @@ def _head(
     return out, y + 24
 
 
-def _finished(e: Exploration, pen: Pen, width: float, parts: list[str], y: float) -> str:
+def _finished(
+    e: Exploration, pen: Pen, width: float, parts: list[str], y: float, origin: str = ""
+) -> str:
     """The whole document: what was drawn, with the caption under it."""
-    palette, told = pen.palette, caption(e, pen.language)
+    palette, told = pen.palette, caption(e, pen.language, clean(origin))
     y += 10
     parts = [*parts, line(MARGIN, y, width - MARGIN, y, palette.line)]
     y += 22
@@ -683,7 +691,7 @@ def _finished(e: Exploration, pen: Pen, width: float, parts: list[str], y: float
     return "\n".join(
         [
             f"<svg{attributes(head)}>",
-            f"<title>{escape(clean(e.spec.title))}</title>",
+            f"<title>{escape(clean(title_of(e, pen.language)))}</title>",
             f"<desc>{escape(printable('; '.join(told)))}</desc>",
             f"<defs>{hatch}</defs>",
             rectangle(0, 0, width, height, fill=palette.ground),

@@ -13,6 +13,7 @@ import torch
 
 from explorer.api import scenario_of
 from explorer.explore import parameters_for, spec_for
+from explorer.stubs import no_stubs
 
 if TYPE_CHECKING:
     import gradio as gr
@@ -68,7 +69,8 @@ def _plain(column: Iterable[Any]) -> list[Any]:
 def _server() -> tuple[gr.Blocks, str]:
     """One server for all the cells of a notebook; it ends with the notebook's process."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-    from explorer import site  # gradio takes its time
+    with no_stubs():
+        from explorer import site  # gradio takes its time
 
     threads = torch.get_num_threads()
     opened = site.open_page(site.first_scenario(None, None), "127.0.0.1", None)

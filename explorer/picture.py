@@ -12,6 +12,7 @@ from torch.nn.functional import adaptive_avg_pool2d
 
 from explorer.batch import Batch
 from explorer.explore import Exploration
+from explorer.live import Numbers, numbers_of, references
 from explorer.trace import Step
 from losses import Symbol
 
@@ -59,7 +60,6 @@ def picture(exploration: Exploration) -> dict[str, object]:
         "inputs": len(exploration.trace.inputs),
         "chosen": chosen,
         "shown": _shown(exploration, layout, steps, chosen),
-        "vectors": _vectors(exploration, steps),
         "listing": exploration.trace.listing,
         "first_line": exploration.trace.first_line,
         "pairs": {
@@ -302,11 +302,7 @@ def _shown(e: Exploration, layout: Layout, steps: list[Step], place: int) -> dic
         "weight": packed(laid_out(weights)) if same_cells else None,
         "mask": None if mask is None else packed(laid_out(mask), torch.uint8),
         "hatched": e.trace.mask_of(step, earlier=True) is not None,
-        "others": {
-            name: packed(laid_out(other.value))
-            for name, other in _named_in(e, symbol.live, "[r,c]").items()
-            if other.value.shape == step.value.shape
-        },
+        "numbers": _numbers(e, layout, steps, place, symbol.live),
     }
 
 
@@ -322,25 +318,61 @@ def _axis(layout: Layout, name: str, length: int, shown: int) -> dict[str, objec
     }
 
 
-def _named_in(e: Exploration, live: str, index: str) -> dict[str, Step]:
-    """The steps a live formula refers to with this index: «name[r,c]»."""
-    found: dict[str, Step] = {}
-    for piece in live.split("«")[1:]:
-        reference = piece.split("»")[0]
-        name, bracket, _ = reference.partition("[")
-        step = e.trace.last(name)
-        if step is not None and bracket + _ == index:
-            found[name] = step
-    return found
-
-
-def _vectors(e: Exploration, steps: list[Step]) -> dict[str, str]:
-    """Every one-dimensional step in entry order, for the formulas with numbers put in."""
+def _numbers(
+    e: Exploration, layout: Layout, steps: list[Step], place: int, live: str
+) -> dict[str, object]:
+    """What stands for each reference of the step's live formula, in the cells that are shown."""
+    known = {**e.parameters, **{before.name: before.value for before in steps[:place]}}
+    index = _places(layout, steps[place])
     return {
-        step.name: packed(step.value)
-        for step in steps
-        if step.value.ndim == 1 and step.value.numel() <= MOST_CELLS
+        reference: _packed_numbers(e, layout, numbers_of(reference, index, known))
+        for reference in references(live)
     }
+
+
+def _places(layout: Layout, step: Step) -> dict[str, Tensor]:
+    """Level l, row r and column c of each cell as it is shown; of a vector r, of a number none."""
+    grid = layout.grid(step)
+
+    def shown(axis: str, length: int) -> Tensor:
+        order = layout.permutation(axis, length)
+        return (torch.arange(length) if order is None else order.cpu())[:MOST_CELLS]
+
+    columns = shown(grid.columns, grid.shape[1])[None, :]
+    if step.value.ndim < 2:
+        return {"r": columns} if step.value.ndim else {}
+    rows = shown(grid.rows, grid.shape[0])[:, None]
+    if step.value.ndim == 2:
+        return {"r": rows, "c": columns}
+    height = step.value.shape[-2]  # levels are stacked
+    return {"l": rows // height, "r": rows % height, "c": columns}
+
+
+def _packed_numbers(e: Exploration, layout: Layout, found: Numbers) -> dict[str, object]:
+    rows, columns, parts = found.values.shape
+    said = {"of": found.of, "at": found.at, "rows": rows, "columns": columns, "parts": parts}
+    said["values"] = packed(found.values)
+    if found.kind:
+        said |= {
+            "kind": found.kind,
+            "pairs": packed(_pairs_behind(e, layout, found.of, found.places), torch.int32),
+            "present": packed(found.places >= 0, torch.uint8),
+            "left": packed(found.left, torch.int32),
+            "rest": packed(found.rest),
+        }
+    return said
+
+
+def _pairs_behind(e: Exploration, layout: Layout, name: str, places: Tensor) -> Tensor:
+    """The pair of the column that each written term of a sum came from, −1 for none."""
+    step = e.trace.last(name)
+    if step is None or not step.value.ndim:
+        return torch.full_like(places, -1)
+    width = step.value.shape[-1]
+    pairs = layout.items(layout.axes(step)[-1], width)[0]
+    if len(pairs) != width:
+        return torch.full_like(places, -1)
+    return pairs[places % width].masked_fill(places < 0, -1)
 
 
 def _term(e: Exploration, layout: Layout, term: object) -> dict[str, object]:

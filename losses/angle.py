@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from losses import inputs
-from losses.cosent import PAIR_SYMBOLS, SCALE, ordered_count
+from losses.cosent import LOG1P_OF_TERMS, PAIR_SYMBOLS, SCALE, ordered_count
 from losses.floors import least_over_levels
 from losses.gather import gathered
 from losses.geometry import unit
@@ -77,12 +77,36 @@ ANGLE = LossSpec(
         **PAIR_SYMBOLS,
         "first": Symbol("u_i", ("pair", "dimension")),
         "second": Symbol("v_i", ("pair", "dimension")),
-        "real_first": Symbol(r"a_i = \mathrm{Re}\, z_i", ("pair", "dimension")),
-        "imaginary_first": Symbol(r"b_i = \mathrm{Im}\, z_i", ("pair", "dimension")),
-        "real_second": Symbol(r"c_i = \mathrm{Re}\, w_i", ("pair", "dimension")),
-        "imaginary_second": Symbol(r"d_i = \mathrm{Im}\, w_i", ("pair", "dimension")),
-        "in_phase": Symbol(r"\rho_i = \sum (a c + b d)_i", ("pair",)),
-        "out_of_phase": Symbol(r"\kappa_i = \sum (b c - a d)_i", ("pair",)),
+        "real_first": Symbol(
+            r"a_i = \mathrm{Re}\, z_i",
+            ("pair", "dimension"),
+            r"\frac{«first[r,c]»}{«first[r].norm(dim=-1)»}",
+        ),
+        "imaginary_first": Symbol(
+            r"b_i = \mathrm{Im}\, z_i",
+            ("pair", "dimension"),
+            r"\frac{«first[r, c + first.shape[1] // 2]»}{«first[r].norm(dim=-1)»}",
+        ),
+        "real_second": Symbol(
+            r"c_i = \mathrm{Re}\, w_i",
+            ("pair", "dimension"),
+            r"\frac{«second[r,c]»}{«second[r].norm(dim=-1)»}",
+        ),
+        "imaginary_second": Symbol(
+            r"d_i = \mathrm{Im}\, w_i",
+            ("pair", "dimension"),
+            r"\frac{«second[r, c + second.shape[1] // 2]»}{«second[r].norm(dim=-1)»}",
+        ),
+        "in_phase": Symbol(
+            r"\rho_i = \sum (a c + b d)_i",
+            ("pair",),
+            "«Σ real_first[r] * real_second[r] + imaginary_first[r] * imaginary_second[r]»",
+        ),
+        "out_of_phase": Symbol(
+            r"\kappa_i = \sum (b c - a d)_i",
+            ("pair",),
+            "«Σ imaginary_first[r] * real_second[r] - real_first[r] * imaginary_second[r]»",
+        ),
         "scores": Symbol(
             r"s_i = |\rho_i + \kappa_i|",
             ("pair",),
@@ -90,7 +114,9 @@ ANGLE = LossSpec(
             signed=False,
         ),
         "scaled": replace(PAIR_SYMBOLS["scaled"], signed=False),
-        "loss": Symbol(r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)"),
+        "loss": Symbol(
+            r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
+        ),
     },
     parameters=(SCALE,),
     reads={"first": "first", "second": "second", "labels": "labels"},

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from losses import inputs
-from losses.cosent import PAIR_SYMBOLS, ordered_count
+from losses.cosent import LOG1P_OF_TERMS, PAIR_SYMBOLS, ordered_count
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.reductions import log1p_ordered_sum_exp, log1p_sum_exp, log_sum_exp, mean_of, softplus
@@ -208,7 +208,7 @@ LOGITS = {
         ("pair", "pair"),
         r"«negative_logits[r]» + «positive_logits[c]»",
     ),
-    "loss": Symbol(r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)"),
+    "loss": Symbol(r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS),
 }
 
 SENTENCES = ("sentence", "sentence")
@@ -217,8 +217,10 @@ PER_ANCHOR = {
     "classes": Symbol("c_i", ("sentence",)),
     "similarities": Symbol(r"s_{ik} = \cos(z_i, z_k)", SENTENCES),
     "alike": Symbol("c_i = c_k", SENTENCES, "«classes[r]» = «classes[c]»"),
-    "itself": Symbol("i = k", SENTENCES),
-    "positives": Symbol(r"c_i = c_k,\ i \ne k", SENTENCES),
+    "itself": Symbol("i = k", SENTENCES, "«r» = «c»"),
+    "positives": Symbol(
+        r"c_i = c_k,\ i \ne k", SENTENCES, r"«classes[r]» = «classes[c]»,\ «r» \ne «c»"
+    ),
     "positive_pace": Symbol(
         r"\alpha^+_{ik} = [1 + m - s_{ik}]_+",
         SENTENCES,
@@ -242,19 +244,34 @@ PER_ANCHOR = {
         r"«scale» \cdot «negative_pace[r,c]»\,(«similarities[r,c]» - «margin»)",
     ),
     "terms": Symbol(
-        r"t_{ik} = p_{ik}\ \text{where}\ c_i = c_k,\ n_{ik}\ \text{elsewhere}", SENTENCES
+        r"t_{ik} = p_{ik}\ \text{where}\ c_i = c_k,\ n_{ik}\ \text{elsewhere}",
+        SENTENCES,
+        r"«either(-scale, scale, alike[r,c])»"
+        r" \cdot «either(positive_pace[r,c], negative_pace[r,c], alike[r,c])»"
+        r"\,(«similarities[r,c]» - «either(1 - margin, margin, alike[r,c])»)",
     ),
-    "positive_total": Symbol(r"P_i = \log \sum_{c_k = c_i} e^{t_{ik}}", ("sentence",)),
-    "negative_total": Symbol(r"N_i = \log \sum_{c_k \ne c_i} e^{t_{ik}}", ("sentence",)),
+    "positive_total": Symbol(
+        r"P_i = \log \sum_{c_k = c_i} e^{t_{ik}}",
+        ("sentence",),
+        r"\log\bigl(«Σ exp terms[r] where alike[r]»\bigr)",
+    ),
+    "negative_total": Symbol(
+        r"N_i = \log \sum_{c_k \ne c_i} e^{t_{ik}}",
+        ("sentence",),
+        r"\log\bigl(«Σ exp terms[r] where ~alike[r]»\bigr)",
+    ),
     "valid": Symbol(r"i \in A", ("sentence",)),
-    "totals": Symbol(r"P_i + N_i", ("sentence",)),
+    "totals": Symbol(r"P_i + N_i", ("sentence",), "«positive_total[r]» + «negative_total[r]»"),
     "per_anchor": Symbol(
         r"\ell_i = \log\bigl(1 + e^{P_i + N_i}\bigr)",
         ("sentence",),
         r"\log\bigl(1 + e^{«totals[r]»}\bigr)",
         signed=False,
     ),
-    "loss": Symbol(r"\mathcal L = \text{mean of}\ \ell_i > 0"),
+    "loss": Symbol(
+        r"\mathcal L = \text{mean of}\ \ell_i > 0",
+        live=r"\frac{«Σ per_anchor»}{«(per_anchor > 0).sum().clamp_min(1)»}",
+    ),
 }
 
 CIRCLE = LossSpec(

@@ -199,6 +199,7 @@ def ordered_count(labels: Tensor) -> int:
     return int((labels[:, None] < labels[None, :]).sum())
 
 
+LOG1P_OF_TERMS = r"\log\bigl(1 + «Σ exp terms»\bigr)"
 SCALE = Parameter("scale", 20.0, r"\lambda", 0.1, 1000.0, 0.1, logarithmic=True)
 PAIR_SYMBOLS = {
     "scores": Symbol("s_i", ("pair",)),
@@ -226,7 +227,9 @@ COSENT = LossSpec(
     formula=r"\log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr)",
     symbols={
         **PAIR_SYMBOLS,
-        "loss": Symbol(r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)"),
+        "loss": Symbol(
+            r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
+        ),
     },
     parameters=(SCALE,),
     reads={"scores": "scores", "labels": "labels"},
@@ -259,7 +262,9 @@ WEIGHTED_COSENT = LossSpec(
             ("pair", "pair"),
             r"«scale»\,(«scores[r]» - «scores[c]») + \ln(«labels[c]» - «labels[r]»)",
         ),
-        "loss": Symbol(r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)"),
+        "loss": Symbol(
+            r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
+        ),
     },
     parameters=(SCALE,),
     reads={"scores": "scores", "labels": "labels"},
@@ -282,18 +287,31 @@ HIERARCHICAL_COSENT = LossSpec(
     symbols={
         "level_scores": Symbol(r"s^{(l)}_i", ("level", "pair")),
         "labels": Symbol("y_i", ("pair",)),
-        "scaled": Symbol(r"a^{(l)}_i = \lambda s^{(l)}_i", ("level", "pair")),
-        "differences": Symbol(r"d^{(l)}_{ji} = a^{(l)}_j - a^{(l)}_i", ("level", "pair", "pair")),
+        "scaled": Symbol(
+            r"a^{(l)}_i = \lambda s^{(l)}_i",
+            ("level", "pair"),
+            r"«scale» \cdot «level_scores[r,c]»",
+        ),
+        "differences": Symbol(
+            r"d^{(l)}_{ji} = a^{(l)}_j - a^{(l)}_i",
+            ("level", "pair", "pair"),
+            r"«scale»\,(«level_scores[l,r]» - «level_scores[l,c]»)",
+        ),
         "ordered": Symbol(r"y_j < y_i", ("pair", "pair"), r"«labels[r]» < «labels[c]»"),
         "terms": Symbol(
-            r"t^{(l)}_{ji} = d^{(l)}_{ji}\ \text{where}\ y_j < y_i", ("level", "pair", "pair")
+            r"t^{(l)}_{ji} = d^{(l)}_{ji}\ \text{where}\ y_j < y_i",
+            ("level", "pair", "pair"),
+            r"«scale»\,(«level_scores[l,r]» - «level_scores[l,c]»)",
         ),
         "level_losses": Symbol(
             r"\mathcal L_l = \log\Bigl(1 + \sum_{j,i} e^{t^{(l)}_{ji}}\Bigr)",
             ("level",),
+            r"\log\bigl(1 + «Σ exp terms[r]»\bigr)",
             signed=False,
         ),
-        "loss": Symbol(r"\mathcal L = \sum_l \beta_l \mathcal L_l"),
+        "loss": Symbol(
+            r"\mathcal L = \sum_l \beta_l \mathcal L_l", live="«Σ level_losses * tensor(weights)»"
+        ),
     },
     parameters=(Parameter("weights", (1.0, 1.0, 1.0), r"\beta", 0.0, 10.0, 0.1), SCALE),
     reads={"level_scores": "level_scores", "labels": "labels"},
@@ -322,14 +340,21 @@ MULTITASK_COSENT = LossSpec(
         "logits": Symbol(r"z_{ik}", ("pair", "class")),
         "classes": Symbol(r"c_i", ("pair",)),
         "ranking": Symbol(
-            r"\mathcal L_{\mathrm{rank}} = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)"
+            r"\mathcal L_{\mathrm{rank}} = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)",
+            live=LOG1P_OF_TERMS,
         ),
         "log_probabilities": Symbol(
-            r"\log p_{ik} = z_{ik} - \log\sum_{k'} e^{z_{ik'}}", ("pair", "class")
+            r"\log p_{ik} = z_{ik} - \log\sum_{k'} e^{z_{ik'}}",
+            ("pair", "class"),
+            r"«logits[r,c]» - \log\bigl(«Σ exp logits[r]»\bigr)",
         ),
-        "classification": Symbol(r"\mathcal L_{\mathrm{CE}} = -\frac1N \sum_i \log p_{i c_i}"),
+        "classification": Symbol(
+            r"\mathcal L_{\mathrm{CE}} = -\frac1N \sum_i \log p_{i c_i}",
+            live=r"-\frac{«Σ log_probabilities.gather(1, classes[:, None])»}{«len(classes)»}",
+        ),
         "loss": Symbol(
-            r"\mathcal L = \mathcal L_{\mathrm{rank}} + \alpha\, \mathcal L_{\mathrm{CE}}"
+            r"\mathcal L = \mathcal L_{\mathrm{rank}} + \alpha\, \mathcal L_{\mathrm{CE}}",
+            live=r"«ranking» + «alpha» \cdot «classification»",
         ),
     },
     parameters=(Parameter("alpha", 1.0, r"\alpha", 0.0, 10.0, 0.05), SCALE),

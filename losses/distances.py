@@ -399,7 +399,7 @@ CONTRASTIVE = LossSpec(
         "first": Symbol("u_i", ("pair", "dimension")),
         "second": Symbol("v_i", ("pair", "dimension")),
         "labels": Symbol("y_i", ("pair",)),
-        "similar": Symbol("y_i", ("pair",), signed=False),
+        "similar": Symbol("y_i", ("pair",), "«labels[r]»", signed=False),
         "distances": Symbol(r"d_i = d(u_i, v_i)", ("pair",), signed=False),
         "pull": Symbol("y_i d_i^2", ("pair",), r"«labels[r]» \cdot «distances[r]»^2", signed=False),
         "push": Symbol(
@@ -414,7 +414,10 @@ CONTRASTIVE = LossSpec(
             "«pull[r]» + «push[r]»",
             signed=False,
         ),
-        "loss": Symbol(r"\mathcal L = \frac1N \sum_i t_i\ \text{or half of it}"),
+        "loss": Symbol(
+            r"\mathcal L = \frac1N \sum_i t_i\ \text{or half of it}",
+            live=r"\frac{«Σ terms»}{«len(terms) * (2 if half else 1)»}",
+        ),
     },
     parameters=(
         Parameter("margin", 2.0, "m", 0.0, 4.0, 0.01),
@@ -440,7 +443,7 @@ CONTRASTIVE = LossSpec(
             formula=r"\overline{d_i}\,\big|_{y_i = 1,\, d_i > 0}"
             r" + \overline{m - d_i}\,\big|_{y_i = 0,\, d_i < m}",
             symbols={
-                "similar": Symbol("y_i = 1", ("pair",), signed=False),
+                "similar": Symbol("y_i = 1", ("pair",), "«labels[r]» > 0", signed=False),
                 "distances": Symbol(
                     r"d_i = \bigl\lVert \tfrac{u_i}{\lVert u_i \rVert}"
                     r" - \tfrac{v_i}{\lVert v_i \rVert} \bigr\rVert",
@@ -448,17 +451,26 @@ CONTRASTIVE = LossSpec(
                     signed=False,
                 ),
                 "pull": Symbol(
-                    r"a_i = d_i\ \text{where}\ y_i = 1", ("pair",), "«distances[r]»", signed=False
+                    r"a_i = d_i\ \text{where}\ y_i = 1",
+                    ("pair",),
+                    r"«labels[r]» \cdot «distances[r]»",
+                    signed=False,
                 ),
                 "push": Symbol(
                     r"b_i = [m - d_i]_+\ \text{where}\ y_i = 0",
                     ("pair",),
-                    "[«margin» - «distances[r]»]_+",
+                    r"(1 - «labels[r]»)\,[«margin» - «distances[r]»]_+",
                     signed=False,
                 ),
-                "pull_mean": Symbol(r"\bar a = \text{mean of}\ a_i > 0"),
-                "push_mean": Symbol(r"\bar b = \text{mean of}\ b_i > 0"),
-                "loss": Symbol(r"\mathcal L = \bar a + \bar b"),
+                "pull_mean": Symbol(
+                    r"\bar a = \text{mean of}\ a_i > 0",
+                    live=r"\frac{«Σ pull»}{«(pull > 0).sum().clamp_min(1)»}",
+                ),
+                "push_mean": Symbol(
+                    r"\bar b = \text{mean of}\ b_i > 0",
+                    live=r"\frac{«Σ push»}{«(push > 0).sum().clamp_min(1)»}",
+                ),
+                "loss": Symbol(r"\mathcal L = \bar a + \bar b", live="«pull_mean» + «push_mean»"),
             },
         ),
     ),
@@ -471,14 +483,28 @@ TRIPLET_SYMBOLS = {
     "classes": Symbol("c_i", ("sentence",)),
     "distances": Symbol(r"d_{ik} = d(z_i, z_k)", ("sentence", "sentence"), signed=False),
     "alike": Symbol("c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"),
-    "itself": Symbol("i = k", ("sentence", "sentence")),
-    "partners": Symbol(r"c_i = c_k,\ i \ne k", ("sentence", "sentence")),
+    "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
+    "partners": Symbol(
+        r"c_i = c_k,\ i \ne k",
+        ("sentence", "sentence"),
+        r"«classes[r]» = «classes[c]»,\ «r» \ne «c»",
+    ),
     "anchor": Symbol("a_t", ("triplet",)),
     "positive": Symbol("p_t", ("triplet",)),
-    "to_positive": Symbol(r"d^+_t = d(a_t, p_t)", ("triplet",), signed=False),
-    "to_others": Symbol(r"d_{tk} = d(a_t, z_k)", ("triplet", "sentence"), signed=False),
-    "strangers": Symbol(r"c_{a_t} \ne c_k", ("triplet", "sentence")),
-    "beyond": Symbol(r"c_{a_t} \ne c_k,\ d_{tk} > d^+_t", ("triplet", "sentence")),
+    "to_positive": Symbol(
+        r"d^+_t = d(a_t, p_t)", ("triplet",), "«distances[anchor[r],positive[r]]»", signed=False
+    ),
+    "to_others": Symbol(
+        r"d_{tk} = d(a_t, z_k)", ("triplet", "sentence"), "«distances[anchor[r],c]»", signed=False
+    ),
+    "strangers": Symbol(
+        r"c_{a_t} \ne c_k", ("triplet", "sentence"), r"«classes[anchor[r]]» \ne «classes[c]»"
+    ),
+    "beyond": Symbol(
+        r"c_{a_t} \ne c_k,\ d_{tk} > d^+_t",
+        ("triplet", "sentence"),
+        r"«classes[anchor[r]]» \ne «classes[c]»,\ «to_others[r,c]» > «to_positive[r]»",
+    ),
     "place": Symbol("k", ("sentence",)),
     "nearest_beyond": Symbol(r"\arg\min_{d_{tk} > d^+_t} d_{tk}", ("triplet",)),
     "farthest": Symbol(r"\arg\max_k d_{tk}", ("triplet",), signed=False),
@@ -497,7 +523,17 @@ TRIPLET_SYMBOLS = {
     "terms": Symbol(
         r"t_{tk} = [v_{tk}]_+", ("triplet", "sentence"), "[«violations[r,c]»]_+", signed=False
     ),
-    "loss": Symbol(r"\mathcal L = \overline{t_{tk}}\ \text{over the triplets}"),
+    "loss": Symbol(
+        r"\mathcal L = \overline{t_{tk}}\ \text{over the triplets}",
+        live=r"\frac{«Σ terms»}{«valid.sum().clamp_min(1)»}",
+    ),
+}
+
+VIOLATING = {
+    "loss": Symbol(
+        r"\mathcal L = \text{mean of}\ t_{tk} > 0",
+        live=r"\frac{«Σ terms»}{«(terms > 0).sum().clamp_min(1)»}",
+    )
 }
 
 TRIPLET = LossSpec(
@@ -527,7 +563,7 @@ TRIPLET = LossSpec(
             {"margin": 5.0},
             triplet_over_violating_definition,
             formula=r"\frac{\sum_T [d(a, p) - d(a, n) + m]_+}{|\{T: d(a, p) - d(a, n) + m > 0\}|}",
-            symbols={"loss": Symbol(r"\mathcal L = \text{mean of}\ t_{tk} > 0")},
+            symbols=VIOLATING,
             function=triplet_over_violating,
         ),
         Convention(
@@ -536,9 +572,24 @@ TRIPLET = LossSpec(
             triplet_every_anchor_definition,
             formula=r"\frac1S \sum_a \bigl[\max_p d(a, p) - \min_n d(a, n) + m\bigr]_+",
             symbols={
-                "to_positive": Symbol(r"d^+_a = \max_p d(a, p)", ("sentence",), signed=False),
-                "farthest": Symbol(r"\max_k d_{ak}", ("sentence",), signed=False),
-                "to_negative": Symbol(r"d^-_a = \min_n d(a, n)", ("sentence",), signed=False),
+                "to_positive": Symbol(
+                    r"d^+_a = \max_p d(a, p)",
+                    ("sentence",),
+                    r"\max\bigl(0, «max distances[r] where alike[r] & ~itself[r]»\bigr)",
+                    signed=False,
+                ),
+                "farthest": Symbol(
+                    r"\max_k d_{ak}",
+                    ("sentence",),
+                    r"\max\bigl(«max distances[r]»\bigr)",
+                    signed=False,
+                ),
+                "to_negative": Symbol(
+                    r"d^-_a = \min_n d(a, n)",
+                    ("sentence",),
+                    r"\min\bigl(«min distances[r] + farthest[r][..., None] * alike[r]»\bigr)",
+                    signed=False,
+                ),
                 "violations": Symbol(
                     r"v_a = d^+_a - d^-_a + m",
                     ("sentence",),
@@ -547,7 +598,9 @@ TRIPLET = LossSpec(
                 "terms": Symbol(
                     "t_a = [v_a]_+", ("sentence",), "[«violations[r]»]_+", signed=False
                 ),
-                "loss": Symbol(r"\mathcal L = \frac1S \sum_a t_a"),
+                "loss": Symbol(
+                    r"\mathcal L = \frac1S \sum_a t_a", live=r"\frac{«Σ terms»}{«len(terms)»}"
+                ),
             },
         ),
         Convention("sentence-transformers BatchSemiHard", {"mining": "semi_hard", "margin": 5.0}),
@@ -562,7 +615,11 @@ TRIPLET = LossSpec(
                     r"d_{ik} = \lVert z_i - z_k + \varepsilon \rVert",
                     ("sentence", "sentence"),
                     signed=False,
-                )
+                ),
+                "loss": Symbol(
+                    r"\mathcal L = \overline{t_{tk}}\ \text{over the triplets}",
+                    live=r"\frac{«Σ terms»}{«strangers.sum().clamp_min(1)»}",
+                ),
             },
         ),
         Convention(
@@ -571,7 +628,7 @@ TRIPLET = LossSpec(
             triplet_unit_definition,
             formula=r"\frac{\sum_T [d(a, p) - d(a, n) + m]_+}{|\{T: d(a, p) - d(a, n) + m > 0\}|},"
             r"\quad \lVert a \rVert = \lVert p \rVert = \lVert n \rVert = 1",
-            symbols={"loss": Symbol(r"\mathcal L = \text{mean of}\ t_{tk} > 0")},
+            symbols=VIOLATING,
             function=triplet_unit,
         ),
     ),

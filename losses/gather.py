@@ -5,10 +5,11 @@ gradient that arrives at the rows of a process is the one that these rows have i
 Nothing is communicated in the backward pass.
 
 A parameter of the encoder feels all rows, so its gradient is the *sum* over processes.
-DistributedDataParallel takes their mean: multiply the loss by `processes()` there. (Libraries
-in which each process averages only its own anchors have that factor built in.) What is learned
-beside the encoder, a temperature say, has the gradient of the joined batch on every process
-already, and needs no such factor.
+DistributedDataParallel takes their mean: multiply the loss by `processes()` there, or hand
+`for_mean(rows)` to it. (Libraries in which each process averages only its own anchors have that
+factor built in; so have the classes of `losses.sentence_transformers`.) What is learned beside
+the encoder, a temperature say, has the gradient of the joined batch on every process already,
+and needs no such factor.
 """
 
 from __future__ import annotations
@@ -22,6 +23,13 @@ def processes() -> int:
     """How many processes share the batch; 1 where torch.distributed is not in use."""
     started = distributed.is_available() and distributed.is_initialized()
     return distributed.get_world_size() if started else 1
+
+
+def for_mean(rows: Tensor) -> Tensor:
+    """The same rows, their gradient such that its *mean* over processes is that of the batch."""
+    if processes() == 1 or not rows.requires_grad:
+        return rows
+    return rows + (processes() - 1) * (rows - rows.detach())
 
 
 def gather_rows(tensor: Tensor) -> tuple[Tensor, slice]:

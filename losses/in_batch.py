@@ -464,6 +464,7 @@ def temperature_parameter(default: float) -> Parameter:
     return Parameter("temperature", default, r"\tau", 0.005, 2.0, 0.005, logarithmic=True)
 
 
+LOG1P_OF_ROW = r"\log\bigl(1 + «Σ exp terms[r]»\bigr)"
 QUERY_SYMBOLS = {
     "queries": Symbol("q_i", ("query", "dimension")),
     "keys": Symbol("k_j", ("key", "dimension")),
@@ -473,15 +474,18 @@ QUERY_SYMBOLS = {
     "logits": Symbol(
         r"s_{ij} = c_{ij} / \tau", ("query", "key"), r"«similarities[r,c]» / «temperature»"
     ),
-    "positive": Symbol(r"s_{ii}", ("query",)),
-    "others": Symbol(r"j \ne i", ("query", "key")),
+    "positive": Symbol(r"s_{ii}", ("query",), "«logits[r,r]»"),
+    "others": Symbol(r"j \ne i", ("query", "key"), r"«c» \ne «r»"),
     "terms": Symbol(
         r"t_{ij} = s_{ij} - s_{ii}\ \text{where}\ j \ne i",
         ("query", "key"),
         r"«logits[r,c]» - «positive[r]»",
     ),
     "per_query": Symbol(
-        r"\ell_i = \log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)", ("query",), signed=False
+        r"\ell_i = \log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)",
+        ("query",),
+        LOG1P_OF_ROW,
+        signed=False,
     ),
     "loss": Symbol(r"\mathcal L = \frac1N \sum_i \ell_i"),
 }
@@ -495,12 +499,19 @@ INFO_NCE = LossSpec(
     formula=r"-\frac1N \sum_i \log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}",
     symbols={
         **QUERY_SYMBOLS,
-        "backward": Symbol(r"b_{ij} = s_{ji} - s_{ii}", ("key", "query")),
+        "backward": Symbol(
+            r"b_{ij} = s_{ji} - s_{ii}", ("key", "query"), "«logits[c,r]» - «positive[r]»"
+        ),
         "backward_terms": Symbol(
-            r"b_{ij} = s_{ji} - s_{ii}\ \text{where}\ j \ne i", ("key", "query")
+            r"b_{ij} = s_{ji} - s_{ii}\ \text{where}\ j \ne i",
+            ("key", "query"),
+            "«logits[c,r]» - «positive[r]»",
         ),
         "per_key": Symbol(
-            r"\ell'_i = \log\Bigl(1 + \sum_{j \ne i} e^{b_{ij}}\Bigr)", ("key",), signed=False
+            r"\ell'_i = \log\Bigl(1 + \sum_{j \ne i} e^{b_{ij}}\Bigr)",
+            ("key",),
+            r"\log\bigl(1 + «Σ exp backward_terms[r]»\bigr)",
+            signed=False,
         ),
         "loss": Symbol(
             r"\mathcal L = \frac1N \sum_i \ell_i"
@@ -551,17 +562,19 @@ NT_XENT = LossSpec(
         ),
         "place": Symbol("i", ("view",)),
         "partner": Symbol("p(i)", ("view",)),
-        "positive": Symbol("s_{i\\,p(i)}", ("view",)),
-        "others": Symbol(r"k \ne i,\ k \ne p(i)", ("view", "view")),
+        "positive": Symbol("s_{i\\,p(i)}", ("view",), "«logits[r,partner[r]]»"),
+        "others": Symbol(r"k \ne i,\ k \ne p(i)", ("view", "view"), r"«c» \ne «r»"),
         "terms": Symbol(
             r"t_{ik} = s_{ik} - s_{i\,p(i)}\ \text{where}\ k \ne i, p(i)",
             ("view", "view"),
             r"«logits[r,c]» - «positive[r]»",
         ),
         "per_view": Symbol(
-            r"\ell_i = \log\Bigl(1 + \sum_k e^{t_{ik}}\Bigr)", ("view",), signed=False
+            r"\ell_i = \log\Bigl(1 + \sum_k e^{t_{ik}}\Bigr)", ("view",), LOG1P_OF_ROW, signed=False
         ),
-        "loss": Symbol(r"\mathcal L = \frac{1}{2N} \sum_i \ell_i"),
+        "loss": Symbol(
+            r"\mathcal L = \frac{1}{2N} \sum_i \ell_i", live=r"\frac{«Σ per_view»}{«len(per_view)»}"
+        ),
     },
     parameters=(temperature_parameter(0.5),),
     reads={"first": "queries", "second": "keys"},
@@ -591,18 +604,25 @@ NT_XENT = LossSpec(
                 "alike": Symbol(
                     "c_i = c_k", ("sentence", "sentence"), r"«classes[r]» = «classes[c]»"
                 ),
-                "itself": Symbol("i = k", ("sentence", "sentence")),
+                "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
                 "anchor": Symbol("i", ("triplet",)),
                 "partner": Symbol("p", ("triplet",)),
-                "positive": Symbol("s_{ip}", ("triplet",)),
+                "positive": Symbol("s_{ip}", ("triplet",), "«logits[anchor[r],partner[r]]»"),
                 "terms": Symbol(
                     r"t_{tk} = s_{ik} - s_{ip}\ \text{where}\ c_k \ne c_i",
                     ("triplet", "sentence"),
+                    "«logits[anchor[r],c]» - «positive[r]»",
                 ),
                 "per_pair": Symbol(
-                    r"\ell_t = \log\Bigl(1 + \sum_k e^{t_{tk}}\Bigr)", ("triplet",), signed=False
+                    r"\ell_t = \log\Bigl(1 + \sum_k e^{t_{tk}}\Bigr)",
+                    ("triplet",),
+                    LOG1P_OF_ROW,
+                    signed=False,
                 ),
-                "loss": Symbol(r"\mathcal L = \frac{1}{|P|} \sum_t \ell_t"),
+                "loss": Symbol(
+                    r"\mathcal L = \frac{1}{|P|} \sum_t \ell_t",
+                    live=r"\frac{«Σ per_pair»}{«max(len(per_pair), 1)»}",
+                ),
             },
             reads={"embeddings": "embeddings", "classes": "paired_classes"},
             function=nt_xent_of_classes,
@@ -623,9 +643,11 @@ NCE = LossSpec(
         "keys": QUERY_SYMBOLS["keys"],
         "positive": Symbol(r"p_i = \cos(q_i, k_i) / \tau", ("query",)),
         "noise": Symbol(r"n_{ik} = \cos(q_i, k_k) / \tau", ("query", "key")),
-        "is_noise": Symbol(r"k \ne i", ("query", "key")),
+        "is_noise": Symbol(r"k \ne i", ("query", "key"), r"«c» \ne «r»"),
         "excess": Symbol(
-            r"x_{ik} = n_{ik} - p_i + \ln m\ \text{or}\ n_{ik} - \nu", ("query", "key")
+            r"x_{ik} = n_{ik} - p_i + \ln m\ \text{or}\ n_{ik} - \nu",
+            ("query", "key"),
+            "«noise[r,c]» - «log_noise if full else positive[r] - log(noise_ratio)»",
         ),
         "terms": Symbol(
             r"t_{ik} = \log\bigl(1 + e^{x_{ik}}\bigr)\ \text{where}\ k \ne i",
@@ -639,8 +661,17 @@ NCE = LossSpec(
             r"\log\bigl(1 + e^{«log_noise» - «positive[r]»}\bigr)",
             signed=False,
         ),
-        "per_query": Symbol(r"\ell_i = d_i + \sum_k t_{ik}", ("query",), signed=False),
-        "loss": Symbol(r"\mathcal L = \overline{t_{ik}}\ \text{or}\ \frac1N \sum_i \ell_i"),
+        "per_query": Symbol(
+            r"\ell_i = d_i + \sum_k t_{ik}",
+            ("query",),
+            "«data_terms[r]» + «Σ terms[r]»",
+            signed=False,
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \overline{t_{ik}}\ \text{or}\ \frac1N \sum_i \ell_i",
+            live=r"\frac{«Σ per_query if full else terms»}"
+            r"{«len(per_query) if full else is_noise.sum().clamp_min(1)»}",
+        ),
     },
     parameters=(
         temperature_parameter(0.05),
@@ -682,7 +713,9 @@ SIGLIP = LossSpec(
             r"\log\bigl(1 + e^{-(«signs[r,c]») \cdot («logits[r,c]»)}\bigr)",
             signed=False,
         ),
-        "loss": Symbol(r"\mathcal L = \frac1N \sum_{i,j} t_{ij}"),
+        "loss": Symbol(
+            r"\mathcal L = \frac1N \sum_{i,j} t_{ij}", live=r"\frac{«Σ terms»}{«len(queries)»}"
+        ),
     },
     parameters=(
         Parameter("scale", 10.0, "t", 0.1, 200.0, 0.1, logarithmic=True),

@@ -63,6 +63,7 @@ def _outside(given: dict[str, Tensor]) -> float:
     return float((labels - labels.clamp(-1, 1)).square().mean())
 
 
+MEAN_OF_TERMS = r"\frac{«Σ terms»}{«terms.numel()»}"
 COSINE_MSE = LossSpec(
     function=cosine_mse,
     definition=cosine_mse_definition,
@@ -75,7 +76,7 @@ COSINE_MSE = LossSpec(
         "labels": Symbol("y_i", ("pair",)),
         "errors": Symbol("r_i = s_i - y_i", ("pair",), r"«scores[r]» - «labels[r]»"),
         "terms": Symbol("t_i = r_i^2", ("pair",), r"(«scores[r]» - «labels[r]»)^2", signed=False),
-        "loss": Symbol(r"\mathcal L = \frac1N \sum_i t_i"),
+        "loss": Symbol(r"\mathcal L = \frac1N \sum_i t_i", live=MEAN_OF_TERMS),
     },
     reads={"scores": "scores", "labels": "unit_labels"},
     terms="errors",
@@ -109,7 +110,7 @@ BINARY_CROSS_ENTROPY = LossSpec(
             r"«log_partition[r]» - «labels[r]» \cdot «scores[r]»",
             signed=False,
         ),
-        "loss": Symbol(r"\mathcal L = \frac1N \sum_i t_i"),
+        "loss": Symbol(r"\mathcal L = \frac1N \sum_i t_i", live=MEAN_OF_TERMS),
     },
     reads={"scores": "scores", "labels": "binary_labels"},
     terms="terms",

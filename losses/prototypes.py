@@ -218,11 +218,16 @@ PROTOTYPE_SYMBOLS = {
     "classes": Symbol("c_i", ("sentence",)),
     "prototypes": Symbol("w_j", ("class", "dimension")),
     "similarities": Symbol(r"\cos\theta_{ij}", ("sentence", "class")),
-    "others": Symbol(r"j \ne c_i", ("sentence", "class")),
+    "others": Symbol(r"j \ne c_i", ("sentence", "class"), r"«c» \ne «classes[r] + 1»"),
     "per_sentence": Symbol(
-        r"\ell_i = \log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)", ("sentence",), signed=False
+        r"\ell_i = \log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)",
+        ("sentence",),
+        r"\log\bigl(1 + «Σ exp terms[r]»\bigr)",
+        signed=False,
     ),
-    "loss": Symbol(r"\mathcal L = \frac1N \sum_i \ell_i"),
+    "loss": Symbol(
+        r"\mathcal L = \frac1N \sum_i \ell_i", live=r"\frac{«Σ per_sentence»}{«len(per_sentence)»}"
+    ),
 }
 
 SOFTMAX = LossSpec(
@@ -234,9 +239,11 @@ SOFTMAX = LossSpec(
     symbols={
         **PROTOTYPE_SYMBOLS,
         "logits": Symbol(r"z_{ij} = q_i \cdot w_j", ("sentence", "class")),
-        "own_logit": Symbol(r"z_{i c_i}", ("sentence", "class")),
+        "own_logit": Symbol(r"z_{i c_i}", ("sentence", "class"), "«logits[r,classes[r]]»"),
         "terms": Symbol(
-            r"t_{ij} = z_{ij} - z_{i c_i}\ \text{where}\ j \ne c_i", ("sentence", "class")
+            r"t_{ij} = z_{ij} - z_{i c_i}\ \text{where}\ j \ne c_i",
+            ("sentence", "class"),
+            "«logits[r,c]» - «own_logit[r,0]»",
         ),
     },
     reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
@@ -258,6 +265,8 @@ SOFTMAX = LossSpec(
     ),
 )
 
+WIDENED = r"«own[r,0]» \cdot \cos «margin» - \sqrt{1 - «own[r,0]»^2} \cdot \sin «margin»"
+
 ARCFACE = LossSpec(
     function=arcface,
     definition=arcface_definition,
@@ -267,16 +276,18 @@ ARCFACE = LossSpec(
     r"{e^{s \cos(\theta_{i c_i} + m)} + \sum_{j \ne c_i} e^{s \cos\theta_{ij}}}",
     symbols={
         **PROTOTYPE_SYMBOLS,
-        "own": Symbol(r"\cos\theta_{i c_i}", ("sentence", "class")),
+        "own": Symbol(r"\cos\theta_{i c_i}", ("sentence", "class"), "«similarities[r,classes[r]]»"),
         "moved": Symbol(
             r"\cos(\theta_{i c_i} + m) = \cos\theta_{i c_i} \cos m - \sin\theta_{i c_i} \sin m",
             ("sentence", "class"),
+            WIDENED,
         ),
-        "widened": Symbol(r"\cos(\theta_{i c_i} + m)", ("sentence", "class")),
+        "widened": Symbol(r"\cos(\theta_{i c_i} + m)", ("sentence", "class"), WIDENED),
         "terms": Symbol(
             r"t_{ij} = s\,\bigl(\cos\theta_{ij} - \cos(\theta_{i c_i} + m)\bigr)"
             r"\ \text{where}\ j \ne c_i",
             ("sentence", "class"),
+            r"«scale»\,(«similarities[r,c]» - «moved[r,0]»)",
         ),
     },
     parameters=(
@@ -301,6 +312,7 @@ ARCFACE = LossSpec(
                 "moved": Symbol(
                     r"\cos(\theta_{i c_i} + m)\ \text{or}\ \cos\theta_{i c_i} - m \sin m",
                     ("sentence", "class"),
+                    "«either(widened, own - margin * sin(margin), own >= -cos(margin))[r,0]»",
                 )
             },
         ),
@@ -312,6 +324,7 @@ ARCFACE = LossSpec(
                 "moved": Symbol(
                     r"\cos(\theta_{i c_i} + m)\ \text{where}\ \cos\theta_{i c_i} > 0",
                     ("sentence", "class"),
+                    "«either(widened, own, own > 0)[r,0]»",
                 )
             },
         ),

@@ -178,7 +178,10 @@ PAIRWISE_LOGISTIC = LossSpec(
             r"\log\bigl(1 + e^{«scale»(«scores[r]» - «scores[c]»)}\bigr)",
             signed=False,
         ),
-        "loss": Symbol(r"\mathcal L = \sum_{j,i} t_{ji}"),
+        "loss": Symbol(
+            r"\mathcal L = \sum_{j,i} t_{ji}",
+            live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1) if reduction == 'mean' else 1»}",
+        ),
     },
     parameters=(SCALE, Parameter("reduction", "sum", choices=("sum", "mean"))),
     variants={
@@ -203,14 +206,24 @@ PAIRWISE_LOGISTIC = LossSpec(
             pairwise_logistic_binary_definition,
             formula=r"\frac{1}{|P| \ln 2} \sum_{y_i > y_j}"
             r" \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
-            symbols={"loss": Symbol(r"\mathcal L = \frac{1}{|P| \ln 2} \sum_{j,i} t_{ji}")},
+            symbols={
+                "loss": Symbol(
+                    r"\mathcal L = \frac{1}{|P| \ln 2} \sum_{j,i} t_{ji}",
+                    live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)» \cdot \ln 2}",
+                )
+            },
         ),
         Convention(
             "keras-rs (sum / N)",
             {"scale": 1.0},
             pairwise_logistic_per_item_definition,
             formula=r"\frac1N \sum_{y_i > y_j} \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
-            symbols={"loss": Symbol(r"\mathcal L = \frac1N \sum_{j,i} t_{ji}")},
+            symbols={
+                "loss": Symbol(
+                    r"\mathcal L = \frac1N \sum_{j,i} t_{ji}",
+                    live=r"\frac{«Σ terms»}{«len(scores)»}",
+                )
+            },
         ),
     ),
 )
@@ -240,7 +253,10 @@ PAIRWISE_HINGE = LossSpec(
             r"[«labels[c]» - «labels[r]»]_+ \cdot [«scores[r]» - «scores[c]» + «margin»]_+",
             signed=False,
         ),
-        "loss": Symbol(r"\mathcal L = \frac{\sum t_{ji}}{\sum w_{ji} + \varepsilon}"),
+        "loss": Symbol(
+            r"\mathcal L = \frac{\sum t_{ji}}{\sum w_{ji} + \varepsilon}",
+            live=r"\frac{«Σ terms»}{«gaps.sum()» + «eps»}",
+        ),
     },
     parameters=(
         Parameter("margin", 0.3, "m", 0.0, 2.0, 0.01),
@@ -272,7 +288,10 @@ MAX_VIOLATION = LossSpec(
             ("pair", "pair"),
             r"«scores[r]» - «scores[c]»",
         ),
-        "loss": Symbol(r"\mathcal L = \max\bigl(0, \max_{j,i} t_{ji}\bigr)"),
+        "loss": Symbol(
+            r"\mathcal L = \max\bigl(0, \max_{j,i} t_{ji}\bigr)",
+            live=r"\max\bigl(0, «max terms»\bigr)",
+        ),
     },
     reads={"scores": "scores", "labels": "labels"},
     terms="terms",

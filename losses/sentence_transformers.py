@@ -17,6 +17,10 @@ second sentences are further negatives (unless `extra_negatives` is False); labe
 `label_range` are brought to 0..1 where a loss wants that; both sentences of a positive pair are
 one class. Losses on in-batch negatives want a batch in which no sentence stands twice
 (``batch_sampler="no_duplicates"``). A cross-encoder trains with losses on pair scores alone.
+
+Several processes (``accelerate launch``, ``torchrun``) take the mean of their gradients. With
+``gather=True`` each compares with the batches of all, and the model moves as it would in one
+process on the joined batch; else it is the mean over batches that do not know of each other.
 """
 
 from __future__ import annotations
@@ -26,11 +30,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
+import torch.distributed as distributed
 from torch import Tensor, nn
 from torch.nn.functional import normalize, pad
 
 from losses import LOSSES, LossSpec, geometry
-from losses.modules import EXTRA, module_name
+from losses.gather import for_mean, gather_rows, gathered, processes
+from losses.modules import module_name
 
 # What a score for each pair and its label suffice for.
 FROM_SCORES = frozenset(
@@ -46,7 +52,8 @@ class Examples:
     `columns` has the vectors [N, D] of each text column (none for a cross-encoder), `outputs` all
     that the model gave for it. `scores` and `labels` [P] belong to the pairs, which are more than
     N where a row has several negatives; `first` and `second` [P] say which row of the columns
-    laid below each other a pair's sentences have.
+    laid below each other a pair's sentences have. `joined` is whether the batches of all
+    processes are one, `before` how many rows of it other processes have ahead of these.
     """
 
     columns: tuple[Tensor, ...]
@@ -59,6 +66,12 @@ class Examples:
     labelled: bool
     extra_negatives: bool = True
     label_range: tuple[float, float] = (0.0, 1.0)
+    joined: bool = False
+    before: int = 0
+
+    def some(self, pairs: Tensor) -> bool:
+        """Whether any pair is among these: of all processes, where they are joined."""
+        return bool(gathered(self.joined, pairs)[0].any())
 
     @property
     def embeddings(self) -> Tensor:
@@ -72,7 +85,7 @@ class Examples:
         rows, count = len(self.columns[0]), len(self.columns) * len(self.columns[0])
         numbers = torch.arange(count, device=self.labels.device)
         numbers[self.second[self.positive]] = self.first[self.positive] % rows
-        return numbers
+        return numbers + self.before * len(self.columns)  # no class of another process
 
     def read(self, what: str) -> Tensor | None:
         return _READ[what](self)
@@ -101,8 +114,9 @@ def _even(vectors: Tensor) -> Tensor:
 
 
 def _negatives(examples: Examples) -> Tensor | None:
-    others = examples.second[~examples.positive]
-    return examples.embeddings[others] if examples.extra_negatives and len(others) else None
+    if not examples.extra_negatives or not examples.some(~examples.positive):
+        return None
+    return examples.embeddings[examples.second[~examples.positive]]
 
 
 class TrainingLoss(nn.Module):
@@ -113,9 +127,9 @@ class TrainingLoss(nn.Module):
         threshold: a pair with this label or more is positive.
         label_range: the labels that count as 0 and as 1.
         extra_negatives: whether the other pairs' second sentences serve as negatives.
+        gather: whether the batches of all processes of torch.distributed are one.
         convention: the loss as another library defines it; see `LossSpec.conventions`.
-        **settings: the parameters of the loss, and `gather` where it has that, to compare with
-            the batches of all devices.
+        **settings: the parameters of the loss.
     """
 
     name: str
@@ -127,12 +141,13 @@ class TrainingLoss(nn.Module):
         threshold: float = 0.5,
         label_range: tuple[float, float] = (0.0, 1.0),
         extra_negatives: bool = True,
+        gather: bool = False,
         convention: str = "",
         **settings: object,
     ) -> None:
         super().__init__()
-        ours = LOSSES[self.name]
         self.model = model
+        ours = LOSSES[self.name]
         self.spec = ours.under(convention)
         self.function = ours.function
         if self.spec.definition is not ours.definition:  # another library's, fast if it can be
@@ -140,8 +155,9 @@ class TrainingLoss(nn.Module):
             self.function = fast or self.spec.definition
         self.convention = convention
         self.threshold, self.label_range = threshold, tuple(label_range)
-        self.extra_negatives = extra_negatives
+        self.extra_negatives, self.gather = extra_negatives, gather
         self.settings = self._settings(settings)
+        self._shared = False
 
     def _settings(self, chosen: Mapping[str, object]) -> dict[str, object]:
         named = inspect.signature(self.function).parameters
@@ -149,9 +165,8 @@ class TrainingLoss(nn.Module):
             p.name: p.default if self.convention else named[p.name].default
             for p in self.spec.parameters
         }
-        extra = [name for name in EXTRA if name in named]
         for name in chosen:
-            if name not in defaults and name not in extra:
+            if name not in defaults:
                 said = ", ".join(defaults) or "none"
                 raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has: {said}")
         return {**defaults, **chosen}
@@ -169,9 +184,32 @@ class TrainingLoss(nn.Module):
                 f"{type(self).__name__} learns from labels, and the data set has two columns of "
                 "text and no label; add a column of labels, or one of negatives"
             )
-        if "queries" in self.spec.reads.values() and not bool(examples.positive.any()):
+        if "queries" in self.spec.reads.values() and not examples.some(examples.positive):
             return 0 * examples.embeddings.sum()  # nothing to learn from in this batch
-        return self.function(**self.arguments(examples), **self.settings)
+        self._share_own_weights()
+        given = self.arguments(examples)
+        if self.gather:
+            given = {name: self._joined(name, value) for name, value in given.items()}
+        return self.function(**given, **self.settings)
+
+    def _joined(self, name: str, value: Tensor) -> Tensor:
+        what = self.spec.reads.get(name)
+        if what == "prototypes":  # the same in all processes
+            return value
+        if what == "level_scores":  # [L, P]: the pairs are its columns
+            return gather_rows(for_mean(value.T))[0].T
+        return gather_rows(for_mean(value))[0]
+
+    def _share_own_weights(self) -> None:
+        """What the loss learns itself: alike in all processes, as the model is, which the trainer
+        wraps for that. Their gradients are averaged as they arrive."""
+        if processes() == 1 or self._shared:
+            return
+        self._shared = True
+        for name, weight in self.named_parameters():
+            if not name.startswith("model."):
+                distributed.broadcast(weight.data, src=0)
+                weight.register_hook(_mean_of_processes)
 
     def arguments(self, examples: Examples) -> dict[str, Tensor]:
         """What the loss's function is called with, beside its parameters."""
@@ -218,6 +256,8 @@ class TrainingLoss(nn.Module):
             labelled=labelled,
             extra_negatives=self.extra_negatives,
             label_range=self.label_range,
+            joined=self.gather,
+            before=gather_rows(labels)[1].start // others if self.gather else 0,
         )
 
     def _cross_scores(self, columns: list, prompt: str | None, task: str | None) -> Tensor:
@@ -249,6 +289,7 @@ class TrainingLoss(nn.Module):
     def get_config_dict(self) -> dict[str, object]:
         """For the model card."""
         rules = {"threshold": self.threshold, "label_range": self.label_range}
+        rules |= {"gather": True} if self.gather else {}
         convention = {"convention": self.convention} if self.convention else {}
         return {**self.settings, **rules, **convention}
 
@@ -423,6 +464,12 @@ def _token_similarity(first: Mapping[str, Tensor], second: Mapping[str, Tensor])
     forth = _mean_of_tokens(to_second[:, :, None], here)[:, 0]
     back = _mean_of_tokens(to_first[:, :, None], there)[:, 0]
     return (forth + back) / 2
+
+
+def _mean_of_processes(gradient: Tensor) -> Tensor:
+    gradient = gradient.clone()
+    distributed.all_reduce(gradient)
+    return gradient / processes()
 
 
 def _at_least_single(tensor: Tensor) -> Tensor:

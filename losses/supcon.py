@@ -192,23 +192,37 @@ SUPCON = LossSpec(
             ("sentence", "sentence"),
             r"«similarities[r,c]» / «temperature»",
         ),
-        "itself": Symbol("i = k", ("sentence", "sentence")),
+        "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
         "candidates": Symbol(r"k \in A(i)", ("sentence", "sentence")),
         "positives": Symbol(
-            r"k \in P(i)", ("sentence", "sentence"), r"«classes[r]» = «classes[c]»"
+            r"k \in P(i)",
+            ("sentence", "sentence"),
+            r"«classes[r]» = «classes[c]»,\ «candidates[r,c]» = 1",
         ),
         "terms": Symbol(
             r"t_{ik} = s_{ik}\ \text{where}\ k \in A(i)",
             ("sentence", "sentence"),
             r"«similarities[r,c]» / «temperature»",
         ),
-        "partition": Symbol(r"Z_i = \log \sum_{k \in A(i)} e^{s_{ik}}", ("sentence",)),
+        "partition": Symbol(
+            r"Z_i = \log \sum_{k \in A(i)} e^{s_{ik}}",
+            ("sentence",),
+            r"\log\bigl(«Σ exp terms[r]»\bigr)",
+        ),
         "positive_count": Symbol("|P(i)|", ("sentence",)),
-        "attraction": Symbol(r"a_i = \frac{1}{|P(i)|} \sum_{p \in P(i)} s_{ip}", ("sentence",)),
+        "attraction": Symbol(
+            r"a_i = \frac{1}{|P(i)|} \sum_{p \in P(i)} s_{ip}",
+            ("sentence",),
+            r"\frac{«Σ logits[r] where positives[r]»}{«positive_count[r].clamp_min(1)»}",
+        ),
         "per_anchor": Symbol(
             r"\ell_i = Z_i - a_i", ("sentence",), r"«partition[r]» - «attraction[r]»"
         ),
-        "loss": Symbol(r"\mathcal L = \overline{\ell_i}\ \text{over}\ |P(i)| > 0"),
+        "loss": Symbol(
+            r"\mathcal L = \overline{\ell_i}\ \text{over}\ |P(i)| > 0",
+            live=r"\frac{«Σ per_anchor where positive_count»}"
+            r"{«(positive_count > 0).sum().clamp_min(1)»}",
+        ),
     },
     parameters=(temperature_parameter(0.1), Parameter("include_self", False)),
     reads={"embeddings": "embeddings", "classes": "classes"},
@@ -225,7 +239,17 @@ SUPCON = LossSpec(
             "SupContrast (anchors without a positive count as zeros)",
             {"temperature": 0.07},
             supcon_with_zeros_definition,
-            symbols={"loss": Symbol(r"\mathcal L = \frac1N \sum_i \ell_i")},
+            symbols={
+                "per_anchor": Symbol(
+                    r"\ell_i = Z_i - a_i\ \text{where}\ |P(i)| > 0",
+                    ("sentence",),
+                    r"\min\bigl(1, «positive_count[r]»\bigr)\,(«partition[r]» - «attraction[r]»)",
+                ),
+                "loss": Symbol(
+                    r"\mathcal L = \frac1N \sum_i \ell_i",
+                    live=r"\frac{«Σ per_anchor»}{«len(per_anchor)»}",
+                ),
+            },
             function=supcon_with_zeros,
         ),
     ),

@@ -9,10 +9,20 @@ import sys
 
 import pytest
 
+# Two tests at a time, each file by one process: much of a test of the page is waiting.
+PARALLEL = ["-n", "2", "--dist", "loadfile"]
+# The tests of the page wait long before they fail: where nothing works, a few will do.
+ENOUGH = "--maxfail=10"
+NO_BROWSER = """\
+No Chromium was found, and none could be installed: {reason}
+The tests of the page need one. Install it (Debian: apt-get install chromium; elsewhere:
+{python} -m playwright install chromium) and start again,
+or run the other tests alone: {python} -m pytest --ignore tests/browser"""
+
 
 def browser_present() -> bool:
     """Whether the browser tests will find a Chromium: the system's, or Playwright's own."""
-    if shutil.which("chromium") or shutil.which("google-chrome"):
+    if shutil.which("chromium") or shutil.which("chromium-browser"):
         return True
     from playwright.sync_api import sync_playwright
 
@@ -21,14 +31,17 @@ def browser_present() -> bool:
 
 
 def install_browser() -> None:
-    """Playwright's own Chromium where its download can be reached, Debian's package otherwise."""
+    """Playwright's own Chromium where its download can be reached, Debian's package otherwise.
+
+    Raises OSError or CalledProcessError where neither can be had.
+    """
     print("No Chromium yet: asking Playwright for its own.", flush=True)
     attempt = [sys.executable, "-m", "playwright", "install", "chromium"]
     fetched = subprocess.run(attempt, capture_output=True, text=True, check=False)
     if fetched.returncode == 0 and _try([sys.executable, "-m", "playwright", "install-deps"]):
         return
     print("Playwright's download cannot be reached; installing the system's package.", flush=True)
-    root = [] if os.geteuid() == 0 else ["sudo"]
+    root = [] if getattr(os, "geteuid", int)() == 0 else ["sudo"]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in (
         ["apt-get", "update"],
@@ -41,7 +54,17 @@ def _try(command: list[str]) -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-if __name__ == "__main__":
+def main(*arguments: str) -> int:
     if not browser_present():
-        install_browser()
-    sys.exit(pytest.main(["-ra", *sys.argv[1:]]))
+        try:
+            install_browser()
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(NO_BROWSER.format(reason=error, python=sys.executable), file=sys.stderr)
+            return 1
+    # Threads that wait for one another by spinning take the processor from whoever they wait for.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    return pytest.main(["-ra", *PARALLEL, ENOUGH, *arguments])
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import os
+import random
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(autouse=True)
+def _drawn_the_same_in_any_order() -> None:
+    """What a test draws does not depend on the tests before it."""
+    random.seed(0)
+    np.random.seed(0)
+    torch.manual_seed(0)
 
 
 @pytest.fixture(scope="session")

@@ -3,27 +3,19 @@
 // `colour` is a variable of the style sheet, and a quiet one is drawn but not read.
 (window.LossPrismParts ??= {}).chart = (options) => {
   "use strict";
-  const { key, logarithmic = false, band = null, low = null, high = null, height = 190, point = () => {}, choose = () => {} } = options;
+  const { key, logarithmic = false, band = null, low = null, high = null, height: usual = 190, point = () => {}, choose = () => {} } = options;
   const { h, say, worded, show } = LossPrism;
+  const { s, standalone } = LossPrism.drawing;
   const LEFT = 46, RIGHT = 10, TOP = 8, BOTTOM = 22, WIDE = 460;
-  const ROOM = 220; // for a name in the legend of a figure
+  const EXPORTED = [720, 320];
   const dashes = ["", "5 3", "1.5 3", "9 3 2 3"];
-
-  function s(tag, attributes = {}, ...children) {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) {
-      if (value !== null && value !== undefined && value !== "") element.setAttribute(name, value);
-    }
-    element.append(...children);
-    return element;
-  }
 
   const paths = s("g");
   const axes = s("g", { "font-size": 11, fill: "var(--lp-faint)" });
   const bandBox = s("rect", { fill: "var(--lp-floor)", opacity: 0.13, visibility: "hidden" });
   const cross = s("line", { stroke: "var(--lp-faint)", "stroke-dasharray": "2 2", visibility: "hidden" });
   const dots = s("g");
-  const svg = s("svg", { role: "img", tabindex: 0, width: WIDE, height, style: "font-family: inherit" }, bandBox, axes, paths, cross, dots);
+  const svg = s("svg", { role: "img", tabindex: 0, width: WIDE, height: usual, style: "font-family: inherit" }, bandBox, axes, paths, cross, dots);
   const legend = h("div.lp-chart-legend");
   const spoken = h("div.lp-spoken", { "aria-live": "polite" });
   const tableButton = worded("button.lp-quiet", "ui.as_table", { type: "button", "aria-pressed": "false", onclick: toggle });
@@ -35,7 +27,7 @@
   let span = [0, 1];
   let reach = [0, 1];
   let at = null; // the step that is read
-  let width = WIDE;
+  let [width, height] = [WIDE, usual];
 
   const warp = (v) => (logarithmic ? Math.log10(Math.max(v, 1e-12)) : v);
   const toX = (x) => LEFT + ((x - span[0]) / (span[1] - span[0] || 1)) * (width - LEFT - RIGHT);
@@ -101,6 +93,7 @@
       ...up.flatMap((v) => [
         s("line", { x1: LEFT, x2: width - RIGHT, y1: toY(v), y2: toY(v), stroke: "var(--lp-line)" }),
         s("text", { x: LEFT - 6, y: toY(v) + 4, "text-anchor": "end" }, show(v, 3))]),
+      s("text", { x: LEFT - 10, y: height - 6, "text-anchor": "end" }, say("finetune.axis.step")),
       ...across.map((v) => s("text", { x: Math.min(toX(v), width - 14), y: height - 6, "text-anchor": "middle" }, String(v))));
     bandBox.setAttribute("visibility", band ? "visible" : "hidden");
     if (!band) return;
@@ -147,17 +140,20 @@
     if (at !== null) {
       for (const [name, value] of Object.entries({ x1: toX(at), x2: toX(at), y1: TOP, y2: height - BOTTOM })) cross.setAttribute(name, value);
     }
-    const entries = told().map((one) => {
-      const i = at === null ? one.x.length - 1 : place(one, at);
-      if (i >= 0 && at !== null && Number.isFinite(one.y[i])) {
-        dots.append(s("circle", { cx: toX(one.x[i]), cy: toY(one.y[i]), r: 3, fill: `var(--lp-${one.colour})` }));
-      }
-      const dash = s("svg", { width: 22, height: 8, "aria-hidden": "true" },
-        s("line", { x1: 0, x2: 22, y1: 4, y2: 4, stroke: `var(--lp-${one.colour})`, "stroke-width": 2, "stroke-dasharray": dashes[one.dash ?? 0] }));
-      return h("span", {}, dash, ` ${one.name} `, h("b", {}, i >= 0 ? show(one.y[i], 4) : "—"));
-    });
-    legend.replaceChildren(...(at === null ? [] : [h("span.lp-chart-step", {}, say("finetune.at_step", { step: at }))]), ...entries);
+    for (const one of told()) {
+      const i = at === null ? -1 : place(one, at);
+      if (i >= 0 && Number.isFinite(one.y[i])) dots.append(s("circle", { cx: toX(one.x[i]), cy: toY(one.y[i]), r: 3, fill: `var(--lp-${one.colour})` }));
+    }
+    legend.replaceChildren(...(at === null ? [] : [h("span.lp-chart-step", {}, say("finetune.at_step", { step: at }))]),
+      ...entries().map(({ name, value, colour, dashes: dashed }) => h("span", {}, s("svg", { width: 22, height: 8, "aria-hidden": "true" },
+        s("line", { x1: 0, x2: 22, y1: 4, y2: 4, stroke: colour, "stroke-width": 2, "stroke-dasharray": dashed })), ` ${name} `, h("b", {}, value))));
   }
+
+  // Each series that is read, with its value at the step that is read, or its last.
+  const entries = () => told().map((one) => {
+    const i = at === null ? one.x.length - 1 : place(one, at);
+    return { name: one.name, value: i >= 0 ? show(one.y[i], 4) : "—", colour: `var(--lp-${one.colour})`, dashes: dashes[one.dash ?? 0] };
+  });
 
   function summarise() {
     const parts = told().filter((one) => one.x.length).map(({ name, x, y }) => say("finetune.chart_says", {
@@ -221,31 +217,17 @@
 
   // ---- Taking it away ----------------------------------------------------------------------
 
-  // The drawing on its own: the colours written out, the legend below it.
-  function standalone() {
-    const style = getComputedStyle(root());
-    const written = (text) => text.replace(/var\((--[\w-]+)\)/g, (all, name) => style.getPropertyValue(name).trim());
-    const copy = svg.cloneNode(true);
-    for (const name of ["tabindex", "style"]) copy.removeAttribute(name);
-    const beside = Math.max(1, Math.floor((width - LEFT) / ROOM));
-    const tall = height + 30 + 16 * Math.ceil(told().length / beside);
-    const names = told().map((one, i) => s("g", { transform: `translate(${LEFT + ROOM * (i % beside)} ${height + 12 + 16 * Math.floor(i / beside)})` },
-      s("line", { x1: 0, x2: 18, y1: -4, y2: -4, stroke: `var(--lp-${one.colour})`, "stroke-width": 2, "stroke-dasharray": dashes[one.dash ?? 0] }),
-      s("text", { x: 24, "font-size": 11, fill: "var(--lp-ink)" }, one.name)));
-    copy.append(...names, s("text", { x: LEFT, y: -8, "font-size": 13, "font-weight": 600, fill: "var(--lp-ink)" }, say(key)));
-    copy.prepend(s("rect", { x: 0, y: -26, width, height: tall, fill: "var(--lp-card)" }));
-    copy.setAttribute("viewBox", `0 -26 ${width} ${tall}`);
-    copy.setAttribute("height", tall);
-    copy.setAttribute("font-family", style.fontFamily);
-    copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-    for (const element of [copy, ...copy.querySelectorAll("*")]) {
-      for (const { name, value } of [...element.attributes]) {
-        if (value.includes("var(")) element.setAttribute(name, written(value));
-      }
-    }
-    return new XMLSerializer().serializeToString(copy);
+  // The drawing as a file, larger than on the page, the values last read beside the names.
+  function file({ losses, origin }) {
+    const here = [width, height];
+    [width, height] = EXPORTED;
+    draw();
+    const legend = entries().map(({ name, value, colour, dashes: dashed }) => ({ name: `${name} ${value}`, colour, dashes: dashed }));
+    const text = standalone({ drawn: svg, wide: width, tall: height, title: say(key), legend, caption: [...losses, origin] });
+    [width, height] = here;
+    draw();
+    return text;
   }
-  const root = () => element.closest(".lp") ?? document.body;
 
   new ResizeObserver(([{ contentRect }]) => {
     const next = Math.round(contentRect.width);
@@ -255,7 +237,7 @@
   return {
     element,
     key,
-    standalone,
+    file,
     // Draw these series over the steps from `from` to `to`.
     draw(next, from, to) {
       series = next;

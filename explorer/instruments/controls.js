@@ -70,6 +70,7 @@
   // ---- File --------------------------------------------------------------------------------
 
   let file = null;
+  let turns = 0;
   LossPrism.files.offered(chooser, drop, readFile);
 
   async function readFile(blob, options = {}) {
@@ -82,8 +83,10 @@
       columnBox.replaceChildren();
     }
     file = blob;
+    const turn = (turns += 1);
     channel.setBusy(true);
     const answer = await channel.work(server, "read_file", { name: blob.name, content: await LossPrism.files.encoded(blob), ...options });
+    if (turn !== turns) return; // another file, or other columns of it, were chosen meanwhile
     channel.setBusy(false);
     if (answer === undefined) return;
     if (answer?.columns) offer(answer, options);
@@ -183,7 +186,9 @@
     if (!members.length) continue;
     const box = h("optgroup", { label: say(`group.${group}`) });
     box.dataset.group = group;
-    box.append(...members.map(([name, spec]) => h("option", { value: name }, spec.title)));
+    box.append(...members.map(([name]) => h("option", {
+      value: name, "data-say": LossPrism.has(`loss.${name}.title`) ? `loss.${name}.title` : null,
+    }, LossPrism.titleOf(name))));
     lossChoice.append(box);
   }
   const convention = h("select", { id: "lp-convention", onchange: () => channel.choose(channel.scenario.loss, convention.value) });
@@ -236,8 +241,14 @@
     const box = parameters.querySelector("[data-parameter=scale]");
     scaleAdvice.hidden = !range || !box || channel.spec.group !== "pair_scores"; // it speaks of no other scale
     if (scaleAdvice.hidden) return;
-    const [low, high] = range.map((v) => show(v, 3));
-    scaleAdvice.textContent = say("ui.suggested_scale", { low, high, sigma: show(channel.batch.sigma, 3) });
+    const take = (value) => h("button.lp-crumb", {
+      type: "button", title: say("ui.take_scale"),
+      onclick: () => channel.set({ parameters: { ...channel.scenario.parameters, scale: Number(value) } }),
+    }, value);
+    const { maximum } = channel.form.parameters.find(({ name }) => name === "scale");
+    const ends = Object.fromEntries(range.map((value, i) => [`<${i}>`, take(show(Math.min(value, maximum), 3))]));
+    const said = say("ui.suggested_scale", { low: "<0>", high: "<1>", sigma: show(channel.batch.sigma, 3) });
+    scaleAdvice.replaceChildren(...said.split(/(<\d>)/).map((part) => ends[part] ?? part));
     box.closest(".lp-slider").append(scaleAdvice);
   }
 

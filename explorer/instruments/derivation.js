@@ -24,6 +24,8 @@
   function go(to) {
     const last = channel.picture.steps.length - 1;
     channel.goTo(Math.max(0, Math.min(last, to)));
+    // On a projector, walking brings derivation and matrix to the top of the screen.
+    if (document.body.classList.contains("lp-presenting")) root.closest("#lp-middle")?.scrollIntoView({ block: "start" });
   }
 
   root.addEventListener("keydown", (event) => {

@@ -3,20 +3,27 @@
   "use strict";
   const { h, say, worded, tex } = LossPrism;
 
-  // A number that slides and can be typed: range for the hand, box for the exact value.
-  function slider({ label, formula, low, high, step, logarithmic, initial, change, name }) {
+  // A number that slides and can be typed: range for the hand, box for the exact value. Its name
+  // is a `label`, or the words of a `key`, which follow the language. A `whole` number has no
+  // fraction.
+  function slider({ label, key, formula, low, high, step, whole, logarithmic, initial, change, name }) {
     const from = Math.max(low, logarithmic ? 1e-6 : low);
     const toTrack = (v) => (logarithmic ? Math.log(Math.max(v, from) / from) / Math.log(high / from) : (v - low) / (high - low));
     const ofTrack = (t) => (logarithmic ? from * (high / from) ** t : low + t * (high - low));
     const tidy = (v) => {
-      const exact = logarithmic ? Number(v.toPrecision(3)) : Math.round(v / step) * step;
-      return Number(Math.min(high, Math.max(low, exact)).toPrecision(6));
+      const short = logarithmic ? Number(v.toPrecision(whole ? 2 : 3)) : Math.round(v / step) * step;
+      const exact = whole ? Math.round(short) : short;
+      return Number(Math.min(high, Math.max(low, exact)).toPrecision(7));
     };
     let good = initial;
-    const track = h("input", { type: "range", min: 0, max: 1000, step: 1, "aria-label": label });
-    const box = h("input.lp-number", { type: "number", min: low, max: high, step: "any", "aria-label": label });
+    const track = h("input", { type: "range", min: 0, max: 1000, step: 1 });
+    const box = h("input.lp-number", { type: "number", min: low, max: high, step: "any" });
     if (name) track.dataset.parameter = name;
-    const put = (v) => { track.value = Math.round(1000 * toTrack(v)); fill(); };
+    const put = (v) => {
+      track.value = Math.round(1000 * toTrack(v));
+      fill();
+      for (const input of [track, box]) input.setAttribute("aria-label", key ? say(key) : label);
+    };
     const fill = () => track.style.setProperty("--lp-fill", `${track.value / 10}%`);
     const reset = h("button.lp-square", { type: "button", "data-title": "ui.reset" }, "↺");
     track.addEventListener("input", () => {
@@ -28,7 +35,7 @@
     });
     box.addEventListener("input", () => {
       const v = Number(box.value);
-      const fits = box.value.trim() !== "" && v >= low && v <= high;
+      const fits = box.value.trim() !== "" && v >= low && v <= high && (!whole || Number.isInteger(v));
       complain(fits);
       if (fits) { good = v; put(v); change(v); }
     });
@@ -43,10 +50,17 @@
     reset.addEventListener("click", () => { box.value = good = initial; put(initial); complain(true); change(initial); });
     const head = h("span.lp-name");
     if (formula) { const symbol = h("span"); tex(symbol, formula); head.append(symbol, " "); }
-    head.append(h("span", {}, label));
+    head.append(key ? worded("span", key) : h("span", {}, label));
+    put(initial);
     return {
       element: h("div.lp-slider", {}, h("div.lp-row", {}, head, box, reset), wrong, track),
-      set(v) { box.value = good = v; put(v); complain(true); },
+      set(v) {
+        good = v;
+        put(v);
+        // What is being typed stays as it is typed.
+        const typing = document.activeElement === box && (!wrong.hidden || Number(box.value) === v);
+        if (!typing) { box.value = v; complain(true); }
+      },
     };
   }
 

@@ -48,8 +48,7 @@
   function headline() {
     const { spec } = channel;
     const key = `loss.${channel.scenario.loss}.about`;
-    name.textContent = channel.scenario.convention
-      ? `${spec.title} · ${channel.scenario.convention}` : spec.title;
+    name.textContent = [LossPrism.titleOf(channel.scenario.loss), channel.scenario.convention].filter(Boolean).join(" · ");
     about.textContent = LossPrism.has(key) ? say(key) : spec.about;
     write();
   }

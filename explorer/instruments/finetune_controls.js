@@ -78,7 +78,7 @@
     const failed = wrong();
     const columns = h("div.lp-columns");
     LossPrism.files.offered(chooser, drop, (file) => handIn(entry, file));
-    files[entry] = { told, failed, columns };
+    files[entry] = { told, failed, columns, turns: 0 };
     return h("div.lp-panel", {}, chooser, drop, told, failed, columns);
   }
 
@@ -89,8 +89,10 @@
       return;
     }
     told.textContent = file.name;
+    const turn = (files[entry].turns += 1);
     const content = await LossPrism.files.encoded(file);
     const answer = await server.hand_in({ name: file.name, content, columns });
+    if (turn !== files[entry].turns) return; // another file, or other columns of it, were chosen meanwhile
     if (!answer || answer.error) { complain(failed, answer?.error ?? LossPrism.GONE); return; }
     complain(failed, answer.problem);
     if (!answer.problem) told.textContent = say("ui.file_read", answer);
@@ -148,7 +150,13 @@
 
   // ---- Encoder -----------------------------------------------------------------------------
 
-  const encoderChoice = h("select", { id: "lp-finetune-encoder", onchange: () => set({ encoder: named[encoderChoice.value] ?? encoderName.value.trim() }) },
+  // The rate that suits vectors from scratch would wreck a transformer: the other kind has its own.
+  function chooseEncoder() {
+    const encoder = named[encoderChoice.value] ?? encoderName.value.trim();
+    const sameKind = (encoder === facts.scratch) === (channel.plan.encoder === facts.scratch);
+    set({ encoder, ...(sameKind ? {} : { learning_rate: 0 }) });
+  }
+  const encoderChoice = h("select", { id: "lp-finetune-encoder", onchange: chooseEncoder },
     ["embedded", "scratch", "other"].map((name) => worded("option", `finetune.encoder.${name}`, { value: name })));
   const named = { embedded: facts.embedded, scratch: facts.scratch };
   const encoderName = h("input", { type: "text", id: "lp-finetune-encoder-name", spellcheck: false, onchange: () => set({ encoder: encoderName.value.trim() }) });
@@ -170,13 +178,14 @@
 
   function listLosses() {
     const reasons = channel.checked?.losses ?? {};
-    const option = ([name, spec]) => h("option", { value: name, selected: name === channel.plan.loss }, spec.title);
+    const option = ([name, spec]) => h("option", { value: name }, spec.title);
     const all = Object.entries(losses);
     const able = all.filter(([name]) => !reasons[name]);
     const unable = all.filter(([name]) => reasons[name]);
     const groups = [...new Set(able.map(([, spec]) => spec.group))];
-    lossChoice.replaceChildren(
-      ...groups.map((group) => h("optgroup", { label: say(`group.${group}`) }, able.filter(([, spec]) => spec.group === group).map(option))),
+    const grouped = () => groups.map((group) => h("optgroup", { label: say(`group.${group}`) }, able.filter(([, spec]) => spec.group === group).map(option)));
+    another.replaceChildren(h("option", { value: "" }, say("finetune.another")), ...grouped());
+    lossChoice.replaceChildren(...grouped(),
       ...(unable.length ? [h("optgroup", { label: say("finetune.unable") }, unable.map(option))] : []));
     lossChoice.value = channel.plan.loss;
     refusedBox.hidden = !unable.length;
@@ -224,51 +233,118 @@
 
   // ---- Start -------------------------------------------------------------------------------
 
-  const start = worded("button.lp-start", "finetune.start", { type: "button", id: "lp-finetune-start", onclick: begin });
+  const start = h("button.lp-start", { type: "button", id: "lp-finetune-start", onclick: begin });
   const startWrong = wrong();
-  const time = h("span");
-  const measure = worded("button.lp-quiet", "finetune.measure", { type: "button", id: "lp-finetune-estimate", onclick: estimate });
+  const time = h("p.lp-note", { id: "lp-finetune-time", role: "status" });
+  const summary = h("p.lp-note.lp-summary");
+
+  // The losses to be trained. The one in the controls above is the plan's; the others stand beside
+  // it, some before and some after.
+  let [before, after] = [[], []];
+  const formOf = ({ loss, convention, parameters }) => ({ loss, convention, parameters });
+  const chosen = () => [...before, formOf(channel.plan), ...after];
+  const forms = () => [...new Map(chosen().map((form) => [JSON.stringify(form), form])).values()];
+  const another = h("select", { id: "lp-finetune-another", "data-title": "finetune.another", onchange: () => put([...chosen(), { loss: another.value, convention: "", parameters: {} }]) });
+  const kept = h("ul.lp-kept");
+
+  // These losses are chosen now, and the one at a place (the last) is in the controls.
+  function put(all, at = all.length - 1) {
+    [before, after] = [all.slice(0, at), all.slice(at + 1)];
+    set(all[at]);
+  }
+
+  const nameOf = ({ loss, convention, parameters }) => [losses[loss]?.title ?? loss, convention, ...Object.entries(parameters).map((pair) => pair.join(" = "))].filter(Boolean).join(" · ");
+
+  function tellKept() {
+    const all = chosen();
+    another.value = "";
+    kept.setAttribute("aria-label", say("finetune.kept"));
+    kept.replaceChildren(...all.map((form, place) => {
+      const name = nameOf(form);
+      const here = place === before.length;
+      const leave = () => put(all.filter((_, other) => other !== place), here ? Math.max(place - 1, 0) : before.length - (place < before.length));
+      return h("li", {}, h("button.lp-kept-name", { type: "button", "aria-pressed": String(here), title: say("finetune.edit", { name }), onclick: () => put(all, place) }, name),
+        all.length > 1 ? h("button.lp-quiet", { type: "button", ariaLabel: say("finetune.unkeep", { name }), title: say("finetune.unkeep", { name }), onclick: leave }, "✕") : null);
+    }));
+  }
+
+  const perForm = () => Math.max(1, Math.min(10, Math.round(Number(seeds.value)) || 1));
+  seeds.addEventListener("input", () => tellTime());
 
   async function begin() {
-    const count = Math.max(1, Math.min(10, Math.round(Number(seeds.value)) || 1));
-    const plans = Array.from({ length: count }, (_, i) => ({ ...channel.plan, seed: channel.plan.seed + i }));
+    const plans = forms().flatMap((form) => Array.from({ length: perForm() }, (_, i) => ({ ...channel.plan, ...form, seed: channel.plan.seed + i })));
+    channel.cancel();
     start.disabled = true;
     await studio.start(plans);
     start.disabled = false;
   }
-  channel.on("problem", () => complain(startWrong, channel.notice));
 
-  // Two trial steps are measured when asked for; a run with the same settings tells without.
-  let measured = null;
+  function tellWrong() {
+    complain(startWrong, channel.notice ?? channel.checked?.error ?? channel.checked?.refused);
+  }
+  channel.on("problem", tellWrong);
+
+  // Once the plan has settled, two trial steps on the server tell how long it will take. Nothing is
+  // tried while a run trains.
+  const SETTLED_MS = 1200, LATER_MS = 3000;
+  const paces = new Map();
+  const speedKey = ({ steps, epochs, evaluations, seed, learning_rate, ...others }) => JSON.stringify(others);
+  let trying = "";
+  let settling = null;
+  const isBusy = () => channel.runs.some(studio.isLive);
+
+  function settle() {
+    clearTimeout(settling);
+    const { checked } = channel;
+    if (!checked || checked.error || checked.refused || paceNow() || isBusy()) return;
+    settling = setTimeout(estimate, SETTLED_MS);
+  }
+
   async function estimate() {
-    measure.disabled = true;
-    time.textContent = say("finetune.measuring");
-    const asked = { ...channel.plan };
-    const answer = await studio.ask("estimate", { plan: asked });
-    measure.disabled = false;
-    measured = answer && { ...answer, of: speedKey(asked) };
+    const key = speedKey(channel.plan);
+    if (trying || document.hidden || paceNow()) return;
+    trying = key;
+    tellTime();
+    const answer = await channel.work(server, "estimate", { plan: structuredClone(channel.plan) });
+    trying = "";
+    if (answer?.seconds_per_step) paces.set(key, answer);
+    if (key !== speedKey(channel.plan)) settle();
+    else if (answer?.error) complain(startWrong, answer.error);
+    else if (answer && !paceNow()) settling = setTimeout(settle, LATER_MS); // the server is busy
     tellTime();
   }
 
-  const speedKey = (plan) => [plan.encoder, plan.kind, plan.batch_size, plan.layers, plan.lora, plan.bf16].join("|");
+  const paceNow = () => paces.get(speedKey(channel.plan));
+
+  // What the button will do: which encoder, how many losses and seeds, how long.
   function tellTime() {
-    const key = speedKey(channel.plan);
-    const { steps } = channel.checked ?? {};
-    const known = channel.runs.find((run) => run.summary?.steps_per_second && speedKey(run.plan) === key);
-    const each = measured?.of === key ? measured.seconds_per_step : known && 1 / known.summary.steps_per_second;
+    const [many, each] = [forms().length, perForm()];
+    const count = many * each;
+    start.textContent = count > 1 ? say("finetune.start_many", { count }) : say("finetune.start");
+    const { plan, checked } = channel;
+    const { steps } = checked ?? {};
+    const pace = paceNow();
+    summary.textContent = [studio.encoderOf(plan),
+      many > 1 && each > 1 ? say("finetune.product", { losses: many, seeds: each, count }) : forms().map(nameOf).join(", "),
+      steps ? say("finetune.steps_of", { steps, batch: plan.batch_size }) : ""].filter(Boolean).join(" · ");
     if (!steps) { time.textContent = ""; return; }
-    time.textContent = each
-      ? say("finetune.takes", { steps, time: clock(steps * each) }) : say("finetune.steps_planned", { steps });
+    const seconds = pace && pace.seconds_to_load + steps * pace.seconds_per_step + (plan.evaluations + facts.more_evaluations) * pace.seconds_per_evaluation;
+    time.textContent = pace
+      ? say(count > 1 ? "finetune.takes_many" : "finetune.takes", { steps, count, time: clock(count * seconds) })
+      : trying ? say("finetune.measuring") : "";
+    const { minutes } = checked;
+    if (minutes) time.textContent += ` ${say("finetune.shared_time", { minutes })}`;
   }
   const clock = (seconds) => (seconds < 90 ? say("finetune.seconds", { count: Math.max(1, Math.round(seconds)) })
-    : say("finetune.minutes", { count: Math.round(seconds / 60) }));
+    : seconds < 5400 ? say("finetune.minutes", { count: Math.round(seconds / 60) })
+      : say("finetune.hours", { count: (seconds / 3600).toFixed(1) }));
 
   // ---- Together ----------------------------------------------------------------------------
 
   root.append(
     foldable("ui.data", sources.element, ...Object.values(panels), share.element, found, dataWrong),
     foldable("ui.encoder", labelled("finetune.encoder", encoderChoice), encoderField, encoderAbout, kinds.element, encoderWrong),
-    foldable("ui.loss", lossChoice, lossWrong, lossAbout, conventionField, parameters, refusedBox),
+    foldable("ui.loss", lossChoice, lossWrong, lossAbout, conventionField, parameters, worded("h3", "finetune.kept"), kept, another, refusedBox),
     h("details.lp-fold", {}, worded("summary", "finetune.how"),
       h("div.lp-pair-of-fields", {}, numberBox("epochs"), numberBox("steps", 1), numberBox("batch_size", 1), numberBox("learning_rate")), rateNote,
       labelled("finetune.schedule", schedule),
@@ -279,7 +355,7 @@
       augment.map((one) => one.element)),
     h("div.lp-start-box", {},
       h("div.lp-row", {}, start, h("label.lp-inline", {}, worded("span", "finetune.seeds"), seeds)),
-      startWrong, h("p.lp-note", {}, time, " ", measure)),
+      summary, startWrong, time),
   );
   LossPrism.reword(root);
 
@@ -311,6 +387,7 @@
     if (document.activeElement !== threshold) threshold.value = plan.threshold ?? "";
     for (const { kind, box } of augment) box.checked = plan.data.augment.includes(kind);
     complain(startWrong, null);
+    tellKept();
     tellTime();
   }
 
@@ -333,13 +410,22 @@
       rateNote.textContent = channel.plan.learning_rate ? "" : say("finetune.usual_rate", { rate: show(checked.rate) });
       listLosses();
     }
+    tellWrong();
     tellTime();
+    settle();
   }
 
-  channel.on("plan", fill);
+  channel.on("plan", () => { clearTimeout(settling); channel.cancel(); fill(); });
   channel.on("checked", tellChecked);
-  channel.on("runs", tellTime);
-  channel.on("language", () => { built = ""; fill(); tellChecked(); listLosses(); });
+  channel.on("runs", () => { tellTime(); settle(); });
+  document.addEventListener("visibilitychange", settle);
+  channel.on("language", () => { built = ""; fill(); tellChecked(); listLosses(); tellKept(); });
+  // What another button than these has put here is shown to have changed.
+  channel.on("taken", () => {
+    root.classList.remove("lp-taken");
+    void root.offsetWidth; // so that it begins anew
+    root.classList.add("lp-taken");
+  });
   listLosses();
   studio.begin();
 };

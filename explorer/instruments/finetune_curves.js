@@ -1,4 +1,4 @@
-// The curves of the runs that are shown: a colour for each run, a dash for each quantity.
+// The curves of the runs that are shown: a colour for each plan, a dash for each quantity.
 (window.LossPrismInstruments ??= {}).finetune_curves = (root, channel) => {
   "use strict";
   const { h, say, worded } = LossPrism;
@@ -38,6 +38,9 @@
     if (about.note) chart.element.append(worded("figcaption.lp-note", about.note));
     return { ...about, chart };
   });
+  // Values of two losses are not in one unit.
+  const apart = worded("figcaption.lp-note", "finetune.apart", { hidden: true });
+  charts[0].chart.element.append(apart);
   channel.charts = charts.map(({ chart }) => chart);
   const box = h("section", { hidden: true }, worded("h2", "finetune.curves"),
     h("div.lp-charts", {}, charts.filter((one) => !one.small).map((one) => one.chart.element)),
@@ -53,20 +56,46 @@
     box.hidden = !shown.some((trace) => trace.steps.length || trace.evaluations.length);
     if (box.hidden || (key === drawn && force !== true)) return;
     drawn = key;
-    const labels = studio.labels();
+    const groups = studio.groups();
+    apart.hidden = new Set(groups.map(({ plan: { loss, convention, parameters } }) => JSON.stringify([loss, convention, parameters]))).size < 2;
     const last = Math.max(...shown.map((trace) => trace.steps.at(-1) ?? 0), 1);
     for (const { chart, lines } of charts) {
-      const series = shown.flatMap((trace) => {
-        const place = channel.shown.indexOf(trace.about.id);
-        return lines.map(({ what, of, ...look }) => ({
-          ...look, ...of(trace), colour: studio.colour(place),
-          name: shown.length > 1 ? `${labels.get(trace.about.id)}${lines.filter((line) => !line.quiet).length > 1 ? ` · ${say(what)}` : ""}` : say(what),
-        }));
+      const series = groups.flatMap(({ names, colour, label }) => {
+        const traces = names.map((name) => studio.trace(name));
+        return lines.flatMap((line) => seriesOf(line, traces, { colour, name: nameOf(line, lines, label, shown.length) }, shown.length));
       });
       const empty = !series.some((one) => one.x.length);
       chart.element.hidden = empty;
       if (!empty) chart.draw(series, 0, last);
     }
+    channel.publish("figures"); // there may be others than before
+  }
+
+  function nameOf({ what }, lines, label, count) {
+    if (count === 1) return say(what);
+    return lines.filter((line) => !line.quiet).length > 1 ? `${label} · ${say(what)}` : label;
+  }
+
+  // One run has its own line; of several seeds each is faint, and their mean stands out.
+  function seriesOf({ of, quiet = false, faint = false, dash }, traces, look, count) {
+    const each = traces.map(of);
+    if (count === 1) return [{ ...look, ...each[0], quiet, faint, dash }];
+    if (quiet) return [];
+    if (each.length === 1) return [{ ...look, ...each[0], dash }];
+    return [...each.map((one) => ({ ...look, ...one, dash, quiet: true, faint: true })), { ...look, ...meanOf(each), dash }];
+  }
+
+  // At each step the mean over the runs that have come so far.
+  function meanOf(all) {
+    const sums = new Map();
+    for (const { x, y } of all) {
+      x.forEach((step, i) => {
+        const sum = sums.get(step) ?? [0, 0];
+        sums.set(step, [sum[0] + y[i], sum[1] + 1]);
+      });
+    }
+    const x = [...sums.keys()].sort((a, b) => a - b);
+    return { x, y: x.map((step) => sums.get(step)[0] / sums.get(step)[1]) };
   }
 
   channel.on("run", draw);

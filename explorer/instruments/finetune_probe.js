@@ -3,6 +3,7 @@
 (window.LossPrismInstruments ??= {}).finetune_probe = (root, channel) => {
   "use strict";
   const { h, say, worded, show } = LossPrism;
+  const { s, standalone } = LossPrism.drawing;
   const WIDE = 420, ROW = 46, LEFT = 64, PLAY_MS = 450;
   const scene = LossPrism.channel("probe");
   const whole = document.getElementById("lp-probe");
@@ -11,8 +12,7 @@
   const play = h("button.lp-square", { type: "button", "data-title": "finetune.play", id: "lp-finetune-play", onclick: toggle }, "▶");
   const live = worded("button.lp-button", "finetune.follow", { type: "button", onclick: () => channel.studio.look(null) });
   const where = h("output.lp-note");
-  const bands = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  bands.setAttribute("role", "img");
+  const bands = s("svg", { role: "img" });
   const which = h("select", { id: "lp-finetune-facet", onchange: () => scene.set({ view: { step: which.value === "" ? null : Number(which.value) } }) });
   const wrong = h("p.lp-problem", { hidden: true });
   root.append(
@@ -57,13 +57,6 @@
 
   // ---- The bands -----------------------------------------------------------------------------
 
-  function svg(tag, attributes, ...children) {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    element.append(...children);
-    return element;
-  }
-
   function ridge(counts, edges, base, least, largest, closed) {
     const most = Math.max(1, ...counts);
     const x = (v) => LEFT + ((v - least) / (largest - least || 1)) * (WIDE - LEFT - 8);
@@ -96,18 +89,23 @@
       const shade = LossPrism.css(table, 90 + (130 * band) / Math.max(1, counts.length - 1));
       const old = first.histogram?.counts[band];
       return [
-        svg("line", { x1: LEFT, x2: WIDE - 8, y1: base, y2: base, stroke: "var(--lp-line)" }),
-        svg("path", { d: ridge(row, edges, base, least, largest, true), fill: shade, opacity: 0.85 }),
-        ...(old ? [svg("path", { d: ridge(old, first.histogram.edges, base, least, largest, false), fill: "none", stroke: "var(--lp-faint)", "stroke-dasharray": "2 2" })] : []),
-        svg("text", { x: LEFT - 8, y: base - 4, "text-anchor": "end" }, ranges?.[band] ? name(ranges[band]) : String(band + 1)),
+        s("line", { x1: LEFT, x2: WIDE - 8, y1: base, y2: base, stroke: "var(--lp-line)" }),
+        s("path", { d: ridge(row, edges, base, least, largest, true), fill: shade, opacity: 0.85 }),
+        ...(old ? [s("path", { d: ridge(old, first.histogram.edges, base, least, largest, false), fill: "none", stroke: "var(--lp-faint)", "stroke-dasharray": "2 2" })] : []),
+        s("text", { x: LEFT - 8, y: base - 4, "text-anchor": "end" }, ranges?.[band] ? name(ranges[band]) : String(band + 1)),
       ];
     });
-    const ends = [least, (least + largest) / 2, largest].map((v, i) => svg("text", {
+    const ends = [least, (least + largest) / 2, largest].map((v, i) => s("text", {
       x: [LEFT, (LEFT + WIDE - 8) / 2, WIDE - 8][i], y: height - 6, "text-anchor": ["start", "middle", "end"][i],
     }, show(Number(v.toFixed(6)), 2)));
     bands.replaceChildren(...rows, ...ends);
     bands.setAttribute("aria-label", say("finetune.bands_says", { step: record.step, count: counts.length }));
   }
+
+  const bandsFile = ({ losses, origin }) => {
+    const [, , wide, tall] = bands.getAttribute("viewBox").split(" ").map(Number);
+    return standalone({ drawn: bands, wide, tall, title: say("finetune.bands"), caption: [...losses, origin, say("finetune.bands_about")] });
+  };
 
   // ---- The matrix ------------------------------------------------------------------------------
 
@@ -158,7 +156,21 @@
     looked = key;
     drawBands(record, all[0]);
     scene.ask();
+    channel.publish("figures");
   }
+
+  // The matrix as the server draws it, with the words of the page on where it comes from.
+  async function matrixFile({ origin }) {
+    const answer = await channel.studio.ask("figure", {
+      run: channel.shown[0], step: steps()[placeNow()].step, scenario: scene.scenario,
+      language: LossPrism.language(), dark: LossPrism.isDark(), origin,
+    });
+    return answer?.text;
+  }
+
+  (channel.stills ??= []).push(
+    { key: "finetune.bands", element: whole, file: bandsFile, step: () => steps()[placeNow()].step },
+    { key: "finetune.matrix", element: whole, file: matrixFile, step: () => steps()[placeNow()].step });
 
   channel.on("run", draw);
   channel.on("at", draw);

@@ -2,8 +2,10 @@
 // looked at, how far it is, its buttons, and what it has gained.
 (window.LossPrismInstruments ??= {}).finetune_run = (root, channel) => {
   "use strict";
-  const { h, say, worded, show, losses } = LossPrism;
+  const { h, say, worded, show, losses, tex } = LossPrism;
   const facts = window.LossPrismData.finetune;
+  const GLIDE_MS = 100;
+  const LEAST_APART = 0.001; // less is not worth a figure
   const GAINS = ["spearman", "pearson", "accuracy", "auc"];
 
   const problem = h("div.lp-problem", { role: "alert", hidden: true });
@@ -14,20 +16,38 @@
     type: "button", id: "lp-finetune-quick",
     onclick: async () => {
       quick.disabled = true;
-      const { first } = facts;
+      const { data, ...first } = facts.first;
       const practice = LossPrism.language() === "zh" ? facts.practice.at(-1) : facts.practice[0];
-      await channel.studio.start([{ ...first, ...facts.quick, data: { ...first.data, source: "practice", practice } }]);
+      channel.studio.takeOver({ ...first, ...facts.quick, data: { ...data, ...channel.plan.data, held_out_share: data.held_out_share, augment: data.augment, source: "practice", practice } });
+      await channel.studio.start([structuredClone(channel.plan)]);
       quick.disabled = false;
     },
   });
+  // What the plan on the left would learn from: a pair of the highest label, of the middle, of the least.
+  const sample = h("tbody");
+  const lesson = h("div", { hidden: true }, worded("h2", "finetune.sample"),
+    h("table.lp-sample", {}, h("thead", {}, h("tr", {}, worded("th", "ui.label", { scope: "col" }), worded("th", "ui.pair", { scope: "col" }))), sample),
+    worded("p.lp-note", "finetune.sample_about"));
   const invitation = h("section.lp-invitation", { hidden: true },
-    worded("h1", "page.finetune"), worded("p.lp-about", "finetune.invitation"),
-    h("div.lp-row.lp-wrap", {}, quick, worded("span.lp-note", "finetune.quick_about")));
+    worded("h1", "finetune.title"), worded("p.lp-about", "finetune.invitation"),
+    h("div.lp-row.lp-wrap", {}, quick, worded("span.lp-note", "finetune.quick_about")),
+    lesson, h("ol.lp-story", {}, ["learn", "watch", "judge"].map((part) => h("li", {}, worded("b", `finetune.story.${part}`), worded("span", `finetune.story.${part}_about`)))),
+    facts.shared ? worded("p.lp-note", "finetune.shared_machine") : null);
+
+  function tellSample() {
+    const rows = channel.checked?.sample ?? [];
+    lesson.hidden = !rows.length;
+    sample.replaceChildren(...rows.map(([one, other, label]) => h("tr", {}, h("th", { scope: "row" }, show(label, 3)), h("td", {}, h("div", {}, one), h("div", {}, other)))));
+  }
+  channel.on("checked", tellSample);
 
   // ---- The run -----------------------------------------------------------------------------
 
   const name = h("h1");
   const about = h("p.lp-about");
+  const formula = h("div.lp-headline");
+  const beside = h("section.lp-verdict", { hidden: true });
+  const remarks = h("ul.lp-remarks", { "aria-live": "polite" });
   const state = h("strong.lp-state");
   const left = h("span.lp-note");
   const bar = h("progress", { max: 1, value: 0 });
@@ -35,15 +55,16 @@
     "button.lp-button", `finetune.${what}`,
     { type: "button", id: `lp-finetune-${what}`, onclick: () => act(what) },
   )]));
+  const reuse = worded("button.lp-button", "finetune.reuse", { type: "button", id: "lp-finetune-reuse", onclick: () => channel.studio.reuse(channel.studio.trace().about.plan) });
   const failed = h("div.lp-problem", { role: "alert", hidden: true });
   const alarm = h("div.lp-alarm", { role: "status", hidden: true });
   const gains = h("div.lp-gains");
   const figures = Object.fromEntries(["loss", "gradient_norm", "learning_rate", "speed"].map((key) => [key, h("strong")]));
   const strip = h("div.lp-strip-of-figures", {},
     Object.entries(figures).map(([key, value]) => h("div.lp-figure", {}, worded("span", `finetune.figure.${key}`), value)), gains);
-  const run = h("section", { hidden: true },
-    h("div.lp-head", {}, h("div", {}, name, about), h("div.lp-row", {}, Object.values(buttons))),
-    h("div.lp-progress", {}, state, bar, left), failed, alarm, strip);
+  const run = h("section", { hidden: true }, beside,
+    h("div.lp-head", {}, h("div", {}, name, about), formula),
+    h("div.lp-progress", {}, state, bar, left, h("div.lp-row", {}, reuse, Object.values(buttons))), failed, alarm, strip, remarks);
   root.append(problem, invitation, run);
   LossPrism.reword(root);
 
@@ -63,16 +84,6 @@
   const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
   const titleOf = (plan) => losses[plan.loss]?.title ?? plan.loss;
 
-  function encoderOf({ encoder, kind, dimension }) {
-    const known = { [facts.scratch]: say("finetune.encoder.scratch"), [facts.embedded]: "all-MiniLM-L6-v2" };
-    return `${known[encoder] ?? encoder}${encoder === facts.scratch ? ` (${dimension})` : ""} · ${say(`finetune.kind.${kind}`)}`;
-  }
-
-  function dataOf({ data }) {
-    const name = { example: data.example, hub: data.hub }[data.source] ?? data.name;
-    return LossPrism.has(`example.${name}.title`) ? say(`example.${name}.title`) : name;
-  }
-
   function draw() {
     const trace = channel.studio?.trace();
     invitation.hidden = channel.shown.length > 0;
@@ -81,15 +92,15 @@
     const { about: told } = trace;
     const { plan, state: now, step, steps } = told;
     name.textContent = titleOf(plan);
-    about.textContent = [encoderOf(plan), dataOf(plan), say("finetune.batch_of", { count: plan.batch_size }), say("finetune.seed_is", { seed: plan.seed })].join(" · ");
-    state.textContent = now === "queued" && told.queue_position ? say("finetune.queue", { count: told.queue_position }) : say(`finetune.state.${now}`);
+    about.textContent = [channel.studio.encoderOf(plan), channel.studio.dataOf(plan), say("finetune.batch_of", { count: plan.batch_size }), say("finetune.seed_is", { seed: plan.seed })].join(" · ");
+    state.textContent = now === "queued" && told.queue_position ? say("finetune.queue", { count: told.queue_position })
+      : say(told.loading ? `finetune.loading.${told.loading.part}` : `finetune.state.${now}`);
     state.dataset.state = now;
-    bar.value = steps ? step / steps : 0;
     bar.hidden = !steps;
     bar.setAttribute("aria-label", say("finetune.progress"));
-    const counted = steps ? say("finetune.step_of", { step, steps }) : "";
-    const remaining = told.seconds_left !== null && now === "training" ? say("finetune.left", { time: clock(told.seconds_left) }) : clock(told.seconds);
-    left.textContent = [counted, remaining].filter(Boolean).join(" · ");
+    heard(told);
+    write(plan);
+    compare();
     buttons.pause.hidden = !["loading", "training"].includes(now);
     buttons.resume.hidden = !["paused", "stopped", "failed", "interrupted"].includes(now);
     buttons.stop.hidden = !["queued", "loading", "training", "paused"].includes(now);
@@ -100,17 +111,95 @@
     figures.loss.textContent = show(trace.smooth.at(-1), 4);
     figures.gradient_norm.textContent = show(trace.norm.at(-1), 3);
     figures.learning_rate.textContent = show(trace.rate.at(-1), 2);
-    figures.speed.textContent = pace ? `${show(pace, 3)}/s` : "—";
+    figures.speed.textContent = pace ? show(pace, 3) : "—";
     warnOfCollapse(trace);
     drawGains(trace, told.summary);
   }
+
+  // Between two steps, which may take a second each, the bar goes on at the pace of the last ones,
+  // up to where the next step would bring it; and while it loads, the clock goes on.
+  let [last, since] = [null, 0];
+  let gliding = null;
+  function heard(told) {
+    const isNew = last?.id !== told.id || last.step !== told.step || last.state !== told.state || last.loading?.part !== told.loading?.part;
+    if (isNew) [last, since] = [told, performance.now()];
+    glide();
+    const moves = told.loading || (told.state === "training" && told.seconds_left !== null);
+    if (moves && !gliding) gliding = setInterval(glide, GLIDE_MS);
+    if (!moves) { clearInterval(gliding); gliding = null; }
+  }
+
+  function glide() {
+    const { state: now, step, steps, loading, seconds_left: remaining } = last;
+    const seconds = loading ? loading.seconds + (performance.now() - since) / 1000 : last.seconds;
+    const training = now === "training" && remaining !== null && step < steps;
+    const gone = training ? Math.min((performance.now() - since) / 1000, remaining / (steps - step)) : 0;
+    bar.value = steps ? (step + (training ? (gone * (steps - step)) / remaining : 0)) / steps : 0;
+    const told = training ? say("finetune.left", { time: clock(remaining - gone) }) : now === "queued" ? "" : clock(seconds);
+    left.textContent = [steps ? say("finetune.step_of", { step, steps }) : "", told].filter(Boolean).join(" · ");
+  }
+
+  function write({ loss, convention, parameters }) {
+    const form = losses[loss]?.conventions[convention];
+    const key = JSON.stringify([loss, convention, parameters, LossPrism.language()]);
+    if (formula.dataset.formula === key) return;
+    formula.dataset.formula = key;
+    const chosen = form?.parameters.map(({ name: one, default: usual }) => form.variants[`${one}=${parameters[one] ?? usual}`]).find(Boolean);
+    if (form) tex(formula, `\\mathcal L = ${chosen ?? form.formula}`, true);
+    else formula.replaceChildren();
+  }
+
+  // Of several runs: how they came out, how many have ended, and which of them is looked at below.
+  let compared = "";
+  function compare() {
+    const all = channel.shown.map((one) => channel.studio.trace(one)?.about).filter(Boolean);
+    beside.hidden = all.length < 2;
+    const ended = all.filter((one) => !channel.studio.isLive(one)).length;
+    const groups = channel.studio.groups();
+    const key = JSON.stringify([channel.shown, ended, groups.map(({ label }) => label), channel.verdict, LossPrism.language()]);
+    if (beside.hidden || key === compared) return;
+    compared = key;
+    const tabs = groups.flatMap(({ names, colour, label }) => names.map((one) => ({ one, colour, label: names.length > 1 ? `${titleOf(planOf(one))} · ${say("finetune.seed_is", { seed: planOf(one).seed })}` : label })));
+    beside.replaceChildren(
+      h("h1", {}, [...new Set(groups.map(({ plan }) => titleOf(plan)))].join(" · ")),
+      h("ul.lp-remarks", {}, (channel.verdict ?? []).map((sentence) => h("li", {}, sentence))),
+      h("p.lp-note", {}, say("finetune.beside", { count: all.length, ended })),
+      h("div.lp-row.lp-wrap", { role: "group", "aria-label": say("finetune.looked_at") }, tabs.map(({ one, colour, label }) => h("button.lp-button.lp-looked", {
+        type: "button", "aria-pressed": String(one === channel.shown[0]), style: `border-bottom-color: var(--lp-${colour})`,
+        onclick: () => channel.studio.first(one),
+      }, label))));
+  }
+  const planOf = (one) => channel.studio.trace(one).about.plan;
+  channel.on("verdict", compare);
+
+  // The server says what is striking about the run: anew at each evaluation and at the end.
+  let [remarked, said, gain, asking] = ["", [], null, false];
+  async function remark() {
+    const trace = channel.studio?.trace();
+    const id = trace?.about?.id;
+    const key = `${id}:${trace?.evaluations.length}:${Boolean(trace?.about?.summary)}`;
+    if (!id || asking || key === remarked) return;
+    asking = true;
+    const answer = await channel.studio.server.remark({ run: id });
+    asking = false;
+    if (id !== channel.shown[0]) { remark(); return; }
+    remarked = key;
+    ({ gain, remarks: said } = answer?.error || !answer ? { gain: null, remarks: [] } : answer);
+    if (gain) {
+      (channel.gains ??= new Map()).set(id, gain);
+      channel.publish("gain");
+    }
+    tellRemarks();
+    draw();
+  }
+  const tellRemarks = () => remarks.replaceChildren(...said.map(({ key, values }) => h("li", {}, say(`remark.${key}`, values))));
 
   function warnOfCollapse({ about: { kind }, alarms, evaluations }) {
     const last = alarms.at(-1);
     alarm.hidden = !last || last.step !== evaluations.at(-1)?.step;
     if (alarm.hidden) return;
     alarm.textContent = say(last.collapse === null || kind === "cross" ? "finetune.alarm" : "finetune.alarm_at", {
-      apart: show(last.high - last.low, 2), since: last.since, loss: show(last.loss, 4), collapse: show(last.collapse, 4),
+      apart: show(Math.max(last.high - last.low, LEAST_APART), 2), since: last.since, loss: show(last.loss, 4), collapse: show(last.collapse, 4),
     });
   }
 
@@ -128,13 +217,16 @@
         h("b", { style: `left:${at(Math.min(old, now))};width:${share(Math.abs(now - old))};background:var(--lp-${now < old ? "bad" : "floor"})` }),
         h("i.lp-old", { style: `left:${at(old)}` }), h("i.lp-now", { style: `left:${at(now)}` }));
       return h("div.lp-figure.lp-gain-box", {}, h("span", {}, say(summary ? "finetune.held_out_of" : "finetune.held_out_so_far", { what: say(`finetune.${key}`) })),
-        h("div.lp-row", {}, h("small", {}, show(before[key], 3)), h("small", {}, "→"), h("strong", {}, show(now, 3))), ruler);
+        h("div.lp-row", {}, h("small", {}, show(before[key], 3)), h("small", {}, "→"), h("strong", {}, show(now, 3))), ruler,
+        key === "spearman" && summary && gain ? h("small", {}, say("finetune.interval", { low: signed(gain.low), high: signed(gain.high) })) : null);
     }));
   }
 
-  channel.on("shown", draw);
-  channel.on("run", draw);
-  channel.on("language", draw);
+  const signed = (v) => (v < 0 ? "−" : "+") + Math.abs(v).toFixed(2);
+
+  channel.on("shown", () => { [remarked, gain, said] = ["", null, []]; tellRemarks(); draw(); remark(); });
+  channel.on("run", () => { draw(); remark(); });
+  channel.on("language", () => { draw(); tellRemarks(); });
   channel.on("problem", () => {
     problem.hidden = !channel.problem;
     if (channel.problem) problem.textContent = say(channel.problem.key, channel.problem.values);

@@ -1,7 +1,7 @@
 // What can be taken away from a run: the model, the log, the script that repeats it, its figures.
 (window.LossPrismInstruments ??= {}).finetune_takeaway = (root, channel) => {
   "use strict";
-  const { h, say, worded } = LossPrism;
+  const { h, say, worded, has, show, losses } = LossPrism;
   const { download, rasterised } = LossPrism.files;
   const code = h("pre.lp-code", { hidden: true, tabIndex: 0 });
   const copy = worded("button.lp-button", "ui.copy", { type: "button", hidden: true, onclick: () => navigator.clipboard.writeText(code.textContent) });
@@ -12,7 +12,7 @@
   const box = h("section", { hidden: true }, worded("h2", "ui.take_away"),
     line("finetune.take.model", model),
     line("finetune.take.run", button("finetune.take.json", () => save("json")), button("finetune.take.csv", () => save("csv"))),
-    line("finetune.take.script", button("finetune.take.read", read), button("finetune.take.py", () => save("script"), "lp-finetune-script"), button("finetune.take.kit", () => fetchFile("kit"))),
+    line("finetune.take.script", button("finetune.take.kit", () => fetchFile("kit"), "lp-finetune-kit"), button("finetune.take.read", read), button("finetune.take.py", () => save("script"), "lp-finetune-script"), worded("span.lp-note", "finetune.take.script_about")),
     line("finetune.take.figure", which, button("take.svg", () => figure(1)), button("take.png2", () => figure(2)), button("take.png4", () => figure(4))),
     h("div.lp-code-box", {}, copy, code));
   root.append(box);
@@ -40,20 +40,48 @@
     if (answer) h("a", { href: `gradio_api/file=${answer.path}`, download: answer.name }).click();
   }
 
+  // Where a figure comes from: the losses with their parameters and seeds, the encoder, the data, the
+  // step. The probe batch is that of the first run alone.
+  function captionOf({ step = null }) {
+    const { about } = channel.studio.trace();
+    const shown = step ? [{ plan: about.plan, names: [about.id] }] : channel.studio.groups();
+    const seeds = (names) => say("finetune.seed_is", { seed: names.map((name) => channel.studio.trace(name).about.plan.seed).join(", ") });
+    const { pairs } = about.summary ?? {};
+    const data = channel.studio.dataOf(about.plan);
+    const origin = [channel.studio.encoderOf(about.plan), pairs ? say("finetune.data_is", { data, ...pairs }) : data,
+      say("finetune.batch_of", { count: about.plan.batch_size }), step ? seeds([about.id]) : "", say("finetune.at_step", { step: step ? step() : about.step })];
+    return {
+      losses: shown.map(({ plan, names }) => [lossOf(plan), step ? "" : seeds(names)].filter(Boolean).join(" · ")),
+      origin: origin.filter(Boolean).join(" · "),
+    };
+  }
+
+  function lossOf({ loss, convention, parameters }) {
+    const spec = losses[loss];
+    const told = spec?.conventions[convention]?.parameters.map(({ name, default: usual }) => {
+      const value = parameters[name] ?? usual;
+      return `${has(`parameter.${name}`) ? say(`parameter.${name}`) : name} = ${typeof value === "number" ? show(value) : value}`;
+    }) ?? [];
+    return [spec?.title ?? loss, convention, ...told].filter(Boolean).join(" · ");
+  }
+
   async function figure(ratio) {
-    const chart = channel.charts.find(({ key }) => key === which.value);
-    const svg = chart.standalone();
-    const name = `lossprism-${channel.shown[0]}-${chart.key.split(".").at(-1)}`;
+    const chosen = figures().find(({ key }) => key === which.value);
+    const svg = await chosen.file(captionOf(chosen));
+    if (!svg) return;
+    const name = `lossprism-${channel.shown[0]}-${chosen.key.split(".").at(-1)}`;
     if (ratio === 1) download(`${name}.svg`, new Blob([svg], { type: "image/svg+xml" }));
     else download(`${name}@${ratio}x.png`, await rasterised(svg, ratio));
   }
+
+  const figures = () => [...channel.charts, ...channel.stills].filter(({ element }) => !element.hidden);
 
   function draw() {
     const trace = channel.studio?.trace();
     box.hidden = !trace?.about;
     if (box.hidden) return;
     model.disabled = !trace.about.summary;
-    const drawn = channel.charts.filter(({ element }) => !element.hidden);
+    const drawn = figures();
     const key = drawn.map((chart) => chart.key).join() + LossPrism.language();
     if (which.dataset.key === key) return;
     which.dataset.key = key;
@@ -62,6 +90,7 @@
     if (drawn.some((chart) => chart.key === chosen)) which.value = chosen;
   }
   channel.on("run", draw);
+  channel.on("figures", draw);
   channel.on("shown", () => { code.hidden = copy.hidden = true; draw(); });
   channel.on("language", draw);
 };

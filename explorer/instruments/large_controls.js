@@ -1,62 +1,12 @@
 // The sidebar of the Large batch page: where the pairs come from, the loss, its parameters.
 (window.LossPrismInstruments ??= {}).large_controls = (root, channel) => {
   "use strict";
-  const { h, say, worded, show, tex } = LossPrism;
-  const { labelled, section } = LossPrism.fields;
+  const { h, say, worded } = LossPrism;
+  const { slider, parameterField, labelled, section, foldable } = LossPrism.fields;
   const given = window.LossPrismData.large;
   const KINDS = ["random", "file", "explore"];
   const PIECE = 2 ** 21; // bytes of a file that travel at a time
   const grouped = (n) => n.toLocaleString(LossPrism.language());
-
-  // ---- Pieces ------------------------------------------------------------------------------
-
-  // A number that slides and can be typed. What does not fit is named, and stays until it does.
-  function slider({ key, symbol, low, high, step, logarithmic, change, name }) {
-    const from = logarithmic ? Math.max(low, 1e-6) : low;
-    const toTrack = (v) => (logarithmic ? Math.log(Math.max(v, from) / from) / Math.log(high / from) : (v - low) / (high - low));
-    const ofTrack = (t) => {
-      const v = logarithmic ? from * (high / from) ** t : low + t * (high - low);
-      const tidy = step >= 1 ? Math.round(logarithmic ? Number(v.toPrecision(2)) : v) : logarithmic ? Number(v.toPrecision(3)) : Math.round(v / step) * step;
-      return Number(Math.min(high, Math.max(low, tidy)).toPrecision(7));
-    };
-    const track = h("input", { type: "range", min: 0, max: 1000, step: 1 });
-    const box = h("input.lp-number", { type: "number", min: low, max: high, step: "any" });
-    track.dataset.parameter = name;
-    const wrong = h("p.lp-wrong", { hidden: true });
-    const words = worded("span", key);
-    const formula = h("span");
-    if (symbol) tex(formula, symbol);
-    const put = (v) => {
-      track.value = Math.round(1000 * toTrack(v));
-      track.style.setProperty("--lp-fill", `${track.value / 10}%`);
-      for (const input of [track, box]) input.setAttribute("aria-label", say(key));
-    };
-    const complain = (fits) => {
-      box.classList.toggle("lp-bad", !fits);
-      wrong.hidden = fits;
-      wrong.textContent = fits ? "" : say("ui.accepted", { low, high });
-    };
-    track.addEventListener("input", () => {
-      const v = ofTrack(track.value / 1000);
-      box.value = v;
-      put(v);
-      complain(true);
-      change(v);
-    });
-    box.addEventListener("input", () => {
-      const v = Number(box.value);
-      const fits = box.value.trim() !== "" && v >= low && v <= high && (step < 1 || Number.isInteger(v));
-      complain(fits);
-      if (fits) { put(v); change(v); }
-    });
-    return {
-      element: h("div.lp-slider", {}, h("div.lp-row", {}, h("span.lp-name", {}, formula, symbol ? " " : "", words), box), wrong, track),
-      set(v) {
-        if (document.activeElement !== box) { box.value = v; complain(true); }
-        put(v);
-      },
-    };
-  }
 
   // ---- Random ------------------------------------------------------------------------------
 
@@ -64,11 +14,12 @@
     source: { kind: "random", random: { ...given.first, ...channel.asked.source.random, [name]: value } },
   });
   const numbers = {};
-  const STEPS = { pairs: 1, dimension: 1, grades: 1, seed: 1 };
+  const WHOLE = ["pairs", "dimension", "grades", "seed"];
   for (const [name, [low, most]] of Object.entries(given.random)) {
     numbers[name] = slider({
-      key: `random.${name}`, low, high: name === "seed" ? 999 : most, step: STEPS[name] ?? 0.01,
-      logarithmic: name === "pairs", name: `random-${name}`, change: (v) => setRandom(name, v),
+      key: `random.${name}`, low, high: name === "seed" ? 999 : most, whole: WHOLE.includes(name),
+      step: WHOLE.includes(name) ? 1 : 0.01, logarithmic: name === "pairs", name: `random-${name}`,
+      initial: given.first[name], change: (v) => setRandom(name, v),
     });
   }
   const kinds = h("select", { id: "lp-large-labels", onchange: () => setRandom("labels", kinds.value) },
@@ -192,10 +143,9 @@
   // ---- Loss --------------------------------------------------------------------------------
 
   const lossChoice = h("select", { id: "lp-large-loss", "data-title": "ui.loss", onchange: () => channel.change({ loss: lossChoice.value, parameters: {} }) });
-  const FAMILIES = ["split", "streamed", "in_batch"];
-  const family = ({ most, vectors }) => (vectors ? "in_batch" : most > 100_000 ? "split" : "streamed");
-  for (const name of FAMILIES) {
-    const members = Object.entries(given.losses).filter(([, loss]) => family(loss) === name);
+  for (const name of ["split", "smooth", "streamed", "in_batch"]) {
+    const members = Object.entries(given.losses).filter(([, { family }]) => family === name);
+    if (!members.length) continue;
     const box = h("optgroup", {}, members.map(([id]) => h("option", { value: id }, LossPrism.losses[id].title)));
     box.dataset.group = name;
     lossChoice.append(box);
@@ -209,22 +159,15 @@
     if (built === loss + LossPrism.language()) return;
     built = loss + LossPrism.language();
     const set = (name, value) => channel.change({ parameters: { ...channel.asked.parameters, [name]: value } });
-    controls = Object.fromEntries((given.losses[loss]?.parameters ?? []).map((p) => {
-      const change = (v) => set(p.name, v);
-      if (p.kind !== "choice") {
-        return [p.name, slider({ key: `parameter.${p.name}`, symbol: p.symbol, low: p.minimum, high: p.maximum, step: p.step, logarithmic: p.logarithmic, change, name: p.name })];
-      }
-      const select = h("select", { onchange: () => change(select.value) },
-        p.choices.map((choice) => worded("option", `choice.${choice}`, { value: choice })));
-      return [p.name, { element: labelled(`parameter.${p.name}`, select), set: (v) => { select.value = v; } }];
-    }));
+    controls = Object.fromEntries((given.losses[loss]?.parameters ?? [])
+      .map((parameter) => [parameter.name, parameterField(parameter, parameter.default, (v) => set(parameter.name, v))]));
     parameters.replaceChildren(...Object.values(controls).map((control) => control.element));
   }
 
   root.append(
-    section("large.loss", lossChoice, lossNote, parameters),
-    // Folded where the screen is small, so that the map is in sight.
-    h("details.lp-fold", { open: window.innerWidth > 760 }, worded("summary", "large.data"), h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), Object.values(panels)),
+    section("large.loss", lossChoice, lossNote, parameters, h("details.lp-not-here", {}, worded("summary", "large.not_here"),
+      ["hierarchical_cosent", "multitask_cosent", "max_violation", "single", "others"].map((why) => worded("p.lp-note", `large.not_here.${why}`)))),
+    foldable("large.data", h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), Object.values(panels)),
   );
   LossPrism.reword(root);
 
@@ -233,14 +176,15 @@
     const spec = given.losses[loss];
     buildParameters();
     lossChoice.value = loss;
-    lossNote.textContent = spec ? say(`large.family.${family(spec)}`, { most: grouped(spec.most) }) : "";
+    lossNote.textContent = spec ? say(`large.family.${spec.family}`, { most: grouped(spec.most) }) : "";
+    if (spec?.wanted === "angles") lossNote.textContent += ` ${say("large.angle_note", { drawn: grouped(spec.most_drawn) })}`;
     for (const p of spec?.parameters ?? []) controls[p.name].set(chosen[p.name] ?? p.default);
     if (source.kind === "random") {
       for (const [name, control] of Object.entries(numbers)) control.set(source.random[name]);
       kinds.value = source.random.labels;
       numbers.grades.element.hidden = source.random.labels !== "graded";
     }
-    numbers.dimension.element.hidden = !spec?.vectors;
+    numbers.dimension.element.hidden = spec?.wanted === "cosines";
     if (source.encoder) encoder.value = source.encoder;
     if (source.link) link.value = source.link;
     describe();

@@ -59,7 +59,7 @@
   let size = { width: 0, height: 0 };
   // The part of the matrix in view, in cells.
   let seen = { shape: "", top: 0, left: 0, rows: 1, columns: 1 };
-  let vectors = {};
+  let numbers = null;
   const offscreen = document.createElement("canvas");
   const hatching = document.createElement("canvas");
 
@@ -70,9 +70,8 @@
       gradient: floats(shown.gradient),
       weight: floats(shown.weight),
       mask: shown.mask ? bytes(shown.mask) : null,
-      others: Object.fromEntries(Object.entries(shown.others).map(([k, v]) => [k, floats(v)])),
     };
-    vectors = {};
+    numbers = LossPrism.live(shown);
     facet = available(channel.scenario.view.facet) ? channel.scenario.view.facet : "value";
     const shape = `${shown.rows}×${shown.columns}`;
     if (shape !== seen.shape) seen = { shape, top: 0, left: 0, rows: shown.rows, columns: shown.columns };
@@ -109,6 +108,12 @@
       return;
     }
     const told = [formula, h("strong", {}, show(step.value, 6))];
+    if (shown.live) {
+      const put = h("div.lp-live.lp-put");
+      tex(put, `${substituted(0, 0)} = ${texNumber(step.value).replace(/^\((.*)\)$/, "$1")}`, true);
+      wire(put);
+      told.splice(1, 0, put);
+    }
     if (chosen === steps.length - 1) {
       told.push(h("div.lp-marks", {}, LossPrism.scale(figures)));
       for (const landmark of ["collapse", "floor"]) {
@@ -125,11 +130,6 @@
   }
 
   const available = (name) => name === "value" || Boolean(arrays[name]);
-
-  function vector(name) {
-    if (!(name in vectors)) vectors[name] = floats(channel.picture.vectors[name]);
-    return vectors[name];
-  }
 
   // ---- Drawing -----------------------------------------------------------------------------
 
@@ -231,7 +231,8 @@
   function draw() {
     if (!shown || isNumber() || isEmpty()) return;
     const { rows, columns } = seen;
-    const ratio = (window.devicePixelRatio || 1) * LossPrism.magnified(root);
+    const magnified = LossPrism.magnified(root);
+    const ratio = (window.devicePixelRatio || 1) * magnified;
     const frame = root.querySelector(".lp-frame").clientWidth;
     const narrow = frame < 480;
     root.classList.toggle("lp-narrow", narrow);
@@ -239,8 +240,10 @@
     const room = Math.max(160, frame - (fragments ? 246 : narrow ? 72 : 160));
     const wide = Math.min(room, 560);
     // A vector is a strip; a matrix is square in the cell, as far as the room goes.
-    const cell = Math.min(wide / columns, 560 / rows, rows === 1 ? 40 : 64);
-    const tall = rows === 1 ? 40 : Math.max(48, Math.min(560, cell * rows));
+    // The card with the formula below it stays on the screen, also on a projector's.
+    const tallest = Math.max(280, Math.min(560, window.innerHeight / magnified - 260));
+    const cell = Math.min(wide / columns, tallest / rows, rows === 1 ? 40 : 64);
+    const tall = rows === 1 ? 40 : Math.max(48, Math.min(tallest, cell * rows));
     const across = rows === 1 ? wide : Math.max(48, Math.min(wide, cell * columns));
     size = { width: Math.round(across), height: Math.round(tall) };
     const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
@@ -284,6 +287,7 @@
     box.dataset.key = key;
     const upright = box === rowTicks;
     box.style[upright ? "height" : "width"] = `${length}px`;
+    box.classList.toggle("lp-worded", fragments);
     if (!axis.name || (upright && shown.rows === 1)) { box.replaceChildren(); return; }
     const cell = length / count;
     const every = Math.ceil((upright ? 13 : 22) / cell);
@@ -293,7 +297,7 @@
       const number = channel.nameOf(axis.name, item, pair);
       const sentence = axis.sentences[from + i] >= 0
         ? channel.batch.sentences[axis.sentences[from + i]] : channel.batch?.first[pair] ?? "";
-      const words = fragments && sentence ? `${clip(sentence, 14)} ` : "";
+      const words = fragments && sentence ? [h("i", {}, clip(sentence, 24)), " "] : "";
       const mark = h("span", { title: sentence }, words, h("b", {}, number));
       mark.style[upright ? "top" : "left"] = `${(i + 0.5) * cell}px`;
       marks.push(mark);
@@ -355,61 +359,22 @@
     return row < 0 || column < 0 ? null : [row, column];
   }
 
-  function cellUnder(event) {
-    const box = canvas.getBoundingClientRect();
-    const row = seen.top + Math.floor(((event.clientY - box.top) / box.height) * seen.rows);
-    const column = seen.left + Math.floor(((event.clientX - box.left) / box.width) * seen.columns);
-    const inside = row >= 0 && column >= 0 && row < shown.rows && column < shown.columns;
-    return inside ? [row, column] : null;
-  }
-
   function pairsOf(row, column) {
     const found = [shown.row_axis.pairs[row], shown.column_axis.pairs[column]];
     return [...new Set(found.filter((pair) => pair >= 0))];
   }
 
-  canvas.addEventListener("mousemove", (event) => {
-    if (drag && drawLasso(event)) return;
-    const cell = shown && cellUnder(event);
-    if (cell) channel.point(pairsOf(...cell), itemsAt(...cell));
-    else channel.point();
+  // A click pins; a drag chooses the part to look at; the wheel goes nearer or back.
+  const grid = LossPrism.grid({
+    canvas, lasso,
+    view: () => (shown ? seen : null),
+    hover: (cell) => (cell ? channel.point(pairsOf(...cell), itemsAt(...cell)) : channel.point()),
+    pick: (cell) => pin(itemsAt(...cell)),
+    choose: zoom,
   });
-  canvas.addEventListener("mouseleave", () => channel.point());
-  // A click pins; a drag chooses the part to look at; the wheel goes nearer or back (with Ctrl,
-  // or once the matrix has the focus, so that the page can still be scrolled past it).
-  let drag = null;
-  canvas.addEventListener("mousedown", (event) => {
-    if (shown && event.button === 0) drag = { event, from: cellUnder(event) };
-  });
-  window.addEventListener("mouseup", (event) => {
-    if (!drag) return;
-    const { from } = drag;
-    const far = !lasso.hidden;
-    drag = null;
-    lasso.hidden = true;
-    const to = cellUnder(event);
-    if (far && from && to) {
-      const [top, left] = [Math.min(from[0], to[0]), Math.min(from[1], to[1])];
-      zoom({ top, left, rows: Math.abs(from[0] - to[0]) + 1, columns: Math.abs(from[1] - to[1]) + 1 });
-    } else if (!far && event.target === canvas && to) pin(itemsAt(...to));
-  });
-
-  function drawLasso(event) {
-    const [dx, dy] = [event.clientX - drag.event.clientX, event.clientY - drag.event.clientY];
-    if (lasso.hidden && Math.hypot(dx, dy) < 6) return false;
-    const box = canvas.getBoundingClientRect();
-    const size = LossPrism.magnified(root);
-    lasso.hidden = false;
-    lasso.style.left = `${(Math.min(event.clientX, drag.event.clientX) - box.left) / size}px`;
-    lasso.style.top = `${(Math.min(event.clientY, drag.event.clientY) - box.top) / size}px`;
-    lasso.style.width = `${Math.abs(dx) / size}px`;
-    lasso.style.height = `${Math.abs(dy) / size}px`;
-    return true;
-  }
 
   canvas.addEventListener("wheel", (event) => {
-    const meant = event.ctrlKey || event.metaKey || document.activeElement === canvas;
-    const at = shown && meant && cellUnder(event);
+    const at = grid.meant(event) && grid.under(event);
     if (!at) return;
     event.preventDefault();
     const factor = event.deltaY > 0 ? 1.25 : 0.8;
@@ -454,8 +419,7 @@
     table.replaceChildren(h("table", {}, h("caption", {}, canvas.getAttribute("aria-label") ?? ""), h("thead", {}, head), h("tbody", {}, body)));
   }
   canvas.addEventListener("keydown", (event) => {
-    const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-    if (!shown || !(event.key in moves)) {
+    if (!shown || !grid.isArrow(event)) {
       if (event.key === "Enter" && channel.pointed.cell) pin(channel.pointed.cell);
       // Esc goes back one thing at a time; what is left of it leaves the presentation.
       const closer = seen.rows < shown?.rows || seen.columns < shown?.columns;
@@ -468,9 +432,7 @@
     }
     event.preventDefault();
     const from = (channel.pointed.cell && placeOf(channel.pointed.cell)) || [0, -1];
-    const [down, right] = moves[event.key];
-    const row = Math.max(0, Math.min(shown.rows - 1, from[0] + down));
-    const column = Math.max(0, Math.min(shown.columns - 1, from[1] + right));
+    const [row, column] = grid.step(event, from, shown.rows, shown.columns);
     follow(row, column);
     channel.point(pairsOf(row, column), itemsAt(row, column));
     announce(row, column);
@@ -572,34 +534,18 @@
     return scores;
   }
 
-  // «name[r]» and «name[r,c]» replaced by the numbers of this cell, parameters by theirs; each
-  // says where it came from.
-  function substituted(live, row, column, index) {
-    const [rowItem, columnItem] = itemsAt(row, column);
-    const strip = shown.rows === 1;
-    return live.replace(/«([^»]+)»/g, (all, reference) => {
-      const [name, where] = reference.replace("]", "").split("[");
-      const at = { undefined: "parameter", "r,c": "cell", r: strip ? "column" : "row", c: "column" }[where];
-      const value = {
-        parameter: () => channel.picture.parameters[name],
-        cell: () => arrays.others[name]?.[index],
-        row: () => vector(name)?.[rowItem],
-        column: () => vector(name)?.[columnItem],
-      }[at]();
-      return `\\htmlData{of=${name},at=${at}}{${texNumber(value)}}`;
-    });
-  }
-
   // A number in the formula lights up what it came from, and leads there.
-  function wire(formula, [row, column]) {
-    const cell = itemsAt(row, column);
-    for (const part of formula.querySelectorAll("[data-of]")) {
-      const { of, at } = part.dataset;
+  function wire(formula, row, column) {
+    const cell = row === undefined ? null : itemsAt(row, column);
+    for (const part of formula.querySelectorAll("[data-at]")) {
+      const { of = "", at, pair: own = "-1", more } = part.dataset;
       const axis = { row: shown.row_axis, column: shown.column_axis }[at];
       const place = at === "row" ? row : column;
-      const pair = axis?.pairs[place] ?? -1;
+      const pair = Number(own) >= 0 ? Number(own) : axis?.pairs[place] ?? -1;
       const pairs = at === "cell" ? pairsOf(row, column) : pair >= 0 ? [pair] : [];
-      part.title = axis?.name ? `${of} · ${say(`axis.one.${axis.name}`)} ${channel.nameOf(axis.name, axis.items[place], pair)}` : of;
+      const name = axis?.name ? `${say(`axis.one.${axis.name}`)} ${channel.nameOf(axis.name, axis.items[place], axis.pairs[place] ?? -1)}` : "";
+      const whose = Number(own) >= 0 ? `${say("axis.one.pair")} ${channel.numberOf(pair)}` : name;
+      part.title = more ? say("ui.live_rest", { count: more }) : [of, whose].filter(Boolean).join(" · ");
       part.setAttribute("role", "button");
       part.setAttribute("aria-label", `${part.title}: ${part.textContent}`);
       part.tabIndex = 0;
@@ -617,6 +563,12 @@
     formula.querySelector(".katex-html")?.removeAttribute("aria-hidden");
     formula.querySelector(".katex-mathml")?.setAttribute("aria-hidden", "true");
   }
+
+  // The names of the row and the column, for formulas that compare them.
+  const nameAt = (axis, place) => channel.nameOf(axis.name, axis.items[place], axis.pairs[place] ?? -1);
+  const substituted = (row, column) => numbers(row, column, {
+    r: () => nameAt(shown.row_axis, row), c: () => nameAt(shown.column_axis, column),
+  });
 
   // The card stays with the cell last pointed at, so that its formula can be reached.
   let lastCell = null;
@@ -640,15 +592,18 @@
     const value = arrays.value[index];
     const absent = arrays.mask && !arrays.mask[index];
     const formula = h("div.lp-live");
+    const live = shown.live && substituted(row, column);
     if (shown.boolean) {
-      formula.textContent = say(value ? "ui.takes_part" : "ui.takes_no_part");
+      if (live) tex(formula, `${live}\\,?`);
     } else {
-      const live = shown.live ? `${substituted(shown.live, row, column, index)} = ` : "";
-      tex(formula, live + texNumber(value).replace(/^\((.*)\)$/, "$1"));
-      wire(formula, at);
+      // What takes no part has a number in the formula, and no part of it in the cell.
+      const becomes = absent ? "\\;\\to\\;" : " = ";
+      tex(formula, (live ? live + becomes : "") + texNumber(value).replace(/^\((.*)\)$/, "$1"));
     }
+    wire(formula, row, column);
     const facts = [];
-    if (absent && !shown.boolean) facts.push(h("span.lp-absent", {}, say("ui.takes_no_part")));
+    if (shown.boolean) facts.push(h(value ? "span" : "span.lp-absent", {}, say(value ? "ui.takes_part" : "ui.takes_no_part")));
+    else if (absent) facts.push(h("span.lp-absent", {}, say("ui.takes_no_part")));
     if (arrays.weight && !absent) facts.push(h("span", {}, say("ui.weight_is", { share: percent(arrays.weight[index]) })));
     if (arrays.gradient) facts.push(h("span", {}, say("ui.gradient_is", { value: show(arrays.gradient[index]) })));
     card.replaceChildren(

@@ -72,11 +72,13 @@
     Array.from(body.children).forEach((line, i) => { line.firstChild.textContent = i + 1; });
   }
 
-  // Typed rows are sent once the typing pauses; what does not fit yet stays and is named.
-  let pause = null;
-  body.addEventListener("input", () => { clearTimeout(pause); pause = setTimeout(commit, 350); });
+  // Typed rows are sent once the typing pauses, or at once when the table is left; what does not
+  // fit yet stays and is named.
+  body.addEventListener("input", () => { clearTimeout(channel.typing); channel.typing = setTimeout(commit, 350); });
+  body.addEventListener("focusout", ({ relatedTarget }) => { if (channel.typing && !body.contains(relatedTarget)) commit(); });
   function commit() {
-    clearTimeout(pause);
+    clearTimeout(channel.typing);
+    channel.typing = null;
     channel.setRows(rows());
   }
 

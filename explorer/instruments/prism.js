@@ -347,6 +347,7 @@
       this.answered = 0;
       this.awaited = new Set();
       this.waiting = false;
+      this.tables = new WeakMap();
       this.remembered = 0;
       this.visits = 0;
     }
@@ -464,7 +465,11 @@
       const late = setTimeout(() => this.setBusy(this.awaited.has(turn)), 250);
       // After an error the batch is told anew, and with it what was left out.
       const known = this.problem ? "" : this.batch?.key ?? "";
-      const answer = await this.work(this.server, "explore", { scenario: this.scenario, known });
+      let answer = await this.question(known);
+      if (answer?.send_rows) {
+        this.tables = new WeakMap();
+        answer = await this.question(known);
+      }
       clearTimeout(late);
       this.awaited.delete(turn);
       if (turn > this.answered) {
@@ -473,6 +478,18 @@
       }
       if (this.flying === 0) this.setBusy(false);
       if (this.waiting) this.ask();
+    }
+
+    // Rows travel once; then they go by the name that the server gave them. Changed rows are
+    // another array.
+    async question(known) {
+      const { scenario } = this;
+      const { data } = scenario;
+      const rows = this.tables.get(data.rows);
+      const asked = rows ? { scenario: { ...scenario, data: { ...data, rows: [] } }, rows } : { scenario };
+      const answer = await this.work(this.server, "explore", { ...asked, known });
+      if (answer?.rows) this.tables.set(data.rows, answer.rows);
+      return answer;
     }
 
     // Wait no longer for what is under way.
@@ -552,11 +569,13 @@
         const write = this.place && this.place !== place ? "pushState" : "replaceState";
         this.place = place;
         history[write]({ ...history.state, lossprism: kept }, "", this.link ? `#${this.link}` : location.pathname + location.search);
+        this.linking = null;
       }, 400);
     }
 
     forget() {
       clearTimeout(this.linking);
+      this.linking = null;
       this.remembered += 1;
     }
 
@@ -577,6 +596,9 @@
     goTo(step) { this.set({ view: { step } }, { announce: false }); }
   }
 
+  // What a loss is called; one of the user's own has no other name than its own.
+  const titleOf = (loss) => (has(`loss.${loss}.title`) ? say(`loss.${loss}.title`) : losses[loss].title);
+
   // Scenes of their own: that of the Explore page, and the probe batch of a training run.
   const SCENES = new Set(["main", "probe"]);
   function channel(name = "main") {
@@ -592,13 +614,16 @@
 
   window.LossPrism = {
     catalogues, losses, examples, defaults, limits, pages,
-    stored, store, walkable, say, has, speak, reword, worded, language: () => language,
+    titleOf, stored, store, walkable, say, has, speak, reword, worded, language: () => language,
     show, percent, tex, texNumber, read, bytes, floats, h, clip,
     get table() { return window.LossPrismParts.table; },
+    get live() { return window.LossPrismParts.live; },
     get scale() { return window.LossPrismParts.scale; },
+    get drawing() { return window.LossPrismParts.drawing(); },
     get chart() { return window.LossPrismParts.chart; },
     get fields() { return window.LossPrismParts.fields(); },
     get files() { return window.LossPrismParts.files(); },
+    get grid() { return window.LossPrismParts.grid; },
     GONE, palette, colours, css, word, hatch, isDark, setTheme, magnified, channel,
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");

@@ -2,18 +2,20 @@
 // are, those that are shown, and what their logs have told so far.
 (window.LossPrismParts ??= {}).studio = (channel, server) => {
   "use strict";
-  const { GONE, stored, store, say, losses } = LossPrism;
-  const { first } = window.LossPrismData.finetune;
+  const { GONE, stored, store, say, has, losses } = LossPrism;
+  const facts = window.LossPrismData.finetune;
+  const { first } = facts;
   const LIVE = new Set(["queued", "loading", "training", "paused", "saving"]);
   const LIVE_MS = 200, LIST_MS = 1500;
-  const SMOOTH = 0.9;
-  const MOST_SHOWN = 6;
+  const SMOOTH = 0.8;
+  const MOST_SHOWN = 24;
   const MOST_KNOWN = 200;
 
   channel.told = ["plan", "checked", "runs", "shown", "run", "at", "problem"];
   channel.plan = draft();
   channel.runs = [];
   channel.shown = []; // names of runs: the first is looked at, the others are laid over it
+  let order = []; // the same names as they came, so that each keeps its colour whichever is first
   channel.at = null; // the recorded step that is looked at; null follows the run
   channel.checked = null;
   const traces = new Map();
@@ -42,8 +44,8 @@
   let due = null;
   function check() {
     clearTimeout(due);
+    const turn = (checking += 1);
     due = setTimeout(async () => {
-      const turn = (checking += 1);
       const answer = await server.check({ plan: channel.plan });
       if (turn !== checking) return;
       channel.checked = answer ?? { error: GONE };
@@ -56,8 +58,23 @@
     Object.assign(channel.plan, others);
     if (data) channel.plan.data = { ...channel.plan.data, ...data };
     store("finetune", JSON.stringify(channel.plan));
+    channel.warn(null);
     channel.publish("plan");
     check();
+  }
+
+  // The settings of a run, to be tried with a change. Its data too, where the page can name them.
+  function reuse({ data, own_loss: own, ...plan }) {
+    const source = facts.practice.includes(data.name) ? { source: "practice", practice: data.name }
+      : ["example", "hub"].includes(data.source) ? { source: data.source, example: data.example, hub: data.hub, split: data.split } : {};
+    const { held_out_share: share, augment } = data;
+    takeOver({ ...plan, data: { ...source, held_out_share: share, augment } });
+  }
+
+  // A whole plan from elsewhere on the page comes into the controls, and is seen to.
+  function takeOver(plan) {
+    setPlan(plan);
+    channel.publish("taken");
   }
 
   // ---- The logs ----------------------------------------------------------------------------
@@ -102,8 +119,13 @@
     if (ticking) return;
     ticking = true;
     clearTimeout(timer);
-    const wanted = channel.shown.filter((name) => !traces.get(name)?.done);
-    const list = Date.now() - listed > LIST_MS;
+    const began = Date.now();
+    const list = began - listed > LIST_MS;
+    // A run that waits for its turn has nothing new to tell each time.
+    const wanted = channel.shown.filter((name) => {
+      const trace = traces.get(name);
+      return !trace?.done && (list || trace?.about?.state !== "queued");
+    });
     if (wanted.length || list) {
       const offsets = Object.fromEntries(wanted.map((name) => [name, traces.get(name)?.offset ?? 0]));
       const answer = await server.watch({ offsets, list, known: known() });
@@ -112,7 +134,7 @@
     }
     ticking = false;
     const live = !channel.problem && channel.shown.some((name) => !traces.get(name)?.done);
-    timer = setTimeout(tick, live ? LIVE_MS : LIST_MS);
+    timer = setTimeout(tick, Math.max(0, (live ? LIVE_MS : LIST_MS) - (Date.now() - began)));
   }
 
   function take(answer, list) {
@@ -150,6 +172,7 @@
     if (names[0] !== channel.shown[0]) look(null);
     know(names);
     channel.shown = names;
+    order = [...order.filter((name) => names.includes(name)), ...names.filter((name) => !order.includes(name))];
     for (const name of traces.keys()) if (!names.includes(name)) traces.delete(name);
     const place = names.length ? `#${names.join(",")}` : "";
     history.replaceState(history.state, "", location.pathname + location.search + place);
@@ -191,25 +214,56 @@
 
   // ---- Names and colours of the runs that are shown -----------------------------------------
 
+  function encoderOf({ encoder, kind, dimension }) {
+    const known = { [facts.scratch]: say("finetune.encoder.scratch"), [facts.embedded]: "all-MiniLM-L6-v2" };
+    return `${known[encoder] ?? encoder}${encoder === facts.scratch ? ` (${dimension})` : ""} · ${say(`finetune.kind.${kind}`)}`;
+  }
+
+  function dataOf({ data }) {
+    const name = { example: data.example, hub: data.hub }[data.source] ?? data.name;
+    return has(`example.${name}.title`) ? say(`example.${name}.title`) : name;
+  }
+
   const COLOURS = ["accent", "up", "floor", "collapse", "down", "faint"];
 
-  // The loss, and whatever else tells the shown runs apart.
-  function labels() {
-    const plans = channel.shown.map((name) => [name, traces.get(name)?.about?.plan]).filter(([, plan]) => plan);
-    const differ = ["encoder", "kind", "parameters", "convention", "learning_rate", "batch_size", "seed"]
-      .filter((key) => new Set(plans.map(([, plan]) => JSON.stringify(plan[key]))).size > 1);
-    const told = (plan, key) => (key === "seed" ? say("finetune.seed_is", { seed: plan.seed })
-      : key === "parameters" ? Object.entries(plan.parameters).map((pair) => pair.join("=")).join(" ") : String(plan[key]));
-    return new Map(plans.map(([name, plan]) => [name,
-      [losses[plan.loss]?.title ?? plan.loss, ...differ.map((key) => told(plan, key))].filter(Boolean).join(" · ")]));
+  const told = (plan, key) => {
+    if (key === "seed") return say("finetune.seed_is", { seed: plan.seed });
+    if (key === "steps") return plan.steps ? say("finetune.steps_count", { steps: plan.steps }) : "";
+    if (key === "batch_size") return say("finetune.batch_of", { count: plan.batch_size });
+    const value = plan[key];
+    return value && typeof value === "object" ? Object.entries(value).map((pair) => pair.join("=")).join(" ") : String(value);
+  };
+
+  // The shown runs that differ in nothing but their seed, with a colour each and what tells them
+  // apart from the others: the loss, and whatever else differs.
+  function groups() {
+    const found = new Map();
+    for (const name of order) {
+      const plan = traces.get(name)?.about?.plan;
+      if (!plan) continue;
+      const key = JSON.stringify({ ...plan, seed: 0 });
+      if (!found.has(key)) found.set(key, { plan, names: [], colour: COLOURS[found.size % COLOURS.length] });
+      found.get(key).names.push(name);
+    }
+    const all = [...found.values()];
+    const differ = ["encoder", "kind", "parameters", "convention", "learning_rate", "batch_size", "steps", "epochs", "seed"]
+      .filter((key) => new Set(all.map(({ plan }) => JSON.stringify(plan[key]))).size > 1);
+    for (const group of all) {
+      const { plan, names } = group;
+      const parts = differ.filter((key) => key !== "seed" || names.length === 1).map((key) => told(plan, key));
+      if (names.length > 1) parts.push(say("finetune.mean_of", { count: names.length }));
+      group.label = [losses[plan.loss]?.title ?? plan.loss, ...parts].filter(Boolean).join(" · ");
+    }
+    return all;
   }
 
   channel.studio = {
-    ask, server, setPlan, check, show, look, start, repeat, steer, labels,
-    colour: (place) => COLOURS[place % COLOURS.length],
+    ask, server, setPlan, takeOver, reuse, check, show, look, start, repeat, steer, groups, encoderOf, dataOf,
     isLive: (about) => LIVE.has(about.state),
     // What the log of a shown run has told so far: the first one's if none is named.
     trace: (name = channel.shown[0]) => traces.get(name),
+    // Look at this run; the others stay laid over it.
+    first: (name) => show([name, ...channel.shown.filter((other) => other !== name)]),
     toggle(name) {
       const others = channel.shown.filter((other) => other !== name);
       show(others.length < channel.shown.length ? others : [...channel.shown, name].slice(-MOST_SHOWN));

@@ -16,7 +16,7 @@
   ];
   root.append(h("details.lp-table", {},
     worded("summary", "ui.take_away"),
-    line("take.matrix", ...pictures("matrix_svg"), button("take.csv", () => save("matrix_csv"))),
+    line("take.matrix", ...pictures("matrix_svg"), button("take.html", () => save("matrix_html")), button("take.csv", () => save("matrix_csv"))),
     line("take.bars", ...pictures("bars_svg"), button("take.csv", () => save("pairs_csv"))),
     line("take.tables", button("take.terms", () => save("terms_csv")), button("take.suspects", () => save("suspects_csv"))),
     line("take.code", button("take.ours", () => read("snippet")), button("take.twin", () => read("twin_snippet"))),
@@ -45,9 +45,11 @@
     download(answer.name.replace(/\.svg$/, `@${ratio}x.png`), png);
   }
 
+  let reading = "";
   async function read(what) {
+    reading = what;
     const answer = await ask(what);
-    if (!answer) return;
+    if (!answer || reading !== what) return;
     code.textContent = answer.text || say("take.no_twin");
     code.hidden = copy.hidden = false;
     copy.hidden = !answer.text;

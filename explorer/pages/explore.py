@@ -9,6 +9,8 @@ import functools
 import hashlib
 import json
 import tempfile
+import threading
+from collections import OrderedDict
 from pathlib import Path
 
 import gradio as gr
@@ -18,8 +20,10 @@ from explorer.explore import explore
 from explorer.export import matrix_csv, pairs_csv, snippet, suspects_csv, terms_csv, twin_snippet
 from explorer.figure import bars_figure, matrix_figure
 from explorer.instruments.base import Instrument
+from explorer.interactive import interactive_figure
 from explorer.lab.sweep import POINTS, sweep
 from explorer.locale import LANGUAGES, catalogue
+from explorer.pages.frame import framed
 from explorer.pages.serving import JOBS, served
 from explorer.pairs import MOST_PAIRS
 from explorer.picture import describe_batch, number, picture
@@ -41,26 +45,22 @@ MOST_REASONS = 10
 
 def build() -> None:
     """Lay the page out inside the current `gr.Blocks`."""
-    with gr.Row(elem_id="lp-page"):
-        with gr.Column(elem_id="lp-side", scale=0, min_width=320):
-            Instrument("header")
-            Instrument("controls", server_functions=SERVED)
-        with gr.Column(elem_id="lp-main"):
-            Instrument("figures", server_functions=[served("statistics", _statistics)])
-            Instrument("sweep", server_functions=[served("sweep", _sweep)])
-            with gr.Row(elem_id="lp-middle"):
-                with gr.Column(elem_id="lp-left"):
-                    Instrument("derivation")
-                with gr.Column(elem_id="lp-right"):
-                    Instrument("matrix")
-            with gr.Row(elem_id="lp-lower"):
-                with gr.Column():
-                    Instrument("bars")
-                with gr.Column():
-                    Instrument("terms")
-            Instrument("pairs")
-            Instrument("takeaway", server_functions=[served("take", _take)])
-            Instrument("progress")
+    with framed("controls", server_functions=SERVED):
+        Instrument("figures", server_functions=[served("statistics", _statistics)])
+        Instrument("sweep", server_functions=[served("sweep", _sweep)])
+        with gr.Row(elem_id="lp-middle"):
+            with gr.Column(elem_id="lp-left"):
+                Instrument("derivation")
+            with gr.Column(elem_id="lp-right"):
+                Instrument("matrix")
+        with gr.Row(elem_id="lp-lower"):
+            with gr.Column():
+                Instrument("bars")
+            with gr.Column():
+                Instrument("terms")
+        Instrument("pairs")
+        Instrument("takeaway", server_functions=[served("take", _take)])
+        Instrument("progress")
 
 
 def page_data(first: Scenario) -> dict[str, object]:
@@ -108,17 +108,26 @@ def _describe_form(spec: LossSpec) -> dict[str, object]:
 
 
 def _explore(request: object) -> dict[str, object]:
-    """{scenario, known: key of the batch the page has} → {picture, batch?, skipped?, limited?}."""
+    """{scenario, known: key of the batch the page has, rows?: name of its rows} → {picture, batch?,
+    skipped?, limited?, rows?}, or {send_rows} where rows of that name are not held."""
     if not isinstance(request, dict):
         raise Problem("scenario_entry", where="request", value=str(request)[:60])
     scenario = Scenario.from_json(request.get("scenario"))
+    if "rows" in request:
+        rows = TABLES.rows(request["rows"])
+        if rows is None:
+            return {"send_rows": True}
+        scenario = dataclasses.replace(scenario, data=dataclasses.replace(scenario.data, rows=rows))
+    answer: dict[str, object] = {}
+    if scenario.data.rows and "rows" not in request:
+        answer["rows"] = TABLES.hold(scenario.data.rows)
     try:
         found = explore(scenario)
     except Problem as problem:
-        return {"error": problem.to_json(), "skipped": _skipped(scenario)}
+        return {**answer, "error": problem.to_json(), "skipped": _skipped(scenario)}
     made = picture(found)
     made["remarks"] = [dataclasses.asdict(remark) for remark in remarks(found)]
-    answer: dict[str, object] = {"picture": made}
+    answer["picture"] = made
     key = batch_key(scenario.data, scenario.rules)
     # What does not change while a slider moves is told once for each batch.
     if request.get("known") != key:
@@ -135,6 +144,39 @@ def _explore(request: object) -> dict[str, object]:
             **describe_batch(found.batch),
         }
     return answer
+
+
+class Tables:
+    """The rows of the last questions by the digest of what is in them.
+
+    A page sends its rows once and then names them, so that a moving slider does not carry ten
+    thousand rows with every question. What is no longer held is asked for again.
+    """
+
+    def __init__(self, most: int = 16) -> None:
+        self._most = most
+        self._rows: OrderedDict[str, tuple] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def hold(self, rows: tuple[tuple[str, str, str], ...]) -> str:
+        text = json.dumps(rows).encode()
+        name = hashlib.sha256(text).hexdigest()
+        with self._lock:
+            self._rows[name] = rows
+            self._rows.move_to_end(name)
+            while len(self._rows) > self._most:
+                self._rows.popitem(last=False)
+        return name
+
+    def rows(self, name: object) -> tuple[tuple[str, str, str], ...] | None:
+        with self._lock:
+            if not isinstance(name, str) or name not in self._rows:
+                return None
+            self._rows.move_to_end(name)
+            return self._rows[name]
+
+
+TABLES = Tables()
 
 
 @functools.lru_cache(maxsize=32)
@@ -264,6 +306,11 @@ TAKEAWAYS = {
         "-gradient.svg",
         "image/svg+xml",
         lambda e, language, dark: bars_figure(e, language=language, dark=dark),
+    ),
+    "matrix_html": (
+        "-matrix.html",
+        "text/html",
+        lambda e, language, dark: interactive_figure(e, language=language, dark=dark),
     ),
     "matrix_csv": ("-matrix.csv", "text/csv", lambda e, *_: matrix_csv(e)),
     "terms_csv": ("-terms.csv", "text/csv", lambda e, *_: terms_csv(e)),

@@ -8,19 +8,21 @@ import dataclasses
 import functools
 import hashlib
 import inspect
-import os
+import json
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import gradio as gr
 
-from explorer import device
+from explorer import device, progress
 from explorer.batch import has_words, load_pairs
+from explorer.figure import matrix_figure
 from explorer.instruments.base import Instrument
-from explorer.lab.training import compare, data, source, takeaway
+from explorer.lab.training import compare, data, limits, remarks, source, takeaway
 from explorer.lab.training.plan import (
     AUGMENTATIONS,
     RANGES,
@@ -29,14 +31,17 @@ from explorer.lab.training.plan import (
     TrainingData,
     TrainingPlan,
 )
-from explorer.lab.training.runs import Runs, estimate
-from explorer.pages.serving import served
+from explorer.lab.training.runs import MORE_EVALUATIONS, Runs, estimate
+from explorer.locale import LANGUAGES
+from explorer.pages.frame import framed
+from explorer.pages.serving import JOBS, served
 from explorer.picture import describe_batch, picture
 from explorer.problem import Problem
 from explorer.scenario import Scenario
 from explorer.sources import tables, textbook
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.grids import read_grid
+from explorer.sources.model_folders import is_hosted
 from explorer.sources.practice import PRACTICE, practice_pairs
 from losses import LOSSES
 
@@ -56,30 +61,34 @@ UPLOADS = _TEMPORARY / "uploads"
 # Models to be taken away are served from here.
 PARCELS = _TEMPORARY / "parcels"
 
+# Of a text that is only quoted.
+MOST_LETTERS = 400
 # Enough to see something on few pairs, and soon over on many.
 FIRST_STEPS = 60
 # What the first button trains: small enough to be done in seconds.
-QUICK = {"encoder": SCRATCH, "steps": 120, "batch_size": 32, "learning_rate": 0.05}
+QUICK = {
+    "encoder": SCRATCH,
+    "steps": 120,
+    "batch_size": 32,
+    "learning_rate": 0.05,
+    "evaluations": 24,
+}
 
 
 def build() -> None:
     """Lay the page out inside the current `gr.Blocks`."""
     PARCELS.mkdir(parents=True, exist_ok=True)
     gr.set_static_paths([PARCELS])
-    with gr.Row(elem_id="lp-page"):
-        with gr.Column(elem_id="lp-side", scale=0, min_width=320):
-            Instrument("header", channel="finetune")
-            Instrument("finetune_controls", channel="finetune", server_functions=SERVED)
-        with gr.Column(elem_id="lp-main"):
-            Instrument("finetune_run", channel="finetune")
-            Instrument("finetune_curves", channel="finetune")
-            with gr.Row(elem_id="lp-probe"):
-                with gr.Column(elem_id="lp-probe-bands"):
-                    Instrument("finetune_probe", channel="finetune")
-                with gr.Column(elem_id="lp-probe-matrix"):
-                    Instrument("matrix", channel="probe")
-            Instrument("finetune_runs", channel="finetune")
-            Instrument("finetune_takeaway", channel="finetune")
+    with framed("finetune_controls", channel="finetune", server_functions=SERVED):
+        Instrument("finetune_run", channel="finetune")
+        Instrument("finetune_curves", channel="finetune")
+        with gr.Row(elem_id="lp-probe"):
+            with gr.Column(elem_id="lp-probe-bands"):
+                Instrument("finetune_probe", channel="finetune")
+            with gr.Column(elem_id="lp-probe-matrix"):
+                Instrument("matrix", channel="probe")
+        Instrument("finetune_runs", channel="finetune")
+        Instrument("finetune_takeaway", channel="finetune")
 
 
 def page_data() -> dict[str, object]:
@@ -92,6 +101,7 @@ def page_data() -> dict[str, object]:
     return {
         "first": first,
         "quick": QUICK,
+        "more_evaluations": MORE_EVALUATIONS,
         "ranges": RANGES,
         "schedules": SCHEDULES,
         "augmentations": AUGMENTATIONS,
@@ -100,6 +110,7 @@ def page_data() -> dict[str, object]:
         "scratch": SCRATCH,
         "embedded": EMBEDDED,
         "source": _printed(),
+        "shared": is_hosted(),
     }
 
 
@@ -250,11 +261,9 @@ def _check(request: dict) -> dict[str, object]:
     plan = _plan(request.get("plan"))
     corpus = _corpus(plan.data, plan.seed)
     reasons = data.losses_for(plan, corpus)
-    refused = data.why_not(plan, corpus)
-    examples = len(corpus.train)
-    if plan.forms_classes:
-        examples = len(data.sentences_of(corpus.train))
+    refused = data.why_not(plan, corpus) or limits.why_not(plan, corpus)
     return {
+        "sample": _sample(corpus.train),
         "losses": {name: reason and reason.to_json() for name, reason in reasons.items()},
         "refused": refused and refused.to_json(),
         "train": len(corpus.train),
@@ -262,13 +271,57 @@ def _check(request: dict) -> dict[str, object]:
         "labels": [min(corpus.labels), max(corpus.labels), len(set(corpus.labels))],
         "skipped": corpus.skipped,
         "shared": corpus.shared,
-        "steps": plan.steps_for(examples),
+        "steps": plan.steps_for(data.examples(plan, corpus.train)),
         "rate": plan.rate,
+        "minutes": limits.most_seconds() / 60 if is_hosted() else None,
     }
 
 
+def _sample(pairs: Sequence[data.Pair]) -> list[data.Pair]:
+    """A pair of the highest label, one from the middle, and one of the lowest."""
+    ordered = sorted(pairs, key=lambda pair: -pair[2])
+    places = sorted({0, len(ordered) // 2, len(ordered) - 1})
+    return [
+        (a[:MOST_LETTERS], b[:MOST_LETTERS], label)
+        for a, b, label in map(ordered.__getitem__, places)
+    ]
+
+
+# Two trial steps are the same for all who ask, so their times are kept; one trial at a time, and
+# none beside a run.
+_trial = threading.Lock()
+_paces: dict[str, dict[str, float]] = {}
+PACE = ("seconds_to_load", "seconds_per_step", "seconds_per_evaluation")
+
+
 def _estimate(request: dict) -> dict[str, object]:
-    return estimate(_plan(request.get("plan")), runs().device)
+    """{plan} → seconds to load, and for each step and evaluation, here; {} while a run trains."""
+    plan = _plan(request.get("plan"))
+    key = _pace_key(plan)
+    if key in _paces:
+        return _paces[key]
+    if runs().busy() or not _trial.acquire(blocking=False):
+        return {}
+    try:
+        found = estimate(plan, runs().device, wanted=_nobody_trains)
+    finally:
+        _trial.release()
+    if found is None:
+        return {}
+    _paces[key] = {name: found[name] for name in PACE}
+    return _paces[key]
+
+
+def _nobody_trains() -> bool:
+    progress.step("trial")  # ends here once the page no longer waits
+    return not runs().busy()
+
+
+def _pace_key(plan: TrainingPlan) -> str:
+    """All of a plan but what only says how often its steps are made."""
+    same = dict.fromkeys(("steps", "evaluations", "seed"), 1)
+    slow = dataclasses.replace(plan, **same, epochs=1.0, learning_rate=0.0)
+    return hashlib.sha256(json.dumps(slow.to_json()).encode()).hexdigest()
 
 
 def _start(request: dict) -> dict[str, object]:
@@ -300,7 +353,7 @@ def _watch(request: dict) -> dict[str, object]:
             answer["runs"][name] = {"error": problem.to_json()}
     if request.get("list"):
         listed = runs().listed()
-        if os.environ.get("SPACE_ID"):
+        if is_hosted():
             known = set(map(str, request.get("known") or ()))
             listed = [status for status in listed if status["id"] in known]
         answer["listed"] = [_slim(status) for status in listed]
@@ -336,6 +389,30 @@ def _probe(request: dict) -> dict[str, object]:
     return answer
 
 
+def _figure(request: dict) -> dict[str, object]:
+    """{run, step, scenario, language, dark, origin} → the probe batch as an SVG."""
+    scenario = Scenario.from_json(request.get("scenario"))
+    language, step = request.get("language"), request.get("step")
+    if language not in LANGUAGES:
+        raise Problem("scenario_entry", where="language", value=str(language)[:60])
+    if type(step) is not int:
+        raise Problem("scenario_entry", where="step", value=str(step)[:60])
+    found = compare.exploration(runs(), request.get("run"), step, scenario)
+    origin = str(request.get("origin") or "")[:MOST_LETTERS]
+    dark = request.get("dark") is True
+    return {"text": matrix_figure(found, language=language, dark=dark, origin=origin)}
+
+
+def _remark(request: dict) -> dict[str, object]:
+    """{run} → what is striking about it so far, and once it has ended, what it gained."""
+    name = request.get("run")
+    gained = remarks.gain_of(runs(), name)
+    return {
+        "remarks": [dataclasses.asdict(remark) for remark in remarks.remarks(runs(), name)],
+        "gain": gained and dataclasses.asdict(gained),
+    }
+
+
 def _compare(request: dict) -> dict[str, object]:
     """{runs} → a table of finished runs with tests; and what one of them moved."""
     names = [str(name) for name in request.get("runs") or []]
@@ -348,12 +425,12 @@ def _compare(request: dict) -> dict[str, object]:
     return answer
 
 
-# What can be taken away as text: how its file ends, its type, and what makes it; and as a file
-# that the server packs.
+# What can be taken away as text: its file, its type, and what makes it; and as a file that the
+# server packs.
 TEXTS = {
-    "json": (".json", "application/json", takeaway.run_json),
-    "csv": (".csv", "text/csv", takeaway.run_csv),
-    "script": (".py", "text/x-python", takeaway.script),
+    "json": ("{run}.json", "application/json", takeaway.run_json),
+    "csv": ("{run}.csv", "text/csv", takeaway.run_csv),
+    "script": ("train.py", "text/x-python", takeaway.script),
 }
 PACKED = {"model": ("-model.zip", takeaway.model_zip), "kit": ("-train.zip", takeaway.script_zip)}
 
@@ -363,8 +440,8 @@ def _take(request: dict) -> dict[str, object]:
     what, name = request.get("what"), request.get("run")
     folder = runs().folder(name)
     if what in TEXTS:
-        ending, kind, make = TEXTS[what]
-        return {"name": f"{name}{ending}", "type": kind, "text": make(runs(), name)}
+        file, kind, make = TEXTS[what]
+        return {"name": file.format(run=name), "type": kind, "text": make(runs(), name)}
     if what not in PACKED:
         raise Problem("scenario_entry", where="what", value=str(what)[:60])
     ending, pack = PACKED[what]
@@ -382,7 +459,10 @@ SERVED: list[Callable] = [
     served("watch", _watch),
     served("steer", _steer),
     served("probe", _probe),
+    served("figure", _figure),
+    served("remark", _remark),
     served("compare", _compare),
     served("take", _take),
     served("hand_in", _hand_in),
+    *JOBS,
 ]

@@ -17,19 +17,20 @@ from explorer.batch import make_batch
 from explorer.instruments.base import Instrument
 from explorer.lab.large import store
 from explorer.lab.large.batch import (
-    MOST_IN_BATCH,
     MOST_PAIRS,
     LargeBatch,
+    Wanted,
     drawn,
     in_order,
     must_fit,
+    scored,
 )
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.drawing import details, figures, look, pairs_page
 from explorer.lab.large.encoding import encoded
 from explorer.lab.large.files import FilePairs, read_pairs
 from explorer.lab.large.jobs import Cancelled, Job, Jobs
-from explorer.lab.large.losses import IN_BATCH
+from explorer.lab.large.losses import family_of, wanted_by
 from explorer.lab.large.opened import (
     OFFERED,
     Opened,
@@ -38,6 +39,7 @@ from explorer.lab.large.opened import (
     open_batch,
     parameters_of,
 )
+from explorer.pages.frame import framed
 from explorer.pages.serving import served
 from explorer.problem import Problem
 from explorer.scenario import Scenario
@@ -56,20 +58,16 @@ Report = Callable[[str, int, int], None]
 
 def build() -> None:
     """Lay the page out inside the current `gr.Blocks`."""
-    with gr.Row(elem_id="lp-page"):
-        with gr.Column(elem_id="lp-side", scale=0, min_width=320):
-            Instrument("header", channel="large")
-            Instrument("large_controls", channel="large")
-        with gr.Column(elem_id="lp-main"):
-            Instrument("large_scene", channel="large", server_functions=SERVED)
-            Instrument("large_figures", channel="large")
-            with gr.Row(elem_id="lp-large"):
-                with gr.Column(elem_id="lp-large-map"):
-                    Instrument("large_map", channel="large")
-                with gr.Column(elem_id="lp-large-beside"):
-                    Instrument("large_histogram", channel="large")
-                    Instrument("large_terms", channel="large")
-            Instrument("large_pairs", channel="large")
+    with framed("large_controls", channel="large"):
+        Instrument("large_scene", channel="large", server_functions=SERVED)
+        Instrument("large_figures", channel="large")
+        with gr.Row(elem_id="lp-large"):
+            with gr.Column(elem_id="lp-large-map"):
+                Instrument("large_map", channel="large")
+            with gr.Column(elem_id="lp-large-beside"):
+                Instrument("large_histogram", channel="large")
+                Instrument("large_terms", channel="large")
+        Instrument("large_pairs", channel="large")
 
 
 def page_data() -> dict[str, object]:
@@ -78,7 +76,9 @@ def page_data() -> dict[str, object]:
         "losses": {
             name: {
                 "most": most_pairs(name),
-                "vectors": name in IN_BATCH,
+                "most_drawn": most_pairs(name, drawn=True),
+                "wanted": wanted_by(name),
+                "family": family_of(name),
                 "parameters": [
                     {**dataclasses.asdict(parameter), "kind": parameter.kind}
                     for parameter in parameters_of(name)
@@ -119,8 +119,8 @@ class Asked:
     parameters: tuple[tuple[str, object], ...]
 
     @property
-    def with_vectors(self) -> bool:
-        return self.loss in IN_BATCH
+    def wanted(self) -> Wanted:
+        return wanted_by(self.loss)
 
 
 def _asked(request: object) -> Asked:
@@ -189,7 +189,7 @@ def _within(job: Job, report: Report) -> object:
 
 def _open(asked: Asked) -> Job:
     def work(report: Report) -> Opened:
-        key = (asked.source, asked.with_vectors)
+        key = (asked.source, asked.wanted)
         batches = _batches.start(key, lambda say: _make(asked, say))
         batch = _within(batches, report)
         return open_batch(
@@ -205,14 +205,14 @@ def _open(asked: Asked) -> Job:
 def _make(asked: Asked, report: Report) -> LargeBatch:
     source, title = asked.source, LOSSES[asked.loss].title
     if source.kind == "random":
-        must_fit(source.random.pairs, most_pairs(asked.loss), title)
-        return drawn(source.random, with_vectors=asked.with_vectors)
+        must_fit(source.random.pairs, most_pairs(asked.loss, drawn=True), title)
+        return drawn(source.random, asked.wanted)
     if source.kind == "explore":
-        return _from_link(source.link, asked.with_vectors)
+        return _from_link(source.link, asked.wanted)
     reading = _files.start((source.file, source.columns, source.header), _reader(source))
     read = _within(reading, report)
     must_fit(len(read.labels), most_pairs(asked.loss), title)
-    if read.scores is not None and not asked.with_vectors:
+    if read.scores is not None and asked.wanted == "cosines":
         return in_order(read.labels, read.scores, read.first, read.second)
     if not isinstance(read.first, tuple):
         raise Problem("no_vectors")
@@ -221,9 +221,10 @@ def _make(asked: Asked, report: Report) -> LargeBatch:
         read.second,
         source.encoder,
         lambda done, total: report("encoding", done, total),
-        with_vectors=asked.with_vectors,
+        with_vectors=asked.wanted == "vectors",
     )
-    return in_order(read.labels, found.scores, read.first, read.second, found.vectors)
+    scores = found.angles if asked.wanted == "angles" else found.cosines
+    return in_order(read.labels, scores, read.first, read.second, found.vectors)
 
 
 def _reader(source: Source) -> Callable[[Report], FilePairs]:
@@ -239,20 +240,18 @@ def _reader(source: Source) -> Callable[[Report], FilePairs]:
     return work
 
 
-def _from_link(link: str, with_vectors: bool) -> LargeBatch:
+def _from_link(link: str, wanted: Wanted) -> LargeBatch:
     """The batch of the Explore page that the link names."""
     scenario = Scenario.from_link(link)
     batch = make_batch(scenario.data, scenario.rules)
-    vectors = None
-    if with_vectors:
-        if batch.vectors is None:
-            raise Problem("no_vectors")
-        must_fit(len(batch), MOST_IN_BATCH, "")
-        rows = batch.vectors.double().cpu().numpy()
-        vectors = tuple(rows[side.cpu().numpy()] for side in (batch.first, batch.second))
-    pairs = batch.pairs
-    scores = batch.scores.double().cpu().numpy()
-    return in_order(np.array(pairs.labels), scores, pairs.first, pairs.second, vectors)
+    labels, first, second = np.array(batch.pairs.labels), batch.pairs.first, batch.pairs.second
+    if wanted == "cosines":
+        return in_order(labels, batch.scores.double().cpu().numpy(), first, second)
+    if batch.vectors is None:
+        raise Problem("no_vectors")
+    rows = batch.vectors.double().cpu().numpy()
+    sides = [rows[side.cpu().numpy()] for side in (batch.first, batch.second)]
+    return scored(labels, first, second, *sides, wanted)
 
 
 # ---- Answers -------------------------------------------------------------------------------------

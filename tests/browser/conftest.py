@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from playwright.sync_api import (
     Page,
     Request,
     Response,
+    expect,
     sync_playwright,
 )
 
@@ -22,6 +24,12 @@ from tests.browser.serving import Server
 
 # Chromium's own services must not look like requests of ours.
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+
+# For a machine that has other things to do. A test that passes never waits as long.
+PATIENCE_MS = 240_000
+expect.set_options(timeout=PATIENCE_MS)
+
+LAST_LINES = 20
 
 
 @pytest.fixture(scope="session")
@@ -49,10 +57,10 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
-def _watched(context: BrowserContext, address: str, faults: list[str]) -> Page:
+def watched(context: BrowserContext, address: str, faults: list[str]) -> Page:
     """A page that notes every console error, uncaught error, failed answer, and other host."""
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(PATIENCE_MS)
 
     def asked(request: Request) -> None:
         if not request.url.startswith((address, "data:", "blob:")):
@@ -70,14 +78,21 @@ def _watched(context: BrowserContext, address: str, faults: list[str]) -> Page:
 
 
 @pytest.fixture
-def new_page(browser: Browser, server: Server) -> Iterator[Callable[..., Page]]:
-    """Pages in contexts of their own, as of users who do not know each other."""
+def new_page(
+    browser: Browser, server: Server, own_server: Callable[..., Server]
+) -> Iterator[Callable[..., Page]]:
+    """Pages in contexts of their own, as of users who do not know each other.
+
+    They are closed before a server of the test's own is stopped: its end is no fault of theirs.
+    """
     contexts, faults = [], []
 
-    def start(width: int = 1440, height: int = 900, locale: str = "en-US") -> Page:
-        context = browser.new_context(viewport={"width": width, "height": height}, locale=locale)
-        contexts.append(context)
-        return _watched(context, server.address, faults)
+    def start(
+        width: int = 1440, height: int = 900, locale: str = "en-US", address: str = "", **more
+    ) -> Page:
+        size = {"width": width, "height": height}
+        contexts.append(browser.new_context(viewport=size, locale=locale, **more))
+        return watched(contexts[-1], address or server.address, faults)
 
     yield start
     for context in contexts:
@@ -97,9 +112,10 @@ def returning(browser: Browser) -> Iterator[BrowserContext]:
 def page(returning: BrowserContext, server: Server) -> Iterator[Page]:
     """The Explore page, opened, with its first picture, and nothing remembered from before."""
     faults: list[str] = []
-    opened = visit(_watched(returning, server.address, faults), server.address)
-    yield opened
-    opened.evaluate("localStorage.clear()")
+    opened = watched(returning, server.address, faults)
+    kept = {"origin": server.address, "storageTypes": "local_storage"}
+    returning.new_cdp_session(opened).send("Storage.clearDataForOrigin", kept)
+    yield visit(opened, server.address)
     opened.close()
     assert not faults, faults
 
@@ -116,3 +132,34 @@ def own_server(tmp_path: Path) -> Iterator[Callable[..., Server]]:
     yield start
     for running in started:
         running.stop()
+
+
+# ---- What a failed test leaves -----------------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo
+) -> Iterator[pytest.TestReport]:
+    """With a failure: a screenshot of every page, what the pages said, what the servers said."""
+    report = yield
+    browser = getattr(item, "funcargs", {}).get("browser")
+    if report.failed and report.when == "call" and browser:
+        folder = Path(tempfile.mkdtemp(prefix="lossprism-failed-"))
+        pages = [page for context in browser.contexts for page in context.pages]
+        for place, page in enumerate(pages):
+            report.sections.append((f"page {page.url[:200]}", _seen(page, folder / f"{place}.png")))
+        for server in Server.running:
+            lines = server.complaints.splitlines()[-LAST_LINES:]
+            report.sections.append((f"server {server.address}", "\n".join(lines) or "nothing"))
+    return report
+
+
+def _seen(page: Page, picture: Path) -> str:
+    try:
+        page.screenshot(path=picture, timeout=10_000)
+        said = [f"{message.type}: {message.text[:500]}" for message in page.console_messages()]
+        said += [f"uncaught: {error}" for error in page.page_errors()]
+    except Error as error:  # a page that hangs or crashed is not the fault that was found
+        return f"cannot be seen: {error}"
+    return "\n".join([f"screenshot: {picture}", *said[-LAST_LINES:]])

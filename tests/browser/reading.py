@@ -18,14 +18,31 @@ CHANNEL = "window.LossPrism.channel()"
 def visit(page: Page, address: str) -> Page:
     """Open the address and wait for its first picture."""
     page.goto(address, wait_until="domcontentloaded")
-    page.wait_for_function(f"window.LossPrism && {CHANNEL}.drawn >= 1")
-    settle(page)
+    _first_picture(page)
     return page
 
 
+def _first_picture(page: Page) -> None:
+    page.wait_for_function(f"window.LossPrism && {CHANNEL}.drawn >= 1")
+    settle(page)
+
+
+SETTLED = "({ typing, waiting, busy, flying }) => !(typing || waiting || busy || flying)"
+
+
 def settle(page: Page) -> None:
-    """Wait until no question is under way."""
-    page.wait_for_function(f"{CHANNEL}.flying === 0 && !{CHANNEL}.waiting")
+    """Wait until what was typed has been asked and no question is under way."""
+    page.wait_for_function(f"({SETTLED})({CHANNEL})")
+
+
+def still(page: Page) -> None:
+    """Wait until the address has followed the scene."""
+    page.wait_for_function(f"({SETTLED})({CHANNEL}) && !{CHANNEL}.linking")
+
+
+def reload(page: Page) -> None:
+    page.reload(wait_until="domcontentloaded")
+    _first_picture(page)
 
 
 def drawn(page: Page) -> int:
@@ -62,6 +79,15 @@ def unfold(page: Page, key: str) -> None:
     page.locator(title).click()
     if key == "ui.pairs":  # its rows are made when it opens
         page.wait_for_selector("#main-pairs tbody tr")
+
+
+def unfold_all(page: Page) -> None:
+    """Open every fold of the Explore page, and wait for what is only asked for then."""
+    page.evaluate("for (const fold of document.querySelectorAll('.lp details')) fold.open = true")
+    page.wait_for_selector("#main-pairs tbody tr")
+    page.wait_for_selector("#main-sweep path.lp-curve", state="attached")
+    expect(page.locator("#main-figures .lp-statistics")).not_to_be_empty()
+    settle(page)
 
 
 def hover_cell(page: Page, row: int, column: int) -> None:
@@ -115,6 +141,48 @@ def upload(page: Page, name: str, content: bytes) -> None:
     page.set_input_files(
         "#lp-file", {"name": name, "mimeType": "application/octet-stream", "buffer": content}
     )
+
+
+# Every control that can be seen: what a mouse could use, the keyboard must reach.
+_CONTROLS = """() => {
+  const all = ".lp :is(a[href], button, input, select, textarea, summary, [tabindex='0'])";
+  const seen = [...document.querySelectorAll(all)].filter((one) =>
+    one.tabIndex >= 0 && !one.disabled && one.checkVisibility());
+  seen.forEach((one, i) => { one.dataset.control = i; });
+  return seen.length;
+}"""
+_FOCUSED = """() => {
+  const at = document.activeElement;
+  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(at);
+  const ringed = outlineStyle !== "none" && parseFloat(outlineWidth) > 0;
+  return { control: at.dataset.control ?? null, tag: at.outerHTML.slice(0, 120),
+    shown: ringed || boxShadow !== "none" };
+}"""
+
+
+def walk_by_keyboard(page: Page) -> tuple[int, list[str], list[str]]:
+    """Tab through the page: how many controls there are, which were missed, and which had the
+    focus without showing it."""
+    count = page.evaluate(_CONTROLS)
+    page.evaluate("document.activeElement.blur()")
+    reached, unseen = set(), []
+    for _ in range(count + 60):
+        page.keyboard.press("Tab")
+        focus = page.evaluate(_FOCUSED)
+        if focus["control"] is None:
+            continue
+        if focus["control"] in reached:
+            break
+        reached.add(focus["control"])
+        if not focus["shown"]:
+            unseen.append(focus["tag"])
+    missed = page.evaluate(
+        """reached => [...document.querySelectorAll("[data-control]")]
+          .filter((one) => !reached.includes(one.dataset.control))
+          .map((one) => one.outerHTML.slice(0, 120))""",
+        sorted(reached),
+    )
+    return count, missed, unseen
 
 
 # ---- Seeing ------------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import re
 import signal
 import socket
@@ -10,15 +12,20 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import ClassVar
 
 ROOT = Path(__file__).resolve().parents[2]
-START_S, STOP_S = 60, 15
+START_S, STOP_S = 600, 300  # on a machine that has other things to do
+# Below those that systems give to connections: such a port stays free until it is listened at.
+PORTS = range(10_000, 32_000)
 
 
 def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
+    while True:
+        port = random.SystemRandom().choice(PORTS)
+        with socket.socket() as listening, contextlib.suppress(OSError):
+            listening.bind(("127.0.0.1", port))
+            return port
 
 
 def command(*arguments: str) -> list[str]:
@@ -27,6 +34,8 @@ def command(*arguments: str) -> list[str]:
 
 class Server:
     """Started on entering, stopped with Ctrl-C on leaving."""
+
+    running: ClassVar[list[Server]] = []
 
     def __init__(self, folder: Path, *arguments: str, port: int | None = None) -> None:
         self.port = port or free_port()
@@ -59,6 +68,7 @@ class Server:
             self.stop()
             raise RuntimeError(f"No address, but {self.said!r} and {self.complaints!r}")
         self.address = found.group()
+        self.running.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -71,6 +81,8 @@ class Server:
 
     def stop(self) -> int:
         """Ctrl-C; the exit status."""
+        if self in self.running:
+            self.running.remove(self)
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         try:

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.reading import (
+    CHANNEL,
     PROBLEM,
     choose,
     clear_table,
@@ -19,9 +20,12 @@ from tests.browser.reading import (
     loss_shown,
     paste,
     redrawn,
+    reload,
+    settle,
     shape,
     slider,
     sound,
+    still,
     table_rows,
     type_pair,
     unfold,
@@ -71,6 +75,18 @@ def test_typing_pairs(page: Page) -> None:
     assert table_rows(page) == PAIRS[:2]
 
 
+def test_what_is_typed_is_not_lost_by_leaving_at_once(page: Page) -> None:
+    clear_table(page)
+    type_pair(page, 1, *PAIRS[0])
+    with redrawn(page):
+        page.click("#lp-source-example")
+    expect(page.locator("#lp-source-example")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(COUNT)).to_have_text("24 pairs")
+    with redrawn(page):
+        page.click("#lp-source-table")
+    assert table_rows(page) == PAIRS[:1]
+
+
 def test_an_empty_table_says_what_it_needs(page: Page) -> None:
     clear_table(page)
     expect(page.locator(PROBLEM)).not_to_be_empty()
@@ -86,7 +102,7 @@ def test_an_example_becomes_rows_of_ones_own(page: Page) -> None:
     page.click("[data-say='ui.edit_copy']")
     expect(page.locator("#lp-source-table")).to_have_attribute("aria-selected", "true")
     expect(page.locator("#main-pairs tbody tr")).to_have_count(24)
-    page.wait_for_function("window.LossPrism.channel().flying === 0")
+    settle(page)
     # The same sentences through the encoder give the numbers that were shipped.
     assert loss_shown(page) == pytest.approx(before, rel=1e-3)
 
@@ -243,17 +259,18 @@ def test_the_same_seed_gives_the_same_loss(page: Page) -> None:
         slider(page, "random-seed")[1].fill("7")
     seventh = loss_shown(page)
     assert seventh != first
-    page.wait_for_function("location.hash.length > 1")
+    still(page)
     link = page.evaluate("location.hash")
     with redrawn(page):
         slider(page, "random-mislabelled")[1].fill("0.3")
     assert loss_shown(page) > seventh
-    page.wait_for_function("link => location.hash !== link", arg=link)
+    still(page)
+    assert page.evaluate("location.hash") != link
     with redrawn(page):
         slider(page, "random-mislabelled")[1].fill("0.05")
-    page.wait_for_function("link => location.hash === link", arg=link)
-    page.reload(wait_until="domcontentloaded")
-    page.wait_for_function("window.LossPrism?.channel().drawn >= 1")
+    still(page)
+    assert page.evaluate("location.hash") == link
+    reload(page)
     assert loss_shown(page) == seventh
     assert slider(page, "random-seed")[1].input_value() == "7"
 
@@ -306,3 +323,44 @@ def test_columns_that_nothing_recognises_can_be_chosen(page: Page) -> None:
         choices.nth(2).select_option("human")
     assert page.evaluate("LossPrism.channel().batch.labels") == [1, 4, 2]
     expect(page.locator(PROBLEM)).to_be_hidden()
+
+
+@pytest.mark.encoder
+def test_rows_travel_once(page: Page) -> None:
+    clear_table(page)
+    with redrawn(page):
+        type_pair(page, 1, "One sentence.", "Another one.", "1")
+        type_pair(page, 2, "A third.", "And a fourth.", "0")
+    settle(page)
+    page.evaluate(
+        f"""() => {{
+          const {{ server }} = {CHANNEL};
+          const {{ explore }} = server;
+          window.sent = [];
+          server.explore = async (request) => {{
+            window.sent.push([request.scenario.data.rows.length, "rows" in request]);
+            const forgotten = window.forget && "rows" in request;
+            window.forget = false;
+            return forgotten ? {{ send_rows: true }} : explore(request);
+          }};
+        }}"""
+    )
+    for value in ("10", "30"):
+        with redrawn(page):
+            slider(page, "scale")[1].fill(value)
+    assert page.evaluate("window.sent") == [[0, True], [0, True]]
+    before = loss_shown(page)
+    # A server that no longer holds them is told again.
+    page.evaluate("window.sent = []; window.forget = true")
+    with redrawn(page):
+        slider(page, "scale")[1].fill("31")
+    sent = page.evaluate("window.sent")
+    assert sent[0] == [0, True]
+    assert sent[1][0] >= 2
+    assert not sent[1][1]
+    assert loss_shown(page) != before
+    # Other rows are told, too.
+    page.evaluate("window.sent = []")
+    with redrawn(page):
+        type_pair(page, 2, "A third, changed.", "And a fourth.", "0")
+    assert page.evaluate("window.sent")[0][1] is False

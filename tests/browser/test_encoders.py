@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.reading import (
     CHANNEL,
@@ -75,7 +75,7 @@ def test_names_that_can_be_no_model(page: Page, name: str) -> None:
 
 
 def test_a_hub_that_cannot_be_reached(
-    browser: Browser,
+    new_page: Callable[..., Page],
     own_server: Callable[..., Server],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -83,11 +83,11 @@ def test_a_hub_that_cannot_be_reached(
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("HF_HOME", str(tmp_path))
     monkeypatch.setenv("NO_PROXY", "*")
-    page = visit(browser.new_page(locale="en-US"), own_server().address)
+    address = own_server().address
+    page = visit(new_page(address=address), address)
     before = loss_shown(page)
     use(page, "someone/model")
-    expect(page.locator(PROBLEM)).to_contain_text("hub could not be reached", timeout=20_000)
+    expect(page.locator(PROBLEM)).to_contain_text("hub could not be reached")
     expect(page.locator(PROBLEM)).to_contain_text("someone/model")
     settle(page)
     leads_back(page, before)
-    page.context.close()

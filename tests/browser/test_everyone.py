@@ -9,25 +9,34 @@ from playwright.sync_api import Page, expect
 
 from explorer.site import PAGES
 from tests.browser import axe
-from tests.browser.reading import PROBLEM, choose, clear_table, redrawn, settle, upload, visit
+from tests.browser.reading import (
+    PROBLEM,
+    choose,
+    clear_table,
+    redrawn,
+    settle,
+    unfold_all,
+    upload,
+    visit,
+    walk_by_keyboard,
+)
 from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
 
 WIDTHS = (390, 768, 1024, 1440)
 UNFOLD = "() => document.querySelectorAll('.lp details').forEach((fold) => { fold.open = true; })"
+# What the other pages have once all is there that they ask for by themselves.
+COMPLETE = {
+    "large": "window.LossPrism?.channel('large').details"
+    " && document.querySelector('#large-large_pairs tbody tr')",
+    "finetune": "window.LossPrism?.channel('finetune').checked",
+}
 
 
 @pytest.fixture(scope="session")
 def axe_script() -> str:
     return axe.script()
-
-
-def opened(page: Page) -> None:
-    """Everything that folds, unfolded."""
-    page.evaluate(UNFOLD)
-    page.wait_for_selector("#main-pairs tbody tr")
-    settle(page)
 
 
 @pytest.mark.parametrize(("width", "locale"), [(1440, "en-US"), (390, "zh-CN")])
@@ -43,7 +52,7 @@ def test_axe_finds_nothing_serious(
     page = visit(new_page(width, 900, locale), f"{server.address}/?__theme={theme}")
     assert page.evaluate("document.body.classList.contains('dark')") == (theme == "dark")
     assert axe.violations(page, axe_script) == []
-    opened(page)
+    unfold_all(page)
     for source in ("table", "file", "random", "example"):
         page.click(f"#lp-source-{source}")
         settle(page)
@@ -79,54 +88,18 @@ def test_axe_finds_nothing_serious_on_the_other_pages(
 ) -> None:
     page = new_page()
     page.goto(f"{server.address}/{path}?__theme={theme}", wait_until="domcontentloaded")
-    page.wait_for_selector(".lp-brand")
-    page.wait_for_timeout(1500)
+    page.wait_for_function(COMPLETE[path])
     page.evaluate(UNFOLD)
-    page.wait_for_timeout(500)
     assert axe.violations(page, axe_script) == []
 
 
 # ---- The keyboard ------------------------------------------------------------------------------
 
-# Every control that can be seen: what a mouse could use, the keyboard must reach.
-CONTROLS = """() => {
-  const all = ".lp :is(a[href], button, input, select, textarea, summary, [tabindex='0'])";
-  const seen = [...document.querySelectorAll(all)].filter((one) =>
-    one.tabIndex >= 0 && !one.disabled && one.checkVisibility());
-  seen.forEach((one, i) => { one.dataset.control = i; });
-  return seen.length;
-}"""
-FOCUSED = """() => {
-  const at = document.activeElement;
-  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(at);
-  const ringed = outlineStyle !== "none" && parseFloat(outlineWidth) > 0;
-  return { control: at.dataset.control ?? null, tag: at.outerHTML.slice(0, 120),
-    shown: ringed || boxShadow !== "none" };
-}"""
-
 
 def test_the_keyboard_reaches_every_control_and_shows_where_it_is(page: Page) -> None:
-    opened(page)
-    count = page.evaluate(CONTROLS)
+    unfold_all(page)
+    count, missed, unseen = walk_by_keyboard(page)
     assert count > 150  # the pairs are open too
-    page.evaluate("document.activeElement.blur()")
-    reached, unseen = set(), []
-    for _ in range(count + 60):
-        page.keyboard.press("Tab")
-        focus = page.evaluate(FOCUSED)
-        if focus["control"] is None:
-            continue
-        if focus["control"] in reached:
-            break
-        reached.add(focus["control"])
-        if not focus["shown"]:
-            unseen.append(focus["tag"])
-    missed = page.evaluate(
-        """reached => [...document.querySelectorAll("[data-control]")]
-          .filter((one) => !reached.includes(one.dataset.control))
-          .map((one) => one.outerHTML.slice(0, 120))""",
-        sorted(reached),
-    )
     assert missed == []
     assert unseen == []
 
@@ -153,7 +126,7 @@ def test_no_horizontal_scroll_at_any_width(
     new_page: Callable[..., Page], server: Server, locale: str
 ) -> None:
     page = visit(new_page(WIDTHS[-1], 900, locale), server.address)
-    opened(page)
+    unfold_all(page)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         for source in ("table", "file", "random", "example"):

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
+import psutil
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Request, Route, expect
 
-from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.folder import LIVE, RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from tests.browser.conftest import _watched
-from tests.browser.reading import number
+from explorer.lab.training.runs import Runs
+from tests.browser import axe
+from tests.browser.conftest import watched
+from tests.browser.reading import number, walk_by_keyboard
 from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
@@ -22,8 +28,20 @@ pytestmark = pytest.mark.browser
 CHANNEL = "window.LossPrism.channel('finetune')"
 TRACE = f"{CHANNEL}.studio.trace()"
 PROBE = "window.LossPrism.channel('probe')"
-START_MS = 120_000  # a process that loads torch on a busy machine
+ASKED = re.compile("/component_server")  # where the page puts its questions
+START_MS = 300_000  # processes that load torch, one after the other, on a busy machine
 TINY = {"encoder": SCRATCH, "steps": 12, "batch_size": 16, "evaluations": 4, "dimension": 32}
+
+
+UNFOLD = "() => document.querySelectorAll('.lp details').forEach((fold) => { fold.open = true; })"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patience() -> Iterator[None]:
+    """Everything here may wait for a process that trains on the same few cores."""
+    expect.set_options(timeout=START_MS)
+    yield
+    expect.set_options(timeout=5_000)
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +57,15 @@ def studio(folder: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, studio: Server) -> Iterator[Callable[..., Page]]:
+def open_page(browser: Browser, studio: Server, folder: Path) -> Iterator[Callable[..., Page]]:
     """The Fine-tune page in a browser of its own, at a place of the address."""
     contexts, faults = [], []
 
     def start(place: str = "", width: int = 1440, locale: str = "en-US") -> Page:
         context = browser.new_context(viewport={"width": width, "height": 900}, locale=locale)
         contexts.append(context)
-        page = _watched(context, studio.address, faults)
+        page = watched(context, studio.address, faults)
+        page.set_default_timeout(START_MS)
         page.goto(f"{studio.address}/finetune{place}", wait_until="domcontentloaded")
         page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
         return page
@@ -54,6 +73,10 @@ def open_page(browser: Browser, studio: Server) -> Iterator[Callable[..., Page]]
     yield start
     for context in contexts:
         context.close()
+    runs = Runs(folder / "runs")  # what a failed test left must not keep the others waiting
+    for run in runs.listed():
+        if run["state"] in LIVE:
+            runs.stop(run["id"])
     assert not faults, faults
 
 
@@ -70,13 +93,15 @@ def begin(page: Page, **chosen: object) -> None:
 
 def wait_for(page: Page, *states: str) -> None:
     wanted = json.dumps(states)
-    page.wait_for_function(
-        f"{wanted}.includes({TRACE}?.about?.state)", timeout=START_MS, polling=100
-    )
+    page.wait_for_function(f"{wanted}.includes({TRACE}?.about?.state)", polling=100)
 
 
 def read(page: Page, what: str) -> object:
     return page.evaluate(f"{TRACE}.{what}")
+
+
+def read_of(page: Page, name: str, what: str) -> object:
+    return page.evaluate(f"{CHANNEL}.studio.trace('{name}').{what}")
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +109,7 @@ def finished(browser: Browser, studio: Server) -> str:
     """The name of a short run that has ended."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
     page = context.new_page()
+    page.set_default_timeout(START_MS)
     page.goto(f"{studio.address}/finetune", wait_until="domcontentloaded")
     page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
     begin(page)
@@ -114,6 +140,83 @@ def test_the_empty_page_invites(open_page: Callable[..., Page]) -> None:
     expect(page.locator("#lp-probe")).to_be_hidden()
     expect(page.locator("nav a[aria-current=page]")).to_have_text("Fine-tune")
     expect(page.locator(".lp-finetune_controls")).to_contain_text("512 pairs to learn from")
+    # Pairs of what it would learn from, the best first.
+    labels = page.locator(".lp-sample tbody th").all_inner_texts()
+    assert labels == sorted(labels, reverse=True)
+    assert len(set(labels)) == 3
+
+
+def workers() -> list[str]:
+    """The trial processes that run now."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        words = process.info["cmdline"] or []
+        if "explorer.lab.training.worker" in words and "--trial" in words:
+            found.append(words[-2])
+    return found
+
+
+def test_the_time_is_told_before_the_start_and_never_in_its_way(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    plan(page, **{**TINY, "steps": 1000})
+    told = page.locator("#lp-finetune-time")
+    expect(told).to_have_text(re.compile(r"^About \d+ (s|min) for 1000 steps, loading included"))
+    page.fill("#lp-finetune-seeds", "3")
+    expect(told).to_contain_text("for 3 runs of 1000 steps")
+    # Another count of steps needs no other trial; other work does, and a start ends that.
+    plan(page, steps=2)
+    expect(told).to_contain_text("for 3 runs of 2 steps")
+    page.fill("#lp-finetune-seeds", "1")
+    plan(page, batch_size=24)
+    expect(told).to_contain_text("Timing two trial steps")
+    page.click("#lp-finetune-start")
+    wait_for(page, "finished")
+    assert workers() == []
+
+
+def test_one_click_shows_something(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.click("#lp-finetune-quick")
+    wait_for(page, "finished")
+    remarks = page.locator(".lp-finetune_run .lp-remarks li")
+    expect(remarks.first).to_contain_text("Held-out Spearman rose from")
+    expect(page.locator(".lp-finetune_run .lp-headline .katex")).to_be_visible()
+    before, after = (read(page, f"about.summary.{when}.spearman") for when in ("before", "after"))
+    assert f"from {before:.3g} to {after:.3g}" in remarks.first.inner_text()
+    expect(page.locator(".lp-gain-box").first).to_contain_text("95%: +")
+    # What it trained stands in the controls, so that the next run compares with it.
+    mine, its = page.evaluate(f"{CHANNEL}.plan"), read(page, "about.plan")
+    for entry in ("encoder", "loss", "steps", "batch_size", "learning_rate", "evaluations"):
+        assert mine[entry] == its[entry], entry
+    expect(page.locator("#lp-finetune-encoder")).to_have_value("scratch")
+    expect(page.locator(".lp-start-box")).to_contain_text("120 steps, batches of 32")
+    # Another kind of encoder does not inherit a learning rate that would wreck it.
+    page.select_option("#lp-finetune-encoder", "embedded")
+    assert page.evaluate(f"{CHANNEL}.plan.learning_rate") == 0
+    # The settings of a run can be taken over, to be changed.
+    page.click("#lp-finetune-reuse")
+    expect(page.locator("#lp-finetune-encoder")).to_have_value("scratch")
+    assert page.evaluate(f"{CHANNEL}.plan.learning_rate") == its["learning_rate"]
+
+
+def test_loading_names_what_is_loaded_and_its_clock_runs(
+    open_page: Callable[..., Page], folder: Path
+) -> None:
+    loading = {"part": "libraries", "began": time.time() - 75}
+    process = {"process": os.getpid(), "born": psutil.Process().create_time()}
+    run = made_run(folder, "loading", TrainingPlan(), state="loading", **loading, **process)
+    page = open_page(f"#{run.name}")
+    expect(page.locator(".lp-state")).to_have_text("Loading the libraries…")
+    told = page.locator(".lp-progress .lp-note")
+    expect(told).to_have_text(re.compile(r"^1:\d\d$"))
+    early = told.inner_text()
+    expect(told).not_to_have_text(early)
+    run.say("loading", part="encoder")
+    expect(page.locator(".lp-state")).to_have_text("Loading the encoder…")
+    expect(told).not_to_have_text(re.compile("^0:"))
+    run.say("finished")
 
 
 def test_curves_grow_while_it_trains_and_it_pauses_resumes_and_stops(
@@ -122,7 +225,7 @@ def test_curves_grow_while_it_trains_and_it_pauses_resumes_and_stops(
     page = open_page()
     begin(page, steps=100_000, evaluations=1000)
     wait_for(page, "training")
-    page.wait_for_function(f"{TRACE}.steps.length > 3", timeout=START_MS)
+    page.wait_for_function(f"{TRACE}.steps.length > 3")
     path = page.locator(".lp-chart path[stroke-width='2']").first
     short, early = len(path.get_attribute("d")), read(page, "steps.length")
     page.wait_for_function(f"{TRACE}.steps.length > {early} + 20")
@@ -131,7 +234,9 @@ def test_curves_grow_while_it_trains_and_it_pauses_resumes_and_stops(
     page.click("#lp-finetune-pause")
     wait_for(page, "paused")
     held = read(page, "steps.length")
-    page.wait_for_timeout(700)
+    for _ in range(3):  # it asks on, and there is no more
+        with page.expect_response(ASKED):
+            pass
     assert read(page, "steps.length") == held
     page.click("#lp-finetune-resume")
     wait_for(page, "training")
@@ -153,14 +258,14 @@ def test_a_run_outlives_its_tab(open_page: Callable[..., Page]) -> None:
     page.context.close()
     again = open_page(f"#{name}")
     wait_for(again, "training")
-    again.wait_for_function(f"{TRACE}.steps.length > 3", timeout=START_MS)
+    again.wait_for_function(f"{TRACE}.steps.length > 3")
     assert read(again, "steps")[0] == 1
     # Someone without the address finds it in the list, and their run waits for its turn.
     other = open_page()
     row = other.locator(".lp-finetune_runs tr.lp-pickable").first
     expect(row).to_contain_text("Training")
     begin(other, steps=2)
-    expect(other.locator(".lp-state")).to_have_text("Queued: 1 run before it", timeout=START_MS)
+    expect(other.locator(".lp-state")).to_have_text("Queued: 1 run before it")
     other.click("#lp-finetune-stop")
     wait_for(other, "stopped")
     again.click("#lp-finetune-stop")
@@ -201,9 +306,11 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_and_as_a_table(
     open_page: Callable[..., Page], finished: str
 ) -> None:
     page = open_page(f"#{finished}")
-    chart = page.locator("figure", has=page.get_by_role("heading", name="Loss", exact=True))
+    title = page.get_by_role("heading", name="Training loss", exact=True)
+    chart = page.locator("figure", has=title)
     svg = chart.locator("svg[role=img]")
-    expect(svg).to_have_attribute("aria-label", re.compile(r"Loss\. smoothed: .* at step 12\."))
+    says = re.compile(r"Training loss\. smoothed: .* at step 12\.")
+    expect(svg).to_have_attribute("aria-label", says)
     svg.hover(position={"x": 60, "y": 60})
     expect(chart.locator(".lp-chart-step")).to_be_visible()
     # The other charts are read at the same step.
@@ -223,42 +330,94 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_and_as_a_table(
 # ---- Several runs ----------------------------------------------------------------------------
 
 
+def test_losses_are_put_beside_each_other(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    start = page.locator("#lp-finetune-start")
+    chosen = page.locator(".lp-kept-name")
+    expect(chosen).to_have_text(["CoSENT"])
+    page.select_option("#lp-finetune-another", "info_nce")
+    expect(start).to_have_text("Start 2 runs")
+    expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
+    page.fill("#lp-finetune-seeds", "3")
+    expect(start).to_have_text("Start 6 runs")
+    expect(page.locator(".lp-start-box")).to_contain_text("2 losses × 3 seeds = 6 runs")
+    # The same loss with another parameter is another loss; one chosen twice is trained once.
+    page.select_option("#lp-finetune-another", "cosent")
+    expect(start).to_have_text("Start 6 runs")
+    plan(page, parameters={"scale": 40})
+    expect(chosen).to_have_text(["CoSENT", "InfoNCE", "CoSENT · scale = 40"])
+    expect(start).to_have_text("Start 9 runs")
+    # Each comes back into the controls with its parameters, in its place.
+    chosen.nth(1).click()
+    expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
+    expect(chosen.nth(1)).to_have_attribute("aria-pressed", "true")
+    chosen.nth(2).click()
+    expect(page.locator(".lp-finetune_controls .lp-number[aria-label*=scale]")).to_have_value("40")
+    page.get_by_role("button", name="Leave out CoSENT", exact=True).click()
+    expect(chosen).to_have_text(["InfoNCE", "CoSENT · scale = 40"])
+    page.get_by_role("button", name="Leave out CoSENT · scale = 40").click()
+    expect(chosen).to_have_text(["InfoNCE"])
+    expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
+    expect(start).to_have_text("Start 3 runs")
+
+
 def test_two_losses_under_two_seeds_are_compared(open_page: Callable[..., Page]) -> None:
     page = open_page()
+    plan(page, **{**TINY, "steps": 3})
+    page.select_option("#lp-finetune-another", "cosine_mse")
     page.fill("#lp-finetune-seeds", "2")
-    begin(page, steps=3)
-    page.wait_for_function(f"{CHANNEL}.shown.length === 2")
+    expect(page.locator("#lp-finetune-start")).to_have_text("Start 4 runs")
+    page.click("#lp-finetune-start")
+    page.wait_for_function(f"{CHANNEL}.shown.length === 4")
     names = page.evaluate(f"{CHANNEL}.shown")
-    begin(page, steps=3, loss="cosine_mse")
-    page.wait_for_function(f"!{CHANNEL}.shown.includes('{names[0]}') && {CHANNEL}.shown.length")
-    names += page.evaluate(f"{CHANNEL}.shown")
-    assert len(set(names)) == 4
-    page.wait_for_function(
-        f"{json.dumps(names)}.every((one) => {CHANNEL}.runs.find(({{id}}) => id === one)?.summary)",
-        timeout=START_MS,
-    )
-    for name in names[:2]:
-        page.evaluate(f"{CHANNEL}.studio.toggle('{name}')")
+    page.wait_for_function(f"{json.dumps(names)}.every((one) => {CHANNEL}.studio.trace(one)?.done)")
     final = page.get_by_role("table", name="Final figures")
     expect(final.locator("tbody tr")).to_have_count(2)
     expect(final.locator("tbody tr").first).to_contain_text("±")
     tests = page.get_by_role("table", name="Paired test")
     expect(tests.locator("tbody tr").first).to_contain_text("Spearman")
     expect(tests).to_contain_text("Cosine regression (MSE)")
-    # A curve and a name for each run, told apart by their seeds.
+    # A bold line for each loss, the mean of its seeds, which are faint; and a row of the figure.
     legend = page.locator(".lp-chart-legend").first
-    for said in ("CoSENT · seed 0", "CoSENT · seed 1", "Cosine regression (MSE) · seed 0"):
+    for said in ("CoSENT · mean of 2 seeds", "Cosine regression (MSE) · mean of 2 seeds"):
         expect(legend).to_contain_text(said)
-    colours = page.locator("figure").first.locator("path[stroke-width='2']")
-    strokes = colours.evaluate_all("all => all.map((one) => one.getAttribute('stroke'))")
-    assert len(set(strokes)) == len(strokes) == 4
+    lines = page.locator("figure").first.locator("path")
+    drawn = lines.evaluate_all(
+        "all => all.map((one) => [one.getAttribute('stroke'), one.getAttribute('stroke-width')])"
+    )
+    bold = [stroke for stroke, width in drawn if width == "2"]
+    assert len(bold) == len(set(bold)) == 2
+    assert len(drawn) == 6
+    losses = [read_of(page, name, "about.summary.after.spearman") for name in names]
+    rows = page.locator(".lp-gains-figure svg text[font-size='13']")
+    for row, pair in zip(rows.all_text_contents(), (losses[:2], losses[2:]), strict=True):
+        shown = number(row.split("→")[1].split("±")[0])
+        assert shown == pytest.approx(sum(pair) / 2, abs=1e-3)
+    best = "CoSENT" if sum(losses[:2]) > sum(losses[2:]) else "Cosine regression (MSE)"
+    verdict = page.locator(".lp-verdict")
+    expect(verdict.locator("li").first).to_contain_text(
+        f"{best} · mean of 2 seeds ended at a held-out Spearman of"
+    )
+    expect(verdict.locator("li").nth(1)).to_contain_text("paired t-test over 2 seeds gives p =")
+    expect(page.locator("figure", has_text="no common unit").locator("h3")).to_have_text(
+        "Training loss"
+    )
+    # Any of the runs can be looked at; each keeps its colour.
+    colours = "all => all.map((one) => one.style.borderBottomColor)"
+    looked = verdict.locator(".lp-looked")
+    before = looked.evaluate_all(colours)
+    looked.nth(3).click()
+    expect(page.locator(".lp-finetune_run .lp-head h1")).to_have_text("Cosine regression (MSE)")
+    assert page.evaluate(f"{CHANNEL}.shown[0]") == names[3]
+    assert looked.evaluate_all(colours) == before
+    looked.first.click()
     moved = page.get_by_role("table", name="Pairs that changed rank most")
     expect(moved.locator("tbody tr:visible")).to_have_count(8)
 
 
 def test_the_experiment_of_the_source_stands_beside(open_page: Callable[..., Page]) -> None:
     page = open_page()
-    page.locator("summary", has_text="source's experiment").click()
+    page.locator("summary", has_text="CoSENT experiment").click()
     row = page.locator("tr", has_text="BERT + CoSENT").first
     expect(row).to_contain_text("48.09")
     expect(row).to_contain_text("67.10")
@@ -278,7 +437,7 @@ def test_a_repetition_joins_the_table_of_the_source(
             run.write("summary.json", done)
             names.append(run.name)
     page = open_page(f"#{','.join(names)}")
-    page.locator("summary", has_text="source's experiment").click()
+    page.locator("summary", has_text="CoSENT experiment").click()
     here = page.locator(".lp-finetune_runs details tr.lp-lit")
     expect(here).to_have_count(4)  # two losses, by Spearman and by accuracy
     expect(here.nth(0)).to_contain_text("all-MiniLM-L6-v2 + CE")
@@ -302,18 +461,36 @@ def test_script_log_model_and_figure_are_taken_away(
         waiting.value.save_as(path)
         return path
 
-    script = taken("Python file").read_text(encoding="utf-8")
+    script = taken("train.py alone").read_text(encoding="utf-8")
     compile(script, "train.py", "exec")
+    with zipfile.ZipFile(taken("Script with its data (ZIP)")) as packed:
+        inside = {name.split("/")[0] for name in packed.namelist()}
+        assert packed.read("train.py").decode() == script
+    needed = re.match(r'"""Needs (.*) beside it', script)[1].replace("/", "").split(", ")
+    assert {"train.py", "requirements.txt", *needed} == inside
     assert "SentenceTransformerTrainer" in script
     log = json.loads(taken("JSON").read_text(encoding="utf-8"))
     assert sum(record["kind"] == "step" for record in log["records"]) == TINY["steps"]
     assert taken("CSV").read_text(encoding="utf-8-sig").count("\n") >= TINY["steps"]
     with zipfile.ZipFile(taken("Folder as ZIP")) as packed:
         assert any(name.endswith("model.safetensors") for name in packed.namelist())
-    figure = taken("SVG").read_text(encoding="utf-8")
-    assert figure.startswith("<svg")
-    assert "var(" not in figure
-    assert taken("PNG 2×").read_bytes().startswith(b"\x89PNG")
+    which = take.locator("#lp-finetune-figure")
+    expect(which).to_contain_text("Held-out Spearman before and after")
+    expect(which).to_contain_text("The matrix of the probe batch")
+    figures = which.locator("option").evaluate_all("all => all.map((one) => one.value)")
+    assert {"finetune.chart.loss", "finetune.bands", "finetune.matrix"} <= set(figures)
+    assert "finetune.gains" in figures
+    for figure in figures:
+        which.select_option(figure)
+        drawn = taken("SVG").read_text(encoding="utf-8")
+        assert "var(" not in drawn
+        words = " ".join(ElementTree.fromstring(drawn).itertext())
+        for said in ("CoSENT", "seed 0", "512 pairs learnt from", "Step 12", "= 20"):
+            assert said in words, (figure, said)
+    small, large = (taken(f"PNG {ratio}×").read_bytes() for ratio in (2, 4))
+    widths = [int.from_bytes(png[16:20], "big") for png in (small, large)]
+    assert small.startswith(b"\x89PNG")
+    assert widths[1] == pytest.approx(2 * widths[0], abs=2)
 
 
 # ---- When things go wrong --------------------------------------------------------------------
@@ -325,9 +502,9 @@ def test_an_impossible_combination_is_answered_by_a_sentence(
     page = open_page()
     plan(page, encoder="all-MiniLM-L6-v2", kind="cross", loss="info_nce")
     said = page.locator(".lp-finetune_controls .lp-wrong", has_text="cross-encoder gives one score")
-    expect(said).to_be_visible()
-    page.click("#lp-finetune-start")
     expect(said).to_have_count(2)  # at the loss, and at the button
+    page.click("#lp-finetune-start")
+    expect(said).to_have_count(2)
     expect(page.locator("#lp-finetune-quick")).to_be_visible()
     # Which losses can, and why the others cannot.
     able = page.locator("#lp-finetune-loss optgroup:not([label^=Cannot]) option")
@@ -359,7 +536,8 @@ def test_each_sentence_stands_where_it_can_be_put_right(open_page: Callable[...,
 def test_data_that_cannot_be_used_is_named(open_page: Callable[..., Page]) -> None:
     page = open_page()
     page.click("#lp-finetune-source-file")
-    wrong = page.locator(".lp-finetune_controls .lp-wrong:visible")
+    data = page.locator("details", has=page.locator("#lp-finetune-source-file"))
+    wrong = data.locator(".lp-wrong:visible")
     expect(wrong).to_have_text("Choose a file with pairs and scores first.")
     rows = "sentence1,sentence2,score\nA,B,1\nC,D,0\n"
     page.set_input_files(
@@ -380,6 +558,39 @@ def test_data_that_cannot_be_used_is_named(open_page: Callable[..., Page]) -> No
         f"data: {{ ...{CHANNEL}.plan.data, file: '/etc/passwd' }} }} }})"
     )
     assert answer["error"]["key"] == "problem.scenario_entry"
+
+
+def test_a_file_read_late_never_takes_the_place_of_a_newer_one(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    held: list[Route] = []
+
+    def hands_in(asked: Request) -> bool:
+        return "hand_in" in (asked.post_data or "")
+
+    def hold_the_first(route: Route) -> None:
+        if hands_in(route.request) and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    def choose(name: str, count: int) -> None:
+        rows = "".join(f"This is {i},That is {i},{i % 3}\n" for i in range(count))
+        content = f"sentence1,sentence2,score\n{rows}".encode()
+        file = {"name": name, "mimeType": "text/csv", "buffer": content}
+        with page.expect_request(hands_in):
+            page.set_input_files("#lp-finetune-file", file)
+
+    page.route(ASKED, hold_the_first)
+    page.click("#lp-finetune-source-file")
+    choose("old.csv", 30)
+    choose("new.csv", 40)
+    page.wait_for_function(f"{CHANNEL}.plan.data.name === 'new.csv'")
+    with page.expect_response(lambda answer: answer.request == held[0].request):
+        held[0].continue_()
+    page.wait_for_function(f"{CHANNEL}.checked?.train === 32")
+    assert page.evaluate(f"{CHANNEL}.plan.data.name") == "new.csv"
 
 
 def test_a_run_that_collapsed_and_failed_says_so(
@@ -436,14 +647,110 @@ def test_an_address_of_no_run(open_page: Callable[..., Page]) -> None:
 # ---- The looks -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [390, 760, 1100, 1440])
+@pytest.fixture(scope="module")
+def axe_script() -> str:
+    return axe.script()
+
+
+@pytest.fixture(scope="module")
+def beside(browser: Browser, studio: Server) -> str:
+    """The names of two short runs that differ in their loss, as they stand in an address."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
+    page = context.new_page()
+    page.set_default_timeout(START_MS)
+    page.goto(f"{studio.address}/finetune", wait_until="domcontentloaded")
+    page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
+    page.select_option("#lp-finetune-another", "cosine_mse")
+    begin(page, steps=3)
+    page.wait_for_function(f"{CHANNEL}.shown.length === 2")
+    names = page.evaluate(f"{CHANNEL}.shown")
+    page.wait_for_function(f"{json.dumps(names)}.every((one) => {CHANNEL}.studio.trace(one)?.done)")
+    context.close()
+    return ",".join(names)
+
+
+def place_of(request: pytest.FixtureRequest, state: str) -> str:
+    return "" if state == "empty" else f"#{request.getfixturevalue(state)}"
+
+
+def settled(page: Page, state: str) -> None:
+    """What the state has to show is there, unfolded."""
+    if state != "empty":
+        page.wait_for_function(f"{PROBE}.picture")
+        expect(page.locator(".lp-gains-figure")).to_be_visible()
+        expect(page.locator(".lp-finetune_run .lp-remarks li").first).to_be_visible()
+    page.evaluate(UNFOLD)
+
+
+STATES = pytest.mark.parametrize("state", ["empty", "finished", "beside"])
+
+
+@STATES
 @pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
 def test_nothing_is_wider_than_the_page(
-    open_page: Callable[..., Page], finished: str, width: int, locale: str
+    open_page: Callable[..., Page], request: pytest.FixtureRequest, state: str, locale: str
 ) -> None:
-    page = open_page(f"#{finished}", width, locale)
-    page.wait_for_function(f"{PROBE}.picture")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page = open_page(place_of(request, state), 1440, locale)
+    settled(page, state)
+    for width in (1440, 1100, 760, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@STATES
+@pytest.mark.parametrize(
+    ("width", "locale", "theme"), [(1440, "en-US", "light"), (390, "zh-CN", "dark")]
+)
+def test_axe_finds_nothing_serious(
+    open_page: Callable[..., Page],
+    request: pytest.FixtureRequest,
+    axe_script: str,
+    state: str,
+    width: int,
+    locale: str,
+    theme: str,
+) -> None:
+    page = open_page(f"?__theme={theme}{place_of(request, state)}", width, locale)
+    settled(page, state)
+    if state != "empty":
+        page.locator(".lp-chart").first.get_by_role("button").first.click()
+    assert axe.violations(page, axe_script) == []
+
+
+def test_axe_finds_nothing_serious_while_it_trains(
+    open_page: Callable[..., Page], axe_script: str
+) -> None:
+    page = open_page("?__theme=dark")
+    begin(page, steps=100_000, evaluations=1000)
+    page.wait_for_function(f"{TRACE}?.evaluations.length > 2")
+    assert axe.violations(page, axe_script) == []
+    page.click("#lp-finetune-stop")
+    wait_for(page, "stopped")
+
+
+@STATES
+def test_the_keyboard_reaches_every_control(
+    open_page: Callable[..., Page], request: pytest.FixtureRequest, state: str
+) -> None:
+    page = open_page(place_of(request, state))
+    settled(page, state)
+    count, missed, unseen = walk_by_keyboard(page)
+    assert count > 30
+    assert missed == []
+    assert unseen == []
+
+
+def test_it_is_presented(open_page: Callable[..., Page], finished: str) -> None:
+    page = open_page(f"#{finished}")
+    settled(page, "finished")
+    page.click("#lp-present")
+    expect(page.locator("#lp-side")).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    # The charts are still read where the pointer is, though everything is enlarged.
+    chart = page.locator(".lp-chart svg[role=img]").first
+    box = chart.bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 18, box["y"] + 60)
+    expect(page.locator(".lp-chart-step").first).to_have_text(f"Step {TINY['steps']}")
 
 
 def test_everything_that_can_be_used_has_a_name(

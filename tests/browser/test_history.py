@@ -17,9 +17,10 @@ from tests.browser.reading import (
     paste,
     pixels,
     redrawn,
-    settle,
+    reload,
     slider,
     sound,
+    still,
     visit,
 )
 from tests.browser.serving import Server
@@ -27,12 +28,6 @@ from tests.browser.serving import Server
 pytestmark = pytest.mark.browser
 
 TITLE = "h1"
-
-
-def still(page: Page) -> None:
-    """Wait until the address has followed the scene."""
-    settle(page)
-    page.wait_for_timeout(700)
 
 
 def entries(page: Page) -> int:
@@ -124,8 +119,7 @@ def test_a_scene_too_large_for_a_link_is_kept_in_the_tab(
     large = loss_shown(page)
     page.click("#main-header [data-say='ui.copy_link']")
     expect(page.locator(PROBLEM)).to_contain_text("too large for a link")
-    page.reload(wait_until="domcontentloaded")
-    page.wait_for_function(f"window.LossPrism && {CHANNEL}.drawn >= 1")
+    reload(page)
     assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == rows
     assert loss_shown(page) == large
     with redrawn(page):
@@ -135,8 +129,7 @@ def test_a_scene_too_large_for_a_link_is_kept_in_the_tab(
     # Nobody who gets the example's link gets the rows, but the tab still has them.
     other = visit(new_page(), f"{server.address}/{page.evaluate('location.hash')}")
     assert other.evaluate(f"{CHANNEL}.scenario.data.rows") == []
-    page.reload(wait_until="domcontentloaded")
-    page.wait_for_function(f"window.LossPrism && {CHANNEL}.drawn >= 1")
+    reload(page)
     assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == rows
     with redrawn(page):
         page.go_back()

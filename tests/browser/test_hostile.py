@@ -10,7 +10,6 @@ from tests.browser.reading import (
     clear_table,
     hover_cell,
     redrawn,
-    settle,
     shape,
     sound,
     table_rows,
@@ -76,8 +75,9 @@ def test_hostile_files(page: Page) -> None:
     upload(page, "<img src=x onerror=window.pwned=4>.parquet", b"no")
     expect(page.locator(PROBLEM)).to_contain_text("<img src=x")
     columns = '"<img src=x onerror=window.pwned=5>","{{x}}",score\na,b,1\nc,d,0\n'
-    upload(page, "columns.csv", columns.encode())
-    settle(page)
+    with redrawn(page):
+        upload(page, "columns.csv", columns.encode())
+    expect(page.locator("#main-controls .lp-columns")).to_contain_text("{{x}}")
     untouched(page)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from explorer.sources import textbook
 from tests.browser.reading import (
@@ -348,14 +349,23 @@ def test_a_figure_explains_itself_to_pointer_and_keyboard(page: Page) -> None:
 
 @pytest.mark.parametrize("ratio", [1, 1.5, 2, 3])
 def test_the_matrix_is_sharp_at_every_pixel_ratio(
-    browser: Browser, server: Server, ratio: float
+    new_page: Callable[..., Page], server: Server, ratio: float
 ) -> None:
-    with browser.new_context(device_scale_factor=ratio) as context:
-        page = visit(context.new_page(), server.address)
-        drawn, shown = page.evaluate(
-            """() => {
-              const canvas = document.querySelector("#main-matrix canvas");
-              return [canvas.width, canvas.getBoundingClientRect().width * devicePixelRatio];
-            }"""
-        )
-        assert drawn == pytest.approx(shown, abs=1)
+    page = visit(new_page(device_scale_factor=ratio), server.address)
+    drawn, shown = page.evaluate(
+        """() => {
+          const canvas = document.querySelector("#main-matrix canvas");
+          return [canvas.width, canvas.getBoundingClientRect().width * devicePixelRatio];
+        }"""
+    )
+    assert drawn == pytest.approx(shown, abs=1)
+
+
+def test_the_suggested_scale_can_be_taken(page: Page) -> None:
+    low = page.locator("#main-controls [data-parameter=scale]").first
+    advice = page.locator("#main-controls .lp-slider .lp-note .lp-crumb")
+    wanted = number(advice.first.inner_text())
+    with redrawn(page):
+        advice.first.click()
+    assert page.evaluate(f"{CHANNEL}.picture.parameters.scale") == wanted
+    assert number(low.locator("xpath=../..").locator("input.lp-number").input_value()) == wanted

@@ -47,7 +47,6 @@ def progressed(page: Page) -> tuple[int, int]:
 
 
 def test_encoding_tells_how_far_it_is_and_can_be_cancelled(page: Page) -> None:
-    page.set_default_timeout(60_000)
     before = loss_shown(page)
     rows = many_long_rows(page, "cancelled")
     done, total = progressed(page)
@@ -70,7 +69,6 @@ def test_encoding_tells_how_far_it_is_and_can_be_cancelled(page: Page) -> None:
 
 
 def test_the_page_stays_usable_while_it_encodes(page: Page) -> None:
-    page.set_default_timeout(60_000)
     before = loss_shown(page)
     many_long_rows(page, "usable")
     progressed(page)
@@ -82,15 +80,14 @@ def test_the_page_stays_usable_while_it_encodes(page: Page) -> None:
     assert loss_shown(page) == before
     choose(page, "siglip")
     sound(page)
-    page.wait_for_timeout(1000)
     # And the late answer to the question that was dropped changes nothing.
+    page.wait_for_timeout(1000)
     expect(page.locator(COUNT)).to_have_text("24 pairs")
     unfold(page, "ui.pairs")
     assert len(table_rows(page)) == 24
 
 
 def test_progress_is_said_in_chinese_too(page: Page) -> None:
-    page.set_default_timeout(60_000)
     many_long_rows(page, "chinese")
     progressed(page)
     page.click("#lp-language")

@@ -19,12 +19,12 @@ from tests.browser.reading import (
     redrawn,
     slider,
     sound,
+    still,
     table_rows,
     type_pair,
     upload,
     visit,
 )
-from tests.browser.serving import Server
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
@@ -140,7 +140,6 @@ def test_ten_thousand_rows_in_the_table(page: Page) -> None:
 @pytest.mark.parametrize("size", [50, 65])
 def test_a_large_file(page: Page, tmp_path: Path, size: int) -> None:
     """50 MB are read; beyond 64 MB a sentence says what to do, and nothing is sent."""
-    page.set_default_timeout(120_000)
     before = loss_shown(page)
     path = tmp_path / "large.csv"
     line = ",".join(["word " * 200, "other " * 200, "1"]) + "\n"
@@ -166,13 +165,13 @@ def test_a_large_file(page: Page, tmp_path: Path, size: int) -> None:
 
 
 def test_what_a_file_left_out_is_told_to_who_opens_its_link(
-    page: Page, new_page: Callable[..., Page], server: Server
+    page: Page, new_page: Callable[..., Page]
 ) -> None:
     rows = ["a one,a two,1", "b one,b two,high", "c one,,2", "d one,d two,3"]
     with redrawn(page):
         upload(page, "some-bad.csv", table(rows))
-    page.wait_for_function("location.hash.length > 60")
-    other = visit(new_page(locale="zh-CN"), f"{server.address}/{page.evaluate('location.hash')}")
+    still(page)
+    other = visit(new_page(locale="zh-CN"), page.url)
     expect(other.locator(NOTE)).to_contain_text("some-bad.csv")
     expect(other.locator("#lp-source-file")).to_have_attribute("aria-selected", "true")
     told = other.locator(SKIPPED)

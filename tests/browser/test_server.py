@@ -16,15 +16,17 @@ from tests.browser.reading import (
     drawn,
     loss_shown,
     redrawn,
+    reload,
     settle,
     slider,
     sound,
+    still,
     table_rows,
     type_pair,
     upload,
     visit,
 )
-from tests.browser.serving import ROOT, Server, command
+from tests.browser.serving import ROOT, START_S, Server, command
 
 pytestmark = pytest.mark.browser
 
@@ -55,6 +57,30 @@ def test_a_late_answer_never_overwrites_a_newer_one(page: Page) -> None:
     settle(page)
     assert drawn(page) == before + 1
     assert loss_shown(page) == at_ten
+
+
+def test_a_file_read_late_never_takes_the_place_of_a_newer_one(page: Page) -> None:
+    page.evaluate(
+        """() => {
+          const channel = window.LossPrism.channel();
+          const work = channel.work.bind(channel);
+          let asked = 0;
+          channel.work = async (server, name, request) => {
+            const first = name === "read_file" && (asked += 1) === 1;
+            const answer = await work(server, name, request);
+            if (first) await new Promise((done) => { window.answerFirst = done; });
+            return answer;
+          };
+        }"""
+    )
+    upload(page, "old.csv", b"sentence1,sentence2,score\na,b,1\nc,d,0\ne,f,2\n")
+    page.wait_for_function("window.answerFirst !== undefined")
+    with redrawn(page):
+        upload(page, "new.csv", b"sentence1,sentence2,score\ng,h,1\ni,j,0\n")
+    page.evaluate("window.answerFirst()")
+    settle(page)
+    assert page.evaluate(f"{CHANNEL}.scenario.data.file") == "new.csv"
+    expect(page.locator("#main-pairs summary .lp-note")).to_have_text("2 pairs")
 
 
 @pytest.mark.encoder
@@ -95,9 +121,8 @@ def test_control_c_under_an_open_page(browser: Browser, own_server: Callable[...
     sound(page)
     assert table_rows(page) == typed
     # And it is in the address again.
-    page.wait_for_function("location.hash.length > 1")
-    page.reload(wait_until="domcontentloaded")
-    page.wait_for_function("window.LossPrism?.channel().drawn >= 1")
+    still(page)
+    reload(page)
     assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == typed
     context.close()
 
@@ -115,11 +140,11 @@ def squared_gap(scores, labels, *, weight=0.5):
 
 
 def test_a_loss_of_ones_own(
-    browser: Browser, own_server: Callable[..., Server], tmp_path: Path
+    new_page: Callable[..., Page], own_server: Callable[..., Server], tmp_path: Path
 ) -> None:
     (tmp_path / "mine.py").write_text(OWN)
     server = own_server("--loss", f"{tmp_path / 'mine.py'}:squared_gap")
-    page = visit(browser.new_page(locale="en-US"), server.address)
+    page = visit(new_page(address=server.address), server.address)
     expect(page.locator(PROBLEM)).to_be_hidden()
     lines = page.locator("#main-derivation .lp-line").all_text_contents()
     assert "gaps = scores - labels" in lines
@@ -137,7 +162,6 @@ def test_a_loss_of_ones_own(
     with redrawn(page):
         slider(page, "weight")[1].fill("1")
     assert loss_shown(page) == pytest.approx(sum(g * g for g in gaps) / len(gaps), rel=1e-4)
-    page.context.close()
 
 
 @pytest.mark.parametrize(
@@ -149,8 +173,9 @@ def test_a_loss_of_ones_own(
     ],
 )
 def test_a_wrong_loss_is_one_clear_line(loss: str, said: str) -> None:
+    started = command("--loss", loss)
     done = subprocess.run(
-        command("--loss", loss), cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+        started, cwd=ROOT, capture_output=True, text=True, timeout=START_S, check=False
     )
     assert done.returncode == 1
     assert done.stdout == ""

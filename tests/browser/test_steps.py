@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.reading import (
     CANVAS,
@@ -114,7 +114,7 @@ def test_a_number_of_the_formula_lights_up_what_it_came_from(page: Page) -> None
     hover_cell(page, 4, 20)
     live = page.locator(LIVE)
     expect(live.locator("[data-at]")).to_have_count(3)
-    scores = page.evaluate(f"Array.from(LossPrism.floats({CHANNEL}.picture.vectors.scores))")
+    scores = page.evaluate(f"Array.from(LossPrism.floats({CHANNEL}.picture.pairs.score))")
     shown = page.evaluate(f"{CHANNEL}.picture.shown")
     pair = shown["row_axis"]["items"][4]
     low = live.locator("[data-at=row]")
@@ -135,6 +135,47 @@ def test_a_number_of_the_formula_lights_up_what_it_came_from(page: Page) -> None
     page.mouse.move(5, 5)
     expect(slider).to_have_class("lp-slider")
     assert lit_steps(page) == []
+
+
+def test_the_terms_of_a_sum_lead_to_the_pairs_they_came_from(page: Page) -> None:
+    with redrawn(page):
+        page.select_option("#lp-loss", "info_nce")
+    go_to(page, "per_query")
+    hover_cell(page, 0, 3)
+    parts = page.locator(LIVE).locator("[data-pair]")
+    assert parts.count() == 3
+    pair = int(parts.first.get_attribute("data-pair"))
+    parts.first.hover()
+    assert page.evaluate(f"{CHANNEL}.pointed.pairs") == [pair]
+    assert lit_steps(page) == ["terms"]
+    # The rest is one number that says how many it stands for.
+    rest = page.locator(LIVE).locator("[data-more]")
+    keys = page.evaluate(f"{CHANNEL}.picture.steps.find((s) => s.name === 'terms').shape[1]")
+    assert rest.get_attribute("title") == f"The other {keys - 1 - 3} terms together"
+    # And so for the loss, which is a number alone.
+    go_to(page, "loss")
+    put = page.locator(LONE).locator(".lp-put")
+    expect(put.locator("[data-pair]")).to_have_count(0)  # InfoNCE's has two forms
+    with redrawn(page):
+        page.select_option("#lp-loss", "cosent")
+    go_to(page, "loss")
+    expect(put.locator("[data-pair]")).to_have_count(3)
+
+
+def test_a_cell_that_takes_no_part_is_said_to_become_nothing(page: Page) -> None:
+    masked = page.evaluate(
+        f"""() => {{
+          const {{ mask, columns }} = {CHANNEL}.picture.shown;
+          const at = LossPrism.bytes(mask).indexOf(0);
+          return [Math.floor(at / columns), at % columns];
+        }}"""
+    )
+    hover_cell(page, *masked)
+    assert "\\to" in formulas(page, LIVE)[0]
+    go_to(page, "ordered")
+    hover_cell(page, *masked)
+    assert formulas(page, LIVE)[0].count("<") == 1
+    expect(page.locator("#main-matrix .lp-absent")).to_be_visible()
 
 
 def test_the_sides_of_a_cell_and_their_numbers_share_a_colour(page: Page) -> None:
@@ -207,11 +248,11 @@ def broken(scores, labels, *, scale=2.0):
 
 
 def test_cells_that_are_no_numbers_are_marked_and_explained(
-    browser: Browser, own_server: Callable[..., Server], tmp_path: Path
+    new_page: Callable[..., Page], own_server: Callable[..., Server], tmp_path: Path
 ) -> None:
     (tmp_path / "broken.py").write_text(BROKEN, encoding="utf-8")
     server = own_server("--loss", f"{tmp_path / 'broken.py'}:broken")
-    page = visit(browser.new_page(), server.address)
+    page = visit(new_page(address=server.address), server.address)
     legend = page.locator("#main-matrix .lp-swatch", has_text="NaN or ∞")
     go_to(page, "differences")
     expect(legend).to_be_hidden()
@@ -241,7 +282,6 @@ def test_cells_that_are_no_numbers_are_marked_and_explained(
         assert cell_colours(page)[0][0] != f"{red},{green},{blue},255"
         hover_cell(page, 0, 0)
         expect(page.locator(LIVE)).to_contain_text(said)
-    page.close()
 
 
 def test_the_legend_says_what_is_measured(page: Page) -> None:

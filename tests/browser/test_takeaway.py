@@ -55,6 +55,13 @@ def test_pictures_as_svg_and_png(box: Page) -> None:
     ElementTree.fromstring(svg)
 
 
+def test_the_matrix_to_point_at(box: Page) -> None:
+    name, page = taken(box, 0, "take.html")
+    assert name == "lossprism-cosent-matrix.html"
+    assert page.startswith(b"<!doctype html>")
+    assert b"A cat is sleeping on the windowsill." in page
+
+
 def test_tables_as_csv(box: Page) -> None:
     for line, key in ((0, "take.csv"), (1, "take.csv"), (2, "take.terms"), (2, "take.suspects")):
         name, content = taken(box, line, key)
@@ -65,9 +72,9 @@ def test_tables_as_csv(box: Page) -> None:
 
 
 def test_the_code_gives_the_number_again(box: Page) -> None:
-    for key in ("take.ours", "take.twin"):
+    for key, library in (("take.ours", "from losses"), ("take.twin", "sentence_transformers")):
         box.click(f"{BOX} [data-say='{key}']")
-        expect(box.locator(f"{BOX} .lp-code")).to_contain_text("print")
+        expect(box.locator(f"{BOX} .lp-code")).to_contain_text(library)
         code = box.locator(f"{BOX} .lp-code").inner_text()
         done = subprocess.run(
             [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True

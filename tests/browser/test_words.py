@@ -14,9 +14,11 @@ from tests.browser.reading import (
     choose,
     loss_shown,
     pixels,
+    reload,
     settle,
     slider,
     unfold,
+    unfold_all,
     upload,
     visit,
 )
@@ -145,11 +147,7 @@ def test_chinese_has_no_english_word_but_names(
     page = visit(new_page(), server.address)
     assert len(foreign(page)) > 40  # the test can tell English
     page.click("#lp-language")
-    page.evaluate(
-        "document.querySelectorAll('.lp details').forEach((fold) => { fold.open = true; })"
-    )
-    page.wait_for_selector("#main-pairs tbody tr")
-    page.wait_for_timeout(800)
+    unfold_all(page)
     upload(page, "pairs.csv", "sentence1,sentence2,score\n甲,乙,1\n丙,丁,high\n戊,己,0\n".encode())
     expect(page.locator("#main-controls .lp-skipped")).to_contain_text("high")
     told = foreign(page)
@@ -165,8 +163,7 @@ def test_chinese_has_no_english_word_but_names(
 
 def test_the_language_is_remembered(page: Page) -> None:
     page.click("#lp-language")
-    page.reload(wait_until="domcontentloaded")
-    page.wait_for_function("window.LossPrism?.channel().drawn >= 1")
+    reload(page)
     expect(page.locator("#lp-language")).to_have_text("English")
     expect(page.locator("#lp-source-table")).to_have_text("表格")
     page.click("#lp-language")
@@ -184,8 +181,7 @@ def test_both_themes_have_colours_of_their_own(page: Page) -> None:
     assert dark["colours"] > 1
     assert sum(map(int, re.findall(r"\d+", dark_ground)[:3])) < 200
     assert sum(map(int, re.findall(r"\d+", light_ground)[:3])) > 600
-    page.reload(wait_until="domcontentloaded")
-    page.wait_for_function("window.LossPrism?.channel().drawn >= 1")
+    reload(page)
     assert ground() == dark_ground
     page.click("#lp-theme")
     assert ground() == light_ground

@@ -9,7 +9,6 @@ import doctest
 import io
 import json
 import math
-import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -30,6 +29,7 @@ from explorer.scenario import Data, Scenario
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
+from tests.browser.serving import free_port
 
 KEYS = {
     "loss",
@@ -79,12 +79,9 @@ S0_PAIRS = (["a1", "a2", "a3", "a4"], ["b1", "b2", "b3", "b4"])
 
 @pytest.fixture(scope="module")
 def address():
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port = listening.getsockname()[1]
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        demo, found = site.open_page(Scenario(), "127.0.0.1", port)
+        demo, found = site.open_page(Scenario(), "127.0.0.1", free_port())
     assert said.getvalue() == ""  # app.py's own line is the only one
     yield found
     demo.close(verbose=False)
@@ -516,7 +513,7 @@ def test_a_training_over_http(address, kept):
         parameters={"scale": 10},
         api_name="/start_training",
     )
-    end = time.monotonic() + 90
+    end = time.monotonic() + 600
     while (status := client.predict(started["id"], api_name="/training_status"))["state"] not in (
         "finished",
         "failed",

@@ -66,7 +66,7 @@ def test_every_loss_is_drawn_in_every_language(loss, language):
         assert say(language, "figure_text.loss", loss=shown_number(found.loss, 6)) in " ".join(
             texts(tree)
         )
-        assert LOSSES[loss].title in texts(tree, "title")
+        assert say(language, f"loss.{loss}.title") in texts(tree, "title")
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -271,6 +271,16 @@ def test_the_caption_says_loss_parameters_data_and_encoder():
     assert "20 pairs" in said
     assert "temperature = 0.05" in said
     assert "label 3" in said
+
+
+@pytest.mark.parametrize("view", [{}, {"step": 0}])
+def test_the_origin_takes_the_place_of_the_data_and_stays_text(view):
+    exploration = seen(**view)
+    said = " ".join(texts(drawn(exploration, origin="Run <b>7</b>, step 12")))
+    usual = " ".join(texts(drawn(exploration)))
+    assert "Run <b>7</b>, step 12" in said
+    assert "pairs" in usual.rpartition("scale")[2]
+    assert "pairs" not in said.rpartition("scale")[2]
 
 
 def test_typed_and_uploaded_pairs_are_told_apart():

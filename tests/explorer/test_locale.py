@@ -207,3 +207,9 @@ def test_words_inside_formulas_are_translated():
     words = {word for text in formulas for word in re.findall(r"\\text\{([^}]*)\}", text)}
     assert words
     assert {f"math.{word}" for word in words} <= set(catalogue("zh"))
+
+
+def test_every_loss_has_its_name_in_both_languages():
+    for name, spec in LOSSES.items():
+        assert catalogue("en")[f"loss.{name}.title"] == spec.title
+        assert f"loss.{name}.title" in catalogue("zh")

@@ -169,25 +169,6 @@ def test_levels_are_stacked_as_rows():
     assert made["shown"]["row_axis"]["pairs"][:20] == made["shown"]["column_axis"]["items"]
 
 
-def test_live_formulas_find_their_numbers():
-    """Every «name» of a shown step's formula is sent with it."""
-    for loss in LOSSES:
-        found, made = drawn(loss)
-        for place, step in enumerate(made["steps"]):
-            symbol = found.spec.symbols.get(step["name"])
-            if symbol is None or not symbol.live or len(step["shape"]) == 0:
-                continue
-            _, again = drawn(loss, step=place)
-            for reference in symbol.live.split("«")[1:]:
-                name, _, index = reference.split("»")[0].partition("[")
-                if index == "r,c]":
-                    assert name in again["shown"]["others"], (loss, step["name"], name)
-                elif index:
-                    assert name in again["vectors"], (loss, step["name"], name)
-                else:
-                    assert name in again["parameters"], (loss, step["name"], name)
-
-
 def test_heavy_terms_name_the_pairs_of_their_cell():
     found, made = drawn()
     for term, said in zip(found.heaviest, made["heaviest"], strict=True):

@@ -1,5 +1,10 @@
 """Several processes and one joined batch: the same value, and at each row the same gradient."""
 
+import tempfile
+import traceback
+from functools import cache
+from pathlib import Path
+
 import pytest
 import torch
 import torch.distributed as distributed
@@ -13,27 +18,47 @@ from tests.losses.made import inputs_for, learned
 COUNTS = {2: (5, 3), 3: (4, 4, 0)}  # rows of each process, an uneven and an empty last batch
 
 
-def started(rank, world, port_file, work, answers):
-    distributed.init_process_group(
-        "gloo", init_method=f"file://{port_file}", rank=rank, world_size=world
-    )
+PATIENCE = 600  # seconds, for processes that load torch on a busy machine
+
+
+def member(rank, world, meeting, tasks, answers):
+    """One of `world` processes: it answers each task until the tests are over."""
     torch.set_num_threads(1)
-    try:
-        answers.put((rank, work(rank, world)))
-    finally:
-        distributed.barrier()
-        distributed.destroy_process_group()
+    distributed.init_process_group(
+        "gloo", init_method=f"file://{meeting}", rank=rank, world_size=world
+    )
+    for work in iter(tasks.get, None):
+        try:
+            answers.put((rank, work(rank, world), None))
+        except Exception:
+            answers.put((rank, None, traceback.format_exc()))
 
 
-def on_each(world, work, folder):
-    """What `work(rank, world)` returns in each of `world` processes."""
+@cache
+def team(world):
+    """The queue of tasks of each of `world` processes, and their answers."""
     context = multiprocessing.get_context("spawn")
-    answers = context.SimpleQueue()
-    meeting = folder / "meeting"
-    run = multiprocessing.spawn(started, (world, meeting, work, answers), nprocs=world, join=False)
-    while not run.join():
-        pass
-    return [answer for _, answer in sorted(answers.get() for _ in range(world))]
+    meeting = Path(tempfile.mkdtemp()) / "meeting"
+    tasks, answers = [context.Queue() for _ in range(world)], context.Queue()
+    for rank, own in enumerate(tasks):
+        given = (rank, world, meeting, own, answers)
+        context.Process(target=member, args=given, daemon=True).start()
+    return tasks, answers
+
+
+def on_each(world, work):
+    """What `work(rank, world)` returns in each of `world` processes."""
+    tasks, answers = team(world)
+    for own in tasks:
+        own.put(work)
+    answered = {}
+    while len(answered) < world:
+        rank, answer, fault = answers.get(timeout=PATIENCE)
+        if fault:
+            team.cache_clear()  # the others may wait for this one for ever
+            pytest.fail(f"in process {rank}: {fault}", pytrace=False)
+        answered[rank] = answer
+    return [answered[rank] for rank in range(world)]
 
 
 def own_rows(joined, rank, world):
@@ -59,8 +84,8 @@ def gathered_rows(rank, world):
 
 
 @pytest.mark.parametrize("world", COUNTS)
-def test_rows_of_all_processes_are_joined_in_order(world, tmp_path):
-    assert all(on_each(world, gathered_rows, tmp_path))
+def test_rows_of_all_processes_are_joined_in_order(world):
+    assert all(on_each(world, gathered_rows))
 
 
 def test_one_process_is_its_own_batch():
@@ -110,8 +135,8 @@ def joined_losses(rank, world):
 
 
 @pytest.mark.parametrize("world", COUNTS)
-def test_every_process_has_the_loss_and_the_gradient_of_the_joined_batch(world, tmp_path):
-    for right in on_each(world, joined_losses, tmp_path):
+def test_every_process_has_the_loss_and_the_gradient_of_the_joined_batch(world):
+    for right in on_each(world, joined_losses):
         assert set(right) == set(ORDERED) - set(ALONE)
         assert all(right.values()), right
 
@@ -134,8 +159,8 @@ def trained(rank, world):
 
 
 @pytest.mark.parametrize("world", COUNTS)
-def test_a_model_trained_by_several_processes_takes_the_same_step(world, tmp_path):
-    assert all(on_each(world, trained, tmp_path))
+def test_a_model_trained_by_several_processes_takes_the_same_step(world):
+    assert all(on_each(world, trained))
 
 
 def test_a_module_gathers_if_asked():

@@ -59,11 +59,9 @@ def each_loss(rank, world):
 
 
 @pytest.mark.parametrize("world", COUNTS)
-def test_every_process_has_the_loss_of_the_joined_batch_and_the_gradient_of_its_rows(
-    world, tmp_path
-):
+def test_every_process_has_the_loss_of_the_joined_batch_and_the_gradient_of_its_rows(world):
     embeddings, classes = batch(world)
-    answers = on_each(world, each_loss, tmp_path)
+    answers = on_each(world, each_loss)
     for name, call in calls():
         joined = embeddings.clone().requires_grad_()
         loss = call(joined, classes, False)

@@ -48,8 +48,8 @@ def same_as_joined(rank, world):
 
 
 @pytest.mark.parametrize("world", COUNTS)
-def test_processes_together_are_one_batch(world, tmp_path):
-    assert on_each(world, same_as_joined, tmp_path) == [True] * world
+def test_processes_together_are_one_batch(world):
+    assert on_each(world, same_as_joined) == [True] * world
 
 
 @pytest.mark.parametrize(("name", "parameters", "negatives"), CASES)

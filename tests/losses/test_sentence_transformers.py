@@ -12,24 +12,16 @@ from sentence_transformers.cross_encoder import CrossEncoder, CrossEncoderTraine
 from sentence_transformers.cross_encoder import losses as cross
 from sentence_transformers.cross_encoder.training_args import CrossEncoderTrainingArguments
 from sentence_transformers.sentence_transformer import losses as bi
-from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 from sentence_transformers.sentence_transformer.training_args import (
     SentenceTransformerTrainingArguments,
 )
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
 from torch import nn
 
 import losses.sentence_transformers as adapter
 from losses import LOSSES
+from tests.tiny import save_bert, sentence, static_model
 
-WORDS = ["cat", "dog", "sun", "sleeps", "runs", "shines", "hot", "old", "red", "big", "small"]
 STEPS, BATCH = 20, 8
-
-
-def sentence(draw):
-    return " ".join(draw.choices(WORDS, k=5))
 
 
 def rows(kind, count=STEPS * BATCH):
@@ -49,30 +41,9 @@ def rows(kind, count=STEPS * BATCH):
     return Dataset.from_dict(columns)
 
 
-def static_model(width=6):
-    torch.manual_seed(0)
-    vocabulary = {word: place for place, word in enumerate(["?", *WORDS])}
-    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="?"))
-    tokenizer.pre_tokenizer = Whitespace()
-    return SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=width)])
-
-
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory):
-    """The folder of a random transformer of two layers."""
-    from transformers import BertConfig, BertModel, BertTokenizerFast
-
-    folder = tmp_path_factory.mktemp("bert")
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
-    (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
-    size = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
-    torch.manual_seed(0)
-    still = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    BertModel(
-        BertConfig(vocab_size=len(words), intermediate_size=32, **size, **still)
-    ).save_pretrained(folder)
-    BertTokenizerFast(str(folder / "vocab.txt"), model_max_length=32).save_pretrained(folder)
-    return str(folder)
+    return save_bert(tmp_path_factory.mktemp("bert"))
 
 
 def trained(model, loss, data, folder):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -16,6 +17,11 @@ MOST_PAIRS = 2**20
 MOST_STREAMED = 2**15
 # Two sentences a pair.
 MOST_IN_BATCH = 2**14
+# Random pairs whose vectors are drawn, to be let go once their scores are known.
+MOST_DRAWN = 2**16
+
+# What a loss compares: a score of each pair, which is the cosine or AnglE's, or all vectors.
+Wanted = Literal["cosines", "angles", "vectors"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,17 +84,46 @@ def in_order(
     return LargeBatch(labels[order], scores[order], order, first, second, *ranked)
 
 
-def drawn(settings: RandomBatch, *, with_vectors: bool) -> LargeBatch:
+def drawn(settings: RandomBatch, wanted: Wanted = "cosines") -> LargeBatch:
     """A random batch: labels and similarities drawn directly, or with vectors that have them."""
     count = settings.pairs
-    if with_vectors:
-        pairs = random_batch.draw(settings, most=MOST_IN_BATCH)
-        sides = pairs.vectors[0::2], pairs.vectors[1::2]
-        scores = np.einsum("nd,nd->n", *sides, dtype=np.float64)
-        return in_order(np.array(pairs.labels), scores, pairs.first, pairs.second, sides)
-    plan = random_batch.plan(settings, most=MOST_PAIRS)
     names = Numbered(count, "a"), Numbered(count, "b")
-    return in_order(plan.labels, plan.cosines, *names)
+    if wanted == "cosines":
+        plan = random_batch.plan(settings, most=MOST_PAIRS)
+        return in_order(plan.labels, plan.cosines, *names)
+    most = MOST_IN_BATCH if wanted == "vectors" else MOST_DRAWN
+    pairs = random_batch.draw(settings, most=most)
+    return scored(np.array(pairs.labels), *names, pairs.vectors[0::2], pairs.vectors[1::2], wanted)
+
+
+def scored(
+    labels: np.ndarray,
+    first: Sequence[str],
+    second: Sequence[str],
+    first_vectors: np.ndarray,
+    second_vectors: np.ndarray,
+    wanted: Wanted,
+) -> LargeBatch:
+    """The batch of pairs with these vectors [N, D], which are kept where they are wanted."""
+    sides = first_vectors, second_vectors
+    scores = (angles if wanted == "angles" else cosines)(*sides)
+    return in_order(labels, scores, first, second, sides if wanted == "vectors" else None)
+
+
+def cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The cosine of each pair of rows, float64."""
+    return np.einsum("nd,nd->n", _unit(first), _unit(second), dtype=np.float64)
+
+
+def angles(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The score of each pair of rows under AnglE (`losses.angle`), float64.
+
+    Of an odd width the imaginary half has one zero more, as on the Explore page.
+    """
+    missing = (0, 0), (0, first.shape[1] % 2)
+    real, imaginary = np.split(np.pad(_unit(second), missing), 2, axis=1)
+    turned = np.concatenate([real - imaginary, real + imaginary], axis=1)
+    return np.abs(np.einsum("nd,nd->n", np.pad(_unit(first), missing), turned, dtype=np.float64))
 
 
 def must_fit(count: int, most: int, loss: str) -> None:

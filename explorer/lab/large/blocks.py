@@ -64,26 +64,3 @@ def log_sums(values: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.nda
     with np.errstate(divide="ignore"):
         total = np.log(np.add.reduceat(np.exp(values - np.repeat(shift, lengths)), starts)) + shift
     return total, largest
-
-
-def gathered(
-    reduce: np.ufunc, pieces: np.ndarray, rows: np.ndarray, columns: np.ndarray
-) -> np.ndarray:
-    """The pieces of each block taken together; `rows` and `columns` are its first pieces."""
-    for axis, starts in ((1, columns), (0, rows)):
-        if len(starts) < pieces.shape[axis]:  # else each piece is a block already
-            pieces = reduce.reduceat(pieces, starts, axis=axis)
-    return pieces
-
-
-def gathered_logs(pieces: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """The logsumexp over the pieces of each block."""
-    if pieces.shape == (len(rows), len(columns)):
-        return pieces
-    largest = gathered(np.maximum, pieces, rows, columns)
-    shift = np.where(np.isneginf(largest), 0, largest)
-    down = np.diff(np.append(rows, pieces.shape[0]))
-    across = np.diff(np.append(columns, pieces.shape[1]))
-    spread = np.repeat(np.repeat(shift, down, axis=0), across, axis=1)
-    with np.errstate(divide="ignore"):
-        return np.log(gathered(np.add, np.exp(pieces - spread), rows, columns)) + shift

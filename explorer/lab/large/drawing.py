@@ -30,7 +30,8 @@ def look(opened: Opened, window: Window) -> dict[str, object]:
         "masked": _packed(1 - blocks.present / cells),
         "bounded": blocks.bounded,
         # A sum has no exponents of its own: there the logarithm of each weight stands for a term.
-        "of_weights": opened.streamed is not None and not opened.streamed.tiles.by_row,
+        "of_weights": opened.of_weights,
+        "exact": opened.smooth is None,
         "rows": _axis(opened, 0, blocks.rows),
         "columns": _axis(opened, 1, blocks.columns),
     }

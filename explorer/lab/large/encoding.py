@@ -12,6 +12,7 @@ import numpy as np
 
 from explorer.device import all_cores
 from explorer.lab.large import store
+from explorer.lab.large.batch import angles, cosines
 from explorer.lab.large.tiles import Progress
 from explorer.sources import encoders
 from explorer.sources.model_folders import locate
@@ -22,9 +23,11 @@ PART = 256
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """`scores` [N]; `vectors`, of the first and the second sentences, where they were wanted."""
+    """`cosines` and `angles` (AnglE's scores) [N]; `vectors`, of the first and the second
+    sentences, where they were wanted."""
 
-    scores: np.ndarray
+    cosines: np.ndarray
+    angles: np.ndarray
     vectors: tuple[np.ndarray, np.ndarray] | None
 
 
@@ -36,12 +39,12 @@ def encoded(
     *,
     with_vectors: bool,
 ) -> Encoded:
-    """The cosine of each pair under the encoder, and the sentences' vectors if wanted.
+    """The scores of each pair under the encoder, and the sentences' vectors if wanted.
 
     `progress` hears of pairs done after each part and may raise to stop; what is done stays.
     """
     identity = locate(encoder).identity
-    key = store.digest([identity, str(with_vectors), *first, *second])
+    key = store.digest([identity, "vectors" if with_vectors else "scores", *first, *second])
     folder = store.folder("scores") / key
     folder.mkdir(exist_ok=True)
     parts = []
@@ -54,23 +57,20 @@ def encoded(
         parts.append(np.load(path, allow_pickle=False))
     progress(len(first), len(first))
     store.prune()
+    joined = np.concatenate(parts)
     if not with_vectors:
-        return Encoded(np.concatenate(parts), None)
-    vectors = np.concatenate(parts)
-    sides = vectors[:, 0], vectors[:, 1]
-    return Encoded(np.einsum("nd,nd->n", *sides, dtype=np.float64), sides)
+        return Encoded(*joined.T, None)
+    sides = joined[:, 0], joined[:, 1]
+    return Encoded(cosines(*sides), angles(*sides), sides)
 
 
 def _part(
     first: Sequence[str], second: Sequence[str], encoder: str, with_vectors: bool
 ) -> np.ndarray:
-    """Cosines [n], or unit vectors [n, 2, D]."""
+    """Cosine and angle [n, 2], or vectors [n, 2, D]."""
     distinct = list(dict.fromkeys([*first, *second]))
     with all_cores():
         rows = encoders.encode(distinct, encoder)
-    rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
     place = {sentence: at for at, sentence in enumerate(distinct)}
-    pairs = np.stack([rows[[place[s] for s in side]] for side in (first, second)], axis=1)
-    if with_vectors:
-        return pairs
-    return np.einsum("nd,nd->n", pairs[:, 0], pairs[:, 1], dtype=np.float64)
+    sides = [rows[[place[s] for s in side]] for side in (first, second)]
+    return np.stack(sides if with_vectors else [cosines(*sides), angles(*sides)], axis=1)

@@ -15,8 +15,9 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from explorer.device import device, precision
-from explorer.lab.large.batch import LargeBatch
+from explorer.lab.large.batch import MOST_STREAMED, LargeBatch, Wanted
 from explorer.lab.large.blocks import Window
+from explorer.lab.large.smooth import MOST_SPREAD, Smooth
 from explorer.lab.large.split import Split
 from explorer.lab.large.tiles import Survey, Tiles
 from explorer.problem import Problem
@@ -53,6 +54,7 @@ def _circle_self_paced(batch: LargeBatch, scale: float, margin: float) -> Split:
 
 SPLIT: dict[str, Callable[..., Split]] = {
     "cosent": _cosent,
+    "angle": _cosent,  # the scores of the batch are then the angles
     "weighted_cosent": _weighted_cosent,
     "circle": _circle,
     "circle_self_paced": _circle_self_paced,
@@ -88,13 +90,13 @@ def _ordered_pairs(
     scores = torch.from_numpy(batch.scores).to(precision()).to(device())
     labels = torch.from_numpy(batch.labels).to(precision()).to(device())
 
-    def cells(part: Window) -> tuple[Tensor, Tensor]:
+    def cells(part: Window) -> tuple[Tensor, Tensor, None]:
         rows, columns = slice(part.top, part.bottom), slice(part.left, part.right)
         differences = scores[rows, None] - scores[None, columns]
         gaps = labels[None, columns] - labels[rows, None]
         logs, values = terms(differences, gaps)
         masked = gaps <= 0
-        return logs.masked_fill_(masked, -torch.inf), values.masked_fill_(masked, 0)
+        return logs.masked_fill_(masked, -torch.inf), values.masked_fill_(masked, 0), None
 
     everyone = np.arange(len(batch))
     return Streamed(
@@ -150,40 +152,56 @@ def _in_batch(
     places: tuple[np.ndarray, np.ndarray],
     temperature: float,
     axes: tuple[str, str],
+    symmetric: bool = False,
 ) -> Streamed:
-    """Each row against all columns but its own: the column `own`, which it is compared with."""
-    queries, keys, mine = _vectors(rows), _vectors(columns), torch.from_numpy(own).to(device())
-    positive = (queries * keys[mine]).sum(dim=1)
+    """Each row against all columns but its own: the column `own`, which it is compared with.
 
-    def cells(part: Window) -> tuple[Tensor, None]:
+    If it is `symmetric`, each of those columns is also compared with all rows but its own.
+    """
+    queries, keys, mine = _vectors(rows), _vectors(columns), torch.from_numpy(own).to(device())
+    positive, count = (queries * keys[mine]).sum(dim=1), len(rows)
+
+    def cells(part: Window) -> tuple[Tensor, None, Tensor | None]:
         seen = slice(part.top, part.bottom)
         cosines = queries[seen] @ keys[part.left : part.right].T
         terms = (cosines - positive[seen, None]) / temperature
         column = torch.arange(part.left, part.right, device=terms.device)
-        terms.masked_fill_(column[None, :] == mine[seen, None], -torch.inf)
+        itself = column[None, :] == mine[seen, None]
+        terms.masked_fill_(itself, -torch.inf)
         if axes[0] == "view":
             row = torch.arange(part.top, part.bottom, device=terms.device)
             terms.masked_fill_(column[None, :] == row[:, None], -torch.inf)
-        return terms, None
+        return terms, None, back(cosines, itself, column) if symmetric else None
 
-    count = len(rows)
+    def back(cosines: Tensor, itself: Tensor, column: Tensor) -> Tensor:
+        # Further keys, which belong to no query, look for none: their terms are −∞.
+        compared = torch.nn.functional.pad(positive, (0, len(keys) - count), value=torch.inf)
+        return ((cosines - compared[column]) / temperature).masked_fill_(itself, -torch.inf)
+
+    def loss(found: Survey) -> float:
+        forward = float(found.added.mean())
+        return (forward + float(found.column_norms[:count].mean())) / 2 if symmetric else forward
 
     def gradient(found: Survey) -> np.ndarray:
+        """Each row takes from its own cell what its weights, 1 − e^−norm, give to the others."""
+        taken = -np.expm1(-found.norms)
+        if symmetric:
+            taken = (taken - np.expm1(-found.column_norms[:count])) / 2
         felt = np.full(len(batch), np.nan)
         felt[places[0]] = 0.0
-        np.subtract.at(felt, places[0], found.row_weights / (count * temperature))
+        np.subtract.at(felt, places[0], taken / (count * temperature))
         return felt
 
     return Streamed(
-        Tiles(count, len(columns), True, cells),
+        Tiles(count, len(columns), True, cells, by_column=symmetric),
         *places,
         axes,
-        lambda found: float(found.added.mean()),
+        loss,
         gradient,
     )
 
 
-def _info_nce(batch: LargeBatch, temperature: float) -> Streamed:
+def _info_nce(batch: LargeBatch, temperature: float, symmetric: bool) -> Streamed:
     own = _positives(batch)
     others = np.setdiff1d(np.arange(len(batch)), own)
     shown = np.concatenate([own, others])
@@ -195,6 +213,7 @@ def _info_nce(batch: LargeBatch, temperature: float) -> Streamed:
         (own, shown),
         temperature,
         ("query", "key"),
+        symmetric,
     )
 
 
@@ -210,14 +229,14 @@ def _siglip(batch: LargeBatch, scale: float, bias: float) -> Streamed:
     own = _positives(batch)
     queries, keys = _vectors(batch.first_vectors[own]), _vectors(batch.second_vectors[own])
 
-    def cells(part: Window) -> tuple[Tensor, Tensor]:
+    def cells(part: Window) -> tuple[Tensor, Tensor, None]:
         cosines = queries[part.top : part.bottom] @ keys[part.left : part.right].T
         logits = scale * cosines + bias
         row = torch.arange(part.top, part.bottom, device=logits.device)
         column = torch.arange(part.left, part.right, device=logits.device)
         wrong = torch.where(row[:, None] == column[None, :], -logits, logits)
         values = -logsigmoid(-wrong)
-        return wrong - values, values
+        return wrong - values, values, None
 
     def gradient(found: Survey) -> np.ndarray:
         logits = scale * (queries * keys).sum(dim=1).cpu().double() + bias
@@ -242,17 +261,49 @@ STREAMED: dict[str, Callable[..., Streamed]] = {
     "nt_xent": _nt_xent,
     "siglip": _siglip,
 }
+
+
+def smooth(batch: LargeBatch, scale: float, reduction: str) -> Smooth:
+    """The logistic loss on more pairs than are streamed.
+
+    Raises Problem where the scale makes it too steep for so many.
+    """
+    spread = float(np.ptp(batch.scores))
+    if scale * spread > MOST_SPREAD:
+        raise Problem(
+            "large_too_steep",
+            scale=f"{scale:g}",
+            most=f"{MOST_SPREAD / spread:.3g}",
+            count=f"{MOST_STREAMED:,}",
+        )
+    return Smooth(batch.labels, scale * batch.scores, scale, reduction == "mean")
+
+
 IN_BATCH = ("info_nce", "nt_xent", "siglip")
+
+
+def family_of(loss: str) -> str:
+    """How the matrix of the loss is gone through."""
+    if loss in IN_BATCH:
+        return "in_batch"
+    return "smooth" if loss == "pairwise_logistic" else "split" if loss in SPLIT else "streamed"
+
+
+def wanted_by(loss: str) -> Wanted:
+    """What the loss compares."""
+    return "vectors" if loss in IN_BATCH else "angles" if loss == "angle" else "cosines"
+
 
 # The parameters that the page offers for each loss.
 KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "cosent": ("scale",),
+    "angle": ("scale",),
     "weighted_cosent": ("scale",),
     "circle": ("scale", "positive_margin", "negative_margin"),
     "circle_self_paced": ("scale", "margin"),
     "pairwise_logistic": ("scale", "reduction"),
     "pairwise_hinge": ("margin", "eps"),
-    "info_nce": ("temperature",),
+    "info_nce": ("temperature", "symmetric"),
     "nt_xent": ("temperature",),
     "siglip": ("scale", "bias"),
 }

@@ -10,6 +10,7 @@ import numpy as np
 
 from explorer.device import all_cores
 from explorer.lab.large.batch import (
+    MOST_DRAWN,
     MOST_IN_BATCH,
     MOST_PAIRS,
     MOST_STREAMED,
@@ -18,7 +19,17 @@ from explorer.lab.large.batch import (
 )
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.heaviest import Heaviest, heaviest_terms
-from explorer.lab.large.losses import IN_BATCH, KEYWORDS, SPLIT, STREAMED, Streamed
+from explorer.lab.large.losses import (
+    IN_BATCH,
+    KEYWORDS,
+    SPLIT,
+    STREAMED,
+    Streamed,
+    family_of,
+    smooth,
+    wanted_by,
+)
+from explorer.lab.large.smooth import Found, Smooth
 from explorer.lab.large.split import Split, split_blocks
 from explorer.lab.large.tiles import Progress, Survey, survey, tile_blocks
 from explorer.problem import Problem
@@ -27,11 +38,13 @@ from losses import LOSSES, Parameter
 OFFERED = tuple(KEYWORDS)
 
 
-def most_pairs(loss: str) -> int:
-    """How many pairs the loss takes."""
+def most_pairs(loss: str, *, drawn: bool = False) -> int:
+    """How many pairs the loss takes; `drawn`: of a random batch."""
+    if drawn and wanted_by(loss) == "angles":
+        return MOST_DRAWN
     if loss in IN_BATCH:
         return MOST_IN_BATCH
-    return MOST_STREAMED if loss in STREAMED else MOST_PAIRS
+    return MOST_STREAMED if family_of(loss) == "streamed" else MOST_PAIRS
 
 
 def parameters_of(loss: str) -> tuple[Parameter, ...]:
@@ -52,6 +65,8 @@ def checked(loss: str, chosen: Mapping[str, object]) -> dict[str, object]:
         if parameter.kind == "choice":
             fits = value in parameter.choices
             accepted = ", ".join(parameter.choices)
+        elif parameter.kind == "switch":
+            fits, accepted = isinstance(value, bool), "true, false"
         else:
             number = isinstance(value, int | float) and not isinstance(value, bool)
             fits = number and parameter.minimum <= value <= parameter.maximum
@@ -71,6 +86,8 @@ class Opened:
     batch: LargeBatch
     loss_name: str
     split: Split | None = None
+    smooth: Smooth | None = None
+    found: Found | None = None
     streamed: Streamed | None = None
     survey: Survey | None = None
 
@@ -85,6 +102,11 @@ class Opened:
         return self.streamed.tiles.rows, self.streamed.tiles.columns
 
     @property
+    def of_weights(self) -> bool:
+        """Whether terms are the logarithms of the weights, for the loss is a plain sum."""
+        return bool(self.smooth or (self.streamed and not self.streamed.tiles.by_row))
+
+    @property
     def row_pairs(self) -> np.ndarray | range:
         """The place in the batch of the pair behind each row."""
         return range(len(self.batch)) if self.streamed is None else self.streamed.row_pairs
@@ -95,23 +117,28 @@ class Opened:
 
     @cached_property
     def loss(self) -> float:
+        if self.smooth:
+            return self.smooth.loss(self.found)
         return self.split.loss if self.split else self.streamed.loss(self.survey)
 
     @cached_property
     def present(self) -> int:
         """How many terms take part."""
-        return self.split.present() if self.split else self.survey.present
+        known = self.split or self.smooth
+        return known.present() if known else self.survey.present
 
     @cached_property
-    def effective(self) -> float | None:
+    def effective(self) -> float:
         """exp of the entropy of the weights: how many terms carry them, as if all were equal."""
-        return self.split.effective() if self.split else self.survey.effective
+        return self.split.effective() if self.split else (self.found or self.survey).effective
 
     @cached_property
     def gradient(self) -> np.ndarray:
         """∂L/∂s of each pair in the order of the batch; NaN where a pair has no term of its own."""
         if self.split:
             return self.split.gradient()
+        if self.smooth:
+            return self.smooth.gradient(self.found)
         return self.streamed.gradient(self.survey)
 
     @cached_property
@@ -121,6 +148,8 @@ class Opened:
 
     @cached_property
     def heaviest(self) -> Heaviest:
+        if self.smooth:
+            return self.smooth.heaviest(self.found)
         return heaviest_terms(self.split) if self.split else self.survey.heaviest
 
     @cached_property
@@ -136,6 +165,8 @@ class Opened:
     def blocks(self, window: Window) -> Blocks:
         if self.split:
             return split_blocks(self.split, window)
+        if self.smooth:
+            return self.smooth.blocks(window, self.found)
         with all_cores():
             return tile_blocks(self.streamed.tiles, self.survey, window)
 
@@ -143,8 +174,11 @@ class Opened:
         """What is kept of it in memory, without the sentences."""
         kept = self.batch.nbytes()
         if self.split:
-            # u, v, their slopes, the totals of rows and columns, the gradient
-            return kept + 7 * self.split.lower.nbytes
+            # u, v, their slopes, the totals of rows and columns, the gradient, two counts
+            trees = self.split.sums.nbytes + self.split.peaks.nbytes
+            return kept + 9 * self.split.lower.nbytes + trees
+        if self.smooth:
+            return kept + self.smooth.nbytes + 3 * self.found.rows.nbytes
         return kept + sum(
             array.nbytes
             for array in (
@@ -166,6 +200,10 @@ def open_batch(
     must_fit(len(batch), most_pairs(loss), LOSSES[loss].title)
     if loss in SPLIT:
         return Opened(batch, loss, split=SPLIT[loss](batch, **parameters))
+    if loss == "pairwise_logistic" and len(batch) > MOST_STREAMED:
+        logistic = smooth(batch, **parameters)
+        with all_cores():
+            return Opened(batch, loss, smooth=logistic, found=logistic.survey(progress))
     streamed = STREAMED[loss](batch, **parameters)
     with all_cores():
         return Opened(batch, loss, streamed=streamed, survey=survey(streamed.tiles, progress))

@@ -29,29 +29,33 @@ Progress = Callable[[int, int], None]
 class Tiles:
     """A matrix of R × C terms that is never there as a whole.
 
-    `cells(window)` gives two tensors [r, c] for a part of it: the terms, which are the logarithms
-    of the weights (−inf: masked), and what each cell adds to the loss. With `by_row` the loss has
-    a logarithm a row, log(1 + Σ e^term), in place of that second tensor (None): the weights of a
-    row are then normalised by it.
+    `cells(window)` gives tensors [r, c] for a part of it: the terms, which are the logarithms of
+    the weights (−inf: masked), and what each cell adds to the loss. With `by_row` the loss has a
+    logarithm a row, log(1 + Σ e^term), in place of that second tensor: the weights of a row are
+    then normalised by it. With `by_column` it has one a column as well, over the terms that the
+    third tensor holds, and a cell has the weights of both directions.
     """
 
     rows: int
     columns: int
     by_row: bool
-    cells: Callable[[Window], tuple[Tensor, Tensor | None]]
+    cells: Callable[[Window], tuple[Tensor, Tensor | None, Tensor | None]]
+    by_column: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Survey:
     """What one pass over the whole matrix finds.
 
-    `norms` [R] is the logarithm that normalises each row's weights (0 without `by_row`), `added`
-    [R] what the rows add to the loss, `row_weights` and `column_weights` the sums of the weights.
+    `norms` [R] is the logarithm that normalises each row's weights (0 without `by_row`), and
+    `column_norms` [C] that of each column's (0 without `by_column`); `added` [R] is what the rows
+    add to the loss, `row_weights` and `column_weights` are the sums of the weights.
     `violated` counts the terms above 0 where a row's own logarithm is taken, else None.
     """
 
     overview: Blocks
     norms: np.ndarray
+    column_norms: np.ndarray
     added: np.ndarray
     row_weights: np.ndarray
     column_weights: np.ndarray
@@ -64,21 +68,23 @@ class Survey:
 def survey(tiles: Tiles, progress: Progress) -> Survey:
     """Stream the whole matrix once. `progress` hears of rows done and may raise to stop."""
     whole = Window(0, tiles.rows, 0, tiles.columns)
+    all_rows = tiles.rows * (1 + tiles.by_column)
+    column_norms = _column_norms(tiles, lambda done: progress(done, all_rows))
     norms, added, row_weights = (np.zeros(tiles.rows) for _ in range(3))
     column_weights = np.zeros(tiles.columns)
     logs = violated = 0
     top = np.full(MOST_TERMS, -np.inf), np.zeros(MOST_TERMS, dtype=np.int64)
     blocks = _Gathering(whole)
     for part in _parts(whole):
-        progress(part.top, tiles.rows)
-        terms, values = tiles.cells(part)
+        progress(all_rows - tiles.rows + part.top, all_rows)
+        terms, values, back = tiles.cells(part)
         rows = slice(part.top, part.bottom)
         if tiles.by_row:
             total = terms.logsumexp(dim=1)
             norm = torch.logaddexp(total, torch.zeros_like(total))
             norms[rows], added[rows] = norm.cpu().numpy(), norm.cpu().numpy()
             violated += int((terms > 0).sum())
-            logits = terms - norm[:, None]
+            logits = _both(terms - norm[:, None], back, column_norms)
         else:
             logits = terms
             added[rows] = values.sum(dim=1).cpu().numpy()
@@ -88,16 +94,17 @@ def survey(tiles: Tiles, progress: Progress) -> Survey:
         logs += float((weights * logits.nan_to_num(neginf=0.0)).sum())
         _keep_top(top, logits, part.top * tiles.columns)
         blocks.add(terms, weights)
-    progress(tiles.rows, tiles.rows)
+    progress(all_rows, all_rows)
     total = row_weights.sum()
     overview = blocks.done(total)
     return Survey(
         overview=overview,
         norms=norms,
+        column_norms=column_norms,
         added=added,
         row_weights=row_weights,
         column_weights=column_weights,
-        heaviest=_heaviest(tiles, norms, *top, total),
+        heaviest=_heaviest(tiles, *top, total),
         effective=float(np.exp(np.log(total) - logs / total)) if total > 0 else 0.0,
         present=int(overview.present.sum()),
         violated=violated if tiles.by_row else None,
@@ -110,10 +117,29 @@ def tile_blocks(tiles: Tiles, found: Survey, window: Window) -> Blocks:
         return found.overview
     blocks = _Gathering(window)
     for part in _parts(window):
-        terms, _ = tiles.cells(part)
+        terms, _, back = tiles.cells(part)
         norms = torch.as_tensor(found.norms[part.top : part.bottom]).to(terms)
-        blocks.add(terms, (terms - norms[:, None]).exp())
+        of_columns = found.column_norms[part.left : part.right]
+        blocks.add(terms, _both(terms - norms[:, None], back, of_columns).exp())
     return blocks.done(found.row_weights.sum())
+
+
+def _column_norms(tiles: Tiles, progress: Callable[[int], None]) -> np.ndarray:
+    """log(1 + Σ e^term) of each column, from a pass of its own."""
+    total = np.full(tiles.columns, -np.inf)
+    if tiles.by_column:
+        for part in _parts(Window(0, tiles.rows, 0, tiles.columns)):
+            progress(part.top)
+            back = tiles.cells(part)[2]
+            total = np.logaddexp(total, back.logsumexp(dim=0).cpu().double().numpy())
+    return np.logaddexp(total, 0.0)
+
+
+def _both(logits: Tensor, back: Tensor | None, column_norms: np.ndarray) -> Tensor:
+    """The logarithms of the weights, of the other direction too if there is one."""
+    if back is None:
+        return logits
+    return torch.logaddexp(logits, back - torch.as_tensor(column_norms).to(back))
 
 
 def _parts(window: Window) -> list[Window]:
@@ -199,10 +225,12 @@ def _keep_top(top: tuple[np.ndarray, np.ndarray], logits: Tensor, offset: int) -
     values[:], cells[:] = joined[chosen], numbers[chosen]
 
 
-def _heaviest(
-    tiles: Tiles, norms: np.ndarray, logits: np.ndarray, cells: np.ndarray, total: float
-) -> Heaviest:
+def _heaviest(tiles: Tiles, logits: np.ndarray, cells: np.ndarray, total: float) -> Heaviest:
     taken = logits > -np.inf
     rows, columns = np.divmod(cells[taken], tiles.columns)
-    values = logits[taken] + norms[rows]
+    one_by_one = (
+        tiles.cells(Window(row, row + 1, column, column + 1))[0].item()
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
+    )
+    values = np.fromiter(one_by_one, dtype=np.float64, count=len(rows))
     return Heaviest(rows, columns, values, np.exp(logits[taken]) / max(total, 1e-300))

@@ -11,7 +11,9 @@ What to call (the page, the command line and the API call nothing else):
     runs.status(name, offset=0)            # a dict, see below; poll with the offset it answered
     runs.pause(name); runs.resume(name); runs.stop(name); runs.delete(name)
     runs.listed()                          # the same dict for every run, newest first, no records
-    estimate(plan)                         # seconds, from two trial steps (takes as long as they)
+    estimate(plan, wanted=…)               # seconds, from two trial steps in a process of its own
+                                           # (takes as long as they and its start); None once
+                                           # `wanted()`, asked all the while, is no longer true
 
 `status` answers
     id, loss, encoder, kind, plan (JSON of the plan), created (seconds since 1970);
@@ -19,6 +21,7 @@ What to call (the page, the command line and the API call nothing else):
         interrupted (the process ended without a word; `resume` continues from the last checkpoint);
     queue_position: 0 while it runs, 1 for the next, null when it has ended;
     step, steps, seconds (of training so far), seconds_left (null before the second step);
+    loading: null, or while it loads {part: libraries, encoder or held_out, seconds so far};
     problem: null or {key, values}, a sentence of the catalogues;
     summary: null or the contents of summary.json, see below;
     records, offset: the log's records since the given offset, and the offset to ask from next.
@@ -46,4 +49,13 @@ probe batch as it stood at a recorded step, as `explore` does: its `picture` is 
 summary.json: loss (of the last step), steps, seconds, steps_per_second, before and after (the
 figures of the held-out pairs), threshold, label_range, pairs (train, held_out), skipped, shared
 (sentences that stand in both, only with a held-out file of one's own), kept_step.
+
+On a Space, which strangers share (`limits`): `start`, `compare.start_all` and a `resume` that
+begins again raise Problem where a run would be too large, or its visitor has too many under way;
+`limits.why_not(plan, corpus)` is the same reason beforehand. A run whose time is up ends as
+stopped, its model kept, with the problem training_time_up. Elsewhere nothing is bounded.
+
+Measuring takes nothing from the random streams of a run: with the same seed it has the same losses
+as sentence-transformers alone, step by step. The exported script shares each batch among the
+processes it is launched in, and takes the same steps; a run of ours uses one device.
 """

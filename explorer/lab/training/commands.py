@@ -131,13 +131,17 @@ def compare(chosen: argparse.Namespace) -> int:
 
 
 def _watch(runs: object, name: str) -> dict:
-    """A progress bar until the run has ended."""
+    """How long it will take, as soon as two steps tell, and a progress bar until it has ended."""
     from tqdm import tqdm
 
     from explorer.lab.training.folder import LIVE
 
+    told = False
     with tqdm(desc=name, unit="step", file=sys.stderr) as bar:
         while (status := runs.status(name))["state"] in LIVE:
+            if not told and status["seconds_left"] is not None:
+                bar.write(_time_told(status), file=sys.stderr)
+                told = True
             try:
                 _show(bar, status)
                 time.sleep(0.2)
@@ -145,6 +149,14 @@ def _watch(runs: object, name: str) -> dict:
                 runs.stop(name)
         _show(bar, status)
     return status
+
+
+def _time_told(status: dict) -> str:
+    whole = status["seconds"] + status["seconds_left"]
+    said = f"{whole:.0f} s" if whole < 90 else f"{whole / 60:.0f} minutes"
+    if whole >= 5400:
+        said = f"{whole / 3600:.1f} hours"
+    return f"{status['steps']} steps will take about {said}, by the pace of the first ones"
 
 
 def _show(bar: object, status: dict) -> None:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.explore import Exploration
-from explorer.lab.training import data
+from explorer.lab.training import data, limits
+from explorer.lab.training.folder import all_runs
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.probe import explored
 from explorer.lab.training.runs import Runs
@@ -32,9 +33,10 @@ def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
         shared = dataclasses.replace(plan, seed=plans[0].seed)
         key = json.dumps(shared.to_json()["data"], sort_keys=True, default=str)
         corpora[key] = corpora.get(key) or data.load(shared)
-        if reason := data.why_not(plan, corpora[key]):
+        if reason := data.why_not(plan, corpora[key]) or limits.why_not(plan, corpora[key]):
             raise reason
         ready.append((plan, corpora[key]))
+    limits.check_queue(all_runs(runs.root), len(ready))
     return [runs.start(plan, corpus) for plan, corpus in ready]
 
 

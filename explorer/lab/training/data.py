@@ -14,7 +14,7 @@ from pathlib import Path
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.problem import Problem
 from explorer.sources import tables, textbook
-from explorer.sources.model_folders import within
+from explorer.sources.model_folders import is_hosted, within
 from losses import LOSSES, LossSpec
 from losses.sentence_transformers import FROM_SCORES
 
@@ -25,6 +25,8 @@ LEAST_TRAIN, LEAST_HELD_OUT = 4, 4
 # What a word cut-off leaves out, and the shortest sentence it touches.
 CUT_SHARE, SHORTEST = 0.15, 4
 HUB_SECONDS = 5.0
+# What a visitor of a Space may have it download.
+MOST_HUB_MB = 200
 _CLAUSES = re.compile(r"[^,;:.!?，；：。！？、]+[,;:.!?，；：。！？、]*\s*")
 _POSITIVES = {"queries", "keys"}
 _ORDERED = {"labels", "binary_labels", "unit_labels", "pair_classes"}
@@ -120,12 +122,21 @@ def _rows(table: tables.Table) -> list[Pair]:
 
 def _from_hub(data: TrainingData, seed: int) -> tuple[list[Pair], int]:
     """A data set of the hub, read as the same rows in a file would be."""
-    from datasets import load_dataset
+    from datasets import disable_progress_bars, load_dataset
     from huggingface_hub import HfApi
 
+    disable_progress_bars()
+    # Strangers must not reach the private data sets of whoever owns the hosted page.
+    api = HfApi(token=False if is_hosted() else None)
     try:
-        within(HUB_SECONDS + 1, lambda: HfApi().dataset_info(data.hub, timeout=HUB_SECONDS))
-        held = load_dataset(data.hub, split=data.split)
+        asked = {"timeout": HUB_SECONDS, "files_metadata": is_hosted()}
+        info = within(HUB_SECONDS + 1, lambda: api.dataset_info(data.hub, **asked))
+        size = sum(file.size or 0 for file in info.siblings) // 2**20
+        if is_hosted() and size > MOST_HUB_MB:
+            raise Problem("training_hub_large", name=data.hub, size=size, most=MOST_HUB_MB)
+        held = load_dataset(data.hub, split=data.split, token=api.token)
+    except Problem:
+        raise
     except Exception as error:  # the kinds differ with the versions of three libraries
         status = getattr(getattr(error, "response", None), "status_code", None)
         if status in (401, 403, 404):
@@ -144,6 +155,11 @@ def _from_hub(data: TrainingData, seed: int) -> tuple[list[Pair], int]:
 
 def sentences_of(pairs: Sequence[Pair]) -> set[str]:
     return {sentence for first, second, _ in pairs for sentence in (first, second)}
+
+
+def examples(plan: TrainingPlan, train: Sequence[Pair]) -> int:
+    """How many rows a run learns from: pairs, or, with classes, sentences."""
+    return len(sentences_of(train)) if plan.forms_classes else len(train)
 
 
 # Splitting

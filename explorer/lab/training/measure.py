@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,17 @@ from explorer.lab.training.data import Pair
 MOST_LIVE, MOST_PROBE, MOST_BANDS, BINS = 128, 64, 6, 40
 # All scores within this of each other: the model has collapsed.
 COLLAPSED = 0.02
+
+
+@contextmanager
+def unnoticed() -> Iterator[None]:
+    """Give back every random stream as it was, so that a run that is measured draws the same
+    dropout and the same batches as one that is not."""
+    python, arrays = random.getstate(), np.random.get_state()
+    with torch.random.fork_rng():
+        yield
+    random.setstate(python)
+    np.random.set_state(arrays)
 
 
 @dataclass(frozen=True)
@@ -54,7 +66,9 @@ class HeldOut:
             )
             vectors = torch.nn.functional.normalize(encoded.float().cpu(), dim=1)
             scores = (vectors[self.first] * vectors[self.second]).sum(dim=1).clamp(-1, 1).numpy()
-            return {**self._ranks(scores), **geometry(vectors, self)}, scores, encoded.cpu().numpy()
+            finite = bool(vectors.isfinite().all())
+            lie = geometry(vectors, self) if finite else dict.fromkeys(GEOMETRY)
+            return {**self._ranks(scores), **lie}, scores, encoded.cpu().numpy()
         pairs = [
             (self.sentences[a], self.sentences[b])
             for a, b in zip(self.first.tolist(), self.second.tolist(), strict=True)
@@ -70,7 +84,7 @@ class HeldOut:
             accuracy, bound = best_accuracy(scores, self.labels)
             auc = area_under_curve(scores, self.labels)
         return {
-            **correlations(scores if finite else scores * 0, self.labels),
+            **correlations(scores if finite else np.zeros_like(scores), self.labels),
             "accuracy": accuracy,
             "accuracy_threshold": bound,
             "auc": auc,

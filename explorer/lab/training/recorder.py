@@ -16,11 +16,14 @@ from torch import nn
 from transformers import Trainer, TrainerCallback
 
 from explorer.lab.training.folder import RunFolder
-from explorer.lab.training.measure import COLLAPSED, HeldOut
+from explorer.lab.training.measure import COLLAPSED, HeldOut, unnoticed
 from explorer.problem import Problem
 from losses.inputs import NotFinite
 
-FLUSH_SECONDS, WAIT_SECONDS = 0.1, 0.1
+# How often the log is written out, and the word of whoever steers the run is looked up.
+FLUSH_SECONDS, ASK_SECONDS = 0.1, 0.1
+# One for all records: the json module would make one for each.
+_ENCODER = json.JSONEncoder(allow_nan=False)
 # The trainer's loader fetches a batch ahead of the one in use.
 AHEAD = 3
 SHOWN_PAIRS = 3
@@ -39,17 +42,19 @@ class Recorder(TrainerCallback):
         probe: int,
         every: int,
         checkpoint_seconds: float,
+        most_seconds: float,
         loss_at_collapse: Callable[[np.ndarray, np.ndarray | None], tuple],
     ) -> None:
         self.run, self.live, self.probe = run, live, probe
         self.every, self.checkpoint_seconds = every, checkpoint_seconds
+        self.most_seconds = most_seconds
         self.loss_at_collapse = loss_at_collapse
         self.batches: deque[list[dict]] = deque(maxlen=AHEAD)
         self.fetched = self.used = 0
         self.loss = self.norm = math.nan
         self.stopped_early = False
         self.collapsed_since: int | None = None
-        self.flushed = 0.0
+        self.flushed = self.asked = 0.0
         self.file = run.log.open("a", encoding="utf-8")
 
     def attach(self, trainer: Trainer) -> None:
@@ -89,7 +94,7 @@ class Recorder(TrainerCallback):
     def on_train_begin(self, args, state, control, model=None, **_) -> None:
         before = [r for r in self.run.history() if r["kind"] == "step"]
         self.started = time.perf_counter() - (before[-1]["seconds"] if before else 0.0)
-        self.saved = time.perf_counter()
+        self.began = self.saved = time.perf_counter()
         self.run.say("training", steps=state.max_steps)
         if state.global_step == 0:
             self.measure(model, 0)
@@ -111,6 +116,8 @@ class Recorder(TrainerCallback):
         if state.global_step % self.every == 0 or state.global_step == state.max_steps:
             self.measure(model, state.global_step)
         self._obey(state, control)
+        if self.stopped_early and state.global_step % self.every:  # what was reached is seen too
+            self.measure(model, state.global_step)
         due = time.perf_counter() - self.saved >= self.checkpoint_seconds
         if due or self.stopped_early:  # at the end the model itself is saved
             control.should_save = True
@@ -125,11 +132,15 @@ class Recorder(TrainerCallback):
         self.saved = time.perf_counter()
 
     def _obey(self, state, control) -> None:
+        now = time.perf_counter()
+        if now - self.asked < ASK_SECONDS:
+            return
+        self.asked = now
         word = self.run.told()
         if word == "pause":
             self._wait(state.global_step)
             word = self.run.told()
-        if word == "stop":
+        if word == "stop" or self.time_is_up:
             self.stopped_early = state.global_step < state.max_steps
             control.should_training_stop = True
 
@@ -138,8 +149,8 @@ class Recorder(TrainerCallback):
         self.write("paused", step)
         self.flush()
         self.run.say("paused")
-        while self.run.told() == "pause":
-            time.sleep(WAIT_SECONDS)
+        while self.run.told() == "pause" and not self.time_is_up:
+            time.sleep(ASK_SECONDS)
         self.run.say("training")
         self.write("continued", step)
         lost = time.perf_counter() - paused
@@ -147,6 +158,7 @@ class Recorder(TrainerCallback):
 
     # Measuring
 
+    @unnoticed()
     def measure(self, model: nn.Module, step: int) -> None:
         began = time.perf_counter()
         figures, scores, vectors = self.live.figures(model)
@@ -175,6 +187,10 @@ class Recorder(TrainerCallback):
         since = self.collapsed_since
         self.write("alarm", step, since=since, low=low, high=high, loss=loss, collapse=collapse)
 
+    @property
+    def time_is_up(self) -> bool:
+        return time.perf_counter() - self.began > self.most_seconds
+
     # The log
 
     @property
@@ -183,7 +199,7 @@ class Recorder(TrainerCallback):
 
     def write(self, kind: str, step: int, **values: object) -> None:
         record = {"kind": kind, "step": step, **values}
-        self.file.write(json.dumps(record, allow_nan=False) + "\n")
+        self.file.write(_ENCODER.encode(record) + "\n")
         if time.perf_counter() - self.flushed > FLUSH_SECONDS:
             self.flush()
 

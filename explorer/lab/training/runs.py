@@ -11,11 +11,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from explorer.lab.training import data
+from explorer.lab.training import data, limits
 from explorer.lab.training.folder import ENDED, LIVE, RunFolder, all_runs, default_root
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.problem import Problem
@@ -23,8 +24,8 @@ from explorer.sources.encoders import EMBEDDED
 from explorer.sources.model_folders import is_path, locate
 
 HOME = Path(__file__).resolve().parents[3]
-# Steps whose pace tells how long the rest will take.
-RECENT = 50
+# At step 0, and on all held-out pairs before and after.
+MORE_EVALUATIONS = 3
 
 
 # The children of this process: whoever asks must be able to tell that one has ended.
@@ -43,9 +44,14 @@ class Runs:
     def start(self, plan: TrainingPlan, corpus: data.Corpus | None = None) -> str:
         """Queue a run and return its name. A `corpus` takes the place of the plan's data.
 
-        Raises Problem where the data, the loss and the encoder do not go together.
+        Raises Problem where the data, the loss and the encoder do not go together, and where a
+        Space that is shared could not bear it.
         """
-        return self._begin(plan, corpus or data.load(plan))
+        corpus = corpus or data.load(plan)
+        if reason := limits.why_not(plan, corpus):
+            raise reason
+        limits.check_queue(all_runs(self.root), 1)
+        return self._begin(plan, corpus)
 
     def _begin(self, plan: TrainingPlan, corpus: data.Corpus, *options: str) -> str:
         run = self.prepare(plan, corpus)
@@ -65,7 +71,7 @@ class Runs:
             run.write_pairs("held_out.jsonl", corpus.held_out)
             about = {"skipped": corpus.skipped, "shared": corpus.shared}
             config = {"plan": plan.to_json(), "device": self.device, "created": time.time()}
-            run.write("config.json", {**config, **about})
+            run.write("config.json", {**config, **about, "visitor": limits.visitor()})
         except OSError as error:
             shutil.rmtree(run.path, ignore_errors=True)
             raise Problem("training_no_folder", folder=self.root, reason=error) from error
@@ -89,6 +95,7 @@ class Runs:
         paths = [str(HOME), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "TOKENIZERS_PARALLELISM": "false"}
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+        environment |= one_gpu(self.device, os.environ.get("CUDA_VISIBLE_DEVICES"))
         with (run.path / "worker.txt").open("ab") as out:
             process = subprocess.Popen(
                 command, stdout=out, stderr=out, env=environment, start_new_session=True
@@ -109,6 +116,7 @@ class Runs:
         elif self._standing(run) == "finished":
             raise Problem("training_finished", name=name)
         else:
+            limits.check_queue(all_runs(self.root), 1)
             self._spawn(run)
 
     def stop(self, name: str) -> None:
@@ -119,6 +127,10 @@ class Runs:
         """Remove a run that has ended, with its model."""
         run = self._standing_in(name, ENDED)
         shutil.rmtree(run.path)
+
+    def busy(self) -> bool:
+        """Whether any run is under way or waits for its turn."""
+        return any(self._standing(run) in LIVE for run in all_runs(self.root))
 
     def wait(self, name: str, seconds: float = float("inf"), every: float = 0.2) -> dict:
         """Its status once it has ended, or when the time is up."""
@@ -132,8 +144,9 @@ class Runs:
     def status(self, name: str, offset: int = 0) -> dict:
         """How a run is doing, and what its log has since `offset`: see the package."""
         run = self._run(name)
+        about = self._about(run)  # first: one that has ended by then has all its records
         records, offset = run.records_from(offset)
-        return {**self._about(run), "records": records, "offset": offset}
+        return {**about, "records": records, "offset": offset}
 
     def listed(self) -> list[dict]:
         """How every run is doing, the newest first."""
@@ -161,8 +174,8 @@ class Runs:
         return self._run(name)
 
     def _about(self, run: RunFolder) -> dict:
-        config, state = run.read("config.json"), run.state
-        standing = self._standing(run)
+        config = run.read("config.json")
+        standing, state = self._standing(run), run.state
         last, pace = _progress(run)
         plan, steps = config["plan"], state.get("steps")
         left = steps and pace and max(steps - last["step"], 0) * pace
@@ -174,7 +187,8 @@ class Runs:
             "plan": plan,
             "created": config["created"],
             "state": standing,
-            "queue_position": None if ended else run.ahead(),
+            "loading": _loading(state) if standing == "loading" else None,
+            "queue_position": None if ended else run.ahead() if standing == "queued" else 0,
             "step": last["step"],
             "steps": steps,
             "seconds": last["seconds"],
@@ -200,6 +214,16 @@ class Runs:
         return run
 
 
+def one_gpu(device: str | None, visible: str | None) -> dict[str, str]:
+    """What hides all GPUs but the chosen one from a process: the trainer would use them all, each
+    with a batch of its own. `visible` is CUDA_VISIBLE_DEVICES as it stands."""
+    kind, _, place = (device or "cuda").partition(":")
+    if kind != "cuda" or visible == "":
+        return {}
+    known = visible.split(",") if visible else None
+    return {"CUDA_VISIBLE_DEVICES": known[int(place or 0)] if known else place or "0"}
+
+
 def _progress(run: RunFolder) -> tuple[dict, float | None]:
     """The last recorded step and the seconds that a step takes, evaluations included."""
     steps = [record for record in run.tail() if record["kind"] == "step"]
@@ -208,6 +232,11 @@ def _progress(run: RunFolder) -> tuple[dict, float | None]:
     first, last = steps[0], steps[-1]
     apart = last["step"] - first["step"]
     return last, (last["seconds"] - first["seconds"]) / apart if apart > 0 else None
+
+
+def _loading(state: dict) -> dict[str, object]:
+    """What is being made ready, and for how long all of it has taken so far."""
+    return {"part": state["part"], "seconds": max(time.time() - state["began"], 0.0)}
 
 
 def _died(run: RunFolder, standing: str) -> dict | None:
@@ -227,26 +256,44 @@ def _check_encoder(plan: TrainingPlan) -> None:
             raise Problem("encoder_is_cross", encoder=plan.encoder)
 
 
-def estimate(plan: TrainingPlan, device: str | None = None) -> dict[str, float]:
+def estimate(
+    plan: TrainingPlan, device: str | None = None, wanted: Callable[[], bool] = lambda: True
+) -> dict[str, float] | None:
     """How long a run will take, from two trial steps and one evaluation in a process of its own.
 
-    Answers seconds (training with its evaluations), seconds_per_step, and steps.
+    Answers seconds (all of it), seconds_to_load, seconds_per_step, seconds_per_evaluation and
+    steps; None once `wanted`, which is asked all the while, no longer holds.
     """
     corpus = data.load(plan)
-    with tempfile.TemporaryDirectory() as folder:
+    if reason := limits.why_not(plan, corpus):
+        raise reason
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         runs = Runs(folder, device)
         name = runs._begin(dataclasses.replace(plan, evaluations=1), corpus, "--trial")
-        status = runs.wait(name)
-        if status["problem"]:
-            raise Problem(
-                status["problem"]["key"].removeprefix("problem."), **status["problem"]["values"]
-            )
-        steps = [r for r in status["records"] if r["kind"] == "step"]
-        measured = [r["seconds"] for r in status["records"] if r["kind"] == "evaluation"]
-    each = steps[-1]["seconds"] - steps[0]["seconds"]
-    total = plan.steps_for(len(corpus.train))
+        try:
+            while (status := runs.wait(name, seconds=0.0))["state"] in LIVE:
+                if not wanted():
+                    return None
+                time.sleep(0.1)
+        finally:
+            process = _processes.pop(runs.folder(name).path)
+            process.kill()
+            process.wait()
+    whole = time.monotonic() - began
+    if status["problem"]:
+        raise Problem(
+            status["problem"]["key"].removeprefix("problem."), **status["problem"]["values"]
+        )
+    steps = [r for r in status["records"] if r["kind"] == "step"]
+    measured = [r["seconds"] for r in status["records"] if r["kind"] == "evaluation"]
+    each, evaluation = steps[-1]["seconds"] - steps[0]["seconds"], min(measured)
+    total = plan.steps_for(data.examples(plan, corpus.train))
+    loading = max(whole - steps[-1]["seconds"] - measured[-1], 0.0)
     return {
+        "seconds_to_load": loading,
         "seconds_per_step": each,
+        "seconds_per_evaluation": evaluation,
         "steps": total,
-        "seconds": total * each + (plan.evaluations + 1) * min(measured),
+        "seconds": loading + total * each + (plan.evaluations + MORE_EVALUATIONS) * evaluation,
     }

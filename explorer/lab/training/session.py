@@ -15,10 +15,10 @@ from transformers import PrinterCallback, Trainer, set_seed
 from transformers.utils import logging
 
 from explorer import device
-from explorer.lab.training import card, encoders
+from explorer.lab.training import card, encoders, limits
 from explorer.lab.training.data import Pair, Rules, classes_of, rules_for
 from explorer.lab.training.folder import RunFolder
-from explorer.lab.training.measure import HeldOut, bands_of, live_sample
+from explorer.lab.training.measure import HeldOut, bands_of, live_sample, unnoticed
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.probe import explored
 from explorer.lab.training.recorder import Recorder, load_own_weights
@@ -50,6 +50,7 @@ def train(run: RunFolder, trial: bool = False) -> None:
     logging.disable_progress_bar()
     disable_progress_bars()
     run.mend_log()
+    run.say("loading", part="encoder")
     session = prepared(run)
     if trial:
         session.steps = TRIAL_STEPS
@@ -61,6 +62,7 @@ def train(run: RunFolder, trial: bool = False) -> None:
     if checkpoint:
         load_own_weights(session.loss, checkpoint[0])
     elif not trial:
+        run.say("loading", part="held_out")
         _measure_all(session, "before", recorder)
     try:
         _go(trainer, checkpoint, session.steps)
@@ -91,7 +93,8 @@ def _go(trainer: Trainer, checkpoint: tuple | None, steps: int) -> None:
 def prepared(run: RunFolder) -> Session:
     """Load the pairs, the model and the loss of a run, the same at every start."""
     config = run.read("config.json")
-    device.choose(config["device"])
+    # Without its number: this process sees no other GPU.
+    device.choose((config["device"] or "").partition(":")[0] or None)
     if config["plan"].get("own_loss"):
         add_own_loss(config["plan"]["own_loss"])
     plan = TrainingPlan.from_json(config["plan"])
@@ -182,6 +185,7 @@ def make_recorder(session: Session) -> Recorder:
         probe=probe,
         every=math.ceil(session.steps / plan.evaluations),
         checkpoint_seconds=plan.checkpoint_seconds,
+        most_seconds=limits.most_seconds(),
         loss_at_collapse=at_collapse,
     )
 
@@ -189,6 +193,7 @@ def make_recorder(session: Session) -> Recorder:
 # The end
 
 
+@unnoticed()
 def _measure_all(session: Session, when: str, recorder: Recorder) -> dict:
     """The figures on all held-out pairs, into the log and, for a comparison, into a file."""
     bands = bands_of([label for *_, label in session.held_out])
@@ -230,7 +235,12 @@ def _finish(session: Session, recorder: Recorder) -> None:
     }
     save_model(session, summary, history)
     run.write("summary.json", summary)
-    run.say("stopped" if recorder.stopped_early else "finished")
+    if recorder.stopped_early and recorder.time_is_up:
+        minutes = f"{recorder.most_seconds / 60:g}"
+        problem = Problem("training_time_up", step=last["step"], minutes=minutes)
+        run.say("stopped", problem=problem.to_json())
+    else:
+        run.say("stopped" if recorder.stopped_early else "finished")
 
 
 def _without(record: dict) -> dict:

@@ -120,6 +120,15 @@ def _examples(plan: TrainingPlan, run: RunFolder) -> str:
 
 # The script
 
+_HOW = """    pip install -r requirements.txt
+    python train.py                               # on one GPU, or on the CPU
+    accelerate launch --num_processes 4 train.py  # on 4 GPUs of this computer
+    torchrun --nproc_per_node 2 train.py          # in 2 processes, on a CPU too
+
+Processes share each batch, so their number must divide BATCH, and the loss compares with the
+parts of all: they take the steps that one would take, apart from what dropout draws. For larger
+batches on more GPUs raise BATCH. The model goes to model/."""
+
 
 def script(runs: Runs, name: str) -> str:
     """Python that trains the model of a run again, outside LossPrism."""
@@ -135,8 +144,13 @@ def script(runs: Runs, name: str) -> str:
     folder = "sentence_transformer" if is_bi else "cross_encoder"
     imports = [
         "import json",
+        "import os",
         "from pathlib import Path",
         "",
+        'if "LOCAL_RANK" not in os.environ:  # one process uses one GPU',
+        '    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "0")',
+        "",
+        "import torch",
         "from datasets import Dataset",
         f"from sentence_transformers import {model}, {model}Trainer",
         f"from sentence_transformers.{folder}.training_args import {arguments}",
@@ -147,20 +161,20 @@ def script(runs: Runs, name: str) -> str:
     ]
     given = plan.loss_arguments(rules.threshold, rules.label_range, count)
     told = plan.trainer_arguments(plan.steps_for(examples), examples)
+    del told["per_device_train_batch_size"]
     lines = [
-        f'"""Trains the {kind} encoder of the LossPrism run {name} again.',
+        f'"""Needs {", ".join(_beside(plan))} beside it: the ZIP “Script with its data” has all.',
         "",
-        "    pip install -r requirements.txt",
-        "    python train.py               # on the best device of this computer",
-        "    accelerate launch train.py    # on several GPUs",
+        f"Trains the {kind} encoder of the LossPrism run {name} again.",
         "",
-        "Beside it lie train.jsonl, the examples, and losses/, the loss. The model goes to model/.",
+        *_HOW.splitlines(),
         '"""',
         "",
         *imports,
         "",
         "HERE = Path(__file__).resolve().parent",
         f"SEED = {plan.seed}",
+        f"BATCH = {min(plan.batch_size, examples)}  # examples of a step, over all processes",
         "",
         *_own_loss(plan),
         "",
@@ -174,6 +188,7 @@ def script(runs: Runs, name: str) -> str:
         f"    loss = {_loss_name(plan)}(",
         "        model,",
         *(f"        {key}={value!r}," for key, value in given.items()),
+        "        gather=True,  # compare with the examples of all processes",
         "    )",
         "",
         "    # The examples, in the order of the run; the seed decides the order of training.",
@@ -182,8 +197,10 @@ def script(runs: Runs, name: str) -> str:
         "",
         f"    arguments = {arguments}(",
         '        output_dir=str(HERE / "checkpoints"),',
+        "        per_device_train_batch_size=BATCH,",
+        '        accelerator_config={"split_batches": True},  # BATCH is that of all processes',
         *(f"        {key}={value!r}," for key, value in told.items()),
-        f"        use_cpu={runs.folder(name).read('config.json')['device'] == 'cpu'},",
+        "        use_cpu=not (torch.cuda.is_available() or torch.backends.mps.is_available()),",
         '        save_strategy="no",',
         '        logging_strategy="steps",',
         "        logging_steps=1,",
@@ -193,6 +210,8 @@ def script(runs: Runs, name: str) -> str:
         "        model=model, args=arguments, train_dataset=examples, loss=loss",
         "    )",
         "    trainer.train()",
+        "    if not trainer.is_world_process_zero():  # the first process has the model too",
+        "        return",
         *(_merged() if plan.lora else []),
         '    model.save_pretrained(str(HERE / "model"))',
         '    steps = [record for record in trainer.state.log_history if "grad_norm" in record]',
@@ -204,6 +223,13 @@ def script(runs: Runs, name: str) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _beside(plan: TrainingPlan) -> list[str]:
+    """The files and folders that the script reads: examples, loss, what it starts from."""
+    own = ["own_loss.py"] if plan.own_loss else []
+    start = ["start/"] if plan.encoder == SCRATCH else []
+    return ["train.jsonl", "losses/", *own, *start]
 
 
 def _loss_name(plan: TrainingPlan) -> str:

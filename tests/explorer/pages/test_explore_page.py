@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from explorer.pages.explore import MOST_REASONS, SERVED
+from explorer.pages.explore import MOST_REASONS, SERVED, Tables
 from explorer.pairs import MOST_PAIRS
 from explorer.scenario import Scenario
 
@@ -112,3 +112,43 @@ def test_a_hundred_thousand_characters_in_a_cell_of_a_file():
 @pytest.mark.parametrize("request_", [None, [], {}, {"content": 7}, {"name": "x", "content": "%"}])
 def test_no_file_at_all_is_refused_in_a_sentence(request_):
     assert SERVER["read_file"](request_)["error"]["key"] == "problem.scenario_entry"
+
+
+def asked(scenario: dict, **also: object) -> dict:
+    return SERVER["explore"]({"scenario": {"data": scenario}, **also})
+
+
+def typed(count: int) -> dict:
+    return {"source": "table", "rows": [[f"a {i}", f"b {i}", str(i % 5)] for i in range(count)]}
+
+
+def test_rows_are_sent_once_and_then_named():
+    table = typed(4)
+    first = asked(table)
+    named = asked({**table, "rows": []}, rows=first["rows"], known=first["batch"]["key"])
+    assert named["picture"]["figures"]["loss"] == first["picture"]["figures"]["loss"]
+    assert "batch" not in named  # it is the one that the page has
+    assert "rows" not in named
+    # Other rows have another name; the same rows the same.
+    assert asked(typed(3))["rows"] != first["rows"] == asked(table)["rows"]
+    # A question that cannot be answered has told the rows all the same.
+    empty = asked({**table, "rows": [["", "", ""]]})
+    assert empty["error"]["key"] == "problem.no_pairs"
+    again = asked({**table, "rows": []}, rows=empty["rows"])
+    assert again["error"] == empty["error"]
+
+
+@pytest.mark.parametrize("name", ["", "0" * 64, 3, None, ["a"]])
+def test_rows_that_are_not_held_are_asked_for(name):
+    assert asked({"source": "table", "rows": []}, rows=name) == {"send_rows": True}
+
+
+def test_only_the_last_tables_are_held():
+    tables = Tables(most=2)
+    rows = [((str(i), "b", "1"),) for i in range(3)]
+    names = [tables.hold(table) for table in rows]
+    assert [tables.rows(name) for name in names] == [None, *rows[1:]]
+    # What is used stays.
+    tables.rows(names[1])
+    tables.hold(rows[0])
+    assert [tables.rows(name) for name in names] == [rows[0], rows[1], None]

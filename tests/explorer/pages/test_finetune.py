@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from explorer import progress
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.pages import finetune
 from explorer.problem import Problem
@@ -172,3 +173,73 @@ def test_on_a_space_strangers_do_not_see_each_others_runs(monkeypatch):
     monkeypatch.setenv("SPACE_ID", "somebody/lossprism")
     assert seen([]) == []
     assert seen(["a", "b"]) == ["a"]
+
+
+def test_a_space_says_its_bounds_before_the_start(monkeypatch):
+    long = {**FIRST, "steps": 100_000}
+    assert finetune._check({"plan": long})["refused"] is None
+    assert finetune._check({"plan": long})["minutes"] is None
+    monkeypatch.setenv("SPACE_ID", "somebody/lossprism")
+    found = finetune._check({"plan": FIRST})
+    assert (found["refused"], found["minutes"]) == (None, 10)
+    refused = finetune._check({"plan": long})["refused"]
+    assert refused["key"] == "problem.training_shared_length"
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine on which no run is under way, and how often its trial steps were timed."""
+    state = SimpleNamespace(busy=False, trials=[])
+
+    def timed(plan, device, wanted):
+        state.trials.append(plan)
+        return {"seconds_per_step": 0.5, "seconds_per_evaluation": 0.1} if wanted() else None
+
+    monkeypatch.setattr(finetune, "estimate", timed)
+    monkeypatch.setattr(finetune, "_paces", {})
+    fake = SimpleNamespace(busy=lambda: state.busy, device="cpu")
+    monkeypatch.setattr(finetune, "runs", lambda: fake)
+    return state
+
+
+def test_trial_steps_are_timed_once_for_all_who_ask(machine):
+    first = finetune._estimate({"plan": FIRST})
+    assert first["seconds_per_step"] == 0.5
+    assert finetune._estimate({"plan": {**FIRST, "steps": 7, "seed": 3}}) == first
+    assert len(machine.trials) == 1
+    finetune._estimate({"plan": {**FIRST, "batch_size": 64}})
+    assert len(machine.trials) == 2
+
+
+def test_nothing_is_timed_beside_a_run_or_another_trial(machine):
+    machine.busy = True
+    assert finetune._estimate({"plan": FIRST}) == {}
+    machine.busy = False
+    with finetune._trial:
+        assert finetune._estimate({"plan": FIRST}) == {}
+    assert machine.trials == []
+
+
+def test_a_trial_gives_way_to_a_run_and_to_a_changed_plan(machine):
+    assert finetune._nobody_trains()
+    machine.busy = True
+    assert not finetune._nobody_trains()
+    with progress.job("mine"):
+        progress.cancel("mine")
+        with pytest.raises(progress.Cancelled):
+            finetune._nobody_trains()
+
+
+def test_the_sample_goes_from_the_highest_label_to_the_lowest():
+    sample = finetune._check({"plan": FIRST})["sample"]
+    labels = [label for *_, label in sample]
+    assert labels == [5, labels[1], 0]
+    known = {(a, b): label for a, b, label in practice_pairs(FIRST["data"]["practice"])}
+    assert all(known[a, b] == label for a, b, label in sample)
+
+
+@pytest.mark.parametrize("wrong", [{"language": "de"}, {"step": "1"}, {"step": True}])
+def test_a_figure_is_asked_for_properly(wrong):
+    asked = {"run": "r", "step": 1, "language": "en", "scenario": Scenario().to_json(), **wrong}
+    with pytest.raises(Problem, match=next(iter(wrong))):
+        finetune._figure(asked)

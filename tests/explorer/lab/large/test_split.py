@@ -103,12 +103,30 @@ def test_value_and_gradient_are_those_of_the_loss(loss, labels):
     assert opened.present == np.isfinite(cells).sum()
 
 
-def test_the_effective_number_of_terms_is_the_exponential_of_the_entropy():
-    terms = split_of(batch_of(300, "grades"), "cosent", scale=5.0)
+@pytest.mark.parametrize("labels", ["grades", "continuous", "ties", "binary"])
+@pytest.mark.parametrize("loss", sorted(SPLIT))
+def test_the_effective_number_of_terms_is_the_exponential_of_the_entropy(loss, labels):
+    terms = split_of(batch_of(300, labels), loss)
     cells = terms.cells(np.arange(300), np.arange(300))
     weights = np.exp(cells[np.isfinite(cells)] - terms.total)
-    assert terms.effective() == pytest.approx(np.exp(-(weights * np.log(weights)).sum()), rel=1e-9)
+    within = 3e-6 if terms.by_gap else 1e-9
+    entropy = -(weights * np.log(weights)).sum()
+    assert terms.effective() == pytest.approx(np.exp(entropy), rel=within)
+
+
+def test_without_a_term_nothing_is_effective():
     assert split_of(batch_of(300, "single"), "cosent").effective() == 0
+    assert split_of(batch_of(300, "single"), "weighted_cosent").effective() == 0
+
+
+def test_gaps_of_very_different_size_are_all_counted():
+    labels = np.cumsum(10.0 ** np.linspace(-8, 2, 200))
+    batch = in_order(labels, np.zeros(200), ("",) * 200, ("",) * 200)
+    terms = split_of(batch, "weighted_cosent")
+    weights = np.exp(terms.cells(np.arange(200), np.arange(200)) - terms.total)
+    weights = weights[weights > 0]
+    entropy = -(weights * np.log(weights)).sum()
+    assert terms.effective() == pytest.approx(np.exp(entropy), rel=3e-6)
 
 
 def test_a_constant_added_to_all_scores_changes_nothing():

@@ -165,3 +165,38 @@ def test_violated_comparisons_of_a_pair_loss():
     ordered = labels[:, None] < labels[None, :]
     wrong = ordered & (scores[:, None] > scores[None, :])
     assert opened.violated == (wrong.sum(), ordered.sum())
+
+
+def test_both_directions_of_info_nce(monkeypatch):
+    """Weights are the gradient by the logits, from queries to keys and back."""
+    monkeypatch.setattr(tiles, "TILE_CELLS", 5_000)
+    opened = opened_of("info_nce", count=300, symmetric=True, temperature=0.1)
+    batch, own = opened.batch, opened.streamed.row_pairs
+    shown = np.asarray(opened.streamed.column_pairs)
+    first = torch.tensor(batch.first_vectors[own], dtype=torch.float64)
+    second = torch.tensor(batch.second_vectors[shown], dtype=torch.float64)
+    value = losses.info_nce(
+        first, second[: len(own)], negatives=second[len(own) :], temperature=0.1, symmetric=True
+    )
+    assert opened.loss == pytest.approx(float(value), rel=1e-6)
+
+    cosines = (first @ second.T).requires_grad_()
+    logits, target = cosines / 0.1, torch.arange(len(own))
+    forward = torch.nn.functional.cross_entropy(logits, target)
+    back = torch.nn.functional.cross_entropy(logits[:, : len(own)].T, target)
+    ((forward + back) / 2).backward()
+    felt = cosines.grad.numpy()
+    np.testing.assert_allclose(opened.gradient[own], np.diag(felt), rtol=1e-5)
+    weights = felt - np.where(np.eye(*felt.shape) > 0, felt, 0)
+    weights /= weights.sum()
+    found = opened.blocks(Window(0, *cosines.shape[:1], 0, cosines.shape[1]))
+    share = np.add.reduceat(np.add.reduceat(weights, found.rows[:-1], 0), found.columns[:-1], 1)
+    np.testing.assert_allclose(found.share, share, rtol=1e-4, atol=1e-12)
+    part = opened.blocks(Window(3, 20, 5, 60))
+    np.testing.assert_allclose(part.share, weights[3:20, 5:60], rtol=1e-4, atol=1e-12)
+    best = np.sort(weights.ravel())[::-1][:100]
+    np.testing.assert_allclose(opened.heaviest.shares, best, rtol=1e-4)
+    places = opened.heaviest.rows, opened.heaviest.columns
+    own_logits = np.diag(logits.detach().numpy())
+    terms = logits.detach().numpy() - own_logits[:, None]
+    np.testing.assert_allclose(opened.heaviest.values, terms[places], rtol=1e-4, atol=1e-5)

@@ -9,12 +9,7 @@ import pytest
 
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.runs import Runs
-
-WORDS = ["cat", "dog", "sun", "sleeps", "runs", "shines", "hot", "old", "red", "big", "small"]
-
-
-def sentence(draw, count=5):
-    return " ".join(draw.choices(WORDS, k=count))
+from tests.tiny import save_bert, sentence
 
 
 def corpus(labels=(0, 1, 2, 3, 4, 5), count=96, seed=5):
@@ -28,18 +23,7 @@ def corpus(labels=(0, 1, 2, 3, 4, 5), count=96, seed=5):
 @pytest.fixture(scope="session")
 def bert(tmp_path_factory):
     """The folder of a random transformer of two layers, with dropout."""
-    import torch
-    from transformers import BertConfig, BertModel, BertTokenizerFast
-
-    folder = tmp_path_factory.mktemp("bert")
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
-    (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
-    size = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
-    torch.manual_seed(0)
-    config = BertConfig(vocab_size=len(words), intermediate_size=32, **size)
-    BertModel(config).save_pretrained(folder)
-    BertTokenizerFast(str(folder / "vocab.txt"), model_max_length=32).save_pretrained(folder)
-    return str(folder)
+    return save_bert(tmp_path_factory.mktemp("bert"), dropout=0.1)
 
 
 @pytest.fixture

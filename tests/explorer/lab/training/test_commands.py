@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.lab.training.commands import _pairs
+from explorer.lab.training.commands import _pairs, _time_told
 from tests.explorer.lab.training.conftest import corpus
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -46,6 +46,22 @@ def test_train(pairs, tmp_path):
     again = run("train", "--data", pairs, *SMALL, *chosen)
     assert again.returncode == 1
     assert "exists already" in again.stderr
+
+
+def test_the_time_is_told_above_the_bar(pairs, tmp_path):
+    often = ("--option", "evaluations=300", "--steps", 300)  # long enough to be seen under way
+    done = run("train", "--data", pairs, *SMALL[:-2], *often, "--runs", tmp_path / "runs")
+    assert done.returncode == 0, done.stderr
+    (said,) = [line for line in done.stderr.splitlines() if "will take about" in line]
+    assert "300 steps will take about" in said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(31, "31 s"), (89, "89 s"), (240, "4 minutes"), (9000, "2.5 hours")]
+)
+def test_a_time_is_said_in_a_fitting_unit(seconds, said):
+    status = {"seconds": 1.0, "seconds_left": seconds - 1.0, "steps": 60}
+    assert f"60 steps will take about {said}," in _time_told(status)
 
 
 def test_compare(pairs, tmp_path):

@@ -70,3 +70,15 @@ def test_no_sentence_stands_twice_in_the_probe_batch():
     sentences = [text for pair in chosen[:probe] for text in pair[:2]]
     assert len(set(sentences)) == len(sentences)
     assert set(chosen) <= set(pairs)
+
+
+def test_vectors_that_are_no_numbers_have_no_figures():
+    class Broken:
+        def encode(self, sentences, **_):
+            return torch.full((len(sentences), 3), torch.nan)
+
+    figures, scores, _ = held_out([("a", "b", 0.0), ("c", "d", 1.0)]).figures(Broken())
+    assert np.isnan(scores).all()
+    assert figures["effective_rank"] is None
+    assert figures["spearman"] is None
+    assert figures["histogram"] is None

@@ -12,11 +12,13 @@ import sys
 import zipfile
 
 import pytest
+import torch
 
 from explorer.lab.training import takeaway
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.problem import Problem
 from tests.explorer.lab.training.conftest import corpus
+from tests.tiny import save_bert
 
 SMALL = {"steps": 8, "batch_size": 8, "evaluations": 2}
 RUNS = {
@@ -28,39 +30,64 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("kind", RUNS)
-def test_the_script_trains_the_same_model_again(kind, bert, runs, trained, tmp_path):
-    name = trained(TrainingPlan(**{"encoder": bert, **SMALL, **RUNS[kind]}))
-    packed = takeaway.script_zip(runs, name, tmp_path / "script.zip")
+def launched(runs, name, folder, *command):
+    """Run the script of a run as a user would, and give its output and the weights it leaves."""
+    from safetensors.torch import load_file
+
+    packed = takeaway.script_zip(runs, name, folder / "script.zip")
     with zipfile.ZipFile(packed) as opened:
-        opened.extractall(tmp_path / "alone")
-    launched = [sys.executable, "train.py"]
-    if kind == "scratch":  # as for several devices, on the one that there is
-        launched[1:1] = ["-m", "accelerate.commands.launch", "--cpu", "--num_processes", "1"]
+        opened.extractall(folder / "alone")
     done = subprocess.run(
-        launched,
-        cwd=tmp_path / "alone",
+        [sys.executable, *command, "train.py"],
+        cwd=folder / "alone",
         env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    loss = float(re.search(r"last step is (.*)\.\n", done.stdout)[1])
-    assert loss == pytest.approx(runs.status(name)["summary"]["loss"], rel=1e-5)
-    from safetensors.torch import load_file
 
-    def weights(folder):
+    def weights(model):
         found = {}
-        for file in sorted(folder.rglob("*.safetensors")):
+        for file in sorted(model.rglob("*.safetensors")):
             found |= load_file(file)
         return found
 
-    import torch
+    return done.stdout, weights(runs.folder(name).model), weights(folder / "alone" / "model")
 
-    one, other = weights(runs.folder(name).model), weights(tmp_path / "alone" / "model")
+
+def same_weights(one, other, atol=1e-6):
     assert one.keys() == other.keys()
     for key in one:
-        torch.testing.assert_close(one[key], other[key], rtol=1e-4, atol=1e-6)
+        torch.testing.assert_close(one[key], other[key], rtol=1e-4, atol=atol)
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_the_script_trains_the_same_model_again(kind, bert, runs, trained, tmp_path):
+    name = trained(TrainingPlan(**{"encoder": bert, **SMALL, **RUNS[kind]}))
+    # As for several devices, on the one that there is.
+    alone = ("-m", "accelerate.commands.launch", "--cpu") if kind == "scratch" else ()
+    said, one, other = launched(runs, name, tmp_path, *alone)
+    loss = float(re.search(r"last step is (.*)\.\n", said)[1])
+    assert loss == pytest.approx(runs.status(name)["summary"]["loss"], rel=1e-5)
+    same_weights(one, other)
+
+
+# A classifier of the loss's own and weights that nothing uses; and a batch sampler of its own.
+SHARED = {
+    "transformer": {"loss": "multitask_cosent", "learning_rate": 0.01},
+    "scratch": {"loss": "info_nce", "encoder": SCRATCH, "dimension": 8},
+}
+
+
+@pytest.mark.parametrize("kind", SHARED)
+def test_two_processes_share_the_batches_of_one(kind, runs, trained, tmp_path):
+    still = save_bert(tmp_path)  # each process would draw its own dropout
+    name = trained(TrainingPlan(**{"encoder": still, **SMALL, **SHARED[kind]}))
+    two = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
+    said, one, other = launched(runs, name, tmp_path, *two)
+    assert said.count("last step") == 1
+    # Adam makes steps of what is left of a gradient of 0: that of the bias of attention keys.
+    same_weights(one, other, atol=5e-5)
 
 
 def test_the_model_is_a_folder_of_sentence_transformers(runs, trained, tmp_path):

@@ -1,0 +1,71 @@
+// Held-out Spearman before and after as a figure: a row for each plan, its mean over seeds with
+// every seed beside it, and how sure that is.
+(window.LossPrismParts ??= {}).gains = (channel) => {
+  "use strict";
+  const { h, say, worded, show } = LossPrism;
+  const { s, standalone } = LossPrism.drawing;
+  const WIDE = 720, LEFT = 10, RIGHT = 190, ROW = 52, BOTTOM = 26;
+  const svg = s("svg", { role: "img" });
+  const note = worded("figcaption.lp-note", "finetune.gains_about");
+  const element = h("figure.lp-chart.lp-gains-figure", { hidden: true }, h("div.lp-chart-head", {}, worded("h3", "finetune.gains")), svg, note);
+  let [rows, tall] = [[], 0];
+
+  const mean = (values) => values.reduce((sum, v) => sum + v, 0) / values.length;
+
+  // A group's runs as { label, colour, before, after: one for each seed, low, high }; null where its
+  // similarities have no order. One run has the interval of its resampled change, several their spread.
+  function rowOf({ label, runs, figures }, colour) {
+    const done = runs.map((name) => channel.studio.trace(name)?.about?.summary).filter(Boolean);
+    const [before, after] = ["before", "after"].map((when) => done.map((one) => one[when].spearman));
+    if (!done.length || [...before, ...after].includes(null)) return null;
+    const gain = runs.length === 1 ? channel.gains?.get(runs[0]) : null;
+    const half = figures.spearman?.spread ?? 0;
+    const [low, high] = gain ? [gain.before + gain.low, gain.before + gain.high] : [mean(after) - half, mean(after) + half];
+    return { label, colour, before: mean(before), after, low, high };
+  }
+
+  function fill(groups, titled) {
+    const colours = new Map(channel.studio.groups().flatMap(({ names, colour }) => names.map((name) => [name, colour])));
+    rows = groups.map((group) => rowOf({ ...group, label: titled(group.label) }, colours.get(group.runs[0]))).filter(Boolean);
+    element.hidden = !rows.length;
+    if (rows.length) draw();
+    channel.publish("figures");
+  }
+
+  function draw() {
+    const all = rows.flatMap(({ before, after, low, high }) => [before, ...after, low, high]);
+    const air = 0.06 * (Math.max(...all) - Math.min(...all) || 0.1);
+    const [least, largest] = [Math.min(...all) - air, Math.max(...all) + air];
+    const x = (v) => LEFT + ((v - least) / (largest - least)) * (WIDE - LEFT - RIGHT);
+    tall = rows.length * ROW + BOTTOM;
+    const step = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find((one) => (largest - least) / one <= 7) ?? 1;
+    const ticks = [];
+    for (let v = Math.ceil(least / step) * step; v <= largest; v += step) ticks.push(Number(v.toFixed(4)));
+    svg.setAttribute("viewBox", `0 0 ${WIDE} ${tall}`);
+    svg.replaceChildren(
+      ...ticks.flatMap((v) => [
+        s("line", { x1: x(v), x2: x(v), y1: 0, y2: tall - BOTTOM, stroke: "var(--lp-line)" }),
+        s("text", { x: x(v), y: tall - 8, "text-anchor": "middle" }, show(v, 3))]),
+      ...rows.flatMap((row, place) => drawRow(row, place * ROW + 34, x)));
+    svg.setAttribute("aria-label", `${say("finetune.gains")}. ${rows.map(({ label, before, after }) => say("finetune.gain_says", { what: label, before: show(before, 3), after: show(mean(after), 3) })).join(" ")}`);
+  }
+
+  function drawRow({ label, colour, before, after, low, high }, y, x) {
+    const ink = `var(--lp-${colour})`;
+    const now = mean(after);
+    const spread = after.length > 1 ? ` ± ${show((high - low) / 2, 2)}` : "";
+    return [
+      s("text", { x: LEFT, y: y - 15, fill: "var(--lp-ink)", "font-size": 12.5, "font-weight": 600 }, label),
+      s("line", { x1: x(before), x2: x(now), y1: y, y2: y, stroke: ink, "stroke-width": 4, opacity: 0.35 }),
+      ...after.map((v) => s("circle", { cx: x(v), cy: y, r: 3, fill: ink, opacity: 0.45 })),
+      ...(high > low ? [[low, low, 6], [low, high, 0], [high, high, 6]] : []).map(([from, to, half]) => (
+        s("line", { x1: x(from), x2: x(to), y1: y - half, y2: y + half, stroke: ink, "stroke-width": 1.5 }))),
+      s("circle", { cx: x(before), cy: y, r: 5, fill: "var(--lp-card)", stroke: "var(--lp-faint)", "stroke-width": 2 }),
+      s("circle", { cx: x(now), cy: y, r: 6, fill: ink }),
+      s("text", { x: WIDE - 6, y: y + 4, "text-anchor": "end", "font-size": 13, fill: "var(--lp-ink)" }, `${show(before, 3)} → ${show(now, 3)}${spread}`),
+    ];
+  }
+
+  const file = ({ losses, origin }) => standalone({ drawn: svg, wide: WIDE, tall, title: say("finetune.gains"), caption: [...losses, origin, say("finetune.gains_about")] });
+  return { element, fill, key: "finetune.gains", file };
+};

@@ -1,0 +1,381 @@
+"""The logistic loss on more pairs than can be compared one with one.
+
+Its terms do not split, but they depend smoothly on a difference of scores. So every score is
+replaced by a few nodes near it (Chebyshev interpolation in bins of the score), the pairs of a
+block become one number a node, and a block costs nodes × nodes whatever its cells. A single term
+is off by less than `ERROR` of itself, so no sum of them is off by more.
+
+The pairs stand in the order of their labels, in chunks that no label is shared by, unless both
+have it alone: between two chunks the mask is then all or nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from explorer.lab.large.blocks import Blocks, Window
+from explorer.lab.large.heaviest import Heaviest, heaviest_terms
+from explorer.lab.large.split import Split, largest_terms
+from explorer.lab.large.tiles import Progress
+
+ERROR = 1e-6
+# Bins of the scaled score, and the nodes of each: enough for ERROR.
+BIN, NODES = 2.0, 10
+# How far apart scaled scores may lie: beyond, there would be too many nodes.
+MOST_SPREAD = 150.0
+# Pairs of the shortest chunks, and numbers that are kept of all of them.
+SHORTEST, MOST_KEPT = 32, 2**23
+# Cells that are worked on together, and a window of so few that it needs no nodes.
+AT_ONCE, FEW = 2**21, 2**20
+
+Intervals = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth:
+    """Terms log(1 + e^(x_j − x_i)) over y_j < y_i, x = λ s, in the order of the labels [N].
+
+    The loss is their sum, or with `mean` their mean. The weight of a term is σ(x_j − x_i).
+    """
+
+    labels: np.ndarray
+    scaled: np.ndarray
+    scale: float
+    mean: bool
+
+    @cached_property
+    def differences(self) -> Split:
+        """x_j − x_i as terms that split: in their order stand the weights."""
+        slope = np.full(len(self.labels), self.scale)
+        return Split(self.labels, self.scaled, -self.scaled, slope, -slope)
+
+    # ---- Nodes ---------------------------------------------------------------------------------
+
+    @cached_property
+    def _nodes(self) -> np.ndarray:
+        """Where the nodes lie, bin by bin."""
+        bins = int(np.ptp(self.scaled) // BIN) + 1
+        middles = self.scaled.min() + BIN * (np.arange(bins) + 0.5)
+        return (middles[:, None] + BIN / 2 * chebyshev_points()).ravel()
+
+    @cached_property
+    def _parts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of each pair: the first node of its bin, and what of it each node there stands for."""
+        position = (self.scaled - self.scaled.min()) / BIN
+        bins = np.minimum(position.astype(np.int64), len(self._nodes) // NODES - 1)
+        return bins * NODES, interpolation(2 * (position - bins) - 1)
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        """σ of every node against every node."""
+        return torch.from_numpy(self._nodes[:, None] - self._nodes).sigmoid_().numpy()
+
+    def _spread(self, places: np.ndarray, owner: np.ndarray, owners: int) -> np.ndarray:
+        """What the pairs at these places come to at the nodes, summed by owner: [owners, n]."""
+        first, parts = self._parts
+        at = (owner * len(self._nodes) + first[places])[:, None] + np.arange(NODES)
+        found = np.bincount(at.ravel(), parts[places].ravel(), owners * len(self._nodes))
+        return found.reshape(owners, len(self._nodes))
+
+    # ---- Chunks --------------------------------------------------------------------------------
+
+    @cached_property
+    def _chunks(self) -> np.ndarray:
+        """Where the chunks begin, and the end of the last one."""
+        count, size = len(self.labels), SHORTEST
+        while count / size * len(self._nodes) > MOST_KEPT:
+            size *= 2
+        levels = np.append(np.flatnonzero(np.diff(self.labels, prepend=np.nan) != 0), count)
+        # A long level by itself, in pieces; short ones together.
+        pieces = np.maximum(1, -(-np.diff(levels) // size))
+        nth = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+        cuts = np.repeat(levels[:-1], pieces) + nth * size
+        long = np.repeat(pieces > 1, pieces)
+        apart = np.append(True, (np.diff(cuts // size) != 0) | long[:-1] | long[1:])
+        return np.append(cuts[apart], count)
+
+    @cached_property
+    def _moments(self) -> np.ndarray:
+        """What each chunk comes to at the nodes."""
+        sizes = np.diff(self._chunks)
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        return self._spread(np.arange(len(self.labels)), owner, len(sizes))
+
+    @cached_property
+    def _felt(self) -> np.ndarray:
+        """What a column at each node would weigh with each chunk of rows."""
+        return self._moments @ self._weights
+
+    @cached_property
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first and the last label of each chunk."""
+        return self.labels[self._chunks[:-1]], self.labels[self._chunks[1:] - 1]
+
+    def _stretches(self, starts: np.ndarray, stops: np.ndarray) -> tuple[Tensor, Tensor]:
+        """Short stretches against themselves, [stretches, rows, columns]: the differences, and
+        where there is a term."""
+        places = starts[:, None] + np.arange((stops - starts).max(initial=1))
+        inside = torch.from_numpy(places < stops[:, None])
+        places = np.minimum(places, len(self.labels) - 1)
+        labels, scaled = (torch.from_numpy(v[places]) for v in (self.labels, self.scaled))
+        there = (labels[:, :, None] < labels[:, None, :]) & inside[:, None, :]
+        return scaled[:, :, None] - scaled[:, None, :], there
+
+    # ---- All terms, once -----------------------------------------------------------------------
+
+    def survey(self, progress: Progress) -> Found:
+        """Go through the whole matrix. `progress` hears of pairs done and may raise to stop."""
+        nodes = torch.from_numpy(self._nodes)
+        weights, addends, surprises = kernels(nodes[:, None] - nodes)
+        chunks, (first, last) = self._chunks, self._ends
+        moments = torch.from_numpy(self._moments)
+        nothing = torch.zeros(1, len(nodes), dtype=moments.dtype)
+        before = torch.cat([nothing, moments.cumsum(0)])
+        after = torch.cat([moments.flip(0).cumsum(0).flip(0), nothing])
+        # Where the chunks of higher labels begin, and those of lower labels end.
+        higher = np.searchsorted(first, last, "right")
+        lower = np.searchsorted(last, first, "left")
+        rows, columns = np.zeros(len(self.labels)), np.zeros(len(self.labels))
+        within = np.zeros(len(chunks) - 1)
+        added = entropy = 0.0
+        many = max(1, AT_ONCE // int(np.diff(chunks).max()) ** 2)
+        for start in range(0, len(within), many):
+            some = slice(start, min(start + many, len(within)))
+            progress(int(chunks[some.start]), len(self.labels))
+            places = slice(chunks[some.start], chunks[some.stop])
+            above, below = after[higher[some]], before[lower[some]]
+            rows[places] = self._at_pairs(above @ weights.T, some)
+            columns[places] = self._at_pairs(below @ weights, some)
+            added += float((moments[some] * (above @ addends.T)).sum())
+            entropy += float((moments[some] * (above @ surprises.T)).sum())
+            mixed = start + np.flatnonzero(first[some] < last[some])
+            if len(mixed):
+                differences, there = self._stretches(chunks[mixed], chunks[mixed + 1])
+                found = [kernel.mul_(there) for kernel in kernels(differences)]
+                within[mixed] = found[0].sum(dim=(1, 2)).numpy()
+                inside = np.arange(there.shape[1]) < np.diff(chunks)[mixed, None]
+                at = (chunks[mixed, None] + np.arange(there.shape[1]))[inside]
+                rows[at] += found[0].sum(dim=2).numpy()[inside]
+                columns[at] += found[0].sum(dim=1).numpy()[inside]
+                added, entropy = added + float(found[1].sum()), entropy + float(found[2].sum())
+        progress(len(self.labels), len(self.labels))
+        return Found(rows, columns, within, added, entropy)
+
+    def _at_pairs(self, felt: Tensor, chunks: slice) -> np.ndarray:
+        """What each pair of the chunks feels, from what its chunk feels at the nodes."""
+        bounds = self._chunks[chunks.start : chunks.stop + 1]
+        owner = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+        first, parts = (part[bounds[0] : bounds[-1]] for part in self._parts)
+        return (felt.numpy()[owner[:, None], first[:, None] + np.arange(NODES)] * parts).sum(axis=1)
+
+    # ---- Blocks --------------------------------------------------------------------------------
+
+    def blocks(self, window: Window, found: Found) -> Blocks:
+        """The blocks of a window."""
+        rows, columns = window.rows, window.columns
+        few = (window.bottom - window.top) * (window.right - window.left) <= FEW
+        weights = self._summed(window) if few else self._blocks(window, found)
+        total = np.log(weights, where=weights > 0, out=np.full_like(weights, -np.inf))
+        largest = largest_terms(self.differences, window)
+        return Blocks(
+            rows,
+            columns,
+            total,
+            weights / max(found.weight, 1e-300),
+            log_weight(largest),
+            self.differences.counted(window),
+        )
+
+    def _summed(self, window: Window) -> np.ndarray:
+        """The weights of the blocks, cell by cell."""
+        rows, columns = window.rows, window.columns
+        differences = self.differences.cells(
+            np.arange(window.top, window.bottom), np.arange(window.left, window.right)
+        )
+        weights = torch.from_numpy(differences).sigmoid_().numpy()
+        by_row = np.add.reduceat(weights, rows[:-1] - rows[0], axis=0)
+        return np.add.reduceat(by_row, columns[:-1] - columns[0], axis=1)
+
+    def _blocks(self, window: Window, found: Found) -> np.ndarray:
+        """The weights of the blocks, over their nodes."""
+        tops, bottoms = window.rows[:-1], window.rows[1:]
+        lefts, rights = window.columns[:-1], window.columns[1:]
+        tied = self.labels[bottoms - 1][:, None] == self.labels[lefts]
+        rest, last = self._of_rows(tops, bottoms, tied.any(axis=1))
+        first, others = self._of_columns(lefts, rights)
+        weights = rest @ first.T + (rest + last) @ others.T + np.where(tied, 0, last @ first.T)
+        later = bottoms[:, None] <= lefts
+        weights[~later] = 0
+        crossed = np.nonzero((tops[:, None] < rights) & ~later)
+        top, bottom = tops[crossed[0]], bottoms[crossed[0]]
+        left, right = lefts[crossed[1]], rights[crossed[1]]
+        start, stop = np.maximum(top, left), np.minimum(bottom, right)
+        weights[crossed] = (
+            self._across((top, start), (start, right))
+            + self._across((start, stop), (stop, right))
+            + self._inside(start, stop, found)
+        )
+        return weights
+
+    def _across(self, rows: Intervals, columns: Intervals) -> np.ndarray:
+        """The weights of each run of rows with a run of columns that come later."""
+        ends = self.labels[np.maximum(rows[1], 1) - 1]
+        begins = self.labels[np.minimum(columns[0], len(self.labels) - 1)]
+        rest, last = self._of_rows(*rows, ends == begins)
+        first, others = self._of_columns(*columns)
+        return (rest * first).sum(axis=1) + ((rest + last) * others).sum(axis=1)
+
+    def _of_rows(
+        self, starts: np.ndarray, stops: np.ndarray, tied: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What a column at each node weighs with the rows of runs: without those of the last
+        label, and with those alone. They are told apart where a column is `tied` to them."""
+        ends = self.labels[np.maximum(stops, 1) - 1]
+        cut = np.clip(np.searchsorted(self.labels, ends, "left"), starts, stops)
+        cut = np.where(tied, cut, stops)
+        return self._felt_of(starts, cut), self._felt_of(cut, stops)
+
+    def _felt_of(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+        """What a column at each node weighs with runs of rows."""
+        felt = np.zeros((len(starts), len(self._nodes)))
+        some = starts < stops
+        felt[some] = self._runs(starts[some], stops[some]) @ self._weights
+        return felt
+
+    def _of_columns(self, starts: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the columns of runs come to: those of the first label, and the others."""
+        begins = self.labels[np.minimum(starts, len(self.labels) - 1)]
+        cut = np.clip(np.searchsorted(self.labels, begins, "right"), starts, stops)
+        return self._runs(starts, cut), self._runs(cut, stops)
+
+    def _runs(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+        """What runs of pairs come to at the nodes."""
+        low, high, heads, tails = self._in_chunks(starts, stops)
+        edges = np.append(np.stack([low, high], axis=1).ravel(), 0)
+        padded = np.concatenate([self._moments, np.zeros((1, len(self._nodes)))])
+        found = np.add.reduceat(padded, edges, axis=0)[:-1:2]
+        found[low == high] = 0
+        for begin, end in (heads, tails):
+            owner = np.repeat(np.arange(len(begin)), end - begin)
+            within = np.arange(len(owner)) - np.repeat(
+                np.cumsum(end - begin) - (end - begin), end - begin
+            )
+            found += self._spread(begin[owner] + within, owner, len(begin))
+        return found
+
+    def _in_chunks(
+        self, starts: np.ndarray, stops: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, Intervals, Intervals]:
+        """The whole chunks from `low` up to `high` of each run, and what is before and after."""
+        low = np.searchsorted(self._chunks, starts, "left")
+        high = np.searchsorted(self._chunks, stops, "right") - 1
+        within = low > high
+        heads = starts, np.where(within, stops, self._chunks[low])
+        tails = np.where(within, stops, self._chunks[high]), stops
+        return low, np.maximum(low, high), heads, tails
+
+    def _inside(self, starts: np.ndarray, stops: np.ndarray, found: Found) -> np.ndarray:
+        """The weights of runs of pairs within themselves."""
+        low, high, heads, tails = self._in_chunks(starts, stops)
+        weights = np.zeros(len(starts))
+        for begin, end in (heads, tails):
+            mixed = np.flatnonzero(end - begin > 1)
+            widest = int((end - begin).max(initial=1))
+            for some in np.array_split(mixed, -(-len(mixed) * widest**2 // AT_ONCE) or 1):
+                differences, there = self._stretches(begin[some], end[some])
+                weights[some] += differences.sigmoid_().mul_(there).sum(dim=(1, 2)).numpy()
+        of_tails, felt_of_heads = self._runs(*tails), self._felt_of(*heads)
+        first, last = self._ends
+        for at, (begin, end) in enumerate(zip(low, high, strict=True)):
+            felt = np.concatenate([felt_of_heads[at : at + 1], self._felt[begin:end]])
+            moments = np.concatenate([self._moments[begin:end], of_tails[at : at + 1]])
+            ends = np.append(self.labels[max(heads[1][at], 1) - 1], last[begin:end])
+            tail = min(tails[0][at], len(self.labels) - 1)
+            begins = np.append(first[begin:end], self.labels[tail])
+            # Row k of these comes before column k: they are one place apart.
+            there = np.triu(ends[:, None] < begins)
+            weights[at] += ((felt @ moments.T) * there).sum() + found.within[begin:end].sum()
+        return weights
+
+    # ---- What the page asks --------------------------------------------------------------------
+
+    def present(self) -> int:
+        """How many terms there are."""
+        return self.differences.present()
+
+    def loss(self, found: Found) -> float:
+        return found.added / self._divisor
+
+    def gradient(self, found: Found) -> np.ndarray:
+        """∂L/∂s of each pair."""
+        return self.scale * (found.rows - found.columns) / self._divisor
+
+    def heaviest(self, found: Found) -> Heaviest:
+        top = heaviest_terms(self.differences)
+        logs = log_weight(top.values)
+        return Heaviest(top.rows, top.columns, logs, np.exp(logs) / max(found.weight, 1e-300))
+
+    @property
+    def _divisor(self) -> int:
+        return max(self.present(), 1) if self.mean else 1
+
+    @property
+    def nbytes(self) -> int:
+        kept = (self.scaled, *self._parts, self._moments, self._felt, self._weights)
+        return sum(array.nbytes for array in kept) + self.differences.peaks.nbytes
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What one way through the matrix finds: the weights of each pair's row and column [N], those
+    within each chunk, the sum of all terms, and the entropy of the weights before they are
+    normalised."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    within: np.ndarray
+    added: float
+    entropy: float
+
+    @property
+    def weight(self) -> float:
+        return float(self.rows.sum())
+
+    @property
+    def effective(self) -> float:
+        """exp of the entropy of the weights."""
+        weight = self.weight
+        return float(np.exp(np.log(weight) + self.entropy / weight)) if weight > 0 else 0.0
+
+
+def kernels(differences: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Of each difference x the weight σ(x), what the term adds to the loss, log(1 + e^x), and to
+    the entropy, −σ(x) log σ(x)."""
+    weights = differences.sigmoid()
+    addends, log_weights = (softplus(x, threshold=40.0) for x in (differences, -differences))
+    return weights, addends, weights * log_weights
+
+
+def log_weight(differences: np.ndarray) -> np.ndarray:
+    """log σ(x)."""
+    return -np.logaddexp(0, -differences)
+
+
+def chebyshev_points() -> np.ndarray:
+    """The nodes of a bin, which reaches from −1 to 1."""
+    return np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
+
+
+def interpolation(places: np.ndarray) -> np.ndarray:
+    """What each node stands for of a value at these places between −1 and 1: [n, NODES]."""
+    angles = np.arccos(np.clip(places, -1, 1))[:, None] * np.arange(NODES)
+    of_nodes = np.arccos(chebyshev_points())[:, None] * np.arange(NODES)
+    series = np.full(NODES, 2.0 / NODES)
+    series[0] /= 2
+    return np.cos(angles) @ (np.cos(of_nodes) * series).T

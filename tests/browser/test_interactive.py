@@ -1,0 +1,110 @@
+"""The figure to point at, opened as a file in a browser that it must not lead astray."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from explorer.explore import explore
+from explorer.interactive import interactive_figure, write_interactive
+from explorer.scenario import Data, Scenario, View
+from explorer.sources.random_batch import RandomBatch
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = (
+    "<img src=x onerror=window.struck=1>",
+    "</script><script>window.struck=1</script>",
+    "<a href='javascript:window.struck=1'>here</a> <b>bold</b>",
+    "${window.struck=1} {{7*7}} %{z} $x$ &lt;b&gt;",
+    "\u202eright to left \ud800 half \x00 null 🙂",
+    "<svg onload=window.struck=1> <iframe srcdoc=x>",
+)
+
+
+def opened(browser: Browser, path: Path) -> Page:
+    page = browser.new_page(viewport={"width": 1100, "height": 1000})
+    page.faults = []
+    page.on("pageerror", lambda error: page.faults.append(str(error)))
+    page.on("console", lambda said: said.type == "error" and page.faults.append(said.text))
+    page.on("request", lambda asked: page.faults.append(asked.url))
+    page.goto(path.as_uri())
+    page.faults = [fault for fault in page.faults if not fault.startswith(("file:", "data:"))]
+    return page
+
+
+def point(page: Page, row: float, column: float) -> None:
+    """Move to this share of the height and width of the matrix."""
+    box = page.locator("#plot .heatmaplayer image").bounding_box()
+    for shift in (0, 1):  # a hover is a move inside
+        page.mouse.move(box["x"] + column * box["width"] + shift, box["y"] + row * box["height"])
+    page.wait_for_timeout(150)
+
+
+def test_a_cell_says_its_sentences_and_its_value(browser: Browser, tmp_path: Path) -> None:
+    page = opened(browser, write_interactive(Scenario(), tmp_path / "figure.html"))
+    expect(page.locator("#card")).to_contain_text("Point at a cell")
+    found = explore(Scenario())
+    order = found.batch.scores.argsort(stable=True)
+    order = order[found.batch.labels[order].argsort(stable=True)].tolist()
+    size = len(order)
+    for row, column in ((0, size - 1), (2, 20), (4, 18)):
+        point(page, (row + 0.5) / size, (column + 0.5) / size)
+        said = page.locator("#card > div")
+        expect(said).to_have_count(3)
+        for side, pair in ((said.nth(0), order[row]), (said.nth(1), order[column])):
+            assert found.batch.pairs.first[pair] in side.inner_text()
+            assert found.batch.pairs.second[pair] in side.inner_text()
+        value = float(found.trace.last("terms").value[order[row], order[column]])
+        assert float(said.nth(2).inner_text()) == pytest.approx(value, rel=1e-4)
+    point(page, (size - 0.5) / size, 0.5 / size)
+    expect(page.locator("#card")).to_contain_text("takes no part")
+    assert page.faults == []
+    page.close()
+
+
+def test_no_word_of_the_users_runs(browser: Browser, tmp_path: Path) -> None:
+    rows = tuple(
+        (a, b, str(i % 3)) for i, (a, b) in enumerate(zip(HOSTILE, HOSTILE[::-1], strict=True))
+    )
+    scenario = Scenario(data=Data(source="table", rows=rows, file="<img src=x onerror=alert(1)>"))
+    page = opened(browser, write_interactive(scenario, tmp_path / "figure.html"))
+    for row in range(len(rows)):
+        point(page, (row + 0.5) / len(rows), 0.9)
+        assert page.locator("#card :is(img, a, script, svg, iframe)").count() == 0
+    assert "<img src=x" in page.content().replace("&lt;", "<")
+    assert page.evaluate("window.struck") is None
+    assert page.locator("main img, main a, main iframe").count() == 0
+    assert page.faults == []
+    page.close()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        Scenario(view=View(step=0)),
+        Scenario(view=View(step=6)),
+        Scenario(view=View(facet="weight", order="entry")),
+        Scenario(loss="softmax"),
+        Scenario(
+            loss="hierarchical_cosent",
+            data=Data(source="random", random=RandomBatch(pairs=90, dimension=8)),
+        ),
+        Scenario(loss="triplet", data=Data(example="cosent_batch")),
+    ],
+    ids=["vector", "number", "weights", "classes", "levels", "few"],
+)
+def test_every_kind_of_step_has_one(
+    browser: Browser, tmp_path: Path, scenario: Scenario, language: str
+) -> None:
+    drawn = interactive_figure(explore(scenario), language=language, dark=language == "zh")
+    path = tmp_path / "figure.html"
+    path.write_text(drawn, encoding="utf-8")
+    page = opened(browser, path)
+    expect(page.locator("svg").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.faults == []
+    page.close()

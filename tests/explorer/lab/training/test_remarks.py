@@ -1,0 +1,138 @@
+"""What is said of a run, and how sure its gain is."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.remarks import gain, gain_of, remarks
+from explorer.lab.training.runs import Runs
+from explorer.locale import LANGUAGES, catalogue
+
+COUNT = 60
+
+
+def scores_of(noise: float, seed: int = 0) -> np.ndarray:
+    return np.arange(COUNT) + np.random.default_rng(seed).normal(0, noise, COUNT)
+
+
+LABELS = np.arange(COUNT, dtype=float)
+
+
+def test_the_interval_holds_the_change_and_narrows_with_more_pairs():
+    found = gain(scores_of(40, 1), scores_of(5, 2), LABELS)
+    change = found.after - found.before
+    assert 0 < found.low < change < found.high
+    longer = [np.tile(x, 9) for x in (scores_of(40, 1), scores_of(5, 2), LABELS)]
+    wide, narrow = found.high - found.low, gain(*longer).high - gain(*longer).low
+    assert narrow == pytest.approx(wide / 3, rel=0.3)
+
+
+def test_there_and_back_are_mirrored():
+    there, back = (gain(*sides, LABELS) for sides in _both(scores_of(40, 1), scores_of(5, 2)))
+    assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
+
+
+def _both(a, b):
+    return (a, b), (b, a)
+
+
+def test_the_same_scores_gain_nothing():
+    found = gain(scores_of(9), scores_of(9), LABELS)
+    assert (found.low, found.high) == (0, 0)
+
+
+def test_scores_without_order_have_no_gain():
+    assert gain(scores_of(9), np.zeros(COUNT), LABELS) is None
+
+
+@pytest.fixture
+def run(tmp_path):
+    made = RunFolder(tmp_path / "20260101-000000-cosent-made")
+    made.path.mkdir()
+    made.write("config.json", {"plan": TrainingPlan().to_json(), "created": 0})
+    made.write_pairs("held_out.jsonl", [(f"a{i}", f"b{i}", float(i)) for i in range(COUNT)])
+    made.log.write_text("")
+    return made
+
+
+def log(run, kind, values, **named):
+    with run.log.open("a") as file:
+        for step, value in enumerate(values):
+            record = {"kind": kind, "step": step, "mean_cosine": None, **value, **named}
+            file.write(json.dumps(record) + "\n")
+
+
+def ended(run, before, after):
+    for when, scores in (("before", before), ("after", after)):
+        np.savez(run.path / f"{when}.npz", scores=scores)
+
+
+def said(run):
+    return {r.key: r.values for r in remarks(Runs(run.path.parent), run.name, most=9)}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "key"),
+    [(40, 5, "run_rose"), (5, 40, "run_fell"), (5, 5.5, "run_chance")],
+)
+def test_whether_it_was_worth_it(run, before, after, key):
+    ended(run, scores_of(before, 1), scores_of(after, 2))
+    found = said(run)
+    assert key in found
+    assert float(found[key]["low"]) <= float(found[key]["high"])
+    assert found[key]["count"] == str(COUNT)
+
+
+def test_the_pair_that_came_home(run):
+    strayed = LABELS.copy()
+    strayed[0] = 99  # the pair of the least label had the highest score
+    ended(run, strayed, LABELS)
+    pair = said(run)["run_pair"]
+    assert (pair["first"], pair["rank_before"], pair["rank_after"]) == ("a0", "1", str(COUNT))
+
+
+def test_a_run_without_order_says_so(run):
+    ended(run, LABELS, np.ones(COUNT))
+    assert "run_no_order" in said(run)
+    assert gain_of(Runs(run.path.parent), run.name) is None
+
+
+def test_the_curve_in_words(run):
+    losses = [{"loss": 8.0}] * 20 + [{"loss": 2.0}] * 80
+    norms = [{"gradient_norm": 1.0}] * 60 + [{"gradient_norm": 0.01}] * 40
+    log(run, "step", [{**a, **b} for a, b in zip(losses, norms, strict=True)])
+    ranks = [0.5, 0.8, 0.7]
+    cosines = [0.2, 0.5, 0.6]
+    log(
+        run,
+        "evaluation",
+        [{"spearman": r, "mean_cosine": c} for r, c in zip(ranks, cosines, strict=True)],
+    )
+    found = said(run)
+    assert (found["run_loss_fell"]["first"], found["run_loss_fell"]["last"]) == ("8", "2")
+    assert 20 <= int(found["run_loss_fell"]["step"]) < 40
+    assert found["run_gradient"] == {"step": "60", "norm": "0.01", "count": "40", "all": "100"}
+    assert found["run_best"] == {"best": "0.8", "last": "0.7", "step": "1"}
+    assert found["run_closer"] == {"before": "0.2", "after": "0.6"}
+    assert "run_rose" not in found  # it has not ended
+
+
+def test_a_loss_that_rises_is_named(run):
+    log(run, "step", [{"loss": i / 10, "gradient_norm": 1.0} for i in range(40)])
+    assert "run_loss_rose" in said(run)
+
+
+def test_a_run_that_has_not_begun_has_no_remarks(run):
+    assert said(run) == {}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_remark_has_its_sentence(language):
+    keys = ["rose", "fell", "chance", "no_order", "pair", "loss_fell", "loss_rose"]
+    keys += ["best", "gradient", "closer", "apart"]
+    assert {f"remark.run_{key}" for key in keys} <= set(catalogue(language))
