@@ -145,10 +145,9 @@
       const [low, most] = limits.random[name];
       const high = name === "seed" ? 999 : most;
       const control = slider({
-        label: say(`random.${name}`), low, high, step, initial: LossPrism.defaults.data.random[name],
+        key: `random.${name}`, low, high, step, initial: LossPrism.defaults.data.random[name],
         change: (v) => setRandom(name, v), name: `random-${name}`,
       });
-      control.element.querySelector(".lp-name span").dataset.say = `random.${name}`;
       for (const input of control.element.querySelectorAll("input")) input.dataset.title = `random.${name}`;
       randomSliders.push([name, control]);
       return control.element;
