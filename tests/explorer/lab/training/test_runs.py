@@ -158,6 +158,7 @@ def test_an_estimate_trains_two_steps_and_leaves_nothing(bert, tmp_path):
     )
     assert found["steps"] == 3 * (58 // 16)
     assert 0 < found["seconds_per_step"] < found["seconds"]
+    assert 0 < found["seconds_to_load"] < found["seconds"]
 
 
 def test_a_full_disk_ends_the_run_with_a_sentence(runs, monkeypatch):
