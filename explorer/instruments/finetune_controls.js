@@ -332,6 +332,8 @@
     time.textContent = pace
       ? say(count > 1 ? "finetune.takes_many" : "finetune.takes", { steps, count, time: clock(count * seconds) })
       : trying ? say("finetune.measuring") : "";
+    const { minutes } = checked;
+    if (minutes) time.textContent += ` ${say("finetune.shared_time", { minutes })}`;
   }
   const clock = (seconds) => (seconds < 90 ? say("finetune.seconds", { count: Math.max(1, Math.round(seconds)) })
     : seconds < 5400 ? say("finetune.minutes", { count: Math.round(seconds / 60) })
@@ -416,7 +418,8 @@
   channel.on("plan", () => { clearTimeout(settling); channel.cancel(); fill(); });
   channel.on("checked", tellChecked);
   channel.on("runs", () => { tellTime(); settle(); });
-  channel.on("language", () => { built = ""; fill(); tellChecked(); listLosses(); });
+  document.addEventListener("visibilitychange", settle);
+  channel.on("language", () => { built = ""; fill(); tellChecked(); listLosses(); tellKept(); });
   // What another button than these has put here is shown to have changed.
   channel.on("taken", () => {
     root.classList.remove("lp-taken");

@@ -68,6 +68,7 @@
       chart.element.hidden = empty;
       if (!empty) chart.draw(series, 0, last);
     }
+    channel.publish("figures"); // there may be others than before
   }
 
   function nameOf({ what }, lines, label, count) {

@@ -173,7 +173,7 @@
   channel.on("verdict", compare);
 
   // The server says what is striking about the run: anew at each evaluation and at the end.
-  let [remarked, gain, asking] = ["", null, false];
+  let [remarked, said, gain, asking] = ["", [], null, false];
   async function remark() {
     const trace = channel.studio?.trace();
     const id = trace?.about?.id;
@@ -184,7 +184,7 @@
     asking = false;
     if (id !== channel.shown[0]) { remark(); return; }
     remarked = key;
-    ({ gain, remarks: told } = answer?.error || !answer ? { gain: null, remarks: [] } : answer);
+    ({ gain, remarks: said } = answer?.error || !answer ? { gain: null, remarks: [] } : answer);
     if (gain) {
       (channel.gains ??= new Map()).set(id, gain);
       channel.publish("gain");
@@ -192,8 +192,7 @@
     tellRemarks();
     draw();
   }
-  let told = [];
-  const tellRemarks = () => remarks.replaceChildren(...told.map(({ key, values }) => h("li", {}, say(`remark.${key}`, values))));
+  const tellRemarks = () => remarks.replaceChildren(...said.map(({ key, values }) => h("li", {}, say(`remark.${key}`, values))));
 
   function warnOfCollapse({ about: { kind }, alarms, evaluations }) {
     const last = alarms.at(-1);
@@ -225,7 +224,7 @@
 
   const signed = (v) => (v < 0 ? "−" : "+") + Math.abs(v).toFixed(2);
 
-  channel.on("shown", () => { [remarked, gain, told] = ["", null, []]; tellRemarks(); draw(); remark(); });
+  channel.on("shown", () => { [remarked, gain, said] = ["", null, []]; tellRemarks(); draw(); remark(); });
   channel.on("run", () => { draw(); remark(); });
   channel.on("language", () => { draw(); tellRemarks(); });
   channel.on("problem", () => {

@@ -90,6 +90,7 @@
     if (drawn.some((chart) => chart.key === chosen)) which.value = chosen;
   }
   channel.on("run", draw);
+  channel.on("figures", draw);
   channel.on("shown", () => { code.hidden = copy.hidden = true; draw(); });
   channel.on("language", draw);
 };

@@ -273,6 +273,7 @@ def _check(request: dict) -> dict[str, object]:
         "shared": corpus.shared,
         "steps": plan.steps_for(data.examples(plan, corpus.train)),
         "rate": plan.rate,
+        "minutes": limits.most_seconds() / 60 if is_hosted() else None,
     }
 
 

@@ -390,7 +390,7 @@ def test_two_losses_under_two_seeds_are_compared(open_page: Callable[..., Page])
     assert len(drawn) == 6
     losses = [read_of(page, name, "about.summary.after.spearman") for name in names]
     rows = page.locator(".lp-gains-figure svg text[font-size='13']")
-    for row, pair in zip(rows.all_inner_texts(), (losses[:2], losses[2:]), strict=True):
+    for row, pair in zip(rows.all_text_contents(), (losses[:2], losses[2:]), strict=True):
         shown = number(row.split("→")[1].split("±")[0])
         assert shown == pytest.approx(sum(pair) / 2, abs=1e-3)
     best = "CoSENT" if sum(losses[:2]) > sum(losses[2:]) else "Cosine regression (MSE)"
@@ -475,6 +475,8 @@ def test_script_log_model_and_figure_are_taken_away(
     with zipfile.ZipFile(taken("Folder as ZIP")) as packed:
         assert any(name.endswith("model.safetensors") for name in packed.namelist())
     which = take.locator("#lp-finetune-figure")
+    expect(which).to_contain_text("Held-out Spearman before and after")
+    expect(which).to_contain_text("The matrix of the probe batch")
     figures = which.locator("option").evaluate_all("all => all.map((one) => one.value)")
     assert {"finetune.chart.loss", "finetune.bands", "finetune.matrix"} <= set(figures)
     assert "finetune.gains" in figures

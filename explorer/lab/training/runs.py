@@ -265,6 +265,8 @@ def estimate(
     steps; None once `wanted`, which is asked all the while, no longer holds.
     """
     corpus = data.load(plan)
+    if reason := limits.why_not(plan, corpus):
+        raise reason
     began = time.monotonic()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         runs = Runs(folder, device)

@@ -126,7 +126,7 @@ _HOW = """    pip install -r requirements.txt
     torchrun --nproc_per_node 2 train.py          # in 2 processes, on a CPU too
 
 Processes share each batch, so their number must divide BATCH, and the loss compares with the
-parts of all: they take the steps that one takes, but each draws a dropout of its own. For larger
+parts of all: they take the steps that one would take, apart from what dropout draws. For larger
 batches on more GPUs raise BATCH. The model goes to model/."""
 
 

@@ -102,6 +102,8 @@ def test_pause_queue_stop_and_resume(runs):
     stopped = runs.wait(first, PATIENCE)
     assert stopped["state"] == "stopped"
     assert 0 < stopped["summary"]["steps"] < 100_000
+    measured = [r["step"] for r in runs.history(first) if r["kind"] == "evaluation"]
+    assert measured[-1] == stopped["summary"]["steps"]
     assert (runs.folder(first).model / "modules.json").exists()
     assert runs.wait(second, PATIENCE)["state"] == "finished"
     kinds = {record["kind"] for record in runs.history(first)}
