@@ -25,6 +25,7 @@ SCRIPTS = (
     "chart.js",
     "fields.js",
     "files.js",
+    "grid.js",
     "header.js",
     "progress.js",
     "controls.js",

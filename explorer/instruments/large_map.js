@@ -78,7 +78,7 @@
       ...Object.fromEntries(FACETS.map((name) => [name, floats(answer[name])])),
     };
     shown.single = shown.rows.items.length > 0 && shown.columns.items.length > 0;
-    shown.concentrated = concentration(shown);
+    shown.concentrated = shown.single ? null : concentration(shown);
     pointed = pinned = null;
     draw();
     describe();
@@ -135,8 +135,10 @@
 
   function draw() {
     if (!shown) return;
-    const ratio = window.devicePixelRatio || 1;
-    const side = Math.max(180, Math.min(LONGEST, room()));
+    const ratio = (window.devicePixelRatio || 1) * LossPrism.magnified(root);
+    // The card below it stays on the screen, also on a projector's.
+    const tallest = Math.max(280, Math.min(LONGEST, window.innerHeight / LossPrism.magnified(root) - 260));
+    const side = Math.max(180, Math.min(tallest, room()));
     // Few bands make a lower map, never one that cannot be hit.
     size = { width: side, height: Math.round(side * Math.min(1, Math.max(0.1, shown.height / 12))) };
     const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
@@ -255,25 +257,29 @@
     back.disabled = channel.past.length === 0;
     forward.disabled = channel.future.length === 0;
     const way = channel.past.map((window, place) => ({ window, place })).slice(-3);
+    // Who came by a link was never at the whole.
+    const whole = channel.window && !channel.past.includes(null);
     crumbs.replaceChildren(
+      ...(whole ? [h("button.lp-crumb", { type: "button", onclick: () => channel.zoom(null) }, named(null)), h("span", { "aria-hidden": "true" }, "›")] : []),
       ...way.flatMap(({ window, place }) => [
         h("button.lp-crumb", { type: "button", onclick: () => channel.backTo(place) }, named(window)), h("span", { "aria-hidden": "true" }, "›")]),
       h("b", { "aria-current": "true" }, named(channel.window)));
     showCard();
   }
 
-  // What a block is, what its colour says, and where the weight is.
+  // What a cell compares and where the weight is; what a block is, and what its colour says.
   function explain() {
     if (!shown) return;
     const each = (side) => shown[side].edges[1] - shown[side].edges[0];
-    about.textContent = say(`large.map_note.${shown.rows.name}`);
+    const where = channel.window ? "large.concentrated" : "large.concentrated_all";
+    about.replaceChildren(say(`large.map_note.${shown.rows.name}`), " ",
+      h("b", {}, shown.concentrated ? say(where, shown.concentrated) : ""));
     note.textContent = [
       shown.single ? say("large.cells_note")
-        : say("large.blocks_note", { rows: grouped(each("rows")), columns: grouped(each("columns")), cells: grouped(each("rows") * each("columns")) }),
+        : say(shown.exact ? "large.blocks_note" : "large.blocks_note_near", { rows: grouped(each("rows")), columns: grouped(each("columns")), cells: grouped(each("rows") * each("columns")) }),
       say(shown.single && facet !== "share" && facet !== "masked" ? "large.colour.term" : `large.colour.${facet}`),
       shown.of_weights ? say("large.of_weights") : "",
       channel.asked.parameters.symmetric ? say("large.both_directions") : "",
-      shown.concentrated ? say("large.concentrated", shown.concentrated) : "",
     ].filter(Boolean).join(" ");
   }
 
@@ -361,55 +367,17 @@
     channel.zoom(windowOf(row, column, row, column));
   }
 
-  function blockUnder(event) {
-    const box = canvas.getBoundingClientRect();
-    const row = Math.floor(((event.clientY - box.top) / box.height) * shown.height);
-    const column = Math.floor(((event.clientX - box.left) / box.width) * shown.width);
-    const inside = row >= 0 && column >= 0 && row < shown.height && column < shown.width;
-    return inside ? [row, column] : null;
-  }
-  const within = (value, most) => Math.max(0, Math.min(most - 1, value));
-
-  let drag = null;
-  canvas.addEventListener("pointerdown", (event) => {
-    if (!shown || event.button !== 0 || event.pointerType === "touch") return;
-    drag = { x: event.clientX, y: event.clientY, from: blockUnder(event) };
-    canvas.setPointerCapture(event.pointerId);
-  });
-  canvas.addEventListener("pointermove", (event) => {
-    if (!shown) return;
-    if (!drag) { point(blockUnder(event)); return; }
-    const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
-    if (lasso.hidden && Math.hypot(dx, dy) < 6) return;
-    const box = canvas.getBoundingClientRect();
-    lasso.hidden = false;
-    lasso.style.left = `${Math.min(event.clientX, drag.x) - box.left}px`;
-    lasso.style.top = `${Math.min(event.clientY, drag.y) - box.top}px`;
-    lasso.style.width = `${Math.abs(dx)}px`;
-    lasso.style.height = `${Math.abs(dy)}px`;
-  });
-  canvas.addEventListener("pointerup", (event) => {
-    if (!drag || !shown) return;
-    const { from } = drag;
-    const far = !lasso.hidden;
-    drag = null;
-    lasso.hidden = true;
-    if (!far) { const to = blockUnder(event); if (to) open(to); return; }
-    // A drag may end outside the map: it then reaches to the edge.
-    const box = canvas.getBoundingClientRect();
-    const row = within(Math.floor(((event.clientY - box.top) / box.height) * shown.height), shown.height);
-    const column = within(Math.floor(((event.clientX - box.left) / box.width) * shown.width), shown.width);
-    channel.zoom(windowOf(Math.min(from[0], row), Math.min(from[1], column), Math.max(from[0], row), Math.max(from[1], column)));
-  });
-  canvas.addEventListener("pointercancel", () => { drag = null; lasso.hidden = true; });
-  canvas.addEventListener("pointerleave", () => { if (!drag) point(null); });
-  canvas.addEventListener("click", (event) => { // a touch has no drag, so that the page still scrolls
-    if (shown && event.pointerType === "touch" && blockUnder(event)) open(blockUnder(event));
+  const grid = LossPrism.grid({
+    canvas, lasso,
+    view: () => shown && { top: 0, left: 0, rows: shown.height, columns: shown.width },
+    hover: point,
+    pick: open,
+    choose: ({ top, left, rows, columns }) => channel.zoom(windowOf(top, left, top + rows - 1, left + columns - 1)),
   });
 
   // The wheel goes nearer or back, once the map has the focus or with Ctrl.
   canvas.addEventListener("wheel", (event) => {
-    const under = shown && (event.ctrlKey || event.metaKey || document.activeElement === canvas) && blockUnder(event);
+    const under = grid.meant(event) && grid.under(event);
     if (!under) return;
     event.preventDefault();
     const [top, bottom, left, right] = shown.window;
@@ -428,16 +396,11 @@
     channel.zoom(isAll ? null : wanted);
   }, { passive: false });
 
-  const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   canvas.addEventListener("keydown", (event) => {
     if (!shown) return;
     const here = pointed ?? pinned;
-    if (event.key in MOVES) {
-      const [down, across] = MOVES[event.key];
-      const far = event.shiftKey ? 16 : 1;
-      const next = here
-        ? [within(here[0] + far * down, shown.height), within(here[1] + far * across, shown.width)]
-        : heaviestBlock();
+    if (grid.isArrow(event)) {
+      const next = here ? grid.step(event, here, shown.height, shown.width, event.shiftKey ? 16 : 1) : heaviestBlock();
       point(next);
       spoken.textContent = `${say("ui.row")} ${span("rows", next[0])}, ${say("ui.column")} ${span("columns", next[1])}: ${facts(...next).join(", ")}`;
     } else if (event.key === "Enter" && here) {

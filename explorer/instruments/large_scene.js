@@ -138,7 +138,7 @@
     flying += 1;
     const mine = (turn += 1);
     const { asked, window } = channel;
-    const late = setTimeout(() => { if (mine > shown) show({ what: "start", done: 0, total: 0 }); }, 300);
+    const late = setTimeout(() => { if (mine > shown && !working) show({ what: "start", done: 0, total: 0 }); }, 300);
     const answer = await call("blocks", { ...asked, window });
     clearTimeout(late);
     flying -= 1;
@@ -199,16 +199,32 @@
   root.append(problem, busy);
 
   let working = null;
+  let begun = null; // when this stage was first heard of, and how far it was then
   function show(next) {
     working = next;
+    if (next?.what !== begun?.what) begun = next && { ...next, at: performance.now() };
     busy.hidden = !working;
     if (!working) return;
     const { what, done, total } = working;
     const grouped = (n) => n.toLocaleString(LossPrism.language());
-    words.textContent = say(`large.doing.${what}`) + (total ? ` ${say("large.done", { done: grouped(done), total: grouped(total) })}` : "");
+    words.textContent = [
+      say(`large.doing.${what}`),
+      total ? say("large.done", { done: grouped(done), total: grouped(total) }) : "",
+      remaining(working),
+      what === "encoding" ? say("large.kept") : "",
+    ].filter(Boolean).join(" ");
     if (total) Object.assign(bar, { max: total, value: done });
     else bar.removeAttribute("value");
     bar.setAttribute("aria-label", words.textContent);
+  }
+
+  // Told once there is something to go by: some progress, over a few seconds.
+  function remaining({ done, total }) {
+    const seconds = (performance.now() - begun.at) / 1000;
+    if (!total || done <= begun.done || seconds < 4) return "";
+    const left = (seconds * (total - done)) / (done - begun.done);
+    const [count, unit] = left < 90 ? [left, "seconds"] : left < 5400 ? [left / 60, "minutes"] : [left / 3600, "hours"];
+    return say(`large.left.${unit}`, { count: Math.max(1, Math.round(count)) });
   }
 
   // What puts it right: as many pairs as the loss takes, or another attempt.
@@ -216,11 +232,17 @@
     const { source, loss } = channel.asked;
     const most = given.losses[loss]?.most_drawn;
     if (channel.problem.key !== "problem.large_too_many" || source.kind !== "random") {
-      return worded("button.lp-button", "ui.again", { type: "button", onclick: ask });
+      return worded("button.lp-button", "ui.again", { type: "button", onclick: goOn });
     }
     return h("button.lp-button", {
       type: "button", onclick: () => channel.change({ source: { ...source, random: { ...source.random, pairs: most } } }),
     }, say("large.use_most", { most: most.toLocaleString(LossPrism.language()) }));
+  }
+
+  function goOn() {
+    channel.problem = null;
+    channel.publish("problem");
+    ask();
   }
 
   function complain() {

@@ -359,61 +359,22 @@
     return row < 0 || column < 0 ? null : [row, column];
   }
 
-  function cellUnder(event) {
-    const box = canvas.getBoundingClientRect();
-    const row = seen.top + Math.floor(((event.clientY - box.top) / box.height) * seen.rows);
-    const column = seen.left + Math.floor(((event.clientX - box.left) / box.width) * seen.columns);
-    const inside = row >= 0 && column >= 0 && row < shown.rows && column < shown.columns;
-    return inside ? [row, column] : null;
-  }
-
   function pairsOf(row, column) {
     const found = [shown.row_axis.pairs[row], shown.column_axis.pairs[column]];
     return [...new Set(found.filter((pair) => pair >= 0))];
   }
 
-  canvas.addEventListener("mousemove", (event) => {
-    if (drag && drawLasso(event)) return;
-    const cell = shown && cellUnder(event);
-    if (cell) channel.point(pairsOf(...cell), itemsAt(...cell));
-    else channel.point();
+  // A click pins; a drag chooses the part to look at; the wheel goes nearer or back.
+  const grid = LossPrism.grid({
+    canvas, lasso,
+    view: () => (shown ? seen : null),
+    hover: (cell) => (cell ? channel.point(pairsOf(...cell), itemsAt(...cell)) : channel.point()),
+    pick: (cell) => pin(itemsAt(...cell)),
+    choose: zoom,
   });
-  canvas.addEventListener("mouseleave", () => channel.point());
-  // A click pins; a drag chooses the part to look at; the wheel goes nearer or back (with Ctrl,
-  // or once the matrix has the focus, so that the page can still be scrolled past it).
-  let drag = null;
-  canvas.addEventListener("mousedown", (event) => {
-    if (shown && event.button === 0) drag = { event, from: cellUnder(event) };
-  });
-  window.addEventListener("mouseup", (event) => {
-    if (!drag) return;
-    const { from } = drag;
-    const far = !lasso.hidden;
-    drag = null;
-    lasso.hidden = true;
-    const to = cellUnder(event);
-    if (far && from && to) {
-      const [top, left] = [Math.min(from[0], to[0]), Math.min(from[1], to[1])];
-      zoom({ top, left, rows: Math.abs(from[0] - to[0]) + 1, columns: Math.abs(from[1] - to[1]) + 1 });
-    } else if (!far && event.target === canvas && to) pin(itemsAt(...to));
-  });
-
-  function drawLasso(event) {
-    const [dx, dy] = [event.clientX - drag.event.clientX, event.clientY - drag.event.clientY];
-    if (lasso.hidden && Math.hypot(dx, dy) < 6) return false;
-    const box = canvas.getBoundingClientRect();
-    const size = LossPrism.magnified(root);
-    lasso.hidden = false;
-    lasso.style.left = `${(Math.min(event.clientX, drag.event.clientX) - box.left) / size}px`;
-    lasso.style.top = `${(Math.min(event.clientY, drag.event.clientY) - box.top) / size}px`;
-    lasso.style.width = `${Math.abs(dx) / size}px`;
-    lasso.style.height = `${Math.abs(dy) / size}px`;
-    return true;
-  }
 
   canvas.addEventListener("wheel", (event) => {
-    const meant = event.ctrlKey || event.metaKey || document.activeElement === canvas;
-    const at = shown && meant && cellUnder(event);
+    const at = grid.meant(event) && grid.under(event);
     if (!at) return;
     event.preventDefault();
     const factor = event.deltaY > 0 ? 1.25 : 0.8;
@@ -458,8 +419,7 @@
     table.replaceChildren(h("table", {}, h("caption", {}, canvas.getAttribute("aria-label") ?? ""), h("thead", {}, head), h("tbody", {}, body)));
   }
   canvas.addEventListener("keydown", (event) => {
-    const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-    if (!shown || !(event.key in moves)) {
+    if (!shown || !grid.isArrow(event)) {
       if (event.key === "Enter" && channel.pointed.cell) pin(channel.pointed.cell);
       // Esc goes back one thing at a time; what is left of it leaves the presentation.
       const closer = seen.rows < shown?.rows || seen.columns < shown?.columns;
@@ -472,9 +432,7 @@
     }
     event.preventDefault();
     const from = (channel.pointed.cell && placeOf(channel.pointed.cell)) || [0, -1];
-    const [down, right] = moves[event.key];
-    const row = Math.max(0, Math.min(shown.rows - 1, from[0] + down));
-    const column = Math.max(0, Math.min(shown.columns - 1, from[1] + right));
+    const [row, column] = grid.step(event, from, shown.rows, shown.columns);
     follow(row, column);
     channel.point(pairsOf(row, column), itemsAt(row, column));
     announce(row, column);

@@ -623,6 +623,7 @@
     get chart() { return window.LossPrismParts.chart; },
     get fields() { return window.LossPrismParts.fields(); },
     get files() { return window.LossPrismParts.files(); },
+    get grid() { return window.LossPrismParts.grid; },
     GONE, palette, colours, css, word, hatch, isDark, setTheme, magnified, channel,
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");

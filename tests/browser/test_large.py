@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,9 +13,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.lab.large.batch import drawn as drawn_batch
+from explorer.lab.large.blocks import Window
 from explorer.lab.large.opened import Opened, checked, open_batch
 from explorer.locale import say
 from explorer.pages.large import FIRST
+from losses import LOSSES
 from tests.browser.reading import number, still, visit
 from tests.browser.serving import Server
 
@@ -249,7 +252,74 @@ def test_an_address_that_cannot_be_opened_says_why(new_page, server, place, said
     expect(page.locator(PROBLEM)).to_contain_text(said)
 
 
+def test_who_comes_by_a_link_finds_the_way_to_the_whole(new_page, server: Server) -> None:
+    page = opened_page(new_page(), server.address, "#pairs=10000&window=100-900-4000-5000")
+    with redrawn(page):
+        page.locator(".lp-crumb", has_text="All").click()
+    assert window(page) is None
+
+
+def test_words_say_where_the_weight_is(large: Page) -> None:
+    """The fewest blocks that hold nine tenths of it, counted here."""
+    truth = expected().blocks(Window(0, FIRST.pairs, 0, FIRST.pairs))
+    falling = np.sort(truth.share.ravel())[::-1]
+    count = np.searchsorted(np.cumsum(falling), 0.9 * falling.sum()) + 1
+    said = large.locator("#large-large_map p b").inner_text()
+    share = float(re.match(r"([\d.]+)\s*%", said)[1]) / 100
+    assert share == pytest.approx(count / (truth.present > 0).sum(), rel=0.05)
+
+
 # ---- Losses and sources ------------------------------------------------------------------------
+
+
+def test_both_directions_are_offered_and_kept_in_the_address(new_page, server: Server) -> None:
+    page = opened_page(new_page(), server.address, "#loss=info_nce&pairs=400")
+    one_way = figure(page, "loss")
+    with redrawn(page):
+        page.locator("input[data-parameter=symmetric]").check()
+    assert figure(page, "loss") != one_way
+    expect(page.locator("#large-large_map")).to_contain_text("both directions")
+    page.wait_for_function("location.hash.includes('p.symmetric=true')")
+    again = opened_page(new_page(), server.address, page.evaluate("location.hash"))
+    assert figure(again, "loss") == figure(page, "loss")
+    assert again.locator("input[data-parameter=symmetric]").is_checked()
+
+
+def test_angle_scores_come_from_vectors(large: Page) -> None:
+    large.select_option("#lp-large-loss", "angle")
+    expect(large.locator(PROBLEM)).to_contain_text("65,536")
+    with redrawn(large):
+        large.locator(f"{PROBLEM} button").click()  # as many as it takes
+    assert large.evaluate(f"{CHANNEL}.answer.figures.pairs") == 2**16
+    settings = dataclasses.replace(FIRST, pairs=2**16)
+    truth = open_batch(drawn_batch(settings, "angles"), "angle", checked("angle", {}), print)
+    assert number(figure(large, "loss")) == pytest.approx(truth.loss, rel=1e-5)
+
+
+def test_more_pairs_than_can_be_compared_one_with_one(new_page, server: Server) -> None:
+    page = opened_page(new_page(), server.address, "#loss=pairwise_logistic&pairs=40000")
+    expect(page.locator("#large-large_map")).to_contain_text("a millionth of its value")
+    with redrawn(page):
+        page.mouse.click(*centre(page, 10, 200))
+    assert window(page) is not None
+    page.locator("input.lp-number").first.fill("400")
+    expect(page.locator(PROBLEM)).to_contain_text("at most 1")
+
+
+def test_every_loss_on_pair_scores_is_there_or_has_its_reason(large: Page) -> None:
+    offered = set(large.evaluate("Object.keys(LossPrismData.large.losses)"))
+    missing = {name for name, spec in LOSSES.items() if spec.group == "pair_scores"} - offered
+    large.locator(".lp-not-here summary").click()
+    said = large.locator(".lp-not-here").inner_text()
+    words = {
+        "hierarchical_cosent": "Hierarchical CoSENT",
+        "multitask_cosent": "Multi-task CoSENT",
+        "max_violation": "largest violation",
+        "cosine_mse": "Cosine MSE",
+        "binary_cross_entropy": "binary cross-entropy",
+    }
+    assert missing == set(words)
+    assert all(word in said for word in words.values())
 
 
 def test_a_loss_that_takes_fewer_pairs_says_so_and_helps(large: Page) -> None:
