@@ -166,8 +166,7 @@
     know(names);
     channel.shown = names;
     for (const name of traces.keys()) if (!names.includes(name)) traces.delete(name);
-    const place = names.length ? `#${names.join(",")}` : "";
-    history.replaceState(history.state, "", location.pathname + location.search + place);
+    history.replaceState(history.state, "", LossPrism.addressOf(names.join(",")));
     channel.publish("shown");
     tick();
   }
