@@ -23,11 +23,12 @@
   function say(key, values = {}) {
     const sentence = (catalogues[language][key] ?? key).replace(/\{(\w+):([^|}]*)\|([^}]*)\}/g,
       (all, name, one, many) => (String(values[name]) === "1" ? one : many));
-    return sentence.replace(/\{(\w+)\}/g, (all, name) => (name in values ? spelled(values[name]) : all));
+    return sentence.replace(/\{(\w+)\}/g, (all, name) => (name in values ? spelled(name, values[name]) : all));
   }
 
-  // Counts are grouped: 1,048,576.
-  const spelled = (value) => (Number.isInteger(value) ? value.toLocaleString(language) : value);
+  // Counts are grouped: 1,048,576. A seed or the end of a range stays as it is typed.
+  const COUNTS = new Set(["count", "part", "all", "used", "total", "done", "terms", "sentences"]);
+  const spelled = (name, value) => (COUNTS.has(name) && Number.isInteger(value) ? value.toLocaleString(language) : value);
 
   function speak(next) {
     language = next;

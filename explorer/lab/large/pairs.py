@@ -25,7 +25,10 @@ _CONDITION = re.compile(
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"\s*(?:[,;，；、&]|and\b|且|和)?\s*", re.IGNORECASE)
-_MEANT = re.compile(rf"^\s*\w+\s*{_SIGN}|(?:{'|'.join(_NAMES)})\s*{_SIGN}", re.IGNORECASE)
+# What looks like one: a name with a sign, or any one word with a sign and a number.
+_MEANT = re.compile(
+    rf"(?:{'|'.join(_NAMES)})\s*{_SIGN}|^\w+\s*{_SIGN}\s*[+−-]?[.\d]", re.IGNORECASE
+)
 _SIGNS = {
     "<": operator.lt,
     "<=": operator.le,
