@@ -47,7 +47,7 @@ from explorer.sources.encoders import EMBEDDED
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 PARTS = ("pace", "epoch", "demo", "memory")
 # Steps, evaluations and turns of each side, by encoder.
-TURNS = {SCRATCH: (400, 4, 16), EMBEDDED: (8, 2, 4)}
+TURNS = {SCRATCH: (400, 4, 12), EMBEDDED: (8, 2, 4)}
 ROUNDS = 10
 
 

@@ -61,6 +61,8 @@ def main(*arguments: str) -> int:
         except (OSError, subprocess.CalledProcessError) as error:
             print(NO_BROWSER.format(reason=error, python=sys.executable), file=sys.stderr)
             return 1
+    # Threads that wait for one another by spinning take the processor from whoever they wait for.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     return pytest.main(["-ra", *PARALLEL, ENOUGH, *arguments])
 
 

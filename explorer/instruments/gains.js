@@ -15,7 +15,7 @@
   // A group's runs as { label, colour, before, after: one for each seed, low, high }; null where its
   // similarities have no order. One run has the interval of its resampled change, several their spread.
   function rowOf({ label, runs, figures }, colour) {
-    const done = runs.map((name) => channel.runs.find(({ id }) => id === name)?.summary).filter(Boolean);
+    const done = runs.map((name) => channel.studio.trace(name)?.about?.summary).filter(Boolean);
     const [before, after] = ["before", "after"].map((when) => done.map((one) => one[when].spearman));
     if (!done.length || [...before, ...after].includes(null)) return null;
     const gain = runs.length === 1 ? channel.gains?.get(runs[0]) : null;
@@ -29,6 +29,7 @@
     rows = groups.map((group) => rowOf({ ...group, label: titled(group.label) }, colours.get(group.runs[0]))).filter(Boolean);
     element.hidden = !rows.length;
     if (rows.length) draw();
+    channel.publish("figures");
   }
 
   function draw() {

@@ -359,3 +359,13 @@ def test_the_matrix_is_sharp_at_every_pixel_ratio(
         }"""
     )
     assert drawn == pytest.approx(shown, abs=1)
+
+
+def test_the_suggested_scale_can_be_taken(page: Page) -> None:
+    low = page.locator("#main-controls [data-parameter=scale]").first
+    advice = page.locator("#main-controls .lp-slider .lp-note .lp-crumb")
+    wanted = number(advice.first.inner_text())
+    with redrawn(page):
+        advice.first.click()
+    assert page.evaluate(f"{CHANNEL}.picture.parameters.scale") == wanted
+    assert number(low.locator("xpath=../..").locator("input.lp-number").input_value()) == wanted
