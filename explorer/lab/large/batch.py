@@ -129,8 +129,8 @@ def angles(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def must_fit(count: int, most: int, loss: str) -> None:
     """Refuse more pairs than the loss takes, saying how many that is."""
     if count > most:
-        key = "large_too_many_sentences" if most == MOST_IN_BATCH else "large_too_many"
-        raise Problem(key, loss=loss, count=f"{count:,}", most=f"{most:,}")
+        of = "_sentences" if most == MOST_IN_BATCH else ""
+        raise Problem(f"large_too_many{of}", loss=loss, count=f"{count:,}", most=f"{most:,}")
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:
