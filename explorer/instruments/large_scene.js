@@ -95,6 +95,7 @@
     }
     channel.warn(null);
     channel.publish("state");
+    channel.publish("cell");
     ask();
   }
 
