@@ -77,6 +77,8 @@ def pace(encoder: str, root: Path) -> None:
             found[side] = sides[side](chosen, corpus, root)
             if turn:
                 times[side].append(found[side].seconds)
+                took = f"{found[side].seconds:.3f} s"
+                print(f"pace {encoder:18} turn {turn:2} {side:9} {took}", flush=True)
     for side, taken in times.items():
         spread = f"{steps / max(taken):.2f} to {steps / min(taken):.2f}"
         said = f"{steps / statistics.median(taken):.2f} steps/s ({spread})"

@@ -67,8 +67,9 @@
     { key: "finetune.column.nearest_before", wide: true, cell: (one) => listed(one.before), by: (one) => one.before[0]?.cosine ?? NaN },
     { key: "finetune.column.nearest_after", wide: true, cell: (one) => listed(one.after), by: (one) => one.after[0]?.cosine ?? NaN },
   ] });
-  runs.element.style.setProperty("--lp-least", "660px");
-  neighbours.element.style.setProperty("--lp-least", "620px");
+  // What a telephone would squeeze too much is moved with the finger there.
+  for (const [table, least] of [[runs, 700], [neighbours, 620], [figures, 560], [tests, 420]]) table.element.style.setProperty("--lp-least", `${least}px`);
+  moved.element.style.setProperty("--lp-narrow", "52px");
   const part = (key, table) => h("div", { hidden: true }, worded("h3", key), worded("p.lp-note", `${key}_about`), table.element);
   const parts = {
     groups: [part("finetune.final", figures), figures], tests: [part("finetune.tests", tests), tests],

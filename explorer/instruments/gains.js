@@ -4,7 +4,9 @@
   "use strict";
   const { h, say, worded, show } = LossPrism;
   const { s, standalone } = LossPrism.drawing;
-  const WIDE = 720, LEFT = 10, RIGHT = 190, ROW = 52, BOTTOM = 26;
+  // On a telephone the figures stand above their line, not beside it.
+  const narrow = window.matchMedia("(max-width: 760px)").matches;
+  const WIDE = narrow ? 380 : 720, LEFT = 10, RIGHT = narrow ? 20 : 190, ROW = 52, BOTTOM = 26;
   const svg = s("svg", { role: "img" });
   const note = worded("figcaption.lp-note", "finetune.gains_about");
   const element = h("figure.lp-chart.lp-gains-figure", { hidden: true }, h("div.lp-chart-head", {}, worded("h3", "finetune.gains")), svg, note);
@@ -62,7 +64,7 @@
         s("line", { x1: x(from), x2: x(to), y1: y - half, y2: y + half, stroke: ink, "stroke-width": 1.5 }))),
       s("circle", { cx: x(before), cy: y, r: 5, fill: "var(--lp-card)", stroke: "var(--lp-faint)", "stroke-width": 2 }),
       s("circle", { cx: x(now), cy: y, r: 6, fill: ink }),
-      s("text", { x: WIDE - 6, y: y + 4, "text-anchor": "end", "font-size": 13, fill: "var(--lp-ink)" }, `${show(before, 3)} → ${show(now, 3)}${spread}`),
+      s("text", { x: WIDE - 6, y: narrow ? y - 15 : y + 4, "text-anchor": "end", "font-size": 13, fill: "var(--lp-ink)" }, `${show(before, 3)} → ${show(now, 3)}${spread}`),
     ];
   }
 

@@ -193,7 +193,7 @@ def machine(monkeypatch):
 
     def timed(plan, device, wanted):
         state.trials.append(plan)
-        return {"seconds_per_step": 0.5, "seconds_per_evaluation": 0.1} if wanted() else None
+        return dict.fromkeys(finetune.PACE, 0.5) if wanted() else None
 
     monkeypatch.setattr(finetune, "estimate", timed)
     monkeypatch.setattr(finetune, "_paces", {})
