@@ -174,8 +174,7 @@
     channel.shown = names;
     order = [...order.filter((name) => names.includes(name)), ...names.filter((name) => !order.includes(name))];
     for (const name of traces.keys()) if (!names.includes(name)) traces.delete(name);
-    const place = names.length ? `#${names.join(",")}` : "";
-    history.replaceState(history.state, "", location.pathname + location.search + place);
+    history.replaceState(history.state, "", LossPrism.addressOf(names.join(",")));
     channel.publish("shown");
     tick();
   }
