@@ -60,14 +60,15 @@ def compute_loss(
         score_gradient, the change of the loss for each unit of each pair's similarity;
         ordered_pairs and violated_pairs, how many pairs of pairs the labels order, and how many
         of those stand the other way round by similarity; spearman, similarities against labels;
-        active_terms, the fewest terms that carry 99% of the gradient, and effective_terms, the
-        exponential of the entropy of their shares;
+        active_terms, the fewest terms that carry 90% of the weight, and effective_terms, the
+        exponential of the entropy of the weights (a term's weight is the size of the loss's
+        gradient at the term itself, as a share of all terms);
         gradient_norm, the length of the gradient by all sentence vectors (by the scores, where
         those are given and there are no vectors);
         collapse_value, the loss if all embeddings were equal, and floor, the least possible;
         heaviest_terms, up to 20 of {i, j, value, weight}: the pairs that the indices i and j of
-        the term belong to (of a sentence in several pairs, the first), its value, and its share
-        of the gradient; j is null for a term of one pair;
+        the term belong to (of a sentence in several pairs, the first), its value, and its
+        weight; j is null for a term of one pair;
         device and milliseconds.
 
     Raises:

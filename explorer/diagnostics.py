@@ -12,8 +12,8 @@ from explorer.batch import Batch
 from explorer.trace import Trace
 from losses.geometry import cosine_matrix, unit
 
-# The terms that together carry this share of all weight are the active ones.
-ACTIVE_SHARE = 0.99
+# The fewest terms that together carry this share of all weight are the active ones.
+ACTIVE_SHARE = 0.9
 # A pair is suspect if it contradicts at least this share of the pairs it is ordered against,
 # and this many times the share that an average pair contradicts.
 SUSPECT_RATE = 0.2
@@ -46,11 +46,15 @@ class Places:
 
 @dataclass(frozen=True)
 class Weights:
-    """How the gradient is spread over the terms. `shares` has the terms' shape and sums to 1."""
+    """How ∂loss/∂terms is spread over the terms. `shares` has their shape and sums to 1.
+
+    `active` is how many terms carry ACTIVE_SHARE at least, `carried` what they carry.
+    """
 
     shares: Tensor
     terms: int
     active: int
+    carried: float
     effective: float
 
 
@@ -138,18 +142,18 @@ def weights_of(trace: Trace, terms: str) -> Weights | None:
     mask = trace.mask_of(step)  # masked terms are absent, not terms of weight 0
     present = sizes.numel() if mask is None else int(mask.sum())
     if not bool(total > 0) or not bool(total.isfinite()):
-        return Weights(torch.zeros_like(sizes), present, 0, 0.0)
+        return Weights(torch.zeros_like(sizes), present, 0, 0.0, 0.0)
     shares = sizes / total
     # All terms below this together cannot reach what is left out, so none of them is active.
     candidates = shares[shares >= (1 - ACTIVE_SHARE) / shares.numel()]
     ranked = candidates.sort(descending=True).values.cumsum(0)
-    active = int((ranked < ACTIVE_SHARE).sum()) + 1
+    active = min(int((ranked < ACTIVE_SHARE).sum()) + 1, len(ranked))
     entropy = -torch.special.xlogy(shares, shares).sum()
-    return Weights(shares, present, min(active, present), float(entropy.exp()))
+    return Weights(shares, present, active, float(ranked[active - 1]), float(entropy.exp()))
 
 
 def heaviest(trace: Trace, terms: str, weights: Weights, most: int = 20) -> list[Term]:
-    """The terms that carry most of the gradient, heaviest first."""
+    """The terms that weigh most, heaviest first."""
     values = trace.last(terms).value
     shares = weights.shares.flatten()
     top = shares.topk(min(most, shares.numel()))

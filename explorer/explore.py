@@ -64,7 +64,7 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     scores = _scores_on(batch, vectors)
     given = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
     wanted = (scores,) if vectors is None else (scores, vectors)
-    traced = trace(spec.definition, wrt=wanted, **given, **parameters)
+    traced = trace(spec.definition, wrt=wanted, through=spec.terms, **given, **parameters)
     by_scores, by_vectors = (*traced.gradients, None)[:2]
     on_vectors = any(batch.reads_vectors(what) for what in spec.reads.values())
     felt_by_scores = by_scores if batch.given is not None or not on_vectors else None

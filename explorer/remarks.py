@@ -128,12 +128,11 @@ def _on_order(e: Exploration) -> list[Remark]:
 
 
 def _on_terms(e: Exploration) -> list[Remark]:
-    if not e.heaviest or e.weights is None or e.weights.terms < 10 * FEW:
+    """The active terms, as the strip counts them, where a handful does it all."""
+    w = e.weights
+    if w is None or w.terms < 10 * FEW or not 0 < w.active <= FEW:
         return []
-    top = e.heaviest[min(FEW, len(e.heaviest)) - 1]
-    if top.so_far < 0.8:
-        return []
-    values = {"count": str(FEW), "terms": str(e.weights.terms), "share": _percent(top.so_far)}
+    values = {"count": str(w.active), "terms": str(w.terms), "share": _percent(w.carried)}
     return [Remark("few_terms", values)]
 
 

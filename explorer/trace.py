@@ -41,7 +41,8 @@ class Trace:
     """Everything a function did with its named tensors, in order.
 
     `inputs` are the tensors it was called with, `steps` its assignments, `loss` what it
-    returned, `listing` its source with the number of its first line.
+    returned, `listing` its source with the number of its first line. `beside` says whether some
+    of the gradient reaches the inputs by another way than the step asked for as `through`.
     """
 
     inputs: list[Step]
@@ -50,6 +51,7 @@ class Trace:
     listing: str
     first_line: int
     gradients: tuple[Tensor | None, ...] = field(default=())
+    beside: bool = False
 
     def last(self, name: str) -> Step | None:
         """The last step, or else the input, of this name."""
@@ -86,6 +88,7 @@ def trace(
     *arguments: Any,
     wrt: tuple[Tensor, ...] = (),
     within: Callable[..., Any] | None = None,
+    through: str = "",
     **keywords: Any,
 ) -> Trace:
     """Call `function` and record it.
@@ -98,6 +101,7 @@ def trace(
             as `Trace.gradients`, in order.
         within: the function whose assignments are wanted, where that is one that `function`
             calls and not `function` itself.
+        through: the name of a step; `Trace.beside` tells of the ways around it.
 
     Raises:
         Problem: if the function returned anything but one number.
@@ -129,6 +133,7 @@ def trace(
         listing=listing,
         first_line=first_line,
         gradients=tuple(found.get(id(tensor)) for tensor in wrt),
+        beside=bool(through) and _leads_past(recorder.nodes.get(through), loss.grad_fn),
     )
 
 
@@ -139,6 +144,7 @@ class _Recorder:
         self.watched = watched
         self.inputs: list[Step] = []
         self.steps: list[Step] = []
+        self.nodes: dict[str, Any] = {}  # where each name stands in the graph of the loss
         self._entered = False
         self._seen: dict[str, tuple[Tensor, int]] = {}
         self._line = 0
@@ -177,9 +183,24 @@ class _Recorder:
     def _step(self, name: str, value: Tensor) -> Step:
         line, source = _statement(self.watched, self._line)
         step = Step(name, line, source, value.detach().clone())
+        self.nodes[name] = value.grad_fn
         if value.requires_grad:
             value.register_hook(functools.partial(_keep_gradient, step))
         return step
+
+
+def _leads_past(node: Any, start: Any) -> bool:
+    """Whether a way from `start` down the graph reaches a leaf without passing `node`."""
+    seen, left = {None, node}, [start]
+    while left:
+        at = left.pop()
+        if at in seen:
+            continue
+        seen.add(at)
+        if hasattr(at, "variable"):
+            return True
+        left += [below for below, _ in at.next_functions]
+    return False
 
 
 def _keep_gradient(step: Step, gradient: Tensor) -> None:

@@ -124,7 +124,7 @@
         told.push(h(`p.lp-landmark.lp-${landmark}`, {}, say(`ui.${landmark}_is`), " ", line));
       }
     } else if (arrays.gradient) {
-      told.push(h("p.lp-note", {}, say("ui.gradient_is", { value: show(arrays.gradient[0]) })));
+      told.push(h("p.lp-note", {}, say("ui.gradient_at_step", { step: step.name, value: show(arrays.gradient[0]) })));
     }
     lone.replaceChildren(...told);
   }
@@ -605,7 +605,8 @@
     if (shown.boolean) facts.push(h(value ? "span" : "span.lp-absent", {}, say(value ? "ui.takes_part" : "ui.takes_no_part")));
     else if (absent) facts.push(h("span.lp-absent", {}, say("ui.takes_no_part")));
     if (arrays.weight && !absent) facts.push(h("span", {}, say("ui.weight_is", { share: percent(arrays.weight[index]) })));
-    if (arrays.gradient) facts.push(h("span", {}, say("ui.gradient_is", { value: show(arrays.gradient[index]) })));
+    if (arrays.gradient) facts.push(h("span", {}, say("ui.gradient_is", { step: shown.name, value: show(arrays.gradient[index]) })));
+    if (arrays.gradient && shown.beside && !absent) facts.push(h("span", {}, say("ui.gradient_beside")));
     card.replaceChildren(
       h("div.lp-sides", {}, side(shown.row_axis, row, true), side(shown.column_axis, column, false)),
       formula,

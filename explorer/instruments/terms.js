@@ -56,12 +56,10 @@
     terms.element.classList.toggle("lp-single", single);
     terms.element.querySelectorAll("th [data-say]")[1].dataset.say = single ? "ui.pair" : "ui.column";
     LossPrism.reword(terms.element);
-    const enough = heaviest.findIndex((term) => term.so_far >= 0.8) + 1;
-    const count = enough || heaviest.length;
-    headline.textContent = heaviest.length
-      ? say("ui.heaviest_note", {
-        count, terms: figures.terms, share: percent(heaviest[count - 1].so_far),
-      }) : say("ui.no_terms");
+    headline.textContent = heaviest.length ? [
+      say("ui.heaviest_note", { count: figures.active, terms: figures.terms, share: percent(figures.carried) }),
+      say("ui.weight_note"), figures.beside ? say("ui.weight_beside") : "",
+    ].join(LossPrism.language() === "zh" ? "" : " ") : say("ui.no_terms");
     doubtful.hidden = !channel.batch.foreign;
     none.hidden = channel.picture.suspects.length > 0;
     suspects.element.hidden = !none.hidden;

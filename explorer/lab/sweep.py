@@ -23,7 +23,7 @@ POINTS = 41
 class Sweep:
     """One parameter at `values`, everything else as in the scenario.
 
-    `active` is the share of the terms that together carry 99% of the weight, None where the
+    `active` is the share of the terms that together carry 90% of the weight, None where the
     loss has no terms. `advised` is the range of λ = α/σ_s (S1 eq. 50), None for a loss to which
     the rule does not speak; `within` are the ranges in which the gradient norm keeps to S1's
     band (eq. 45).

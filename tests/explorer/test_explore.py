@@ -101,8 +101,9 @@ def test_weights_are_shares_and_count_their_terms():
     assert float(weights.shares.sum()) == pytest.approx(1)
     assert weights.terms == found.order.ordered
     ranked = weights.shares.flatten().sort(descending=True).values
-    assert ranked[: weights.active].sum() >= 0.99
-    assert ranked[: weights.active - 1].sum() < 0.99
+    assert ranked[: weights.active].sum() >= 0.9
+    assert ranked[: weights.active - 1].sum() < 0.9
+    assert weights.carried == pytest.approx(float(ranked[: weights.active].sum()))
     entropy = stats.entropy(weights.shares.flatten().numpy())
     assert weights.effective == pytest.approx(math.exp(entropy))
 
@@ -209,3 +210,26 @@ def test_large_batches_keep_their_numbers():
         np.subtract.outer(found.batch.labels.numpy(), found.batch.labels.numpy()) > 0
     )
     assert float(found.pair_gradient.sum()) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_what_lies_beside_the_terms_is_what_is_felt_when_their_gradient_is_cut(loss, monkeypatch):
+    spec = LOSSES[loss]
+    switches = [{p.name: True} for p in spec.parameters if p.kind == "switch"]
+    for changed in [{}, *switches]:
+        whole = on(RANDOM, loss, **changed)
+        with monkeypatch.context() as cut:
+
+            def stop(step, gradient):
+                return torch.zeros_like(gradient) if step.name == spec.terms else None
+
+            cut.setattr("explorer.trace._keep_gradient", stop)
+            felt = on(RANDOM, loss, **changed).gradient_norm
+        assert whole.trace.beside == (felt > 0), changed
+
+
+def test_supcon_pulls_its_positives_beside_the_terms():
+    assert on(RANDOM, "supcon").trace.beside
+    assert not on(RANDOM, "cosent").trace.beside
+    assert not on(RANDOM, "info_nce").trace.beside
+    assert on(RANDOM, "info_nce", symmetric=True).trace.beside
