@@ -139,6 +139,7 @@
     go(channel.past.pop());
   };
   channel.backTo = (place) => {
+    if (place >= channel.past.length) return; // a way that led through other data
     const [target, ...later] = channel.past.splice(place);
     channel.future.push(channel.window, ...later.reverse());
     go(target);
