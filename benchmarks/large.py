@@ -28,7 +28,8 @@ from explorer.sources.random_batch import RandomBatch
 
 SIZES = (10_000, 100_000, 1_000_000)
 LABELS = ("graded", "continuous")
-LOSSES = ("cosent", "weighted_cosent")
+LOSSES = ("cosent", "weighted_cosent", "pairwise_logistic")
+ON_THE_PAGE = ("cosent", "pairwise_logistic")
 REPEATS = 5
 # Each step goes into a part of what the last one showed, down to single cells.
 STEPS = """async (parts) => {
@@ -89,26 +90,33 @@ def overview(count: int, labels: str, loss: str) -> list[Row]:
     all_blocks()
     peak = tracemalloc.get_traced_memory()[1] / 1e6
     tracemalloc.stop()
-    ready = opened()
-    heavy = seconds(lambda: open_batch(ready.batch, loss, checked(loss, {}), print).heaviest)
+    ready, whole = opened(), Window(0, count, 0, count)
+    ready.blocks(whole)
+    nearer = Window(0, 9 * count // 10, count // 10, count)
+    step = seconds(lambda: ready.blocks(nearer))
+    started = time.perf_counter()
+    _ = ready.heaviest
+    heavy = time.perf_counter() - started
     what = f"{loss}, {labels} labels, N = {count:,}"
     return [
         (f"{what}: overview", f"{spent:.3f} s, {peak:.0f} MB above the scores", "≤ 2 s, ≤ 500 MB"),
+        (f"{what}: blocks of nine tenths", f"{1000 * step:.0f} ms", ""),
         (f"{what}: heaviest 100", f"{heavy:.3f} s", ""),
     ]
 
 
-def on_the_page(browser: Browser, address: str, count: int, labels: str) -> list[Row]:
+def on_the_page(browser: Browser, address: str, count: int, labels: str, loss: str) -> list[Row]:
     page: Page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
     started = time.perf_counter()
-    page.goto(f"{address}/large#pairs={count}&labels={labels}", wait_until="domcontentloaded")
+    place = f"{address}/large#loss={loss}&pairs={count}&labels={labels}"
+    page.goto(place, wait_until="domcontentloaded")
     page.wait_for_function("window.LossPrism && LossPrism.channel('large').drawn", polling=20)
     first = time.perf_counter() - started
     page.wait_for_function("LossPrism.channel('large').details")
     page.wait_for_timeout(1500)
     times = page.evaluate(STEPS, PARTS)
     page.context.close()
-    what = f"page, {labels} labels, N = {count:,}"
+    what = f"page, {loss}, {labels} labels, N = {count:,}"
     each = ", ".join(f"{one:.0f}" for one in times)
     return [
         (f"{what}: opened to the map, the batch drawn anew", f"{first:.2f} s", ""),
@@ -139,7 +147,8 @@ def main(arguments: list[str]) -> None:
         with running(chosen.port) as address:
             for count in SIZES:
                 for labels in LABELS:
-                    rows += on_the_page(browser, address, count, labels)
+                    for loss in ON_THE_PAGE:
+                        rows += on_the_page(browser, address, count, labels, loss)
         browser.close()
     machine = f"{describe()}, Chromium {version}"
     print(machine)

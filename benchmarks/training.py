@@ -47,7 +47,7 @@ from explorer.sources.encoders import EMBEDDED
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 PARTS = ("pace", "epoch", "demo", "memory")
 # Steps, evaluations and turns of each side, by encoder.
-TURNS = {SCRATCH: (400, 4, 16), EMBEDDED: (8, 2, 4)}
+TURNS = {SCRATCH: (400, 4, 12), EMBEDDED: (8, 2, 4)}
 ROUNDS = 10
 
 
@@ -77,6 +77,8 @@ def pace(encoder: str, root: Path) -> None:
             found[side] = sides[side](chosen, corpus, root)
             if turn:
                 times[side].append(found[side].seconds)
+                took = f"{found[side].seconds:.3f} s"
+                print(f"pace {encoder:18} turn {turn:2} {side:9} {took}", flush=True)
     for side, taken in times.items():
         spread = f"{steps / max(taken):.2f} to {steps / min(taken):.2f}"
         said = f"{steps / statistics.median(taken):.2f} steps/s ({spread})"

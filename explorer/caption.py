@@ -129,5 +129,5 @@ def shown_number(value: float | None, digits: int = 4) -> str:
 def percent(share: float) -> str:
     value = 100 * share
     if 0 < value < 0.01:
-        return "< 0.01%"
+        return f"{shown_number(value, 2)}%"
     return f"{value:.0f}%" if value >= 10 or value == 0 else f"{float(f'{value:.2g}'):g}%"

@@ -238,7 +238,7 @@ COSENT = LossSpec(
     collapse_formula=r"\ln(1 + |P|)",
     floor=lambda given, scale: least_over_levels(given["labels"], scale),
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
-    references=("S0", "S1 eq. 1", "kexue.fm/archives/8847", "doi.org/10.1109/TASLP.2024.3402087"),
+    references=("kexue.fm/archives/8847", "S0", "S1 eq. 1", "doi.org/10.1109/TASLP.2024.3402087"),
     conventions=(Convention("sentence-transformers", {"scale": 20.0}),),
 )
 

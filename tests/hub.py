@@ -58,13 +58,7 @@ class Hub(BaseHTTPRequestHandler):
         files = sorted(file for file in folder.rglob("*") if file.is_file())
         listed = [file.relative_to(folder).as_posix() for file in files]
         if "tree" in parts:
-            under = "/".join(parts[4:])
-            entries = [
-                {"type": "file", "path": n, "size": f.stat().st_size, "oid": _digest(f)}
-                for n, f in zip(listed, files, strict=True)
-                if n.startswith(f"{under}/" if under else "")
-            ]
-            return self._json(entries) if entries else self._missing("EntryNotFound")
+            return self._tree(folder, folder / "/".join(parts[4:]))
         return self._json(
             {
                 "id": "/".join(parts[:2]),
@@ -80,6 +74,23 @@ class Hub(BaseHTTPRequestHandler):
                     for name, file in zip(listed, files, strict=True)
                 ],
             }
+        )
+
+    def _tree(self, folder: Path, under: Path) -> None:
+        """What lies in a folder, or below it."""
+        if not under.is_dir():
+            return self._missing("EntryNotFound")
+        found = under.rglob("*") if "recursive=true" in self.path else under.iterdir()
+        return self._json(
+            [
+                {
+                    "type": "directory" if entry.is_dir() else "file",
+                    "path": entry.relative_to(folder).as_posix(),
+                    "size": 0 if entry.is_dir() else entry.stat().st_size,
+                    "oid": COMMIT if entry.is_dir() else _digest(entry),
+                }
+                for entry in sorted(found)
+            ]
         )
 
     def _file(self, file: Path) -> None:

@@ -93,6 +93,7 @@
       ...up.flatMap((v) => [
         s("line", { x1: LEFT, x2: width - RIGHT, y1: toY(v), y2: toY(v), stroke: "var(--lp-line)" }),
         s("text", { x: LEFT - 6, y: toY(v) + 4, "text-anchor": "end" }, show(v, 3))]),
+      s("text", { x: LEFT - 10, y: height - 6, "text-anchor": "end" }, say("finetune.axis.step")),
       ...across.map((v) => s("text", { x: Math.min(toX(v), width - 14), y: height - 6, "text-anchor": "middle" }, String(v))));
     bandBox.setAttribute("visibility", band ? "visible" : "hidden");
     if (!band) return;

@@ -145,10 +145,9 @@
       const [low, most] = limits.random[name];
       const high = name === "seed" ? 999 : most;
       const control = slider({
-        label: say(`random.${name}`), low, high, step, initial: LossPrism.defaults.data.random[name],
+        key: `random.${name}`, low, high, step, initial: LossPrism.defaults.data.random[name],
         change: (v) => setRandom(name, v), name: `random-${name}`,
       });
-      control.element.querySelector(".lp-name span").dataset.say = `random.${name}`;
       for (const input of control.element.querySelectorAll("input")) input.dataset.title = `random.${name}`;
       randomSliders.push([name, control]);
       return control.element;
@@ -246,13 +245,14 @@
   function adviseScale() {
     const range = channel.batch?.scale;
     const box = parameters.querySelector("[data-parameter=scale]");
-    scaleAdvice.hidden = !range || !box || channel.spec.group !== "pair_scores"; // it speaks of no other scale
+    const { symbol, maximum } = channel.form.parameters.find(({ name }) => name === "scale") ?? {};
+    // It speaks of CoSENT's λ, and of no other scale.
+    scaleAdvice.hidden = !range || !box || channel.spec.group !== "pair_scores" || symbol !== "\\lambda";
     if (scaleAdvice.hidden) return;
     const take = (value) => h("button.lp-crumb", {
       type: "button", title: say("ui.take_scale"),
       onclick: () => channel.set({ parameters: { ...channel.scenario.parameters, scale: Number(value) } }),
     }, value);
-    const { maximum } = channel.form.parameters.find(({ name }) => name === "scale");
     const ends = Object.fromEntries(range.map((value, i) => [`<${i}>`, take(show(Math.min(value, maximum), 3))]));
     const said = say("ui.suggested_scale", { low: "<0>", high: "<1>", sigma: show(channel.batch.sigma, 3) });
     scaleAdvice.replaceChildren(...said.split(/(<\d>)/).map((part) => ends[part] ?? part));

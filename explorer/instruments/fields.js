@@ -2,6 +2,7 @@
 (window.LossPrismParts ??= {}).fields = () => {
   "use strict";
   const { h, say, worded, tex } = LossPrism;
+  const TYPING_MS = 300;
 
   // A number that slides and can be typed: range for the hand, box for the exact value. Its name
   // is a `label`, or the words of a `key`, which follow the language. A `whole` number has no
@@ -33,20 +34,29 @@
       complain(true);
       change(v);
     });
+    // A number counts once it is whole: 1e3 begins with 1.
+    let typing = 0;
+    const typed = () => {
+      clearTimeout(typing);
+      typing = 0;
+      const v = Number(box.value);
+      if (!box.classList.contains("lp-bad") && v !== good) { good = v; put(v); change(v); }
+    };
     box.addEventListener("input", () => {
       const v = Number(box.value);
-      const fits = box.value.trim() !== "" && v >= low && v <= high && (!whole || Number.isInteger(v));
-      complain(fits);
-      if (fits) { good = v; put(v); change(v); }
+      complain(box.value.trim() !== "" && v >= low && v <= high && (!whole || Number.isInteger(v)));
+      clearTimeout(typing);
+      typing = setTimeout(typed, TYPING_MS);
     });
+    box.addEventListener("change", typed);
     // What does not fit is named, and on leaving the box the value in force comes back.
     const wrong = h("p.lp-wrong", { hidden: true });
     function complain(fits) {
       box.classList.toggle("lp-bad", !fits);
       wrong.hidden = fits;
-      wrong.textContent = fits ? "" : say("ui.accepted", { low, high });
+      wrong.textContent = fits ? "" : say("ui.accepted_else", { low, high, value: good });
     }
-    box.addEventListener("blur", () => { box.value = good; complain(true); });
+    box.addEventListener("blur", () => { typed(); box.value = good; complain(true); });
     reset.addEventListener("click", () => { box.value = good = initial; put(initial); complain(true); change(initial); });
     const head = h("span.lp-name");
     if (formula) { const symbol = h("span"); tex(symbol, formula); head.append(symbol, " "); }
@@ -58,8 +68,8 @@
         good = v;
         put(v);
         // What is being typed stays as it is typed.
-        const typing = document.activeElement === box && (!wrong.hidden || Number(box.value) === v);
-        if (!typing) { box.value = v; complain(true); }
+        const busy = document.activeElement === box && (typing || !wrong.hidden || Number(box.value) === v);
+        if (!busy) { box.value = v; complain(true); }
       },
     };
   }

@@ -150,7 +150,13 @@
 
   // ---- Encoder -----------------------------------------------------------------------------
 
-  const encoderChoice = h("select", { id: "lp-finetune-encoder", onchange: () => set({ encoder: named[encoderChoice.value] ?? encoderName.value.trim() }) },
+  // The rate that suits vectors from scratch would wreck a transformer: the other kind has its own.
+  function chooseEncoder() {
+    const encoder = named[encoderChoice.value] ?? encoderName.value.trim();
+    const sameKind = (encoder === facts.scratch) === (channel.plan.encoder === facts.scratch);
+    set({ encoder, ...(sameKind ? {} : { learning_rate: 0 }) });
+  }
+  const encoderChoice = h("select", { id: "lp-finetune-encoder", onchange: chooseEncoder },
     ["embedded", "scratch", "other"].map((name) => worded("option", `finetune.encoder.${name}`, { value: name })));
   const named = { embedded: facts.embedded, scratch: facts.scratch };
   const encoderName = h("input", { type: "text", id: "lp-finetune-encoder-name", spellcheck: false, onchange: () => set({ encoder: encoderName.value.trim() }) });
@@ -172,13 +178,14 @@
 
   function listLosses() {
     const reasons = channel.checked?.losses ?? {};
-    const option = ([name, spec]) => h("option", { value: name, selected: name === channel.plan.loss }, spec.title);
+    const option = ([name, spec]) => h("option", { value: name }, spec.title);
     const all = Object.entries(losses);
     const able = all.filter(([name]) => !reasons[name]);
     const unable = all.filter(([name]) => reasons[name]);
     const groups = [...new Set(able.map(([, spec]) => spec.group))];
-    lossChoice.replaceChildren(
-      ...groups.map((group) => h("optgroup", { label: say(`group.${group}`) }, able.filter(([, spec]) => spec.group === group).map(option))),
+    const grouped = () => groups.map((group) => h("optgroup", { label: say(`group.${group}`) }, able.filter(([, spec]) => spec.group === group).map(option)));
+    another.replaceChildren(h("option", { value: "" }, say("finetune.another")), ...grouped());
+    lossChoice.replaceChildren(...grouped(),
       ...(unable.length ? [h("optgroup", { label: say("finetune.unable") }, unable.map(option))] : []));
     lossChoice.value = channel.plan.loss;
     refusedBox.hidden = !unable.length;
@@ -229,27 +236,39 @@
   const start = h("button.lp-start", { type: "button", id: "lp-finetune-start", onclick: begin });
   const startWrong = wrong();
   const time = h("p.lp-note", { id: "lp-finetune-time", role: "status" });
+  const summary = h("p.lp-note.lp-summary");
 
-  // Losses that were put aside, to be trained beside the one that is chosen.
-  let beside = [];
+  // The losses to be trained. The one in the controls above is the plan's; the others stand beside
+  // it, some before and some after.
+  let [before, after] = [[], []];
   const formOf = ({ loss, convention, parameters }) => ({ loss, convention, parameters });
-  const forms = () => [...new Map([...beside, formOf(channel.plan)].map((form) => [JSON.stringify(form), form])).values()];
-  const keep = worded("button.lp-button", "finetune.keep", { type: "button", id: "lp-finetune-keep", onclick: () => { beside = forms(); tellKept(); } });
-  const kept = h("ul.lp-kept", { "aria-label": say("finetune.kept") });
+  const chosen = () => [...before, formOf(channel.plan), ...after];
+  const forms = () => [...new Map(chosen().map((form) => [JSON.stringify(form), form])).values()];
+  const another = h("select", { id: "lp-finetune-another", "data-title": "finetune.another", onchange: () => put([...chosen(), { loss: another.value, convention: "", parameters: {} }]) });
+  const kept = h("ul.lp-kept");
+
+  // These losses are chosen now, and the one at a place (the last) is in the controls.
+  function put(all, at = all.length - 1) {
+    [before, after] = [all.slice(0, at), all.slice(at + 1)];
+    set(all[at]);
+  }
+
+  const nameOf = ({ loss, convention, parameters }) => [losses[loss]?.title ?? loss, convention, ...Object.entries(parameters).map((pair) => pair.join(" = "))].filter(Boolean).join(" · ");
 
   function tellKept() {
+    const all = chosen();
+    another.value = "";
     kept.setAttribute("aria-label", say("finetune.kept"));
-    kept.replaceChildren(...beside.map((form) => {
-      const { loss, convention, parameters } = form;
-      const name = [losses[loss]?.title ?? loss, convention, ...Object.entries(parameters).map((pair) => pair.join(" = "))].filter(Boolean).join(" · ");
-      const drop = () => { beside = beside.filter((other) => other !== form); tellKept(); };
-      return h("li", {}, h("span", {}, name), h("button.lp-quiet", { type: "button", ariaLabel: say("finetune.unkeep", { name }), title: say("finetune.unkeep", { name }), onclick: drop }, "✕"));
+    kept.replaceChildren(...all.map((form, place) => {
+      const name = nameOf(form);
+      const here = place === before.length;
+      const leave = () => put(all.filter((_, other) => other !== place), here ? Math.max(place - 1, 0) : before.length - (place < before.length));
+      return h("li", {}, h("button.lp-kept-name", { type: "button", "aria-pressed": String(here), title: say("finetune.edit", { name }), onclick: () => put(all, place) }, name),
+        all.length > 1 ? h("button.lp-quiet", { type: "button", ariaLabel: say("finetune.unkeep", { name }), title: say("finetune.unkeep", { name }), onclick: leave }, "✕") : null);
     }));
-    tellTime();
   }
 
   const perForm = () => Math.max(1, Math.min(10, Math.round(Number(seeds.value)) || 1));
-  const runCount = () => perForm() * forms().length;
   seeds.addEventListener("input", () => tellTime());
 
   async function begin() {
@@ -297,16 +316,24 @@
 
   const paceNow = () => paces.get(speedKey(channel.plan));
 
+  // What the button will do: which encoder, how many losses and seeds, how long.
   function tellTime() {
-    const count = runCount();
+    const [many, each] = [forms().length, perForm()];
+    const count = many * each;
     start.textContent = count > 1 ? say("finetune.start_many", { count }) : say("finetune.start");
-    const { steps } = channel.checked ?? {};
+    const { plan, checked } = channel;
+    const { steps } = checked ?? {};
     const pace = paceNow();
+    summary.textContent = [studio.encoderOf(plan),
+      many > 1 && each > 1 ? say("finetune.product", { losses: many, seeds: each, count }) : forms().map(nameOf).join(", "),
+      steps ? say("finetune.steps_of", { steps, batch: plan.batch_size }) : ""].filter(Boolean).join(" · ");
     if (!steps) { time.textContent = ""; return; }
-    const seconds = pace && steps * pace.seconds_per_step + (channel.plan.evaluations + 1) * pace.seconds_per_evaluation;
+    const seconds = pace && pace.seconds_to_load + steps * pace.seconds_per_step + (plan.evaluations + facts.more_evaluations) * pace.seconds_per_evaluation;
     time.textContent = pace
       ? say(count > 1 ? "finetune.takes_many" : "finetune.takes", { steps, count, time: clock(count * seconds) })
-      : `${say("finetune.steps_planned", { steps })} ${trying ? say("finetune.measuring") : ""}`;
+      : trying ? say("finetune.measuring") : "";
+    const { minutes } = checked;
+    if (minutes) time.textContent += ` ${say("finetune.shared_time", { minutes })}`;
   }
   const clock = (seconds) => (seconds < 90 ? say("finetune.seconds", { count: Math.max(1, Math.round(seconds)) })
     : seconds < 5400 ? say("finetune.minutes", { count: Math.round(seconds / 60) })
@@ -317,7 +344,7 @@
   root.append(
     foldable("ui.data", sources.element, ...Object.values(panels), share.element, found, dataWrong),
     foldable("ui.encoder", labelled("finetune.encoder", encoderChoice), encoderField, encoderAbout, kinds.element, encoderWrong),
-    foldable("ui.loss", lossChoice, lossWrong, lossAbout, conventionField, parameters, keep, kept, refusedBox),
+    foldable("ui.loss", lossChoice, lossWrong, lossAbout, conventionField, parameters, worded("h3", "finetune.kept"), kept, another, refusedBox),
     h("details.lp-fold", {}, worded("summary", "finetune.how"),
       h("div.lp-pair-of-fields", {}, numberBox("epochs"), numberBox("steps", 1), numberBox("batch_size", 1), numberBox("learning_rate")), rateNote,
       labelled("finetune.schedule", schedule),
@@ -328,7 +355,7 @@
       augment.map((one) => one.element)),
     h("div.lp-start-box", {},
       h("div.lp-row", {}, start, h("label.lp-inline", {}, worded("span", "finetune.seeds"), seeds)),
-      startWrong, time),
+      summary, startWrong, time),
   );
   LossPrism.reword(root);
 
@@ -360,6 +387,7 @@
     if (document.activeElement !== threshold) threshold.value = plan.threshold ?? "";
     for (const { kind, box } of augment) box.checked = plan.data.augment.includes(kind);
     complain(startWrong, null);
+    tellKept();
     tellTime();
   }
 
@@ -390,7 +418,14 @@
   channel.on("plan", () => { clearTimeout(settling); channel.cancel(); fill(); });
   channel.on("checked", tellChecked);
   channel.on("runs", () => { tellTime(); settle(); });
+  document.addEventListener("visibilitychange", settle);
   channel.on("language", () => { built = ""; fill(); tellChecked(); listLosses(); tellKept(); });
+  // What another button than these has put here is shown to have changed.
+  channel.on("taken", () => {
+    root.classList.remove("lp-taken");
+    void root.offsetWidth; // so that it begins anew
+    root.classList.add("lp-taken");
+  });
   listLosses();
   studio.begin();
 };

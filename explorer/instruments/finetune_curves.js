@@ -38,6 +38,9 @@
     if (about.note) chart.element.append(worded("figcaption.lp-note", about.note));
     return { ...about, chart };
   });
+  // Values of two losses are not in one unit.
+  const apart = worded("figcaption.lp-note", "finetune.apart", { hidden: true });
+  charts[0].chart.element.append(apart);
   channel.charts = charts.map(({ chart }) => chart);
   const box = h("section", { hidden: true }, worded("h2", "finetune.curves"),
     h("div.lp-charts", {}, charts.filter((one) => !one.small).map((one) => one.chart.element)),
@@ -54,6 +57,7 @@
     if (box.hidden || (key === drawn && force !== true)) return;
     drawn = key;
     const groups = studio.groups();
+    apart.hidden = new Set(groups.map(({ plan: { loss, convention, parameters } }) => JSON.stringify([loss, convention, parameters]))).size < 2;
     const last = Math.max(...shown.map((trace) => trace.steps.at(-1) ?? 0), 1);
     for (const { chart, lines } of charts) {
       const series = groups.flatMap(({ names, colour, label }) => {
@@ -64,6 +68,7 @@
       chart.element.hidden = empty;
       if (!empty) chart.draw(series, 0, last);
     }
+    channel.publish("figures"); // there may be others than before
   }
 
   function nameOf({ what }, lines, label, count) {

@@ -156,6 +156,7 @@
     looked = key;
     drawBands(record, all[0]);
     scene.ask();
+    channel.publish("figures");
   }
 
   // The matrix as the server draws it, with the words of the page on where it comes from.

@@ -16,9 +16,10 @@
     type: "button", id: "lp-finetune-quick",
     onclick: async () => {
       quick.disabled = true;
-      const { first } = facts;
+      const { data, ...first } = facts.first;
       const practice = LossPrism.language() === "zh" ? facts.practice.at(-1) : facts.practice[0];
-      await channel.studio.start([{ ...first, ...facts.quick, data: { ...first.data, source: "practice", practice } }]);
+      channel.studio.takeOver({ ...first, ...facts.quick, data: { ...data, ...channel.plan.data, held_out_share: data.held_out_share, augment: data.augment, source: "practice", practice } });
+      await channel.studio.start([structuredClone(channel.plan)]);
       quick.disabled = false;
     },
   });
@@ -45,7 +46,7 @@
   const name = h("h1");
   const about = h("p.lp-about");
   const formula = h("div.lp-headline");
-  const beside = h("p.lp-note");
+  const beside = h("section.lp-verdict", { hidden: true });
   const remarks = h("ul.lp-remarks", { "aria-live": "polite" });
   const state = h("strong.lp-state");
   const left = h("span.lp-note");
@@ -61,9 +62,9 @@
   const figures = Object.fromEntries(["loss", "gradient_norm", "learning_rate", "speed"].map((key) => [key, h("strong")]));
   const strip = h("div.lp-strip-of-figures", {},
     Object.entries(figures).map(([key, value]) => h("div.lp-figure", {}, worded("span", `finetune.figure.${key}`), value)), gains);
-  const run = h("section", { hidden: true },
+  const run = h("section", { hidden: true }, beside,
     h("div.lp-head", {}, h("div", {}, name, about), formula),
-    h("div.lp-progress", {}, state, bar, left, h("div.lp-row", {}, reuse, Object.values(buttons))), beside, failed, alarm, strip, remarks);
+    h("div.lp-progress", {}, state, bar, left, h("div.lp-row", {}, reuse, Object.values(buttons))), failed, alarm, strip, remarks);
   root.append(problem, invitation, run);
   LossPrism.reword(root);
 
@@ -92,13 +93,14 @@
     const { plan, state: now, step, steps } = told;
     name.textContent = titleOf(plan);
     about.textContent = [channel.studio.encoderOf(plan), channel.studio.dataOf(plan), say("finetune.batch_of", { count: plan.batch_size }), say("finetune.seed_is", { seed: plan.seed })].join(" · ");
-    state.textContent = now === "queued" && told.queue_position ? say("finetune.queue", { count: told.queue_position }) : say(`finetune.state.${now}`);
+    state.textContent = now === "queued" && told.queue_position ? say("finetune.queue", { count: told.queue_position })
+      : say(told.loading ? `finetune.loading.${told.loading.part}` : `finetune.state.${now}`);
     state.dataset.state = now;
     bar.hidden = !steps;
     bar.setAttribute("aria-label", say("finetune.progress"));
     heard(told);
     write(plan);
-    count();
+    compare();
     buttons.pause.hidden = !["loading", "training"].includes(now);
     buttons.resume.hidden = !["paused", "stopped", "failed", "interrupted"].includes(now);
     buttons.stop.hidden = !["queued", "loading", "training", "paused"].includes(now);
@@ -109,29 +111,31 @@
     figures.loss.textContent = show(trace.smooth.at(-1), 4);
     figures.gradient_norm.textContent = show(trace.norm.at(-1), 3);
     figures.learning_rate.textContent = show(trace.rate.at(-1), 2);
-    figures.speed.textContent = pace ? `${show(pace, 3)}/s` : "—";
+    figures.speed.textContent = pace ? show(pace, 3) : "—";
     warnOfCollapse(trace);
     drawGains(trace, told.summary);
   }
 
   // Between two steps, which may take a second each, the bar goes on at the pace of the last ones,
-  // up to where the next step would bring it.
+  // up to where the next step would bring it; and while it loads, the clock goes on.
   let [last, since] = [null, 0];
   let gliding = null;
   function heard(told) {
-    if (last?.id !== told.id || last.step !== told.step || last.state !== told.state) [last, since] = [told, performance.now()];
+    const isNew = last?.id !== told.id || last.step !== told.step || last.state !== told.state || last.loading?.part !== told.loading?.part;
+    if (isNew) [last, since] = [told, performance.now()];
     glide();
-    const moves = told.state === "training" && told.seconds_left !== null;
+    const moves = told.loading || (told.state === "training" && told.seconds_left !== null);
     if (moves && !gliding) gliding = setInterval(glide, GLIDE_MS);
     if (!moves) { clearInterval(gliding); gliding = null; }
   }
 
   function glide() {
-    const { state: now, step, steps, seconds, seconds_left: remaining } = last;
+    const { state: now, step, steps, loading, seconds_left: remaining } = last;
+    const seconds = loading ? loading.seconds + (performance.now() - since) / 1000 : last.seconds;
     const training = now === "training" && remaining !== null && step < steps;
     const gone = training ? Math.min((performance.now() - since) / 1000, remaining / (steps - step)) : 0;
     bar.value = steps ? (step + (training ? (gone * (steps - step)) / remaining : 0)) / steps : 0;
-    const told = training ? say("finetune.left", { time: clock(remaining - gone) }) : clock(seconds);
+    const told = training ? say("finetune.left", { time: clock(remaining - gone) }) : now === "queued" ? "" : clock(seconds);
     left.textContent = [steps ? say("finetune.step_of", { step, steps }) : "", told].filter(Boolean).join(" · ");
   }
 
@@ -145,16 +149,31 @@
     else formula.replaceChildren();
   }
 
-  // How many runs are shown, and how many of them have ended.
-  function count() {
+  // Of several runs: how they came out, how many have ended, and which of them is looked at below.
+  let compared = "";
+  function compare() {
     const all = channel.shown.map((one) => channel.studio.trace(one)?.about).filter(Boolean);
     beside.hidden = all.length < 2;
     const ended = all.filter((one) => !channel.studio.isLive(one)).length;
-    beside.textContent = say("finetune.beside", { count: all.length, ended });
+    const groups = channel.studio.groups();
+    const key = JSON.stringify([channel.shown, ended, groups.map(({ label }) => label), channel.verdict, LossPrism.language()]);
+    if (beside.hidden || key === compared) return;
+    compared = key;
+    const tabs = groups.flatMap(({ names, colour, label }) => names.map((one) => ({ one, colour, label: names.length > 1 ? `${titleOf(planOf(one))} · ${say("finetune.seed_is", { seed: planOf(one).seed })}` : label })));
+    beside.replaceChildren(
+      h("h1", {}, [...new Set(groups.map(({ plan }) => titleOf(plan)))].join(" · ")),
+      h("ul.lp-remarks", {}, (channel.verdict ?? []).map((sentence) => h("li", {}, sentence))),
+      h("p.lp-note", {}, say("finetune.beside", { count: all.length, ended })),
+      h("div.lp-row.lp-wrap", { role: "group", "aria-label": say("finetune.looked_at") }, tabs.map(({ one, colour, label }) => h("button.lp-button.lp-looked", {
+        type: "button", "aria-pressed": String(one === channel.shown[0]), style: `border-bottom-color: var(--lp-${colour})`,
+        onclick: () => channel.studio.first(one),
+      }, label))));
   }
+  const planOf = (one) => channel.studio.trace(one).about.plan;
+  channel.on("verdict", compare);
 
   // The server says what is striking about the run: anew at each evaluation and at the end.
-  let [remarked, gain, asking] = ["", null, false];
+  let [remarked, said, gain, asking] = ["", [], null, false];
   async function remark() {
     const trace = channel.studio?.trace();
     const id = trace?.about?.id;
@@ -165,7 +184,7 @@
     asking = false;
     if (id !== channel.shown[0]) { remark(); return; }
     remarked = key;
-    ({ gain, remarks: told } = answer?.error || !answer ? { gain: null, remarks: [] } : answer);
+    ({ gain, remarks: said } = answer?.error || !answer ? { gain: null, remarks: [] } : answer);
     if (gain) {
       (channel.gains ??= new Map()).set(id, gain);
       channel.publish("gain");
@@ -173,8 +192,7 @@
     tellRemarks();
     draw();
   }
-  let told = [];
-  const tellRemarks = () => remarks.replaceChildren(...told.map(({ key, values }) => h("li", {}, say(`remark.${key}`, values))));
+  const tellRemarks = () => remarks.replaceChildren(...said.map(({ key, values }) => h("li", {}, say(`remark.${key}`, values))));
 
   function warnOfCollapse({ about: { kind }, alarms, evaluations }) {
     const last = alarms.at(-1);
@@ -206,7 +224,7 @@
 
   const signed = (v) => (v < 0 ? "−" : "+") + Math.abs(v).toFixed(2);
 
-  channel.on("shown", () => { [remarked, gain, told] = ["", null, []]; tellRemarks(); draw(); remark(); });
+  channel.on("shown", () => { [remarked, gain, said] = ["", null, []]; tellRemarks(); draw(); remark(); });
   channel.on("run", () => { draw(); remark(); });
   channel.on("language", () => { draw(); tellRemarks(); });
   channel.on("problem", () => {

@@ -5,6 +5,7 @@
   const { h, say, worded, show, losses } = LossPrism;
   const facts = window.LossPrismData.finetune;
   const FIGURES = ["spearman", "pearson", "accuracy", "auc"];
+  const SURE = 0.05;
   const titleOf = (loss) => losses[loss]?.title ?? loss;
   const after = (run, figure) => run.summary?.after?.[figure] ?? NaN;
   const before = (run, figure) => run.summary?.before?.[figure] ?? NaN;
@@ -22,12 +23,12 @@
         label: (run) => say("finetune.compare_run", { name: `${titleOf(run.loss)}, ${run.plan.seed}` }),
         checked: (run) => channel.shown.includes(run.id), toggle: (run) => channel.studio.toggle(run.id) } },
       { key: "ui.loss", wide: true, cell: (run) => titleOf(run.loss), by: (run) => titleOf(run.loss) },
-      { key: "ui.encoder", wide: true, cell: (run) => [encoderOf(run.plan), say(`finetune.kind.${run.kind}`)], by: (run) => run.encoder },
-      { key: "finetune.seed", cell: (run) => String(run.plan.seed), by: (run) => run.plan.seed },
-      { key: "finetune.column.state", cell: (run) => (run.queue_position ? say("finetune.queue", { count: run.queue_position }) : say(`finetune.state.${run.state}`)), by: (run) => run.state },
-      { key: "finetune.step", cell: (run) => `${run.step}/${run.steps ?? "—"}`, by: (run) => run.step },
       { key: "finetune.column.before", cell: (run) => shownAs(before(run, "spearman")), by: (run) => before(run, "spearman") },
       { key: "finetune.column.after", cell: (run) => shownAs(after(run, "spearman")), by: (run) => after(run, "spearman") },
+      { key: "finetune.column.state", cell: (run) => (run.queue_position ? say("finetune.queue", { count: run.queue_position }) : say(`finetune.state.${run.state}`)), by: (run) => run.state },
+      { key: "finetune.step", cell: (run) => `${run.step}/${run.steps ?? "—"}`, by: (run) => run.step },
+      { key: "ui.encoder", wide: true, cell: (run) => [encoderOf(run.plan), say(`finetune.kind.${run.kind}`)], by: (run) => run.encoder },
+      { key: "finetune.seed", cell: (run) => String(run.plan.seed), by: (run) => run.plan.seed },
       { key: "finetune.column.started", cell: (run) => new Date(1000 * run.created).toLocaleString(LossPrism.language(), { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" }), by: (run) => run.created },
     ],
   });
@@ -40,10 +41,10 @@
   const spread = ({ mean, spread: deviation } = {}) => (mean === undefined ? "—" : show(mean, 3) + (deviation === null ? "" : ` ± ${show(deviation, 2)}`));
   const figures = LossPrism.table({ key: "finetune.final", columns: [
     { key: "ui.loss", wide: true, cell: ({ label }) => titled(label), by: ({ label }) => label },
-    { key: "finetune.column.seeds", cell: (group) => String(group.seeds.length), by: (group) => group.seeds.length },
     ...[...FIGURES, "loss"].map((figure) => ({
-      key: `finetune.${figure}`, cell: (group) => spread(group.figures[figure]), by: (group) => group.figures[figure]?.mean ?? NaN,
+      key: figure === "loss" ? "finetune.column.last_loss" : `finetune.${figure}`, cell: (group) => spread(group.figures[figure]), by: (group) => group.figures[figure]?.mean ?? NaN,
     })),
+    { key: "finetune.column.seeds", cell: (group) => String(group.seeds.length), by: (group) => group.seeds.length },
   ] });
   const tests = LossPrism.table({ key: "finetune.tests", columns: [
     { key: "finetune.column.compared", wide: true, cell: ({ a, b }) => [titled(a), titled(b)], by: ({ a, b }) => a + b },
@@ -53,37 +54,51 @@
     { key: "finetune.column.seeds", cell: (test) => String(test.seeds.length), by: (test) => test.seeds.length },
   ] });
   const moved = LossPrism.table({ key: "finetune.moved", columns: [
-    { key: "ui.pair", wide: true, cell: (pair) => [pair.first, pair.second], by: (pair) => pair.first },
-    { key: "ui.label", cell: (pair) => show(pair.label, 3), by: (pair) => pair.label },
     { key: "finetune.column.rank_before", cell: (pair) => show(pair.rank_before, 3), by: (pair) => pair.rank_before },
     { key: "finetune.column.rank_after", cell: (pair) => show(pair.rank_after, 3), by: (pair) => pair.rank_after },
     { key: "finetune.column.label_rank", cell: (pair) => show(pair.label_rank, 3), by: (pair) => pair.label_rank },
+    { key: "ui.label", cell: (pair) => show(pair.label, 3), by: (pair) => pair.label },
+    { key: "ui.pair", wide: true, cell: (pair) => [pair.first, pair.second], by: (pair) => pair.first },
   ] });
   const listed = (near) => near.map(({ sentence, cosine }) => `${show(cosine, 2)}  ${sentence}`);
   const neighbours = LossPrism.table({ key: "finetune.neighbours", most: 4, columns: [
+    { key: "finetune.column.kept", cell: (one) => `${one.kept}/${one.before.length}`, by: (one) => one.kept },
     { key: "finetune.column.sentence", wide: true, cell: (one) => one.sentence, by: (one) => one.sentence },
     { key: "finetune.column.nearest_before", wide: true, cell: (one) => listed(one.before), by: (one) => one.before[0]?.cosine ?? NaN },
     { key: "finetune.column.nearest_after", wide: true, cell: (one) => listed(one.after), by: (one) => one.after[0]?.cosine ?? NaN },
-    { key: "finetune.column.kept", cell: (one) => String(one.kept), by: (one) => one.kept },
   ] });
+  // What a telephone would squeeze too much is moved with the finger there.
+  for (const [table, least] of [[runs, 700], [neighbours, 620], [figures, 560], [tests, 420]]) table.element.style.setProperty("--lp-least", `${least}px`);
+  moved.element.style.setProperty("--lp-narrow", "52px");
   const part = (key, table) => h("div", { hidden: true }, worded("h3", key), worded("p.lp-note", `${key}_about`), table.element);
   const parts = {
     groups: [part("finetune.final", figures), figures], tests: [part("finetune.tests", tests), tests],
     moved: [part("finetune.moved", moved), moved], neighbours: [part("finetune.neighbours", neighbours), neighbours],
   };
   const gains = LossPrismParts.gains(channel);
-  const winner = h("ul.lp-remarks");
-  const compared = h("section", { hidden: true }, worded("h2", "finetune.compared"), winner, gains.element, Object.values(parts).map(([box]) => box));
+  const compared = h("section", { hidden: true }, worded("h2", "finetune.compared"), gains.element, Object.values(parts).map(([box]) => box));
   (channel.stills ??= []).push(gains);
 
-  // Which loss came out best by its mean, and whether chance would do as much.
-  function tellWinner() {
-    const known = (answer?.groups ?? []).filter(({ figures: { spearman } }) => spearman);
-    const [best, next] = known.sort((a, b) => b.figures.spearman.mean - a.figures.spearman.mean);
-    const test = next && answer.tests.find(({ a, b, figure }) => figure === "spearman" && [a, b].includes(best.label) && [a, b].includes(next.label));
-    const said = next ? [say("finetune.winner", { best: titled(best.label), value: spread(best.figures.spearman), other: titled(next.label), next: spread(next.figures.spearman) }),
-      typeof test?.p === "number" ? say("finetune.winner_p", { count: test.seeds.length, p: show(test.p, 2) }) : ""].filter(Boolean) : [];
-    winner.replaceChildren(...(said.length ? [h("li", {}, said.join(" "))] : []));
+  // How the plans came out beside each other, best first, and how much that says.
+  function verdict() {
+    const labels = new Map(channel.studio.groups().flatMap(({ names, label }) => names.map((name) => [name, label])));
+    const known = (answer?.groups ?? []).filter(({ runs: [name], figures: { spearman } }) => spearman && labels.has(name))
+      .sort((a, b) => b.figures.spearman.mean - a.figures.spearman.mean);
+    const [best, next] = known;
+    if (!next) return null;
+    const named = known.map((group) => ({ name: labels.get(group.runs[0]), value: spread(group.figures.spearman) }));
+    const list = named.map((one, place) => say(place ? "finetune.verdict_next" : "finetune.verdict_best", one)).join("");
+    return [list + say("finetune.verdict_end"), howSure(best, next)];
+  }
+
+  const dataOf = ({ runs: [name] }) => JSON.stringify(channel.studio.trace(name)?.about.plan.data);
+
+  function howSure(best, next) {
+    if (dataOf(best) !== dataOf(next)) return say("finetune.other_data");
+    if (Math.min(best.seeds.length, next.seeds.length) < 2) return say("finetune.one_seed");
+    const test = answer.tests.find(({ a, b, figure }) => figure === "spearman" && [a, b].includes(best.label) && [a, b].includes(next.label));
+    if (typeof test?.p !== "number") return say("finetune.no_test");
+    return say(test.p < SURE ? "finetune.tested" : "finetune.tested_chance", { count: test.seeds.length, difference: show(Math.abs(test.difference), 2), p: show(test.p, 2) });
   }
 
   let asked = "";
@@ -99,7 +114,8 @@
 
   function tell() {
     compared.hidden = !answer;
-    tellWinner();
+    channel.verdict = verdict();
+    channel.publish("verdict");
     gains.fill(answer?.groups ?? [], titled);
     for (const [name, [box, table]] of Object.entries(parts)) {
       const rows = answer?.[name] ?? [];

@@ -12,7 +12,7 @@
   const box = h("section", { hidden: true }, worded("h2", "ui.take_away"),
     line("finetune.take.model", model),
     line("finetune.take.run", button("finetune.take.json", () => save("json")), button("finetune.take.csv", () => save("csv"))),
-    line("finetune.take.script", button("finetune.take.read", read), button("finetune.take.py", () => save("script"), "lp-finetune-script"), button("finetune.take.kit", () => fetchFile("kit"))),
+    line("finetune.take.script", button("finetune.take.kit", () => fetchFile("kit"), "lp-finetune-kit"), button("finetune.take.read", read), button("finetune.take.py", () => save("script"), "lp-finetune-script"), worded("span.lp-note", "finetune.take.script_about")),
     line("finetune.take.figure", which, button("take.svg", () => figure(1)), button("take.png2", () => figure(2)), button("take.png4", () => figure(4))),
     h("div.lp-code-box", {}, copy, code));
   root.append(box);
@@ -90,6 +90,7 @@
     if (drawn.some((chart) => chart.key === chosen)) which.value = chosen;
   }
   channel.on("run", draw);
+  channel.on("figures", draw);
   channel.on("shown", () => { code.hidden = copy.hidden = true; draw(); });
   channel.on("language", draw);
 };

@@ -4,7 +4,9 @@
   "use strict";
   const { h, say, worded, show } = LossPrism;
   const { s, standalone } = LossPrism.drawing;
-  const WIDE = 720, LEFT = 10, RIGHT = 190, ROW = 52, BOTTOM = 26;
+  // On a telephone the figures stand above their line, not beside it.
+  const narrow = window.matchMedia("(max-width: 760px)").matches;
+  const WIDE = narrow ? 380 : 720, LEFT = 10, RIGHT = narrow ? 20 : 190, ROW = 52, BOTTOM = 26;
   const svg = s("svg", { role: "img" });
   const note = worded("figcaption.lp-note", "finetune.gains_about");
   const element = h("figure.lp-chart.lp-gains-figure", { hidden: true }, h("div.lp-chart-head", {}, worded("h3", "finetune.gains")), svg, note);
@@ -15,7 +17,7 @@
   // A group's runs as { label, colour, before, after: one for each seed, low, high }; null where its
   // similarities have no order. One run has the interval of its resampled change, several their spread.
   function rowOf({ label, runs, figures }, colour) {
-    const done = runs.map((name) => channel.runs.find(({ id }) => id === name)?.summary).filter(Boolean);
+    const done = runs.map((name) => channel.studio.trace(name)?.about?.summary).filter(Boolean);
     const [before, after] = ["before", "after"].map((when) => done.map((one) => one[when].spearman));
     if (!done.length || [...before, ...after].includes(null)) return null;
     const gain = runs.length === 1 ? channel.gains?.get(runs[0]) : null;
@@ -29,6 +31,7 @@
     rows = groups.map((group) => rowOf({ ...group, label: titled(group.label) }, colours.get(group.runs[0]))).filter(Boolean);
     element.hidden = !rows.length;
     if (rows.length) draw();
+    channel.publish("figures");
   }
 
   function draw() {
@@ -61,7 +64,7 @@
         s("line", { x1: x(from), x2: x(to), y1: y - half, y2: y + half, stroke: ink, "stroke-width": 1.5 }))),
       s("circle", { cx: x(before), cy: y, r: 5, fill: "var(--lp-card)", stroke: "var(--lp-faint)", "stroke-width": 2 }),
       s("circle", { cx: x(now), cy: y, r: 6, fill: ink }),
-      s("text", { x: WIDE - 6, y: y + 4, "text-anchor": "end", "font-size": 13, fill: "var(--lp-ink)" }, `${show(before, 3)} → ${show(now, 3)}${spread}`),
+      s("text", { x: WIDE - 6, y: narrow ? y - 15 : y + 4, "text-anchor": "end", "font-size": 13, fill: "var(--lp-ink)" }, `${show(before, 3)} → ${show(now, 3)}${spread}`),
     ];
   }
 

@@ -8,10 +8,13 @@
   const PIECE = 2 ** 21; // bytes of a file that travel at a time
   const grouped = (n) => n.toLocaleString(LossPrism.language());
 
+  // The source of each kind that was last looked at: choosing its tab brings it back.
+  const lately = { random: { kind: "random", random: { ...given.first } } };
+
   // ---- Random ------------------------------------------------------------------------------
 
   const setRandom = (name, value) => channel.change({
-    source: { kind: "random", random: { ...given.first, ...channel.asked.source.random, [name]: value } },
+    source: { kind: "random", random: { ...lately.random.random, [name]: value } },
   });
   const numbers = {};
   const WHOLE = ["pairs", "dimension", "grades", "seed"];
@@ -54,7 +57,8 @@
     sending = file;
     const token = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
     const parts = { name: file.name, token };
-    channel.warn(null);
+    const wrong = channel.problem; // with what was asked for before
+    channel.forgive();
     fileNote.textContent = file.name;
     arriving.hidden = giveUp.hidden = false;
     let answer = null;
@@ -66,6 +70,7 @@
     if (sending !== file || answer.error) await ask("hand_in", { token, forget: true });
     if (sending && sending !== file) return; // another file was chosen meanwhile
     arriving.hidden = giveUp.hidden = true;
+    if (!sending || answer.error) channel.fail(wrong);
     if (!sending) { fileNote.textContent = say("large.not_sent", parts); return; }
     sending = null;
     if (answer.error) { channel.warn(answer.error); return; }
@@ -131,9 +136,18 @@
   };
   let tab = "random";
   const tabs = Object.fromEntries(KINDS.map((kind) => [kind, worded("button.lp-tab", `large.source.${kind}`, {
-    type: "button", role: "tab", id: `lp-large-${kind}`, onclick: () => { tab = kind; showTab(); },
+    type: "button", role: "tab", id: `lp-large-${kind}`, onclick: () => choose(kind),
   })]));
+  const still = h("p.lp-note");
+  function choose(kind) {
+    tab = kind;
+    if (lately[kind]) channel.change({ source: lately[kind] });
+    else showTab();
+  }
   function showTab() {
+    const { source } = channel.asked;
+    still.hidden = tab === source.kind;
+    if (!still.hidden) still.textContent = say(`large.still.${tab}`, { source: source.name ?? say(`large.source.${source.kind}`) });
     for (const kind of KINDS) {
       tabs[kind].setAttribute("aria-selected", String(kind === tab));
       panels[kind].hidden = kind !== tab;
@@ -167,13 +181,14 @@
   root.append(
     section("large.loss", lossChoice, lossNote, parameters, h("details.lp-not-here", {}, worded("summary", "large.not_here"),
       ["hierarchical_cosent", "multitask_cosent", "max_violation", "single", "others"].map((why) => worded("p.lp-note", `large.not_here.${why}`)))),
-    foldable("large.data", h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), Object.values(panels)),
+    foldable("large.data", h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), still, Object.values(panels)),
   );
   LossPrism.reword(root);
 
   function fill() {
     const { source, loss, parameters: chosen } = channel.asked;
     const spec = given.losses[loss];
+    lately[source.kind] = source;
     buildParameters();
     lossChoice.value = loss;
     lossNote.textContent = spec ? say(`large.family.${spec.family}`, { most: grouped(spec.most) }) : "";
@@ -204,6 +219,6 @@
   }
 
   channel.on("state", state);
-  channel.on("language", () => { words(); fill(); LossPrism.reword(root); });
+  channel.on("language", () => { words(); fill(); showTab(); LossPrism.reword(root); });
   words();
 };

@@ -10,9 +10,14 @@
   const KEYS = ["loss", "gradient", "violated", "effective", "memory", "time"];
   const figures = Object.fromEntries(KEYS.map((key) => {
     const [value, extra] = [h("strong"), h("small")];
-    const box = h("div.lp-figure", { "data-title": `large.figure.${key}.about`, id: `lp-large-figure-${key}` },
-      worded("span", `large.figure.${key}`), value, extra);
-    return [key, { box, value, extra }];
+    const name = worded("span", `large.figure.${key}`);
+    const box = h("div.lp-figure", { "data-title": `large.figure.${key}.about`, id: `lp-large-figure-${key}` }, name, value, extra);
+    const call = (now) => {
+      name.dataset.say = now;
+      box.dataset.title = `${now}.about`;
+      LossPrism.reword(box.parentElement);
+    };
+    return [key, { box, value, extra, call }];
   }));
   root.append(
     h("div.lp-head", {}, h("div", {}, name, about), formula),
@@ -53,9 +58,12 @@
   }
 
   function more() {
-    const { violated, compared, effective } = channel.details;
-    put("violated", compared ? percent(violated / compared) : "—",
-      compared ? say("figure.of", { part: grouped(violated), all: grouped(compared) }) : "");
+    const { violated, compared, places, effective } = channel.details;
+    // A loss that ranks pairs is judged by their order, one that looks for a key by where that
+    // stands, in the words of the Explore page.
+    figures.violated.call(places ? `figure.first_${places.kind}` : "large.figure.violated");
+    const [part, all] = places ? [places.first, places.anchors] : [violated, compared];
+    put("violated", all ? percent(part / all) : "—", all ? say("figure.of", { part, all }) : "");
     const count = read(effective);
     put("effective", count === null ? "—" : count >= 1e5 ? show(count, 4) : grouped(Math.round(count)),
       say("figure.of_terms", { all: grouped(channel.answer.figures.terms) }));

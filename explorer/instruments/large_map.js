@@ -79,11 +79,19 @@
     };
     shown.single = shown.rows.items.length > 0 && shown.columns.items.length > 0;
     shown.concentrated = shown.single ? null : concentration(shown);
-    pointed = pinned = null;
+    pointed = null;
+    pin();
     draw();
     describe();
     if (!table.element.hidden) fillTable();
     if (channel.announce) { channel.announce = false; spoken.textContent = whereabouts(); }
+  }
+
+  // The marked cell's place in the view, if it is there by itself.
+  function pin() {
+    const place = channel.cell && [channel.cell[0] - shown.window[0], channel.cell[1] - shown.window[2]];
+    const inView = shown.single && place?.every((v, axis) => v >= 0 && v < [shown.height, shown.width][axis]);
+    pinned = inView ? place : null;
   }
 
   const at = (row, column) => row * shown.width + column;
@@ -140,7 +148,8 @@
     const tallest = Math.max(280, Math.min(LONGEST, window.innerHeight / LossPrism.magnified(root) - 260));
     const side = Math.max(180, Math.min(tallest, room()));
     // Few bands make a lower map, never one that cannot be hit.
-    size = { width: side, height: Math.round(side * Math.min(1, Math.max(0.1, shown.height / 12))) };
+    const upright = Math.min(1, Math.max(0.25, shown.height / 12, shown.height / shown.width));
+    size = { width: side, height: Math.round(side * upright) };
     const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
     Object.assign(canvas, { width, height });
     for (const box of [canvas, stage]) Object.assign(box.style, { width: `${size.width}px`, height: `${size.height}px` });
@@ -185,14 +194,12 @@
       context.fillStyle = LossPrism.css(colours, 255 - y * 2);
       context.fillRect(0, y, 12, 1);
     }
-    const unit = facet === "share" ? percent : (v) => show(v, 3);
     if (facet === "masked") {
       [high.textContent, middle.textContent, low.textContent] = ["0%", "50%", "100%"];
       return;
     }
-    high.textContent = unit(largest);
-    middle.textContent = unit((least + largest) / 2);
-    low.textContent = unit(least);
+    const values = largest > least ? [largest, (least + largest) / 2, least] : [largest];
+    [high.textContent, middle.textContent = "", low.textContent = ""] = LossPrism.apart(values, facet === "share");
   }
 
   // The labels along a side: a strip that darkens with the label, and their names.
@@ -280,6 +287,7 @@
       say(shown.single && facet !== "share" && facet !== "masked" ? "large.colour.term" : `large.colour.${facet}`),
       shown.of_weights ? say("large.of_weights") : "",
       channel.asked.parameters.symmetric ? say("large.both_directions") : "",
+      say("large.places_note"),
     ].filter(Boolean).join(" ");
   }
 
@@ -362,7 +370,7 @@
 
   // A block is entered; a single cell stays where it is, marked.
   function open([row, column]) {
-    if (shown.single) { pinned = [row, column]; point(pinned); return; }
+    if (shown.single) { channel.mark([shown.window[0] + row, shown.window[2] + column]); return; }
     if (isEmpty(row, column)) { spoken.textContent = say("large.all_masked"); return; }
     channel.zoom(windowOf(row, column, row, column));
   }
@@ -438,6 +446,11 @@
   }
 
   channel.on("answer", take);
+  channel.on("cell", () => {
+    if (!shown) return;
+    pin();
+    point(null);
+  });
   channel.on("theme", draw);
   channel.on("language", () => {
     if (!shown) return;

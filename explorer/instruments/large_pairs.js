@@ -57,8 +57,12 @@
       if (answer?.working) await new Promise((done) => { setTimeout(done, 300); });
     } while (answer?.working && mine === turn);
     if (mine !== turn) return;
-    if (!answer || answer.error) { channel.warn(answer?.error ?? LossPrism.GONE); return; }
-    draw(answer);
+    const unread = answer?.error?.key === "problem.large_search";
+    if (unread) found.textContent = say(answer.error.key, answer.error.values);
+    else if (!answer || answer.error) channel.warn(answer?.error ?? LossPrism.GONE);
+    else draw(answer);
+    search.classList.toggle("lp-bad", unread);
+    found.classList.toggle("lp-wrong", unread);
   }
 
   let last = null;
@@ -66,7 +70,7 @@
     last = answer;
     body.replaceChildren(...answer.rows.map((pair) => h("tr", {},
       h("td", {}, `#${grouped(pair.entry + 1)}`),
-      h("td", {}, h("div.lp-two", { title: `${pair.first}\n${pair.second}` }, h("span", {}, pair.first), h("span", {}, pair.second))),
+      h("td.lp-wide", {}, h("div.lp-two", { title: `${pair.first}\n${pair.second}` }, h("span", {}, pair.first), h("span", {}, pair.second))),
       h("td", {}, show(pair.label)), h("td", {}, show(pair.score)),
       h("td", {}, pair.gradient === "nan" ? "—" : show(pair.gradient)))));
     for (const head of heads) {

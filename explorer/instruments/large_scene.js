@@ -6,10 +6,11 @@
   const given = window.LossPrismData.large;
   const POLL_MS = 200;
 
-  channel.told = ["state", "answer", "details", "problem"];
+  channel.told = ["state", "answer", "details", "cell", "problem"];
   channel.server = server;
   channel.asked = { source: { kind: "random", random: { ...given.first } }, loss: "cosent", parameters: {} };
   channel.window = null; // [top, bottom, left, right], or null for all
+  channel.cell = null; // [row, column] of the matrix: the one that stays marked
   channel.past = [];
   channel.future = [];
 
@@ -32,6 +33,7 @@
       if (typeof source.header === "boolean") said.set("header", source.header);
     }
     if (channel.window) said.set("window", channel.window.join("-"));
+    if (channel.cell) said.set("cell", channel.cell.join("-"));
     return said.toString();
   }
 
@@ -59,26 +61,41 @@
     const kinds = Object.fromEntries((given.losses[loss]?.parameters ?? []).map((p) => [p.name, p.kind]));
     const parameters = Object.fromEntries(Object.entries(under("p."))
       .map(([name, value]) => [name, ofKind(kinds[name], value)]));
-    const window = said.has("window") ? said.get("window").split("-").map(Number) : null;
-    return { asked: { source, loss, parameters }, window };
+    const numbers = (name) => (said.has(name) ? said.get(name).split("-").map(Number) : null);
+    return { asked: { source, loss, parameters }, window: numbers("window"), cell: numbers("cell") };
   }
 
+  // Another loss, other data or another part of the map begin a new entry of the browser's
+  // history, so that its Back returns to the one before; a slider changes the entry it is in.
+  const entryOf = ({ asked: { source, loss }, window }) => JSON.stringify([
+    loss, window, source.kind, source.file, source.link, source.encoder, source.random?.pairs]);
   let address = "";
+  let entry = null;
   let writing = 0;
   function remember() {
     clearTimeout(writing);
     writing = setTimeout(() => {
       address = written();
-      history.replaceState(history.state, "", `#${address}`);
+      const { past, future } = channel;
+      const write = entry && entry !== entryOf(channel) ? "pushState" : "replaceState";
+      entry = entryOf(channel);
+      history[write]({ ...history.state, way: { past, future } }, "", LossPrism.addressOf(address));
     }, 300);
   }
 
   function revisit() {
     const text = location.hash.slice(1);
     if (text === address && text) return;
+    clearTimeout(writing);
     address = text;
-    if (text) Object.assign(channel, read(text), { past: [], future: [] });
+    if (text) {
+      const { past = [], future = [] } = history.state?.way ?? {};
+      Object.assign(channel, read(text), { past: [...past], future: [...future] });
+      entry = entryOf(channel);
+    }
+    channel.warn(null);
     channel.publish("state");
+    channel.publish("cell");
     ask();
   }
 
@@ -90,10 +107,23 @@
   channel.change = (part) => {
     const before = places(channel.asked);
     channel.asked = { ...channel.asked, ...part };
-    if (places(channel.asked) !== before) Object.assign(channel, { window: null, past: [], future: [] });
+    if (places(channel.asked) !== before) Object.assign(channel, { window: null, cell: null, past: [], future: [] });
     channel.warn(null);
     channel.publish("state");
     ask();
+  };
+
+  // What was wrong is not said of what is under way.
+  channel.forgive = () => {
+    channel.warn(null);
+    if (channel.problem) channel.fail(null);
+  };
+
+  // The cell that stays marked, until another one is.
+  channel.mark = (cell) => {
+    channel.cell = cell;
+    channel.publish("cell");
+    remember();
   };
 
   const go = (next) => { channel.window = next; channel.publish("state"); ask(); };
@@ -152,8 +182,8 @@
       return;
     }
     shown = mine;
-    show(null);
     take(answer, asked);
+    show(null);
   }
 
   channel.ask = ask;
@@ -167,10 +197,11 @@
 
   function take(answer, asked) {
     if (answer.error) { channel.fail(answer.error); return; }
-    if (channel.problem) { channel.problem = null; channel.publish("problem"); }
+    if (channel.problem) channel.fail(null);
     const key = JSON.stringify(asked);
     const other = key !== channel.key;
     channel.key = key;
+    channel.of = asked; // what the answer is about, while something else is asked for
     channel.answer = answer;
     channel.publish("answer");
     channel.drawn = (channel.drawn ?? 0) + 1;
@@ -202,6 +233,8 @@
   let begun = null; // when this stage was first heard of, and how far it was then
   function show(next) {
     working = next;
+    if (working && channel.problem) channel.fail(null);
+    judge();
     if (next?.what !== begun?.what) begun = next && { ...next, at: performance.now() };
     busy.hidden = !working;
     if (!working) return;
@@ -227,34 +260,44 @@
     return say(`large.left.${unit}`, { count: Math.max(1, Math.round(count)) });
   }
 
-  // What puts it right: as many pairs as the loss takes, or another attempt.
+  // What puts it right: as many pairs as the loss takes, the rest of what was stopped, or another
+  // attempt where that may end better.
+  const AGAIN = {
+    "problem.large_cancelled": "large.go_on", "problem.internal": "ui.again", [LossPrism.GONE.key]: "ui.again",
+  };
   function remedy() {
     const { source, loss } = channel.asked;
-    const most = given.losses[loss]?.most_drawn;
-    if (channel.problem.key !== "problem.large_too_many" || source.kind !== "random") {
-      return worded("button.lp-button", "ui.again", { type: "button", onclick: goOn });
+    const { key } = channel.problem;
+    if (key.startsWith("problem.large_too_many") && source.kind === "random") {
+      const most = given.losses[loss].most_drawn;
+      return h("button.lp-button", {
+        type: "button", onclick: () => channel.change({ source: { ...source, random: { ...source.random, pairs: most } } }),
+      }, say("large.use_most", { most: most.toLocaleString(LossPrism.language()) }));
     }
-    return h("button.lp-button", {
-      type: "button", onclick: () => channel.change({ source: { ...source, random: { ...source.random, pairs: most } } }),
-    }, say("large.use_most", { most: most.toLocaleString(LossPrism.language()) }));
+    return AGAIN[key] && worded("button.lp-button", AGAIN[key], { type: "button", onclick: () => { channel.forgive(); ask(); } });
   }
 
-  function goOn() {
-    channel.problem = null;
-    channel.publish("problem");
-    ask();
+  // What is in view may not be what is asked for.
+  const isOther = () => Boolean(channel.of) && JSON.stringify(channel.of) !== JSON.stringify(channel.asked);
+  const leftover = () => (isOther() ? say("large.leftover", {
+    loss: LossPrism.losses[channel.of.loss].title, count: channel.answer.figures.pairs,
+  }) : "");
+
+  function judge() {
+    document.body.classList.toggle("lp-stale", Boolean(channel.problem || (working && isOther())));
   }
 
   function complain() {
     const told = channel.problem ?? channel.notice;
     problem.hidden = !told;
-    document.body.classList.toggle("lp-stale", Boolean(channel.problem));
+    judge();
     if (!told) return;
-    problem.replaceChildren(h("span", {}, say(told.key, told.values)), ...(channel.problem ? [" ", remedy()] : []));
+    const more = channel.problem ? [leftover(), remedy()] : [];
+    problem.replaceChildren(h("span", {}, say(told.key, told.values)), ...more.filter(Boolean).flatMap((part) => [" ", part]));
   }
 
   channel.on("problem", complain);
   channel.on("language", () => { complain(); show(working); });
-  window.addEventListener("hashchange", revisit);
+  window.addEventListener("popstate", revisit);
   revisit();
 };

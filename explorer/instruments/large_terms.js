@@ -3,11 +3,15 @@
   "use strict";
   const { h, say, worded, show, percent, clip } = LossPrism;
   const grouped = (n) => n.toLocaleString(LossPrism.language());
-  const words = ({ entry, side, first, second }) => [
-    `#${grouped(entry + 1)} · ${clip(side ? { first, second }[side] : first, 60)}`, ...(side ? [] : [clip(second, 60)])];
-  const label = (term) => `${show(term.row.label, 2)} · ${show(term.column.label, 2)}`;
+  // Random pairs have no sentences, and are called by their number already.
+  function words({ entry, side, first, second }) {
+    const number = `#${grouped(entry + 1)}`;
+    const lines = (side ? [{ first, second }[side]] : [first, second]).map((line) => clip(line, 60));
+    return lines[0].startsWith(`${number} `) ? lines : [`${number} · ${lines[0]}`, ...lines.slice(1)];
+  }
+  const label = (term) => `${show(term.row.label)} · ${show(term.column.label)}`;
   const table = LossPrism.table({
-    key: "ui.heaviest", most: 10,
+    key: "ui.heaviest", most: 10, pick: reveal,
     columns: [
       { key: "ui.row", cell: (t) => words(t.row), by: (t) => t.row.entry, wide: true },
       { key: "ui.column", cell: (t) => words(t.column), by: (t) => t.column.entry, wide: true },
@@ -20,17 +24,19 @@
   root.append(worded("h2", "ui.heaviest"), note, table.element);
 
   // A click shows the term in the map, with its neighbours.
-  table.element.addEventListener("click", (event) => {
-    const { row: term } = event.target.closest("tbody tr") ?? {};
-    if (!term) return;
+  function reveal({ cell }) {
     const [rows, columns] = channel.answer.shape;
     const around = (middle, all) => [Math.max(0, middle - 20), Math.min(all, middle + 21)];
-    channel.zoom([...around(term.cell[0], rows), ...around(term.cell[1], columns)]);
-  });
+    channel.zoom([...around(cell[0], rows), ...around(cell[1], columns)]);
+    channel.mark(cell);
+    document.querySelector(".lp-large_map .lp-stage").scrollIntoView({ block: "nearest" });
+  }
+  const light = () => table.light(({ cell }) => String(cell) === String(channel.cell));
 
   function draw() {
     const { heaviest } = channel.details;
     table.fill(heaviest);
+    light();
     const carried = heaviest.reduce((sum, term) => sum + term.share, 0);
     note.textContent = heaviest.length ? say("large.heaviest_note", {
       count: heaviest.length, terms: grouped(channel.answer.figures.terms), share: percent(carried),
@@ -38,5 +44,6 @@
   }
 
   channel.on("details", draw);
+  channel.on("cell", light);
   channel.on("language", () => { if (channel.details) draw(); });
 };

@@ -23,8 +23,12 @@
   function say(key, values = {}) {
     const sentence = (catalogues[language][key] ?? key).replace(/\{(\w+):([^|}]*)\|([^}]*)\}/g,
       (all, name, one, many) => (String(values[name]) === "1" ? one : many));
-    return sentence.replace(/\{(\w+)\}/g, (all, name) => (name in values ? values[name] : all));
+    return sentence.replace(/\{(\w+)\}/g, (all, name) => (name in values ? spelled(name, values[name]) : all));
   }
+
+  // Counts are grouped: 1,048,576. A seed or the end of a range stays as it is typed.
+  const COUNTS = new Set(["count", "part", "all", "used", "total", "done", "terms", "sentences"]);
+  const spelled = (name, value) => (COUNTS.has(name) && Number.isInteger(value) ? value.toLocaleString(language) : value);
 
   function speak(next) {
     language = next;
@@ -32,6 +36,11 @@
     document.documentElement.lang = next;
     for (const channel of channels.values()) channel.publish("language");
   }
+
+  // ---- The address -------------------------------------------------------------------------
+
+  // This page with such a scene behind it. Gradio's <base> would lead a mere "#…" to the first page.
+  const addressOf = (scene) => location.pathname + location.search + (scene && `#${scene}`);
 
   // ---- Numbers -----------------------------------------------------------------------------
 
@@ -53,9 +62,17 @@
 
   const percent = (share) => {
     const value = 100 * share;
-    if (value > 0 && value < 0.01) return "< 0.01%";
+    if (value > 0 && value < 0.01) return `${show(value, 2)}%`;
     return `${value >= 10 || value === 0 ? value.toFixed(0) : value.toPrecision(2)}%`;
   };
+
+  // Numbers beside each other with as many digits as tell them apart.
+  function apart(values, shares = false) {
+    for (let digits = 3; ; digits += 1) {
+      const texts = values.map((v) => (shares ? `${show(100 * v, digits)}%` : show(v, digits)));
+      if (new Set(texts).size === values.length || digits === 8) return texts;
+    }
+  }
 
   // The same number for a formula: a power of ten is written out, a negative one is bracketed.
   function texNumber(value) {
@@ -568,7 +585,7 @@
         const place = placeOf(this.scenario);
         const write = this.place && this.place !== place ? "pushState" : "replaceState";
         this.place = place;
-        history[write]({ ...history.state, lossprism: kept }, "", this.link ? `#${this.link}` : location.pathname + location.search);
+        history[write]({ ...history.state, lossprism: kept }, "", addressOf(this.link));
         this.linking = null;
       }, 400);
     }
@@ -615,7 +632,7 @@
   window.LossPrism = {
     catalogues, losses, examples, defaults, limits, pages,
     titleOf, stored, store, walkable, say, has, speak, reword, worded, language: () => language,
-    show, percent, tex, texNumber, read, bytes, floats, h, clip,
+    show, percent, apart, tex, texNumber, read, bytes, floats, h, clip,
     get table() { return window.LossPrismParts.table; },
     get live() { return window.LossPrismParts.live; },
     get scale() { return window.LossPrismParts.scale; },
@@ -624,7 +641,7 @@
     get fields() { return window.LossPrismParts.fields(); },
     get files() { return window.LossPrismParts.files(); },
     get grid() { return window.LossPrismParts.grid; },
-    GONE, palette, colours, css, word, hatch, isDark, setTheme, magnified, channel,
+    GONE, addressOf, palette, colours, css, word, hatch, isDark, setTheme, magnified, channel,
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");
       const root = element.querySelector(".lp");

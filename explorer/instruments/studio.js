@@ -15,6 +15,7 @@
   channel.plan = draft();
   channel.runs = [];
   channel.shown = []; // names of runs: the first is looked at, the others are laid over it
+  let order = []; // the same names as they came, so that each keeps its colour whichever is first
   channel.at = null; // the recorded step that is looked at; null follows the run
   channel.checked = null;
   const traces = new Map();
@@ -67,7 +68,13 @@
     const source = facts.practice.includes(data.name) ? { source: "practice", practice: data.name }
       : ["example", "hub"].includes(data.source) ? { source: data.source, example: data.example, hub: data.hub, split: data.split } : {};
     const { held_out_share: share, augment } = data;
-    setPlan({ ...plan, data: { ...source, held_out_share: share, augment } });
+    takeOver({ ...plan, data: { ...source, held_out_share: share, augment } });
+  }
+
+  // A whole plan from elsewhere on the page comes into the controls, and is seen to.
+  function takeOver(plan) {
+    setPlan(plan);
+    channel.publish("taken");
   }
 
   // ---- The logs ----------------------------------------------------------------------------
@@ -165,9 +172,9 @@
     if (names[0] !== channel.shown[0]) look(null);
     know(names);
     channel.shown = names;
+    order = [...order.filter((name) => names.includes(name)), ...names.filter((name) => !order.includes(name))];
     for (const name of traces.keys()) if (!names.includes(name)) traces.delete(name);
-    const place = names.length ? `#${names.join(",")}` : "";
-    history.replaceState(history.state, "", location.pathname + location.search + place);
+    history.replaceState(history.state, "", LossPrism.addressOf(names.join(",")));
     channel.publish("shown");
     tick();
   }
@@ -220,6 +227,8 @@
 
   const told = (plan, key) => {
     if (key === "seed") return say("finetune.seed_is", { seed: plan.seed });
+    if (key === "steps") return plan.steps ? say("finetune.steps_count", { steps: plan.steps }) : "";
+    if (key === "batch_size") return say("finetune.batch_of", { count: plan.batch_size });
     const value = plan[key];
     return value && typeof value === "object" ? Object.entries(value).map((pair) => pair.join("=")).join(" ") : String(value);
   };
@@ -228,7 +237,7 @@
   // apart from the others: the loss, and whatever else differs.
   function groups() {
     const found = new Map();
-    for (const name of channel.shown) {
+    for (const name of order) {
       const plan = traces.get(name)?.about?.plan;
       if (!plan) continue;
       const key = JSON.stringify({ ...plan, seed: 0 });
@@ -236,7 +245,7 @@
       found.get(key).names.push(name);
     }
     const all = [...found.values()];
-    const differ = ["encoder", "kind", "parameters", "convention", "learning_rate", "batch_size", "seed"]
+    const differ = ["encoder", "kind", "parameters", "convention", "learning_rate", "batch_size", "steps", "epochs", "seed"]
       .filter((key) => new Set(all.map(({ plan }) => JSON.stringify(plan[key]))).size > 1);
     for (const group of all) {
       const { plan, names } = group;
@@ -248,10 +257,12 @@
   }
 
   channel.studio = {
-    ask, server, setPlan, reuse, check, show, look, start, repeat, steer, groups, encoderOf, dataOf,
+    ask, server, setPlan, takeOver, reuse, check, show, look, start, repeat, steer, groups, encoderOf, dataOf,
     isLive: (about) => LIVE.has(about.state),
     // What the log of a shown run has told so far: the first one's if none is named.
     trace: (name = channel.shown[0]) => traces.get(name),
+    // Look at this run; the others stay laid over it.
+    first: (name) => show([name, ...channel.shown.filter((other) => other !== name)]),
     toggle(name) {
       const others = channel.shown.filter((other) => other !== name);
       show(others.length < channel.shown.length ? others : [...channel.shown, name].slice(-MOST_SHOWN));

@@ -43,7 +43,7 @@
   // Lines are made once and kept: while a slider moves only their words change.
   function lineAt(place) {
     while (lines.length <= place) {
-      const cells = columns.map(({ box }) => h("td", {}, box ? h("input", { type: "checkbox", onchange: () => box.toggle(line.row) }) : null));
+      const cells = columns.map(({ box, wide }) => h(wide ? "td.lp-wide" : "td", {}, box ? h("input", { type: "checkbox", onchange: () => box.toggle(line.row) }) : null));
       const line = h(pick ? "tr.lp-pickable" : "tr", { tabIndex: -1 }, cells);
       if (pick) line.addEventListener("click", (event) => { if (event.target.type !== "checkbox") pick(line.row); });
       const point = () => reach(line.row);

@@ -51,6 +51,11 @@
   function draw() {
     const { heaviest, figures } = channel.picture;
     terms.fill(heaviest);
+    // The terms of some losses are one pair each: those have no row and column.
+    const single = heaviest[0]?.items.length === 1;
+    terms.element.classList.toggle("lp-single", single);
+    terms.element.querySelectorAll("th [data-say]")[1].dataset.say = single ? "ui.pair" : "ui.column";
+    LossPrism.reword(terms.element);
     headline.textContent = heaviest.length ? [
       say("ui.heaviest_note", { count: figures.active, terms: figures.terms, share: percent(figures.carried) }),
       say("ui.weight_note"), figures.beside ? say("ui.weight_beside") : "",

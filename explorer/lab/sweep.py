@@ -95,8 +95,8 @@ def _at(scenario: Scenario, name: str, value: float) -> Scenario:
 
 
 def _advised(spec: LossSpec, parameter: Parameter, batch: Batch) -> tuple[float, float] | None:
-    """The rule speaks of the λ before the similarities of pairs, and of no other scale."""
-    ours = spec.group == "pair_scores" and parameter.name == "scale"
+    """The rule speaks of CoSENT's λ before the similarities of pairs, and of no other scale."""
+    ours = spec.group == "pair_scores" and parameter.symbol == r"\lambda"
     return suggested_scale(batch) if ours else None
 
 

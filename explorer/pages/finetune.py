@@ -31,7 +31,7 @@ from explorer.lab.training.plan import (
     TrainingData,
     TrainingPlan,
 )
-from explorer.lab.training.runs import Runs, estimate
+from explorer.lab.training.runs import MORE_EVALUATIONS, Runs, estimate
 from explorer.locale import LANGUAGES
 from explorer.pages.frame import framed
 from explorer.pages.serving import JOBS, served
@@ -101,6 +101,7 @@ def page_data() -> dict[str, object]:
     return {
         "first": first,
         "quick": QUICK,
+        "more_evaluations": MORE_EVALUATIONS,
         "ranges": RANGES,
         "schedules": SCHEDULES,
         "augmentations": AUGMENTATIONS,
@@ -272,6 +273,7 @@ def _check(request: dict) -> dict[str, object]:
         "shared": corpus.shared,
         "steps": plan.steps_for(data.examples(plan, corpus.train)),
         "rate": plan.rate,
+        "minutes": limits.most_seconds() / 60 if is_hosted() else None,
     }
 
 
@@ -289,10 +291,11 @@ def _sample(pairs: Sequence[data.Pair]) -> list[data.Pair]:
 # none beside a run.
 _trial = threading.Lock()
 _paces: dict[str, dict[str, float]] = {}
+PACE = ("seconds_to_load", "seconds_per_step", "seconds_per_evaluation")
 
 
 def _estimate(request: dict) -> dict[str, object]:
-    """{plan} → seconds for each step and evaluation on this machine; {} while it is busy."""
+    """{plan} → seconds to load, and for each step and evaluation, here; {} while a run trains."""
     plan = _plan(request.get("plan"))
     key = _pace_key(plan)
     if key in _paces:
@@ -305,7 +308,7 @@ def _estimate(request: dict) -> dict[str, object]:
         _trial.release()
     if found is None:
         return {}
-    _paces[key] = {name: found[name] for name in ("seconds_per_step", "seconds_per_evaluation")}
+    _paces[key] = {name: found[name] for name in PACE}
     return _paces[key]
 
 
@@ -422,12 +425,12 @@ def _compare(request: dict) -> dict[str, object]:
     return answer
 
 
-# What can be taken away as text: how its file ends, its type, and what makes it; and as a file
-# that the server packs.
+# What can be taken away as text: its file, its type, and what makes it; and as a file that the
+# server packs.
 TEXTS = {
-    "json": (".json", "application/json", takeaway.run_json),
-    "csv": (".csv", "text/csv", takeaway.run_csv),
-    "script": (".py", "text/x-python", takeaway.script),
+    "json": ("{run}.json", "application/json", takeaway.run_json),
+    "csv": ("{run}.csv", "text/csv", takeaway.run_csv),
+    "script": ("train.py", "text/x-python", takeaway.script),
 }
 PACKED = {"model": ("-model.zip", takeaway.model_zip), "kit": ("-train.zip", takeaway.script_zip)}
 
@@ -437,8 +440,8 @@ def _take(request: dict) -> dict[str, object]:
     what, name = request.get("what"), request.get("run")
     folder = runs().folder(name)
     if what in TEXTS:
-        ending, kind, make = TEXTS[what]
-        return {"name": f"{name}{ending}", "type": kind, "text": make(runs(), name)}
+        file, kind, make = TEXTS[what]
+        return {"name": file.format(run=name), "type": kind, "text": make(runs(), name)}
     if what not in PACKED:
         raise Problem("scenario_entry", where="what", value=str(what)[:60])
     ending, pack = PACKED[what]

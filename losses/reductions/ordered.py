@@ -189,9 +189,9 @@ def few_levels(labels: Tensor, count: int = 0) -> tuple[Tensor, int] | None:
     width = highest - lowest
     if not labels.is_floating_point():
         return (labels - lowest, width + 1) if width < count else None
-    if not 1e-30 < width < 1e38:  # else a step below would leave the range of float32
+    if width > 1e38 or 0 < width < 1e-30:  # a step below would leave the range of float32
         return None
-    cells = (labels - lowest).mul_((count - 1) / width).long()
+    cells = (labels - lowest).mul_((count - 1) / width if width else 0.0).long()
     values = labels.new_empty(count).scatter_(0, cells, labels)
     return (cells, count) if torch.equal(values.index_select(0, cells), labels) else None
 

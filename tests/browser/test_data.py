@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.reading import (
+    CHANNEL,
     PROBLEM,
     choose,
     clear_table,
@@ -330,3 +331,44 @@ def test_columns_that_nothing_recognises_can_be_chosen(page: Page) -> None:
         choices.nth(2).select_option("human")
     assert page.evaluate("LossPrism.channel().batch.labels") == [1, 4, 2]
     expect(page.locator(PROBLEM)).to_be_hidden()
+
+
+@pytest.mark.encoder
+def test_rows_travel_once(page: Page) -> None:
+    clear_table(page)
+    with redrawn(page):
+        type_pair(page, 1, "One sentence.", "Another one.", "1")
+        type_pair(page, 2, "A third.", "And a fourth.", "0")
+    settle(page)
+    page.evaluate(
+        f"""() => {{
+          const {{ server }} = {CHANNEL};
+          const {{ explore }} = server;
+          window.sent = [];
+          server.explore = async (request) => {{
+            window.sent.push([request.scenario.data.rows.length, "rows" in request]);
+            const forgotten = window.forget && "rows" in request;
+            window.forget = false;
+            return forgotten ? {{ send_rows: true }} : explore(request);
+          }};
+        }}"""
+    )
+    for value in ("10", "30"):
+        with redrawn(page):
+            slider(page, "scale")[1].fill(value)
+    assert page.evaluate("window.sent") == [[0, True], [0, True]]
+    before = loss_shown(page)
+    # A server that no longer holds them is told again.
+    page.evaluate("window.sent = []; window.forget = true")
+    with redrawn(page):
+        slider(page, "scale")[1].fill("31")
+    sent = page.evaluate("window.sent")
+    assert sent[0] == [0, True]
+    assert sent[1][0] >= 2
+    assert not sent[1][1]
+    assert loss_shown(page) != before
+    # Other rows are told, too.
+    page.evaluate("window.sent = []")
+    with redrawn(page):
+        type_pair(page, 2, "A third, changed.", "And a fourth.", "0")
+    assert page.evaluate("window.sent")[0][1] is False

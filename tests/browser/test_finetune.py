@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -160,12 +162,12 @@ def test_the_time_is_told_before_the_start_and_never_in_its_way(
     page = open_page()
     plan(page, **{**TINY, "steps": 1000})
     told = page.locator("#lp-finetune-time")
-    expect(told).to_have_text(re.compile(r"^About \d+ (s|min) for 1000 steps on this machine\.$"))
+    expect(told).to_have_text(re.compile(r"^About \d+ (s|min) for 1000 steps, loading included"))
     page.fill("#lp-finetune-seeds", "3")
     expect(told).to_contain_text("for 3 runs of 1000 steps")
     # Another count of steps needs no other trial; other work does, and a start ends that.
     plan(page, steps=2)
-    expect(told).to_contain_text("for 3 runs of 2 steps on this machine")
+    expect(told).to_contain_text("for 3 runs of 2 steps")
     page.fill("#lp-finetune-seeds", "1")
     plan(page, batch_size=24)
     expect(told).to_contain_text("Timing two trial steps")
@@ -184,10 +186,37 @@ def test_one_click_shows_something(open_page: Callable[..., Page]) -> None:
     before, after = (read(page, f"about.summary.{when}.spearman") for when in ("before", "after"))
     assert f"from {before:.3g} to {after:.3g}" in remarks.first.inner_text()
     expect(page.locator(".lp-gain-box").first).to_contain_text("95%: +")
-    # Its settings can be taken over, to be changed.
+    # What it trained stands in the controls, so that the next run compares with it.
+    mine, its = page.evaluate(f"{CHANNEL}.plan"), read(page, "about.plan")
+    for entry in ("encoder", "loss", "steps", "batch_size", "learning_rate", "evaluations"):
+        assert mine[entry] == its[entry], entry
+    expect(page.locator("#lp-finetune-encoder")).to_have_value("scratch")
+    expect(page.locator(".lp-start-box")).to_contain_text("120 steps, batches of 32")
+    # Another kind of encoder does not inherit a learning rate that would wreck it.
+    page.select_option("#lp-finetune-encoder", "embedded")
+    assert page.evaluate(f"{CHANNEL}.plan.learning_rate") == 0
+    # The settings of a run can be taken over, to be changed.
     page.click("#lp-finetune-reuse")
     expect(page.locator("#lp-finetune-encoder")).to_have_value("scratch")
-    assert page.evaluate(f"{CHANNEL}.plan.steps") == read(page, "about.plan.steps")
+    assert page.evaluate(f"{CHANNEL}.plan.learning_rate") == its["learning_rate"]
+
+
+def test_loading_names_what_is_loaded_and_its_clock_runs(
+    open_page: Callable[..., Page], folder: Path
+) -> None:
+    loading = {"part": "libraries", "began": time.time() - 75}
+    process = {"process": os.getpid(), "born": psutil.Process().create_time()}
+    run = made_run(folder, "loading", TrainingPlan(), state="loading", **loading, **process)
+    page = open_page(f"#{run.name}")
+    expect(page.locator(".lp-state")).to_have_text("Loading the libraries…")
+    told = page.locator(".lp-progress .lp-note")
+    expect(told).to_have_text(re.compile(r"^1:\d\d$"))
+    early = told.inner_text()
+    expect(told).not_to_have_text(early)
+    run.say("loading", part="encoder")
+    expect(page.locator(".lp-state")).to_have_text("Loading the encoder…")
+    expect(told).not_to_have_text(re.compile("^0:"))
+    run.say("finished")
 
 
 def test_curves_grow_while_it_trains_and_it_pauses_resumes_and_stops(
@@ -277,9 +306,11 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_and_as_a_table(
     open_page: Callable[..., Page], finished: str
 ) -> None:
     page = open_page(f"#{finished}")
-    chart = page.locator("figure", has=page.get_by_role("heading", name="Loss", exact=True))
+    title = page.get_by_role("heading", name="Training loss", exact=True)
+    chart = page.locator("figure", has=title)
     svg = chart.locator("svg[role=img]")
-    expect(svg).to_have_attribute("aria-label", re.compile(r"Loss\. smoothed: .* at step 12\."))
+    says = re.compile(r"Training loss\. smoothed: .* at step 12\.")
+    expect(svg).to_have_attribute("aria-label", says)
     svg.hover(position={"x": 60, "y": 60})
     expect(chart.locator(".lp-chart-step")).to_be_visible()
     # The other charts are read at the same step.
@@ -299,11 +330,41 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_and_as_a_table(
 # ---- Several runs ----------------------------------------------------------------------------
 
 
+def test_losses_are_put_beside_each_other(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    start = page.locator("#lp-finetune-start")
+    chosen = page.locator(".lp-kept-name")
+    expect(chosen).to_have_text(["CoSENT"])
+    page.select_option("#lp-finetune-another", "info_nce")
+    expect(start).to_have_text("Start 2 runs")
+    expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
+    page.fill("#lp-finetune-seeds", "3")
+    expect(start).to_have_text("Start 6 runs")
+    expect(page.locator(".lp-start-box")).to_contain_text("2 losses × 3 seeds = 6 runs")
+    # The same loss with another parameter is another loss; one chosen twice is trained once.
+    page.select_option("#lp-finetune-another", "cosent")
+    expect(start).to_have_text("Start 6 runs")
+    plan(page, parameters={"scale": 40})
+    expect(chosen).to_have_text(["CoSENT", "InfoNCE", "CoSENT · scale = 40"])
+    expect(start).to_have_text("Start 9 runs")
+    # Each comes back into the controls with its parameters, in its place.
+    chosen.nth(1).click()
+    expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
+    expect(chosen.nth(1)).to_have_attribute("aria-pressed", "true")
+    chosen.nth(2).click()
+    expect(page.locator(".lp-finetune_controls .lp-number[aria-label*=scale]")).to_have_value("40")
+    page.get_by_role("button", name="Leave out CoSENT", exact=True).click()
+    expect(chosen).to_have_text(["InfoNCE", "CoSENT · scale = 40"])
+    page.get_by_role("button", name="Leave out CoSENT · scale = 40").click()
+    expect(chosen).to_have_text(["InfoNCE"])
+    expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
+    expect(start).to_have_text("Start 3 runs")
+
+
 def test_two_losses_under_two_seeds_are_compared(open_page: Callable[..., Page]) -> None:
     page = open_page()
     plan(page, **{**TINY, "steps": 3})
-    page.click("#lp-finetune-keep")
-    plan(page, loss="cosine_mse")
+    page.select_option("#lp-finetune-another", "cosine_mse")
     page.fill("#lp-finetune-seeds", "2")
     expect(page.locator("#lp-finetune-start")).to_have_text("Start 4 runs")
     page.click("#lp-finetune-start")
@@ -329,22 +390,34 @@ def test_two_losses_under_two_seeds_are_compared(open_page: Callable[..., Page])
     assert len(drawn) == 6
     losses = [read_of(page, name, "about.summary.after.spearman") for name in names]
     rows = page.locator(".lp-gains-figure svg text[font-size='13']")
-    for row, pair in zip(rows.all_inner_texts(), (losses[:2], losses[2:]), strict=True):
+    for row, pair in zip(rows.all_text_contents(), (losses[:2], losses[2:]), strict=True):
         shown = number(row.split("→")[1].split("±")[0])
         assert shown == pytest.approx(sum(pair) / 2, abs=1e-3)
     best = "CoSENT" if sum(losses[:2]) > sum(losses[2:]) else "Cosine regression (MSE)"
-    remark = page.locator(".lp-finetune_runs .lp-remarks")
-    expect(remark).to_contain_text(f"{best} reached the highest mean Spearman")
-    # What is put aside can be left out again.
-    page.get_by_role("button", name="Leave out CoSENT").click()
-    expect(page.locator("#lp-finetune-start")).to_have_text("Start 2 runs")
+    verdict = page.locator(".lp-verdict")
+    expect(verdict.locator("li").first).to_contain_text(
+        f"{best} · mean of 2 seeds ended at a held-out Spearman of"
+    )
+    expect(verdict.locator("li").nth(1)).to_contain_text("paired t-test over 2 seeds gives p =")
+    expect(page.locator("figure", has_text="no common unit").locator("h3")).to_have_text(
+        "Training loss"
+    )
+    # Any of the runs can be looked at; each keeps its colour.
+    colours = "all => all.map((one) => one.style.borderBottomColor)"
+    looked = verdict.locator(".lp-looked")
+    before = looked.evaluate_all(colours)
+    looked.nth(3).click()
+    expect(page.locator(".lp-finetune_run .lp-head h1")).to_have_text("Cosine regression (MSE)")
+    assert page.evaluate(f"{CHANNEL}.shown[0]") == names[3]
+    assert looked.evaluate_all(colours) == before
+    looked.first.click()
     moved = page.get_by_role("table", name="Pairs that changed rank most")
     expect(moved.locator("tbody tr:visible")).to_have_count(8)
 
 
 def test_the_experiment_of_the_source_stands_beside(open_page: Callable[..., Page]) -> None:
     page = open_page()
-    page.locator("summary", has_text="source's experiment").click()
+    page.locator("summary", has_text="CoSENT experiment").click()
     row = page.locator("tr", has_text="BERT + CoSENT").first
     expect(row).to_contain_text("48.09")
     expect(row).to_contain_text("67.10")
@@ -364,7 +437,7 @@ def test_a_repetition_joins_the_table_of_the_source(
             run.write("summary.json", done)
             names.append(run.name)
     page = open_page(f"#{','.join(names)}")
-    page.locator("summary", has_text="source's experiment").click()
+    page.locator("summary", has_text="CoSENT experiment").click()
     here = page.locator(".lp-finetune_runs details tr.lp-lit")
     expect(here).to_have_count(4)  # two losses, by Spearman and by accuracy
     expect(here.nth(0)).to_contain_text("all-MiniLM-L6-v2 + CE")
@@ -388,8 +461,13 @@ def test_script_log_model_and_figure_are_taken_away(
         waiting.value.save_as(path)
         return path
 
-    script = taken("Python file").read_text(encoding="utf-8")
+    script = taken("train.py alone").read_text(encoding="utf-8")
     compile(script, "train.py", "exec")
+    with zipfile.ZipFile(taken("Script with its data (ZIP)")) as packed:
+        inside = {name.split("/")[0] for name in packed.namelist()}
+        assert packed.read("train.py").decode() == script
+    needed = re.match(r'"""Needs (.*) beside it', script)[1].replace("/", "").split(", ")
+    assert {"train.py", "requirements.txt", *needed} == inside
     assert "SentenceTransformerTrainer" in script
     log = json.loads(taken("JSON").read_text(encoding="utf-8"))
     assert sum(record["kind"] == "step" for record in log["records"]) == TINY["steps"]
@@ -397,6 +475,8 @@ def test_script_log_model_and_figure_are_taken_away(
     with zipfile.ZipFile(taken("Folder as ZIP")) as packed:
         assert any(name.endswith("model.safetensors") for name in packed.namelist())
     which = take.locator("#lp-finetune-figure")
+    expect(which).to_contain_text("Held-out Spearman before and after")
+    expect(which).to_contain_text("The matrix of the probe batch")
     figures = which.locator("option").evaluate_all("all => all.map((one) => one.value)")
     assert {"finetune.chart.loss", "finetune.bands", "finetune.matrix"} <= set(figures)
     assert "finetune.gains" in figures
@@ -580,9 +660,8 @@ def beside(browser: Browser, studio: Server) -> str:
     page.set_default_timeout(START_MS)
     page.goto(f"{studio.address}/finetune", wait_until="domcontentloaded")
     page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
-    plan(page, **{**TINY, "steps": 3})
-    page.click("#lp-finetune-keep")
-    begin(page, steps=3, loss="cosine_mse")
+    page.select_option("#lp-finetune-another", "cosine_mse")
+    begin(page, steps=3)
     page.wait_for_function(f"{CHANNEL}.shown.length === 2")
     names = page.evaluate(f"{CHANNEL}.shown")
     page.wait_for_function(f"{json.dumps(names)}.every((one) => {CHANNEL}.studio.trace(one)?.done)")

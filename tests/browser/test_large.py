@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,9 +13,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.lab.large.batch import drawn as drawn_batch
+from explorer.lab.large.blocks import Window
 from explorer.lab.large.opened import Opened, checked, open_batch
 from explorer.locale import say
 from explorer.pages.large import FIRST
+from losses import LOSSES
 from tests.browser.reading import number, still, visit
 from tests.browser.serving import Server
 
@@ -145,8 +148,8 @@ def test_from_the_overview_to_single_cells_and_back(large: Page) -> None:
     said = large.locator(CARD).inner_text()
     for place in (top, left + 1):
         entry = truth.batch.entry[place]
-        assert f"#{entry + 1} a" in said
-        assert f"#{entry + 1} b" in said
+        assert f"#{entry + 1:,} a" in said
+        assert f"#{entry + 1:,} b" in said
     term = number(re.search(r"term ([−\d.e]+)", said)[1])
     value = truth.split.cells(np.array([top]), np.array([left + 1]))[0, 0]
     assert term == pytest.approx(value, rel=1e-3)
@@ -202,6 +205,21 @@ def test_a_heavy_term_is_shown_on_the_map(large: Page) -> None:
     top, bottom, left, right = window(large)
     assert top <= cell[0] < bottom
     assert left <= cell[1] < right
+    expect(large.locator("#large-large_terms tr.lp-lit")).to_have_count(1)
+    expect(large.locator("#large-large_map .lp-cell")).to_be_visible()
+    value = large.evaluate(f"{CHANNEL}.details.heaviest[0].value")
+    said = large.locator(CARD).inner_text()
+    assert number(re.search(r"term ([−\d.e]+)", said)[1]) == pytest.approx(value, rel=1e-3)
+
+
+def test_a_few_cells_make_a_square_with_a_legend_that_tells_them_apart(large: Page) -> None:
+    row, column = large.evaluate(f"{CHANNEL}.details.heaviest[0].cell")
+    with redrawn(large):
+        large.evaluate(f"{CHANNEL}.zoom([{row - 1}, {row + 1}, {column - 1}, {column + 1}])")
+    box = large.locator(MAP).bounding_box()
+    assert box["height"] == pytest.approx(box["width"], rel=0.01)
+    marks = large.locator("#large-large_map .lp-scale span").all_inner_texts()
+    assert len(set(marks)) == 3
 
 
 def test_the_map_as_a_table(large: Page) -> None:
@@ -214,6 +232,50 @@ def test_the_map_as_a_table(large: Page) -> None:
 
 
 # ---- The address -------------------------------------------------------------------------------
+
+
+def test_reload_and_a_copied_link_return_to_the_same_window(new_page, server: Server) -> None:
+    permitted = {"permissions": ["clipboard-read", "clipboard-write"]}
+    page = opened_page(new_page(**permitted), server.address)
+    with redrawn(page):
+        page.mouse.click(*centre(page, 30, 150))
+    seen = window(page)
+    page.wait_for_function("location.hash.includes('window')")
+    page.locator("[data-say='ui.copy_link']").click()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link.startswith(f"{server.address}/large#")
+    page.reload(wait_until="domcontentloaded")
+    page.wait_for_function(f"window.LossPrism && {CHANNEL}.details")
+    assert window(page) == seen
+    page.locator(".lp-crumb", has_text="All").click()  # the way there is kept too
+    page.wait_for_function(f"{CHANNEL}.answer.window[1] === {FIRST.pairs}")
+    other = new_page()
+    other.goto(link)
+    other.wait_for_function(f"window.LossPrism && {CHANNEL}.details")
+    assert window(other) == seen
+
+
+def test_back_and_forward_walk_between_windows_and_losses(large: Page) -> None:
+    large.wait_for_function("location.hash")
+    with redrawn(large):
+        large.mouse.click(*centre(large, 30, 150))
+    seen = window(large)
+    large.wait_for_function("location.hash.includes('window')")
+    with redrawn(large):
+        large.select_option("#lp-large-loss", "weighted_cosent")
+    large.wait_for_function("location.hash.includes('weighted')")
+    with redrawn(large):
+        large.go_back()
+    assert large.locator("#lp-large-loss").input_value() == "cosent"
+    assert window(large) == seen
+    with redrawn(large):
+        large.go_back()
+    assert window(large) is None
+    for _ in range(2):
+        with redrawn(large):
+            large.go_forward()
+    assert large.locator("#lp-large-loss").input_value() == "weighted_cosent"
+    assert window(large) == seen
 
 
 def test_the_address_brings_everything_back(large: Page, new_page, server: Server) -> None:
@@ -249,16 +311,91 @@ def test_an_address_that_cannot_be_opened_says_why(new_page, server, place, said
     expect(page.locator(PROBLEM)).to_contain_text(said)
 
 
+def test_who_comes_by_a_link_finds_the_way_to_the_whole(new_page, server: Server) -> None:
+    page = opened_page(new_page(), server.address, "#pairs=10000&window=100-900-4000-5000")
+    with redrawn(page):
+        page.locator(".lp-crumb", has_text="All").click()
+    assert window(page) is None
+
+
+def test_words_say_where_the_weight_is(large: Page) -> None:
+    """The fewest blocks that hold nine tenths of it, counted here."""
+    truth = expected().blocks(Window(0, FIRST.pairs, 0, FIRST.pairs))
+    falling = np.sort(truth.share.ravel())[::-1]
+    count = np.searchsorted(np.cumsum(falling), 0.9 * falling.sum()) + 1
+    said = large.locator("#large-large_map p b").inner_text()
+    share = float(re.match(r"([\d.]+)\s*%", said)[1]) / 100
+    assert share == pytest.approx(count / (truth.present > 0).sum(), rel=0.05, abs=6e-5)
+
+
 # ---- Losses and sources ------------------------------------------------------------------------
+
+
+def test_both_directions_are_offered_and_kept_in_the_address(new_page, server: Server) -> None:
+    page = opened_page(new_page(), server.address, "#loss=info_nce&pairs=400")
+    one_way = figure(page, "loss")
+    with redrawn(page):
+        page.locator("input[data-parameter=symmetric]").check()
+    assert figure(page, "loss") != one_way
+    expect(page.locator("#large-large_map")).to_contain_text("both directions")
+    page.wait_for_function("location.hash.includes('p.symmetric=true')")
+    again = opened_page(new_page(), server.address, page.evaluate("location.hash"))
+    assert figure(again, "loss") == figure(page, "loss")
+    assert again.locator("input[data-parameter=symmetric]").is_checked()
+
+
+def test_angle_scores_come_from_vectors(large: Page) -> None:
+    large.select_option("#lp-large-loss", "angle")
+    expect(large.locator(PROBLEM)).to_contain_text("65,536")
+    with redrawn(large):
+        large.locator(f"{PROBLEM} button").click()  # as many as it takes
+    assert large.evaluate(f"{CHANNEL}.answer.figures.pairs") == 2**16
+    settings = dataclasses.replace(FIRST, pairs=2**16)
+    truth = open_batch(drawn_batch(settings, "angles"), "angle", checked("angle", {}), print)
+    assert number(figure(large, "loss")) == pytest.approx(truth.loss, rel=1e-5)
+
+
+def test_more_pairs_than_can_be_compared_one_with_one(new_page, server: Server) -> None:
+    page = opened_page(new_page(), server.address, "#loss=pairwise_logistic&pairs=40000")
+    expect(page.locator("#large-large_map")).to_contain_text("a millionth of its value")
+    with redrawn(page):
+        page.mouse.click(*centre(page, 10, 200))
+    assert window(page) is not None
+    page.locator("input.lp-number").first.fill("400")
+    expect(page.locator(PROBLEM)).to_contain_text("at most 1")
+
+
+def test_every_loss_on_pair_scores_is_there_or_has_its_reason(large: Page) -> None:
+    offered = set(large.evaluate("Object.keys(LossPrismData.large.losses)"))
+    missing = {name for name, spec in LOSSES.items() if spec.group == "pair_scores"} - offered
+    large.locator(".lp-not-here summary").click()
+    said = large.locator(".lp-not-here").inner_text()
+    words = {
+        "hierarchical_cosent": "Hierarchical CoSENT",
+        "multitask_cosent": "Multi-task CoSENT",
+        "max_violation": "largest violation",
+        "cosine_mse": "Cosine MSE",
+        "binary_cross_entropy": "binary cross-entropy",
+    }
+    assert missing == set(words)
+    assert all(word in said for word in words.values())
 
 
 def test_a_loss_that_takes_fewer_pairs_says_so_and_helps(large: Page) -> None:
     large.select_option("#lp-large-loss", "info_nce")
     expect(large.locator(PROBLEM)).to_contain_text("16,384")
+    # What is still in view is another loss's, and says so.
+    expect(large.locator(PROBLEM)).to_contain_text("still CoSENT with 100,000 pairs")
+    expect(large.locator("body")).to_have_class(re.compile("lp-stale"))
     large.locator("input[data-parameter=random-pairs] >> xpath=.. >> input.lp-number").fill("500")
     expect(large.locator(PROBLEM)).to_be_hidden()
     large.wait_for_function(f"{CHANNEL}.answer.rows.name === 'query'")
+    expect(large.locator("body")).not_to_have_class(re.compile("lp-stale"))
     assert colours(large) > 50
+    expect(large.locator("#lp-large-figure-violated")).to_contain_text(
+        say("en", "figure.first_key")
+    )
+    expect(large.locator("input[data-parameter=symmetric]")).to_have_attribute("type", "checkbox")
 
 
 def upload(page: Page, name: str, text: str) -> None:
@@ -290,6 +427,34 @@ def test_a_file_with_similarities_needs_no_encoder(large: Page) -> None:
     expect(found).to_have_count(1)
     assert HOSTILE in found.inner_text()  # as text, and nothing ran
     assert large.locator("#large-large_pairs img").count() == 0
+
+
+def test_choosing_a_source_that_was_there_before_returns_to_it(large: Page) -> None:
+    upload(large, "scored.csv", scored(3000))
+    large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 3000")
+    with redrawn(large):
+        large.click("#lp-large-random")
+    assert large.evaluate(f"{CHANNEL}.answer.figures.pairs") == FIRST.pairs
+    large.click("#lp-large-explore")  # no link was opened yet, which is said
+    expect(large.locator("#large-large_controls")).to_contain_text("still shows “Random”")
+    with redrawn(large):
+        large.click("button#lp-large-file")
+    assert large.evaluate(f"{CHANNEL}.answer.figures.pairs") == 3000
+
+
+def test_a_good_file_takes_the_complaint_about_a_bad_one_away(large: Page) -> None:
+    upload(large, "bad.csv", "sentence1,sentence2,label\nonly,one,row")
+    expect(large.locator(PROBLEM)).to_be_visible()
+    expect(large.locator(f"{PROBLEM} button")).to_have_count(0)  # it would end the same way
+    large.evaluate(
+        f"""() => {{ window.both = 0; {CHANNEL}.on("problem", () => {{
+          const busy = !document.querySelector("{UNDERWAY}").hidden;
+          if (busy && {CHANNEL}.problem) window.both += 1; }}); }}"""
+    )
+    upload(large, "good.csv", scored(2000))
+    large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 2000")
+    expect(large.locator(PROBLEM)).to_be_hidden()
+    assert large.evaluate("window.both") == 0
 
 
 @pytest.mark.encoder
@@ -347,6 +512,11 @@ def test_the_table_is_sorted_searched_and_turned(large: Page) -> None:
     assert max(column(4)) <= min(highest)
     redone(lambda: large.fill("#lp-large-search", "label = 3"))
     assert set(column(3)) == {3}
+    redone(lambda: large.fill("#lp-large-search", "label = 3, gradient < 0"))
+    assert set(column(3)) == {3}
+    assert max(column(5)) < 0
+    large.fill("#lp-large-search", "gradient <")
+    expect(large.locator(".lp-search")).to_contain_text("“gradient <” is no condition")
     redone(lambda: large.fill("#lp-large-search", "#777"))
     assert column(1) == [777]
     redone(lambda: large.fill("#lp-large-search", "no such words"))
@@ -361,3 +531,12 @@ def test_both_languages_and_a_telephone(new_page, server: Server) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.click("#lp-language")
     expect(page.locator("#large-large_terms h2")).to_have_text("Heaviest terms")
+
+
+def test_a_telephone_shows_every_number_of_a_row(new_page, server: Server) -> None:
+    page = opened_page(new_page(width=390, height=800), server.address)
+    for part in ("large_pairs", "large_terms"):
+        for cell in page.locator(f"#large-{part} tbody tr").first.locator("td").all():
+            box = cell.bounding_box()
+            assert box["width"] > 0
+            assert box["x"] + box["width"] <= 390

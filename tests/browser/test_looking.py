@@ -131,7 +131,10 @@ def test_a_number_out_of_range_is_marked(page: Page) -> None:
     for wrong in ("100000000", "-3", ""):
         box.fill(wrong)
         assert "lp-bad" in box.get_attribute("class")
-        expect(told).to_have_text("Accepted: 0.1 to 1000")
+        expect(told).to_have_text("Accepted: 0.1 to 1000. 20 stays in use.")
+    box.fill("")
+    box.press_sequentially("1e9")  # it begins with 1, which would fit
+    expect(told).to_be_visible()
     box.blur()
     assert box.input_value() == "20"  # what is in force comes back
     expect(told).to_be_hidden()
@@ -359,3 +362,13 @@ def test_the_matrix_is_sharp_at_every_pixel_ratio(
         }"""
     )
     assert drawn == pytest.approx(shown, abs=1)
+
+
+def test_the_suggested_scale_can_be_taken(page: Page) -> None:
+    low = page.locator("#main-controls [data-parameter=scale]").first
+    advice = page.locator("#main-controls .lp-slider .lp-note .lp-crumb")
+    wanted = number(advice.first.inner_text())
+    with redrawn(page):
+        advice.first.click()
+    assert page.evaluate(f"{CHANNEL}.picture.parameters.scale") == wanted
+    assert number(low.locator("xpath=../..").locator("input.lp-number").input_value()) == wanted

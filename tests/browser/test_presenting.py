@@ -148,3 +148,31 @@ def test_whatever_has_the_focus_shows_it(page: Page) -> None:
     # It came by every kind of thing.
     for kind in ("lp-figure", "lp-steps", "lp-tab", "CANVAS", "lp-sort", "TR", "SUMMARY", "INPUT"):
         assert any(kind in name for name in seen), (kind, seen)
+
+
+def test_walking_brings_the_derivation_to_the_top(page: Page) -> None:
+    page.click("#lp-present")
+    assert page.locator("#lp-middle").bounding_box()["y"] > 200
+    with redrawn(page):
+        page.locator("#main-derivation [data-title='ui.previous_step']").click()
+    page.wait_for_function("document.querySelector('#lp-middle').getBoundingClientRect().top < 60")
+    # The matrix and what its cell says stand on the screen together.
+    hover_cell(page, 2, 3)
+    card = page.locator("#main-matrix .lp-live").bounding_box()
+    assert card["y"] + card["height"] < 900
+
+
+def test_names_of_rows_keep_to_their_room(new_page, server: Server) -> None:
+    page = visit(new_page(width=1920, height=1080), server.address)
+    page.click("#lp-present")
+    page.wait_for_selector("#main-matrix .lp-row-ticks.lp-worded i")
+    overlapping = page.evaluate(
+        """() => {
+          const box = (one) => one.getBoundingClientRect();
+          const left = box(document.querySelector("#main-derivation")).right;
+          const axis = box(document.querySelector("#main-matrix .lp-row-axis")).right;
+          return [...document.querySelectorAll("#main-matrix .lp-row-ticks span")]
+            .filter((one) => box(one).left < Math.max(left, axis)).map((one) => one.textContent);
+        }"""
+    )
+    assert overlapping == []

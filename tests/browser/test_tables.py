@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.reading import CHANNEL, number, redrawn, rows_lit, slider
+from tests.browser.reading import CHANNEL, choose, number, redrawn, rows_lit, slider
 
 pytestmark = pytest.mark.browser
 
@@ -129,3 +129,13 @@ def test_bars_and_their_list_are_walked_by_keyboard(page: Page) -> None:
     assert rows_lit(page)["bars"] == [1]
     page.keyboard.press("Tab")
     assert rows_lit(page)["bars"] == []
+
+
+def test_terms_of_single_pairs_have_one_column_for_them(page: Page) -> None:
+    heads = page.locator("#main-terms table").first.locator("th:visible")
+    assert heads.all_inner_texts()[:2] == ["Row", "Column"]
+    choose(page, "binary_cross_entropy")
+    assert heads.all_inner_texts()[0] == "Pair"
+    expect(heads).to_have_count(3)
+    choose(page, "cosent")
+    expect(heads).to_have_count(4)

@@ -124,6 +124,11 @@ NAMES = {
         "score",
         "Alt",
         "MRR",
+        "HTML",
+        "MSE",
+        "RankNet",
+        "Softmax",
+        "SupCon",
     ),
 }
 

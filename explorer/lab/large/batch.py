@@ -16,7 +16,7 @@ from explorer.sources.random_batch import RandomBatch
 MOST_PAIRS = 2**20
 MOST_STREAMED = 2**15
 # Two sentences a pair.
-MOST_IN_BATCH = 2**14
+MOST_IN_BATCH = MOST_STREAMED // 2
 # Random pairs whose vectors are drawn, to be let go once their scores are known.
 MOST_DRAWN = 2**16
 
@@ -56,7 +56,7 @@ class LargeBatch:
 
 
 class Numbered(Sequence[str]):
-    """The sentences of a random batch, "#1 a", "#2 a" …, written when one is read."""
+    """The sentences of a random batch, "#1 a" … "#1,000 a", written when one is read."""
 
     def __init__(self, count: int, side: str) -> None:
         self._count, self._side = count, side
@@ -67,7 +67,7 @@ class Numbered(Sequence[str]):
     def __getitem__(self, place: int) -> str:
         if not 0 <= place < self._count:
             raise IndexError(place)
-        return f"#{place + 1} {self._side}"
+        return f"#{place + 1:,} {self._side}"
 
 
 def in_order(
@@ -129,7 +129,8 @@ def angles(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def must_fit(count: int, most: int, loss: str) -> None:
     """Refuse more pairs than the loss takes, saying how many that is."""
     if count > most:
-        raise Problem("large_too_many", loss=loss, count=f"{count:,}", most=f"{most:,}")
+        of = "_sentences" if most == MOST_IN_BATCH else ""
+        raise Problem(f"large_too_many{of}", loss=loss, count=f"{count:,}", most=f"{most:,}")
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:

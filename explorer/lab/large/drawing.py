@@ -51,6 +51,7 @@ def figures(opened: Opened) -> dict[str, object]:
 def details(opened: Opened) -> dict[str, object]:
     """What takes another moment: counts over all terms, the heaviest ones, the histogram."""
     wrong, compared = opened.violated
+    looked_for = {"query": "key", "view": "class"}.get(opened.axes[0])
     found = opened.heaviest
     rows = np.asarray(opened.row_pairs)[found.rows]
     columns = np.asarray(opened.column_pairs)[found.columns]
@@ -60,6 +61,8 @@ def details(opened: Opened) -> dict[str, object]:
     return {
         "violated": wrong,
         "compared": compared,
+        "places": looked_for
+        and {"kind": looked_for, "first": opened.nearest, "anchors": opened.shape[0]},
         "effective": number(opened.effective),
         "heaviest": [
             {

@@ -154,13 +154,16 @@ class Opened:
 
     @cached_property
     def violated(self) -> tuple[int, int]:
-        """How many comparisons stand the wrong way round, and of how many."""
-        if self.survey is not None and self.survey.violated is not None:
-            return self.survey.violated, self.present
+        """How many comparisons of pairs stand the wrong way round, and of how many."""
         if self.axes != ("pair", "pair"):
             return 0, 0
         below = np.searchsorted(self.batch.labels, self.batch.labels, "left").sum()
         return inversions(self.batch.scores), int(below)
+
+    @property
+    def nearest(self) -> int | None:
+        """How many rows are nearer to their own column than to any other, for a loss that asks."""
+        return self.survey and self.survey.nearest
 
     def blocks(self, window: Window) -> Blocks:
         if self.split:

@@ -10,20 +10,30 @@ import numpy as np
 
 from explorer.lab.large.batch import LargeBatch
 from explorer.lab.large.opened import Opened
+from explorer.problem import Problem
 
 PAGE = 20
 COLUMNS = ("entry", "label", "score", "gradient")
-_COMPARISON = re.compile(
-    r"\s*(label|score|similarity|gradient|标签|相似度|梯度)\s*"
-    r"(<=|>=|=|<|>|≤|≥)\s*([+-]?[0-9.]+(?:e[+-]?[0-9]+)?)\s*",
+# What the page calls the columns that can be compared.
+_NAMES = {
+    **{"label": "label", "similarity": "score", "gradient": "gradient"},
+    **{"标签": "label", "相似度": "score", "梯度": "gradient"},
+}
+_SIGN = r"(<=|>=|=|<|>|≤|≥)"
+_CONDITION = re.compile(
+    rf"({'|'.join(_NAMES)})\s*{_SIGN}\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?![\w.])",
     re.IGNORECASE,
 )
-_NAMES = {"similarity": "score", "标签": "label", "相似度": "score", "梯度": "gradient"}
+_BETWEEN = re.compile(r"\s*(?:[,;，；、&]|and\b|且|和)?\s*", re.IGNORECASE)
+# What looks like one: a name with a sign, or any one word with a sign and a number.
+_MEANT = re.compile(
+    rf"(?:{'|'.join(_NAMES)})\s*{_SIGN}|^\w+\s*{_SIGN}\s*[+−-]?[.\d]", re.IGNORECASE
+)
 _SIGNS = {
     "<": operator.lt,
     "<=": operator.le,
     "≤": operator.le,
-    "=": np.isclose,
+    "=": lambda column, value: np.isclose(column, value, atol=0),
     ">=": operator.ge,
     "≥": operator.ge,
     ">": operator.gt,
@@ -41,8 +51,11 @@ class Page:
 def page(opened: Opened, search: str, column: str, falling: bool, number: int) -> Page:
     """Page `number`, counted from 0, of the pairs that `search` finds, sorted by a column.
 
-    `search` is a comparison ("score > 0.9"), a pair's number ("#17"), or a part of a sentence.
-    Numbers that do not exist come last.
+    `search` is one or more comparisons ("label = 3, similarity > 0.9"), a pair's number ("#17"),
+    or a part of a sentence, in quotes if it looks like a comparison. Numbers that do not exist
+    come last.
+
+    Raises Problem for a comparison that cannot be read.
     """
     values = _values(opened)
     found = _found(opened.batch, values, search)
@@ -67,18 +80,16 @@ def _found(batch: LargeBatch, values: dict[str, np.ndarray], search: str) -> np.
     search = search.strip()
     if not search:
         return np.arange(len(batch))
-    if compared := _COMPARISON.fullmatch(search):
-        name, sign, number = compared.groups()
-        column = values[_NAMES.get(name.lower(), name.lower())]
-        try:
-            return np.flatnonzero(_SIGNS[sign](column, float(number)))
-        except ValueError:  # such as 1.2.3: no number, so it is looked for as text
-            pass
-    if numbered := re.fullmatch(r"#?\s*(\d+)", search):
-        exact = np.flatnonzero(batch.entry == int(numbered[1]) - 1)
+    if _MEANT.search(search) and not search.startswith('"'):
+        fits = np.ones(len(batch), dtype=bool)
+        for name, sign, number in _conditions(search):
+            fits &= _SIGNS[sign](values[_NAMES[name.lower()]], float(number))
+        return np.flatnonzero(fits)
+    if numbered := re.fullmatch(r"#?\s*(\d[\d,]*)", search):
+        exact = np.flatnonzero(batch.entry == int(numbered[1].replace(",", "")) - 1)
         if len(exact):
             return exact
-    wanted = search.casefold()
+    wanted = search.strip('"').casefold()
     hits = np.fromiter(
         (
             wanted in first.casefold() or wanted in second.casefold()
@@ -88,6 +99,18 @@ def _found(batch: LargeBatch, values: dict[str, np.ndarray], search: str) -> np.
         count=len(batch),
     )
     return np.flatnonzero(hits[batch.entry])
+
+
+def _conditions(search: str) -> list[tuple[str, str, str]]:
+    """The comparisons in `search`: name, sign and number of each."""
+    plain, place, found = search.replace("−", "-"), 0, []
+    while place < len(plain):
+        condition = _CONDITION.match(plain, place)
+        if not condition:
+            raise Problem("large_search", text=search[place:].strip()[:60])
+        found.append(condition.groups())
+        place = _BETWEEN.match(plain, condition.end()).end()
+    return found
 
 
 @dataclass(frozen=True, eq=False)

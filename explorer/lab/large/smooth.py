@@ -74,7 +74,7 @@ class Smooth:
     @cached_property
     def _weights(self) -> np.ndarray:
         """σ of every node against every node."""
-        return kernels(torch.from_numpy(self._nodes[:, None] - self._nodes))[0].numpy()
+        return torch.from_numpy(self._nodes[:, None] - self._nodes).sigmoid_().numpy()
 
     def _spread(self, places: np.ndarray, owner: np.ndarray, owners: int) -> np.ndarray:
         """What the pairs at these places come to at the nodes, summed by owner: [owners, n]."""
@@ -198,7 +198,7 @@ class Smooth:
         differences = self.differences.cells(
             np.arange(window.top, window.bottom), np.arange(window.left, window.right)
         )
-        weights = kernels(torch.from_numpy(differences))[0].numpy()
+        weights = torch.from_numpy(differences).sigmoid_().numpy()
         by_row = np.add.reduceat(weights, rows[:-1] - rows[0], axis=0)
         return np.add.reduceat(by_row, columns[:-1] - columns[0], axis=1)
 
@@ -286,8 +286,10 @@ class Smooth:
         weights = np.zeros(len(starts))
         for begin, end in (heads, tails):
             mixed = np.flatnonzero(end - begin > 1)
-            differences, there = self._stretches(begin[mixed], end[mixed])
-            weights[mixed] += kernels(differences)[0].mul_(there).sum(dim=(1, 2)).numpy()
+            widest = int((end - begin).max(initial=1))
+            for some in np.array_split(mixed, -(-len(mixed) * widest**2 // AT_ONCE) or 1):
+                differences, there = self._stretches(begin[some], end[some])
+                weights[some] += differences.sigmoid_().mul_(there).sum(dim=(1, 2)).numpy()
         of_tails, felt_of_heads = self._runs(*tails), self._felt_of(*heads)
         first, last = self._ends
         for at, (begin, end) in enumerate(zip(low, high, strict=True)):

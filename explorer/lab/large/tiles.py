@@ -50,7 +50,8 @@ class Survey:
     `norms` [R] is the logarithm that normalises each row's weights (0 without `by_row`), and
     `column_norms` [C] that of each column's (0 without `by_column`); `added` [R] is what the rows
     add to the loss, `row_weights` and `column_weights` are the sums of the weights.
-    `violated` counts the terms above 0 where a row's own logarithm is taken, else None.
+    `nearest` counts the rows without a term of 0 or more where a row's own logarithm is taken,
+    else None: nothing is as near to them as what they are compared with.
     """
 
     overview: Blocks
@@ -62,7 +63,7 @@ class Survey:
     heaviest: Heaviest
     effective: float
     present: int
-    violated: int | None
+    nearest: int | None
 
 
 def survey(tiles: Tiles, progress: Progress) -> Survey:
@@ -72,7 +73,7 @@ def survey(tiles: Tiles, progress: Progress) -> Survey:
     column_norms = _column_norms(tiles, lambda done: progress(done, all_rows))
     norms, added, row_weights = (np.zeros(tiles.rows) for _ in range(3))
     column_weights = np.zeros(tiles.columns)
-    logs = violated = 0
+    logs = nearest = 0
     top = np.full(MOST_TERMS, -np.inf), np.zeros(MOST_TERMS, dtype=np.int64)
     blocks = _Gathering(whole)
     for part in _parts(whole):
@@ -83,7 +84,7 @@ def survey(tiles: Tiles, progress: Progress) -> Survey:
             total = terms.logsumexp(dim=1)
             norm = torch.logaddexp(total, torch.zeros_like(total))
             norms[rows], added[rows] = norm.cpu().numpy(), norm.cpu().numpy()
-            violated += int((terms > 0).sum())
+            nearest += int((terms < 0).all(dim=1).sum())
             logits = _both(terms - norm[:, None], back, column_norms)
         else:
             logits = terms
@@ -107,7 +108,7 @@ def survey(tiles: Tiles, progress: Progress) -> Survey:
         heaviest=_heaviest(tiles, *top, total),
         effective=float(np.exp(np.log(total) - logs / total)) if total > 0 else 0.0,
         present=int(overview.present.sum()),
-        violated=violated if tiles.by_row else None,
+        nearest=nearest if tiles.by_row else None,
     )
 
 

@@ -21,6 +21,7 @@ What to call (the page, the command line and the API call nothing else):
         interrupted (the process ended without a word; `resume` continues from the last checkpoint);
     queue_position: 0 while it runs, 1 for the next, null when it has ended;
     step, steps, seconds (of training so far), seconds_left (null before the second step);
+    loading: null, or while it loads {part: libraries, encoder or held_out, seconds so far};
     problem: null or {key, values}, a sentence of the catalogues;
     summary: null or the contents of summary.json, see below;
     records, offset: the log's records since the given offset, and the offset to ask from next.

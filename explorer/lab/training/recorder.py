@@ -116,6 +116,8 @@ class Recorder(TrainerCallback):
         if state.global_step % self.every == 0 or state.global_step == state.max_steps:
             self.measure(model, state.global_step)
         self._obey(state, control)
+        if self.stopped_early and state.global_step % self.every:  # what was reached is seen too
+            self.measure(model, state.global_step)
         due = time.perf_counter() - self.saved >= self.checkpoint_seconds
         if due or self.stopped_early:  # at the end the model itself is saved
             control.should_save = True

@@ -133,7 +133,7 @@ def _on_loss(steps: list[dict]) -> list[Remark]:
     window = max(len(steps) // 10, 1)
     losses = np.convolve([r["loss"] for r in steps], np.ones(window) / window, "valid")
     first, last = losses[[0, -1]].tolist()
-    values = {"first": _short(first), "last": _short(last)}
+    values = {"first": _short(first), "last": _short(last), "window": str(window)}
     if last >= first:
         return [Remark("run_loss_rose", values)]
     reached = int(np.argmax(losses <= first - FALLEN * (first - last))) + window - 1

@@ -24,8 +24,8 @@ from explorer.sources.encoders import EMBEDDED
 from explorer.sources.model_folders import is_path, locate
 
 HOME = Path(__file__).resolve().parents[3]
-# Steps whose pace tells how long the rest will take.
-RECENT = 50
+# At step 0, and on all held-out pairs before and after.
+MORE_EVALUATIONS = 3
 
 
 # The children of this process: whoever asks must be able to tell that one has ended.
@@ -174,8 +174,8 @@ class Runs:
         return self._run(name)
 
     def _about(self, run: RunFolder) -> dict:
-        config, state = run.read("config.json"), run.state
-        standing = self._standing(run)
+        config = run.read("config.json")
+        standing, state = self._standing(run), run.state
         last, pace = _progress(run)
         plan, steps = config["plan"], state.get("steps")
         left = steps and pace and max(steps - last["step"], 0) * pace
@@ -187,6 +187,7 @@ class Runs:
             "plan": plan,
             "created": config["created"],
             "state": standing,
+            "loading": _loading(state) if standing == "loading" else None,
             "queue_position": None if ended else run.ahead() if standing == "queued" else 0,
             "step": last["step"],
             "steps": steps,
@@ -233,6 +234,11 @@ def _progress(run: RunFolder) -> tuple[dict, float | None]:
     return last, (last["seconds"] - first["seconds"]) / apart if apart > 0 else None
 
 
+def _loading(state: dict) -> dict[str, object]:
+    """What is being made ready, and for how long all of it has taken so far."""
+    return {"part": state["part"], "seconds": max(time.time() - state["began"], 0.0)}
+
+
 def _died(run: RunFolder, standing: str) -> dict | None:
     if standing != "interrupted":
         return None
@@ -255,10 +261,13 @@ def estimate(
 ) -> dict[str, float] | None:
     """How long a run will take, from two trial steps and one evaluation in a process of its own.
 
-    Answers seconds (training with its evaluations), seconds_per_step, seconds_per_evaluation and
+    Answers seconds (all of it), seconds_to_load, seconds_per_step, seconds_per_evaluation and
     steps; None once `wanted`, which is asked all the while, no longer holds.
     """
     corpus = data.load(plan)
+    if reason := limits.why_not(plan, corpus):
+        raise reason
+    began = time.monotonic()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         runs = Runs(folder, device)
         name = runs._begin(dataclasses.replace(plan, evaluations=1), corpus, "--trial")
@@ -271,6 +280,7 @@ def estimate(
             process = _processes.pop(runs.folder(name).path)
             process.kill()
             process.wait()
+    whole = time.monotonic() - began
     if status["problem"]:
         raise Problem(
             status["problem"]["key"].removeprefix("problem."), **status["problem"]["values"]
@@ -279,9 +289,11 @@ def estimate(
     measured = [r["seconds"] for r in status["records"] if r["kind"] == "evaluation"]
     each, evaluation = steps[-1]["seconds"] - steps[0]["seconds"], min(measured)
     total = plan.steps_for(data.examples(plan, corpus.train))
+    loading = max(whole - steps[-1]["seconds"] - measured[-1], 0.0)
     return {
+        "seconds_to_load": loading,
         "seconds_per_step": each,
         "seconds_per_evaluation": evaluation,
         "steps": total,
-        "seconds": total * each + (plan.evaluations + 1) * evaluation,
+        "seconds": loading + total * each + (plan.evaluations + MORE_EVALUATIONS) * evaluation,
     }

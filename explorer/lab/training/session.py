@@ -50,6 +50,7 @@ def train(run: RunFolder, trial: bool = False) -> None:
     logging.disable_progress_bar()
     disable_progress_bars()
     run.mend_log()
+    run.say("loading", part="encoder")
     session = prepared(run)
     if trial:
         session.steps = TRIAL_STEPS
@@ -61,6 +62,7 @@ def train(run: RunFolder, trial: bool = False) -> None:
     if checkpoint:
         load_own_weights(session.loss, checkpoint[0])
     elif not trial:
+        run.say("loading", part="held_out")
         _measure_all(session, "before", recorder)
     try:
         _go(trainer, checkpoint, session.steps)

@@ -126,10 +126,8 @@ _HOW = """    pip install -r requirements.txt
     torchrun --nproc_per_node 2 train.py          # in 2 processes, on a CPU too
 
 Processes share each batch, so their number must divide BATCH, and the loss compares with the
-parts of all: they take the steps that one takes, but each draws a dropout of its own. For larger
-batches on more GPUs raise BATCH.
-
-Beside it lie train.jsonl, the examples, and losses/, the loss. The model goes to model/."""
+parts of all: they take the steps that one would take, apart from what dropout draws. For larger
+batches on more GPUs raise BATCH. The model goes to model/."""
 
 
 def script(runs: Runs, name: str) -> str:
@@ -165,7 +163,9 @@ def script(runs: Runs, name: str) -> str:
     told = plan.trainer_arguments(plan.steps_for(examples), examples)
     del told["per_device_train_batch_size"]
     lines = [
-        f'"""Trains the {kind} encoder of the LossPrism run {name} again.',
+        f'"""Needs {", ".join(_beside(plan))} beside it: the ZIP “Script with its data” has all.',
+        "",
+        f"Trains the {kind} encoder of the LossPrism run {name} again.",
         "",
         *_HOW.splitlines(),
         '"""',
@@ -223,6 +223,13 @@ def script(runs: Runs, name: str) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _beside(plan: TrainingPlan) -> list[str]:
+    """The files and folders that the script reads: examples, loss, what it starts from."""
+    own = ["own_loss.py"] if plan.own_loss else []
+    start = ["start/"] if plan.encoder == SCRATCH else []
+    return ["train.jsonl", "losses/", *own, *start]
 
 
 def _loss_name(plan: TrainingPlan) -> str:

@@ -34,7 +34,7 @@ def main(folder: str, *options: str) -> int:
 
 def work(run: RunFolder, trial: bool = False) -> int:
     """Train; what goes wrong becomes the state of the run."""
-    run.say("loading")
+    run.say("loading", part="libraries", began=time.time())
     try:
         # Only now: a run that waits should not hold what these take.
         from explorer.lab.training.session import train

@@ -90,6 +90,7 @@ def test_the_two_rules_for_the_scale_contradict_each_other_on_a_real_batch():
 def test_the_rule_for_the_scale_is_silent_elsewhere():
     assert sweep(Scenario(data=RANDOM, loss="arcface"), "scale", points=2).advised is None
     assert sweep(Scenario(data=RANDOM, loss="info_nce"), points=2).advised is None
+    assert sweep(Scenario(data=RANDOM, loss="circle"), "scale", points=2).advised is None
 
 
 def test_a_batch_that_makes_no_term_is_flat():

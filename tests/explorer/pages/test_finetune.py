@@ -175,6 +175,17 @@ def test_on_a_space_strangers_do_not_see_each_others_runs(monkeypatch):
     assert seen(["a", "b"]) == ["a"]
 
 
+def test_a_space_says_its_bounds_before_the_start(monkeypatch):
+    long = {**FIRST, "steps": 100_000}
+    assert finetune._check({"plan": long})["refused"] is None
+    assert finetune._check({"plan": long})["minutes"] is None
+    monkeypatch.setenv("SPACE_ID", "somebody/lossprism")
+    found = finetune._check({"plan": FIRST})
+    assert (found["refused"], found["minutes"]) == (None, 10)
+    refused = finetune._check({"plan": long})["refused"]
+    assert refused["key"] == "problem.training_shared_length"
+
+
 @pytest.fixture
 def machine(monkeypatch):
     """A machine on which no run is under way, and how often its trial steps were timed."""
@@ -182,7 +193,7 @@ def machine(monkeypatch):
 
     def timed(plan, device, wanted):
         state.trials.append(plan)
-        return {"seconds_per_step": 0.5, "seconds_per_evaluation": 0.1} if wanted() else None
+        return dict.fromkeys(finetune.PACE, 0.5) if wanted() else None
 
     monkeypatch.setattr(finetune, "estimate", timed)
     monkeypatch.setattr(finetune, "_paces", {})

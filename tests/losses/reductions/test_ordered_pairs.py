@@ -313,7 +313,8 @@ def in_the_order_of(labels, cells, count):
 
 
 @pytest.mark.parametrize(
-    "kind", ["binary", "grades", "tenths", "signed", "thousandths", "one in a thousand"]
+    "kind",
+    ["all equal", "binary", "grades", "tenths", "signed", "thousandths", "one in a thousand"],
 )
 @pytest.mark.parametrize("count", [300, 5000, 40_000])
 def test_few_levels_are_found_without_a_sort(kind, count):
@@ -336,7 +337,8 @@ def test_labels_without_few_levels_are_left_to_the_sort():
     for count in (5000, 40_000):
         close = torch.zeros(count)
         close[77] = 1.0
-        close[78] = 1.0 + 1e-6
+        close[78] = 1.0 + 1e-6  # in the middle, where a cell holds both
+        close[79] = 2.0
         assert few_levels(close) is None
     extremes = torch.tensor([-3e38, 3e38]).repeat(200)
     assert few_levels(extremes) is None

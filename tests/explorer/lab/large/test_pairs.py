@@ -7,6 +7,7 @@ import pytest
 
 from explorer.lab.large.opened import checked, open_batch
 from explorer.lab.large.pairs import PAGE, histogram, page
+from explorer.problem import Problem
 from tests.explorer.lab.large.made import batch_of
 
 
@@ -41,11 +42,17 @@ def test_pages_in_turn_are_the_whole_table_in_order(opened, column, falling):
         ("#17", lambda b: b.entry == 16),
         ("17", lambda b: b.entry == 16),
         ("label = 3", lambda b: b.labels == 3),
-        ("score>=0.4", lambda b: b.scores >= 0.4),
+        ("similarity>=0.4", lambda b: b.scores >= 0.4),
+        ("label = 3, similarity < 0.5", lambda b: (b.labels == 3) & (b.scores < 0.5)),
+        ("label=3 similarity<0.5", lambda b: (b.labels == 3) & (b.scores < 0.5)),
+        ("标签 = 3，相似度 < .5", lambda b: (b.labels == 3) & (b.scores < 0.5)),
+        ("similarity > −0.1 and similarity ≤ 0.1", lambda b: (b.scores > -0.1) & (b.scores <= 0.1)),
+        ("#1,000", lambda b: b.labels > 99),
         ("相似度 < 0.1", lambda b: b.scores < 0.1),
         ("similarity > 1e-1", lambda b: b.scores > 0.1),
         ("nowhere to be found", lambda b: b.labels > 99),
-        ("label > 1.2.3", lambda b: b.labels > 99),
+        ('"label = 3"', lambda b: b.labels > 99),  # the words
+        ("a < b", lambda b: b.labels > 99),
     ],
 )
 def test_search_by_words_numbers_and_comparisons(opened, search, expected):
@@ -54,6 +61,23 @@ def test_search_by_words_numbers_and_comparisons(opened, search, expected):
     assert first.found == len(wanted)
     assert set(first.places) <= wanted
     assert len(first.places) == min(PAGE, len(wanted))
+
+
+@pytest.mark.parametrize(
+    ("search", "named"),
+    [
+        ("gradient <", "gradient <"),
+        ("label > 1.2.3", "label > 1.2.3"),
+        ("label = 3, gradient <", "gradient <"),
+        ("label = 3 of 5", "of 5"),
+        ("score > 0.9", "score > 0.9"),
+        ("label = three", "label = three"),
+    ],
+)
+def test_a_condition_that_cannot_be_read_is_named(opened, search, named):
+    with pytest.raises(Problem, match="is no condition") as refused:
+        page(opened, search, "score", True, 0)
+    assert refused.value.values["text"] == named
 
 
 @pytest.mark.parametrize(("labels", "groups"), [("grades", 6), ("continuous", 5), ("single", 1)])

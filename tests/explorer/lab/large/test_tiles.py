@@ -134,7 +134,9 @@ def test_heaviest_and_entropy(loss, monkeypatch):
     entropy = -(present * np.log(present)).sum()
     assert opened.effective == pytest.approx(np.exp(entropy), rel=1e-4)
     if loss in ("info_nce", "nt_xent"):
-        assert opened.violated == ((cells > 0).sum(), np.isfinite(cells).sum())
+        assert opened.nearest == (cells < 0).all(axis=1).sum()
+    else:
+        assert opened.nearest is None
 
 
 def test_a_survey_tells_how_far_it_is_and_can_be_stopped():

@@ -102,6 +102,8 @@ def test_pause_queue_stop_and_resume(runs):
     stopped = runs.wait(first, PATIENCE)
     assert stopped["state"] == "stopped"
     assert 0 < stopped["summary"]["steps"] < 100_000
+    measured = [r["step"] for r in runs.history(first) if r["kind"] == "evaluation"]
+    assert measured[-1] == stopped["summary"]["steps"]
     assert (runs.folder(first).model / "modules.json").exists()
     assert runs.wait(second, PATIENCE)["state"] == "finished"
     kinds = {record["kind"] for record in runs.history(first)}
@@ -156,6 +158,7 @@ def test_an_estimate_trains_two_steps_and_leaves_nothing(bert, tmp_path):
     )
     assert found["steps"] == 3 * (58 // 16)
     assert 0 < found["seconds_per_step"] < found["seconds"]
+    assert 0 < found["seconds_to_load"] < found["seconds"]
 
 
 def test_a_full_disk_ends_the_run_with_a_sentence(runs, monkeypatch):

@@ -1,0 +1,50 @@
+"""Every page writes its state behind its own path, also below a path of the host's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, Route
+
+from tests.browser.reading import choose, still, visit
+
+pytestmark = pytest.mark.browser
+
+BELOW = "/spaces/lossprism"
+LARGE = "window.LossPrism.channel('large')"
+
+
+def strip_the_path(route: Route) -> None:
+    """What the host does in front of the app."""
+    if "/heartbeat/" in route.request.url:  # never ends, so nothing could be handed on
+        route.fulfill(status=200, content_type="text/event-stream", body="")
+    else:
+        route.fulfill(response=route.fetch(url=route.request.url.replace(BELOW, "", 1)))
+
+
+def test_every_page_keeps_its_path_below_the_path_of_a_host(
+    new_page: Callable[..., Page], own_server: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADIO_ROOT_PATH", BELOW)
+    address = own_server().address
+    page = new_page(address=address)
+    page.route(f"{address}{BELOW}/**", strip_the_path)
+
+    visit(page, f"{address}{BELOW}/?lang=en")
+    choose(page, "siglip")
+    still(page)
+    assert page.url.startswith(f"{address}{BELOW}/?lang=en#")
+
+    page.goto(f"{address}{BELOW}/large?lang=en")
+    page.wait_for_function(f"window.LossPrism && {LARGE}.details")
+    page.evaluate(f"{LARGE}.zoom([0, 500, 50000, 51000])")
+    page.wait_for_function("location.hash.includes('window')")
+    assert page.url.startswith(f"{address}{BELOW}/large?lang=en#")
+    page.reload()
+    page.wait_for_function(f"window.LossPrism && {LARGE}.details")
+    assert page.evaluate(f"{LARGE}.answer.window") == [0, 500, 50000, 51000]
+
+    page.goto(f"{address}{BELOW}/finetune")
+    page.wait_for_function("window.LossPrism")
+    assert page.evaluate("LossPrism.addressOf('run')") == f"{BELOW}/finetune#run"
