@@ -11,10 +11,6 @@ from explorer.sources.textbook import EXAMPLES
 from explorer.svg import clipped
 from losses import Parameter
 
-# What a loss reads that depends on which pairs count as positive.
-BY_THRESHOLD = {"binary_labels", "pair_classes", "queries", "keys", "negatives"}
-BY_THRESHOLD |= {"classes", "paired_classes", "prototypes"}
-
 
 def caption(exploration: Exploration, language: str = "en", origin: str = "") -> list[str]:
     """What the numbers are and where they come from, a sentence in each entry.
@@ -34,7 +30,7 @@ def caption(exploration: Exploration, language: str = "en", origin: str = "") ->
         parts.append(say(language, "figure_text.violated", **values))
     said.append(" · ".join(parts))
     rules = [_parameter(language, p, e.parameters[p.name]) for p in e.spec.parameters]
-    if set(e.spec.reads.values()) & BY_THRESHOLD:
+    if e.by_threshold:
         threshold = shown_number(e.batch.threshold)
         rules.append(say(language, "figure_text.positive_from", threshold=threshold))
     said += [" · ".join(rules)] if rules else []

@@ -18,6 +18,10 @@ from explorer.scenario import Scenario
 from explorer.trace import Trace, trace
 from losses import LOSSES, LossSpec, Parameter
 
+# What a loss reads that depends on which pairs count as positive.
+BY_THRESHOLD = {"binary_labels", "pair_classes", "queries", "keys", "negatives"}
+BY_THRESHOLD |= {"classes", "paired_classes", "prototypes"}
+
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
@@ -44,6 +48,11 @@ class Exploration:
     @property
     def loss(self) -> float:
         return float(self.trace.loss)
+
+    @property
+    def by_threshold(self) -> bool:
+        """Whether it matters which pairs count as positive."""
+        return bool(set(self.spec.reads.values()) & BY_THRESHOLD)
 
 
 def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:

@@ -106,6 +106,7 @@ def _figures(e: Exploration) -> dict[str, object]:
         "active": weights.active if weights else None,
         "carried": weights.carried if weights else None,
         "beside": e.trace.beside,
+        "by_threshold": e.by_threshold,
         "effective": number(weights.effective) if weights else None,
         "gradient_norm": number(e.gradient_norm),
         "gradient_of": e.gradient_of,

@@ -221,7 +221,8 @@
   }
 
   // "S1 eq. 52" as a reader knows it: the source's name in place of our short one.
-  const cited = (reference) => reference.replace(/^S\d/, (short) => say(`cite.${short}`));
+  const cited = (reference) => reference.replace(/^S\d/, (short) => say(`cite.${short}`))
+    .replace(/ eq\. (.+)$/, (all, number) => say("cite.equation", { number }));
 
   // ---- Rules -------------------------------------------------------------------------------
 
@@ -234,6 +235,12 @@
   const prototypes = h("textarea", { rows: 2, spellcheck: false });
   prototypes.addEventListener("change", () => channel.set({ rules: { prototypes: prototypes.value } }, { announce: false }));
   const ruleText = h("ul.lp-rules");
+  const rulesFold = h("details", {}, worded("summary", "ui.rules"), ruleText, labelled("ui.threshold", threshold),
+    h("label.lp-check", {}, extra, worded("span", "ui.extra_negatives")), labelled("ui.prototypes", prototypes));
+  channel.on("rules", () => {
+    rulesFold.open = true;
+    threshold.focus();
+  });
 
   function adviseScale() {
     const range = channel.batch?.scale;
@@ -276,8 +283,7 @@
     foldable("ui.data", h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), Object.values(panels), skippedList),
     h("details", {}, worded("summary", "ui.encoder"), labelled("ui.encoder_name", encoderName),
       labelled("ui.cross_encoder", crossName), h("div.lp-row", {}, useEncoder, embedded), encoderNow),
-    h("details", {}, worded("summary", "ui.rules"), ruleText, labelled("ui.threshold", threshold),
-      h("label.lp-check", {}, extra, worded("span", "ui.extra_negatives")), labelled("ui.prototypes", prototypes)),
+    rulesFold,
   );
   LossPrism.reword(root);
 

@@ -38,10 +38,14 @@
     h("div.lp-strip-of-figures", {}, loss.box, Object.values(figures).map((f) => f.box)),
   );
   const remarks = h("ul.lp-remarks");
+  // Which pairs are positive decides the shape of such a loss; the rule is in the sidebar.
+  const positives = h("span");
+  const rule = worded("button.lp-crumb", "ui.change_rule", { type: "button", onclick: () => channel.publish("rules") });
+  const basis = h("p.lp-note.lp-basis", { hidden: true }, positives, " ", rule);
   const statistics = h("div.lp-statistics");
   const details = h("details.lp-more", {}, worded("summary", "ui.statistics"), statistics);
   details.addEventListener("toggle", test);
-  root.append(remarks, details);
+  root.append(basis, remarks, details);
   figures.gradient.box.append(gauge.box);
   LossPrism.reword(root);
 
@@ -73,6 +77,7 @@
     loss.value.textContent = show(found.loss, 6);
     marks.replaceChildren(...LossPrism.scale(found));
     rank(found);
+    tellPositives(found);
     put("active", show(found.active), found.terms === null ? "" : say("figure.of_terms", { all: found.terms }));
     put("effective", show(found.effective, 3));
     put("gradient", show(found.gradient_norm, 3), say(`figure.by_${found.gradient_of}`));
@@ -92,6 +97,12 @@
     const [part, all] = places ? [places.first, places.anchors] : [violated, ordered];
     put("violated", all ? percent(part / all) : "—", say("figure.of", { part, all }));
     put("spearman", show(places?.anchors === 0 ? null : places?.reciprocal ?? spearman, 3));
+  }
+
+  function tellPositives({ by_threshold: matters }) {
+    const { positives: count, labels, threshold } = channel.batch;
+    basis.hidden = !matters;
+    positives.textContent = say("ui.positives_are", { count, all: labels.length, threshold: show(threshold) });
   }
 
   function remark() {
@@ -121,7 +132,9 @@
     document.body.classList.toggle("lp-stale", Boolean(channel.problem));
     if (!told) return;
     const remedies = channel.remedies.filter(({ fits }) => fits(told));
-    problem.replaceChildren(say(told.key, told.values),
+    // What could not be taken changes nothing, and the picture below is still a true one.
+    const kept = !channel.problem && told.key.startsWith("problem.") && channel.picture;
+    problem.replaceChildren(say(told.key, told.values), kept ? h("p", {}, say("ui.still_shown")) : "",
       ...remedies.map(({ key, act }) => worded("button.lp-button", key, { type: "button", onclick: act })));
   }
 

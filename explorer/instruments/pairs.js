@@ -151,11 +151,26 @@
       const skip = channel.scenario.data.source === "table" ? skipped.get(i + 1) : null;
       const empty = cellsOf(line).every((cell) => cell.trim() === "");
       line.pair = skip || empty ? undefined : pair;
-      line.classList.toggle("lp-bad-row", Boolean(skip));
-      line.title = skip ? say(skip.key, skip.values) : "";
-      line.querySelector(".lp-similarity").textContent = line.pair === undefined ? (skip ? "⚠" : "") : show(scores[pair], 3);
+      blame(line, skip);
+      line.querySelector(".lp-similarity").textContent = line.pair === undefined ? "" : show(scores[pair], 3);
       if (line.pair !== undefined) pair += 1;
     });
+  }
+
+  // The cell that cannot be read is marked and told why, below it; a fault that names no column
+  // is the whole row's.
+  const COLUMNS = ["sentence1", "sentence2", "score"];
+  function blame(line, skip) {
+    line.classList.toggle("lp-bad-row", Boolean(skip));
+    for (const reason of line.querySelectorAll(".lp-wrong")) reason.remove();
+    const inputs = Array.from(line.querySelectorAll("textarea, input"));
+    const named = COLUMNS.indexOf(skip?.values.column);
+    const wrong = !skip ? [] : named < 0 ? inputs : [inputs[named]];
+    for (const input of inputs) {
+      input.classList.toggle("lp-bad", wrong.includes(input));
+      input.toggleAttribute("aria-invalid", wrong.includes(input));
+    }
+    if (skip) wrong.at(-1).after(h("div.lp-wrong", {}, say(skip.key, skip.values)));
   }
 
   function mark() {

@@ -62,6 +62,11 @@ def test_typing_pairs(page: Page) -> None:
     expect(page.locator(SKIPPED).nth(1)).to_contain_text("Row 2")
     expect(page.locator(SKIPPED).nth(1)).to_contain_text("very low")
     expect(page.locator("#main-pairs tr.lp-bad-row")).to_have_count(1)
+    # Only that cell is marked, and the reason stands at it.
+    wrong = page.locator("#main-pairs .lp-bad")
+    expect(wrong).to_have_count(1)
+    assert wrong.input_value() == "very low"
+    expect(wrong.locator("xpath=following-sibling::div")).to_contain_text("very low")
     assert table_rows(page) == [PAIRS[0], [*PAIRS[1][:2], "very low"], PAIRS[2]]
     assert figure_note(page, "violated") == "0 of 1"
     # Put right, it counts again; deleted, it is gone.
@@ -69,6 +74,7 @@ def test_typing_pairs(page: Page) -> None:
         type_pair(page, 2, *PAIRS[1])
     assert loss_shown(page) == pytest.approx(three, rel=1e-5)
     expect(page.locator("#main-controls .lp-skipped")).to_be_hidden()
+    expect(page.locator("#main-pairs :is(.lp-bad, .lp-wrong)")).to_have_count(0)
     with redrawn(page):
         page.locator("#main-pairs tbody tr").nth(2).locator("button").click()
     expect(page.locator(COUNT)).to_have_text("2 pairs")
@@ -223,7 +229,9 @@ def test_a_file_that_is_not_what_it_says(page: Page, name: str, content: bytes) 
     assert "problem." not in said
     assert not re.search(r"\{\w+\}", said)
     assert "went wrong" not in said
+    # The scene stayed as it was, and that is said.
     assert loss_shown(page) == before
+    assert "still the scene from before" in said
     # The page works on: the next good file is taken.
     with redrawn(page):
         upload(page, "good.csv", frame().to_csv(index=False).encode())

@@ -12,6 +12,7 @@ from explorer.sources import textbook
 from losses import LOSSES
 from tests.browser.reading import (
     choose,
+    figure,
     loss_shown,
     redrawn,
     sound,
@@ -43,6 +44,36 @@ def test_opens_with_a_picture(page: Page) -> None:
         float(a @ b / (a @ a) ** 0.5 / (b @ b) ** 0.5) for a, b in zip(first, second, strict=True)
     ]
     assert loss_shown(page) == pytest.approx(cosent(scores, list(pairs.labels)), rel=1e-4)
+
+
+def test_the_first_screen_counts_the_heavy_terms_once(page: Page) -> None:
+    figures = page.evaluate("LossPrism.channel().picture.figures")
+    count = str(figures["active"])
+    assert figure(page, "active") == count
+    remarks = page.locator("#main-figures .lp-remarks").inner_text()
+    said = f"{count} of {figures['terms']} terms carry {100 * figures['carried']:.0f}%"
+    assert said in remarks
+    assert said in page.locator("#main-terms .lp-note").first.inner_text()
+
+
+def test_a_loss_beyond_its_collapse_value_is_written_at_the_end_of_the_line(page: Page) -> None:
+    figures = page.evaluate("LossPrism.channel().picture.figures")
+    assert figures["loss"] > figures["collapse"]
+    end = page.locator("#main-figures .lp-end")
+    assert float(end.inner_text()) == pytest.approx(figures["loss"], rel=1e-3)
+    expect(page.locator("#main-figures .lp-beyond")).to_be_visible()
+    choose(page, "supcon")
+    expect(end).to_have_count(0)
+
+
+def test_positives_are_counted_where_they_matter_and_lead_to_their_rule(page: Page) -> None:
+    told = page.locator("#main-figures .lp-basis")
+    expect(told).to_be_hidden()
+    choose(page, "info_nce")
+    batch = page.evaluate("LossPrism.channel().batch")
+    expect(told).to_contain_text(f"{batch['positives']} of {len(batch['labels'])} pairs")
+    told.locator("button").click()
+    expect(page.locator("#lp-threshold")).to_be_focused()
 
 
 def test_four_scores_can_be_checked_by_hand(page: Page) -> None:

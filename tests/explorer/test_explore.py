@@ -233,3 +233,13 @@ def test_supcon_pulls_its_positives_beside_the_terms():
     assert not on(RANDOM, "cosent").trace.beside
     assert not on(RANDOM, "info_nce").trace.beside
     assert on(RANDOM, "info_nce", symmetric=True).trace.beside
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_threshold_matters_to_those_that_say_so(loss):
+    at = [
+        explore(Scenario(data=RANDOM, loss=loss, rules=Rules(threshold=threshold)))
+        for threshold in (0.3, 0.9)
+    ]
+    assert len({len(one.batch.positives) for one in at}) == 2
+    assert (at[0].loss != at[1].loss) == at[0].by_threshold
