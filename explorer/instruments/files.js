@@ -27,7 +27,7 @@
   function download(name, blob) {
     const address = URL.createObjectURL(blob);
     LossPrism.h("a", { href: address, download: name }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
+    setTimeout(() => URL.revokeObjectURL(address), 60_000); // a busy browser begins late
   }
 
   // The browser turns a figure into pixels: the same drawing, so many pixels to a unit.

@@ -122,7 +122,7 @@ def test_ten_thousand_rows_in_the_table(page: Page) -> None:
     with redrawn(page):
         paste(page, 1, 1, "\n".join("\t".join(row) for row in rows))
     expect(page.locator(COUNT)).to_have_text("512 pairs")
-    expect(page.locator(NOTE)).to_contain_text("10000 rows entered")
+    expect(page.locator(NOTE)).to_contain_text("10,000 rows entered")
     expect(page.locator(NOTE)).to_contain_text("the first 512 are used")
     assert page.evaluate(f"{CHANNEL}.scenario.data.rows.length") == len(rows)
     sound(page)

@@ -51,8 +51,9 @@ def test_a_late_answer_never_overwrites_a_newer_one(page: Page) -> None:
           };
         }"""
     )
-    box.fill("30")
-    box.fill("10")
+    for value in ("30", "10"):
+        box.fill(value)
+        box.press("Enter")
     page.wait_for_function("window.answers === 2")
     settle(page)
     assert drawn(page) == before + 1

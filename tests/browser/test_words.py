@@ -89,7 +89,7 @@ def test_chinese_leaves_no_english_behind(page: Page) -> None:
         choose(page, loss)
         assert english_left(page) == set()
     slider(page, "scale")[1].fill("-5")
-    expect(page.locator(".lp-wrong:visible")).to_contain_text("可接受范围")
+    expect(page.locator(".lp-wrong:visible")).to_contain_text("可填 0.1 到 1000")
 
 
 # Every text, title, label and placeholder in sight that is not code, formula or the user's own.
