@@ -42,6 +42,7 @@
   const apart = worded("figcaption.lp-note", "finetune.apart", { hidden: true });
   charts[0].chart.element.append(apart);
   channel.charts = charts.map(({ chart }) => chart);
+  channel.publish("figures");
   const box = h("section", { hidden: true }, worded("h2", "finetune.curves"),
     h("div.lp-charts", {}, charts.filter((one) => !one.small).map((one) => one.chart.element)),
     h("div.lp-charts.lp-small-charts", {}, charts.filter((one) => one.small).map((one) => one.chart.element)));

@@ -74,7 +74,8 @@
     else download(`${name}@${ratio}x.png`, await rasterised(svg, ratio));
   }
 
-  const figures = () => [...channel.charts, ...channel.stills].filter(({ element }) => !element.hidden);
+  // The page's parts are built in any order.
+  const figures = () => [...(channel.charts ?? []), ...(channel.stills ?? [])].filter(({ element }) => !element.hidden);
 
   function draw() {
     const trace = channel.studio?.trace();

@@ -448,46 +448,53 @@ def test_a_repetition_joins_the_table_of_the_source(
 # ---- What one takes away ---------------------------------------------------------------------
 
 
-def test_script_log_model_and_figure_are_taken_away(
+def taken(page: Page, folder: Path, name: str) -> Path:
+    """What a press on the button gives. A browser asks before a page saves many."""
+    take = page.locator(".lp-finetune_takeaway")
+    with page.expect_download() as waiting:
+        take.get_by_role("button", name=name, exact=True).click()
+    path = folder / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
+
+
+def test_script_log_and_model_are_taken_away(
     open_page: Callable[..., Page], finished: str, tmp_path: Path
 ) -> None:
     page = open_page(f"#{finished}")
-    take = page.locator(".lp-finetune_takeaway")
-
-    def taken(name: str) -> Path:
-        with page.expect_download() as waiting:
-            take.get_by_role("button", name=name, exact=True).click()
-        path = tmp_path / waiting.value.suggested_filename
-        waiting.value.save_as(path)
-        return path
-
-    script = taken("train.py alone").read_text(encoding="utf-8")
+    script = taken(page, tmp_path, "train.py alone").read_text(encoding="utf-8")
     compile(script, "train.py", "exec")
-    with zipfile.ZipFile(taken("Script with its data (ZIP)")) as packed:
+    with zipfile.ZipFile(taken(page, tmp_path, "Script with its data (ZIP)")) as packed:
         inside = {name.split("/")[0] for name in packed.namelist()}
         assert packed.read("train.py").decode() == script
     needed = re.match(r'"""Needs (.*) beside it', script)[1].replace("/", "").split(", ")
     assert {"train.py", "requirements.txt", *needed} == inside
     assert "SentenceTransformerTrainer" in script
-    log = json.loads(taken("JSON").read_text(encoding="utf-8"))
+    log = json.loads(taken(page, tmp_path, "JSON").read_text(encoding="utf-8"))
     assert sum(record["kind"] == "step" for record in log["records"]) == TINY["steps"]
-    assert taken("CSV").read_text(encoding="utf-8-sig").count("\n") >= TINY["steps"]
-    with zipfile.ZipFile(taken("Folder as ZIP")) as packed:
+    assert taken(page, tmp_path, "CSV").read_text(encoding="utf-8-sig").count("\n") >= TINY["steps"]
+    with zipfile.ZipFile(taken(page, tmp_path, "Folder as ZIP")) as packed:
         assert any(name.endswith("model.safetensors") for name in packed.namelist())
-    which = take.locator("#lp-finetune-figure")
+
+
+def test_figures_are_taken_away(
+    open_page: Callable[..., Page], finished: str, tmp_path: Path
+) -> None:
+    page = open_page(f"#{finished}")
+    which = page.locator("#lp-finetune-figure")
     expect(which).to_contain_text("Held-out Spearman before and after")
     expect(which).to_contain_text("The matrix of the probe batch")
     figures = which.locator("option").evaluate_all("all => all.map((one) => one.value)")
-    assert {"finetune.chart.loss", "finetune.bands", "finetune.matrix"} <= set(figures)
-    assert "finetune.gains" in figures
-    for figure in figures:
+    kinds = {"finetune.chart.loss", "finetune.bands", "finetune.matrix", "finetune.gains"}
+    assert kinds <= set(figures)
+    for figure in kinds:
         which.select_option(figure)
-        drawn = taken("SVG").read_text(encoding="utf-8")
+        drawn = taken(page, tmp_path, "SVG").read_text(encoding="utf-8")
         assert "var(" not in drawn
         words = " ".join(ElementTree.fromstring(drawn).itertext())
         for said in ("CoSENT", "seed 0", "512 pairs learnt from", "Step 12", "= 20"):
             assert said in words, (figure, said)
-    small, large = (taken(f"PNG {ratio}×").read_bytes() for ratio in (2, 4))
+    small, large = (taken(page, tmp_path, f"PNG {ratio}×").read_bytes() for ratio in (2, 4))
     widths = [int.from_bytes(png[16:20], "big") for png in (small, large)]
     assert small.startswith(b"\x89PNG")
     assert widths[1] == pytest.approx(2 * widths[0], abs=2)
