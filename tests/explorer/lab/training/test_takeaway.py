@@ -58,6 +58,9 @@ def launched(runs, name, folder, *command):
 def same_weights(one, other, atol=1e-6):
     assert one.keys() == other.keys()
     for key in one:
+        # The gradient of the bias of attention keys is 0: Adam makes steps of what rounding leaves.
+        if key.endswith("attention.self.key.bias"):
+            continue
         torch.testing.assert_close(one[key], other[key], rtol=1e-4, atol=atol)
 
 
@@ -86,7 +89,6 @@ def test_two_processes_share_the_batches_of_one(kind, runs, trained, tmp_path):
     two = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
     said, one, other = launched(runs, name, tmp_path, *two)
     assert said.count("last step") == 1
-    # Adam makes steps of what is left of a gradient of 0: that of the bias of attention keys.
     same_weights(one, other, atol=5e-5)
 
 
