@@ -26,7 +26,7 @@ from tests.browser.serving import Server
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 
 # For a machine that has other things to do. A test that passes never waits as long.
-PATIENCE_MS = 240_000
+PATIENCE_MS = 300_000
 expect.set_options(timeout=PATIENCE_MS)
 
 LAST_LINES = 20

@@ -8,6 +8,7 @@ import re
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,7 +20,7 @@ from explorer.lab.training.folder import LIVE, RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
 from tests.browser import axe
-from tests.browser.conftest import watched
+from tests.browser.conftest import PATIENCE_MS, watched
 from tests.browser.reading import number, walk_by_keyboard
 from tests.browser.serving import Server
 
@@ -29,19 +30,10 @@ CHANNEL = "window.LossPrism.channel('finetune')"
 TRACE = f"{CHANNEL}.studio.trace()"
 PROBE = "window.LossPrism.channel('probe')"
 ASKED = re.compile("/component_server")  # where the page puts its questions
-START_MS = 300_000  # processes that load torch, one after the other, on a busy machine
 TINY = {"encoder": SCRATCH, "steps": 12, "batch_size": 16, "evaluations": 4, "dimension": 32}
 
 
 UNFOLD = "() => document.querySelectorAll('.lp details').forEach((fold) => { fold.open = true; })"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def patience() -> Iterator[None]:
-    """Everything here may wait for a process that trains on the same few cores."""
-    expect.set_options(timeout=START_MS)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +48,23 @@ def studio(folder: Path) -> Iterator[Server]:
     assert "Traceback" not in running.complaints, running.complaints
 
 
+def arrive(page: Page, studio: Server, place: str = "") -> Page:
+    """The page at a place of the address, when it can be used."""
+    page.goto(f"{studio.address}/finetune{place}", wait_until="domcontentloaded")
+    page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
+    return page
+
+
+@contextmanager
+def visitor(browser: Browser, studio: Server) -> Iterator[Page]:
+    """The page of someone who comes, does one thing, and leaves."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    yield arrive(page, studio)
+    context.close()
+
+
 @pytest.fixture
 def open_page(browser: Browser, studio: Server, folder: Path) -> Iterator[Callable[..., Page]]:
     """The Fine-tune page in a browser of its own, at a place of the address."""
@@ -64,11 +73,7 @@ def open_page(browser: Browser, studio: Server, folder: Path) -> Iterator[Callab
     def start(place: str = "", width: int = 1440, locale: str = "en-US") -> Page:
         context = browser.new_context(viewport={"width": width, "height": 900}, locale=locale)
         contexts.append(context)
-        page = watched(context, studio.address, faults)
-        page.set_default_timeout(START_MS)
-        page.goto(f"{studio.address}/finetune{place}", wait_until="domcontentloaded")
-        page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
-        return page
+        return arrive(watched(context, studio.address, faults), studio, place)
 
     yield start
     for context in contexts:
@@ -107,16 +112,10 @@ def read_of(page: Page, name: str, what: str) -> object:
 @pytest.fixture(scope="module")
 def finished(browser: Browser, studio: Server) -> str:
     """The name of a short run that has ended."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
-    page = context.new_page()
-    page.set_default_timeout(START_MS)
-    page.goto(f"{studio.address}/finetune", wait_until="domcontentloaded")
-    page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
-    begin(page)
-    wait_for(page, "finished")
-    name = read(page, "about.id")
-    context.close()
-    return name
+    with visitor(browser, studio) as page:
+        begin(page)
+        wait_for(page, "finished")
+        return read(page, "about.id")
 
 
 def made_run(folder: Path, name: str, plan: TrainingPlan, **state: object) -> RunFolder:
@@ -662,18 +661,14 @@ def axe_script() -> str:
 @pytest.fixture(scope="module")
 def beside(browser: Browser, studio: Server) -> str:
     """The names of two short runs that differ in their loss, as they stand in an address."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
-    page = context.new_page()
-    page.set_default_timeout(START_MS)
-    page.goto(f"{studio.address}/finetune", wait_until="domcontentloaded")
-    page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
-    page.select_option("#lp-finetune-another", "cosine_mse")
-    begin(page, steps=3)
-    page.wait_for_function(f"{CHANNEL}.shown.length === 2")
-    names = page.evaluate(f"{CHANNEL}.shown")
-    page.wait_for_function(f"{json.dumps(names)}.every((one) => {CHANNEL}.studio.trace(one)?.done)")
-    context.close()
-    return ",".join(names)
+    with visitor(browser, studio) as page:
+        page.select_option("#lp-finetune-another", "cosine_mse")
+        begin(page, steps=3)
+        page.wait_for_function(f"{CHANNEL}.shown.length === 2")
+        names = page.evaluate(f"{CHANNEL}.shown")
+        ended = f"{json.dumps(names)}.every((one) => {CHANNEL}.studio.trace(one)?.done)"
+        page.wait_for_function(ended)
+        return ",".join(names)
 
 
 def place_of(request: pytest.FixtureRequest, state: str) -> str:
