@@ -76,7 +76,7 @@ def for_products(vectors: Tensor) -> torch.dtype:
 
     CUDA multiplies bfloat16 as it is, several times as fast, and can add up in float32.
     """
-    if not isinstance(vectors, Tensor) or vectors.device.type not in ("cuda", "meta"):
+    if not isinstance(vectors, Tensor) or not (vectors.is_cuda or vectors.is_meta):
         return torch.float32
     return torch.bfloat16 if vectors.dtype == torch.bfloat16 else torch.float32
 
@@ -121,11 +121,12 @@ def class_numbers(classes: Tensor, count: int, *, most: int | None = None) -> Te
         )
     if classes.is_floating_point():
         raise ValueError("classes must be whole numbers, not floating point")
-    classes = classes.to(torch.int64)
+    if classes.dtype != torch.int64:
+        classes = classes.to(torch.int64)
     if most is not None and may_ask(classes):
-        outside = (classes < 0) | (classes >= most)
-        if bool(outside.any()):
-            row = int(outside.nonzero()[0])
+        least, largest = classes.aminmax()
+        if least.item() < 0 or largest.item() >= most:
+            row = int(((classes < 0) | (classes >= most)).nonzero()[0])
             raise ValueError(
                 f"classes[{row}] is {int(classes[row])}; there are prototypes 0 to {most - 1}"
             )

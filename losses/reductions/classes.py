@@ -314,7 +314,7 @@ def is_small(rows: int, like: Tensor, columns: int = 0, *, side: int = 256) -> b
 
     It is up to `side` rows on a processor, and up to more where many cells cost what few do.
     """
-    side = side if like.device.type == "cpu" else 4 * side
+    side = side if like.is_cpu else 4 * side
     return rows * (rows + columns) < side * side
 
 

@@ -21,10 +21,9 @@ def with_gradient(exact: Exact, definition: Callable[..., Tensor], *given: objec
     """
     if torch._C._are_functorch_transforms_active():
         return definition(*map(_raised, given))
-    device = given[0].device.type
-    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
+    if torch._C._is_any_autocast_enabled() and _is_autocast(given[0].device.type):
         # What is raised to float32 shall not be lowered again.
-        with torch.autocast(device, enabled=False):
+        with torch.autocast(given[0].device.type, enabled=False):
             return with_gradient(exact, definition, *given)
     recording = torch.is_grad_enabled()
     wanted = [recording and isinstance(one, Tensor) and one.requires_grad for one in given]
@@ -34,26 +33,30 @@ def with_gradient(exact: Exact, definition: Callable[..., Tensor], *given: objec
     if not any(wanted):
         return value
     kept = [one if needed else None for one, needed in zip(gradients, wanted, strict=True)]
-    return _WithGradient.apply(value, definition, *given, *kept)
+    return _WithGradient.apply((value, kept, definition), *given)
 
 
 class _WithGradient(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, value, definition, *kept):
-        ctx.save_for_backward(*[one if isinstance(one, Tensor) else None for one in kept])
-        ctx.definition = definition
-        ctx.numbers = [None if isinstance(one, Tensor) else one for one in kept[: len(kept) // 2]]
+    def forward(ctx, known, *given):
+        value, gradients, ctx.definition = known
+        tensors = [one if isinstance(one, Tensor) else None for one in given]
+        ctx.save_for_backward(*tensors, *gradients)
+        ctx.numbers = [None if isinstance(one, Tensor) else one for one in given]
         return value
 
     @staticmethod
     def backward(ctx, outer):
         saved = ctx.saved_tensors
-        count = len(saved) // 2
+        count = len(ctx.numbers)
         gradients = saved[count:]
         if torch.is_grad_enabled():  # this pass is to be differentiated in its turn
             gradients = _differentiable(ctx, saved[:count])
-        scaled = [None if one is None else one * outer for one in gradients]
-        return None, None, *scaled, *[None] * count
+        return None, *[None if one is None else one * outer for one in gradients]
+
+
+def _is_autocast(device: str) -> bool:
+    return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
 
 
 def _differentiable(ctx, tensors: Gradients) -> list[Tensor | None]:
@@ -61,7 +64,7 @@ def _differentiable(ctx, tensors: Gradients) -> list[Tensor | None]:
         number if tensor is None else tensor
         for number, tensor in zip(ctx.numbers, tensors, strict=True)
     ]
-    needed = ctx.needs_input_grad[2 : 2 + len(given)]
+    needed = ctx.needs_input_grad[1:]
     moving = [one for one, need in zip(given, needed, strict=True) if need]
     value = ctx.definition(*map(_raised, given))
     found = iter(torch.autograd.grad(value, moving, create_graph=True, materialize_grads=True))

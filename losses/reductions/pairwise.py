@@ -17,7 +17,7 @@ from losses.inputs import may_ask
 from losses.reductions.gradient import with_gradient
 from losses.reductions.ordered import accurate, levels_in_order
 
-DENSE_BELOW = 192  # rows; up to here the plain matrix and autograd are fastest
+DENSE_BELOW = 192  # rows; up to here the logistic is fastest by a matrix and autograd
 TREE_ABOVE = 1024  # rows; up to here the hinge is faster in a matrix than in a tree
 TILE_ROWS, TILE = 128, 2**18  # at most so many rows, and terms, at a time
 FLAT = 40.0  # above it softplus(x) is x to the last digit of float64
@@ -29,34 +29,37 @@ def hinge_sum(
     scores: Tensor, labels: Tensor, *, margin: float | Tensor, eps: float | Tensor
 ) -> Tensor:
     """Σ (y_i − y_j) [s_j − s_i + m]₊ / (Σ (y_i − y_j) + ε) over y_i > y_j."""
-    learned = isinstance(margin, Tensor) or isinstance(eps, Tensor)
-    if learned or len(scores) <= DENSE_BELOW:
-        return _dense_hinge(labels, scores, margin=margin, eps=eps)
-    settings = {"margin": margin, "eps": eps}
-    compute, dense = partial(_hinge, **settings), partial(_dense_hinge, **settings)
-    return with_gradient(compute, dense, labels, scores)
+    if isinstance(margin, Tensor) or isinstance(eps, Tensor) or labels.requires_grad:
+        return _dense_hinge(labels, scores, margin, eps)
+    still = scores.detach()
+    loss, slopes = _hinge(labels, still, margin, eps)
+    # Linear where it is not 0: 0 is added, which has the slopes.
+    return loss + (scores - still).dot(slopes)
 
 
-def _dense_hinge(labels: Tensor, scores: Tensor, *, margin: float, eps: float) -> Tensor:
-    gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu_()
+def _dense_hinge(
+    labels: Tensor, scores: Tensor, margin: float | Tensor, eps: float | Tensor
+) -> Tensor:
+    gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu()
     violations = (scores[:, None] - scores[None, :] + margin).relu()
-    return gaps.view(-1).dot(violations.view(-1)) / (gaps.sum() + eps)
+    return (gaps * violations).sum() / (gaps.sum() + eps)
 
 
-def _hinge(_: list[bool], labels: Tensor, scores: Tensor, *, margin: float, eps: float) -> Summed:
+def _hinge(labels: Tensor, scores: Tensor, margin: float, eps: float) -> tuple[Tensor, Tensor]:
+    """The loss and its gradient."""
     if len(scores) <= TREE_ABOVE:
         gaps = (labels - labels.unsqueeze(1)).to(scores.dtype).clamp_min_(0)
         violations = (scores.unsqueeze(1) - scores).add_(margin).clamp_min_(0)
         total = gaps.sum() + eps
         loss = gaps.flatten().dot(violations.flatten()) / total
         gaps.mul_(violations.sign_())
-        return loss, (None, (gaps.sum(1) - gaps.sum(0)) / total)
+        return loss, (gaps.sum(1) - gaps.sum(0)) / total
     exact, heights = scores.to(accurate(scores)), labels.to(accurate(scores))
     exact, heights = exact - exact.mean(), heights - heights.mean()  # sums that stay small
     total = _sum_of_gaps(heights) + eps
     pull, weight = _violations(exact, heights, _ranks(labels), margin)
     loss = (exact.dot(pull) + margin * weight) / total
-    return loss.to(scores.dtype), (None, (pull / total).to(scores.dtype))
+    return loss.to(scores.dtype), (pull / total).to(scores.dtype)
 
 
 def _sum_of_gaps(heights: Tensor) -> Tensor:
@@ -134,8 +137,8 @@ def logistic_sum(
 
 
 def _dense_logistic(labels: Tensor, scores: Tensor, *, scale: float, mean: bool) -> Tensor:
-    unordered = labels[:, None] >= labels[None, :]
-    terms = logsigmoid(scale * (scores[None, :] - scores[:, None]))
+    unordered = labels.unsqueeze(1) >= labels
+    terms = logsigmoid(scale * (scores - scores.unsqueeze(1)))
     total = -terms.masked_fill(unordered, 0).sum()
     return total / (~unordered).sum().clamp_min(1) if mean else total
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from losses.geometry import SHORTEST
+from losses.inputs import may_ask
 
 # Logits up to this size need no shift before exp: neither e⁶⁵, nor the sum of 10⁹ of them, nor
 # e⁻⁶⁵ leaves the range of float32 and bfloat16.
@@ -38,7 +39,9 @@ class Directions:
     def __init__(self, vectors: Tensor, *, wanted: bool) -> None:
         exact = torch.promote_types(vectors.dtype, torch.float32)
         self.lengths = torch.linalg.vector_norm(vectors, dim=1, keepdim=True, dtype=exact)
-        self.divisors = self.lengths.clamp_min(SHORTEST)
+        # Asked once, where that holds nothing up, in place of two steps for every vector.
+        self.some_short = not may_ask(self.lengths) or self.lengths.min().item() < SHORTEST
+        self.divisors = self.lengths.clamp_min(SHORTEST) if self.some_short else self.lengths
         self.units = vectors.div_(self.divisors)
         self.gradient = torch.zeros_like(vectors, dtype=exact) if wanted else None
 
@@ -61,8 +64,9 @@ class Directions:
         Uses the gradient up. All logits must be `scale` times a cosine.
         """
         along = (self.gradient * self.units).sum(dim=1, keepdim=True)
-        # A vector too short for a direction was divided by a constant.
-        turning = along.masked_fill(self.lengths < SHORTEST, 0)
+        turning = along
+        if self.some_short:  # such a vector was divided by a constant
+            turning = along.masked_fill(self.lengths < SHORTEST, 0)
         factors = self.divisors.reciprocal().mul_(share * scale)
         self.gradient.addcmul_(self.units, turning, value=-1).mul_(factors)
         # Each cosine counts in its row and in its column.
@@ -102,8 +106,8 @@ class Logits:
         room = columns.new_empty(self.step, columns.shape[1], dtype=self.exact)
         for start in range(0, count, self.step):
             span = slice(start, min(start + self.step, count))
-            tile = room[: span.stop - start]
-            _multiply(self.rows[span], columns, tile, 0, 1 if learned else self.scale)
+            tile = room if span.stop - start == len(room) else room[: span.stop - start]
+            _multiply(_part(self.rows, span), columns, tile, 0, 1 if learned else self.scale)
             yield span, tile.mul_(self.scale) if learned else tile
 
     def at(self, columns: Tensor) -> Tensor:
@@ -118,18 +122,19 @@ class Logits:
 
     def add(self, span: slice, weights: Tensor, factors: Tensor | None = None) -> None:
         """Add what ∂value/∂logits = weights [n, K] · factors [n, 1] of a tile brings."""
-        rows, columns, weights = self.rows[span], self.columns, weights.to(self.rows.dtype)
+        rows, columns = _part(self.rows, span), self.columns
+        weights = weights.to(rows.dtype)
         if factors is not None and len(columns) <= columns.shape[1]:  # the weights are fewer
             weights, factors = weights.mul_(factors), None
         if factors is None:
             if self.by_rows is not None:
-                _multiply(weights, columns, self.by_rows[span])
+                _multiply(weights, columns, _part(self.by_rows, span))
             if self.by_columns is not None:
                 _multiply(weights.T, rows, self.by_columns)
             return
         if self.by_rows is not None:
             part = torch.empty_like(rows, dtype=self.exact)
-            self.by_rows[span].addcmul_(_multiply(weights, columns, part, 0), factors)
+            _part(self.by_rows, span).addcmul_(_multiply(weights, columns, part, 0), factors)
         if self.by_columns is not None:
             _multiply(weights.T, (rows * factors).to(rows.dtype), self.by_columns)
 
@@ -148,9 +153,9 @@ def against_others(
     either. Its own logit is the one that stands there, or `own[i]`, which moves with that one by
     `slopes[i]`. The gradient by the logits is added to theirs.
     """
-    gaps = logits.rows.new_empty(len(logits.rows), dtype=logits.exact)
+    gaps = []
     for span, tile in logits.tiles():
-        own_here = _taken(tile, span, columns) if own is None else own[span]
+        own_here = _taken(tile, span, columns) if own is None else _part(own, span)
         _put(tile, span, columns, -torch.inf)
         if absent is not None:
             _put(tile, span, absent, -torch.inf)
@@ -160,10 +165,11 @@ def against_others(
             own_here = own_here - largest
         weights = logits.weights(tile)
         total = weights.sum(dim=1, dtype=tile.dtype)
-        torch.sub(total.log(), own_here, out=gaps[span])
+        gaps.append(total.log().sub_(own_here))
         if logits.wanted:
             _put(weights, span, columns, -total if slopes is None else -total * slopes[span])
-            logits.add(span, weights, own_here.exp().add_(total).reciprocal_()[:, None])
+            logits.add(span, weights, own_here.exp().add_(total).reciprocal_().unsqueeze(1))
+    gaps = torch.cat(gaps)
     return softplus(gaps, threshold=STRAIGHT).sum(), gaps
 
 
@@ -177,7 +183,7 @@ def against_own(logits: Logits, distance: float) -> Tensor:
         _put(weights, span, None, 0)
         _put(weights, span, None, -weights.sum(dim=1))
         logits.add(span, weights)
-    return torch.stack(values).sum()
+    return sum(values)
 
 
 def against_threshold(logits: Logits, threshold: float | Tensor) -> tuple[Tensor, Tensor]:
@@ -194,7 +200,7 @@ def against_threshold(logits: Logits, threshold: float | Tensor) -> tuple[Tensor
         _put(weights, span, None, own.sigmoid_().sub_(1))
         slopes.append(-weights.sum())
         logits.add(span, weights)
-    return torch.stack(values).sum(), torch.stack(slopes).sum()
+    return sum(values), sum(slopes)
 
 
 def both_ways(logits: Logits) -> Tensor:
@@ -219,6 +225,11 @@ def both_ways(logits: Logits) -> Tensor:
         _put(tile, span, None, -pulls[span])
         logits.add(span, tile)
     return value
+
+
+def _part(tensor: Tensor, span: slice) -> Tensor:
+    """The rows of a span; of all rows no view is made, which in a small batch takes its time."""
+    return tensor if span.stop - span.start == len(tensor) else tensor[span]
 
 
 def _softplus_sum(tile: Tensor, span: slice) -> Tensor:

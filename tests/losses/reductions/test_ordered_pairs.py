@@ -25,7 +25,7 @@ IN_LOGARITHM = {
     "logarithms": {(ordered, "WIDEST"): 1.0},
 }
 BY_PAIR = {
-    "hinge in a matrix, logistic in tiles": {(pairwise, "DENSE_BELOW"): 1},
+    "logistic in tiles": {(pairwise, "DENSE_BELOW"): 1},
     "hinge in a tree, logistic in small tiles": {
         (pairwise, "DENSE_BELOW"): 1,
         (pairwise, "TREE_ABOVE"): 1,
@@ -112,6 +112,24 @@ def test_scores_may_lie_any_distance_apart(name, spread, path):
     for kind in ("continuous", "binary", "grades"):
         labels = labels_of(kind, 250).double()
         same(*both(LOSSES[name], scores_of(250, spread=spread), labels, **PAIRED[name]))
+
+
+def test_what_the_hinge_learns_beside_its_scores_has_its_gradient_too():
+    scores, labels = torch.rand(2, 9, generator=torch.Generator().manual_seed(3)).double()
+    margin, eps = torch.tensor([0.3, 0.1]).double()
+    moving = [one.clone().requires_grad_() for one in (scores, labels, margin, eps)]
+    spec = LOSSES["pairwise_hinge"]
+
+    def gradient(function, *learned):
+        scores, labels, margin, eps = (
+            one if place in learned else one.detach() for place, one in enumerate(moving)
+        )
+        value = function(scores, labels, margin=margin, eps=eps)
+        return torch.autograd.grad(value, [moving[place] for place in learned])
+
+    for learned in ((0, 1), (0, 2), (0, 3), (0, 1, 2, 3)):
+        found, expected = (gradient(one, *learned) for one in (spec.function, spec.definition))
+        torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
 
 
 def test_a_far_outlier_does_not_drown_the_rest():
