@@ -23,15 +23,16 @@ class NotFinite(ValueError):
 
 def real(least: torch.dtype = torch.float32, /, **tensors: Tensor | None) -> tuple:
     """The tensors in at least `least`, all of one type, all finite; None stays None."""
-    dtype = least
+    dtype, alike = least, True
     for name, tensor in tensors.items():
         if tensor is None:
             continue
         must_be_tensor(name, tensor)
         must_be_finite(name, tensor)
         if tensor.dtype != dtype:
-            dtype = torch.promote_types(dtype, tensor.dtype)
-    return tuple([t if t is None or t.dtype == dtype else t.to(dtype) for t in tensors.values()])
+            dtype, alike = torch.promote_types(dtype, tensor.dtype), False
+    given = tuple(tensors.values())
+    return given if alike else tuple([None if t is None else t.to(dtype) for t in given])
 
 
 def ordinal(labels: Tensor, count: int) -> Tensor:
