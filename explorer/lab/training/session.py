@@ -65,29 +65,29 @@ def train(run: RunFolder, trial: bool = False) -> None:
         run.say("loading", part="held_out")
         _measure_all(session, "before", recorder)
     try:
-        _go(trainer, checkpoint, session.steps)
+        _go(trainer, recorder, checkpoint, session.steps)
     except NotFinite:
-        recorder.flush()
         step = trainer.state.global_step
         kept = _keep_last_good(session, trainer, step)
         raise recorder.why_not_finite(step + 1, kept) from None
     except (RuntimeError, MemoryError) as error:
-        recorder.flush()
         if not _is_out_of_memory(error):
             raise
         raise _too_large(session, recorder.batch, error) from None
     if trial:
-        recorder.flush()
         run.say("finished")
     else:
         _finish(session, recorder)
 
 
-def _go(trainer: Trainer, checkpoint: tuple | None, steps: int) -> None:
+def _go(trainer: Trainer, recorder: Recorder, checkpoint: tuple | None, steps: int) -> None:
     if checkpoint and checkpoint[1] >= steps:  # it was stopped between training and saving
         trainer._load_from_checkpoint(str(checkpoint[0]))
-    else:
+        return
+    try:
         trainer.train(resume_from_checkpoint=str(checkpoint[0]) if checkpoint else None)
+    finally:  # the steps before a failure are read, too
+        recorder.flush()
 
 
 def prepared(run: RunFolder) -> Session:
