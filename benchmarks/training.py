@@ -118,7 +118,8 @@ class Side:
     def __init__(self, made: Callable, chosen: TrainingPlan, root: Path, trainings: int) -> None:
         context = multiprocessing.get_context("spawn")
         self.talk, theirs = context.Pipe()
-        context.Process(target=_train, args=(made, chosen, root, trainings, theirs)).start()
+        given = (made, chosen, root, trainings, theirs)
+        context.Process(target=_train, args=given, daemon=True).start()
         theirs.close()  # so that its end is heard if it dies
 
     def answer(self) -> object:
