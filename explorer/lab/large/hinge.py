@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag
 
 from explorer.device import all_cores
-from explorer.lab.large.blocks import Blocks, Window, edges
+from explorer.lab.large.blocks import Blocks, Window, edges, listed
 from explorer.lab.large.heaviest import MOST_TERMS, Heaviest
 from explorer.lab.large.tiles import Progress
 from losses import pairwise_hinge
@@ -234,11 +234,13 @@ class Hinge:
             _add_rows(row[some], drop[some], size, known, found)
         count, rises, drops = found.double().numpy()
         weight = rises + drops
-        for places, of, lengths in _listed(above, np.minimum(first * size, len(lower))):
-            cell = row[places] * np.int64(len(begins))
-            cell += np.repeat(column[of], lengths)
-            parts = drop[places]
-            parts += np.repeat(rise[of], lengths)
+        # The rows from there up to that bin, one by one.
+        stops = np.minimum(first * size, len(lower))
+        many = -(-int((stops - above).sum()) // AT_ONCE) or 1
+        for of in np.array_split(np.arange(len(higher)), many):
+            places, lengths = listed(above[of], stops[of]), stops[of] - above[of]
+            cell = row[places] * np.int64(len(begins)) + np.repeat(column[of], lengths)
+            parts = drop[places] + np.repeat(rise[of], lengths)
             count += np.bincount(cell, minlength=count.size).reshape(count.shape)
             weight += np.bincount(cell, parts, count.size).reshape(count.shape)
         return count, weight + np.maximum(begins - ends[:, None], 0) * count
@@ -407,18 +409,3 @@ def _add_rows(row: np.ndarray, drop: np.ndarray, size: int, known: Tensor, found
     for place, (table, weights) in enumerate(((0, None), (1, None), (0, drops))):
         sums = embedding_bag(at, known[table], offsets, mode="sum", per_sample_weights=weights)
         found[place].index_add_(0, runs, sums)
-
-
-def _listed(
-    starts: np.ndarray, stops: np.ndarray
-) -> Iterator[tuple[np.ndarray, slice, np.ndarray]]:
-    """All numbers from each of `starts` up to each of `stops`: for some of these at a time, the
-    numbers and how many there are of each."""
-    ends = np.cumsum(stops - starts)
-    cuts = np.searchsorted(ends, np.arange(0, ends[-1] + 1, AT_ONCE))
-    for low, high in zip(cuts, np.append(cuts[1:], len(starts)), strict=True):
-        of = slice(low, high)
-        lengths = stops[of] - starts[of]
-        skipped = np.repeat((stops[of] - np.cumsum(lengths)).astype(np.int32), lengths)
-        skipped += np.arange(len(skipped), dtype=np.int32)
-        yield skipped, of, lengths

@@ -204,7 +204,7 @@ def open_batch(
 
     Raises Problem if the loss does not take so many pairs.
     """
-    must_fit(len(batch), most_pairs(loss), LOSSES[loss].title)
+    must_fit(len(batch), most_pairs(loss), loss)
     if loss in SPLIT:
         return Opened(batch, loss, split=SPLIT[loss](batch, **parameters))
     if loss in SUMMED and len(batch) > MOST_STREAMED:

@@ -73,8 +73,9 @@ def must_be_sums(terms: Hinge, window: Window, weights: np.ndarray, found) -> No
 
 
 @pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("margin", [0.0, 0.25, 5.0])
-@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize(
+    ("margin", "ties"), [(0.0, False), (0.25, False), (0.25, True), (5.0, False)]
+)
 def test_blocks_are_the_sums_of_their_cells(labels, margin, ties):
     batch = batch_of(COUNT, labels)
     terms = hinge_of(tied(batch) if ties else batch, margin)
