@@ -82,7 +82,6 @@ class Opened:
     """A batch under a loss. Rows and columns are those of the loss's matrix of terms."""
 
     batch: LargeBatch
-    loss_name: str
     split: Split | None = None
     summed: Smooth | Hinge | None = None
     found: Found | Chunked | None = None
@@ -206,14 +205,14 @@ def open_batch(
     """
     must_fit(len(batch), most_pairs(loss), loss)
     if loss in SPLIT:
-        return Opened(batch, loss, split=SPLIT[loss](batch, **parameters))
+        return Opened(batch, split=SPLIT[loss](batch, **parameters))
     if loss in SUMMED and len(batch) > MOST_STREAMED:
         summed = SUMMED[loss](batch, **parameters)
         with all_cores():
-            return Opened(batch, loss, summed=summed, found=summed.survey(progress))
+            return Opened(batch, summed=summed, found=summed.survey(progress))
     streamed = STREAMED[loss](batch, **parameters)
     with all_cores():
-        return Opened(batch, loss, streamed=streamed, survey=survey(streamed.tiles, progress))
+        return Opened(batch, streamed=streamed, survey=survey(streamed.tiles, progress))
 
 
 def inversions(values: np.ndarray) -> int:
