@@ -2,7 +2,7 @@
 // looked at, how far it is, its buttons, and what it has gained.
 (window.LossPrismInstruments ??= {}).finetune_run = (root, channel) => {
   "use strict";
-  const { h, say, worded, show, losses, tex } = LossPrism;
+  const { h, say, worded, show, losses, tex, titleOf } = LossPrism;
   const facts = window.LossPrismData.finetune;
   const GLIDE_MS = 100;
   const LEAST_APART = 0.001; // less is not worth a figure
@@ -82,7 +82,6 @@
   }
 
   const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
-  const titleOf = (plan) => losses[plan.loss]?.title ?? plan.loss;
 
   function draw() {
     const trace = channel.studio?.trace();
@@ -91,7 +90,7 @@
     if (!trace?.about) return;
     const { about: told } = trace;
     const { plan, state: now, step, steps } = told;
-    name.textContent = titleOf(plan);
+    name.textContent = titleOf(plan.loss);
     about.textContent = [channel.studio.encoderOf(plan), channel.studio.dataOf(plan), say("finetune.batch_of", { count: plan.batch_size }), say("finetune.seed_is", { seed: plan.seed })].join(" · ");
     state.textContent = now === "queued" && told.queue_position ? say("finetune.queue", { count: told.queue_position })
       : say(told.loading ? `finetune.loading.${told.loading.part}` : `finetune.state.${now}`);
@@ -159,9 +158,9 @@
     const key = JSON.stringify([channel.shown, ended, groups.map(({ label }) => label), channel.verdict, LossPrism.language()]);
     if (beside.hidden || key === compared) return;
     compared = key;
-    const tabs = groups.flatMap(({ names, colour, label }) => names.map((one) => ({ one, colour, label: names.length > 1 ? `${titleOf(planOf(one))} · ${say("finetune.seed_is", { seed: planOf(one).seed })}` : label })));
+    const tabs = groups.flatMap(({ names, colour, label }) => names.map((one) => ({ one, colour, label: names.length > 1 ? `${titleOf(planOf(one).loss)} · ${say("finetune.seed_is", { seed: planOf(one).seed })}` : label })));
     beside.replaceChildren(
-      h("h1", {}, [...new Set(groups.map(({ plan }) => titleOf(plan)))].join(" · ")),
+      h("h1", {}, [...new Set(groups.map(({ plan }) => titleOf(plan.loss)))].join(" · ")),
       h("ul.lp-remarks", {}, (channel.verdict ?? []).map((sentence) => h("li", {}, sentence))),
       h("p.lp-note", {}, say("finetune.beside", { count: all.length, ended })),
       h("div.lp-row.lp-wrap", { role: "group", "aria-label": say("finetune.looked_at") }, tabs.map(({ one, colour, label }) => h("button.lp-button.lp-looked", {
@@ -226,9 +225,10 @@
 
   channel.on("shown", () => { [remarked, gain, said] = ["", null, []]; tellRemarks(); draw(); remark(); });
   channel.on("run", () => { draw(); remark(); });
-  channel.on("language", () => { draw(); tellRemarks(); });
-  channel.on("problem", () => {
+  function tellProblem() {
     problem.hidden = !channel.problem;
     if (channel.problem) problem.textContent = say(channel.problem.key, channel.problem.values);
-  });
+  }
+  channel.on("language", () => { draw(); tellRemarks(); tellProblem(); });
+  channel.on("problem", tellProblem);
 };

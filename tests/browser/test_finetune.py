@@ -19,6 +19,8 @@ from playwright.sync_api import Browser, Page, Request, Route, expect
 from explorer.lab.training.folder import LIVE, RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
+from explorer.locale import say
+from losses import LOSSES
 from tests.browser import axe
 from tests.browser.conftest import PATIENCE_MS, watched
 from tests.browser.reading import number, walk_by_keyboard
@@ -324,6 +326,119 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_and_as_a_table(
     cells = chart.locator("tbody tr").first.locator("td")
     assert number(cells.nth(0).inner_text()) == 1
     assert number(cells.nth(1).inner_text()) == pytest.approx(first, rel=1e-3)
+
+
+# ---- What was chosen -------------------------------------------------------------------------
+
+# Every field of the sidebar by its place, what it holds, and the words around the files.
+FORM = """() => ({
+  fields: Array.from(document.querySelectorAll(
+    ".lp-finetune_controls :is(select, input:not([type=file]))")).map((one) => [
+      one.id || one.name || one.dataset.parameter || one.ariaLabel,
+      one.type === "checkbox" ? one.checked : one.value,
+      Boolean(one.closest("[hidden]"))]),
+  chosen: Array.from(document.querySelectorAll(".lp-kept-name"), (one) => [
+    one.textContent, one.ariaPressed]),
+  tabs: Array.from(document.querySelectorAll(
+    ".lp-finetune_controls [role=tab]"), (one) => one.ariaSelected),
+  start: document.querySelector("#lp-finetune-start").textContent,
+})"""
+
+
+def pairs_file(columns: str, count: int) -> dict[str, object]:
+    rows = "".join(f"{i},This {i},That {i},{i % 3},Other {i}\n" for i in range(count))
+    content = f"{columns}\n{rows}".encode()
+    return {"name": f"{count}.csv", "mimeType": "text/csv", "buffer": content}
+
+
+def fill_in(page: Page) -> None:
+    """Choose something else than usual in every field."""
+    side = page.locator(".lp-finetune_controls")
+    page.select_option("#lp-finetune-example", index=2)
+    page.locator(".lp-finetune_controls .lp-slider .lp-number").first.fill("0.35")
+    page.click("#lp-finetune-source-hub")
+    page.fill("#lp-finetune-hub", "someone/pairs")
+    page.fill("#lp-finetune-split", "test")
+    page.click("#lp-finetune-source-link")
+    page.fill("#lp-finetune-link", "http://here/#1.abc")
+    page.click("#lp-finetune-source-file")
+    page.set_input_files("#lp-finetune-file", pairs_file("a,b,c,d,other", 40))
+    for role, column in {"first": "b", "second": "c", "score": "d"}.items():
+        side.locator(f"select[name={role}]").select_option(column)
+        expect(side.locator(f"select[name={role}]")).to_have_value(column)
+    expect(side).to_contain_text("40.csv: 40 pairs from 40 rows")
+    side.locator("input[name=other]").check()
+    page.set_input_files("#lp-finetune-held_out_file", pairs_file("a,b,c,d,other", 20))
+    expect(side).to_contain_text("20.csv: 20 pairs from 20 rows")
+    page.evaluate(UNFOLD)
+    page.select_option("#lp-finetune-loss", "triplet")
+    for choice in side.locator("select[data-parameter]").all():
+        choice.select_option(index=1)
+    page.locator(".lp-parameters .lp-number").first.fill("0.7")
+    page.locator(".lp-parameters .lp-number").first.press("Enter")
+    page.select_option("#lp-finetune-another", "info_nce")
+    page.select_option("#lp-finetune-another", "cosent")
+    page.locator(".lp-kept-name").nth(1).click()
+    page.fill("#lp-finetune-seeds", "3")
+    for name, value in {
+        "epochs": "2", "steps": "7", "batch_size": "9", "learning_rate": "0.003", "warmup": "0.2",
+        "weight_decay": "0.5", "clipping": "3", "evaluations": "4", "seed": "11",
+        "layers": "1", "lora": "2", "threshold": "1.5",
+    }.items():  # fmt: skip
+        page.fill(f"#lp-finetune-{name}", value)
+    page.select_option("#lp-finetune-schedule", "cosine")
+    for box in page.locator(".lp-finetune_controls details > label > input[type=checkbox]").all():
+        box.set_checked(not box.is_checked())
+    page.click("#lp-finetune-kind-cross")
+    page.select_option("#lp-finetune-encoder", "other")
+    # Typed, and not yet left.
+    page.locator("#lp-finetune-encoder-name").press_sequentially("someone/model")
+
+
+def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    usual = page.evaluate(FORM)
+    fill_in(page)
+    chosen = page.evaluate(FORM)
+    assert chosen["chosen"] == [
+        ["Triplet · mining = semi-hard · distance = squared Euclidean · margin = 0.7", "false"],
+        ["InfoNCE", "true"],
+        ["CoSENT", "false"],
+    ]
+    before = {name: value for name, value, _ in usual["fields"]}
+    same = {name for name, value, _ in chosen["fields"] if value == before.get(name)}
+    # The one to add from, what InfoNCE has no choice of, and what only an encoder from scratch has.
+    hidden = {f"lp-finetune-{name}" for name in ("convention", "vocabulary", "dimension")}
+    assert same == {"lp-finetune-another", *hidden}
+    known = f"{CHANNEL}.checked && document.querySelector('input[name=other]')"
+    page.reload()
+    page.wait_for_function(f"window.LossPrism && {known}")
+    assert page.evaluate(FORM) == chosen
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("40.csv: 40 pairs from 40 rows")
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("20.csv: 20 pairs from 20 rows")
+    page.click(".lp-pages a >> text=Explore")
+    page.wait_for_selector(".lp-controls")
+    page.click(".lp-pages a >> text=Fine-tune")
+    page.wait_for_function(f"window.LossPrism && {known}")
+    assert page.evaluate(FORM) == chosen
+    page.click("#lp-language")
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("40.csv")
+    spoken = page.evaluate(FORM)
+    assert [one[1:] for one in spoken["fields"]] == [one[1:] for one in chosen["fields"]]
+    assert spoken["tabs"] == chosen["tabs"]
+    # What it is called follows the language.
+    names = [name for name, _ in spoken["chosen"]]
+    assert names[0].startswith(say("zh", "loss.triplet.title"))
+    listed = page.locator("#lp-finetune-loss option").all_inner_texts()
+    assert set(listed) == {say("zh", f"loss.{name}.title") for name in LOSSES}
+    page.click("#lp-language")
+    assert page.evaluate(FORM) == chosen
+    # The file that was held out can be left out again.
+    page.get_by_role("button", name="Leave this file out").click()
+    expect(page.locator(".lp-finetune_controls")).not_to_contain_text("20.csv")
+    assert page.evaluate(f"{CHANNEL}.plan.data.held_out_file") == ""
 
 
 # ---- Several runs ----------------------------------------------------------------------------

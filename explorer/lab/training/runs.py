@@ -19,6 +19,7 @@ import numpy as np
 from explorer.lab.training import data, limits
 from explorer.lab.training.folder import ENDED, LIVE, RunFolder, all_runs, default_root
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.locale import word
 from explorer.problem import Problem
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.model_folders import is_path, locate
@@ -210,7 +211,8 @@ class Runs:
         run = self._run(name)
         standing = self._standing(run)
         if standing not in states:
-            raise Problem("training_wrong_state", name=name, state=standing)
+            state = word(f"finetune.state.{standing}", standing)
+            raise Problem("training_wrong_state", name=name, state=state)
         return run
 
 
