@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 LANGUAGES = ("en", "zh")
 # Values that count something are grouped: 1,048,576. A seed or the end of a range stays as typed.
-COUNTS = frozenset({"count", "part", "all", "used", "total", "done", "terms", "sentences"})
+COUNTS = frozenset(
+    {"count", "part", "all", "used", "total", "done", "terms", "sentences"}
+    | {"step", "steps", "train", "held_out"}
+)
 _PLURAL = re.compile(r"\{(\w+):([^|}]*)\|([^}]*)\}")
 _VALUE = re.compile(r"\{(\w+)\}")
 

@@ -31,7 +31,7 @@ from explorer.lab.training.plan import (
     TrainingData,
     TrainingPlan,
 )
-from explorer.lab.training.runs import MORE_EVALUATIONS, Runs, estimate
+from explorer.lab.training.runs import MORE_EVALUATIONS, Runs, check_encoder, estimate
 from explorer.locale import LANGUAGES
 from explorer.pages.frame import framed
 from explorer.pages.serving import JOBS, served
@@ -270,6 +270,7 @@ def _corpus(known: TrainingData, seed: int) -> data.Corpus:
 def _check(request: dict) -> dict[str, object]:
     """{plan} → what the data holds, which losses can learn from it, how long the run will be."""
     plan = _plan(request.get("plan"))
+    check_encoder(plan)
     corpus = _corpus(plan.data, plan.seed)
     reasons = data.losses_for(plan, corpus)
     refused = data.why_not(plan, corpus) or limits.why_not(plan, corpus)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
+import subprocess
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -14,7 +16,9 @@ from xml.etree import ElementTree
 
 import psutil
 import pytest
+import torch
 from playwright.sync_api import Browser, Page, Request, Route, expect
+from safetensors.torch import load_file
 
 from explorer.lab.training.folder import LIVE, RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
@@ -25,6 +29,7 @@ from tests.browser import axe
 from tests.browser.conftest import PATIENCE_MS, watched
 from tests.browser.reading import number, walk_by_keyboard
 from tests.browser.serving import Server
+from tests.tiny import save_bert, sentence
 
 pytestmark = pytest.mark.browser
 
@@ -679,6 +684,173 @@ def test_data_that_cannot_be_used_is_named(open_page: Callable[..., Page]) -> No
         f"data: {{ ...{CHANNEL}.plan.data, file: '/etc/passwd' }} }} }})"
     )
     assert answer["error"]["key"] == "problem.scenario_entry"
+
+
+def test_a_folder_that_is_no_encoder_is_named_where_it_was_typed(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    page = open_page()
+    encoder = page.locator("details", has=page.locator("#lp-finetune-encoder"))
+    page.select_option("#lp-finetune-encoder", "other")
+    page.fill("#lp-finetune-encoder-name", str(tmp_path))
+    page.keyboard.press("Tab")
+    expect(encoder.locator(".lp-wrong:visible")).to_contain_text("holds no model")
+    page.click("#lp-finetune-start")
+    expect(page.locator(".lp-start-box .lp-wrong:visible")).to_contain_text("holds no model")
+    expect(page.locator("#lp-finetune-quick")).to_be_visible()
+    # One that looks like an encoder is found out when it is loaded.
+    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "model.safetensors").write_bytes(b"no weights")
+    begin(page, encoder=str(tmp_path))
+    wait_for(page, "failed")
+    told = page.locator(".lp-finetune_run .lp-problem:visible")
+    expect(told).to_contain_text("could not be loaded as a sentence encoder")
+    page.click("#lp-language")
+    expect(told).to_contain_text(say("zh", "model.bi"))
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a random transformer of two layers."""
+    return save_bert(tmp_path_factory.mktemp("bert"))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "written"),
+    [("layers", "1", "Only the last 1 layers move"), ("lora", "2", "LoraConfig(r=2")],
+)
+def test_part_of_a_transformer_is_trained(
+    open_page: Callable[..., Page], bert: str, tmp_path: Path, field: str, value: str, written: str
+) -> None:
+    page = open_page()
+    plan(page, **{**TINY, "encoder": bert, "learning_rate": 0.01})
+    page.evaluate(UNFOLD)
+    if field == "layers":
+        page.fill("#lp-finetune-layers", "0")
+        page.click("#lp-finetune-start")
+        wait_for(page, "failed")
+        told = page.locator(".lp-finetune_run .lp-problem:visible")
+        expect(told).to_contain_text("nothing in this encoder would learn")
+    page.fill(f"#lp-finetune-{field}", value)
+    page.click("#lp-finetune-start")
+    wait_for(page, "finished")
+    assert read(page, f"about.plan.{field}") == int(value)
+    assert written in taken(page, tmp_path, "train.py alone").read_text(encoding="utf-8")
+    # What is taken away stands without what it was trained with.
+    with zipfile.ZipFile(taken(page, tmp_path, "Folder as ZIP")) as packed:
+        packed.extractall(tmp_path / "model")
+    (config,) = (tmp_path / "model").rglob("modules.json")
+    before, after = (
+        load_file(Path(where) / "model.safetensors") for where in (bert, config.parent)
+    )
+    moved = {name for name in before if not torch.equal(before[name], after[name])}
+    assert before.keys() == after.keys()
+    assert moved
+    assert not any("embeddings" in name for name in moved)
+    assert field == "lora" or all(".layer.1." in name or "pooler" in name for name in moved)
+
+
+@pytest.fixture
+def unsound(tmp_path: Path) -> Iterator[Server]:
+    """A server with a loss of the user's own that is the logarithm of what it makes smaller."""
+    (tmp_path / "shaky.py").write_text(
+        "def shaky(scores, labels):\n    return scores.mean().log() + 0 * labels.mean()\n"
+    )
+    loss = ("--loss", f"{tmp_path / 'shaky.py'}:shaky")
+    with Server(tmp_path, *loss, "--runs", str(tmp_path / "runs")) as running:
+        yield running
+
+
+def test_a_loss_that_stops_being_a_number_names_the_step_and_the_pairs(
+    browser: Browser, unsound: Server
+) -> None:
+    with visitor(browser, unsound) as page:
+        begin(page, loss="shaky", steps=500)
+        wait_for(page, "failed")
+        done = read(page, "steps.length")
+        kept = read(page, "about.problem.values.kept")
+        assert 0 < done == kept
+        told = page.locator(".lp-finetune_run .lp-problem:visible")
+        expect(told).to_contain_text(f"stopped being a number at step {done + 1}.")
+        expect(told).to_contain_text("The batch held: “")
+        expect(told).to_contain_text("and 13 more")
+        expect(told).to_contain_text(f"The model kept is that of step {kept}")
+
+
+# Runs in their own small file system, which only this server sees: no right of an administrator's
+# is needed, but a system that lets its users do so.
+SMALL_DISK = 'mount -t tmpfs -o size=2m runs {folder} && exec "$@"'
+
+
+@pytest.fixture
+def cramped(tmp_path: Path) -> Iterator[Server]:
+    """A server whose runs are on a disk of 2 MB."""
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    inside = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
+    inside += (SMALL_DISK.format(folder=runs), "sh")
+    try:
+        subprocess.run([*inside, "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"no small file system can be made here: {error}")
+    with Server(tmp_path, "--runs", str(runs), inside=inside) as running:
+        yield running
+
+
+def test_a_disk_that_is_full_is_said_and_the_run_can_go_on(
+    browser: Browser, cramped: Server
+) -> None:
+    with visitor(browser, cramped) as page:
+        begin(page, steps=10_000, evaluations=1000)
+        wait_for(page, "failed", "interrupted")
+        done = read(page, "steps.length")
+        assert done > 100
+        told = page.locator(".lp-finetune_run .lp-problem:visible")
+        expect(told).to_contain_text("The disk is full (0 MB free) at ")
+        expect(told).to_contain_text("make room, then resume")
+        expect(page.locator("#lp-finetune-resume")).to_be_visible()
+        # Nor can another run be kept there.
+        page.click("#lp-finetune-start")
+        wrong = page.locator(".lp-start-box .lp-wrong:visible")
+        expect(wrong).to_contain_text("No space left on device")
+        page.click("#lp-finetune-delete")
+        page.click("#lp-finetune-delete")
+        expect(page.locator("#lp-finetune-quick")).to_be_visible()
+        # The weights of this one are larger than the disk.
+        begin(page, dimension=4096)
+        wait_for(page, "failed", "interrupted")
+        expect(told).to_contain_text("The disk is full")
+
+
+def test_a_batch_that_does_not_fit_names_one_that_does(
+    open_page: Callable[..., Page], folder: Path
+) -> None:
+    page = open_page()
+    page.click("#lp-finetune-source-file")
+    draw = random.Random(0)
+    rows = "".join(f"{sentence(draw, 60)},{sentence(draw, 60)},{i % 3}\n" for i in range(300))
+    long = {"name": "long.csv", "mimeType": "text/csv", "buffer": f"a,b,score\n{rows}".encode()}
+    page.set_input_files("#lp-finetune-file", long)
+    page.wait_for_function(f"{CHANNEL}.plan.data.name === 'long.csv'")
+    begin(page, encoder="all-MiniLM-L6-v2", batch_size=200, steps=2, evaluations=1)
+    confine(page, folder)
+    wait_for(page, "failed")
+    told = page.locator(".lp-finetune_run .lp-problem:visible")
+    expect(told).to_contain_text("A batch of 200 does not fit into memory.")
+    fits = read(page, "about.problem.values.fits")
+    assert 2 <= fits <= 100
+    expect(told).to_contain_text(f"A batch of {fits} does; choose that or less.")
+    begin(page, encoder="all-MiniLM-L6-v2", batch_size=fits, steps=2, evaluations=1)
+    confine(page, folder)
+    wait_for(page, "finished")
+
+
+def confine(page: Page, folder: Path, room: int = 2**30) -> None:
+    """Let the run that loads take so much memory more than it has when its model is there."""
+    page.wait_for_function(f"{TRACE}?.about?.loading?.part === 'held_out'", polling=50)
+    run = RunFolder(folder / "runs" / read(page, "about.id"))
+    worker = psutil.Process(run.state["process"])
+    worker.rlimit(psutil.RLIMIT_AS, 2 * (worker.memory_info().vms + room,))
 
 
 def test_a_file_read_late_never_takes_the_place_of_a_newer_one(

@@ -65,7 +65,7 @@ class Runs:
 
     def prepare(self, plan: TrainingPlan, corpus: data.Corpus) -> RunFolder:
         """The folder of a run with all that its process needs."""
-        _check_encoder(plan)
+        check_encoder(plan)
         run = RunFolder(self._new_folder(plan))
         try:
             run.write_pairs("train.jsonl", corpus.train)
@@ -250,7 +250,7 @@ def _died(run: RunFolder, standing: str) -> dict | None:
     return Problem("training_interrupted").to_json()
 
 
-def _check_encoder(plan: TrainingPlan) -> None:
+def check_encoder(plan: TrainingPlan) -> None:
     """Say at once what is wrong with an encoder on this computer; the hub answers later."""
     if plan.encoder != SCRATCH and (plan.encoder == EMBEDDED or is_path(plan.encoder)):
         folder = locate(plan.encoder)
