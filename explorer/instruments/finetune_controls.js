@@ -168,7 +168,7 @@
 
   const panels = {
     example: h("div.lp-panel", {}, labelled("finetune.ready", ready), readyAbout),
-    file: h("div", {}, fileField("file", "ui.drop_file"), fileField("held_out_file", "finetune.held_out_file")),
+    file: h("div", {}, worded("p.lp-note", "finetune.file_about"), fileField("file", "ui.drop_file"), fileField("held_out_file", "finetune.held_out_file")),
     link: h("div.lp-panel", {}, worded("p.lp-note", "finetune.link_about"), labelled("finetune.link", link)),
     hub: h("div.lp-panel", {}, labelled("finetune.hub", hub), labelled("finetune.split", part)),
   };
@@ -318,7 +318,6 @@
   // tried while a run trains.
   const SETTLED_MS = 1200, LATER_MS = 3000;
   const paces = new Map();
-  const speedKey = ({ steps, epochs, evaluations, seed, learning_rate, ...others }) => JSON.stringify(others);
   let trying = "";
   let settling = null;
   const isBusy = () => channel.runs.some(studio.isLive);
@@ -331,20 +330,20 @@
   }
 
   async function estimate() {
-    const key = speedKey(channel.plan);
+    const key = channel.checked?.pace;
     if (trying || document.hidden || paceNow()) return;
     trying = key;
     tellTime();
     const answer = await channel.work(server, "estimate", { plan: structuredClone(channel.plan) });
     trying = "";
     if (answer?.seconds_per_step) paces.set(key, answer);
-    if (key !== speedKey(channel.plan)) settle();
+    if (key !== channel.checked?.pace) settle();
     else if (answer?.error) complain(startWrong, answer.error);
     else if (answer && !paceNow()) settling = setTimeout(settle, LATER_MS); // the server is busy
     tellTime();
   }
 
-  const paceNow = () => paces.get(speedKey(channel.plan));
+  const paceNow = () => paces.get(channel.checked?.pace);
 
   // What the button will do: which encoder, how many losses and seeds, how long.
   function tellTime() {
@@ -356,7 +355,7 @@
     const pace = paceNow();
     summary.textContent = [studio.encoderOf(plan),
       many > 1 && each > 1 ? say("finetune.product", { losses: many, seeds: each, count }) : forms().map(studio.lossOf).join(", "),
-      steps ? say("finetune.steps_of", { steps, batch: plan.batch_size }) : ""].filter(Boolean).join(" · ");
+      steps ? say("finetune.steps_of", { steps, batch: plan.batch_size, epochs: show((steps * plan.batch_size) / checked.examples, 2) }) : ""].filter(Boolean).join(" · ");
     if (!steps) { time.textContent = ""; return; }
     const seconds = pace && pace.seconds_to_load + steps * pace.seconds_per_step + (plan.evaluations + facts.more_evaluations) * pace.seconds_per_evaluation;
     time.textContent = pace
@@ -376,7 +375,7 @@
     foldable("ui.encoder", labelled("finetune.encoder", encoderChoice), encoderField, encoderAbout, kinds.element, encoderWrong),
     foldable("ui.loss", lossChoice, lossWrong, lossAbout, conventionField, parameters, worded("h3", "finetune.kept"), kept, another, refusedBox),
     h("details.lp-fold", {}, worded("summary", "finetune.how"),
-      h("div.lp-pair-of-fields", {}, numberBox("epochs"), numberBox("steps", 1), numberBox("batch_size", 1), numberBox("learning_rate")), rateNote,
+      h("div.lp-pair-of-fields", {}, numberBox("epochs", "any", () => channel.plan.epochs, (value) => set({ epochs: value, steps: 0 })), numberBox("steps", 1), numberBox("batch_size", 1), numberBox("learning_rate")), rateNote,
       labelled("finetune.schedule", schedule),
       h("div.lp-pair-of-fields", {}, numberBox("warmup"), numberBox("weight_decay"), numberBox("clipping"), numberBox("evaluations", 1), numberBox("seed", 1), labelled("ui.threshold", threshold)),
       scratchOnly, layersOnly,
@@ -459,6 +458,14 @@
     listLosses();
     Object.keys(files).forEach(tellFile);
     for (const [line, told] of complaints) complain(line, told);
+  });
+  // Someone who has pairs is led to where they are asked for.
+  channel.on("own", () => {
+    set({ data: { source: "file" } });
+    root.querySelector("details").open = true;
+    const drop = panels.file.querySelector(".lp-drop");
+    drop.scrollIntoView({ block: "center" });
+    drop.focus();
   });
   // What another button than these has put here is shown to have changed.
   channel.on("taken", () => {

@@ -23,6 +23,7 @@
       quick.disabled = false;
     },
   });
+  const own = worded("button.lp-button", "finetune.own", { type: "button", id: "lp-finetune-own", onclick: () => channel.publish("own") });
   // What the plan on the left would learn from: a pair of the highest label, of the middle, of the least.
   const sample = h("tbody");
   const lesson = h("div", { hidden: true }, worded("h2", "finetune.sample"),
@@ -30,7 +31,7 @@
     worded("p.lp-note", "finetune.sample_about"));
   const invitation = h("section.lp-invitation", { hidden: true },
     worded("h1", "finetune.title"), worded("p.lp-about", "finetune.invitation"),
-    h("div.lp-row.lp-wrap", {}, quick, worded("span.lp-note", "finetune.quick_about")),
+    h("div.lp-row.lp-wrap", {}, quick, own), worded("p.lp-note", "finetune.quick_about"),
     lesson, h("ol.lp-story", {}, ["learn", "watch", "judge"].map((part) => h("li", {}, worded("b", `finetune.story.${part}`), worded("span", `finetune.story.${part}_about`)))),
     facts.shared ? worded("p.lp-note", "finetune.shared_machine") : null);
 

@@ -126,6 +126,7 @@
   const known = () => (stored("runs") ?? "").split(",").filter(Boolean);
   const know = (names) => store("runs", [...new Set([...names, ...known()])].slice(0, MOST_KNOWN).join(","));
 
+  let arrived = false;
   let listed = 0;
   let ticking = false;
   let timer = null;
@@ -177,6 +178,14 @@
       if (trace?.done && LIVE.has(state)) trace.done = false;
     }
     if (JSON.stringify(channel.runs) !== before) channel.publish("runs");
+    if (!arrived) welcomeBack();
+    arrived = true;
+  }
+
+  // Whoever comes without an address while a run of theirs is under way finds it.
+  function welcomeBack() {
+    const mine = channel.runs.find(({ id, state }) => LIVE.has(state) && known().includes(id));
+    if (mine && !channel.shown.length) show([mine.id]);
   }
 
   // ---- What is shown -----------------------------------------------------------------------

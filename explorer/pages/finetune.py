@@ -273,6 +273,7 @@ def _check(request: dict) -> dict[str, object]:
     check_encoder(plan)
     corpus = _corpus(plan.data, plan.seed)
     reasons = data.losses_for(plan, corpus)
+    count = data.examples(plan, corpus.train)
     refused = data.why_not(plan, corpus) or limits.why_not(plan, corpus)
     return {
         "sample": _sample(corpus.train),
@@ -283,7 +284,9 @@ def _check(request: dict) -> dict[str, object]:
         "labels": [min(corpus.labels), max(corpus.labels), len(set(corpus.labels))],
         "skipped": corpus.skipped,
         "shared": corpus.shared,
-        "steps": plan.steps_for(data.examples(plan, corpus.train)),
+        "steps": plan.steps_for(count),
+        "examples": count,
+        "pace": _pace_key(plan),
         "rate": plan.rate,
         "minutes": limits.most_seconds() / 60 if is_hosted() else None,
     }
@@ -299,10 +302,11 @@ def _sample(pairs: Sequence[data.Pair]) -> list[data.Pair]:
     ]
 
 
-# Two trial steps are the same for all who ask, so their times are kept; one trial at a time, and
-# none beside a run.
+# Two trial steps are the same for all who ask, so the times of the last ones are kept; one trial
+# at a time, and none beside a run.
 _trial = threading.Lock()
 _paces: dict[str, dict[str, float]] = {}
+MOST_PACES = 256
 PACE = ("seconds_to_load", "seconds_per_step", "seconds_per_evaluation")
 
 
@@ -321,6 +325,8 @@ def _estimate(request: dict) -> dict[str, object]:
     if found is None:
         return {}
     _paces[key] = {name: found[name] for name in PACE}
+    if len(_paces) > MOST_PACES:
+        del _paces[next(iter(_paces))]
     return _paces[key]
 
 
@@ -330,10 +336,18 @@ def _nobody_trains() -> bool:
 
 
 def _pace_key(plan: TrainingPlan) -> str:
-    """All of a plan but what only says how often its steps are made."""
-    same = dict.fromkeys(("steps", "evaluations", "seed"), 1)
-    slow = dataclasses.replace(plan, **same, epochs=1.0, learning_rate=0.0)
+    """All of a plan but what makes no step of it slower: how many there are, and mere numbers."""
+    usual = TrainingPlan()
+    same = {name: getattr(usual, name) for name in NOT_SLOWER}
+    choices = tuple((n, v) for n, v in plan.parameters if isinstance(v, bool | str | tuple))
+    slow = dataclasses.replace(plan, **same, parameters=choices)
     return hashlib.sha256(json.dumps(slow.to_json()).encode()).hexdigest()
+
+
+NOT_SLOWER = (
+    *("steps", "epochs", "evaluations", "seed", "threshold"),
+    *("learning_rate", "schedule", "warmup", "weight_decay", "clipping"),
+)
 
 
 def _start(request: dict) -> dict[str, object]:

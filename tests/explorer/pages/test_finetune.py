@@ -227,9 +227,24 @@ def test_trial_steps_are_timed_once_for_all_who_ask(machine):
     first = finetune._estimate({"plan": FIRST})
     assert first["seconds_per_step"] == 0.5
     assert finetune._estimate({"plan": {**FIRST, "steps": 7, "seed": 3}}) == first
+    assert finetune._estimate({"plan": {**FIRST, "parameters": {"scale": 9}}}) == first
     assert len(machine.trials) == 1
     finetune._estimate({"plan": {**FIRST, "batch_size": 64}})
     assert len(machine.trials) == 2
+    mining = {**FIRST, "loss": "triplet", "parameters": {"mining": "hard"}}
+    finetune._estimate({"plan": mining})
+    finetune._estimate({"plan": {**mining, "parameters": {"mining": "all"}}})
+    assert len(machine.trials) == 4
+
+
+def test_only_the_last_times_are_kept(machine, monkeypatch):
+    monkeypatch.setattr(finetune, "MOST_PACES", 2)
+    for size in (8, 16, 32):
+        finetune._estimate({"plan": {**FIRST, "batch_size": size}})
+    finetune._estimate({"plan": {**FIRST, "batch_size": 32}})
+    assert (len(finetune._paces), len(machine.trials)) == (2, 3)
+    finetune._estimate({"plan": {**FIRST, "batch_size": 8}})
+    assert len(machine.trials) == 4
 
 
 def test_nothing_is_timed_beside_a_run_or_another_trial(machine):
