@@ -98,8 +98,11 @@
     files[entry].told.textContent = file.name;
     const answer = await hear(entry, async () => server.hand_in({ name: file.name, content: await LossPrism.files.encoded(file) }));
     if (!answer) return;
-    complain(files[entry].failed, answer.error);
-    if (answer.error) { describe(entry); return; } // the file of before is still there
+    if (answer.error) {
+      await describe(entry); // the file of before is still there
+      complain(files[entry].failed, answer.error);
+      return;
+    }
     set({ data: entry === "file"
       ? { source: "file", file: answer.file, name: answer.name, columns: [], alternatives: [] }
       : { held_out_file: answer.file, held_out_name: answer.name } });
@@ -113,6 +116,7 @@
     const answer = (await ask()) ?? { error: LossPrism.GONE };
     if (turn !== file.turns) return null; // another file, or other columns of it, were chosen meanwhile
     file.answer = answer.error ? null : answer;
+    complain(file.failed, answer.problem);
     tellFile(entry);
     return answer;
   }
@@ -431,7 +435,8 @@
     const of = /encoder|scratch/.test(error?.key) ? encoderWrong : /parameter|convention|loss/.test(error?.key) ? lossWrong : dataWrong;
     for (const line of [dataWrong, encoderWrong]) complain(line, null);
     complain(lossWrong, checked.refused);
-    if (error) complain(of, error);
+    const said = of === dataWrong && channel.plan.data.source === "file" && complaints.get(files.file.failed);
+    if (error && said?.key !== error.key) complain(of, error);
     found.hidden = Boolean(error);
     if (!error) {
       const [low, high, count] = checked.labels;

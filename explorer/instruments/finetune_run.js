@@ -112,6 +112,7 @@
     figures.gradient_norm.textContent = show(trace.norm.at(-1), 3);
     figures.learning_rate.textContent = show(trace.rate.at(-1), 2);
     figures.speed.textContent = pace ? show(pace, 3) : "—";
+    strip.hidden = !channel.studio.isLive(told) && !trace.steps.length && !trace.evaluations.length;
     warnOfCollapse(trace);
     drawGains(trace, told.summary);
   }

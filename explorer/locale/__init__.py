@@ -16,7 +16,7 @@ LANGUAGES = ("en", "zh")
 # Values that count something are grouped: 1,048,576. A seed or the end of a range stays as typed.
 COUNTS = frozenset(
     {"count", "part", "all", "used", "total", "done", "terms", "sentences"}
-    | {"step", "steps", "train", "held_out"}
+    | {"step", "steps", "kept", "train", "held_out"}
 )
 _PLURAL = re.compile(r"\{(\w+):([^|}]*)\|([^}]*)\}")
 _VALUE = re.compile(r"\{(\w+)\}")
