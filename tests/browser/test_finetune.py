@@ -168,9 +168,9 @@ def test_the_time_is_told_before_the_start_and_never_in_its_way(
     page = open_page()
     plan(page, **{**TINY, "steps": 1000})
     told = page.locator("#lp-finetune-time")
-    expect(told).to_have_text(re.compile(r"^About \d+ (s|min) for 1000 steps, loading included"))
+    expect(told).to_have_text(re.compile(r"^About \d+ (s|min) for 1,000 steps, loading included"))
     page.fill("#lp-finetune-seeds", "3")
-    expect(told).to_contain_text("for 3 runs of 1000 steps")
+    expect(told).to_contain_text("for 3 runs of 1,000 steps")
     # Another count of steps needs no other trial; other work does, and a start ends that.
     plan(page, steps=2)
     expect(told).to_contain_text("for 3 runs of 2 steps")
@@ -446,6 +446,44 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     assert page.evaluate(f"{CHANNEL}.plan.data.held_out_file") == ""
 
 
+def test_someone_with_pairs_of_their_own_is_led_from_the_invitation_to_the_start(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page(width=390)
+    page.click("#lp-finetune-own")
+    expect(page.locator("#lp-finetune-source-file")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#lp-finetune-panel-file .lp-drop").first).to_be_focused()
+    page.set_input_files("#lp-finetune-file", pairs_file("id,one,two,points,other", 40))
+    panel = page.locator("#lp-finetune-panel-file")
+    expect(panel.locator(".lp-wrong:visible")).to_contain_text("not clear which columns")
+    for role, column in {"first": "one", "second": "two", "score": "points"}.items():
+        panel.locator(f"select[name={role}]").select_option(column)
+    expect(panel).to_contain_text("40.csv: 40 pairs from 40 rows")
+    expect(panel.locator(".lp-wrong:visible")).to_have_count(0)
+    # Epochs that are typed count: the steps that stood there no longer do.
+    page.evaluate(UNFOLD)
+    page.fill("#lp-finetune-epochs", "2")
+    expect(page.locator("#lp-finetune-steps")).to_have_value("0")
+    expect(page.locator(".lp-start-box")).to_contain_text("4 steps, batches of 16 (2 epochs)")
+
+
+def test_whoever_comes_back_without_an_address_finds_the_run_under_way(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    begin(page, steps=100_000, evaluations=1000)
+    wait_for(page, "training")
+    name = read(page, "about.id")
+    page.click(".lp-pages a >> text=Explore")
+    page.wait_for_selector(".lp-controls")
+    page.click(".lp-pages a >> text=Fine-tune")
+    page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
+    wait_for(page, "training")
+    assert read(page, "about.id") == name
+    page.click("#lp-finetune-stop")
+    wait_for(page, "stopped")
+
+
 # ---- Several runs ----------------------------------------------------------------------------
 
 
@@ -532,6 +570,24 @@ def test_two_losses_under_two_seeds_are_compared(open_page: Callable[..., Page])
     looked.first.click()
     moved = page.get_by_role("table", name="Pairs that changed rank most")
     expect(moved.locator("tbody tr:visible")).to_have_count(8)
+
+
+def test_what_losses_are_called_follows_the_language(
+    open_page: Callable[..., Page], beside: str, tmp_path: Path
+) -> None:
+    page = open_page(f"#{beside}", locale="zh-CN")
+    settled(page, "beside")
+    english, chinese = (say(language, "loss.cosine_mse.title") for language in ("en", "zh"))
+    for place in (".lp-verdict", ".lp-chart-legend", ".lp-finetune_runs table", ".lp-gains-figure"):
+        expect(page.locator(place).first).to_contain_text(chinese)
+    page.select_option("#lp-finetune-loss", "cosine_mse")
+    expect(page.locator(".lp-kept-name")).to_have_text([chinese])
+    expect(page.locator(".lp-start-box")).to_contain_text(chinese)
+    assert english not in page.locator("body").inner_text()
+    page.select_option("#lp-finetune-figure", "finetune.gains")
+    drawn = taken(page, tmp_path, "SVG").read_text(encoding="utf-8")
+    assert chinese in drawn
+    assert english not in drawn
 
 
 def test_the_experiment_of_the_source_stands_beside(open_page: Callable[..., Page]) -> None:
