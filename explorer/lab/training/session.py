@@ -317,10 +317,11 @@ def largest_fitting(size: int, fits) -> int:
 
 def loss_of(session: Session, rows: list[dict]) -> torch.Tensor:
     """The loss of these rows of the data set."""
+    from sentence_transformers.util import batch_to_device
+
     labels = torch.tensor([row["label"] for row in rows], device=session.model.device)
     texts = [[row[name] for row in rows] for name in rows[0] if name != "label"]
     if session.plan.kind == "cross":
         return session.loss(texts, labels)
     columns = [session.model.preprocess(column) for column in texts]
-    here = [{k: v.to(session.model.device) for k, v in column.items()} for column in columns]
-    return session.loss(here, labels)
+    return session.loss([batch_to_device(one, session.model.device) for one in columns], labels)
