@@ -28,8 +28,8 @@ from explorer.sources.random_batch import RandomBatch
 
 SIZES = (10_000, 100_000, 1_000_000)
 LABELS = ("graded", "continuous")
-LOSSES = ("cosent", "weighted_cosent", "pairwise_logistic")
-ON_THE_PAGE = ("cosent", "pairwise_logistic")
+LOSSES = ("cosent", "weighted_cosent", "pairwise_logistic", "pairwise_hinge")
+ON_THE_PAGE = ("cosent", "pairwise_logistic", "pairwise_hinge")
 REPEATS = 5
 # Each step goes into a part of what the last one showed, down to single cells.
 STEPS = """async (parts) => {
@@ -97,11 +97,15 @@ def overview(count: int, labels: str, loss: str) -> list[Row]:
     started = time.perf_counter()
     _ = ready.heaviest
     heavy = time.perf_counter() - started
+    started = time.perf_counter()
+    _ = ready.gradient, ready.loss
+    felt = time.perf_counter() - started
     what = f"{loss}, {labels} labels, N = {count:,}"
     return [
         (f"{what}: overview", f"{spent:.3f} s, {peak:.0f} MB above the scores", "≤ 2 s, ≤ 500 MB"),
         (f"{what}: blocks of nine tenths", f"{1000 * step:.0f} ms", ""),
         (f"{what}: heaviest 100", f"{heavy:.3f} s", ""),
+        (f"{what}: gradient of every pair", f"{felt:.3f} s", ""),
     ]
 
 
@@ -132,12 +136,14 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=7890)
     parser.add_argument("--csv", metavar="FILE")
+    parser.add_argument("--losses", nargs="+", choices=LOSSES, default=LOSSES)
+    parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
     chosen = parser.parse_args(arguments)
     torch.set_num_threads(1)  # as the app runs
     rows: list[Row] = []
-    for count in SIZES:
+    for count in chosen.sizes:
         for labels in LABELS:
-            for loss in LOSSES:
+            for loss in chosen.losses:
                 rows += overview(count, labels, loss)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -145,9 +151,9 @@ def main(arguments: list[str]) -> None:
         )
         version = browser.version
         with running(chosen.port) as address:
-            for count in SIZES:
+            for count in chosen.sizes:
                 for labels in LABELS:
-                    for loss in ON_THE_PAGE:
+                    for loss in (one for one in ON_THE_PAGE if one in chosen.losses):
                         rows += on_the_page(browser, address, count, labels, loss)
         browser.close()
     machine = f"{describe()}, Chromium {version}"

@@ -157,10 +157,10 @@
   // ---- Loss --------------------------------------------------------------------------------
 
   const lossChoice = h("select", { id: "lp-large-loss", "data-title": "ui.loss", onchange: () => channel.change({ loss: lossChoice.value, parameters: {} }) });
-  for (const name of ["split", "smooth", "streamed", "in_batch"]) {
+  for (const name of ["split", "smooth", "linear", "in_batch"]) {
     const members = Object.entries(given.losses).filter(([, { family }]) => family === name);
     if (!members.length) continue;
-    const box = h("optgroup", {}, members.map(([id]) => h("option", { value: id }, LossPrism.losses[id].title)));
+    const box = h("optgroup", {}, members.map(([id]) => h("option", { value: id })));
     box.dataset.group = name;
     lossChoice.append(box);
   }
@@ -212,6 +212,7 @@
     fill();
   }
   function words() {
+    for (const option of lossChoice.options) option.textContent = LossPrism.titleOf(option.value);
     for (const group of lossChoice.querySelectorAll("optgroup")) group.label = say(`large.group.${group.dataset.group}`);
     sizes.querySelectorAll("button").forEach((button, i) => { button.textContent = grouped([10_000, 100_000, 1_000_000][i]); });
     // The scene that the Explore page was last at.

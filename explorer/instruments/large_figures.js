@@ -31,7 +31,7 @@
     if (!spec) return;
     const form = spec.conventions[""];
     const variant = Object.entries(parameters).map(([key, value]) => form.variants[`${key}=${value}`]).find(Boolean);
-    name.textContent = spec.title;
+    name.textContent = LossPrism.titleOf(loss);
     about.textContent = say(`loss.${loss}.about`);
     tex(formula, `\\mathcal L = ${variant ?? form.formula}`, true);
   }
@@ -43,8 +43,9 @@
 
   function draw() {
     const found = channel.answer.figures;
-    put("loss", show(found.loss, 6), say("large.pairs", { count: grouped(found.pairs) }));
-    put("gradient", show(found.gradient, 3), say("figure.by_scores"));
+    // Where the map is there before them, loss and gradient come with the details.
+    put("loss", "loss" in found ? show(found.loss, 6) : "…", say("large.pairs", { count: grouped(found.pairs) }));
+    put("gradient", "loss" in found ? show(found.gradient, 3) : "…", say("figure.by_scores"));
     const size = found.bytes / 2 ** 20;
     put("memory", say("large.about_mb", { size: size < 10 ? size.toFixed(1) : size.toFixed(0) }), say("large.instead", { size: written(found.terms * 8) }));
     put("time", `${channel.answer.milliseconds.toFixed(0)} ms`, channel.answer.device);
@@ -58,7 +59,9 @@
   }
 
   function more() {
-    const { violated, compared, places, effective } = channel.details;
+    const { violated, compared, places, effective, loss, gradient } = channel.details;
+    figures.loss.value.textContent = show(loss, 6);
+    figures.gradient.value.textContent = show(gradient, 3);
     // A loss that ranks pairs is judged by their order, one that looks for a key by where that
     // stands, in the words of the Explore page.
     figures.violated.call(places ? `figure.first_${places.kind}` : "large.figure.violated");

@@ -183,7 +183,7 @@
       return;
     }
     shown = mine;
-    take(answer, asked);
+    take(answer, asked, window);
     show(null);
   }
 
@@ -196,7 +196,7 @@
     channel.fail({ key: "problem.large_cancelled", values: {} });
   };
 
-  function take(answer, asked) {
+  function take(answer, asked, window) {
     if (answer.error) { channel.fail(answer.error); return; }
     if (channel.problem) channel.fail(null);
     const key = JSON.stringify(asked);
@@ -204,6 +204,8 @@
     channel.key = key;
     channel.of = asked; // what the answer is about, while something else is asked for
     channel.answer = answer;
+    // A window of very many pairs begins and ends with a block.
+    if (channel.window && String(window) === String(channel.window)) channel.window = answer.window;
     channel.publish("answer");
     channel.drawn = (channel.drawn ?? 0) + 1;
     if (other) learn(key, asked);
@@ -281,7 +283,7 @@
   // What is in view may not be what is asked for.
   const isOther = () => Boolean(channel.of) && JSON.stringify(channel.of) !== JSON.stringify(channel.asked);
   const leftover = () => (isOther() ? say("large.leftover", {
-    loss: LossPrism.losses[channel.of.loss].title, count: channel.answer.figures.pairs,
+    loss: LossPrism.titleOf(channel.of.loss), count: channel.answer.figures.pairs,
   }) : "");
 
   function judge() {
@@ -294,7 +296,9 @@
     judge();
     if (!told) return;
     const more = channel.problem ? [leftover(), remedy()] : [];
-    problem.replaceChildren(h("span", {}, say(told.key, told.values)), ...more.filter(Boolean).flatMap((part) => [" ", part]));
+    const { loss } = told.values ?? {};
+    const values = loss in LossPrism.losses ? { ...told.values, loss: LossPrism.titleOf(loss) } : told.values;
+    problem.replaceChildren(h("span", {}, say(told.key, values)), ...more.filter(Boolean).flatMap((part) => [" ", part]));
   }
 
   channel.on("problem", complain);

@@ -46,7 +46,6 @@ from explorer.scenario import Scenario
 from explorer.sources import random_batch
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
 
 # An answer waits this long for its work to end before it says how far that is.
 PATIENCE_S = 0.8
@@ -203,15 +202,15 @@ def _open(asked: Asked) -> Job:
 
 
 def _make(asked: Asked, report: Report) -> LargeBatch:
-    source, title = asked.source, LOSSES[asked.loss].title
+    source = asked.source
     if source.kind == "random":
-        must_fit(source.random.pairs, most_pairs(asked.loss, drawn=True), title)
+        must_fit(source.random.pairs, most_pairs(asked.loss, drawn=True), asked.loss)
         return drawn(source.random, asked.wanted)
     if source.kind == "explore":
         return _from_link(source.link, asked.wanted)
     reading = _files.start((source.file, source.columns, source.header), _reader(source))
     read = _within(reading, report)
-    must_fit(len(read.labels), most_pairs(asked.loss), title)
+    must_fit(len(read.labels), most_pairs(asked.loss), asked.loss)
     if read.scores is not None and asked.wanted == "cosines":
         return in_order(read.labels, read.scores, read.first, read.second)
     if not isinstance(read.first, tuple):

@@ -50,10 +50,6 @@ class LargeBatch:
         arrays = (self.labels, self.scores, self.entry, self.first_vectors, self.second_vectors)
         return sum(array.nbytes for array in arrays if array is not None)
 
-    def place_of(self, entry: int) -> int:
-        """Where the pair of the source stands in the map."""
-        return int(np.flatnonzero(self.entry == entry)[0])
-
 
 class Numbered(Sequence[str]):
     """The sentences of a random batch, "#1 a" … "#1,000 a", written when one is read."""

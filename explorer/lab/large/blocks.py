@@ -56,6 +56,17 @@ def edges(start: int, stop: int, most: int = MOST_BLOCKS) -> np.ndarray:
     return np.append(np.arange(start, stop, width), stop)
 
 
+def listed(starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """All numbers from each of `starts` up to each of `stops`, one after the other.
+
+    >>> listed(np.array([2, 9, 5]), np.array([4, 9, 8]))
+    array([2, 3, 5, 6, 7])
+    """
+    lengths = stops - starts
+    ends = np.cumsum(lengths)
+    return np.arange(lengths.sum()) + np.repeat(stops - ends, lengths)
+
+
 def log_sums(values: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The logsumexp and the maximum of each run of `values`; a run ends where the next starts."""
     largest = np.maximum.reduceat(values, starts)

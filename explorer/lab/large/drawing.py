@@ -22,7 +22,9 @@ def look(opened: Opened, window: Window) -> dict[str, object]:
     blocks = opened.blocks(window)
     cells = np.diff(blocks.rows)[:, None] * np.diff(blocks.columns)[None, :]
     return {
-        "window": [window.top, window.bottom, window.left, window.right],
+        "window": [
+            int(edge) for ends in (blocks.rows, blocks.columns) for edge in (ends[0], ends[-1])
+        ],
         "shape": list(opened.shape),
         "total": _packed(blocks.total),
         "share": _packed(blocks.share),
@@ -31,7 +33,7 @@ def look(opened: Opened, window: Window) -> dict[str, object]:
         "bounded": blocks.bounded,
         # A sum has no exponents of its own: there the logarithm of each weight stands for a term.
         "of_weights": opened.of_weights,
-        "exact": opened.smooth is None,
+        "exact": opened.summed is None,
         "rows": _axis(opened, 0, blocks.rows),
         "columns": _axis(opened, 1, blocks.columns),
     }
@@ -40,12 +42,16 @@ def look(opened: Opened, window: Window) -> dict[str, object]:
 def figures(opened: Opened) -> dict[str, object]:
     """What is known at once."""
     return {
-        "loss": number(opened.loss),
-        "gradient": number(opened.gradient_norm),
+        **(values(opened) if opened.is_known else {}),
         "terms": opened.present,
         "pairs": len(opened.batch),
         "bytes": opened.nbytes() + _text_bytes(opened.batch),
     }
+
+
+def values(opened: Opened) -> dict[str, object]:
+    """The loss and the length of its gradient."""
+    return {"loss": number(opened.loss), "gradient": number(opened.gradient_norm)}
 
 
 def details(opened: Opened) -> dict[str, object]:
@@ -59,6 +65,7 @@ def details(opened: Opened) -> dict[str, object]:
     pairs = zip(rows.tolist(), columns.tolist(), strict=True)
     seen = histogram(opened.batch)
     return {
+        **values(opened),
         "violated": wrong,
         "compared": compared,
         "places": looked_for

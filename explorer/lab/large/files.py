@@ -30,7 +30,6 @@ SIMILARITY_NAMES = (
     "余弦相似度",
     "预测",
 )
-ROLES = ("first", "second", "score", "similarity")
 STEP = 20_000
 
 

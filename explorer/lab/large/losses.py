@@ -17,6 +17,7 @@ from torch.nn.functional import logsigmoid
 from explorer.device import device, precision
 from explorer.lab.large.batch import MOST_STREAMED, LargeBatch, Wanted
 from explorer.lab.large.blocks import Window
+from explorer.lab.large.hinge import Hinge
 from explorer.lab.large.smooth import MOST_SPREAD, Smooth
 from explorer.lab.large.split import Split
 from explorer.lab.large.tiles import Survey, Tiles
@@ -279,6 +280,16 @@ def smooth(batch: LargeBatch, scale: float, reduction: str) -> Smooth:
     return Smooth(batch.labels, scale * batch.scores, scale, reduction == "mean")
 
 
+def hinge(batch: LargeBatch, margin: float, eps: float) -> Hinge:
+    """The hinge on more pairs than are streamed."""
+    return Hinge(batch.labels, batch.scores, margin, eps)
+
+
+# What sums up without cells where there are too many of them.
+SUMMED: dict[str, Callable[..., Smooth | Hinge]] = {
+    "pairwise_logistic": smooth,
+    "pairwise_hinge": hinge,
+}
 IN_BATCH = ("info_nce", "nt_xent", "siglip")
 
 
@@ -286,7 +297,7 @@ def family_of(loss: str) -> str:
     """How the matrix of the loss is gone through."""
     if loss in IN_BATCH:
         return "in_batch"
-    return "smooth" if loss == "pairwise_logistic" else "split" if loss in SPLIT else "streamed"
+    return {"pairwise_logistic": "smooth", "pairwise_hinge": "linear"}.get(loss, "split")
 
 
 def wanted_by(loss: str) -> Wanted:

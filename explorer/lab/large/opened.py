@@ -19,14 +19,14 @@ from explorer.lab.large.batch import (
 )
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.heaviest import Heaviest, heaviest_terms
+from explorer.lab.large.hinge import Chunked, Hinge
 from explorer.lab.large.losses import (
     IN_BATCH,
     KEYWORDS,
     SPLIT,
     STREAMED,
+    SUMMED,
     Streamed,
-    family_of,
-    smooth,
     wanted_by,
 )
 from explorer.lab.large.smooth import Found, Smooth
@@ -42,9 +42,7 @@ def most_pairs(loss: str, *, drawn: bool = False) -> int:
     """How many pairs the loss takes; `drawn`: of a random batch."""
     if drawn and wanted_by(loss) == "angles":
         return MOST_DRAWN
-    if loss in IN_BATCH:
-        return MOST_IN_BATCH
-    return MOST_STREAMED if family_of(loss) == "streamed" else MOST_PAIRS
+    return MOST_IN_BATCH if loss in IN_BATCH else MOST_PAIRS
 
 
 def parameters_of(loss: str) -> tuple[Parameter, ...]:
@@ -84,10 +82,9 @@ class Opened:
     """A batch under a loss. Rows and columns are those of the loss's matrix of terms."""
 
     batch: LargeBatch
-    loss_name: str
     split: Split | None = None
-    smooth: Smooth | None = None
-    found: Found | None = None
+    summed: Smooth | Hinge | None = None
+    found: Found | Chunked | None = None
     streamed: Streamed | None = None
     survey: Survey | None = None
 
@@ -104,7 +101,7 @@ class Opened:
     @property
     def of_weights(self) -> bool:
         """Whether terms are the logarithms of the weights, for the loss is a plain sum."""
-        return bool(self.smooth or (self.streamed and not self.streamed.tiles.by_row))
+        return bool(self.summed or (self.streamed and not self.streamed.tiles.by_row))
 
     @property
     def row_pairs(self) -> np.ndarray | range:
@@ -115,17 +112,23 @@ class Opened:
     def column_pairs(self) -> np.ndarray | range:
         return range(len(self.batch)) if self.streamed is None else self.streamed.column_pairs
 
+    @property
+    def is_known(self) -> bool:
+        """Whether loss and gradient are there at once, and need not be waited for."""
+        return self.summed is None or self.summed.is_known
+
     @cached_property
     def loss(self) -> float:
-        if self.smooth:
-            return self.smooth.loss(self.found)
+        if self.summed:
+            return self.summed.loss(self.found)
         return self.split.loss if self.split else self.streamed.loss(self.survey)
 
     @cached_property
     def present(self) -> int:
         """How many terms take part."""
-        known = self.split or self.smooth
-        return known.present() if known else self.survey.present
+        if self.summed:
+            return self.summed.present(self.found)
+        return self.split.present() if self.split else self.survey.present
 
     @cached_property
     def effective(self) -> float:
@@ -137,8 +140,8 @@ class Opened:
         """∂L/∂s of each pair in the order of the batch; NaN where a pair has no term of its own."""
         if self.split:
             return self.split.gradient()
-        if self.smooth:
-            return self.smooth.gradient(self.found)
+        if self.summed:
+            return self.summed.gradient(self.found)
         return self.streamed.gradient(self.survey)
 
     @cached_property
@@ -148,8 +151,8 @@ class Opened:
 
     @cached_property
     def heaviest(self) -> Heaviest:
-        if self.smooth:
-            return self.smooth.heaviest(self.found)
+        if self.summed:
+            return self.summed.heaviest(self.found)
         return heaviest_terms(self.split) if self.split else self.survey.heaviest
 
     @cached_property
@@ -168,8 +171,8 @@ class Opened:
     def blocks(self, window: Window) -> Blocks:
         if self.split:
             return split_blocks(self.split, window)
-        if self.smooth:
-            return self.smooth.blocks(window, self.found)
+        if self.summed:
+            return self.summed.blocks(window, self.found)
         with all_cores():
             return tile_blocks(self.streamed.tiles, self.survey, window)
 
@@ -180,8 +183,8 @@ class Opened:
             # u, v, their slopes, the totals of rows and columns, the gradient, two counts
             trees = self.split.sums.nbytes + self.split.peaks.nbytes
             return kept + 9 * self.split.lower.nbytes + trees
-        if self.smooth:
-            return kept + self.smooth.nbytes + 3 * self.found.rows.nbytes
+        if self.summed:
+            return kept + self.summed.nbytes + self.found.nbytes
         return kept + sum(
             array.nbytes
             for array in (
@@ -200,16 +203,16 @@ def open_batch(
 
     Raises Problem if the loss does not take so many pairs.
     """
-    must_fit(len(batch), most_pairs(loss), LOSSES[loss].title)
+    must_fit(len(batch), most_pairs(loss), loss)
     if loss in SPLIT:
-        return Opened(batch, loss, split=SPLIT[loss](batch, **parameters))
-    if loss == "pairwise_logistic" and len(batch) > MOST_STREAMED:
-        logistic = smooth(batch, **parameters)
+        return Opened(batch, split=SPLIT[loss](batch, **parameters))
+    if loss in SUMMED and len(batch) > MOST_STREAMED:
+        summed = SUMMED[loss](batch, **parameters)
         with all_cores():
-            return Opened(batch, loss, smooth=logistic, found=logistic.survey(progress))
+            return Opened(batch, summed=summed, found=summed.survey(progress))
     streamed = STREAMED[loss](batch, **parameters)
     with all_cores():
-        return Opened(batch, loss, streamed=streamed, survey=survey(streamed.tiles, progress))
+        return Opened(batch, streamed=streamed, survey=survey(streamed.tiles, progress))
 
 
 def inversions(values: np.ndarray) -> int:

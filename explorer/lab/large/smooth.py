@@ -17,9 +17,9 @@ from functools import cached_property
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus
+from torch.nn.functional import embedding_bag, softplus
 
-from explorer.lab.large.blocks import Blocks, Window
+from explorer.lab.large.blocks import Blocks, Window, listed
 from explorer.lab.large.heaviest import Heaviest, heaviest_terms
 from explorer.lab.large.split import Split, largest_terms
 from explorer.lab.large.tiles import Progress
@@ -31,6 +31,8 @@ BIN, NODES = 2.0, 10
 MOST_SPREAD = 150.0
 # Pairs of the shortest chunks, and numbers that are kept of all of them.
 SHORTEST, MOST_KEPT = 32, 2**23
+# Chunks whose sum is kept too.
+TOGETHER = 16
 # Cells that are worked on together, and a window of so few that it needs no nodes.
 AT_ONCE, FEW = 2**21, 2**20
 
@@ -101,11 +103,18 @@ class Smooth:
         return np.append(cuts[apart], count)
 
     @cached_property
-    def _moments(self) -> np.ndarray:
-        """What each chunk comes to at the nodes."""
+    def _grouped(self) -> np.ndarray:
+        """What each chunk comes to at the nodes, and behind these what each TOGETHER come to."""
         sizes = np.diff(self._chunks)
         owner = np.repeat(np.arange(len(sizes)), sizes)
-        return self._spread(np.arange(len(self.labels)), owner, len(sizes))
+        moments = self._spread(np.arange(len(self.labels)), owner, len(sizes))
+        groups = np.add.reduceat(moments, np.arange(0, len(sizes), TOGETHER), axis=0)
+        return np.concatenate([moments, groups])
+
+    @property
+    def _moments(self) -> np.ndarray:
+        """What each chunk comes to at the nodes."""
+        return self._grouped[: len(self._chunks) - 1]
 
     @cached_property
     def _felt(self) -> np.ndarray:
@@ -257,16 +266,24 @@ class Smooth:
     def _runs(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
         """What runs of pairs come to at the nodes."""
         low, high, heads, tails = self._in_chunks(starts, stops)
-        edges = np.append(np.stack([low, high], axis=1).ravel(), 0)
-        padded = np.concatenate([self._moments, np.zeros((1, len(self._nodes)))])
-        found = np.add.reduceat(padded, edges, axis=0)[:-1:2]
-        found[low == high] = 0
+        # Where there are many chunks, most of them are taken TOGETHER.
+        first, after = -(-low // TOGETHER), high // TOGETHER
+        far = first <= after
+        groups = np.stack([first, np.where(far, after, first)], axis=1) + len(self._moments)
+        before = np.stack([low, np.where(far, first * TOGETHER, high)], axis=1)
+        beyond = np.stack([np.where(far, after * TOGETHER, high), high], axis=1)
+        parts = np.stack([before, groups, beyond], axis=1)
+        ends = (parts[:, :, 1] - parts[:, :, 0]).sum(axis=1).cumsum()
+        found = embedding_bag(
+            torch.from_numpy(listed(*parts.reshape(-1, 2).T)),
+            torch.from_numpy(self._grouped),
+            torch.from_numpy(np.append(0, ends)),
+            mode="sum",
+            include_last_offset=True,
+        ).numpy()
         for begin, end in (heads, tails):
             owner = np.repeat(np.arange(len(begin)), end - begin)
-            within = np.arange(len(owner)) - np.repeat(
-                np.cumsum(end - begin) - (end - begin), end - begin
-            )
-            found += self._spread(begin[owner] + within, owner, len(begin))
+            found += self._spread(listed(begin, end), owner, len(begin))
         return found
 
     def _in_chunks(
@@ -305,7 +322,10 @@ class Smooth:
 
     # ---- What the page asks --------------------------------------------------------------------
 
-    def present(self) -> int:
+    # The survey finds loss and gradient by the way.
+    is_known = True
+
+    def present(self, found: Found) -> int:
         """How many terms there are."""
         return self.differences.present()
 
@@ -323,11 +343,11 @@ class Smooth:
 
     @property
     def _divisor(self) -> int:
-        return max(self.present(), 1) if self.mean else 1
+        return max(self.differences.present(), 1) if self.mean else 1
 
     @property
     def nbytes(self) -> int:
-        kept = (self.scaled, *self._parts, self._moments, self._felt, self._weights)
+        kept = (self.scaled, *self._parts, self._grouped, self._felt, self._weights)
         return sum(array.nbytes for array in kept) + self.differences.peaks.nbytes
 
 
@@ -346,6 +366,10 @@ class Found:
     @property
     def weight(self) -> float:
         return float(self.rows.sum())
+
+    @property
+    def nbytes(self) -> int:
+        return 3 * self.rows.nbytes
 
     @property
     def effective(self) -> float:

@@ -109,7 +109,7 @@ def test_many_pairs_are_compared_over_nodes():
     values = np.arange(count) / count
     batch = in_order(np.round(values, 2), values % 0.3, ("",) * count, ("",) * count)
     opened = open_batch(batch, "pairwise_logistic", checked("pairwise_logistic", {}), quiet)
-    assert opened.smooth is not None
+    assert opened.summed is not None
     value = losses.pairwise_logistic(torch.tensor(batch.scores), torch.tensor(batch.labels))
     assert opened.loss == pytest.approx(float(value), rel=1e-6)
 

@@ -23,9 +23,9 @@ def opened_of(loss, count=600, labels="grades", **parameters):
     return open_batch(batch, loss, checked(loss, parameters), quiet)
 
 
-def value_of(opened, scores=None):
+def value_of(opened, name, scores=None):
     """The loss of the library on the same batch."""
-    batch, name = opened.batch, opened.loss_name
+    batch = opened.batch
     parameters = checked(name, {})
     if name not in IN_BATCH:
         return getattr(losses, name)(scores, torch.tensor(batch.labels), **parameters)
@@ -46,7 +46,7 @@ def value_of(opened, scores=None):
 def test_value_is_that_of_the_loss(loss):
     opened = opened_of(loss)
     scores = torch.tensor(opened.batch.scores, requires_grad=True)
-    value = value_of(opened, scores)
+    value = value_of(opened, loss, scores)
     assert opened.loss == pytest.approx(float(value.detach()), rel=1e-6)
     if loss not in IN_BATCH:
         value.backward()

@@ -1,0 +1,96 @@
+"""Encoding of a large file that is killed midway, in processes of its own."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from explorer.lab.large.encoding import PART
+from tests.tiny import save_bert, sentence
+
+PARTS = 10
+COUNT = PARTS * PART - 100  # the last part is a shorter one
+PATIENCE = 300  # seconds, on a machine that has other things to do
+ENCODE = """
+import sys, time
+import numpy as np
+from explorer.lab.large.encoding import encoded
+
+lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
+half = len(lines) // 2
+
+def heard(done, total):
+    print(done, flush=True)
+    time.sleep(0.1)  # long enough to be caught
+
+found = encoded(lines[:half], lines[half:], sys.argv[2], heard, with_vectors=False)
+np.save(sys.argv[3], np.stack([found.cosines, found.angles]))
+"""
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("killed")
+    (folder / "model").mkdir()
+    save_bert(folder / "model")
+    draw = random.Random(0)
+    lines = [sentence(draw, 8) for _ in range(2 * COUNT)]
+    (folder / "sentences.txt").write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
+def start(work: Path, cache: str) -> subprocess.Popen:
+    """Encode into this cache folder, saying how far it is."""
+    arguments = [work / "sentences.txt", work / "model", work / f"{cache}.npy"]
+    return subprocess.Popen(
+        [sys.executable, "-c", ENCODE, *map(str, arguments)],
+        env={**os.environ, "LOSSPRISM_CACHE": str(work / cache)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def parts(work: Path, cache: str) -> dict[str, int]:
+    """The parts on disk, and when each was written."""
+    found = (work / cache).glob("scores/*/*.npy")
+    return {path.name: path.stat().st_mtime_ns for path in found}
+
+
+def test_what_was_encoded_before_a_kill_is_not_encoded_again(work):
+    whole, first = start(work, "whole"), start(work, "killed")
+    deadline = time.monotonic() + PATIENCE
+    while len(parts(work, "killed")) < 3:
+        assert first.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    first.send_signal(signal.SIGKILL)
+    assert first.wait() == -signal.SIGKILL
+    first.stdout.close()
+    kept = parts(work, "killed")
+    assert 3 <= len(kept) < PARTS
+    assert not (work / "killed.npy").exists()
+
+    time.sleep(0.05)  # what is written from now on is later
+    begun = time.time_ns()
+    second = start(work, "killed")
+    heard, _ = second.communicate(timeout=PATIENCE)
+    assert second.returncode == 0
+    assert [int(line) for line in heard.split()] == [*range(0, COUNT, PART), COUNT]
+    after = parts(work, "killed")
+    assert len(after) == PARTS
+    assert {name for name, written in after.items() if written < begun} == set(kept)
+    assert all(after[name] == written for name, written in kept.items())
+
+    whole.communicate(timeout=PATIENCE)
+    assert whole.returncode == 0
+    scores = np.load(work / "killed.npy")
+    assert scores.shape == (2, COUNT)
+    assert np.array_equal(scores, np.load(work / "whole.npy"))
