@@ -103,7 +103,7 @@ def vectors(
 def paired(least: torch.dtype = torch.float32, /, **tensors: Tensor) -> tuple[Tensor, ...]:
     """Matrices of one shape [N, D]: row i of each belongs to the same example."""
     raised = vectors(least, **tensors)
-    must_be_paired(**dict(zip(tensors, raised, strict=True)))
+    must_be_paired(**tensors)
     return raised
 
 
