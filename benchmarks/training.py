@@ -12,20 +12,21 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import math
+import multiprocessing
 import os
 import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import psutil
 from datasets import Dataset
-from scipy.stats import t
+from scipy.stats import binom
 from sentence_transformers import SentenceTransformerTrainer
 from sentence_transformers.sentence_transformer.evaluation import EmbeddingSimilarityEvaluator
 from sentence_transformers.sentence_transformer.losses import CoSENTLoss
@@ -33,7 +34,7 @@ from sentence_transformers.sentence_transformer.training_args import (
     SentenceTransformerTrainingArguments,
 )
 from torch import Tensor
-from transformers import PrinterCallback, Trainer, set_seed
+from transformers import PrinterCallback, Trainer, TrainerCallback, set_seed
 
 from benchmarks.machine import describe
 from explorer.lab.training import data
@@ -46,8 +47,8 @@ from explorer.sources.encoders import EMBEDDED
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 PARTS = ("pace", "epoch", "demo", "memory")
-# Steps, evaluations and turns of each side, by encoder.
-TURNS = {SCRATCH: (400, 4, 12), EMBEDDED: (8, 2, 4)}
+# By encoder, the steps of a turn, which ends with an evaluation; turns of a training; trainings.
+TURNS = {SCRATCH: (100, 4, 21), EMBEDDED: (4, 2, 6)}
 ROUNDS = 10
 
 
@@ -63,84 +64,133 @@ def plan(encoder: str, **chosen: object) -> TrainingPlan:
 def pace(encoder: str, root: Path) -> None:
     """Both sides in turns, each first in every other one: paces, ratio, held-out Spearman, losses.
 
-    What slows the machine for longer than a turn slows both, so it leaves their ratio alone.
+    What slows the machine for longer than a turn slows both, so it leaves their ratio alone. A
+    turn is steps and an evaluation; what a training does before its first step (preparing data,
+    model and folder, the evaluation at the start) and after its last is in no turn of either side.
     """
     root.mkdir(exist_ok=True)
-    steps, evaluations, turns = TURNS[encoder]
-    chosen = plan(encoder, steps=steps, evaluations=evaluations, checkpoint_seconds=86_400)
-    corpus = data.load(chosen)
-    sides = {"recorded": _recorded, "plain": _plain}
-    times: dict[str, list[float]] = {side: [] for side in sides}
-    found: dict[str, Training] = {}
-    for turn in range(turns + 1):  # the first warms up
-        for side in list(sides)[:: 1 if turn % 2 else -1]:
-            found[side] = sides[side](chosen, corpus, root)
-            if turn:
-                times[side].append(found[side].seconds)
-                took = f"{found[side].seconds:.3f} s"
-                print(f"pace {encoder:18} turn {turn:2} {side:9} {took}", flush=True)
-    for side, taken in times.items():
+    steps, turns, trainings = TURNS[encoder]
+    chosen = plan(encoder, steps=steps * turns, evaluations=turns, checkpoint_seconds=86_400)
+    if encoder == SCRATCH:  # its word pieces are learnt once, for all
+        set_seed(chosen.seed)
+        starting_model(chosen, data.load(chosen).train, root / "start", None)
+    sides = {name: Side(made, chosen, root, trainings) for name, made in MADE.items()}
+    times: dict[str, list[float]] = {name: [] for name in sides}
+    for training in range(trainings):
+        for side in sides.values():
+            side.answer()  # it is ready
+        for turn in range(turns):
+            order = list(sides)[:: 1 - turn % 2 * 2]
+            taken = {name: sides[name].answer() for name in order}
+            if training:  # the first warms up
+                said = ", ".join(f"{name} {taken[name]:.3f} s" for name in sides)
+                print(f"pace {encoder:18} training {training:2} turn {turn} {said}", flush=True)
+                for name in sides:
+                    times[name].append(taken[name])
+        found = {name: side.answer() for name, side in sides.items()}
+    for name, taken in times.items():
         spread = f"{steps / max(taken):.2f} to {steps / min(taken):.2f}"
         said = f"{steps / statistics.median(taken):.2f} steps/s ({spread})"
-        print(f"pace {encoder:18} {side:9} {said}, Spearman {found[side].spearman:.4f}")
+        print(f"pace {encoder:18} {name:9} {said}, Spearman {found[name].spearman:.4f}")
     middle, low, high = ratio(times["plain"], times["recorded"])
-    told = f"{middle:.3f} (95% confidence {low:.3f} to {high:.3f}, {turns} turns)"
+    told = f"{middle:.3f} (95% confidence {low:.3f} to {high:.3f}, {len(taken)} turns)"
     print(f"pace {encoder:18} recorded / plain: {told}")
     pairs = zip(found["recorded"].losses, found["plain"].losses, strict=True)
     apart = max(abs(a - b) / max(abs(a), abs(b)) for a, b in pairs)
-    print(
-        f"pace {encoder:18} losses of the {steps} steps differ by at most {apart:.1e}, relatively"
-    )
+    said = f"losses of the {chosen.steps} steps differ by at most {apart:.1e}, relatively"
+    print(f"pace {encoder:18} {said}")
 
 
 @dataclass(frozen=True)
 class Training:
-    """How long it took, the last held-out Spearman, and the loss of each step."""
+    """What came of it: the last held-out Spearman, and the loss of each step."""
 
-    seconds: float
     spearman: float
     losses: list[float]
 
 
-def ratio(above: Sequence[float], below: Sequence[float]) -> tuple[float, float, float]:
-    """The geometric mean of the quotients of the turns, and the interval that holds what many
-    turns would give, with 95% confidence (Student's t, on logarithms)."""
-    logs = [math.log(a / b) for a, b in zip(above, below, strict=True)]
-    reach = statistics.stdev(logs) / math.sqrt(len(logs)) * t.ppf(0.975, len(logs) - 1)
-    middle = statistics.fmean(logs)
-    return math.exp(middle), math.exp(middle - reach), math.exp(middle + reach)
+class Side:
+    """Trainings in a process of their own, which go on when they are told to and else wait.
+
+    Each is told to prepare itself, then to take its turns, then to say what came of it.
+    """
+
+    def __init__(self, made: Callable, chosen: TrainingPlan, root: Path, trainings: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.talk, theirs = context.Pipe()
+        given = (made, chosen, root, trainings, theirs)
+        context.Process(target=_train, args=given, daemon=True).start()
+        theirs.close()  # so that its end is heard if it dies
+
+    def answer(self) -> object:
+        self.talk.send("go on")
+        return self.talk.recv()
 
 
-def _timed(trainer: Trainer) -> tuple[float, list[float]]:
+class Turns(TrainerCallback):
+    """Waits before the first of every `steps` steps, and says how long those before it took."""
+
+    def __init__(self, talk: Connection, steps: int) -> None:
+        self.talk, self.steps = talk, steps
+
+    def on_step_begin(self, args, state, control, **_) -> None:
+        if state.global_step % self.steps == 0:
+            self.talk.send(time.perf_counter() - self.began if state.global_step else "ready")
+            self.talk.recv()
+            self.began = time.perf_counter()
+
+    def on_train_end(self, *_, **__) -> None:
+        self.talk.send(time.perf_counter() - self.began)
+
+
+def _train(
+    made: Callable, chosen: TrainingPlan, root: Path, trainings: int, talk: Connection
+) -> None:
+    corpus = data.load(chosen)
+    for _ in range(trainings):
+        talk.recv()
+        trainer, spearman = made(chosen, corpus, root)
+        trainer.add_callback(Turns(talk, chosen.steps // chosen.evaluations))
+        losses = _noted(trainer)
+        trainer.train()
+        talk.recv()
+        talk.send(Training(spearman(), [float(loss) for loss in losses]))
+
+
+def _noted(trainer: Trainer) -> list[Tensor]:
     losses: list[Tensor] = []
     trainer.loss.register_forward_hook(lambda _loss, _given, value: losses.append(value.detach()))
-    gc.collect()
-    started = time.perf_counter()
-    trainer.train()
-    return time.perf_counter() - started, [float(loss) for loss in losses]
+    return losses
 
 
-def _start(chosen: TrainingPlan, corpus: data.Corpus, root: Path, place: Path) -> None:
-    """The encoder from scratch, whose word pieces are learnt once for all turns."""
-    if chosen.encoder != SCRATCH:
-        return
-    if not (root / "start").exists():
-        set_seed(chosen.seed)
-        starting_model(chosen, corpus.train, root / "start", None)
-    shutil.copytree(root / "start", place)
+def ratio(above: Sequence[float], below: Sequence[float]) -> tuple[float, float, float]:
+    """The median of the quotients of the turns, and the interval that holds what many turns would
+    give, with 95% confidence: quotients of such ranks lie on both sides of it (binomial).
+
+    A turn in which the machine did something else counts as one, however long it took.
+    """
+    logs = sorted(math.log(a / b) for a, b in zip(above, below, strict=True))
+    beyond = max(int(binom.ppf(0.025, len(logs), 0.5)), 1)
+    found = statistics.median(logs), logs[beyond - 1], logs[-beyond]
+    return tuple(math.exp(value) for value in found)
 
 
-def _recorded(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> Training:
+def _recorded(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> tuple[Trainer, Callable]:
     run = Runs(root).prepare(chosen, corpus)
     run.take_ticket(os.getpid())
-    _start(chosen, corpus, root, run.start)
+    if chosen.encoder == SCRATCH:
+        shutil.copytree(root / "start", run.start)
     session = sessions.prepared(run)
     recorder, trainer = sessions.make_recorder(session), sessions.make_trainer(session)
     recorder.attach(trainer)
-    seconds, losses = _timed(trainer)
-    recorder.flush()
-    last = [record for record in run.history() if record["kind"] == "evaluation"][-1]
-    return Training(seconds, last["spearman"], losses)
+
+    def spearman() -> float:
+        recorder.flush()
+        return [record for record in run.history() if record["kind"] == "evaluation"][-1][
+            "spearman"
+        ]
+
+    return trainer, spearman
 
 
 class Unnoticed(SentenceTransformerTrainer):
@@ -152,12 +202,11 @@ class Unnoticed(SentenceTransformerTrainer):
             return super().evaluate(*given, **named)
 
 
-def _plain(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> Training:
+def _plain(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> tuple[Trainer, Callable]:
     """The same with nothing of ours but the model to start from."""
     folder = Path(tempfile.mkdtemp(dir=root))
-    _start(chosen, corpus, root, folder / "start")
     set_seed(chosen.seed)
-    model = starting_model(chosen, corpus.train, folder / "start", None)
+    model = starting_model(chosen, corpus.train, root / "start", None)
     live, _ = live_sample(corpus.held_out, chosen.seed)
     evaluator = EmbeddingSimilarityEvaluator(*map(list, zip(*live, strict=True)), write_csv=False)
     first, second, labels = zip(*corpus.train, strict=True)
@@ -180,9 +229,15 @@ def _plain(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> Training:
         evaluator=evaluator,
     )
     trainer.remove_callback(PrinterCallback)
-    seconds, losses = _timed(trainer)
-    figures = [record for record in trainer.state.log_history if "eval_spearman_cosine" in record]
-    return Training(seconds, figures[-1]["eval_spearman_cosine"], losses)
+
+    def spearman() -> float:
+        found = [record.get("eval_spearman_cosine") for record in trainer.state.log_history]
+        return [value for value in found if value is not None][-1]
+
+    return trainer, spearman
+
+
+MADE = {"recorded": _recorded, "plain": _plain}
 
 
 def whole_run(name: str, chosen: TrainingPlan, root: Path) -> None:

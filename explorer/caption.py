@@ -6,7 +6,7 @@ import math
 
 from explorer.batch import load_table
 from explorer.explore import Exploration
-from explorer.locale import catalogue, say
+from explorer.locale import catalogue, say, spelled, title_word
 from explorer.sources.textbook import EXAMPLES
 from explorer.svg import clipped
 from losses import Parameter
@@ -41,7 +41,7 @@ def caption(exploration: Exploration, language: str = "en", origin: str = "") ->
 def title_of(exploration: Exploration, language: str) -> str:
     """What the loss is called, and by whose convention."""
     spec = exploration.spec
-    name = catalogue(language).get(f"loss.{spec.name}.title", spec.title)
+    name = spelled(language, "loss", title_word(spec))
     return " · ".join(filter(None, (name, exploration.scenario.convention)))
 
 

@@ -13,6 +13,7 @@ from explorer import diagnostics
 from explorer.batch import Batch, make_batch
 from explorer.device import device_name
 from explorer.diagnostics import Order, Places, Suspect, Term, Weights
+from explorer.locale import title_word
 from explorer.problem import Problem
 from explorer.scenario import Scenario
 from explorer.trace import Trace, trace
@@ -113,7 +114,7 @@ def spec_for(scenario: Scenario) -> LossSpec:
         raise Problem(
             "unknown_convention",
             name=scenario.convention[:60],
-            loss=spec.title,
+            loss=title_word(spec),
             known=", ".join(known) or "—",
         )
     return spec.under(scenario.convention)
@@ -124,9 +125,8 @@ def parameters_for(spec: LossSpec, chosen: dict[str, object]) -> dict[str, objec
     known = {parameter.name: parameter for parameter in spec.parameters}
     for name in chosen:
         if name not in known:
-            raise Problem(
-                "unknown_parameter", name=name[:60], loss=spec.title, known=", ".join(known) or "—"
-            )
+            said = {"loss": title_word(spec), "known": ", ".join(known) or "—"}
+            raise Problem("unknown_parameter", name=name[:60], **said)
     return {
         name: _checked(parameter, chosen[name]) if name in chosen else parameter.default
         for name, parameter in known.items()

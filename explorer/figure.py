@@ -187,7 +187,11 @@ def write_figure(
         raise Problem("figure_not_svg", name=out.name)
     if kind not in FIGURES:
         raise Problem("figure_kind", name=kind[:60], known=", ".join(FIGURES))
-    drawn = FIGURES[kind](explore(read_scenario(source)), language=language, dark=dark)
+    return saved(FIGURES[kind](explore(read_scenario(source)), language=language, dark=dark), out)
+
+
+def saved(drawn: str, out: Path) -> Path:
+    """Write a figure to a file, and name the file."""
     try:
         out.write_text(drawn, encoding="utf-8")
     except OSError as error:

@@ -15,11 +15,10 @@ import numpy as np
 
 from explorer.caption import caption, title_of
 from explorer.explore import Exploration, explore
-from explorer.figure import Axis, Cells, matrix_figure, read_scenario
+from explorer.figure import Axis, Cells, matrix_figure, read_scenario, saved
 from explorer.locale import catalogue, say
 from explorer.picture import picture
 from explorer.plain_math import Run
-from explorer.problem import Problem
 from explorer.scenario import Scenario
 from explorer.svg import DARK, FONTS, LIGHT, MATH, Palette, Pen, clean
 
@@ -85,13 +84,8 @@ def write_interactive(
     Raises:
         Problem: if there is no such scenario, or the file cannot be written.
     """
-    out = Path(out)
     drawn = interactive_figure(explore(read_scenario(source)), language=language, dark=dark)
-    try:
-        out.write_text(drawn, encoding="utf-8")
-    except OSError as error:
-        raise Problem("figure_not_written", name=out, reason=error.strerror or error) from error
-    return out
+    return saved(drawn, Path(out))
 
 
 def _drawn(cells: Cells, rows: Axis, columns: Axis, palette: Palette) -> str:

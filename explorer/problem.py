@@ -9,7 +9,8 @@ class Problem(ValueError):
     """Something that whoever sent the input can put right.
 
     `key` names a sentence of the catalogues under ``problem.``; `values` are put into its
-    placeholders. The page shows it in its own language, everything else in English.
+    placeholders, a `locale.word` in the language of the sentence. The page shows it in its own
+    language, everything else in English.
     """
 
     def __init__(self, key: str, **values: object) -> None:
@@ -23,5 +24,8 @@ class Problem(ValueError):
     def to_json(self) -> dict[str, object]:
         return {
             "key": self.key,
-            "values": {name: str(value) for name, value in self.values.items()},
+            "values": {
+                name: value if isinstance(value, int | dict | list) else str(value)
+                for name, value in self.values.items()
+            },
         }

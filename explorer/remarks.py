@@ -26,7 +26,7 @@ class Remark:
     """A sentence of the catalogues under ``remark.`` with its values."""
 
     key: str
-    values: dict[str, str] = field(default_factory=dict)
+    values: dict[str, str | int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -114,16 +114,16 @@ def _on_suspects(e: Exploration) -> list[Remark]:
     share = float(e.pair_gradient[[s.pair for s in e.suspects]].abs().sum()) / total
     if share < 2 * len(e.suspects) / len(e.batch):  # no more than their number explains
         return []
-    values = {"count": str(len(e.suspects)), "share": _percent(share)}
+    values = {"count": len(e.suspects), "share": _percent(share)}
     return [Remark("suspects", values)]
 
 
 def _on_order(e: Exploration) -> list[Remark]:
     if e.places:
         every = 1 < e.places.anchors == e.places.first
-        return [Remark(f"all_{e.places.kind}", {"count": str(e.places.anchors)})] if every else []
+        return [Remark(f"all_{e.places.kind}", {"count": e.places.anchors})] if every else []
     if e.order.ordered and e.order.violated == 0:
-        return [Remark("in_order", {"count": str(e.order.ordered)})]
+        return [Remark("in_order", {"count": e.order.ordered})]
     return []
 
 
@@ -132,7 +132,7 @@ def _on_terms(e: Exploration) -> list[Remark]:
     w = e.weights
     if w is None or w.terms < 10 * FEW or not 0 < w.active <= FEW:
         return []
-    values = {"count": str(w.active), "terms": str(w.terms), "share": _percent(w.carried)}
+    values = {"count": w.active, "terms": w.terms, "share": _percent(w.carried)}
     return [Remark("few_terms", values)]
 
 

@@ -28,6 +28,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 import torch.distributed as distributed
@@ -50,24 +51,46 @@ class Examples:
     """A batch as the trainer hands it over, read as pairs.
 
     `columns` has the vectors [N, D] of each text column (none for a cross-encoder), `outputs` all
-    that the model gave for it. `scores` and `labels` [P] belong to the pairs, which are more than
-    N where a row has several negatives; `first` and `second` [P] say which row of the columns
-    laid below each other a pair's sentences have. `joined` is whether the batches of all
+    that the model gave for it. `labels` [P] belong to the pairs, which are more than N, the
+    `rows`, where a row has several negatives; so do `pair_scores`, which a cross-encoder gives.
+    A pair whose label reaches `bound` is positive. `joined` is whether the batches of all
     processes are one, `before` how many rows of it other processes have ahead of these.
     """
 
     columns: tuple[Tensor, ...]
     outputs: tuple[Mapping[str, Tensor], ...]
-    scores: Tensor | None
+    pair_scores: Tensor | None
     labels: Tensor
-    first: Tensor
-    second: Tensor
-    positive: Tensor
+    rows: int
+    bound: float
     labelled: bool
     extra_negatives: bool = True
     label_range: tuple[float, float] = (0.0, 1.0)
     joined: bool = False
     before: int = 0
+
+    # Which row of the columns laid below each other a pair's sentences have: [P] each.
+
+    @cached_property
+    def first(self) -> Tensor:
+        return torch.arange(len(self.labels), device=self.labels.device) % self.rows
+
+    @cached_property
+    def second(self) -> Tensor:
+        return torch.arange(len(self.labels), device=self.labels.device) + self.rows
+
+    @cached_property
+    def positive(self) -> Tensor:
+        return self.labels >= self.bound
+
+    @property
+    def scores(self) -> Tensor:
+        """[P]; of a bi-encoder the cosines, column by column: picking rows would cost more."""
+        if self.pair_scores is not None:
+            return self.pair_scores
+        anchors, *others = self.columns
+        cosines = [geometry.cosine(anchors, other) for other in others]
+        return torch.cat(cosines) if len(cosines) > 1 else cosines[0]
 
     def some(self, pairs: Tensor) -> bool:
         """Whether any pair is among these: of all processes, where they are joined."""
@@ -82,9 +105,8 @@ class Examples:
         """The class of each embedding: that of its row, where a positive pair holds it."""
         if len(self.columns) == 1:
             return self.labels.long()
-        rows, count = len(self.columns[0]), len(self.columns) * len(self.columns[0])
-        numbers = torch.arange(count, device=self.labels.device)
-        numbers[self.second[self.positive]] = self.first[self.positive] % rows
+        numbers = torch.arange(len(self.columns) * self.rows, device=self.labels.device)
+        numbers[self.second[self.positive]] = self.first[self.positive]
         return numbers + self.before * len(self.columns)  # no class of another process
 
     def read(self, what: str) -> Tensor | None:
@@ -228,31 +250,24 @@ class TrainingLoss(nn.Module):
         if embedded:
             outputs = tuple(self.model(column) for column in columns)
             vectors = tuple(_at_least_single(output["sentence_embedding"]) for output in outputs)
-            count, scores = len(vectors[0]), None
+            count, scores, device = len(vectors[0]), None, vectors[0].device
         else:
             outputs, vectors = (), ()
             count, scores = len(columns[0]), self._cross_scores(columns, prompt, task)
-        device = self.model.device
+            device = scores.device
         others = max(len(columns) - 1, 1)
-        first = torch.arange(count, device=device).repeat(others)
-        second = torch.arange(count, (others + 1) * count, device=device)
-        if scores is None and "scores" in self.spec.reads.values():
-            below = torch.cat(vectors)
-            scores = geometry.cosine(below[first], below[second])
         labelled = labels is not None or others > 1
         if others > 1:
             labels = torch.cat([torch.ones(count), torch.zeros((others - 1) * count)])
         labels = torch.ones(count) if labels is None else labels.view(-1)
         labels = labels.to(device)
-        bound = self.threshold if others == 1 and labelled else 1.0
         return Examples(
             columns=vectors,
             outputs=outputs,
-            scores=scores,
+            pair_scores=scores,
             labels=labels,
-            first=first,
-            second=second,
-            positive=labels >= bound,
+            rows=count,
+            bound=self.threshold if others == 1 and labelled else 1.0,
             labelled=labelled,
             extra_negatives=self.extra_negatives,
             label_range=self.label_range,

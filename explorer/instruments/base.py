@@ -45,6 +45,7 @@ SCRIPTS = (
     "large_terms.js",
     "large_pairs.js",
     "gains.js",
+    "naming.js",
     "studio.js",
     "finetune_controls.js",
     "finetune_run.js",

@@ -57,10 +57,14 @@
     rows.replaceChildren(...parts.map((part) => part.row));
   }
 
-  // The line of code, in which the names of earlier steps lead to them.
+  // The line of code, broken at its blanks only; the names of earlier steps in it lead to them.
   function linked(source, index) {
-    const [target, ...rest] = source.split(/(?<![\w.])([A-Za-z_]\w*)/).filter(Boolean);
-    return [target, ...rest.map((word) => {
+    const [target, ...rest] = source.split(" ");
+    return [target, ...rest.flatMap((part) => [" ", h("span.lp-unbroken", {}, ...names(part, index))])];
+  }
+
+  function names(code, index) {
+    return code.split(/(?<![\w.])([A-Za-z_]\w*)/).filter(Boolean).map((word) => {
       const step = channel.stepNamed(word, index);
       if (step < 0) return word;
       return h("button.lp-ref", {
@@ -69,7 +73,7 @@
         onmouseenter: () => channel.point([], null, { of: word, at: "step" }),
         onmouseleave: () => channel.point(),
       }, word);
-    })];
+    });
   }
 
   function drawThumbnail(canvas, thumb) {

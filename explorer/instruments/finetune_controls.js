@@ -2,7 +2,7 @@
 // else; what the server finds in it comes back as "checked".
 (window.LossPrismInstruments ??= {}).finetune_controls = (root, channel, server) => {
   "use strict";
-  const { h, say, worded, show, has, losses, limits, stored } = LossPrism;
+  const { h, say, worded, show, has, losses, limits, stored, titleOf } = LossPrism;
   const { slider, parameterField, section, foldable, labelled } = LossPrism.fields;
   const facts = window.LossPrismData.finetune;
   LossPrismParts.studio(channel, server);
@@ -14,7 +14,9 @@
 
   const note = () => h("p.lp-note");
   const wrong = () => h("p.lp-wrong", { role: "alert", hidden: true });
+  const complaints = new Map();
   function complain(line, told) {
+    complaints.set(line, told);
     line.hidden = !told;
     line.textContent = told ? say(told.key, told.values) : "";
   }
@@ -29,9 +31,10 @@
     };
   }
 
-  // Boxes for the numbers of the plan. What does not fit is named and not taken.
+  // Boxes for numbers, of the plan and beside it. What does not fit is named and not taken.
   const boxes = {};
-  function numberBox(name, step = "any") {
+  const write = (name) => { if (document.activeElement !== boxes[name].box) boxes[name].box.value = boxes[name].now(); };
+  function numberBox(name, step = "any", now = () => channel.plan[name], take = (value) => set({ [name]: value })) {
     const [low, high] = facts.ranges[name];
     const box = h("input", { type: "number", id: `lp-finetune-${name}`, min: low, max: high, step });
     const told = wrong();
@@ -39,17 +42,23 @@
       const value = Number(box.value);
       const fits = box.value.trim() !== "" && value >= low && value <= high && (step !== 1 || Number.isInteger(value));
       box.classList.toggle("lp-bad", !fits);
-      complain(told, fits ? null : { key: "ui.accepted", values: { low, high } });
-      if (fits) set({ [name]: value });
+      complain(told, fits ? null : { key: "ui.accepted_else", values: { low, high, value: now() } });
+      if (fits) take(value);
     });
     box.addEventListener("blur", () => {
-      box.value = channel.plan[name];
+      box.value = now();
       box.classList.remove("lp-bad");
       complain(told, null);
     });
-    boxes[name] = box;
+    boxes[name] = { box, now };
     return h("div", {}, labelled(`finetune.${name}`, box), told);
   }
+
+  // A box for text: kept with every key, looked into when it is left.
+  const textBox = (id, put, look = {}) => h("input", {
+    type: "text", id: `lp-finetune-${id}`, spellcheck: false, ...look,
+    oninput: ({ target }) => studio.note(put(target.value)), onchange: ({ target }) => set(put(target.value)),
+  });
 
   // ---- Data --------------------------------------------------------------------------------
 
@@ -66,73 +75,104 @@
   }, [...facts.practice, ...facts.examples].map((name) => worded("option", `example.${name}.title`, { value: name })));
   const readyAbout = note();
 
-  const link = h("input", { type: "text", id: "lp-finetune-link", spellcheck: false, onchange: () => set({ data: { link: link.value } }) });
-  const hub = h("input", { type: "text", id: "lp-finetune-hub", spellcheck: false, placeholder: "sentence-transformers/stsb", onchange: () => set({ data: { hub: hub.value.trim() } }) });
-  const part = h("input", { type: "text", id: "lp-finetune-split", spellcheck: false, onchange: () => set({ data: { split: part.value.trim() || "train" } }) });
+  const link = textBox("link", (text) => ({ data: { link: text } }));
+  const hub = textBox("hub", (text) => ({ data: { hub: text.trim() } }), { placeholder: "sentence-transformers/stsb" });
+  const part = textBox("split", (text) => ({ data: { split: text.trim() || "train" } }));
 
   const files = {};
   function fileField(entry, key) {
     const chooser = h("input", { type: "file", id: `lp-finetune-${entry}`, accept: ".csv,.tsv,.txt,.jsonl,.json,.parquet", hidden: true });
     const drop = h("button.lp-drop", { type: "button", onclick: () => chooser.click() }, worded("b", key), worded("span", "ui.file_kinds"));
-    const told = note();
-    const failed = wrong();
-    const columns = h("div.lp-columns");
+    const [told, failed, columns] = [note(), wrong(), h("div.lp-columns")];
+    const leave = worded("button.lp-button", "finetune.leave_file", { type: "button", hidden: true, onclick: leaveFile });
     LossPrism.files.offered(chooser, drop, (file) => handIn(entry, file));
-    files[entry] = { told, failed, columns, turns: 0 };
-    return h("div.lp-panel", {}, chooser, drop, told, failed, columns);
+    files[entry] = { told, failed, columns, leave, turns: 0, answer: null };
+    return h("div.lp-panel", {}, chooser, drop, told, failed, columns, entry === "held_out_file" ? leave : null);
   }
 
-  async function handIn(entry, file, columns = null) {
-    const { told, failed } = files[entry];
+  async function handIn(entry, file) {
     if (file.size > limits.bytes) {
-      complain(failed, { key: "problem.file_too_large", values: { name: file.name, most: limits.bytes / 2 ** 20 } });
+      complain(files[entry].failed, { key: "problem.file_too_large", values: { name: file.name, most: limits.bytes / 2 ** 20 } });
       return;
     }
-    told.textContent = file.name;
-    const turn = (files[entry].turns += 1);
-    const content = await LossPrism.files.encoded(file);
-    const answer = await server.hand_in({ name: file.name, content, columns });
-    if (turn !== files[entry].turns) return; // another file, or other columns of it, were chosen meanwhile
-    if (!answer || answer.error) { complain(failed, answer?.error ?? LossPrism.GONE); return; }
-    complain(failed, answer.problem);
-    if (!answer.problem) told.textContent = say("ui.file_read", answer);
-    if (entry === "file") askColumns(answer, file);
-    if (answer.problem) return;
+    files[entry].told.textContent = file.name;
+    const answer = await hear(entry, async () => server.hand_in({ name: file.name, content: await LossPrism.files.encoded(file) }));
+    if (!answer) return;
+    if (answer.error) {
+      await describe(entry); // the file of before is still there
+      complain(files[entry].failed, answer.error);
+      return;
+    }
     set({ data: entry === "file"
-      ? { source: "file", file: answer.file, name: answer.name, columns: columns ?? [], alternatives: [] }
-      : { held_out_file: answer.file } });
+      ? { source: "file", file: answer.file, name: answer.name, columns: [], alternatives: [] }
+      : { held_out_file: answer.file, held_out_name: answer.name } });
+    tellFile(entry);
+  }
+
+  // What the server says of a file: one handed in, or one of before, after a reload or by other columns.
+  async function hear(entry, ask) {
+    const file = files[entry];
+    const turn = (file.turns += 1);
+    const answer = (await ask()) ?? { error: LossPrism.GONE };
+    if (turn !== file.turns) return null; // another file, or other columns of it, were chosen meanwhile
+    file.answer = answer.error ? null : answer;
+    complain(file.failed, answer.problem);
+    tellFile(entry);
+    return answer;
+  }
+
+  function describe(entry) {
+    const { [entry]: file, name, held_out_name: held, columns } = channel.plan.data;
+    const asked = entry === "file" ? { file, name, columns } : { file, name: held };
+    return file ? hear(entry, () => server.describe(asked)) : null;
+  }
+
+  function leaveFile() {
+    files.held_out_file.answer = null;
+    set({ data: { held_out_file: "", held_out_name: "" } });
+    tellFile("held_out_file");
+  }
+
+  function tellFile(entry) {
+    const { told, leave, answer } = files[entry];
+    told.textContent = !answer ? "" : answer.problem ? answer.name : say("ui.file_read", answer);
+    leave.hidden = !answer;
+    if (entry === "file") offerColumns(answer);
   }
 
   // Which column is what, and which hold another wording of the first sentence.
-  function askColumns(answer, file) {
-    const chosen = { ...answer.chosen };
+  function offerColumns(answer) {
+    const box = files.file.columns;
+    const held = box.contains(document.activeElement) ? document.activeElement.name : null;
+    box.replaceChildren();
+    if (!answer) return;
+    const { columns, chosen, problem } = answer;
     const pick = (role) => h("select", {
-      onchange: (event) => {
-        chosen[role] = event.target.value;
-        if (Object.values(chosen).every(Boolean)) handIn("file", file, { ...chosen });
+      name: role,
+      onchange: ({ target }) => {
+        const now = Object.entries({ ...chosen, ...channel.plan.data.columns, [role]: target.value }).filter(([, column]) => column);
+        set({ data: { columns: Object.fromEntries(now), alternatives: [] } });
+        describe("file");
       },
-    }, (chosen[role] ? answer.columns : ["", ...answer.columns])
-      .map((column) => h("option", { value: column, selected: chosen[role] === column }, column)));
-    const others = answer.columns.filter((column) => !Object.values(chosen).includes(column));
-    const tick = (column) => {
-      const box = h("input", {
-        type: "checkbox",
-        onchange: () => {
-          const { alternatives } = channel.plan.data;
-          set({ data: { alternatives: box.checked ? [...alternatives, column] : alternatives.filter((one) => one !== column) } });
-        },
-      });
-      return h("label.lp-check", {}, box, h("span", {}, column));
-    };
-    files.file.columns.replaceChildren(
+    }, (chosen[role] ? columns : ["", ...columns]).map((column) => h("option", { value: column, selected: chosen[role] === column }, column)));
+    const tick = (column) => h("label.lp-check", {}, h("input", {
+      type: "checkbox", name: column, checked: channel.plan.data.alternatives.includes(column),
+      onchange: ({ target }) => {
+        const others = channel.plan.data.alternatives.filter((one) => one !== column);
+        set({ data: { alternatives: target.checked ? [...others, column] : others } });
+      },
+    }), h("span", {}, column));
+    const others = columns.filter((column) => !Object.values(chosen).includes(column));
+    box.append(
       ...Object.keys(chosen).map((role) => labelled(`column.${role}`, pick(role))),
-      ...(others.length && !answer.problem ? [worded("p.lp-note", "finetune.alternatives"), ...others.map(tick)] : []));
-    LossPrism.reword(files.file.columns);
+      ...(others.length && !problem ? [worded("p.lp-note", "finetune.alternatives"), ...others.map(tick)] : []));
+    LossPrism.reword(box);
+    if (held) box.querySelector(`[name="${CSS.escape(held)}"]`)?.focus();
   }
 
   const panels = {
     example: h("div.lp-panel", {}, labelled("finetune.ready", ready), readyAbout),
-    file: h("div", {}, fileField("file", "ui.drop_file"), fileField("held_out_file", "finetune.held_out_file")),
+    file: h("div", {}, worded("p.lp-note", "finetune.file_about"), fileField("file", "ui.drop_file"), fileField("held_out_file", "finetune.held_out_file")),
     link: h("div.lp-panel", {}, worded("p.lp-note", "finetune.link_about"), labelled("finetune.link", link)),
     hub: h("div.lp-panel", {}, labelled("finetune.hub", hub), labelled("finetune.split", part)),
   };
@@ -141,10 +181,9 @@
     panel.setAttribute("aria-labelledby", `lp-finetune-source-${name}`);
   }
   const share = slider({
-    label: say("finetune.held_out_share"), low: 0.05, high: 0.5, step: 0.05, initial: facts.first.data.held_out_share,
+    key: "finetune.held_out_share", low: 0.05, high: 0.5, step: 0.05, initial: facts.first.data.held_out_share,
     change: (value) => set({ data: { held_out_share: value } }), name: "held_out_share",
   });
-  share.element.querySelector(".lp-name span").dataset.say = "finetune.held_out_share";
   const found = note();
   const dataWrong = wrong();
 
@@ -152,14 +191,14 @@
 
   // The rate that suits vectors from scratch would wreck a transformer: the other kind has its own.
   function chooseEncoder() {
-    const encoder = named[encoderChoice.value] ?? encoderName.value.trim();
+    const encoder = named[encoderChoice.value] ?? channel.beside.model;
     const sameKind = (encoder === facts.scratch) === (channel.plan.encoder === facts.scratch);
     set({ encoder, ...(sameKind ? {} : { learning_rate: 0 }) });
   }
   const encoderChoice = h("select", { id: "lp-finetune-encoder", onchange: chooseEncoder },
     ["embedded", "scratch", "other"].map((name) => worded("option", `finetune.encoder.${name}`, { value: name })));
   const named = { embedded: facts.embedded, scratch: facts.scratch };
-  const encoderName = h("input", { type: "text", id: "lp-finetune-encoder-name", spellcheck: false, onchange: () => set({ encoder: encoderName.value.trim() }) });
+  const encoderName = textBox("encoder-name", (text) => ({ encoder: text.trim() }));
   const encoderField = labelled("ui.encoder_name", encoderName);
   const encoderAbout = note();
   const encoderWrong = wrong();
@@ -170,7 +209,7 @@
   const lossChoice = h("select", { id: "lp-finetune-loss", "data-title": "ui.loss", onchange: () => set({ loss: lossChoice.value, convention: "", parameters: {} }) });
   const lossAbout = note();
   const lossWrong = wrong();
-  const convention = h("select", { onchange: () => set({ convention: convention.value, parameters: {} }) });
+  const convention = h("select", { id: "lp-finetune-convention", onchange: () => set({ convention: convention.value, parameters: {} }) });
   const conventionField = labelled("ui.convention", convention);
   const parameters = h("div.lp-parameters");
   const refused = h("ul.lp-rules");
@@ -178,7 +217,7 @@
 
   function listLosses() {
     const reasons = channel.checked?.losses ?? {};
-    const option = ([name, spec]) => h("option", { value: name }, spec.title);
+    const option = ([name]) => h("option", { value: name }, titleOf(name));
     const all = Object.entries(losses);
     const able = all.filter(([name]) => !reasons[name]);
     const unable = all.filter(([name]) => reasons[name]);
@@ -190,7 +229,7 @@
     lossChoice.value = channel.plan.loss;
     refusedBox.hidden = !unable.length;
     refusedBox.firstChild.textContent = say("finetune.refused", { count: unable.length });
-    refused.replaceChildren(...unable.map(([name, spec]) => h("li", {}, h("b", {}, `${spec.title}: `), say(reasons[name].key, reasons[name].values))));
+    refused.replaceChildren(...unable.map(([name]) => h("li", {}, h("b", {}, `${titleOf(name)}: `), say(reasons[name].key, reasons[name].values))));
   }
 
   let built = "";
@@ -219,17 +258,17 @@
 
   const schedule = h("select", { id: "lp-finetune-schedule", onchange: () => set({ schedule: schedule.value }) },
     facts.schedules.map((name) => worded("option", `finetune.schedule.${name}`, { value: name })));
-  const bf16 = h("input", { type: "checkbox", onchange: () => set({ bf16: bf16.checked }) });
-  const extra = h("input", { type: "checkbox", onchange: () => set({ extra_negatives: extra.checked }) });
-  const threshold = h("input", { type: "number", step: "any", oninput: () => set({ threshold: threshold.value.trim() === "" ? null : Number(threshold.value) }) });
+  const bf16 = h("input", { type: "checkbox", id: "lp-finetune-bf16", onchange: () => set({ bf16: bf16.checked }) });
+  const extra = h("input", { type: "checkbox", id: "lp-finetune-extra_negatives", onchange: () => set({ extra_negatives: extra.checked }) });
+  const threshold = h("input", { type: "number", id: "lp-finetune-threshold", step: "any", oninput: () => set({ threshold: threshold.value.trim() === "" ? null : Number(threshold.value) }) });
   const augment = facts.augmentations.map((kind) => {
-    const box = h("input", { type: "checkbox", onchange: () => set({ data: { augment: augment.filter((one) => one.box.checked).map((one) => one.kind) } }) });
+    const box = h("input", { type: "checkbox", id: `lp-finetune-${kind}`, onchange: () => set({ data: { augment: augment.filter((one) => one.box.checked).map((one) => one.kind) } }) });
     return { kind, box, element: h("label.lp-check", {}, box, worded("span", `finetune.augment.${kind}`)) };
   });
   const scratchOnly = h("div", {}, numberBox("vocabulary", 1), numberBox("dimension", 1));
   const layersOnly = h("div", {}, numberBox("layers", 1), numberBox("lora", 1));
   const rateNote = note();
-  const seeds = h("input", { type: "number", id: "lp-finetune-seeds", min: 1, max: 10, step: 1, value: 1 });
+  const seeds = numberBox("seeds", 1, () => channel.beside.seeds, (value) => { studio.setBeside({ seeds: value }); tellTime(); });
 
   // ---- Start -------------------------------------------------------------------------------
 
@@ -240,39 +279,34 @@
 
   // The losses to be trained. The one in the controls above is the plan's; the others stand beside
   // it, some before and some after.
-  let [before, after] = [[], []];
   const formOf = ({ loss, convention, parameters }) => ({ loss, convention, parameters });
-  const chosen = () => [...before, formOf(channel.plan), ...after];
+  const chosen = () => [...channel.beside.before, formOf(channel.plan), ...channel.beside.after];
   const forms = () => [...new Map(chosen().map((form) => [JSON.stringify(form), form])).values()];
   const another = h("select", { id: "lp-finetune-another", "data-title": "finetune.another", onchange: () => put([...chosen(), { loss: another.value, convention: "", parameters: {} }]) });
   const kept = h("ul.lp-kept");
 
   // These losses are chosen now, and the one at a place (the last) is in the controls.
   function put(all, at = all.length - 1) {
-    [before, after] = [all.slice(0, at), all.slice(at + 1)];
+    studio.setBeside({ before: all.slice(0, at), after: all.slice(at + 1) });
     set(all[at]);
   }
 
-  const nameOf = ({ loss, convention, parameters }) => [losses[loss]?.title ?? loss, convention, ...Object.entries(parameters).map((pair) => pair.join(" = "))].filter(Boolean).join(" · ");
-
   function tellKept() {
     const all = chosen();
+    const now = channel.beside.before.length;
     another.value = "";
     kept.setAttribute("aria-label", say("finetune.kept"));
     kept.replaceChildren(...all.map((form, place) => {
-      const name = nameOf(form);
-      const here = place === before.length;
-      const leave = () => put(all.filter((_, other) => other !== place), here ? Math.max(place - 1, 0) : before.length - (place < before.length));
+      const name = studio.lossOf(form);
+      const here = place === now;
+      const leave = () => put(all.filter((_, other) => other !== place), here ? Math.max(place - 1, 0) : now - (place < now));
       return h("li", {}, h("button.lp-kept-name", { type: "button", "aria-pressed": String(here), title: say("finetune.edit", { name }), onclick: () => put(all, place) }, name),
         all.length > 1 ? h("button.lp-quiet", { type: "button", ariaLabel: say("finetune.unkeep", { name }), title: say("finetune.unkeep", { name }), onclick: leave }, "✕") : null);
     }));
   }
 
-  const perForm = () => Math.max(1, Math.min(10, Math.round(Number(seeds.value)) || 1));
-  seeds.addEventListener("input", () => tellTime());
-
   async function begin() {
-    const plans = forms().flatMap((form) => Array.from({ length: perForm() }, (_, i) => ({ ...channel.plan, ...form, seed: channel.plan.seed + i })));
+    const plans = forms().flatMap((form) => Array.from({ length: channel.beside.seeds }, (_, i) => ({ ...channel.plan, ...form, seed: channel.plan.seed + i })));
     channel.cancel();
     start.disabled = true;
     await studio.start(plans);
@@ -288,7 +322,6 @@
   // tried while a run trains.
   const SETTLED_MS = 1200, LATER_MS = 3000;
   const paces = new Map();
-  const speedKey = ({ steps, epochs, evaluations, seed, learning_rate, ...others }) => JSON.stringify(others);
   let trying = "";
   let settling = null;
   const isBusy = () => channel.runs.some(studio.isLive);
@@ -301,32 +334,32 @@
   }
 
   async function estimate() {
-    const key = speedKey(channel.plan);
+    const key = channel.checked?.pace;
     if (trying || document.hidden || paceNow()) return;
     trying = key;
     tellTime();
     const answer = await channel.work(server, "estimate", { plan: structuredClone(channel.plan) });
     trying = "";
     if (answer?.seconds_per_step) paces.set(key, answer);
-    if (key !== speedKey(channel.plan)) settle();
+    if (key !== channel.checked?.pace) settle();
     else if (answer?.error) complain(startWrong, answer.error);
     else if (answer && !paceNow()) settling = setTimeout(settle, LATER_MS); // the server is busy
     tellTime();
   }
 
-  const paceNow = () => paces.get(speedKey(channel.plan));
+  const paceNow = () => paces.get(channel.checked?.pace);
 
   // What the button will do: which encoder, how many losses and seeds, how long.
   function tellTime() {
-    const [many, each] = [forms().length, perForm()];
+    const [many, each] = [forms().length, channel.beside.seeds];
     const count = many * each;
     start.textContent = count > 1 ? say("finetune.start_many", { count }) : say("finetune.start");
     const { plan, checked } = channel;
     const { steps } = checked ?? {};
     const pace = paceNow();
     summary.textContent = [studio.encoderOf(plan),
-      many > 1 && each > 1 ? say("finetune.product", { losses: many, seeds: each, count }) : forms().map(nameOf).join(", "),
-      steps ? say("finetune.steps_of", { steps, batch: plan.batch_size }) : ""].filter(Boolean).join(" · ");
+      many > 1 && each > 1 ? say("finetune.product", { losses: many, seeds: each, count }) : forms().map(studio.lossOf).join(", "),
+      steps ? say("finetune.steps_of", { steps, batch: plan.batch_size, epochs: show((steps * plan.batch_size) / checked.examples, 2) }) : ""].filter(Boolean).join(" · ");
     if (!steps) { time.textContent = ""; return; }
     const seconds = pace && pace.seconds_to_load + steps * pace.seconds_per_step + (plan.evaluations + facts.more_evaluations) * pace.seconds_per_evaluation;
     time.textContent = pace
@@ -346,7 +379,7 @@
     foldable("ui.encoder", labelled("finetune.encoder", encoderChoice), encoderField, encoderAbout, kinds.element, encoderWrong),
     foldable("ui.loss", lossChoice, lossWrong, lossAbout, conventionField, parameters, worded("h3", "finetune.kept"), kept, another, refusedBox),
     h("details.lp-fold", {}, worded("summary", "finetune.how"),
-      h("div.lp-pair-of-fields", {}, numberBox("epochs"), numberBox("steps", 1), numberBox("batch_size", 1), numberBox("learning_rate")), rateNote,
+      h("div.lp-pair-of-fields", {}, numberBox("epochs", "any", () => channel.plan.epochs, (value) => set({ epochs: value, steps: 0 })), numberBox("steps", 1), numberBox("batch_size", 1), numberBox("learning_rate")), rateNote,
       labelled("finetune.schedule", schedule),
       h("div.lp-pair-of-fields", {}, numberBox("warmup"), numberBox("weight_decay"), numberBox("clipping"), numberBox("evaluations", 1), numberBox("seed", 1), labelled("ui.threshold", threshold)),
       scratchOnly, layersOnly,
@@ -354,7 +387,7 @@
       h("label.lp-check", {}, extra, worded("span", "ui.extra_negatives")),
       augment.map((one) => one.element)),
     h("div.lp-start-box", {},
-      h("div.lp-row", {}, start, h("label.lp-inline", {}, worded("span", "finetune.seeds"), seeds)),
+      h("div.lp-row", {}, start, seeds),
       summary, startWrong, time),
   );
   LossPrism.reword(root);
@@ -364,23 +397,26 @@
     const tab = tabOf(plan.data.source);
     sources.set(tab);
     for (const name of SOURCES) panels[name].hidden = name !== tab;
-    ready.value = plan.data.source === "example" ? plan.data.example : plan.data.practice;
+    if (tab === "example") studio.setBeside({ ready: plan.data[plan.data.source] });
+    ready.value = channel.beside.ready;
     readyAbout.textContent = say(`example.${ready.value}.about`);
     link.value = plan.data.link;
     hub.value = plan.data.hub;
     part.value = plan.data.split;
     share.set(plan.data.held_out_share);
+    share.element.hidden = tab === "file" && Boolean(plan.data.held_out_file);
     const choice = Object.keys(named).find((name) => named[name] === plan.encoder) ?? "other";
     encoderChoice.value = choice;
     encoderField.hidden = choice !== "other";
-    if (choice === "other") encoderName.value = plan.encoder;
+    if (choice === "other") studio.setBeside({ model: plan.encoder });
+    encoderName.value = channel.beside.model;
     encoderAbout.textContent = say(`finetune.encoder.${choice}.about`);
     scratchOnly.hidden = choice !== "scratch";
     layersOnly.hidden = choice === "scratch";
     kinds.set(plan.kind);
     lossChoice.value = plan.loss;
     buildParameters();
-    for (const [name, box] of Object.entries(boxes)) if (document.activeElement !== box) box.value = plan[name];
+    Object.keys(boxes).forEach(write);
     schedule.value = plan.schedule;
     bf16.checked = plan.bf16;
     extra.checked = plan.extra_negatives;
@@ -399,7 +435,8 @@
     const of = /encoder|scratch/.test(error?.key) ? encoderWrong : /parameter|convention|loss/.test(error?.key) ? lossWrong : dataWrong;
     for (const line of [dataWrong, encoderWrong]) complain(line, null);
     complain(lossWrong, checked.refused);
-    if (error) complain(of, error);
+    const said = of === dataWrong && channel.plan.data.source === "file" && complaints.get(files.file.failed);
+    if (error && said?.key !== error.key) complain(of, error);
     found.hidden = Boolean(error);
     if (!error) {
       const [low, high, count] = checked.labels;
@@ -419,7 +456,22 @@
   channel.on("checked", tellChecked);
   channel.on("runs", () => { tellTime(); settle(); });
   document.addEventListener("visibilitychange", settle);
-  channel.on("language", () => { built = ""; fill(); tellChecked(); listLosses(); tellKept(); });
+  channel.on("language", () => {
+    built = "";
+    fill();
+    tellChecked();
+    listLosses();
+    Object.keys(files).forEach(tellFile);
+    for (const [line, told] of complaints) complain(line, told);
+  });
+  // Someone who has pairs is led to where they are asked for.
+  channel.on("own", () => {
+    set({ data: { source: "file" } });
+    root.querySelector("details").open = true;
+    const drop = panels.file.querySelector(".lp-drop");
+    drop.scrollIntoView({ block: "center" });
+    drop.focus();
+  });
   // What another button than these has put here is shown to have changed.
   channel.on("taken", () => {
     root.classList.remove("lp-taken");
@@ -427,5 +479,6 @@
     root.classList.add("lp-taken");
   });
   listLosses();
+  Object.keys(files).forEach(describe);
   studio.begin();
 };

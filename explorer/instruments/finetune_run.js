@@ -2,7 +2,7 @@
 // looked at, how far it is, its buttons, and what it has gained.
 (window.LossPrismInstruments ??= {}).finetune_run = (root, channel) => {
   "use strict";
-  const { h, say, worded, show, losses, tex } = LossPrism;
+  const { h, say, worded, show, losses, tex, titleOf } = LossPrism;
   const facts = window.LossPrismData.finetune;
   const GLIDE_MS = 100;
   const LEAST_APART = 0.001; // less is not worth a figure
@@ -23,6 +23,7 @@
       quick.disabled = false;
     },
   });
+  const own = worded("button.lp-button", "finetune.own", { type: "button", id: "lp-finetune-own", onclick: () => channel.publish("own") });
   // What the plan on the left would learn from: a pair of the highest label, of the middle, of the least.
   const sample = h("tbody");
   const lesson = h("div", { hidden: true }, worded("h2", "finetune.sample"),
@@ -30,7 +31,7 @@
     worded("p.lp-note", "finetune.sample_about"));
   const invitation = h("section.lp-invitation", { hidden: true },
     worded("h1", "finetune.title"), worded("p.lp-about", "finetune.invitation"),
-    h("div.lp-row.lp-wrap", {}, quick, worded("span.lp-note", "finetune.quick_about")),
+    h("div.lp-row.lp-wrap", {}, quick, own), worded("p.lp-note", "finetune.quick_about"),
     lesson, h("ol.lp-story", {}, ["learn", "watch", "judge"].map((part) => h("li", {}, worded("b", `finetune.story.${part}`), worded("span", `finetune.story.${part}_about`)))),
     facts.shared ? worded("p.lp-note", "finetune.shared_machine") : null);
 
@@ -82,7 +83,6 @@
   }
 
   const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
-  const titleOf = (plan) => losses[plan.loss]?.title ?? plan.loss;
 
   function draw() {
     const trace = channel.studio?.trace();
@@ -91,7 +91,7 @@
     if (!trace?.about) return;
     const { about: told } = trace;
     const { plan, state: now, step, steps } = told;
-    name.textContent = titleOf(plan);
+    name.textContent = titleOf(plan.loss);
     about.textContent = [channel.studio.encoderOf(plan), channel.studio.dataOf(plan), say("finetune.batch_of", { count: plan.batch_size }), say("finetune.seed_is", { seed: plan.seed })].join(" · ");
     state.textContent = now === "queued" && told.queue_position ? say("finetune.queue", { count: told.queue_position })
       : say(told.loading ? `finetune.loading.${told.loading.part}` : `finetune.state.${now}`);
@@ -112,6 +112,7 @@
     figures.gradient_norm.textContent = show(trace.norm.at(-1), 3);
     figures.learning_rate.textContent = show(trace.rate.at(-1), 2);
     figures.speed.textContent = pace ? show(pace, 3) : "—";
+    strip.hidden = !channel.studio.isLive(told) && !trace.steps.length && !trace.evaluations.length;
     warnOfCollapse(trace);
     drawGains(trace, told.summary);
   }
@@ -159,9 +160,9 @@
     const key = JSON.stringify([channel.shown, ended, groups.map(({ label }) => label), channel.verdict, LossPrism.language()]);
     if (beside.hidden || key === compared) return;
     compared = key;
-    const tabs = groups.flatMap(({ names, colour, label }) => names.map((one) => ({ one, colour, label: names.length > 1 ? `${titleOf(planOf(one))} · ${say("finetune.seed_is", { seed: planOf(one).seed })}` : label })));
+    const tabs = groups.flatMap(({ names, colour, label }) => names.map((one) => ({ one, colour, label: names.length > 1 ? `${titleOf(planOf(one).loss)} · ${say("finetune.seed_is", { seed: planOf(one).seed })}` : label })));
     beside.replaceChildren(
-      h("h1", {}, [...new Set(groups.map(({ plan }) => titleOf(plan)))].join(" · ")),
+      h("h1", {}, [...new Set(groups.map(({ plan }) => titleOf(plan.loss)))].join(" · ")),
       h("ul.lp-remarks", {}, (channel.verdict ?? []).map((sentence) => h("li", {}, sentence))),
       h("p.lp-note", {}, say("finetune.beside", { count: all.length, ended })),
       h("div.lp-row.lp-wrap", { role: "group", "aria-label": say("finetune.looked_at") }, tabs.map(({ one, colour, label }) => h("button.lp-button.lp-looked", {
@@ -226,9 +227,10 @@
 
   channel.on("shown", () => { [remarked, gain, said] = ["", null, []]; tellRemarks(); draw(); remark(); });
   channel.on("run", () => { draw(); remark(); });
-  channel.on("language", () => { draw(); tellRemarks(); });
-  channel.on("problem", () => {
+  function tellProblem() {
     problem.hidden = !channel.problem;
     if (channel.problem) problem.textContent = say(channel.problem.key, channel.problem.values);
-  });
+  }
+  channel.on("language", () => { draw(); tellRemarks(); tellProblem(); });
+  channel.on("problem", tellProblem);
 };

@@ -2,18 +2,16 @@
 // paired test, what changed places, and the experiment of the source.
 (window.LossPrismInstruments ??= {}).finetune_runs = (root, channel) => {
   "use strict";
-  const { h, say, worded, show, losses } = LossPrism;
+  const { h, say, worded, show, titleOf } = LossPrism;
   const facts = window.LossPrismData.finetune;
   const FIGURES = ["spearman", "pearson", "accuracy", "auc"];
   const SURE = 0.05;
-  const titleOf = (loss) => losses[loss]?.title ?? loss;
   const after = (run, figure) => run.summary?.after?.[figure] ?? NaN;
   const before = (run, figure) => run.summary?.before?.[figure] ?? NaN;
   const shownAs = (value) => (Number.isNaN(value) ? "—" : show(value, 3));
 
   // ---- All runs ----------------------------------------------------------------------------
 
-  const encoderOf = ({ encoder }) => ({ [facts.scratch]: say("finetune.encoder.scratch"), [facts.embedded]: "all-MiniLM-L6-v2" }[encoder] ?? encoder);
   const runs = LossPrism.table({
     key: "finetune.runs",
     most: 8,
@@ -27,7 +25,7 @@
       { key: "finetune.column.after", cell: (run) => shownAs(after(run, "spearman")), by: (run) => after(run, "spearman") },
       { key: "finetune.column.state", cell: (run) => (run.queue_position ? say("finetune.queue", { count: run.queue_position }) : say(`finetune.state.${run.state}`)), by: (run) => run.state },
       { key: "finetune.step", cell: (run) => `${run.step}/${run.steps ?? "—"}`, by: (run) => run.step },
-      { key: "ui.encoder", wide: true, cell: (run) => [encoderOf(run.plan), say(`finetune.kind.${run.kind}`)], by: (run) => run.encoder },
+      { key: "ui.encoder", wide: true, cell: (run) => [channel.studio.encoderNamed(run.plan), say(`finetune.kind.${run.kind}`)], by: (run) => run.encoder },
       { key: "finetune.seed", cell: (run) => String(run.plan.seed), by: (run) => run.plan.seed },
       { key: "finetune.column.started", cell: (run) => new Date(1000 * run.created).toLocaleString(LossPrism.language(), { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" }), by: (run) => run.created },
     ],
@@ -36,18 +34,21 @@
 
   // ---- Beside each other -------------------------------------------------------------------
 
-  // A group is called by its loss and what tells it apart; the loss by its title.
-  const titled = (label) => label.replace(/^\S+/, titleOf);
+  // The server's label of a group → what the page calls it.
+  function titled(label) {
+    const [name] = answer.groups.find((group) => group.label === label).runs;
+    return channel.studio.groups().find(({ names }) => names.includes(name))?.name ?? label;
+  }
   const spread = ({ mean, spread: deviation } = {}) => (mean === undefined ? "—" : show(mean, 3) + (deviation === null ? "" : ` ± ${show(deviation, 2)}`));
   const figures = LossPrism.table({ key: "finetune.final", columns: [
-    { key: "ui.loss", wide: true, cell: ({ label }) => titled(label), by: ({ label }) => label },
+    { key: "ui.loss", wide: true, cell: ({ label }) => titled(label), by: ({ label }) => titled(label) },
     ...[...FIGURES, "loss"].map((figure) => ({
       key: figure === "loss" ? "finetune.column.last_loss" : `finetune.${figure}`, cell: (group) => spread(group.figures[figure]), by: (group) => group.figures[figure]?.mean ?? NaN,
     })),
     { key: "finetune.column.seeds", cell: (group) => String(group.seeds.length), by: (group) => group.seeds.length },
   ] });
   const tests = LossPrism.table({ key: "finetune.tests", columns: [
-    { key: "finetune.column.compared", wide: true, cell: ({ a, b }) => [titled(a), titled(b)], by: ({ a, b }) => a + b },
+    { key: "finetune.column.compared", wide: true, cell: ({ a, b }) => [titled(a), titled(b)], by: ({ a, b }) => titled(a) + titled(b) },
     { key: "finetune.column.figure", cell: ({ figure }) => say(`finetune.${figure}`), by: ({ figure }) => figure },
     { key: "finetune.column.difference", cell: (test) => show(test.difference, 3), by: (test) => test.difference },
     { key: "finetune.column.p", cell: (test) => show(test.p, 2), by: (test) => test.p ?? NaN },
@@ -150,7 +151,7 @@
       if (run?.kind !== "cross" || !SHORT[loss] || !figures[figure]) return [];
       const { mean, spread: deviation } = figures[figure];
       const value = `${(100 * mean).toFixed(2)}${deviation === null ? "" : ` ± ${(100 * deviation).toFixed(2)}`}`;
-      return [h("tr.lp-lit", {}, h("th", { scope: "row" }, `${encoderOf(run.plan)} + ${SHORT[loss]}`),
+      return [h("tr.lp-lit", {}, h("th", { scope: "row" }, `${channel.studio.encoderNamed(run.plan)} + ${SHORT[loss]}`),
         h("td", { colSpan: facts.source.sets.length + 1 }, say("finetune.here", { value, count: names.length })))];
     });
   }

@@ -1,7 +1,7 @@
 // What can be taken away from a run: the model, the log, the script that repeats it, its figures.
 (window.LossPrismInstruments ??= {}).finetune_takeaway = (root, channel) => {
   "use strict";
-  const { h, say, worded, has, show, losses } = LossPrism;
+  const { h, say, worded } = LossPrism;
   const { download, rasterised } = LossPrism.files;
   const code = h("pre.lp-code", { hidden: true, tabIndex: 0 });
   const copy = worded("button.lp-button", "ui.copy", { type: "button", hidden: true, onclick: () => navigator.clipboard.writeText(code.textContent) });
@@ -51,18 +51,9 @@
     const origin = [channel.studio.encoderOf(about.plan), pairs ? say("finetune.data_is", { data, ...pairs }) : data,
       say("finetune.batch_of", { count: about.plan.batch_size }), step ? seeds([about.id]) : "", say("finetune.at_step", { step: step ? step() : about.step })];
     return {
-      losses: shown.map(({ plan, names }) => [lossOf(plan), step ? "" : seeds(names)].filter(Boolean).join(" · ")),
+      losses: shown.map(({ plan, names }) => [channel.studio.wholeLossOf(plan), step ? "" : seeds(names)].filter(Boolean).join(" · ")),
       origin: origin.filter(Boolean).join(" · "),
     };
-  }
-
-  function lossOf({ loss, convention, parameters }) {
-    const spec = losses[loss];
-    const told = spec?.conventions[convention]?.parameters.map(({ name, default: usual }) => {
-      const value = parameters[name] ?? usual;
-      return `${has(`parameter.${name}`) ? say(`parameter.${name}`) : name} = ${typeof value === "number" ? show(value) : value}`;
-    }) ?? [];
-    return [spec?.title ?? loss, convention, ...told].filter(Boolean).join(" · ");
   }
 
   async function figure(ratio) {

@@ -22,7 +22,8 @@
     if (!done.length || [...before, ...after].includes(null)) return null;
     const gain = runs.length === 1 ? channel.gains?.get(runs[0]) : null;
     const half = figures.spearman?.spread ?? 0;
-    const [low, high] = gain ? [gain.before + gain.low, gain.before + gain.high] : [mean(after) - half, mean(after) + half];
+    const ends = gain ? [gain.before + gain.low, gain.before + gain.high] : [mean(after) - half, mean(after) + half];
+    const [low, high] = ends.map((v) => Math.min(1, Math.max(-1, v))); // no Spearman lies beyond
     return { label, colour, before: mean(before), after, low, high };
   }
 

@@ -3,7 +3,7 @@
 // what the channel publishes and never learns what it draws. The scripts may load in any order. Text of the user's enters the page through textContent alone.
 (() => {
   "use strict";
-  const { catalogues, losses, examples, defaults, limits, pages } = window.LossPrismData;
+  const { catalogues, counts, losses, examples, defaults, limits, pages } = window.LossPrismData;
   const channels = new Map();
 
   // ---- Words -------------------------------------------------------------------------------
@@ -26,9 +26,12 @@
     return sentence.replace(/\{(\w+)\}/g, (all, name) => (name in values ? spelled(name, values[name]) : all));
   }
 
-  // Counts are grouped: 1,048,576. A seed or the end of a range stays as it is typed.
-  const COUNTS = new Set(["count", "part", "all", "used", "total", "done", "terms", "sentences"]);
-  const spelled = (name, value) => (COUNTS.has(name) && Number.isInteger(value) ? value.toLocaleString(language) : value);
+  // As `spelled` of explorer/locale: counts are grouped, and a value may have words of its own.
+  function spelled(name, value) {
+    if (Array.isArray(value)) return value.map((one) => spelled(name, one)).join(", ");
+    if (value?.key) return has(value.key) ? say(value.key) : value.otherwise;
+    return counts.includes(name) && Number.isInteger(value) ? value.toLocaleString(language) : value;
+  }
 
   function speak(next) {
     language = next;
@@ -613,8 +616,9 @@
     goTo(step) { this.set({ view: { step } }, { announce: false }); }
   }
 
-  // What a loss is called; one of the user's own has no other name than its own.
-  const titleOf = (loss) => (has(`loss.${loss}.title`) ? say(`loss.${loss}.title`) : losses[loss].title);
+  // What a loss is called; one of the user's own has no other name than its own, and one that this
+  // server does not know, but a run of before does, that by which it is known.
+  const titleOf = (loss) => (has(`loss.${loss}.title`) ? say(`loss.${loss}.title`) : losses[loss]?.title ?? loss);
 
   // Scenes of their own: that of the Explore page, and the probe batch of a training run.
   const SCENES = new Set(["main", "probe"]);

@@ -2,7 +2,7 @@
 // are, those that are shown, and what their logs have told so far.
 (window.LossPrismParts ??= {}).studio = (channel, server) => {
   "use strict";
-  const { GONE, stored, store, say, has, losses } = LossPrism;
+  const { GONE, stored, store, say } = LossPrism;
   const facts = window.LossPrismData.finetune;
   const { first } = facts;
   const LIVE = new Set(["queued", "loading", "training", "paused", "saving"]);
@@ -12,7 +12,10 @@
   const MOST_KNOWN = 200;
 
   channel.told = ["plan", "checked", "runs", "shown", "run", "at", "problem"];
-  channel.plan = draft();
+  // Beside the plan: the losses to train before and after its own, the seeds of each, and what was
+  // chosen where the plan now says something else.
+  const alone = { before: [], after: [], seeds: 1, model: "", ready: first.data.practice };
+  [channel.plan, channel.beside] = draft();
   channel.runs = [];
   channel.shown = []; // names of runs: the first is looked at, the others are laid over it
   let order = []; // the same names as they came, so that each keeps its colour whichever is first
@@ -32,13 +35,15 @@
 
   // ---- The plan ----------------------------------------------------------------------------
 
-  // What was chosen last is still there after a reload.
+  // What was chosen last is still there after a reload, and on coming back from another page.
   function draft() {
+    const fresh = structuredClone([first, alone]);
     try {
-      const kept = JSON.parse(stored("finetune"));
-      return { ...structuredClone(first), ...kept, data: { ...first.data, ...kept.data } };
-    } catch { return structuredClone(first); }
+      const { plan, beside } = JSON.parse(stored("finetune"));
+      return [{ ...fresh[0], ...plan, data: { ...first.data, ...plan.data } }, { ...fresh[1], ...beside }];
+    } catch { return fresh; }
   }
+  const keep = () => store("finetune", JSON.stringify({ plan: channel.plan, beside: channel.beside }));
 
   let checking = 0;
   let due = null;
@@ -53,11 +58,20 @@
     }, 250);
   }
 
-  function setPlan(change) {
-    const { data, ...others } = change;
+  // What is being typed is kept, and looked into once it is whole.
+  function note({ data, ...others }) {
     Object.assign(channel.plan, others);
     if (data) channel.plan.data = { ...channel.plan.data, ...data };
-    store("finetune", JSON.stringify(channel.plan));
+    keep();
+  }
+
+  function setBeside(change) {
+    Object.assign(channel.beside, change);
+    keep();
+  }
+
+  function setPlan(change) {
+    note(change);
     channel.warn(null);
     channel.publish("plan");
     check();
@@ -112,6 +126,7 @@
   const known = () => (stored("runs") ?? "").split(",").filter(Boolean);
   const know = (names) => store("runs", [...new Set([...names, ...known()])].slice(0, MOST_KNOWN).join(","));
 
+  let arrived = false;
   let listed = 0;
   let ticking = false;
   let timer = null;
@@ -163,6 +178,14 @@
       if (trace?.done && LIVE.has(state)) trace.done = false;
     }
     if (JSON.stringify(channel.runs) !== before) channel.publish("runs");
+    if (!arrived) welcomeBack();
+    arrived = true;
+  }
+
+  // Whoever comes without an address while a run of theirs is under way finds it.
+  function welcomeBack() {
+    const mine = channel.runs.find(({ id, state }) => LIVE.has(state) && known().includes(id));
+    if (mine && !channel.shown.length) show([mine.id]);
   }
 
   // ---- What is shown -----------------------------------------------------------------------
@@ -213,28 +236,11 @@
 
   // ---- Names and colours of the runs that are shown -----------------------------------------
 
-  function encoderOf({ encoder, kind, dimension }) {
-    const known = { [facts.scratch]: say("finetune.encoder.scratch"), [facts.embedded]: "all-MiniLM-L6-v2" };
-    return `${known[encoder] ?? encoder}${encoder === facts.scratch ? ` (${dimension})` : ""} · ${say(`finetune.kind.${kind}`)}`;
-  }
-
-  function dataOf({ data }) {
-    const name = { example: data.example, hub: data.hub }[data.source] ?? data.name;
-    return has(`example.${name}.title`) ? say(`example.${name}.title`) : name;
-  }
-
+  const naming = window.LossPrismParts.naming();
   const COLOURS = ["accent", "up", "floor", "collapse", "down", "faint"];
 
-  const told = (plan, key) => {
-    if (key === "seed") return say("finetune.seed_is", { seed: plan.seed });
-    if (key === "steps") return plan.steps ? say("finetune.steps_count", { steps: plan.steps }) : "";
-    if (key === "batch_size") return say("finetune.batch_of", { count: plan.batch_size });
-    const value = plan[key];
-    return value && typeof value === "object" ? Object.entries(value).map((pair) => pair.join("=")).join(" ") : String(value);
-  };
-
-  // The shown runs that differ in nothing but their seed, with a colour each and what tells them
-  // apart from the others: the loss, and whatever else differs.
+  // The shown runs that differ in nothing but their seed: a colour each, a name by which they are
+  // told apart from the others, and a label that says of how many seeds they are, or of which.
   function groups() {
     const found = new Map();
     for (const name of order) {
@@ -245,19 +251,18 @@
       found.get(key).names.push(name);
     }
     const all = [...found.values()];
-    const differ = ["encoder", "kind", "parameters", "convention", "learning_rate", "batch_size", "steps", "epochs", "seed"]
-      .filter((key) => new Set(all.map(({ plan }) => JSON.stringify(plan[key]))).size > 1);
-    for (const group of all) {
-      const { plan, names } = group;
-      const parts = differ.filter((key) => key !== "seed" || names.length === 1).map((key) => told(plan, key));
-      if (names.length > 1) parts.push(say("finetune.mean_of", { count: names.length }));
-      group.label = [losses[plan.loss]?.title ?? plan.loss, ...parts].filter(Boolean).join(" · ");
-    }
+    const seeds = new Set(all.map(({ plan }) => plan.seed));
+    naming.apart(all.map(({ plan }) => plan)).forEach((name, place) => {
+      const { plan, names } = all[place];
+      const seed = names.length > 1 ? say("finetune.mean_of", { count: names.length })
+        : seeds.size > 1 ? say("finetune.seed_is", { seed: plan.seed }) : "";
+      Object.assign(all[place], { name, label: [name, seed].filter(Boolean).join(" · ") });
+    });
     return all;
   }
 
   channel.studio = {
-    ask, server, setPlan, takeOver, reuse, check, show, look, start, repeat, steer, groups, encoderOf, dataOf,
+    ask, server, note, setPlan, setBeside, takeOver, reuse, check, show, look, start, repeat, steer, groups, ...naming,
     isLive: (about) => LIVE.has(about.state),
     // What the log of a shown run has told so far: the first one's if none is named.
     trace: (name = channel.shown[0]) => traces.get(name),

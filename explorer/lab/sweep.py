@@ -11,6 +11,7 @@ import torch
 
 from explorer.batch import Batch, make_batch
 from explorer.explore import explore, spec_for
+from explorer.locale import title_word
 from explorer.problem import Problem
 from explorer.remarks import GRADIENT_BAND, suggested_scale
 from explorer.scenario import Scenario
@@ -73,10 +74,10 @@ def numeric_parameters(spec: LossSpec) -> list[Parameter]:
 def _numeric(spec: LossSpec, name: str) -> Parameter:
     known = {parameter.name: parameter for parameter in numeric_parameters(spec)}
     if not known:
-        raise Problem("no_parameter", loss=spec.title)
+        raise Problem("no_parameter", loss=title_word(spec))
     if name and name not in known:
         said = ", ".join(known)
-        raise Problem("unknown_parameter", name=name[:60], loss=spec.title, known=said)
+        raise Problem("unknown_parameter", name=name[:60], loss=title_word(spec), known=said)
     return known[name or next(iter(known))]
 
 

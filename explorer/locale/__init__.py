@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from losses import LossSpec
 
 LANGUAGES = ("en", "zh")
+# Values that count something are grouped: 1,048,576. A seed or the end of a range stays as typed.
+COUNTS = frozenset(
+    {"count", "part", "all", "used", "total", "done", "terms", "sentences"}
+    | {"step", "steps", "kept", "train", "held_out"}
+)
 _PLURAL = re.compile(r"\{(\w+):([^|}]*)\|([^}]*)\}")
+_VALUE = re.compile(r"\{(\w+)\}")
 
 
 @cache
@@ -26,6 +37,25 @@ def say(language: str, key: str, **values: object) -> str:
         lambda found: found[2] if str(values.get(found[1])) == "1" else found[3],
         catalogue(language)[key],
     )
-    for name, value in values.items():
-        sentence = sentence.replace("{" + name + "}", str(value))
-    return sentence
+    return _VALUE.sub(
+        lambda found: spelled(language, found[1], values.get(found[1], found[0])), sentence
+    )
+
+
+def word(key: str, otherwise: str) -> dict[str, str]:
+    """A value with a sentence of its own in each language, or, where it has none, one for all."""
+    return {"key": key, "otherwise": otherwise}
+
+
+def title_word(spec: LossSpec) -> dict[str, str]:
+    """What a loss is called; one of the user's own has no other name than its own."""
+    return word(f"loss.{spec.name}.title", spec.title)
+
+
+def spelled(language: str, name: str, value: object) -> str:
+    """A value as the sentences write it."""
+    if isinstance(value, Mapping):
+        return catalogue(language).get(value["key"], value["otherwise"])
+    if isinstance(value, list):
+        return ", ".join(spelled(language, name, one) for one in value)
+    return f"{value:,}" if name in COUNTS and type(value) is int else str(value)

@@ -22,7 +22,7 @@ from explorer.figure import bars_figure, matrix_figure
 from explorer.instruments.base import Instrument
 from explorer.interactive import interactive_figure
 from explorer.lab.sweep import POINTS, sweep
-from explorer.locale import LANGUAGES, catalogue
+from explorer.locale import COUNTS, LANGUAGES, catalogue
 from explorer.pages.frame import framed
 from explorer.pages.serving import JOBS, served
 from explorer.pairs import MOST_PAIRS
@@ -67,6 +67,7 @@ def page_data(first: Scenario) -> dict[str, object]:
     """What the instruments know from the start: words, losses, examples, the first scene."""
     return {
         "catalogues": {language: catalogue(language) for language in LANGUAGES},
+        "counts": sorted(COUNTS),
         "losses": {name: describe_loss(spec) for name, spec in LOSSES.items()},
         "examples": {name: {"note": example.note} for name, example in textbook.EXAMPLES.items()},
         "defaults": first.to_json(),

@@ -31,7 +31,7 @@ from explorer.lab.training.plan import (
     TrainingData,
     TrainingPlan,
 )
-from explorer.lab.training.runs import MORE_EVALUATIONS, Runs, estimate
+from explorer.lab.training.runs import MORE_EVALUATIONS, Runs, check_encoder, estimate
 from explorer.locale import LANGUAGES
 from explorer.pages.frame import framed
 from explorer.pages.serving import JOBS, served
@@ -39,6 +39,7 @@ from explorer.picture import describe_batch, picture
 from explorer.problem import Problem
 from explorer.scenario import Scenario
 from explorer.sources import tables, textbook
+from explorer.sources.columns import PAIR_ROLES
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.grids import read_grid
 from explorer.sources.model_folders import is_hosted
@@ -52,15 +53,19 @@ ENTRIES = {
     "practice": (),
     "link": (),
     "example": ("example",),
-    "file": ("file", "name", "columns", "alternatives", "held_out_file"),
+    "file": ("file", "name", "columns", "alternatives", "held_out_file", "held_out_name"),
     "hub": ("hub", "split"),
 }
+# What is put right by choosing columns.
+CHOOSE_COLUMNS = ("problem.columns_not_recognised", "problem.column_chosen_twice")
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 _TEMPORARY = Path(tempfile.gettempdir()) / "lossprism"
 UPLOADS = _TEMPORARY / "uploads"
 # Models to be taken away are served from here.
 PARCELS = _TEMPORARY / "parcels"
 
+# Of each loss, least and most.
+SEEDS = (1, 10)
 # Of a text that is only quoted.
 MOST_LETTERS = 400
 # Enough to see something on few pairs, and soon over on many.
@@ -102,7 +107,7 @@ def page_data() -> dict[str, object]:
         "first": first,
         "quick": QUICK,
         "more_evaluations": MORE_EVALUATIONS,
-        "ranges": RANGES,
+        "ranges": {**RANGES, "seeds": SEEDS},
         "schedules": SCHEDULES,
         "augmentations": AUGMENTATIONS,
         "practice": list(PRACTICE),
@@ -174,7 +179,7 @@ def _found(known: TrainingData, given: dict) -> TrainingData:
         name, rows = _linked(str(given.get("link", "")))
         return dataclasses.replace(known, source="rows", name=name, rows=rows)
     if where == "file":
-        files = {entry: _uploaded(getattr(known, entry), entry) for entry in ("file",)}
+        files = {"file": _uploaded(known.file, "file")}
         if known.held_out_file:
             files["held_out_file"] = _uploaded(known.held_out_file, "held_out_file")
         return dataclasses.replace(known, source="file", **files)
@@ -216,7 +221,7 @@ def _uploaded(token: str, where: str) -> str:
 
 
 def _hand_in(request: object) -> dict[str, object]:
-    """{name, content: base64, columns?} → the token of the file, its columns, how many pairs."""
+    """{name, content: base64} → the file's token, with what `_describe` says of it."""
     if not isinstance(request, dict) or not isinstance(request.get("content"), str):
         raise Problem("scenario_entry", where="file", value=str(request)[:60])
     name = Path(str(request.get("name") or "file")).name[:200]
@@ -228,18 +233,24 @@ def _hand_in(request: object) -> dict[str, object]:
     token = hashlib.sha256(content + name.encode("utf-8", "replace")).hexdigest()[:32]
     path = UPLOADS / token
     path.write_bytes(content)
-    columns = request.get("columns") or None
+    return _describe({"file": token, "name": name})
+
+
+def _describe(request: dict) -> dict[str, object]:
+    """{file: token, name, columns?} → its columns, which of them serve, how many pairs it has."""
+    token, name = str(request.get("file")), str(request.get("name"))[:200]
+    path, columns = Path(_uploaded(token, "file")), dict(request.get("columns") or {})
+    known = {"file": token, "name": name}
     try:
-        table = tables.read_file(path, name, columns=columns, most=RANGES["most"][1])
+        table = tables.read_file(path, name, columns=columns or None, most=RANGES["most"][1])
     except Problem as problem:
-        if problem.key != "problem.columns_not_recognised":
+        if problem.key not in CHOOSE_COLUMNS:
             raise
-        chosen = dict.fromkeys(("first", "second", "score"), "")
-        found = {"columns": read_grid(content, name, None).columns, "chosen": chosen}
-        return {"file": token, "name": name, "problem": problem.to_json(), **found}
+        chosen = {**dict.fromkeys(PAIR_ROLES, ""), **columns}
+        listed = read_grid(path.read_bytes(), name, None).columns
+        return {**known, "problem": problem.to_json(), "columns": listed, "chosen": chosen}
     return {
-        "file": token,
-        "name": name,
+        **known,
         "columns": table.columns,
         "chosen": table.chosen,
         "used": len(table.pairs),
@@ -259,8 +270,10 @@ def _corpus(known: TrainingData, seed: int) -> data.Corpus:
 def _check(request: dict) -> dict[str, object]:
     """{plan} → what the data holds, which losses can learn from it, how long the run will be."""
     plan = _plan(request.get("plan"))
+    check_encoder(plan)
     corpus = _corpus(plan.data, plan.seed)
     reasons = data.losses_for(plan, corpus)
+    count = data.examples(plan, corpus.train)
     refused = data.why_not(plan, corpus) or limits.why_not(plan, corpus)
     return {
         "sample": _sample(corpus.train),
@@ -271,7 +284,9 @@ def _check(request: dict) -> dict[str, object]:
         "labels": [min(corpus.labels), max(corpus.labels), len(set(corpus.labels))],
         "skipped": corpus.skipped,
         "shared": corpus.shared,
-        "steps": plan.steps_for(data.examples(plan, corpus.train)),
+        "steps": plan.steps_for(count),
+        "examples": count,
+        "pace": _pace_key(plan),
         "rate": plan.rate,
         "minutes": limits.most_seconds() / 60 if is_hosted() else None,
     }
@@ -287,10 +302,11 @@ def _sample(pairs: Sequence[data.Pair]) -> list[data.Pair]:
     ]
 
 
-# Two trial steps are the same for all who ask, so their times are kept; one trial at a time, and
-# none beside a run.
+# Two trial steps are the same for all who ask, so the times of the last ones are kept; one trial
+# at a time, and none beside a run.
 _trial = threading.Lock()
 _paces: dict[str, dict[str, float]] = {}
+MOST_PACES = 256
 PACE = ("seconds_to_load", "seconds_per_step", "seconds_per_evaluation")
 
 
@@ -309,6 +325,8 @@ def _estimate(request: dict) -> dict[str, object]:
     if found is None:
         return {}
     _paces[key] = {name: found[name] for name in PACE}
+    if len(_paces) > MOST_PACES:
+        del _paces[next(iter(_paces))]
     return _paces[key]
 
 
@@ -318,10 +336,18 @@ def _nobody_trains() -> bool:
 
 
 def _pace_key(plan: TrainingPlan) -> str:
-    """All of a plan but what only says how often its steps are made."""
-    same = dict.fromkeys(("steps", "evaluations", "seed"), 1)
-    slow = dataclasses.replace(plan, **same, epochs=1.0, learning_rate=0.0)
+    """All of a plan but what makes no step of it slower: how many there are, and mere numbers."""
+    usual = TrainingPlan()
+    same = {name: getattr(usual, name) for name in NOT_SLOWER}
+    choices = tuple((n, v) for n, v in plan.parameters if isinstance(v, bool | str | tuple))
+    slow = dataclasses.replace(plan, **same, parameters=choices)
     return hashlib.sha256(json.dumps(slow.to_json()).encode()).hexdigest()
+
+
+NOT_SLOWER = (
+    *("steps", "epochs", "evaluations", "seed", "threshold"),
+    *("learning_rate", "schedule", "warmup", "weight_decay", "clipping"),
+)
 
 
 def _start(request: dict) -> dict[str, object]:
@@ -464,5 +490,6 @@ SERVED: list[Callable] = [
     served("compare", _compare),
     served("take", _take),
     served("hand_in", _hand_in),
+    served("describe", _describe),
     *JOBS,
 ]

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from explorer import progress
+from explorer.locale import word
 from explorer.problem import Problem
 from explorer.sources.model_folders import EMBEDDED, ModelFolder, locate
 
@@ -173,16 +174,16 @@ def _digest(entry: str | tuple[str, str]) -> bytes:
 def _load_encoder(folder: ModelFolder, device: str | None) -> object:
     from sentence_transformers import SentenceTransformer
 
-    return _load(SentenceTransformer, "sentence encoder", folder, device)
+    return _load(SentenceTransformer, word("model.bi", "sentence encoder"), folder, device)
 
 
 def _load_cross_encoder(folder: ModelFolder, device: str | None) -> object:
     from sentence_transformers import CrossEncoder
 
-    return _load(CrossEncoder, "cross-encoder", folder, device)
+    return _load(CrossEncoder, word("model.cross", "cross-encoder"), folder, device)
 
 
-def _load(kind: type, kind_name: str, folder: ModelFolder, device: str | None) -> object:
+def _load(kind: type, called: dict[str, str], folder: ModelFolder, device: str | None) -> object:
     """The model in memory; at most MOST_LOADED stay there."""
     from transformers.utils import logging
 
@@ -201,7 +202,7 @@ def _load(kind: type, kind_name: str, folder: ModelFolder, device: str | None) -
             except Exception as error:  # whatever a broken file can cause in three libraries
                 reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
                 raise Problem(
-                    "encoder_unreadable", encoder=folder.name, kind=kind_name, reason=reason
+                    "encoder_unreadable", encoder=folder.name, kind=called, reason=reason
                 ) from error
         _models.move_to_end(key)
         while len(_models) > MOST_LOADED:

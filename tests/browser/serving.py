@@ -37,7 +37,10 @@ class Server:
 
     running: ClassVar[list[Server]] = []
 
-    def __init__(self, folder: Path, *arguments: str, port: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, *arguments: str, port: int | None = None, inside: tuple[str, ...] = ()
+    ) -> None:
+        self.inside = inside  # a command that runs the command it is followed by
         self.port = port or free_port()
         self.arguments = ("--host", "127.0.0.1", "--port", str(self.port), *arguments)
         self._log = folder / f"server-{self.port}.log"
@@ -48,7 +51,7 @@ class Server:
     def __enter__(self) -> Server:
         with self._log.open("a") as log:
             self.process = subprocess.Popen(
-                command(*self.arguments),
+                [*self.inside, *command(*self.arguments)],
                 cwd=ROOT,
                 env={
                     **os.environ,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
+import subprocess
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -14,15 +16,20 @@ from xml.etree import ElementTree
 
 import psutil
 import pytest
+import torch
 from playwright.sync_api import Browser, Page, Request, Route, expect
+from safetensors.torch import load_file
 
 from explorer.lab.training.folder import LIVE, RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
+from explorer.locale import say
+from losses import LOSSES
 from tests.browser import axe
 from tests.browser.conftest import PATIENCE_MS, watched
 from tests.browser.reading import number, walk_by_keyboard
 from tests.browser.serving import Server
+from tests.tiny import save_bert, sentence
 
 pytestmark = pytest.mark.browser
 
@@ -161,9 +168,9 @@ def test_the_time_is_told_before_the_start_and_never_in_its_way(
     page = open_page()
     plan(page, **{**TINY, "steps": 1000})
     told = page.locator("#lp-finetune-time")
-    expect(told).to_have_text(re.compile(r"^About \d+ (s|min) for 1000 steps, loading included"))
+    expect(told).to_have_text(re.compile(r"^About \d+ (s|min) for 1,000 steps, loading included"))
     page.fill("#lp-finetune-seeds", "3")
-    expect(told).to_contain_text("for 3 runs of 1000 steps")
+    expect(told).to_contain_text("for 3 runs of 1,000 steps")
     # Another count of steps needs no other trial; other work does, and a start ends that.
     plan(page, steps=2)
     expect(told).to_contain_text("for 3 runs of 2 steps")
@@ -326,6 +333,157 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_and_as_a_table(
     assert number(cells.nth(1).inner_text()) == pytest.approx(first, rel=1e-3)
 
 
+# ---- What was chosen -------------------------------------------------------------------------
+
+# Every field of the sidebar by its place, what it holds, and the words around the files.
+FORM = """() => ({
+  fields: Array.from(document.querySelectorAll(
+    ".lp-finetune_controls :is(select, input:not([type=file]))")).map((one) => [
+      one.id || one.name || one.dataset.parameter || one.ariaLabel,
+      one.type === "checkbox" ? one.checked : one.value,
+      Boolean(one.closest("[hidden]"))]),
+  chosen: Array.from(document.querySelectorAll(".lp-kept-name"), (one) => [
+    one.textContent, one.ariaPressed]),
+  tabs: Array.from(document.querySelectorAll(
+    ".lp-finetune_controls [role=tab]"), (one) => one.ariaSelected),
+  start: document.querySelector("#lp-finetune-start").textContent,
+})"""
+
+
+def pairs_file(columns: str, count: int) -> dict[str, object]:
+    rows = "".join(f"{i},This {i},That {i},{i % 3},Other {i}\n" for i in range(count))
+    content = f"{columns}\n{rows}".encode()
+    return {"name": f"{count}.csv", "mimeType": "text/csv", "buffer": content}
+
+
+def fill_in(page: Page) -> None:
+    """Choose something else than usual in every field."""
+    side = page.locator(".lp-finetune_controls")
+    page.select_option("#lp-finetune-example", index=2)
+    page.locator(".lp-finetune_controls .lp-slider .lp-number").first.fill("0.35")
+    page.click("#lp-finetune-source-hub")
+    page.fill("#lp-finetune-hub", "someone/pairs")
+    page.fill("#lp-finetune-split", "test")
+    page.click("#lp-finetune-source-link")
+    page.fill("#lp-finetune-link", "http://here/#1.abc")
+    page.click("#lp-finetune-source-file")
+    page.set_input_files("#lp-finetune-file", pairs_file("a,b,c,d,other", 40))
+    for role, column in {"first": "b", "second": "c", "score": "d"}.items():
+        side.locator(f"select[name={role}]").select_option(column)
+        expect(side.locator(f"select[name={role}]")).to_have_value(column)
+    expect(side).to_contain_text("40.csv: 40 pairs from 40 rows")
+    side.locator("input[name=other]").check()
+    page.set_input_files("#lp-finetune-held_out_file", pairs_file("a,b,c,d,other", 20))
+    expect(side).to_contain_text("20.csv: 20 pairs from 20 rows")
+    page.evaluate(UNFOLD)
+    page.select_option("#lp-finetune-loss", "triplet")
+    for choice in side.locator("select[data-parameter]").all():
+        choice.select_option(index=1)
+    page.locator(".lp-parameters .lp-number").first.fill("0.7")
+    page.locator(".lp-parameters .lp-number").first.press("Enter")
+    page.select_option("#lp-finetune-another", "info_nce")
+    page.select_option("#lp-finetune-another", "cosent")
+    page.locator(".lp-kept-name").nth(1).click()
+    page.fill("#lp-finetune-seeds", "3")
+    for name, value in {
+        "epochs": "2", "steps": "7", "batch_size": "9", "learning_rate": "0.003", "warmup": "0.2",
+        "weight_decay": "0.5", "clipping": "3", "evaluations": "4", "seed": "11",
+        "layers": "1", "lora": "2", "threshold": "1.5",
+    }.items():  # fmt: skip
+        page.fill(f"#lp-finetune-{name}", value)
+    page.select_option("#lp-finetune-schedule", "cosine")
+    for box in page.locator(".lp-finetune_controls details > label > input[type=checkbox]").all():
+        box.set_checked(not box.is_checked())
+    page.click("#lp-finetune-kind-cross")
+    page.select_option("#lp-finetune-encoder", "other")
+    # Typed, and not yet left.
+    page.locator("#lp-finetune-encoder-name").press_sequentially("someone/model")
+
+
+def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    usual = page.evaluate(FORM)
+    fill_in(page)
+    chosen = page.evaluate(FORM)
+    assert chosen["chosen"] == [
+        ["Triplet · mining = semi-hard · distance = squared Euclidean · margin = 0.7", "false"],
+        ["InfoNCE", "true"],
+        ["CoSENT", "false"],
+    ]
+    before = {name: value for name, value, _ in usual["fields"]}
+    same = {name for name, value, _ in chosen["fields"] if value == before.get(name)}
+    # The one to add from, what InfoNCE has no choice of, and what only an encoder from scratch has.
+    hidden = {f"lp-finetune-{name}" for name in ("convention", "vocabulary", "dimension")}
+    assert same == {"lp-finetune-another", *hidden}
+    known = f"{CHANNEL}.checked && document.querySelector('input[name=other]')"
+    page.reload()
+    page.wait_for_function(f"window.LossPrism && {known}")
+    assert page.evaluate(FORM) == chosen
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("40.csv: 40 pairs from 40 rows")
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("20.csv: 20 pairs from 20 rows")
+    page.click(".lp-pages a >> text=Explore")
+    page.wait_for_selector(".lp-controls")
+    page.click(".lp-pages a >> text=Fine-tune")
+    page.wait_for_function(f"window.LossPrism && {known}")
+    assert page.evaluate(FORM) == chosen
+    page.click("#lp-language")
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("40.csv")
+    spoken = page.evaluate(FORM)
+    assert [one[1:] for one in spoken["fields"]] == [one[1:] for one in chosen["fields"]]
+    assert spoken["tabs"] == chosen["tabs"]
+    # What it is called follows the language.
+    names = [name for name, _ in spoken["chosen"]]
+    assert names[0].startswith(say("zh", "loss.triplet.title"))
+    listed = page.locator("#lp-finetune-loss option").all_inner_texts()
+    assert set(listed) == {say("zh", f"loss.{name}.title") for name in LOSSES}
+    page.click("#lp-language")
+    assert page.evaluate(FORM) == chosen
+    # The file that was held out can be left out again.
+    page.get_by_role("button", name="Leave this file out").click()
+    expect(page.locator(".lp-finetune_controls")).not_to_contain_text("20.csv")
+    assert page.evaluate(f"{CHANNEL}.plan.data.held_out_file") == ""
+
+
+def test_someone_with_pairs_of_their_own_is_led_from_the_invitation_to_the_start(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page(width=390)
+    page.click("#lp-finetune-own")
+    expect(page.locator("#lp-finetune-source-file")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#lp-finetune-panel-file .lp-drop").first).to_be_focused()
+    page.set_input_files("#lp-finetune-file", pairs_file("id,one,two,points,other", 40))
+    panel = page.locator("#lp-finetune-panel-file")
+    expect(panel.locator(".lp-wrong:visible")).to_contain_text("not clear which columns")
+    for role, column in {"first": "one", "second": "two", "score": "points"}.items():
+        panel.locator(f"select[name={role}]").select_option(column)
+    expect(panel).to_contain_text("40.csv: 40 pairs from 40 rows")
+    expect(panel.locator(".lp-wrong:visible")).to_have_count(0)
+    # Epochs that are typed count: the steps that stood there no longer do.
+    page.evaluate(UNFOLD)
+    page.fill("#lp-finetune-epochs", "2")
+    expect(page.locator("#lp-finetune-steps")).to_have_value("0")
+    expect(page.locator(".lp-start-box")).to_contain_text("4 steps, batches of 16 (2 epochs)")
+
+
+def test_whoever_comes_back_without_an_address_finds_the_run_under_way(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    begin(page, steps=100_000, evaluations=1000)
+    wait_for(page, "training")
+    name = read(page, "about.id")
+    page.click(".lp-pages a >> text=Explore")
+    page.wait_for_selector(".lp-controls")
+    page.click(".lp-pages a >> text=Fine-tune")
+    page.wait_for_function(f"window.LossPrism && {CHANNEL}.checked")
+    wait_for(page, "training")
+    assert read(page, "about.id") == name
+    page.click("#lp-finetune-stop")
+    wait_for(page, "stopped")
+
+
 # ---- Several runs ----------------------------------------------------------------------------
 
 
@@ -412,6 +570,24 @@ def test_two_losses_under_two_seeds_are_compared(open_page: Callable[..., Page])
     looked.first.click()
     moved = page.get_by_role("table", name="Pairs that changed rank most")
     expect(moved.locator("tbody tr:visible")).to_have_count(8)
+
+
+def test_what_losses_are_called_follows_the_language(
+    open_page: Callable[..., Page], beside: str, tmp_path: Path
+) -> None:
+    page = open_page(f"#{beside}", locale="zh-CN")
+    settled(page, "beside")
+    english, chinese = (say(language, "loss.cosine_mse.title") for language in ("en", "zh"))
+    for place in (".lp-verdict", ".lp-chart-legend", ".lp-finetune_runs table", ".lp-gains-figure"):
+        expect(page.locator(place).first).to_contain_text(chinese)
+    page.select_option("#lp-finetune-loss", "cosine_mse")
+    expect(page.locator(".lp-kept-name")).to_have_text([chinese])
+    expect(page.locator(".lp-start-box")).to_contain_text(chinese)
+    assert english not in page.locator("body").inner_text()
+    page.select_option("#lp-finetune-figure", "finetune.gains")
+    drawn = taken(page, tmp_path, "SVG").read_text(encoding="utf-8")
+    assert chinese in drawn
+    assert english not in drawn
 
 
 def test_the_experiment_of_the_source_stands_beside(open_page: Callable[..., Page]) -> None:
@@ -564,6 +740,173 @@ def test_data_that_cannot_be_used_is_named(open_page: Callable[..., Page]) -> No
         f"data: {{ ...{CHANNEL}.plan.data, file: '/etc/passwd' }} }} }})"
     )
     assert answer["error"]["key"] == "problem.scenario_entry"
+
+
+def test_a_folder_that_is_no_encoder_is_named_where_it_was_typed(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    page = open_page()
+    encoder = page.locator("details", has=page.locator("#lp-finetune-encoder"))
+    page.select_option("#lp-finetune-encoder", "other")
+    page.fill("#lp-finetune-encoder-name", str(tmp_path))
+    page.keyboard.press("Tab")
+    expect(encoder.locator(".lp-wrong:visible")).to_contain_text("holds no model")
+    page.click("#lp-finetune-start")
+    expect(page.locator(".lp-start-box .lp-wrong:visible")).to_contain_text("holds no model")
+    expect(page.locator("#lp-finetune-quick")).to_be_visible()
+    # One that looks like an encoder is found out when it is loaded.
+    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "model.safetensors").write_bytes(b"no weights")
+    begin(page, encoder=str(tmp_path))
+    wait_for(page, "failed")
+    told = page.locator(".lp-finetune_run .lp-problem:visible")
+    expect(told).to_contain_text("could not be loaded as a sentence encoder")
+    page.click("#lp-language")
+    expect(told).to_contain_text(say("zh", "model.bi"))
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a random transformer of two layers."""
+    return save_bert(tmp_path_factory.mktemp("bert"))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "written"),
+    [("layers", "1", "Only the last 1 layers move"), ("lora", "2", "LoraConfig(r=2")],
+)
+def test_part_of_a_transformer_is_trained(
+    open_page: Callable[..., Page], bert: str, tmp_path: Path, field: str, value: str, written: str
+) -> None:
+    page = open_page()
+    plan(page, **{**TINY, "encoder": bert, "learning_rate": 0.01})
+    page.evaluate(UNFOLD)
+    if field == "layers":
+        page.fill("#lp-finetune-layers", "0")
+        page.click("#lp-finetune-start")
+        wait_for(page, "failed")
+        told = page.locator(".lp-finetune_run .lp-problem:visible")
+        expect(told).to_contain_text("nothing in this encoder would learn")
+    page.fill(f"#lp-finetune-{field}", value)
+    page.click("#lp-finetune-start")
+    wait_for(page, "finished")
+    assert read(page, f"about.plan.{field}") == int(value)
+    assert written in taken(page, tmp_path, "train.py alone").read_text(encoding="utf-8")
+    # What is taken away stands without what it was trained with.
+    with zipfile.ZipFile(taken(page, tmp_path, "Folder as ZIP")) as packed:
+        packed.extractall(tmp_path / "model")
+    (config,) = (tmp_path / "model").rglob("modules.json")
+    before, after = (
+        load_file(Path(where) / "model.safetensors") for where in (bert, config.parent)
+    )
+    moved = {name for name in before if not torch.equal(before[name], after[name])}
+    assert before.keys() == after.keys()
+    assert moved
+    assert not any("embeddings" in name for name in moved)
+    assert field == "lora" or all(".layer.1." in name or "pooler" in name for name in moved)
+
+
+@pytest.fixture
+def unsound(tmp_path: Path) -> Iterator[Server]:
+    """A server with a loss of the user's own that is the logarithm of what it makes smaller."""
+    (tmp_path / "shaky.py").write_text(
+        "def shaky(scores, labels):\n    return scores.mean().log() + 0 * labels.mean()\n"
+    )
+    loss = ("--loss", f"{tmp_path / 'shaky.py'}:shaky")
+    with Server(tmp_path, *loss, "--runs", str(tmp_path / "runs")) as running:
+        yield running
+
+
+def test_a_loss_that_stops_being_a_number_names_the_step_and_the_pairs(
+    browser: Browser, unsound: Server
+) -> None:
+    with visitor(browser, unsound) as page:
+        begin(page, loss="shaky", steps=500)
+        wait_for(page, "failed")
+        done = read(page, "steps.length")
+        kept = read(page, "about.problem.values.kept")
+        assert 0 < done == kept
+        told = page.locator(".lp-finetune_run .lp-problem:visible")
+        expect(told).to_contain_text(f"stopped being a number at step {done + 1}.")
+        expect(told).to_contain_text("The batch held: “")
+        expect(told).to_contain_text("and 13 more")
+        expect(told).to_contain_text(f"The model kept is that of step {kept}")
+
+
+# Runs in their own small file system, which only this server sees: no right of an administrator's
+# is needed, but a system that lets its users do so.
+SMALL_DISK = 'mount -t tmpfs -o size=2m runs {folder} && exec "$@"'
+
+
+@pytest.fixture
+def cramped(tmp_path: Path) -> Iterator[Server]:
+    """A server whose runs are on a disk of 2 MB."""
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    inside = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
+    inside += (SMALL_DISK.format(folder=runs), "sh")
+    try:
+        subprocess.run([*inside, "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"no small file system can be made here: {error}")
+    with Server(tmp_path, "--runs", str(runs), inside=inside) as running:
+        yield running
+
+
+def test_a_disk_that_is_full_is_said_and_the_run_can_go_on(
+    browser: Browser, cramped: Server
+) -> None:
+    with visitor(browser, cramped) as page:
+        begin(page, steps=10_000, evaluations=1000)
+        wait_for(page, "failed", "interrupted")
+        done = read(page, "steps.length")
+        assert done > 100
+        told = page.locator(".lp-finetune_run .lp-problem:visible")
+        expect(told).to_contain_text("The disk is full (0 MB free) at ")
+        expect(told).to_contain_text("make room, then resume")
+        expect(page.locator("#lp-finetune-resume")).to_be_visible()
+        # Nor can another run be kept there.
+        page.click("#lp-finetune-start")
+        wrong = page.locator(".lp-start-box .lp-wrong:visible")
+        expect(wrong).to_contain_text("No space left on device")
+        page.click("#lp-finetune-delete")
+        page.click("#lp-finetune-delete")
+        expect(page.locator("#lp-finetune-quick")).to_be_visible()
+        # The weights of this one are larger than the disk.
+        begin(page, dimension=4096)
+        wait_for(page, "failed", "interrupted")
+        expect(told).to_contain_text("The disk is full")
+
+
+def test_a_batch_that_does_not_fit_names_one_that_does(
+    open_page: Callable[..., Page], folder: Path
+) -> None:
+    page = open_page()
+    page.click("#lp-finetune-source-file")
+    draw = random.Random(0)
+    rows = "".join(f"{sentence(draw, 60)},{sentence(draw, 60)},{i % 3}\n" for i in range(300))
+    long = {"name": "long.csv", "mimeType": "text/csv", "buffer": f"a,b,score\n{rows}".encode()}
+    page.set_input_files("#lp-finetune-file", long)
+    page.wait_for_function(f"{CHANNEL}.plan.data.name === 'long.csv'")
+    begin(page, encoder="all-MiniLM-L6-v2", batch_size=200, steps=2, evaluations=1)
+    confine(page, folder)
+    wait_for(page, "failed")
+    told = page.locator(".lp-finetune_run .lp-problem:visible")
+    expect(told).to_contain_text("A batch of 200 does not fit into memory.")
+    fits = read(page, "about.problem.values.fits")
+    assert 2 <= fits <= 100
+    expect(told).to_contain_text(f"A batch of {fits} does; choose that or less.")
+    begin(page, encoder="all-MiniLM-L6-v2", batch_size=fits, steps=2, evaluations=1)
+    confine(page, folder)
+    wait_for(page, "finished")
+
+
+def confine(page: Page, folder: Path, room: int = 2**30) -> None:
+    """Let the run that loads take so much memory more than it has when its model is there."""
+    page.wait_for_function(f"{TRACE}?.about?.loading?.part === 'held_out'", polling=50)
+    run = RunFolder(folder / "runs" / read(page, "about.id"))
+    worker = psutil.Process(run.state["process"])
+    worker.rlimit(psutil.RLIMIT_AS, 2 * (worker.memory_info().vms + room,))
 
 
 def test_a_file_read_late_never_takes_the_place_of_a_newer_one(

@@ -523,7 +523,7 @@ def test_a_training_over_http(address, kept):
     assert status["problem"] is None
     assert status["summary"]["steps"] == 4
     assert [r["step"] for r in status["records"] if r["kind"] == "step"] == [1, 2, 3, 4]
-    with pytest.raises(AppError, match="is finished"):
+    with pytest.raises(AppError, match="is “Finished”"):
         client.predict(started["id"], api_name="/stop_training")
 
 

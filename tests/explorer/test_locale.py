@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from explorer.explore import explore
-from explorer.locale import LANGUAGES, catalogue, say
+from explorer.locale import LANGUAGES, catalogue, say, title_word, word
 from explorer.problem import Problem
 from explorer.scenario import Scenario
 from losses import LOSSES
@@ -213,3 +213,25 @@ def test_every_loss_has_its_name_in_both_languages():
     for name, spec in LOSSES.items():
         assert catalogue("en")[f"loss.{name}.title"] == spec.title
         assert f"loss.{name}.title" in catalogue("zh")
+
+
+def test_counts_are_grouped_and_other_numbers_are_not():
+    said = say("en", "figure_text.violated", part=1000, all=2_500_000)
+    assert "1,000 of 2,500,000" in said
+    assert "seed 1000" in say("en", "finetune.seed_is", seed=1000)
+    assert say("en", "figure_text.data_typed", count=999).startswith("999 ")
+
+
+def test_a_value_with_words_of_its_own_is_said_in_the_language_of_the_sentence():
+    known = [title_word(LOSSES["cosent"]), title_word(LOSSES["circle"]), word("loss.x.title", "X")]
+    values = {"loss": title_word(LOSSES["contrastive"]), "known": known}
+    english = say("en", "problem.training_needs_vectors", **values)
+    chinese = say("zh", "problem.training_needs_vectors", **values)
+    assert english.startswith("Contrastive ")
+    assert "CoSENT, Circle, X" in english
+    assert catalogue("zh")["loss.contrastive.title"] in chinese
+    assert catalogue("zh")["loss.circle.title"] in chinese
+
+
+def test_what_is_put_into_a_sentence_is_not_read_as_one():
+    assert "“{pairs}”" in say("en", "problem.training_no_run", name="{pairs}", pairs="b")

@@ -34,8 +34,8 @@ def test_the_default_scene_points_at_its_wrong_labels():
     assert {"above_collapse", "suspects", "few_terms", "gradient_large"} <= set(found)
     exploration = explore(Scenario())
     assert found["few_terms"] == {
-        "count": str(exploration.weights.active),
-        "terms": "269",
+        "count": exploration.weights.active,
+        "terms": 269,
         "share": f"{100 * exploration.weights.carried:.0f}%",
     }
     assert exploration.weights.carried == pytest.approx(
@@ -48,7 +48,7 @@ def test_a_batch_in_order_is_praised_and_not_blamed():
     assert "suspects" not in found
     assert "above_collapse" not in found
     s0 = said(dataclasses.replace(Scenario(), data=Data(example="cosent_batch")))
-    assert s0["in_order"] == {"count": "4"}
+    assert s0["in_order"] == {"count": 4}
 
 
 def flat_at(exploration, spread, **changed):

@@ -8,68 +8,122 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable
+from dataclasses import fields
 from pathlib import Path
 
 # Nothing here loads torch before the arguments are read: --help should not wait for it.
 
 
+# What a plan can be told, by its names and with its defaults; 0 and "" are explained.
+_KNOBS: dict[str, dict[str, tuple[object, str]]] = {
+    "what is trained": {
+        "encoder": ("all-MiniLM-L6-v2", "an id of the hub, a folder, or scratch: learnt anew"),
+        "kind": ("bi", "bi or cross"),
+        "layers": (-1, "layers that move, from the last on; -1: all, and the word embeddings"),
+        "lora": (0, "rank of adapters that move in place of the weights; 0: none"),
+        "vocabulary": (8000, "word pieces of an encoder from scratch"),
+        "dimension": (128, "numbers in each of its vectors"),
+    },
+    "by which loss": {
+        "convention": ("", "as another library defines it, where there is a difference"),
+        "own_loss": ("", "FILE.py:FUNCTION, a loss of your own"),
+        "extra_negatives": (True, "pairs of low labels are negatives of the other pairs too"),
+        "threshold": (0.0, "label from which a pair is a positive one; otherwise the middle"),
+    },
+    "how": {
+        "steps": (0, "0: as many as --epochs makes"),
+        "epochs": (1.0, "times through the training pairs"),
+        "batch_size": (16, "examples in a step"),
+        "learning_rate": (0.0, "0: what suits the encoder"),
+        "schedule": ("linear", "linear, cosine, or source: 1/√step, as CoSENT's author has it"),
+        "warmup": (0.1, "share of the steps in which the rate rises"),
+        "weight_decay": (1e-4, "decay of the weights"),
+        "clipping": (1.0, "greatest norm of the gradient; 0: none"),
+        "bf16": (False, "compute in bfloat16, where the device can"),
+        "evaluations": (10, "times that the held-out pairs are measured"),
+        "checkpoint_seconds": (30.0, "from one checkpoint to the next"),
+    },
+}
+_DATA_KNOBS: dict[str, tuple[object, str]] = {
+    "split": ("train", "part of a data set of the hub"),
+    "most": (100_000, "of more pairs than these, a random sample"),
+    "held_out_file": ("", "a file of pairs to measure by"),
+    "held_out_share": (0.2, "what is held out where there is no such file"),
+}
+
+
 def add_to(commands: argparse._SubParsersAction) -> None:
     train = commands.add_parser("train", help="fine-tune an encoder on pairs, with a progress bar")
-    train.add_argument("--loss", default="cosent", help="name of a loss, such as cosent")
-    train.add_argument("--seed", type=int, default=0)
+    train.add_argument("--loss", default="cosent", help="name of a loss (cosent)")
+    train.add_argument("--seed", type=int, default=0, help="of batches, dropout and split (0)")
     train.add_argument("--out", help="a folder for the model; it must not exist yet")
     train.add_argument("--script", help="a .zip for the script that trains the model again")
     _add_plan(train)
     compare = commands.add_parser("compare", help="train with several losses and seeds")
     compare.add_argument("--loss", action="append", required=True, help="one for each loss")
-    compare.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    seeds = "each loss is trained once with each (0 1 2)"
+    compare.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help=seeds)
     compare.add_argument("--out", help="a .json file for all figures")
     _add_plan(compare)
 
 
 def _add_plan(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--data", required=True, help="a file of pairs with scores, or triplets")
-    parser.add_argument("--held-out", default="", help="a file of pairs to measure by")
-    parser.add_argument("--held-out-share", type=float, default=0.2, help="without such a file")
-    parser.add_argument("--encoder", default="all-MiniLM-L6-v2", help="name, folder or scratch")
-    parser.add_argument("--kind", choices=("bi", "cross"), default="bi")
-    parser.add_argument("--own-loss", default="", metavar="FILE.py:FUNCTION")
-    parser.add_argument("--parameter", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--steps", type=int, default=0, help="0 for one epoch")
-    parser.add_argument("--epochs", type=float, default=1.0)
-    parser.add_argument("--batch-size", type=int, default=16)
-    parser.add_argument("--learning-rate", type=float, default=0.0, help="0: as suits it")
-    parser.add_argument("--schedule", choices=("linear", "cosine", "source"), default="linear")
     kept = "where runs are kept; the user's data directory if left out"
     parser.add_argument("--runs", default=argparse.SUPPRESS, help=kept)  # or before the command
+    data = parser.add_argument_group("data, from one of the first three")
+    source = data.add_mutually_exclusive_group(required=True)
+    source.add_argument(
+        "--data", dest="file", metavar="FILE", help="a file of pairs with scores, or triplets"
+    )
+    source.add_argument("--hub", metavar="ID", help="id of a data set on the hub")
+    source.add_argument(
+        "--example", metavar="NAME", help="name of a textbook example, such as graded_english"
+    )
+    repeated = {"action": "append", "default": argparse.SUPPRESS}
+    columns = "which column of the file is what: first, second, score; anchor, positive, negative"
+    data.add_argument("--column", dest="columns", metavar="ROLE=NAME", help=columns, **repeated)
+    wording = "a column of the file with another wording of the first sentence"
+    data.add_argument(
+        "--alternative", dest="alternatives", metavar="COLUMN", help=wording, **repeated
+    )
+    varied = "cutoff or reorder: adds a copy of each pair with words left out or moved"
+    data.add_argument("--augment", metavar="KIND", help=varied, **repeated)
+    _add_knobs(data, _DATA_KNOBS)
+    for title, knobs in _KNOBS.items():
+        _add_knobs(parser.add_argument_group(title), knobs)
+    parser.add_argument(
+        "--parameter", action="append", default=[], metavar="NAME=VALUE", help="of the loss"
+    )
 
 
-_PLANNED = ("encoder", "kind", "own_loss", "steps", "epochs", "batch_size", "learning_rate")
+def _add_knobs(group: argparse._ArgumentGroup, knobs: dict[str, tuple[object, str]]) -> None:
+    """An argument for each; what is not given is not said, so that the plan keeps its default."""
+    for name, (default, about) in knobs.items():
+        flag = f"--{name.removesuffix('_file').replace('_', '-')}"
+        if isinstance(default, bool):
+            kind = {"action": argparse.BooleanOptionalAction}
+        else:
+            kind = {"type": type(default), "metavar": "NAME" if isinstance(default, str) else "N"}
+        about += f" ({default})" if default else ""
+        group.add_argument(flag, dest=name, default=argparse.SUPPRESS, help=about, **kind)
 
 
 def _plan(chosen: argparse.Namespace, loss: str, seed: int) -> object:
-    from explorer.lab.training.plan import TrainingPlan
+    from explorer.lab.training.plan import TrainingData, TrainingPlan
     from explorer.own_loss import add_own_loss
 
-    if chosen.own_loss:
-        add_own_loss(chosen.own_loss)
+    given = vars(chosen)
+    if own_loss := given.get("own_loss"):
+        add_own_loss(own_loss)
     data = {
-        "source": "file",
-        "file": chosen.data,
-        "held_out_file": chosen.held_out,
-        "held_out_share": chosen.held_out_share,
+        entry.name: given[entry.name] for entry in fields(TrainingData) if given.get(entry.name)
     }
-    named = {name: getattr(chosen, name) for name in (*_PLANNED, "schedule")}
+    data["source"] = next(source for source in ("file", "hub", "example") if source in data)
+    data["columns"] = dict(_pairs(data.get("columns", ())))
+    knobs = {name: given[name] for group in _KNOBS.values() for name in group if name in given}
+    parameters = dict(_pairs(chosen.parameter))
     return TrainingPlan.from_json(
-        {
-            **named,
-            **dict(_pairs(chosen.option)),
-            "loss": loss,
-            "seed": seed,
-            "parameters": dict(_pairs(chosen.parameter)),
-            "data": data,
-        }
+        {**knobs, "loss": loss, "seed": seed, "parameters": parameters, "data": data}
     )
 
 
@@ -152,7 +206,7 @@ def _watch(runs: object, name: str) -> dict:
 
 
 def _time_told(status: dict) -> str:
-    whole = status["seconds"] + status["seconds_left"]
+    whole = max(status["seconds"] + status["seconds_left"], 1)
     said = f"{whole:.0f} s" if whole < 90 else f"{whole / 60:.0f} minutes"
     if whole >= 5400:
         said = f"{whole / 3600:.1f} hours"
@@ -160,10 +214,12 @@ def _time_told(status: dict) -> str:
 
 
 def _show(bar: object, status: dict) -> None:
-    bar.total = status["steps"]
-    bar.n = status["step"]
-    bar.set_postfix_str(_postfix(status), refresh=False)
-    bar.refresh()
+    said = _postfix(status)
+    # On a terminal the clock goes on; in a file only what is new is written.
+    if sys.stderr.isatty() or (status["step"], said) != (bar.n, bar.postfix):
+        bar.total = status["steps"]
+        bar.n = status["step"]
+        bar.set_postfix_str(said, refresh=True)
 
 
 def _postfix(status: dict) -> str:

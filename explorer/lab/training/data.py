@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.locale import title_word
 from explorer.problem import Problem
 from explorer.sources import tables, textbook
 from explorer.sources.model_folders import is_hosted, within
@@ -75,8 +76,7 @@ def read(plan: TrainingPlan) -> Corpus:
     data = plan.data
     pairs, skipped = _pairs(data, plan.seed)
     if data.held_out_file:
-        table = tables.read_file(data.held_out_file, most=data.most, seed=plan.seed)
-        train, held_out = pairs, _rows(table)
+        train, held_out = pairs, _rows(_held_out(data, plan.seed))
         if len(held_out) < LEAST_HELD_OUT:
             raise Problem("training_too_few", count=len(held_out), least=LEAST_HELD_OUT)
     else:
@@ -108,6 +108,17 @@ def _pairs(data: TrainingData, seed: int) -> tuple[list[Pair], int]:
     if not table.pairs:
         raise Problem("no_pairs")
     return _rows(table), len(table.skipped)
+
+
+def _held_out(data: TrainingData, seed: int) -> tables.Table:
+    """The held-out file, by the columns chosen for the other one, else by those it has."""
+    known = {"name": data.held_out_name or None, "most": data.most, "seed": seed}
+    try:
+        return tables.read_file(data.held_out_file, columns=dict(data.columns) or None, **known)
+    except Problem as problem:
+        if problem.key != "problem.column_unknown":
+            raise
+        return tables.read_file(data.held_out_file, **known)
 
 
 def _json_lines(rows: Sequence[Sequence[str]]) -> str:
@@ -298,9 +309,9 @@ def classes_of(pairs: Sequence[Pair], threshold: float) -> dict[str, int]:
 def why_not(plan: TrainingPlan, corpus: Corpus, spec: LossSpec | None = None) -> Problem | None:
     """Why the loss cannot learn from this data with this kind of encoder; None if it can."""
     spec = spec or plan.spec
-    wanted = set(spec.reads.values())
+    wanted, title = set(spec.reads.values()), title_word(spec)
     if plan.kind == "cross" and not wanted <= FROM_SCORES:
-        return Problem("training_needs_vectors", loss=spec.title, known=_titles(plan, corpus, spec))
+        return Problem("training_needs_vectors", loss=title, known=_titles(plan, corpus, spec))
     labels = [label for _, _, label in corpus.train]
     rules = rules_for(plan, corpus.labels)
     positives = sum(label >= rules.threshold for label in labels)
@@ -308,11 +319,11 @@ def why_not(plan: TrainingPlan, corpus: Corpus, spec: LossSpec | None = None) ->
     said = f"{rules.threshold:g}"
     if wanted & _ORDERED and len(set(labels)) < 2:
         known = _titles(plan, corpus, spec)
-        return Problem("training_one_label", loss=spec.title, label=f"{labels[0]:g}", known=known)
+        return Problem("training_one_label", loss=title, label=f"{labels[0]:g}", known=known)
     if sides and positives in (0, len(labels)):
-        return Problem("training_one_side", loss=spec.title, threshold=said)
+        return Problem("training_one_side", loss=title, threshold=said)
     if wanted & (_POSITIVES | {"classes", "paired_classes"}) and positives < 2:
-        return Problem("training_no_positives", loss=spec.title, count=positives, threshold=said)
+        return Problem("training_no_positives", loss=title, count=positives, threshold=said)
     return None
 
 
@@ -321,14 +332,14 @@ def losses_for(plan: TrainingPlan, corpus: Corpus) -> dict[str, Problem | None]:
     return {name: why_not(plan, corpus, spec) for name, spec in LOSSES.items()}
 
 
-def _titles(plan: TrainingPlan, corpus: Corpus, refused: LossSpec) -> str:
+def _titles(plan: TrainingPlan, corpus: Corpus, refused: LossSpec) -> list[dict[str, str]] | str:
     """The losses that could be chosen instead."""
     labels = {label for _, _, label in corpus.train}
     able = [
-        spec.title
+        title_word(spec)
         for spec in LOSSES.values()
         if spec.name != refused.name
         and (plan.kind == "bi" or set(spec.reads.values()) <= FROM_SCORES)
         and not (len(labels) < 2 and set(spec.reads.values()) & _ORDERED)
     ]
-    return ", ".join(able) or "—"
+    return able or "—"

@@ -25,7 +25,8 @@ class TrainingData:
 
     `rows` are typed (sentence, sentence, score) as text; `file` is a path, `name` what the user
     calls it, `columns` its roles as `read_file` takes them; `example` a textbook example; `hub`
-    the id of a data set on the hub, `split` its part. Without a `held_out_file`, the
+    the id of a data set on the hub, `split` its part. A `held_out_file` (`held_out_name` to the
+    user) has its roles in the same columns where it has those; without one, the
     `held_out_share` of the pairs is held out, so that no sentence stands on both sides.
     `alternatives` are columns of the file with another wording of the first sentence (a
     back-translation, synonyms), `augment` the kinds of `AUGMENTATIONS` that add a varied copy of
@@ -41,6 +42,7 @@ class TrainingData:
     hub: str = ""
     split: str = "train"
     held_out_file: str = ""
+    held_out_name: str = ""
     held_out_share: float = 0.2
     alternatives: tuple[str, ...] = ()
     augment: tuple[str, ...] = ()

@@ -106,7 +106,7 @@ def _on_gain(runs: Runs, name: str) -> list[Remark]:
     key = "run_rose" if found.low > 0 else "run_fell" if found.high < 0 else "run_chance"
     ends = (found.low, found.high) if key != "run_fell" else (-found.high, -found.low)
     values = {"before": _short(found.before), "after": _short(found.after)}
-    values |= {"low": f"{ends[0]:.2f}", "high": f"{ends[1]:.2f}", "count": str(found.pairs)}
+    values |= {"low": f"{ends[0]:.2f}", "high": f"{ends[1]:.2f}", "count": found.pairs}
     return [Remark(key, values)]
 
 
@@ -123,7 +123,7 @@ def _on_pairs(runs: Runs, name: str) -> list[Remark]:
     values = {key: f"{best[key]:g}" for key in ("label", "rank_before", "rank_after")}
     values |= {side: _clipped(best[side]) for side in ("first", "second")}
     count = len(runs.folder(name).read_pairs("held_out.jsonl"))
-    return [Remark("run_pair", {**values, "count": str(count)})]
+    return [Remark("run_pair", {**values, "count": count})]
 
 
 def _on_loss(steps: list[dict]) -> list[Remark]:
@@ -159,7 +159,7 @@ def _on_gradient(steps: list[dict]) -> list[Remark]:
         return []
     first = outside[0]
     values = {"step": str(first["step"]), "norm": _short(first["gradient_norm"])}
-    values |= {"count": str(len(outside)), "all": str(len(steps))}
+    values |= {"count": len(outside), "all": len(steps)}
     return [Remark("run_gradient", values)]
 
 

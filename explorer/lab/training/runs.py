@@ -19,6 +19,7 @@ import numpy as np
 from explorer.lab.training import data, limits
 from explorer.lab.training.folder import ENDED, LIVE, RunFolder, all_runs, default_root
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.locale import word
 from explorer.problem import Problem
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.model_folders import is_path, locate
@@ -64,7 +65,7 @@ class Runs:
 
     def prepare(self, plan: TrainingPlan, corpus: data.Corpus) -> RunFolder:
         """The folder of a run with all that its process needs."""
-        _check_encoder(plan)
+        check_encoder(plan)
         run = RunFolder(self._new_folder(plan))
         try:
             run.write_pairs("train.jsonl", corpus.train)
@@ -210,7 +211,8 @@ class Runs:
         run = self._run(name)
         standing = self._standing(run)
         if standing not in states:
-            raise Problem("training_wrong_state", name=name, state=standing)
+            state = word(f"finetune.state.{standing}", standing)
+            raise Problem("training_wrong_state", name=name, state=state)
         return run
 
 
@@ -248,7 +250,7 @@ def _died(run: RunFolder, standing: str) -> dict | None:
     return Problem("training_interrupted").to_json()
 
 
-def _check_encoder(plan: TrainingPlan) -> None:
+def check_encoder(plan: TrainingPlan) -> None:
     """Say at once what is wrong with an encoder on this computer; the hub answers later."""
     if plan.encoder != SCRATCH and (plan.encoder == EMBEDDED or is_path(plan.encoder)):
         folder = locate(plan.encoder)

@@ -65,29 +65,29 @@ def train(run: RunFolder, trial: bool = False) -> None:
         run.say("loading", part="held_out")
         _measure_all(session, "before", recorder)
     try:
-        _go(trainer, checkpoint, session.steps)
+        _go(trainer, recorder, checkpoint, session.steps)
     except NotFinite:
-        recorder.flush()
         step = trainer.state.global_step
         kept = _keep_last_good(session, trainer, step)
         raise recorder.why_not_finite(step + 1, kept) from None
     except (RuntimeError, MemoryError) as error:
-        recorder.flush()
         if not _is_out_of_memory(error):
             raise
         raise _too_large(session, recorder.batch, error) from None
     if trial:
-        recorder.flush()
         run.say("finished")
     else:
         _finish(session, recorder)
 
 
-def _go(trainer: Trainer, checkpoint: tuple | None, steps: int) -> None:
+def _go(trainer: Trainer, recorder: Recorder, checkpoint: tuple | None, steps: int) -> None:
     if checkpoint and checkpoint[1] >= steps:  # it was stopped between training and saving
         trainer._load_from_checkpoint(str(checkpoint[0]))
-    else:
+        return
+    try:
         trainer.train(resume_from_checkpoint=str(checkpoint[0]) if checkpoint else None)
+    finally:  # the steps before a failure are read, too
+        recorder.flush()
 
 
 def prepared(run: RunFolder) -> Session:
@@ -317,10 +317,11 @@ def largest_fitting(size: int, fits) -> int:
 
 def loss_of(session: Session, rows: list[dict]) -> torch.Tensor:
     """The loss of these rows of the data set."""
+    from sentence_transformers.util import batch_to_device
+
     labels = torch.tensor([row["label"] for row in rows], device=session.model.device)
     texts = [[row[name] for row in rows] for name in rows[0] if name != "label"]
     if session.plan.kind == "cross":
         return session.loss(texts, labels)
     columns = [session.model.preprocess(column) for column in texts]
-    here = [{k: v.to(session.model.device) for k, v in column.items()} for column in columns]
-    return session.loss(here, labels)
+    return session.loss([batch_to_device(one, session.model.device) for one in columns], labels)

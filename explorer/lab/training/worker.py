@@ -50,7 +50,8 @@ def work(run: RunFolder, trial: bool = False) -> int:
 def _problem(run: RunFolder, error: Exception) -> Problem:
     if isinstance(error, Problem):
         return error
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+    # The writers of weights have errors of their own kinds, with the system's words in them.
+    if getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(error):
         free = shutil.disk_usage(run.path).free // 2**20
         return Problem("training_disk_full", folder=run.path, free=free)
     reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]

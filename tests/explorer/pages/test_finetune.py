@@ -30,9 +30,9 @@ def uploads(tmp_path, monkeypatch):
     return tmp_path
 
 
-def hand_in(text: str, **more: object) -> dict[str, object]:
+def hand_in(text: str) -> dict[str, object]:
     content = base64.b64encode(text.encode()).decode()
-    return finetune._hand_in({"name": "pairs.csv", "content": content, **more})
+    return finetune._hand_in({"name": "pairs.csv", "content": content})
 
 
 def test_the_first_plan_is_one_that_can_start():
@@ -127,8 +127,29 @@ def test_columns_that_are_not_recognised_are_offered(uploads):
     found = hand_in(f"a,b,c,d,e\n{rows}")
     assert found["problem"]["key"] == "problem.columns_not_recognised"
     assert list(found["columns"]) == ["a", "b", "c", "d", "e"]
+    known = found_in(found)
+    # One after the other: what is chosen is kept while the rest is still open.
+    partly = finetune._describe({**known, "columns": {"first": "b"}})
+    assert partly["chosen"] == {"first": "b", "second": "", "score": ""}
+    twice = {"first": "b", "second": "b", "score": "d"}
+    assert finetune._describe({**known, "columns": twice})["chosen"] == twice
     chosen = {"first": "b", "second": "c", "score": "d"}
-    assert hand_in(f"a,b,c,d,e\n{rows}", columns=chosen)["used"] == 20
+    assert finetune._describe({**known, "columns": chosen})["used"] == 20
+
+
+def test_a_held_out_file_is_read_by_the_columns_of_the_other_where_it_has_them(uploads):
+    rows = [f"{i},This {i},That {i},{i % 3},{i % 2}\n" for i in range(40)]
+    learn = hand_in("a,b,c,d,e\n" + "".join(rows[:20]))
+    chosen = {"first": "b", "second": "c", "score": "d"}
+    plan = asked(source="file", **found_in(learn), columns=chosen)
+    recognised = "".join(f"One {i},Two {i},{i}\n" for i in range(9))
+    for text, count in (
+        ("a,b,c,d,e\n" + "".join(rows[20:]), 20),
+        (f"sentence1,sentence2,score\n{recognised}", 9),
+    ):
+        held = {"held_out_file": hand_in(text)["file"], "held_out_name": "held.csv"}
+        found = finetune._check({"plan": {**plan, "data": {**plan["data"], **held}}})
+        assert (found["train"], found["held_out"]) == (20, count)
 
 
 def test_which_losses_can_learn_and_why_the_others_cannot():
@@ -206,9 +227,24 @@ def test_trial_steps_are_timed_once_for_all_who_ask(machine):
     first = finetune._estimate({"plan": FIRST})
     assert first["seconds_per_step"] == 0.5
     assert finetune._estimate({"plan": {**FIRST, "steps": 7, "seed": 3}}) == first
+    assert finetune._estimate({"plan": {**FIRST, "parameters": {"scale": 9}}}) == first
     assert len(machine.trials) == 1
     finetune._estimate({"plan": {**FIRST, "batch_size": 64}})
     assert len(machine.trials) == 2
+    mining = {**FIRST, "loss": "triplet", "parameters": {"mining": "hard"}}
+    finetune._estimate({"plan": mining})
+    finetune._estimate({"plan": {**mining, "parameters": {"mining": "all"}}})
+    assert len(machine.trials) == 4
+
+
+def test_only_the_last_times_are_kept(machine, monkeypatch):
+    monkeypatch.setattr(finetune, "MOST_PACES", 2)
+    for size in (8, 16, 32):
+        finetune._estimate({"plan": {**FIRST, "batch_size": size}})
+    finetune._estimate({"plan": {**FIRST, "batch_size": 32}})
+    assert (len(finetune._paces), len(machine.trials)) == (2, 3)
+    finetune._estimate({"plan": {**FIRST, "batch_size": 8}})
+    assert len(machine.trials) == 4
 
 
 def test_nothing_is_timed_beside_a_run_or_another_trial(machine):

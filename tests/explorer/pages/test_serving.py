@@ -17,7 +17,7 @@ def test_a_problem_becomes_an_answer():
 
     answer = served("refuse", refuse)("7")
     assert answer == {
-        "error": {"key": "problem.link_version", "values": {"version": "7", "known": "1"}}
+        "error": {"key": "problem.link_version", "values": {"version": "7", "known": 1}}
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import dataclasses
 import json
 import subprocess
 import sys
@@ -9,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.lab.training.commands import _pairs, _time_told
+from explorer.lab.training.commands import _DATA_KNOBS, _KNOBS, _pairs, _plan, _time_told, add_to
+from explorer.lab.training.plan import TrainingData, TrainingPlan
 from tests.explorer.lab.training.conftest import corpus
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -28,7 +31,7 @@ def run(*arguments):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 
-SMALL = ("--encoder", "scratch", "--option", "dimension=8", "--batch-size", 8, "--steps", 6)
+SMALL = ("--encoder", "scratch", "--dimension", 8, "--batch-size", 8, "--steps", 6)
 
 
 def test_train(pairs, tmp_path):
@@ -49,7 +52,7 @@ def test_train(pairs, tmp_path):
 
 
 def test_the_time_is_told_above_the_bar(pairs, tmp_path):
-    often = ("--option", "evaluations=300", "--steps", 300)  # long enough to be seen under way
+    often = ("--evaluations", 300, "--steps", 300)  # long enough to be seen under way
     done = run("train", "--data", pairs, *SMALL[:-2], *often, "--runs", tmp_path / "runs")
     assert done.returncode == 0, done.stderr
     (said,) = [line for line in done.stderr.splitlines() if "will take about" in line]
@@ -84,6 +87,62 @@ def test_what_cannot_be_trained_is_said(tmp_path):
     assert "No model was trained" in done.stderr
     assert "cannot be opened" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+# Told in other ways: typed rows and the name of an upload belong to the page.
+OTHERWISE = {"data", "loss", "seed", "parameters"}
+OF_DATA = {"source", "file", "hub", "example", "rows", "name", "columns", "alternatives", "augment"}
+
+
+def test_every_knob_of_a_plan_can_be_told_and_its_default_is_said():
+    knobs = {name: told for group in _KNOBS.values() for name, told in group.items()}
+    for plan, named, others in (
+        (TrainingPlan(), knobs, OTHERWISE),
+        (TrainingData(), _DATA_KNOBS, OF_DATA),
+    ):
+        assert {entry.name for entry in dataclasses.fields(plan)} == {*named, *others}
+        for name, (default, _) in named.items():
+            assert default == (getattr(plan, name) or type(default)()), name
+
+
+def planned(*arguments):
+    parser = argparse.ArgumentParser()
+    add_to(parser.add_subparsers())
+    chosen = parser.parse_args(["train", *arguments])
+    return _plan(chosen, chosen.loss, chosen.seed)
+
+
+def test_what_is_left_out_stays_as_the_plan_has_it():
+    data = TrainingData(source="file", file="a.tsv")
+    assert planned("--data", "a.tsv") == TrainingPlan(data=data)
+
+
+def test_what_is_told_reaches_the_plan():
+    plan = planned(
+        *("--hub", "someone/pairs", "--split", "dev", "--column", "first=a", "--column", "score=3"),
+        *("--alternative", "back", "--augment", "cutoff", "--augment", "reorder", "--most", "90"),
+        *("--lora", "4", "--bf16", "--threshold", "0.5", "--warmup", "0.2", "--layers", "0"),
+    )
+    assert plan.data == TrainingData(
+        source="hub",
+        hub="someone/pairs",
+        split="dev",
+        columns=(("first", "a"), ("score", "3")),
+        alternatives=("back",),
+        augment=("cutoff", "reorder"),
+        most=90,
+    )
+    assert (plan.lora, plan.bf16, plan.threshold, plan.warmup, plan.layers) == (
+        4,
+        True,
+        0.5,
+        0.2,
+        0,
+    )
+
+
+def test_an_example_of_the_page_is_trained_from():
+    assert planned("--example", "graded_english").data == TrainingData()
 
 
 def test_values_are_json_where_they_are_json():

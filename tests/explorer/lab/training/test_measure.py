@@ -8,12 +8,14 @@ import random
 import numpy as np
 import pytest
 import torch
+from scipy.stats import pearsonr, spearmanr
 
 from explorer.lab.training.measure import (
     HeldOut,
     area_under_curve,
     bands_of,
     best_accuracy,
+    correlations,
     geometry,
     live_sample,
 )
@@ -34,6 +36,16 @@ def test_accuracy_and_area_by_counting(seed):
     pairs = itertools.product(scores[labels == 1], scores[labels == 0])
     counted = np.mean([(a > b) + 0.5 * (a == b) for a, b in pairs])
     assert area_under_curve(scores, labels) == pytest.approx(counted)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_correlations_are_those_of_scipy(seed):
+    draw = np.random.default_rng(seed)
+    scores = draw.random(40).astype(np.float32)
+    labels = draw.integers(0, 6, 40).astype(float)
+    found = correlations(scores, labels)
+    assert found["spearman"] == pytest.approx(spearmanr(scores, labels).statistic)
+    assert found["pearson"] == pytest.approx(pearsonr(scores, labels).statistic)
 
 
 def held_out(pairs, threshold=0.5):

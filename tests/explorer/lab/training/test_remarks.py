@@ -85,7 +85,7 @@ def test_whether_it_was_worth_it(run, before, after, key):
     found = said(run)
     assert key in found
     assert float(found[key]["low"]) <= float(found[key]["high"])
-    assert found[key]["count"] == str(COUNT)
+    assert found[key]["count"] == COUNT
 
 
 def test_the_pair_that_came_home(run):
@@ -116,7 +116,7 @@ def test_the_curve_in_words(run):
     found = said(run)
     assert (found["run_loss_fell"]["first"], found["run_loss_fell"]["last"]) == ("8", "2")
     assert 20 <= int(found["run_loss_fell"]["step"]) < 40
-    assert found["run_gradient"] == {"step": "60", "norm": "0.01", "count": "40", "all": "100"}
+    assert found["run_gradient"] == {"step": "60", "norm": "0.01", "count": 40, "all": 100}
     assert found["run_best"] == {"best": "0.8", "last": "0.7", "step": "1"}
     assert found["run_closer"] == {"before": "0.2", "after": "0.6"}
     assert "run_rose" not in found  # it has not ended

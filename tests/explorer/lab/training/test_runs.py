@@ -92,7 +92,7 @@ def test_pause_queue_stop_and_resume(runs):
     later = runs.status(first, paused["offset"])
     assert later["step"] == paused["step"]
     assert later["seconds_left"] > 0
-    with pytest.raises(Problem, match="is paused"):
+    with pytest.raises(Problem, match="is “Paused”"):
         runs.delete(first)
     runs.resume(first)
     until(runs, first, lambda s: s["step"] > paused["step"])
