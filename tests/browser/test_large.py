@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.lab.large.batch import drawn as drawn_batch
 from explorer.lab.large.blocks import Window
-from explorer.lab.large.opened import Opened, checked, open_batch
+from explorer.lab.large.opened import OFFERED, Opened, checked, open_batch
 from explorer.locale import say
 from explorer.pages.large import FIRST
 from losses import LOSSES
@@ -531,6 +531,43 @@ def test_both_languages_and_a_telephone(new_page, server: Server) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.click("#lp-language")
     expect(page.locator("#large-large_terms h2")).to_have_text("Heaviest terms")
+
+
+def test_losses_are_named_in_the_language_of_the_page(new_page, server: Server) -> None:
+    page = new_page(locale="zh-CN")
+    page.goto(f"{server.address}/large#loss=info_nce&pairs=20000")
+    expect(page.locator(PROBLEM)).to_contain_text("InfoNCE 在")
+    page.select_option("#lp-large-loss", "pairwise_hinge")
+    page.wait_for_function(f"{CHANNEL}.details")
+    options = page.locator("#lp-large-loss option")
+    for language in ("zh", "en"):
+        names = {name: say(language, f"loss.{name}.title") for name in OFFERED}
+        shown = options.evaluate_all("all => all.map((one) => [one.value, one.textContent])")
+        assert dict(shown) == names
+        heading = page.locator("#large-large_figures h1")
+        expect(heading).to_have_text(names["pairwise_hinge"])
+        page.select_option("#lp-large-loss", "siglip")  # takes fewer
+        expect(page.locator(PROBLEM)).to_contain_text(names["pairwise_hinge"])  # what is in view
+        with redrawn(page):
+            page.select_option("#lp-large-loss", "pairwise_hinge")
+        page.click("#lp-language")
+
+
+def test_a_hinge_on_very_many_pairs(new_page, server: Server) -> None:
+    page = opened_page(new_page(), server.address, "#loss=pairwise_hinge&pairs=300000")
+    batch = drawn_batch(dataclasses.replace(FIRST, pairs=300_000))
+    truth = open_batch(batch, "pairwise_hinge", checked("pairwise_hinge", {}), print)
+    assert number(figure(page, "loss")) == pytest.approx(truth.loss, rel=1e-4)
+    assert number(figure(page, "gradient")) == pytest.approx(truth.gradient_norm, rel=1e-2)
+    # A window of very many pairs is widened to whole blocks, and says which it shows.
+    with redrawn(page):
+        page.evaluate(f"{CHANNEL}.zoom([1001, 250001, 40001, 300000])")
+    seen = window(page)
+    assert seen == page.evaluate(f"{CHANNEL}.answer.window")
+    assert 0 <= 1001 - seen[0] < 256
+    assert 0 <= seen[1] - 250_001 < 256
+    expect(page.locator(".lp-crumbs b")).to_contain_text(f"rows {seen[0] + 1:,}–{seen[1]:,}")
+    assert number(figure(page, "loss")) == pytest.approx(truth.loss, rel=1e-4)
 
 
 def test_a_telephone_shows_every_number_of_a_row(new_page, server: Server) -> None:
