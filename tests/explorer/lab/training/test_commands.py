@@ -91,7 +91,8 @@ def test_what_cannot_be_trained_is_said(tmp_path):
 
 # Told in other ways: typed rows and the name of an upload belong to the page.
 OTHERWISE = {"data", "loss", "seed", "parameters"}
-OF_DATA = {"source", "file", "hub", "example", "rows", "name", "columns", "alternatives", "augment"}
+OF_DATA = {"source", "file", "hub", "example", "rows", "columns", "alternatives", "augment"}
+OF_DATA |= {"name", "held_out_name"}
 
 
 def test_every_knob_of_a_plan_can_be_told_and_its_default_is_said():
