@@ -22,6 +22,7 @@ from losses.reductions.plain import log1p_sum_exp, softplus
 MATRIX_BELOW = 192  # rows; up to here the N×N comparison is faster than anything clever
 CELLS, MOST_CELLS = 1024, 2**20  # to put labels of few values into
 SAMPLE = 4096  # labels to look at before all
+GLANCE = 16  # and before asking whether there are but two
 # Exponentials between 1/WIDEST and WIDEST have sums and products that float64 can hold.
 WIDEST = 1e130
 
@@ -106,6 +107,9 @@ def _sums(labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool) -> tupl
     """For each label the sum of `rows` over the labels below it, of `columns` above it."""
     if len(labels) <= MATRIX_BELOW:
         return _sums_by_matrix(labels, rows, columns, weighted)
+    if not weighted and (sides := two_sides(labels, rows.dtype)):
+        lower, higher = sides
+        return higher * rows.dot(lower), lower * columns.dot(higher)
     gaps = None
     if weighted:
         cells, count = levels_in_order(labels)
@@ -174,6 +178,16 @@ def _in_logarithms(
 def accurate(like: Tensor) -> torch.dtype:
     """The type to sum in: float64 wherever a device has it."""
     return torch.float32 if like.device.type == "mps" else torch.float64
+
+
+def two_sides(labels: Tensor, dtype: torch.dtype) -> list[Tensor] | None:
+    """Which labels [N] are the lower and which the higher value, as 1 and 0; None if there are
+    other values, or the few that are looked at first are all one."""
+    seen = set(labels[:: len(labels) // GLANCE + 1].tolist())
+    if len(seen) != 2:
+        return None
+    sides = [labels.eq(value).to(dtype) for value in sorted(seen)]
+    return sides if sum(side.sum().item() for side in sides) == len(labels) else None
 
 
 def few_levels(labels: Tensor, count: int = 0) -> tuple[Tensor, int] | None:

@@ -15,6 +15,8 @@ from explorer.sources.random_batch import RandomBatch
 # Losses whose terms split take so many pairs; the others' matrices are streamed cell by cell.
 MOST_PAIRS = 2**20
 MOST_STREAMED = 2**15
+# Above so many pairs cells are gone through only where the loss cannot be summed without them.
+MOST_CELLWISE = 2**11
 # Two sentences a pair.
 MOST_IN_BATCH = MOST_STREAMED // 2
 # Random pairs whose vectors are drawn, to be let go once their scores are known.

@@ -23,14 +23,14 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag
 
 from explorer.device import all_cores
-from explorer.lab.large.blocks import Blocks, Window, edges, listed
+from explorer.lab.large.blocks import MOST_BLOCKS, Blocks, Window, edges, listed
 from explorer.lab.large.heaviest import MOST_TERMS, Heaviest
 from explorer.lab.large.tiles import Progress
 from losses import pairwise_hinge
 
 ERROR = 1e-5
-# Chunks of the whole matrix whose sums are kept, and the cells of a window that needs none.
-MOST_CHUNKS, NEAR = 2**11, 2**34
+# Chunks of the whole matrix whose sums are kept.
+MOST_CHUNKS = 2**11
 # Numbers of one table, and how many rows are added up before they join their run's sum.
 TABLE, IN_A_ROW = 2**21, 64
 # Runs that are compared cell by cell, listed cells that are worked on together, and a window of so
@@ -104,7 +104,7 @@ class Hinge:
             count, bounded = weight > 0, False
             largest = np.maximum.reduceat(np.maximum.reduceat(weight, starts[0], 0), starts[1], 1)
         else:
-            if cells <= NEAR:
+            if cells <= (found.size * MOST_BLOCKS) ** 2:  # its blocks are smaller than chunks
                 cuts = np.union1d(rows, columns)
                 row_cuts = cuts[(cuts >= window.top) & (cuts <= window.bottom)]
                 column_cuts = cuts[(cuts >= window.left) & (cuts <= window.right)]

@@ -264,13 +264,15 @@ STREAMED: dict[str, Callable[..., Streamed]] = {
 }
 
 
-def smooth(batch: LargeBatch, scale: float, reduction: str) -> Smooth:
-    """The logistic loss on more pairs than are streamed.
+def smooth(batch: LargeBatch, scale: float, reduction: str) -> Smooth | None:
+    """The logistic loss without its cells; None where the scale makes it too steep for that.
 
-    Raises Problem where the scale makes it too steep for so many.
+    Raises Problem if it is, and there are too many pairs to go through the cells.
     """
     spread = float(np.ptp(batch.scores))
     if scale * spread > MOST_SPREAD:
+        if len(batch) <= MOST_STREAMED:
+            return None
         raise Problem(
             "large_too_steep",
             scale=f"{scale:g}",
@@ -281,12 +283,12 @@ def smooth(batch: LargeBatch, scale: float, reduction: str) -> Smooth:
 
 
 def hinge(batch: LargeBatch, margin: float, eps: float) -> Hinge:
-    """The hinge on more pairs than are streamed."""
+    """The hinge without its cells."""
     return Hinge(batch.labels, batch.scores, margin, eps)
 
 
 # What sums up without cells where there are too many of them.
-SUMMED: dict[str, Callable[..., Smooth | Hinge]] = {
+SUMMED: dict[str, Callable[..., Smooth | Hinge | None]] = {
     "pairwise_logistic": smooth,
     "pairwise_hinge": hinge,
 }

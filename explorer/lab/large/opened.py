@@ -10,10 +10,10 @@ import numpy as np
 
 from explorer.device import all_cores
 from explorer.lab.large.batch import (
+    MOST_CELLWISE,
     MOST_DRAWN,
     MOST_IN_BATCH,
     MOST_PAIRS,
-    MOST_STREAMED,
     LargeBatch,
     must_fit,
 )
@@ -206,10 +206,11 @@ def open_batch(
     must_fit(len(batch), most_pairs(loss), loss)
     if loss in SPLIT:
         return Opened(batch, split=SPLIT[loss](batch, **parameters))
-    if loss in SUMMED and len(batch) > MOST_STREAMED:
+    if loss in SUMMED and len(batch) > MOST_CELLWISE:
         summed = SUMMED[loss](batch, **parameters)
-        with all_cores():
-            return Opened(batch, summed=summed, found=summed.survey(progress))
+        if summed is not None:
+            with all_cores():
+                return Opened(batch, summed=summed, found=summed.survey(progress))
     streamed = STREAMED[loss](batch, **parameters)
     with all_cores():
         return Opened(batch, streamed=streamed, survey=survey(streamed.tiles, progress))

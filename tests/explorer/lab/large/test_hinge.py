@@ -8,7 +8,7 @@ import torch
 
 import losses
 from explorer.lab.large import hinge as without_cells
-from explorer.lab.large.batch import MOST_STREAMED, LargeBatch, in_order
+from explorer.lab.large.batch import MOST_CELLWISE, LargeBatch, in_order
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.hinge import Hinge
 from explorer.lab.large.opened import checked, open_batch
@@ -76,7 +76,8 @@ def must_be_sums(terms: Hinge, window: Window, weights: np.ndarray, found) -> No
 @pytest.mark.parametrize(
     ("margin", "ties"), [(0.0, False), (0.25, False), (0.25, True), (5.0, False)]
 )
-def test_blocks_are_the_sums_of_their_cells(labels, margin, ties):
+def test_blocks_are_the_sums_of_their_cells(labels, margin, ties, monkeypatch):
+    monkeypatch.setattr(without_cells, "MOST_BLOCKS", COUNT)  # all windows are counted anew
     batch = batch_of(COUNT, labels)
     terms = hinge_of(tied(batch) if ties else batch, margin)
     found, weights = terms.survey(quiet), weights_of(terms)
@@ -86,7 +87,7 @@ def test_blocks_are_the_sums_of_their_cells(labels, margin, ties):
 
 @pytest.mark.parametrize("labels", LABELS)
 def test_windows_of_many_cells_are_made_of_chunks(labels, monkeypatch):
-    monkeypatch.setattr(without_cells, "NEAR", 0)
+    monkeypatch.setattr(without_cells, "MOST_BLOCKS", 0)
     monkeypatch.setattr(without_cells, "MOST_CHUNKS", 150)
     terms = hinge_of(tied(batch_of(COUNT, labels)))
     found, weights = terms.survey(quiet), weights_of(terms)
@@ -157,7 +158,7 @@ def test_the_effective_number_of_terms_is_near_where_chunks_are_long(labels, mon
 
 
 def test_many_pairs_are_compared_without_cells():
-    count = MOST_STREAMED + 1
+    count = MOST_CELLWISE + 1
     values = np.arange(count) / count
     batch = in_order(np.round(values, 2), values % 0.3, ("",) * count, ("",) * count)
     opened = open_batch(batch, "pairwise_hinge", checked("pairwise_hinge", {}), quiet)

@@ -8,7 +8,7 @@ import torch
 
 import losses
 from explorer.lab.large import smooth as over_nodes
-from explorer.lab.large.batch import MOST_STREAMED, in_order
+from explorer.lab.large.batch import MOST_CELLWISE, MOST_STREAMED, in_order
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.losses import smooth
 from explorer.lab.large.opened import checked, open_batch
@@ -105,7 +105,7 @@ def test_few_cells_are_summed_one_by_one(monkeypatch):
 
 
 def test_many_pairs_are_compared_over_nodes():
-    count = MOST_STREAMED + 1
+    count = MOST_CELLWISE + 1
     values = np.arange(count) / count
     batch = in_order(np.round(values, 2), values % 0.3, ("",) * count, ("",) * count)
     opened = open_batch(batch, "pairwise_logistic", checked("pairwise_logistic", {}), quiet)
@@ -131,3 +131,16 @@ def test_a_scale_that_is_too_steep_is_refused_with_the_most():
     with pytest.raises(Problem) as told:
         open_batch(batch, "pairwise_logistic", checked("pairwise_logistic", {"scale": 151}), quiet)
     assert told.value.values["most"] == "150"
+
+
+def test_fewer_pairs_of_so_steep_a_scale_are_gone_through_cell_by_cell():
+    count = MOST_CELLWISE + 1
+    values = np.arange(count) / (count - 1)
+    batch = in_order(values, values, ("",) * count, ("",) * count)
+    steep = checked("pairwise_logistic", {"scale": 151})
+    opened = open_batch(batch, "pairwise_logistic", steep, quiet)
+    assert opened.summed is None
+    value = losses.pairwise_logistic(
+        torch.tensor(batch.scores), torch.tensor(batch.labels), scale=151
+    )
+    assert opened.loss == pytest.approx(float(value), rel=1e-6)
