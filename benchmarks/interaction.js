@@ -63,7 +63,7 @@
       for (let i = 0; i < count; i += 1) {
         const [x, y] = [(0.37 * i) % 1, (0.61 * i) % 1];
         const started = performance.now();
-        canvas.dispatchEvent(new MouseEvent("mousemove", {
+        canvas.dispatchEvent(new PointerEvent("pointermove", {
           bubbles: true, clientX: box.left + x * box.width, clientY: box.top + y * box.height,
         }));
         times.push(performance.now() - started);

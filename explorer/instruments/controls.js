@@ -4,7 +4,6 @@
   "use strict";
   const { h, say, worded, show, losses, examples, limits } = LossPrism;
   const { slider, parameterField, section, foldable, labelled } = LossPrism.fields;
-  const grouped = (count) => count.toLocaleString("en");
   const GROUPS = ["pair_scores", "in_batch", "distances", "prototypes", "own"];
 
   // ---- Data --------------------------------------------------------------------------------
@@ -99,7 +98,7 @@
   function aboutFile() {
     const { file: name, rows, reading } = channel.scenario.data;
     const key = reading.drawn ? "ui.file_drawn" : reading.limited ? "ui.file_limited" : "ui.file_read";
-    const told = { name, used: rows.length, total: grouped(reading.total), encoding: reading.encoding };
+    const told = { name, used: rows.length, total: reading.total, encoding: reading.encoding };
     fileNote.textContent = reading.total ? say(key, told) : name;
   }
 
@@ -125,7 +124,7 @@
   }
 
   function drawing({ reading, rows }, options) {
-    const values = { used: rows.length, total: grouped(reading.total) };
+    const values = { used: rows.length, total: reading.total };
     const button = (kind, key, seed) => h(kind, {
       type: "button", onclick: () => readFile(file, { ...options, seed }),
     }, say(key, values));

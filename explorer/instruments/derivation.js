@@ -19,6 +19,7 @@
   LossPrism.reword(root);
 
   let built = "";
+  let inSight = null; // the row that was scrolled to
   let parts = [];
 
   function go(to) {
@@ -116,14 +117,15 @@
       row.classList.toggle("lp-input", index < inputs);
     });
     place.textContent = say("ui.step_of", { step: chosen + 1, all: steps.length });
-    keepInSight(parts[chosen].row);
+    if (inSight !== parts[chosen].row) keepInSight(parts[chosen].row);
   }
 
-  // Scrolls the list, never the page.
+  // Scrolls the list, never the page; only to another row, for it has to be laid out to tell.
   function keepInSight(row) {
-    const [above, below] = [row.offsetTop - rows.offsetTop, 0];
+    inSight = row;
+    const above = row.offsetTop - rows.offsetTop;
     if (above < rows.scrollTop) rows.scrollTop = above;
-    const bottom = above + row.offsetHeight + below;
+    const bottom = above + row.offsetHeight;
     if (bottom > rows.scrollTop + rows.clientHeight) rows.scrollTop = bottom - rows.clientHeight;
   }
 

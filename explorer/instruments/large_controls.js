@@ -1,12 +1,11 @@
 // The sidebar of the Large batch page: where the pairs come from, the loss, its parameters.
 (window.LossPrismInstruments ??= {}).large_controls = (root, channel) => {
   "use strict";
-  const { h, say, worded } = LossPrism;
+  const { h, say, worded, grouped } = LossPrism;
   const { slider, parameterField, labelled, section, foldable } = LossPrism.fields;
   const given = window.LossPrismData.large;
   const KINDS = ["random", "file", "explore"];
   const PIECE = 2 ** 21; // bytes of a file that travel at a time
-  const grouped = (n) => n.toLocaleString(LossPrism.language());
 
   // The source of each kind that was last looked at: choosing its tab brings it back.
   const lately = { random: { kind: "random", random: { ...given.first } } };

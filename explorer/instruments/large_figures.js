@@ -1,8 +1,7 @@
 // The head of the Large batch page: the loss with its formula, and what it comes to.
 (window.LossPrismInstruments ??= {}).large_figures = (root, channel) => {
   "use strict";
-  const { h, say, worded, show, percent, read, tex } = LossPrism;
-  const grouped = (n) => n.toLocaleString(LossPrism.language());
+  const { h, say, worded, show, percent, read, tex, grouped } = LossPrism;
 
   const name = h("h1");
   const about = h("p.lp-about");

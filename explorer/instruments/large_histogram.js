@@ -1,8 +1,7 @@
 // How the similarities of each label are spread.
 (window.LossPrismInstruments ??= {}).large_histogram = (root, channel) => {
   "use strict";
-  const { h, say, worded, show } = LossPrism;
-  const grouped = (n) => n.toLocaleString(LossPrism.language());
+  const { h, say, worded, show, grouped } = LossPrism;
   const canvas = h("canvas.lp-histogram", { role: "img" });
   const card = h("p.lp-note");
   root.append(worded("h2", "large.histogram"), canvas, card);

@@ -1,10 +1,9 @@
 // The map of a matrix that nobody could store: blocks that can be entered, down to single cells.
 (window.LossPrismInstruments ??= {}).large_map = (root, channel) => {
   "use strict";
-  const { h, say, worded, show, percent, floats, clip } = LossPrism;
+  const { h, say, worded, show, percent, floats, clip, grouped } = LossPrism;
   const FACETS = ["total", "share", "largest", "masked"];
   const LONGEST = 560; // of a side, in pixels
-  const grouped = (n) => n.toLocaleString(LossPrism.language());
 
   // ---- Furniture ---------------------------------------------------------------------------
 

@@ -1,10 +1,9 @@
 // Every pair with its gradient: sorted and searched on the server, twenty at a time.
 (window.LossPrismInstruments ??= {}).large_pairs = (root, channel) => {
   "use strict";
-  const { h, say, worded, show } = LossPrism;
+  const { h, say, worded, show, grouped } = LossPrism;
   const PAGE = 20;
   const COLUMNS = ["entry", "sentences", "label", "score", "gradient"];
-  const grouped = (n) => n.toLocaleString(LossPrism.language());
 
   const search = h("input", { type: "text", id: "lp-large-search", spellcheck: false });
   const found = h("span.lp-note", { "aria-live": "polite" });

@@ -2,7 +2,7 @@
 // still at work on. The server keeps nothing that this description could not bring back.
 (window.LossPrismInstruments ??= {}).large_scene = (root, channel, server) => {
   "use strict";
-  const { h, say, worded } = LossPrism;
+  const { h, say, worded, grouped } = LossPrism;
   const given = window.LossPrismData.large;
   const POLL_MS = 200;
 
@@ -242,7 +242,6 @@
     busy.hidden = !working;
     if (!working) return;
     const { what, done, total } = working;
-    const grouped = (n) => n.toLocaleString(LossPrism.language());
     words.textContent = [
       say(`large.doing.${what}`),
       total ? say("large.done", { done: grouped(done), total: grouped(total) }) : "",
@@ -275,7 +274,7 @@
       const most = given.losses[loss].most_drawn;
       return h("button.lp-button", {
         type: "button", onclick: () => channel.change({ source: { ...source, random: { ...source.random, pairs: most } } }),
-      }, say("large.use_most", { most: most.toLocaleString(LossPrism.language()) }));
+      }, say("large.use_most", { most: grouped(most) }));
     }
     return AGAIN[key] && worded("button.lp-button", AGAIN[key], { type: "button", onclick: () => { channel.forgive(); ask(); } });
   }

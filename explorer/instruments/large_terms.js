@@ -1,8 +1,7 @@
 // The heaviest of all terms, whether there are a thousand or 10¹².
 (window.LossPrismInstruments ??= {}).large_terms = (root, channel) => {
   "use strict";
-  const { h, say, worded, show, percent, clip } = LossPrism;
-  const grouped = (n) => n.toLocaleString(LossPrism.language());
+  const { h, say, worded, show, percent, clip, grouped } = LossPrism;
   // Random pairs have no sentences, and are called by their number already.
   function words({ entry, side, first, second }) {
     const number = `#${grouped(entry + 1)}`;

@@ -18,6 +18,10 @@
   const spoken = asked || stored("language") || navigator.language || "en";
   let language = spoken.toLowerCase().startsWith("zh") ? "zh" : "en";
 
+  // 1,048,576, in both languages; made once, for toLocaleString makes one at every call.
+  const thousands = new Intl.NumberFormat("en");
+  const grouped = (number) => thousands.format(number);
+
   const has = (key) => key in catalogues[language];
   // {count:row|rows} is the first word where the value is 1, else the second.
   function say(key, values = {}) {
@@ -30,7 +34,7 @@
   function spelled(name, value) {
     if (Array.isArray(value)) return value.map((one) => spelled(name, one)).join(", ");
     if (value?.key) return has(value.key) ? say(value.key) : value.otherwise;
-    return counts.includes(name) && Number.isInteger(value) ? value.toLocaleString(language) : value;
+    return counts.includes(name) && Number.isInteger(value) ? grouped(value) : value;
   }
 
   function speak(next) {
@@ -239,8 +243,10 @@
   let jobs = 0;
   const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
-  // Presenting enlarges the page as a whole: so many pixels of the screen to one of its own.
-  const magnified = (element) => element.getBoundingClientRect().width / element.offsetWidth || 1;
+  // Presenting enlarges the page as a whole: so many pixels of the screen to one of its own. Older
+  // browsers have to lay out the page to tell.
+  const magnified = (element) => element.currentCSSZoom
+    ?? (element.getBoundingClientRect().width / element.offsetWidth || 1);
 
   function setTheme(dark) {
     document.body.classList.toggle("dark", dark);
@@ -645,7 +651,7 @@
     get fields() { return window.LossPrismParts.fields(); },
     get files() { return window.LossPrismParts.files(); },
     get grid() { return window.LossPrismParts.grid; },
-    GONE, addressOf, palette, colours, css, word, hatch, isDark, setTheme, magnified, channel,
+    GONE, addressOf, palette, colours, css, word, hatch, isDark, setTheme, magnified, grouped, channel,
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");
       const root = element.querySelector(".lp");

@@ -1,14 +1,13 @@
 // What the page is waiting for: how far a long job has come, and a button that ends it.
 (window.LossPrismInstruments ??= {}).progress = (root, channel) => {
   "use strict";
-  const { h, say, worded } = LossPrism;
+  const { h, say, worded, grouped } = LossPrism;
   const words = h("span");
   const bar = h("progress");
   const cancel = worded("button.lp-button", "ui.cancel", { type: "button", onclick: () => channel.cancel() });
   const box = h("div.lp-busy", { hidden: true }, words, bar, cancel);
   root.append(box);
 
-  const grouped = (number) => number.toLocaleString("en");
 
   function tell() {
     const { progress } = channel;
