@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import re
 import subprocess
 import time
@@ -29,7 +28,7 @@ from tests.browser import axe
 from tests.browser.conftest import PATIENCE_MS, watched
 from tests.browser.reading import number, walk_by_keyboard
 from tests.browser.serving import Server
-from tests.tiny import save_bert, sentence
+from tests.tiny import save_bert
 
 pytestmark = pytest.mark.browser
 
@@ -876,37 +875,6 @@ def test_a_disk_that_is_full_is_said_and_the_run_can_go_on(
         begin(page, dimension=4096)
         wait_for(page, "failed", "interrupted")
         expect(told).to_contain_text("The disk is full")
-
-
-def test_a_batch_that_does_not_fit_names_one_that_does(
-    open_page: Callable[..., Page], folder: Path
-) -> None:
-    page = open_page()
-    page.click("#lp-finetune-source-file")
-    draw = random.Random(0)
-    rows = "".join(f"{sentence(draw, 60)},{sentence(draw, 60)},{i % 3}\n" for i in range(300))
-    long = {"name": "long.csv", "mimeType": "text/csv", "buffer": f"a,b,score\n{rows}".encode()}
-    page.set_input_files("#lp-finetune-file", long)
-    page.wait_for_function(f"{CHANNEL}.plan.data.name === 'long.csv'")
-    begin(page, encoder="all-MiniLM-L6-v2", batch_size=200, steps=2, evaluations=1)
-    confine(page, folder)
-    wait_for(page, "failed")
-    told = page.locator(".lp-finetune_run .lp-problem:visible")
-    expect(told).to_contain_text("A batch of 200 does not fit into memory.")
-    fits = read(page, "about.problem.values.fits")
-    assert 2 <= fits <= 100
-    expect(told).to_contain_text(f"A batch of {fits} does; choose that or less.")
-    begin(page, encoder="all-MiniLM-L6-v2", batch_size=fits, steps=2, evaluations=1)
-    confine(page, folder)
-    wait_for(page, "finished")
-
-
-def confine(page: Page, folder: Path, room: int = 2**30) -> None:
-    """Let the run that loads take so much memory more than it has when its model is there."""
-    page.wait_for_function(f"{TRACE}?.about?.loading?.part === 'held_out'", polling=50)
-    run = RunFolder(folder / "runs" / read(page, "about.id"))
-    worker = psutil.Process(run.state["process"])
-    worker.rlimit(psutil.RLIMIT_AS, 2 * (worker.memory_info().vms + room,))
 
 
 def test_a_file_read_late_never_takes_the_place_of_a_newer_one(

@@ -277,12 +277,21 @@ def _keep_last_good(session: Session, trainer: Trainer, step: int) -> int:
     return step
 
 
+# What oneDNN says, whole, where it gets no memory for its work.
+NO_ROOM = {
+    "could not create a primitive",
+    "could not create a memory object",
+    "could not execute a primitive",
+}
+
+
 def _is_out_of_memory(error: Exception) -> bool:
     said = str(error)
     return (
         isinstance(error, torch.OutOfMemoryError | MemoryError)
         or "out of memory" in said
         or "can't allocate memory" in said
+        or said in NO_ROOM
     )
 
 
