@@ -295,9 +295,7 @@
     judge();
     if (!told) return;
     const more = channel.problem ? [leftover(), remedy()] : [];
-    const { loss } = told.values ?? {};
-    const values = loss in LossPrism.losses ? { ...told.values, loss: LossPrism.titleOf(loss) } : told.values;
-    problem.replaceChildren(h("span", {}, say(told.key, values)), ...more.filter(Boolean).flatMap((part) => [" ", part]));
+    problem.replaceChildren(h("span", {}, say(told.key, told.values)), ...more.filter(Boolean).flatMap((part) => [" ", part]));
   }
 
   channel.on("problem", complain);

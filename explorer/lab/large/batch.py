@@ -8,9 +8,11 @@ from typing import Literal
 
 import numpy as np
 
+from explorer.locale import title_word
 from explorer.problem import Problem
 from explorer.sources import random_batch
 from explorer.sources.random_batch import RandomBatch
+from losses import LOSSES
 
 # Losses whose terms split take so many pairs; the others' matrices are streamed cell by cell.
 MOST_PAIRS = 2**20
@@ -128,7 +130,8 @@ def must_fit(count: int, most: int, loss: str) -> None:
     """Refuse more pairs than the loss takes, saying how many that is."""
     if count > most:
         of = "_sentences" if most == MOST_IN_BATCH else ""
-        raise Problem(f"large_too_many{of}", loss=loss, count=f"{count:,}", most=f"{most:,}")
+        title = title_word(LOSSES[loss])
+        raise Problem(f"large_too_many{of}", loss=title, count=f"{count:,}", most=f"{most:,}")
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from explorer.lab.large.batch import MOST_CELLWISE, LargeBatch, in_order
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.hinge import Hinge
 from explorer.lab.large.opened import checked, open_batch
-from tests.explorer.lab.large.made import LABELS, batch_of
+from tests.explorer.lab.large.made import LABELS, batch_of, rising
 
 COUNT = 4096
 WINDOWS = (
@@ -158,9 +158,7 @@ def test_the_effective_number_of_terms_is_near_where_chunks_are_long(labels, mon
 
 
 def test_many_pairs_are_compared_without_cells():
-    count = MOST_CELLWISE + 1
-    values = np.arange(count) / count
-    batch = in_order(np.round(values, 2), values % 0.3, ("",) * count, ("",) * count)
+    batch = rising(MOST_CELLWISE + 1)
     opened = open_batch(batch, "pairwise_hinge", checked("pairwise_hinge", {}), quiet)
     assert opened.summed is not None
     assert not opened.is_known

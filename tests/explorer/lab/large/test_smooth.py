@@ -14,7 +14,7 @@ from explorer.lab.large.losses import smooth
 from explorer.lab.large.opened import checked, open_batch
 from explorer.lab.large.smooth import Smooth, kernels
 from explorer.problem import Problem
-from tests.explorer.lab.large.made import LABELS, batch_of
+from tests.explorer.lab.large.made import LABELS, batch_of, rising
 
 COUNT = 4096
 
@@ -105,9 +105,7 @@ def test_few_cells_are_summed_one_by_one(monkeypatch):
 
 
 def test_many_pairs_are_compared_over_nodes():
-    count = MOST_CELLWISE + 1
-    values = np.arange(count) / count
-    batch = in_order(np.round(values, 2), values % 0.3, ("",) * count, ("",) * count)
+    batch = rising(MOST_CELLWISE + 1)
     opened = open_batch(batch, "pairwise_logistic", checked("pairwise_logistic", {}), quiet)
     assert opened.summed is not None
     value = losses.pairwise_logistic(torch.tensor(batch.scores), torch.tensor(batch.labels))
