@@ -31,7 +31,7 @@ BIN, NODES = 2.0, 10
 MOST_SPREAD = 150.0
 # Pairs of the shortest chunks, and numbers that are kept of all of them.
 SHORTEST, MOST_KEPT = 32, 2**23
-# Chunks whose sum is kept too.
+# Chunks of a group, whose sum is kept too.
 TOGETHER = 16
 # Cells that are worked on together, and a window of so few that it needs no nodes.
 AT_ONCE, FEW = 2**21, 2**20
@@ -88,43 +88,56 @@ class Smooth:
     # ---- Chunks --------------------------------------------------------------------------------
 
     @cached_property
-    def _chunks(self) -> np.ndarray:
-        """Where the chunks begin, and the end of the last one."""
-        count, size = len(self.labels), SHORTEST
-        while count / size * len(self._nodes) > MOST_KEPT:
+    def _size(self) -> int:
+        """Pairs of a chunk, as a rule."""
+        size = SHORTEST
+        while len(self.labels) / size * len(self._nodes) > MOST_KEPT:
             size *= 2
-        levels = np.append(np.flatnonzero(np.diff(self.labels, prepend=np.nan) != 0), count)
+        return size
+
+    def _cuts(self, size: int) -> np.ndarray:
+        """Where chunks of this size begin, and the end of the last one."""
+        levels = np.flatnonzero(np.diff(self.labels, prepend=np.nan) != 0)
+        levels = np.append(levels, len(self.labels))
         # A long level by itself, in pieces; short ones together.
         pieces = np.maximum(1, -(-np.diff(levels) // size))
         nth = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
         cuts = np.repeat(levels[:-1], pieces) + nth * size
         long = np.repeat(pieces > 1, pieces)
         apart = np.append(True, (np.diff(cuts // size) != 0) | long[:-1] | long[1:])
-        return np.append(cuts[apart], count)
+        return np.append(cuts[apart], len(self.labels))
 
     @cached_property
-    def _grouped(self) -> np.ndarray:
-        """What each chunk comes to at the nodes, and behind these what each TOGETHER come to."""
+    def _chunks(self) -> np.ndarray:
+        """Where the chunks begin, and the end of the last one."""
+        return self._cuts(self._size)
+
+    @cached_property
+    def _groups(self) -> np.ndarray:
+        """The first chunk of each group, and the number of chunks. What holds of chunks, that no
+        label is shared by them unless both have it alone, holds of groups too."""
+        return np.searchsorted(self._chunks, self._cuts(self._size * TOGETHER))
+
+    @cached_property
+    def _moments(self) -> np.ndarray:
+        """What each chunk comes to at the nodes, and behind these what each group comes to."""
         sizes = np.diff(self._chunks)
         owner = np.repeat(np.arange(len(sizes)), sizes)
         moments = self._spread(np.arange(len(self.labels)), owner, len(sizes))
-        groups = np.add.reduceat(moments, np.arange(0, len(sizes), TOGETHER), axis=0)
-        return np.concatenate([moments, groups])
-
-    @property
-    def _moments(self) -> np.ndarray:
-        """What each chunk comes to at the nodes."""
-        return self._grouped[: len(self._chunks) - 1]
+        return np.concatenate([moments, np.add.reduceat(moments, self._groups[:-1], axis=0)])
 
     @cached_property
     def _felt(self) -> np.ndarray:
-        """What a column at each node would weigh with each chunk of rows."""
+        """What a column at each node would weigh with each chunk of rows, and with each group."""
         return self._moments @ self._weights
 
     @cached_property
     def _ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first and the last label of each chunk."""
-        return self.labels[self._chunks[:-1]], self.labels[self._chunks[1:] - 1]
+        """The first and the last label of each chunk, and of each group."""
+        bounds = self._chunks, self._chunks[self._groups]
+        firsts = np.concatenate([cuts[:-1] for cuts in bounds])
+        lasts = np.concatenate([cuts[1:] - 1 for cuts in bounds])
+        return self.labels[firsts], self.labels[lasts]
 
     def _stretches(self, starts: np.ndarray, stops: np.ndarray) -> tuple[Tensor, Tensor]:
         """Short stretches against themselves, [stretches, rows, columns]: the differences, and
@@ -142,8 +155,9 @@ class Smooth:
         """Go through the whole matrix. `progress` hears of pairs done and may raise to stop."""
         nodes = torch.from_numpy(self._nodes)
         weights, addends, surprises = kernels(nodes[:, None] - nodes)
-        chunks, (first, last) = self._chunks, self._ends
-        moments = torch.from_numpy(self._moments)
+        chunks, count = self._chunks, len(self._chunks) - 1
+        first, last = (labels[:count] for labels in self._ends)
+        moments = torch.from_numpy(self._moments[:count])
         nothing = torch.zeros(1, len(nodes), dtype=moments.dtype)
         before = torch.cat([nothing, moments.cumsum(0)])
         after = torch.cat([moments.flip(0).cumsum(0).flip(0), nothing])
@@ -151,11 +165,11 @@ class Smooth:
         higher = np.searchsorted(first, last, "right")
         lower = np.searchsorted(last, first, "left")
         rows, columns = np.zeros(len(self.labels)), np.zeros(len(self.labels))
-        within = np.zeros(len(chunks) - 1)
+        within = np.zeros(count)
         added = entropy = 0.0
         many = max(1, AT_ONCE // int(np.diff(chunks).max()) ** 2)
-        for start in range(0, len(within), many):
-            some = slice(start, min(start + many, len(within)))
+        for start in range(0, count, many):
+            some = slice(start, min(start + many, count))
             progress(int(chunks[some.start]), len(self.labels))
             places = slice(chunks[some.start], chunks[some.stop])
             above, below = after[higher[some]], before[lower[some]]
@@ -174,7 +188,7 @@ class Smooth:
                 columns[at] += found[0].sum(dim=1).numpy()[inside]
                 added, entropy = added + float(found[1].sum()), entropy + float(found[2].sum())
         progress(len(self.labels), len(self.labels))
-        return Found(rows, columns, within, added, entropy)
+        return Found(rows, columns, self._with_groups(within), added, entropy)
 
     def _at_pairs(self, felt: Tensor, chunks: slice) -> np.ndarray:
         """What each pair of the chunks feels, from what its chunk feels at the nodes."""
@@ -266,25 +280,21 @@ class Smooth:
     def _runs(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
         """What runs of pairs come to at the nodes."""
         low, high, heads, tails = self._in_chunks(starts, stops)
-        # Where there are many chunks, most of them are taken TOGETHER.
-        first, after = -(-low // TOGETHER), high // TOGETHER
-        far = first <= after
-        groups = np.stack([first, np.where(far, after, first)], axis=1) + len(self._moments)
-        before = np.stack([low, np.where(far, first * TOGETHER, high)], axis=1)
-        beyond = np.stack([np.where(far, after * TOGETHER, high), high], axis=1)
-        parts = np.stack([before, groups, beyond], axis=1)
+        parts = self._in_groups(low, high)
         ends = (parts[:, :, 1] - parts[:, :, 0]).sum(axis=1).cumsum()
         found = embedding_bag(
             torch.from_numpy(listed(*parts.reshape(-1, 2).T)),
-            torch.from_numpy(self._grouped),
+            torch.from_numpy(self._moments),
             torch.from_numpy(np.append(0, ends)),
             mode="sum",
             include_last_offset=True,
         ).numpy()
-        for begin, end in (heads, tails):
-            owner = np.repeat(np.arange(len(begin)), end - begin)
-            found += self._spread(listed(begin, end), owner, len(begin))
-        return found
+        return found + self._of_pairs(*heads) + self._of_pairs(*tails)
+
+    def _of_pairs(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+        """What short runs come to at the nodes, pair by pair."""
+        owner = np.repeat(np.arange(len(starts)), stops - starts)
+        return self._spread(listed(starts, stops), owner, len(starts))
 
     def _in_chunks(
         self, starts: np.ndarray, stops: np.ndarray
@@ -297,27 +307,65 @@ class Smooth:
         tails = np.where(within, stops, self._chunks[high]), stops
         return low, np.maximum(low, high), heads, tails
 
+    def _in_groups(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """The chunks from `low` up to `high`, most of them as groups: chunks, groups, chunks, as
+        they stand in `_moments`, [runs, 3, 2]."""
+        first = np.searchsorted(self._groups, low, "left")
+        after = np.searchsorted(self._groups, high, "right") - 1
+        far = first <= after
+        before = low, np.where(far, self._groups[first], high)
+        groups = np.stack([first, np.where(far, after, first)]) + len(self._chunks) - 1
+        beyond = np.where(far, self._groups[after], high), high
+        return np.stack([before, groups, beyond]).transpose(2, 0, 1)
+
     def _inside(self, starts: np.ndarray, stops: np.ndarray, found: Found) -> np.ndarray:
         """The weights of runs of pairs within themselves."""
         low, high, heads, tails = self._in_chunks(starts, stops)
+        return self._joined(heads, self._in_groups(low, high), tails, found.within)
+
+    def _with_groups(self, within: np.ndarray) -> np.ndarray:
+        """The weights within each chunk, and behind these those within each group."""
+        starts, nothing = self._groups[:-1], np.zeros((2, len(self._groups) - 1), dtype=np.int64)
+        chunks = np.stack([starts, self._groups[1:]], axis=1)[:, None]
+        return np.concatenate([within, self._joined(nothing, chunks, nothing, within)])
+
+    def _joined(
+        self, heads: Intervals, parts: np.ndarray, tails: Intervals, within: np.ndarray
+    ) -> np.ndarray:
+        """The weights within runs that each have a head of a few pairs, chunks and groups as they
+        stand in `_moments`, [runs, n, 2], and a tail; `within` are those within these parts."""
+        weights = self._cell_by_cell(*heads) + self._cell_by_cell(*tails)
+        counts = (parts[:, :, 1] - parts[:, :, 0]).sum(axis=1)
+        room = (counts.max(initial=0) + 2) * len(self._nodes)
+        for some in np.array_split(np.arange(len(parts)), -(-len(parts) * room // AT_ONCE) or 1):
+            known = listed(*parts[some].reshape(-1, 2).T)
+            nth = listed(np.zeros_like(counts[some]), counts[some])
+            place = np.repeat(np.arange(len(some)), counts[some]), nth + 1
+            shape = len(some), counts[some].max(initial=0) + 2
+            moments, felt = np.zeros((2, *shape, len(self._nodes)))
+            first, last = np.zeros((2, *shape))
+            moments[place], felt[place] = self._moments[known], self._felt[known]
+            first[place], last[place] = (labels[known] for labels in self._ends)
+            for at, (begin, end) in ((0, heads), (-1, tails)):
+                moments[:, at] = self._of_pairs(begin[some], end[some])
+                felt[:, at] = moments[:, at] @ self._weights
+                first[:, at] = self.labels[np.minimum(begin[some], len(self.labels) - 1)]
+                last[:, at] = self.labels[np.maximum(end[some], 1) - 1]
+            # Every part with every later one; what is empty weighs nothing.
+            there = last[:, :, None] < first[:, None, :]
+            across = torch.from_numpy(felt) @ torch.from_numpy(moments).mT
+            weights[some] += (across.numpy() * there).sum(axis=(1, 2))
+            weights[some] += np.bincount(place[0], within[known], len(some))
+        return weights
+
+    def _cell_by_cell(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+        """The weights of short runs within themselves."""
         weights = np.zeros(len(starts))
-        for begin, end in (heads, tails):
-            mixed = np.flatnonzero(end - begin > 1)
-            widest = int((end - begin).max(initial=1))
-            for some in np.array_split(mixed, -(-len(mixed) * widest**2 // AT_ONCE) or 1):
-                differences, there = self._stretches(begin[some], end[some])
-                weights[some] += differences.sigmoid_().mul_(there).sum(dim=(1, 2)).numpy()
-        of_tails, felt_of_heads = self._runs(*tails), self._felt_of(*heads)
-        first, last = self._ends
-        for at, (begin, end) in enumerate(zip(low, high, strict=True)):
-            felt = np.concatenate([felt_of_heads[at : at + 1], self._felt[begin:end]])
-            moments = np.concatenate([self._moments[begin:end], of_tails[at : at + 1]])
-            ends = np.append(self.labels[max(heads[1][at], 1) - 1], last[begin:end])
-            tail = min(tails[0][at], len(self.labels) - 1)
-            begins = np.append(first[begin:end], self.labels[tail])
-            # Row k of these comes before column k: they are one place apart.
-            there = np.triu(ends[:, None] < begins)
-            weights[at] += ((felt @ moments.T) * there).sum() + found.within[begin:end].sum()
+        mixed = np.flatnonzero(stops - starts > 1)
+        widest = int((stops - starts).max(initial=1))
+        for some in np.array_split(mixed, -(-len(mixed) * widest**2 // AT_ONCE) or 1):
+            differences, there = self._stretches(starts[some], stops[some])
+            weights[some] = differences.sigmoid_().mul_(there).sum(dim=(1, 2)).numpy()
         return weights
 
     # ---- What the page asks --------------------------------------------------------------------
@@ -347,15 +395,15 @@ class Smooth:
 
     @property
     def nbytes(self) -> int:
-        kept = (self.scaled, *self._parts, self._grouped, self._felt, self._weights)
+        kept = (self.scaled, *self._parts, self._moments, self._felt, self._weights)
         return sum(array.nbytes for array in kept) + self.differences.peaks.nbytes
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
     """What one way through the matrix finds: the weights of each pair's row and column [N], those
-    within each chunk, the sum of all terms, and the entropy of the weights before they are
-    normalised."""
+    within each chunk and each group, the sum of all terms, and the entropy of the weights before
+    they are normalised."""
 
     rows: np.ndarray
     columns: np.ndarray
@@ -369,7 +417,7 @@ class Found:
 
     @property
     def nbytes(self) -> int:
-        return 3 * self.rows.nbytes
+        return self.rows.nbytes + self.columns.nbytes + self.within.nbytes
 
     @property
     def effective(self) -> float:
