@@ -77,7 +77,6 @@
       ...Object.fromEntries(FACETS.map((name) => [name, floats(answer[name])])),
     };
     shown.single = shown.rows.items.length > 0 && shown.columns.items.length > 0;
-    shown.concentrated = shown.single ? null : concentration(shown);
     pointed = null;
     pin();
     draw();
@@ -278,8 +277,9 @@
     if (!shown) return;
     const each = (side) => shown[side].edges[1] - shown[side].edges[0];
     const where = channel.window ? "large.concentrated" : "large.concentrated_all";
+    const { share, part } = shown.concentrated ?? {};
     about.replaceChildren(say(`large.map_note.${shown.rows.name}`), " ",
-      h("b", {}, shown.concentrated ? say(where, shown.concentrated) : ""));
+      h("b", {}, shown.single || !share ? "" : say(where, { share: percent(share), part: percent(part) })));
     note.textContent = [
       shown.single ? say("large.cells_note")
         : say(shown.exact ? "large.blocks_note" : "large.blocks_note_near", { rows: grouped(each("rows")), columns: grouped(each("columns")), cells: grouped(each("rows") * each("columns")) }),
@@ -288,17 +288,6 @@
       channel.asked.parameters.symmetric ? say("large.both_directions") : "",
       say("large.places_note"),
     ].filter(Boolean).join(" ");
-  }
-
-  // Which share of the blocks in view holds nine tenths of the weight in view.
-  function concentration({ share, masked }) {
-    const falling = share.slice().sort().reverse();
-    const all = falling.reduce((sum, v) => sum + v, 0);
-    const present = masked.reduce((count, v) => count + (v < 1), 0);
-    if (!(all > 0) || present < 20) return null;
-    let [count, held] = [0, 0];
-    while (held < 0.9 * all) { held += falling[count]; count += 1; }
-    return { share: percent(count / present), part: percent(Math.min(all, 1)) };
   }
 
   function facts(row, column) {

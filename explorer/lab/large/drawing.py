@@ -8,13 +8,15 @@ import sys
 import numpy as np
 
 from explorer.lab.large.batch import LargeBatch
-from explorer.lab.large.blocks import Window
+from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.opened import Opened
 from explorer.lab.large.pairs import histogram, page
 from explorer.picture import number
 
 MOST_LEVELS = 24
 LONGEST_SENTENCE = 400
+# Of fewer blocks nobody needs to be told where the weight is.
+FEWEST_BLOCKS = 20
 
 
 def look(opened: Opened, window: Window) -> dict[str, object]:
@@ -34,6 +36,7 @@ def look(opened: Opened, window: Window) -> dict[str, object]:
         # A sum has no exponents of its own: there the logarithm of each weight stands for a term.
         "of_weights": opened.of_weights,
         "exact": opened.summed is None,
+        "concentrated": _concentrated(blocks),
         "rows": _axis(opened, 0, blocks.rows),
         "columns": _axis(opened, 1, blocks.columns),
     }
@@ -102,6 +105,18 @@ def pairs_page(
     }
 
 
+def _concentrated(blocks: Blocks) -> dict[str, float] | None:
+    """Which share of the blocks holds nine tenths of their weight, and what part of all weight
+    that of all of them is; None where there is too little to say so."""
+    falling = np.sort(blocks.share, axis=None)[::-1]
+    sums = np.cumsum(falling)
+    present = np.count_nonzero(blocks.present)
+    if present < FEWEST_BLOCKS or not sums[-1] > 0:
+        return None
+    held = np.searchsorted(sums, 0.9 * sums[-1]) + 1
+    return {"share": float(held / present), "part": min(float(sums[-1]), 1.0)}
+
+
 def _axis(opened: Opened, axis: int, edges: np.ndarray) -> dict[str, object]:
     """The bands of rows (0) or columns (1): their labels and scores; single pairs by name."""
     behind = (opened.row_pairs, opened.column_pairs)[axis][edges[0] : edges[-1]]
@@ -136,7 +151,7 @@ def _bounds(values: np.ndarray, starts: np.ndarray) -> list[list[float]]:
 
 def _levels(labels: np.ndarray, offset: int) -> list[dict[str, float]]:
     """Where each label begins and ends, if there are few such runs."""
-    starts = np.flatnonzero(np.diff(labels, prepend=np.nan) != 0)
+    starts = np.append(0, 1 + np.flatnonzero(labels[1:] != labels[:-1]))
     if len(starts) > MOST_LEVELS:
         return []
     stops = np.append(starts[1:], len(labels))

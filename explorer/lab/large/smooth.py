@@ -32,7 +32,7 @@ MOST_SPREAD = 150.0
 # Pairs of the shortest chunks, and numbers that are kept of all of them.
 SHORTEST, MOST_KEPT = 32, 2**23
 # Chunks of a group, whose sum is kept too.
-TOGETHER = 16
+TOGETHER = 8
 # Cells that are worked on together, and a window of so few that it needs no nodes.
 AT_ONCE, FEW = 2**21, 2**20
 
