@@ -45,9 +45,14 @@
     // Where the map is there before them, loss and gradient come with the details.
     put("loss", "loss" in found ? show(found.loss, 6) : "…", say("large.pairs", { count: grouped(found.pairs) }));
     put("gradient", "loss" in found ? show(found.gradient, 3) : "…", say("figure.by_scores"));
-    const size = found.bytes / 2 ** 20;
-    put("memory", say("large.about_mb", { size: size < 10 ? size.toFixed(1) : size.toFixed(0) }), say("large.instead", { size: written(found.terms * 8) }));
+    keeps(found.bytes);
     put("time", `${channel.answer.milliseconds.toFixed(0)} ms`, channel.answer.device);
+  }
+
+  function keeps(bytes) {
+    const size = bytes / 2 ** 20;
+    put("memory", say("large.about_mb", { size: size.toFixed(size < 10 ? 1 : 0) }),
+      say("large.instead", { size: written(channel.answer.figures.terms * 8) }));
   }
 
   // What the terms themselves would take.
@@ -58,9 +63,10 @@
   }
 
   function more() {
-    const { violated, compared, places, effective, loss, gradient } = channel.details;
-    figures.loss.value.textContent = show(loss, 6);
-    figures.gradient.value.textContent = show(gradient, 3);
+    const { violated, compared, places, effective, effective_error: error, loss, gradient } = channel.details;
+    put("loss", show(loss, 6), say("large.pairs", { count: grouped(channel.answer.figures.pairs) }));
+    put("gradient", show(gradient, 3), say("figure.by_scores"));
+    keeps(channel.details.bytes);
     // A loss that ranks pairs is judged by their order, one that looks for a key by where that
     // stands, in the words of the Explore page.
     figures.violated.call(places ? `figure.first_${places.kind}` : "large.figure.violated");
@@ -68,11 +74,19 @@
     put("violated", all ? percent(part / all) : "—", all ? say("figure.of", { part, all }) : "");
     const count = read(effective);
     put("effective", count === null ? "—" : count >= 1e5 ? show(count, 4) : grouped(Math.round(count)),
-      say("figure.of_terms", { all: grouped(channel.answer.figures.terms) }));
+      say("figure.of_terms", { all: grouped(channel.answer.figures.terms) }) + (error ? ` · ± ${percent(error)}` : ""));
+  }
+
+  // What the map came without, or what another loss left there.
+  function awaited() {
+    for (const key of ["violated", "effective", ...("loss" in channel.answer.figures ? [] : ["loss", "gradient"])]) {
+      put(key, "…", say("large.computing"));
+    }
   }
 
   channel.on("state", headline);
   channel.on("answer", draw);
+  channel.on("learning", awaited);
   channel.on("details", more);
   channel.on("language", () => { headline(); if (channel.answer) draw(); if (channel.details) more(); });
 };

@@ -90,6 +90,7 @@
     body.dataset.drawn = String(Number(body.dataset.drawn ?? 0) + 1);
   }
 
+  channel.on("learning", () => { found.textContent = say("large.doing.gradient"); });
   channel.on("details", () => { page = 0; ask(); });
   channel.on("language", () => { if (last) draw(last); });
 };

@@ -161,6 +161,15 @@
   let shown = 0;
   let flying = 0;
   let waiting = false;
+  let under = null; // what the server was last heard to be at work on
+  // Work that is no longer asked for would only take the processor from what is. Another loss on
+  // the same data still waits for these to be read and encoded.
+  function dropOther(asked) {
+    const differs = (part) => JSON.stringify(part(under.asked)) !== JSON.stringify(part(asked));
+    if (under && differs(under.what === "terms" ? (all) => all : ({ source }) => source)) call("stop", under.asked);
+    under = null;
+  }
+
   // Two questions may be under way; an answer older than the last drawn one is dropped.
   async function ask() {
     remember();
@@ -169,6 +178,7 @@
     flying += 1;
     const mine = (turn += 1);
     const { asked, window } = channel;
+    dropOther(asked);
     const late = setTimeout(() => { if (mine > shown && !working) show({ what: "start", done: 0, total: 0 }); }, 300);
     const answer = await call("blocks", { ...asked, window });
     clearTimeout(late);
@@ -177,6 +187,7 @@
     if (mine < turn && answer.working) return;
     if (mine <= shown) return;
     if (answer.working) {
+      under = { asked, what: answer.working.what };
       show(answer.working);
       await wait(POLL_MS);
       if (mine === turn) ask();
@@ -211,13 +222,23 @@
     if (other) learn(key, asked);
   }
 
+  // Figures and tables come after the map. Where that takes a while, those still there are
+  // another loss's, and it is said that theirs are being computed.
+  let late = 0;
   async function learn(key, asked) {
+    clearTimeout(late);
+    late = setTimeout(() => {
+      document.body.classList.add("lp-learning");
+      channel.publish("learning");
+    }, 250);
     let answer;
     do {
       answer = await call("details", asked);
       if (answer.working) await wait(POLL_MS);
     } while (answer.working && key === channel.key);
     if (key !== channel.key) return;
+    clearTimeout(late);
+    document.body.classList.remove("lp-learning");
     if (answer.error) { channel.fail(answer.error); return; }
     channel.details = answer;
     channel.publish("details");

@@ -42,6 +42,7 @@
     }) : say("ui.no_terms");
   }
 
+  channel.on("learning", () => { note.textContent = say("large.doing.heaviest"); });
   channel.on("details", draw);
   channel.on("cell", light);
   channel.on("language", () => { if (channel.details) draw(); });

@@ -49,11 +49,6 @@ class LargeBatch:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def nbytes(self) -> int:
-        """What the arrays take."""
-        arrays = (self.labels, self.scores, self.entry, self.first_vectors, self.second_vectors)
-        return sum(array.nbytes for array in arrays if array is not None)
-
 
 class Numbered(Sequence[str]):
     """The sentences of a random batch, "#1 a" … "#1,000 a", written when one is read."""

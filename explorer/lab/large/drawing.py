@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import base64
-import sys
 
 import numpy as np
 
-from explorer.lab.large.batch import LargeBatch
 from explorer.lab.large.blocks import Blocks, Window
+from explorer.lab.large.memory import held_bytes
 from explorer.lab.large.opened import Opened
 from explorer.lab.large.pairs import histogram, page
 from explorer.picture import number
@@ -48,7 +47,7 @@ def figures(opened: Opened) -> dict[str, object]:
         **(values(opened) if opened.is_known else {}),
         "terms": opened.present,
         "pairs": len(opened.batch),
-        "bytes": opened.nbytes() + _text_bytes(opened.batch),
+        "bytes": held_bytes(opened),
     }
 
 
@@ -69,11 +68,13 @@ def details(opened: Opened) -> dict[str, object]:
     seen = histogram(opened.batch)
     return {
         **values(opened),
+        "bytes": held_bytes(opened),
         "violated": wrong,
         "compared": compared,
         "places": looked_for
         and {"kind": looked_for, "first": opened.nearest, "anchors": opened.shape[0]},
         "effective": number(opened.effective),
+        "effective_error": opened.effective_error,
         "heaviest": [
             {
                 "cell": cell,
@@ -185,12 +186,3 @@ def _pair(opened: Opened, place: int, side: str) -> dict[str, object]:
 
 def _packed(values: np.ndarray) -> str:
     return base64.b64encode(values.astype("<f4").tobytes()).decode()
-
-
-def _text_bytes(batch: LargeBatch) -> int:
-    """About what the sentences take: the mean of some, times all."""
-    if not isinstance(batch.first, tuple):
-        return 0
-    some = range(0, len(batch), max(1, len(batch) // 500))
-    taken = [sys.getsizeof(batch.first[at]) + sys.getsizeof(batch.second[at]) for at in some]
-    return round(len(batch) * sum(taken) / len(taken))

@@ -88,9 +88,8 @@ class Hinge:
         count, weight = self._between(cuts, cuts, progress)
         firsts, lasts = self.labels[cuts[:-1]], self.labels[cuts[1:] - 1]
         least = np.maximum(firsts - lasts[:, None], 0)
-        return Chunked(
-            size, cuts, count, weight, _entropy(count, weight, least, lasts - firsts[:, None])
-        )
+        bounds = _entropy(count, weight, least, lasts - firsts[:, None])
+        return Chunked(size, cuts, count, weight, bounds)
 
     # ---- Blocks --------------------------------------------------------------------------------
 
@@ -183,11 +182,6 @@ class Hinge:
         top = top[values[top] > 0]
         shares = values[top] / max(found.total, 1e-300)
         return Heaviest(of_row[top], columns[top], np.log(values[top]), shares)
-
-    @property
-    def nbytes(self) -> int:
-        kept = self.thresholds, self._by_score, self._level_from, self._level_sums
-        return sum(array.nbytes for array in kept)
 
     # ---- Runs of rows with runs of columns -----------------------------------------------------
 
@@ -305,7 +299,7 @@ class Hinge:
 @dataclass(frozen=True, eq=False)
 class Chunked:
     """Of each chunk of rows with each chunk of columns how many terms there are and their weight;
-    and the entropy of all weights.
+    and two bounds of the entropy of all weights.
 
     Chunk k holds the pairs from `cuts[k]` up to `cuts[k + 1]`, which are `size` but for the last.
     """
@@ -314,7 +308,7 @@ class Chunked:
     cuts: np.ndarray
     count: np.ndarray
     weight: np.ndarray
-    entropy: float
+    entropy: tuple[float, float]
 
     @cached_property
     def total(self) -> float:
@@ -323,12 +317,14 @@ class Chunked:
 
     @property
     def effective(self) -> float:
-        """exp of the entropy of the weights."""
-        return float(np.exp(self.entropy)) if self.total > 0 else 0.0
+        """exp of the entropy of the weights, in the middle of its bounds."""
+        return float(np.exp(self.entropy).mean()) if self.total > 0 else 0.0
 
     @property
-    def nbytes(self) -> int:
-        return self.count.nbytes + self.weight.nbytes
+    def effective_error(self) -> float:
+        """How far off that may be, relative to itself."""
+        least, most = self.entropy
+        return float(np.tanh((most - least) / 2))
 
     def widened(self, start: int, stop: int) -> tuple[np.ndarray, slice]:
         """Where blocks of whole chunks begin that cover these places, and the end; the chunks."""
@@ -336,22 +332,25 @@ class Chunked:
         return self.cuts[edges(first, last)], slice(first, last)
 
 
-def _entropy(count: np.ndarray, weight: np.ndarray, least: np.ndarray, most: np.ndarray) -> float:
-    """The entropy of the weights, from the sums over parts in which they lie between two bounds.
+def _entropy(
+    count: np.ndarray, weight: np.ndarray, least: np.ndarray, most: np.ndarray
+) -> tuple[float, float]:
+    """Two bounds of the entropy of the weights, from the sums over parts in which each weight lies
+    between `least` and `most`.
 
-    g log g is convex: its sum lies between that of equal weights and that of weights at the two
-    bounds. The middle of the two is taken; they are near where there are many chunks.
+    g log g is convex: its sum lies between that of equal weights and that of weights at either
+    end. The two are near where there are many chunks.
     """
     total = weight.sum()
     if total <= 0:
-        return 0.0
+        return 0.0, 0.0
     count, weight, least, most = (part[count > 0] for part in (count, weight, least, most))
     mean = weight / count
     apart = most > least
     share = np.divide(mean - least, most - least, where=apart, out=np.zeros_like(mean))
     equal, at_least, at_most = (x * np.log(np.maximum(x, 1e-300)) for x in (mean, least, most))
-    between = np.where(apart, at_least + share * (at_most - at_least), equal)
-    return float(np.log(total) - (count * (equal + between) / 2).sum() / total)
+    at_ends = np.where(apart, at_least + share * (at_most - at_least), equal)
+    return tuple(float(np.log(total) - (count * x).sum() / total) for x in (at_ends, equal))
 
 
 def _halves(labels: Tensor, scores: Tensor, thresholds: Tensor) -> Tensor:

@@ -135,6 +135,11 @@ class Opened:
         """exp of the entropy of the weights: how many terms carry them, as if all were equal."""
         return self.split.effective() if self.split else (self.found or self.survey).effective
 
+    @property
+    def effective_error(self) -> float:
+        """How far off `effective` may be, relative to itself, where only bounds are known."""
+        return self.found.effective_error if isinstance(self.found, Chunked) else 0.0
+
     @cached_property
     def gradient(self) -> np.ndarray:
         """∂L/∂s of each pair in the order of the batch; NaN where a pair has no term of its own."""
@@ -175,25 +180,6 @@ class Opened:
             return self.summed.blocks(window, self.found)
         with all_cores():
             return tile_blocks(self.streamed.tiles, self.survey, window)
-
-    def nbytes(self) -> int:
-        """What is kept of it in memory, without the sentences."""
-        kept = self.batch.nbytes()
-        if self.split:
-            # u, v, their slopes, the totals of rows and columns, the gradient, two counts
-            trees = self.split.sums.nbytes + self.split.peaks.nbytes
-            return kept + 9 * self.split.lower.nbytes + trees
-        if self.summed:
-            return kept + self.summed.nbytes + self.found.nbytes
-        return kept + sum(
-            array.nbytes
-            for array in (
-                self.survey.norms,
-                self.survey.added,
-                self.survey.row_weights,
-                self.survey.column_weights,
-            )
-        )
 
 
 def open_batch(

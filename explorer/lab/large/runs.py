@@ -158,10 +158,6 @@ class Tree:
             if width >= SHORTEST:
                 self._levels.append(level)
 
-    @property
-    def nbytes(self) -> int:
-        return sum(field.nbytes for level in self._levels for field in level)
-
     def runs(self, starts: np.ndarray, stops: np.ndarray) -> AnyRuns:
         """The runs of the pairs from each of `starts` up to each of `stops`; empty where equal."""
         add = self._add

@@ -393,11 +393,6 @@ class Smooth:
     def _divisor(self) -> int:
         return max(self.differences.present(), 1) if self.mean else 1
 
-    @property
-    def nbytes(self) -> int:
-        kept = (self.scaled, *self._parts, self._moments, self._felt, self._weights)
-        return sum(array.nbytes for array in kept) + self.differences.peaks.nbytes
-
 
 @dataclass(frozen=True, eq=False)
 class Found:
@@ -414,10 +409,6 @@ class Found:
     @property
     def weight(self) -> float:
         return float(self.rows.sum())
-
-    @property
-    def nbytes(self) -> int:
-        return self.rows.nbytes + self.columns.nbytes + self.within.nbytes
 
     @property
     def effective(self) -> float:

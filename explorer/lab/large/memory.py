@@ -1,0 +1,57 @@
+"""What is kept in memory."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+from torch import Tensor
+
+# Texts that are looked at to know the mean of all.
+SOME = 500
+
+
+def held_bytes(thing: object) -> int:
+    """What the arrays and texts take that can be reached from `thing`, each counted once."""
+    waiting, known, held = [thing], set(), 0
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, np.ndarray) and one.base is not None:
+            waiting.append(one.base)
+            continue
+        place, size = _room(one)
+        if place in known:
+            continue
+        known.add(place)
+        held += size
+        if not size:
+            waiting += _parts(one)
+    return held
+
+
+def _room(thing: object) -> tuple[int, int]:
+    """What tells it from others, and the bytes it takes; 0 for what only leads to others."""
+    if isinstance(thing, np.ndarray):
+        return thing.ctypes.data, thing.nbytes
+    if isinstance(thing, Tensor):
+        storage = thing.untyped_storage()
+        return storage.data_ptr(), storage.nbytes()
+    if isinstance(thing, tuple) and thing and isinstance(thing[0], str):
+        return id(thing), _text_bytes(thing)
+    return id(thing), 0
+
+
+def _parts(thing: object) -> list[object]:
+    """What a thing without arrays of its own leads to."""
+    if isinstance(thing, list | tuple):
+        return list(thing)
+    if closure := getattr(thing, "__closure__", None):
+        return [cell.cell_contents for cell in closure]
+    return [] if isinstance(thing, type) else list(getattr(thing, "__dict__", {}).values())
+
+
+def _text_bytes(texts: Sequence[str]) -> int:
+    """About what they take: the mean of some, times all."""
+    some = texts[:: max(1, len(texts) // SOME)]
+    return sys.getsizeof(texts) + round(len(texts) * sum(map(sys.getsizeof, some)) / len(some))
