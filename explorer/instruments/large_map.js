@@ -389,7 +389,7 @@
       ...next(top, bottom, rows, (shown.rows.edges[under[0]] + shown.rows.edges[under[0] + 1]) / 2),
       ...next(left, right, columns, (shown.columns.edges[under[1]] + shown.columns.edges[under[1] + 1]) / 2)];
     const isAll = wanted[0] === 0 && wanted[2] === 0 && wanted[1] === rows && wanted[3] === columns;
-    channel.zoom(isAll ? null : wanted);
+    channel.zoom(isAll ? null : wanted, true);
   }, { passive: false });
 
   canvas.addEventListener("keydown", (event) => {

@@ -72,15 +72,18 @@
   let address = "";
   let entry = null;
   let writing = 0;
-  function remember() {
+  function remember(wait = 300) {
     clearTimeout(writing);
-    writing = setTimeout(() => {
-      address = written();
-      const { past, future } = channel;
-      const write = entry && entry !== entryOf(channel) ? "pushState" : "replaceState";
-      entry = entryOf(channel);
-      history[write]({ ...history.state, way: { past, future } }, "", LossPrism.addressOf(address));
-    }, 300);
+    if (!wait) write();
+    else writing = setTimeout(write, wait);
+  }
+
+  function write() {
+    address = written();
+    const { past, future } = channel;
+    const how = entry && entry !== entryOf(channel) ? "pushState" : "replaceState";
+    entry = entryOf(channel);
+    history[how]({ ...history.state, way: { past, future } }, "", LossPrism.addressOf(address));
   }
 
   function revisit() {
@@ -126,12 +129,19 @@
     remember();
   };
 
-  const go = (next) => { channel.window = next; channel.publish("state"); ask(); };
-  channel.zoom = (next) => {
+  // However fast they follow, each step is one of the browser's Back; of turns of the wheel, which
+  // are `passing`, it is where they end.
+  function go(next, passing = false) {
+    channel.window = next;
+    channel.publish("state");
+    ask();
+    if (!passing) remember(0);
+  }
+  channel.zoom = (next, passing) => {
     if (String(next) === String(channel.window)) return;
     channel.past.push(channel.window);
     channel.future = [];
-    go(next);
+    go(next, passing);
   };
   channel.back = () => {
     if (!channel.past.length) return;
@@ -216,10 +226,18 @@
     channel.of = asked; // what the answer is about, while something else is asked for
     channel.answer = answer;
     // A window of very many pairs begins and ends with a block.
-    if (channel.window && String(window) === String(channel.window)) channel.window = answer.window;
+    if (channel.window && String(window) === String(channel.window)) widen(answer.window);
     channel.publish("answer");
     channel.drawn = (channel.drawn ?? 0) + 1;
     if (other) learn(key, asked);
+  }
+
+  function widen(window) {
+    const isWritten = entry === entryOf(channel);
+    channel.window = window;
+    if (!isWritten) return;
+    entry = entryOf(channel);
+    remember();
   }
 
   // Figures and tables come after the map. Where that takes a while, those still there are

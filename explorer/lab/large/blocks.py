@@ -11,20 +11,26 @@ MOST_BLOCKS = 256
 
 @dataclass(frozen=True)
 class Window:
-    """Rows `top` … `bottom` − 1 and columns `left` … `right` − 1, as they stand in the matrix."""
+    """Rows `top` … `bottom` − 1 and columns `left` … `right` − 1, as they stand in the matrix, in
+    at most `most` bands each way."""
 
     top: int
     bottom: int
     left: int
     right: int
+    most: int = MOST_BLOCKS
 
     @property
     def rows(self) -> np.ndarray:
-        return edges(self.top, self.bottom)
+        return edges(self.top, self.bottom, self.most)
 
     @property
     def columns(self) -> np.ndarray:
-        return edges(self.left, self.right)
+        return edges(self.left, self.right, self.most)
+
+    @property
+    def cells(self) -> int:
+        return (self.bottom - self.top) * (self.right - self.left)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +60,38 @@ def edges(start: int, stop: int, most: int = MOST_BLOCKS) -> np.ndarray:
     """
     width = max(1, -(-(stop - start) // most))
     return np.append(np.arange(start, stop, width), stop)
+
+
+def joined(chunks: Blocks, window: Window) -> Blocks:
+    """The blocks of a window, of whole chunks: it is widened to where these begin and end."""
+    bands = []
+    for cuts, start, stop in (
+        (chunks.rows, window.top, window.bottom),
+        (chunks.columns, window.left, window.right),
+    ):
+        first = np.searchsorted(cuts, start, "right") - 1
+        bands.append(edges(first, np.searchsorted(cuts, stop, "left"), window.most))
+    part = tuple(slice(band[0], band[-1]) for band in bands)
+    starts = [band[:-1] - band[0] for band in bands]
+
+    def over(add: np.ufunc, values: np.ndarray) -> np.ndarray:
+        return add.reduceat(add.reduceat(values, starts[0], axis=0), starts[1], axis=1)
+
+    total, largest = chunks.total[part], over(np.maximum, chunks.largest[part])
+    shift = np.where(np.isneginf(largest), 0, largest)
+    for axis, band in enumerate(bands):
+        shift = np.repeat(shift, np.diff(band), axis)
+    sums = over(np.add, np.exp(total - shift))
+    shift = shift[np.ix_(*starts)]
+    return Blocks(
+        chunks.rows[bands[0]],
+        chunks.columns[bands[1]],
+        np.log(sums, where=sums > 0, out=np.full_like(sums, -np.inf)) + shift,
+        over(np.add, chunks.share[part]),
+        largest,
+        over(np.add, chunks.present[part]),
+        chunks.bounded,
+    )
 
 
 def listed(starts: np.ndarray, stops: np.ndarray) -> np.ndarray:

@@ -96,14 +96,15 @@ class Hinge:
     def blocks(self, window: Window, found: Chunked) -> Blocks:
         """The blocks of a window; one of too many cells begins and ends with a chunk."""
         rows, columns, bounded = window.rows, window.columns, True
-        cells = (window.bottom - window.top) * (window.right - window.left)
-        if cells <= FEW:
+        if window.cells <= FEW:
             weight = self.cells(slice(window.top, window.bottom), slice(window.left, window.right))
             starts = rows[:-1] - rows[0], columns[:-1] - columns[0]
             count, bounded = weight > 0, False
             largest = np.maximum.reduceat(np.maximum.reduceat(weight, starts[0], 0), starts[1], 1)
         else:
-            if cells <= (found.size * MOST_BLOCKS) ** 2:  # its blocks are smaller than chunks
+            if (
+                window.cells <= (found.size * MOST_BLOCKS) ** 2
+            ):  # its blocks are smaller than chunks
                 cuts = np.union1d(rows, columns)
                 row_cuts = cuts[(cuts >= window.top) & (cuts <= window.bottom)]
                 column_cuts = cuts[(cuts >= window.left) & (cuts <= window.right)]

@@ -20,7 +20,7 @@ from explorer.lab.large.blocks import Window
 from explorer.lab.large.hinge import Hinge
 from explorer.lab.large.smooth import MOST_SPREAD, Smooth
 from explorer.lab.large.split import Split
-from explorer.lab.large.tiles import Survey, Tiles
+from explorer.lab.large.tiles import Survey, Tiles, parts_of
 from explorer.problem import Problem
 
 # ---- Terms that split ----------------------------------------------------------------------------
@@ -79,6 +79,8 @@ class Streamed:
     axes: tuple[str, str]
     loss: Callable[[Survey], float]
     gradient: Callable[[Survey], np.ndarray]
+    # How many rows are nearer to their own column than to any other, where a row has its own.
+    nearest: Callable[[Survey], int] | None = None
 
 
 def _ordered_pairs(
@@ -199,6 +201,7 @@ def _in_batch(
         axes,
         loss,
         gradient,
+        lambda found: found.nearest,
     )
 
 
@@ -239,6 +242,14 @@ def _siglip(batch: LargeBatch, scale: float, bias: float) -> Streamed:
         values = -logsigmoid(-wrong)
         return wrong - values, values, None
 
+    def nearest(found: Survey) -> int:
+        mine, count = (queries * keys).sum(dim=1), 0
+        for part in parts_of(Window(0, len(own), 0, len(own))):
+            cosines = queries[part.top : part.bottom] @ keys.T
+            cosines[:, part.top : part.bottom].fill_diagonal_(-torch.inf)
+            count += int((cosines.amax(dim=1) < mine[part.top : part.bottom]).sum())
+        return count
+
     def gradient(found: Survey) -> np.ndarray:
         logits = scale * (queries * keys).sum(dim=1).cpu().double() + bias
         felt = np.full(len(batch), np.nan)
@@ -252,6 +263,7 @@ def _siglip(batch: LargeBatch, scale: float, bias: float) -> Streamed:
         ("query", "key"),
         lambda found: float(found.added.sum()) / len(own),
         gradient,
+        nearest,
     )
 
 

@@ -168,10 +168,13 @@ class Opened:
         below = np.searchsorted(self.batch.labels, self.batch.labels, "left").sum()
         return inversions(self.batch.scores), int(below)
 
-    @property
+    @cached_property
     def nearest(self) -> int | None:
         """How many rows are nearer to their own column than to any other, for a loss that asks."""
-        return self.survey and self.survey.nearest
+        if self.streamed is None or self.streamed.nearest is None:
+            return None
+        with all_cores():
+            return self.streamed.nearest(self.survey)
 
     def blocks(self, window: Window) -> Blocks:
         if self.split:

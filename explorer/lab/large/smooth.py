@@ -202,8 +202,7 @@ class Smooth:
     def blocks(self, window: Window, found: Found) -> Blocks:
         """The blocks of a window."""
         rows, columns = window.rows, window.columns
-        few = (window.bottom - window.top) * (window.right - window.left) <= FEW
-        weights = self._summed(window) if few else self._blocks(window, found)
+        weights = self._summed(window) if window.cells <= FEW else self._blocks(window, found)
         total = np.log(weights, where=weights > 0, out=np.full_like(weights, -np.inf))
         largest = largest_terms(self.differences, window)
         return Blocks(

@@ -14,13 +14,16 @@ import torch
 from torch import Tensor
 
 from explorer.device import device
-from explorer.lab.large.blocks import Blocks, Window
+from explorer.lab.large.blocks import MOST_BLOCKS, Blocks, Window, joined
 from explorer.lab.large.heaviest import MOST_TERMS, Heaviest
 
 # Cells of one tile: few enough to stay in a processor's cache, where most of the time goes, and
 # enough to keep an accelerator busy.
 TILE_CELLS = 2**18
 ACCELERATOR_CELLS = 2**24
+# A window of so few cells is gone through anew. Of a larger matrix the sums of so many chunks each
+# way are kept, which larger windows are made of.
+FEW, MOST_CHUNKS = 2**20, 2**11
 
 Progress = Callable[[int, int], None]
 
@@ -45,7 +48,8 @@ class Tiles:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What one pass over the whole matrix finds.
+    """What one pass over the whole matrix finds: the blocks of the overview, or the chunks that
+    these and the blocks of other windows are made of.
 
     `norms` [R] is the logarithm that normalises each row's weights (0 without `by_row`), and
     `column_norms` [C] that of each column's (0 without `by_column`); `added` [R] is what the rows
@@ -54,7 +58,7 @@ class Survey:
     else None: nothing is as near to them as what they are compared with.
     """
 
-    overview: Blocks
+    chunks: Blocks
     norms: np.ndarray
     column_norms: np.ndarray
     added: np.ndarray
@@ -68,7 +72,8 @@ class Survey:
 
 def survey(tiles: Tiles, progress: Progress) -> Survey:
     """Stream the whole matrix once. `progress` hears of rows done and may raise to stop."""
-    whole = Window(0, tiles.rows, 0, tiles.columns)
+    few = tiles.rows * tiles.columns <= FEW
+    whole = Window(0, tiles.rows, 0, tiles.columns, MOST_BLOCKS if few else MOST_CHUNKS)
     all_rows = tiles.rows * (1 + tiles.by_column)
     column_norms = _column_norms(tiles, lambda done: progress(done, all_rows))
     norms, added, row_weights = (np.zeros(tiles.rows) for _ in range(3))
@@ -76,7 +81,7 @@ def survey(tiles: Tiles, progress: Progress) -> Survey:
     logs = nearest = 0
     top = np.full(MOST_TERMS, -np.inf), np.zeros(MOST_TERMS, dtype=np.int64)
     blocks = _Gathering(whole)
-    for part in _parts(whole):
+    for part in parts_of(whole):
         progress(all_rows - tiles.rows + part.top, all_rows)
         terms, values, back = tiles.cells(part)
         rows = slice(part.top, part.bottom)
@@ -97,9 +102,9 @@ def survey(tiles: Tiles, progress: Progress) -> Survey:
         blocks.add(terms, weights)
     progress(all_rows, all_rows)
     total = row_weights.sum()
-    overview = blocks.done(total)
+    chunks = blocks.done(total)
     return Survey(
-        overview=overview,
+        chunks=chunks,
         norms=norms,
         column_norms=column_norms,
         added=added,
@@ -107,17 +112,17 @@ def survey(tiles: Tiles, progress: Progress) -> Survey:
         column_weights=column_weights,
         heaviest=_heaviest(tiles, *top, total),
         effective=float(np.exp(np.log(total) - logs / total)) if total > 0 else 0.0,
-        present=int(overview.present.sum()),
+        present=int(chunks.present.sum()),
         nearest=nearest if tiles.by_row else None,
     )
 
 
 def tile_blocks(tiles: Tiles, found: Survey, window: Window) -> Blocks:
-    """The blocks of a window, computed anew at its own resolution."""
-    if window == Window(0, tiles.rows, 0, tiles.columns):
-        return found.overview
+    """The blocks of a window, at its own resolution where it has few cells."""
+    if window.cells > FEW or window == Window(0, tiles.rows, 0, tiles.columns):
+        return joined(found.chunks, window)
     blocks = _Gathering(window)
-    for part in _parts(window):
+    for part in parts_of(window):
         terms, _, back = tiles.cells(part)
         norms = torch.as_tensor(found.norms[part.top : part.bottom]).to(terms)
         of_columns = found.column_norms[part.left : part.right]
@@ -129,7 +134,7 @@ def _column_norms(tiles: Tiles, progress: Callable[[int], None]) -> np.ndarray:
     """log(1 + Σ e^term) of each column, from a pass of its own."""
     total = np.full(tiles.columns, -np.inf)
     if tiles.by_column:
-        for part in _parts(Window(0, tiles.rows, 0, tiles.columns)):
+        for part in parts_of(Window(0, tiles.rows, 0, tiles.columns)):
             progress(part.top)
             back = tiles.cells(part)[2]
             total = np.logaddexp(total, back.logsumexp(dim=0).cpu().double().numpy())
@@ -143,7 +148,7 @@ def _both(logits: Tensor, back: Tensor | None, column_norms: np.ndarray) -> Tens
     return torch.logaddexp(logits, back - torch.as_tensor(column_norms).to(back))
 
 
-def _parts(window: Window) -> list[Window]:
+def parts_of(window: Window) -> list[Window]:
     """Bands of about TILE_CELLS cells: some whole block rows, or a part of one."""
     rows = window.rows
     tall = int(rows[1] - rows[0])
@@ -171,11 +176,11 @@ class _Gathering:
         self._window = window
         self._tall = int(window.rows[1] - window.rows[0])
         self._wide = int(window.columns[1] - window.columns[0])
-        heights = [-(-(part.bottom - part.top) // self._tall) for part in _parts(window)]
-        self._starts = np.array([part.top for part in _parts(window)])
+        heights = [-(-(part.bottom - part.top) // self._tall) for part in parts_of(window)]
+        self._starts = np.array([part.top for part in parts_of(window)])
         shape = sum(heights), len(window.columns) - 1
         self._total, self._share, self._largest = (np.zeros(shape) for _ in range(3))
-        self._present = np.zeros(shape, dtype=np.int64)
+        self._present = np.zeros(shape, dtype=np.int32)
         self._filled = 0
 
     def add(self, terms: Tensor, weights: Tensor) -> None:

@@ -99,14 +99,36 @@ def test_gradient_is_that_along_the_own_similarity(loss):
 def test_blocks_are_the_sums_of_their_cells(loss, cells, monkeypatch):
     monkeypatch.setattr(tiles, "TILE_CELLS", cells)  # tiles of less than a row, or of many
     opened = opened_of(loss)
+    must_be_sums(opened)
+
+
+@pytest.mark.parametrize("loss", sorted(STREAMED))
+@pytest.mark.parametrize("cells", [300, 2**18])
+def test_windows_of_many_cells_are_made_of_chunks(loss, cells, monkeypatch):
+    monkeypatch.setattr(tiles, "TILE_CELLS", cells)
+    monkeypatch.setattr(tiles, "FEW", 1000)
+    monkeypatch.setattr(tiles, "MOST_CHUNKS", 100)
+    opened = opened_of(loss)
+    chunk = [
+        int(np.diff(cuts)[0]) for cuts in (opened.survey.chunks.rows, opened.survey.chunks.columns)
+    ]
+    assert min(chunk) > 1
+    must_be_sums(opened, chunk)
+
+
+def must_be_sums(opened, chunk=(1, 1)):
     rows, columns = opened.shape
     whole = Window(0, rows, 0, columns)
     all_cells = opened.streamed.tiles.cells(whole)[0].double().numpy()
     weights = np.exp(all_cells - opened.survey.norms[:, None])
     for window in (whole, Window(3, rows - 7, 5, columns - 1), Window(10, 13, 0, columns)):
         found = opened.blocks(window)
-        part = np.s_[window.top : window.bottom, window.left : window.right]
-        starts = found.rows[:-1] - window.top, found.columns[:-1] - window.left
+        assert 0 <= window.top - found.rows[0] < chunk[0]
+        assert 0 <= found.rows[-1] - window.bottom < chunk[0]
+        assert 0 <= window.left - found.columns[0] < chunk[1]
+        assert 0 <= found.columns[-1] - window.right < chunk[1]
+        part = np.s_[found.rows[0] : found.rows[-1], found.columns[0] : found.columns[-1]]
+        starts = found.rows[:-1] - found.rows[0], found.columns[:-1] - found.columns[0]
         total = summed(all_cells[part], *starts)
         some = np.isfinite(total)
         assert np.array_equal(some, np.isfinite(found.total))
@@ -135,6 +157,10 @@ def test_heaviest_and_entropy(loss, monkeypatch):
     assert opened.effective == pytest.approx(np.exp(entropy), rel=1e-4)
     if loss in ("info_nce", "nt_xent"):
         assert opened.nearest == (cells < 0).all(axis=1).sum()
+    elif loss == "siglip":
+        own = opened.streamed.row_pairs
+        cosines = opened.batch.first_vectors[own] @ opened.batch.second_vectors[own].T
+        assert opened.nearest == (cosines.argmax(axis=1) == np.arange(rows)).sum()
     else:
         assert opened.nearest is None
 
