@@ -227,6 +227,7 @@
     channel.answer = answer;
     // A window of very many pairs begins and ends with a block.
     if (channel.window && String(window) === String(channel.window)) widen(answer.window);
+    document.body.classList.remove("lp-before");
     channel.publish("answer");
     channel.drawn = (channel.drawn ?? 0) + 1;
     if (other) learn(key, asked);
@@ -339,6 +340,7 @@
 
   channel.on("problem", complain);
   channel.on("language", () => { complain(); show(working); });
+  document.body.classList.add("lp-before");
   window.addEventListener("popstate", revisit);
   revisit();
 };

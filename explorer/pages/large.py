@@ -29,7 +29,7 @@ from explorer.lab.large.blocks import Window
 from explorer.lab.large.drawing import details, figures, look, pairs_page
 from explorer.lab.large.encoding import encoded
 from explorer.lab.large.files import FilePairs, read_pairs
-from explorer.lab.large.jobs import Cancelled, Job, Jobs
+from explorer.lab.large.jobs import Job, Jobs
 from explorer.lab.large.losses import family_of, wanted_by
 from explorer.lab.large.opened import (
     OFFERED,
@@ -42,6 +42,7 @@ from explorer.lab.large.opened import (
 from explorer.pages.frame import framed
 from explorer.pages.serving import served
 from explorer.problem import Problem
+from explorer.progress import Cancelled
 from explorer.scenario import Scenario
 from explorer.sources import random_batch
 from explorer.sources.encoders import EMBEDDED
@@ -181,7 +182,7 @@ def _within(job: Job, report: Report) -> object:
         try:
             report(*job.progress)
         except Cancelled:
-            job.stopped = True
+            job.stop()
             raise
     return job.result()
 

@@ -8,13 +8,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from explorer import progress
+from explorer.progress import Cancelled
+
 # Work that nobody has asked about for so long is stopped: the page was closed.
 PATIENCE_S = 60.0
 MOST_RESULTS = 3
-
-
-class Cancelled(Exception):
-    """The work was stopped on request."""
 
 
 class Job:
@@ -28,11 +27,13 @@ class Job:
         self._outcome: tuple[bool, Any] | None = None
         self._done = threading.Event()
         self._work = work
+        self._name = f"large {id(self):x}"
         threading.Thread(target=self._run, daemon=True).start()
 
     def _run(self) -> None:
         try:
-            self._outcome = (True, self._work(self._report))
+            with progress.job(self._name):  # an encoder stops between two batches
+                self._outcome = (True, self._work(self._report))
         except BaseException as error:  # raised again where it is asked for
             self._outcome = (False, error)
         self._work = None
@@ -43,6 +44,11 @@ class Job:
         if self.stopped or time.monotonic() - self._asked > PATIENCE_S:
             self.stopped = True
             raise Cancelled
+
+    def stop(self) -> None:
+        """Let the work end as soon as it says how far it is."""
+        self.stopped = True
+        progress.cancel(self._name)
 
     def wait(self, seconds: float) -> bool:
         """Whether the work is done, at the latest after so many seconds."""
@@ -87,4 +93,4 @@ class Jobs:
         """Stop the job, if it is under way."""
         with self._lock:
             if key in self._jobs and not self._jobs[key].done:
-                self._jobs[key].stopped = True
+                self._jobs[key].stop()

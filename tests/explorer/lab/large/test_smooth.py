@@ -49,8 +49,10 @@ def test_a_term_over_nodes_is_off_by_less_than_a_millionth(kernel):
 
 
 @pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("scale", [20.0, 90.0])
-def test_blocks_are_the_sums_of_their_cells(labels, scale):
+@pytest.mark.parametrize(("scale", "shortest"), [(20.0, 32), (90.0, 32), (20.0, 2)])
+def test_blocks_are_the_sums_of_their_cells(labels, scale, shortest, monkeypatch):
+    monkeypatch.setattr(over_nodes, "SHORTEST", shortest)  # blocks of a few pairs, or of groups
+    monkeypatch.setattr(over_nodes, "TOGETHER", 3)
     terms = smooth(batch_of(COUNT, labels), scale, "sum")
     found = terms.survey(quiet)
     weights = weights_of(terms)

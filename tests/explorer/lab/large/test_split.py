@@ -25,7 +25,7 @@ def split_of(batch, loss, **parameters):
 
 
 @pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("loss", ["cosent", "weighted_cosent", "circle_self_paced"])
+@pytest.mark.parametrize("loss", sorted(SPLIT))
 def test_blocks_are_the_sums_of_their_cells(loss, labels):
     terms = split_of(batch_of(COUNT, labels), loss)
     found = split_blocks(terms, WHOLE)
