@@ -278,6 +278,20 @@ def test_back_and_forward_walk_between_windows_and_losses(large: Page) -> None:
     assert window(large) == seen
 
 
+def test_steps_that_follow_fast_are_steps_of_the_browser_too(large: Page) -> None:
+    large.wait_for_function("location.hash")
+    first, second = [0, 50_000, 50_000, 100_000], [100, 900, 60_000, 61_000]
+    large.evaluate(f"{CHANNEL}.zoom({first}); {CHANNEL}.zoom({second})")
+    for expected_window in (first, None):
+        large.go_back()
+        large.wait_for_function(
+            f"wanted => String({CHANNEL}.window) === String(wanted)", arg=expected_window
+        )
+    with redrawn(large):
+        large.go_forward()
+    assert window(large) == first
+
+
 def test_the_address_brings_everything_back(large: Page, new_page, server: Server) -> None:
     with redrawn(large):
         large.select_option("#lp-large-loss", "weighted_cosent")
@@ -342,6 +356,42 @@ def test_both_directions_are_offered_and_kept_in_the_address(new_page, server: S
     again = opened_page(new_page(), server.address, page.evaluate("location.hash"))
     assert figure(again, "loss") == figure(page, "loss")
     assert again.locator("input[data-parameter=symmetric]").is_checked()
+
+
+def test_what_comes_after_the_map_is_said_to_be_on_its_way(large: Page) -> None:
+    large.evaluate(
+        f"""() => {{
+          const {{ server }} = {CHANNEL}, {{ details }} = server;
+          const held = new Promise((done) => {{ window.letGo = done; }});
+          server.details = async (request) => {{ await held; return details(request); }};
+        }}"""
+    )
+    with redrawn(large):
+        large.select_option("#lp-large-loss", "weighted_cosent")
+    effective = large.locator("#lp-large-figure-effective")
+    expect(effective).to_contain_text(say("en", "large.computing"))
+    expect(large.locator(".lp-search")).to_contain_text(say("en", "large.doing.gradient"))
+    large.evaluate("letGo()")
+    expect(effective).to_contain_text("of 4,166,649,072")
+    expect(large.locator(".lp-search")).to_contain_text("100,000 pairs")
+    expect(large.locator("body")).not_to_have_class(re.compile("lp-learning"))
+
+
+def test_work_on_other_data_is_stopped(new_page, server: Server) -> None:
+    page = new_page()
+    page.goto(f"{server.address}/large#loss=nt_xent&pairs=16384&dimension=256")
+    expect(page.locator(UNDERWAY)).to_contain_text(re.compile(r"[1-9][\d,]* of"), timeout=60_000)
+    expect(page.locator("#lp-large")).to_be_hidden()  # there is nothing to see yet
+    page.evaluate(
+        f"""() => {{
+          const {{ server }} = {CHANNEL}, {{ stop }} = server;
+          server.stop = (request) => {{ window.stopped = request.loss; return stop(request); }};
+        }}"""
+    )
+    page.select_option("#lp-large-loss", "cosent")
+    page.wait_for_function(f"{CHANNEL}.of?.loss === 'cosent'")
+    assert page.evaluate("window.stopped") == "nt_xent"
+    expect(page.locator("#lp-large")).to_be_visible()
 
 
 def test_angle_scores_come_from_vectors(large: Page) -> None:
@@ -559,6 +609,8 @@ def test_a_hinge_on_very_many_pairs(new_page, server: Server) -> None:
     truth = open_batch(batch, "pairwise_hinge", checked("pairwise_hinge", {}), print)
     assert number(figure(page, "loss")) == pytest.approx(truth.loss, rel=1e-4)
     assert number(figure(page, "gradient")) == pytest.approx(truth.gradient_norm, rel=1e-2)
+    # Of the effective terms bounds are known: how far they are apart is said.
+    expect(page.locator("#lp-large-figure-effective")).to_contain_text("±")
     # A window of very many pairs is widened to whole blocks, and says which it shows.
     with redrawn(page):
         page.evaluate(f"{CHANNEL}.zoom([1001, 250001, 40001, 300000])")
