@@ -176,7 +176,8 @@
   // the same data still waits for these to be read and encoded.
   function dropOther(asked) {
     const differs = (part) => JSON.stringify(part(under.asked)) !== JSON.stringify(part(asked));
-    if (under && differs(under.what === "terms" ? (all) => all : ({ source }) => source)) call("stop", under.asked);
+    if (!under || !differs(under.what === "terms" ? (all) => all : ({ source }) => source)) return;
+    call("stop", under.asked);
     under = null;
   }
 
@@ -204,6 +205,7 @@
       return;
     }
     shown = mine;
+    under = null;
     take(answer, asked, window);
     show(null);
   }

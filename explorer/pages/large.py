@@ -257,25 +257,16 @@ def _from_link(link: str, wanted: Wanted) -> LargeBatch:
 # ---- Answers -------------------------------------------------------------------------------------
 
 
-def _ready(asked: Asked) -> Opened | None:
-    """The opened batch, or None while the work goes on."""
-    job = _open(asked)
-    if not job.wait(PATIENCE_S):
-        return None
-    try:
-        return job.result()
-    except Cancelled:
-        raise Problem("large_cancelled") from None
-
-
 def _answer(request: object, make: Callable[[Opened], dict[str, object]]) -> dict[str, object]:
     """What `make` makes of the opened batch, or how far the work on it is."""
-    asked = _asked(request)
-    opened = _ready(asked)
-    if opened is not None:
-        return make(opened)
-    what, done, total = _open(asked).progress
-    return {"working": {"what": what, "done": done, "total": total}}
+    job = _open(_asked(request))
+    if not job.wait(PATIENCE_S):
+        what, done, total = job.progress
+        return {"working": {"what": what, "done": done, "total": total}}
+    try:
+        return make(job.result())
+    except Cancelled:
+        raise Problem("large_cancelled") from None
 
 
 def _look(request: object) -> dict[str, object]:

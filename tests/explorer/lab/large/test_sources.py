@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import losses
+from explorer import progress
 from explorer.lab.large import encoding, store
 from explorer.lab.large.batch import drawn
 from explorer.lab.large.files import read_pairs
@@ -272,6 +273,22 @@ def test_a_stopped_job_ends_and_is_begun_again_when_asked_for():
     second = jobs.start("key", work)
     assert second.wait(PATIENCE)
     assert second.result() == 2
+
+
+def test_work_that_only_tells_its_steps_is_stopped_between_two():
+    started = threading.Event()
+
+    def work(report):
+        while True:  # as an encoder does between two batches
+            progress.step("encoding", 0, 1)
+            started.set()
+
+    job = Job(work)
+    assert started.wait(PATIENCE)
+    job.stop()
+    assert job.wait(PATIENCE)
+    with pytest.raises(Cancelled):
+        job.result()
 
 
 def test_a_failure_is_told_once_and_then_tried_again():
