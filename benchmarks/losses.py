@@ -172,7 +172,7 @@ def measured(case: Case, size: int, peers: dict[str, Loss], chosen: argparse.Nam
 def all_measured(chosen: argparse.Namespace) -> Iterator[list[Result]]:
     """The results of each case at each size, as they come."""
     peers = all_peers()
-    cases = [*CASES, LARGE] if chosen.large else CASES
+    cases = [*CASES, *LARGE] if chosen.large else CASES
     for case in cases:
         if case.on and not chosen.device.startswith(case.on):
             continue

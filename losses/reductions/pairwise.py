@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid, softplus
 
-from losses.inputs import may_ask
+from losses.inputs import in_torch_func, may_ask
 from losses.reductions.gradient import with_gradient
 from losses.reductions.ordered import accurate, levels_in_order
 
@@ -29,7 +29,8 @@ def hinge_sum(
     scores: Tensor, labels: Tensor, *, margin: float | Tensor, eps: float | Tensor
 ) -> Tensor:
     """Σ (y_i − y_j) [s_j − s_i + m]₊ / (Σ (y_i − y_j) + ε) over y_i > y_j."""
-    if isinstance(margin, Tensor) or isinstance(eps, Tensor) or labels.requires_grad:
+    learned = isinstance(margin, Tensor) or isinstance(eps, Tensor) or labels.requires_grad
+    if learned or in_torch_func():
         return _dense_hinge(labels, scores, margin, eps)
     still = scores.detach()
     loss, slopes = _hinge(labels, still, margin, eps)
