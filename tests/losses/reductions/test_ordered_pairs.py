@@ -272,44 +272,6 @@ def test_a_step_saves_no_matrix(name, count):
     assert 0 < saved <= 40 * count
 
 
-@pytest.mark.parametrize("name", PAIRED)
-def test_nothing_is_asked_of_an_accelerator(name):
-    """A tensor without data stands in for one that is busy: to read it would be an error."""
-    for count in (8, 300, 3000):
-        scores = torch.rand(count, device="meta", requires_grad=True)
-        loss = LOSSES[name].function(scores, torch.rand(count, device="meta"))
-        loss.backward()
-        assert scores.grad.shape == (count,)
-
-
-@pytest.mark.parametrize("name", PAIRED)
-def test_a_training_step_compiles(name):
-    torch._dynamo.reset()
-    labels = labels_of("grades", 300)
-
-    def step(scores):
-        return LOSSES[name].function(2 * scores, labels).square()
-
-    expected_at, found_at = (scores_of(300).requires_grad_() for _ in range(2))
-    expected = step(expected_at)
-    found = torch.compile(step, backend="aot_eager", fullgraph=True)(found_at)
-    expected.backward()
-    found.backward()
-    same((found, found_at.grad), (expected, expected_at.grad))
-
-
-@pytest.mark.parametrize("name", PAIRED)
-def test_transforms_of_functions(name):
-    labels = labels_of("grades", 20).double()
-
-    def at(scores):
-        return LOSSES[name].function(scores, labels)
-
-    leaf = scores_of(20).requires_grad_()
-    (expected,) = torch.autograd.grad(at(leaf), leaf)
-    torch.testing.assert_close(torch.func.grad(at)(leaf.detach()), expected)
-
-
 @each_loss
 def test_expanded_and_strided_scores(name, path):
     labels = labels_of("grades", 300).double()
