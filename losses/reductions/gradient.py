@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from losses.inputs import in_torch_func, would_be_lowered
+from losses.inputs import in_torch_func, may_ask, would_be_lowered
 
 Gradients = Sequence[Tensor | None]
 # Gets which inputs want a gradient, then the inputs; gives the value and a gradient for each
@@ -44,6 +44,7 @@ class _WithGradient(torch.autograd.Function):
         tensors = [one if isinstance(one, Tensor) else None for one in given]
         ctx.save_for_backward(*tensors, *gradients)
         ctx.numbers = [None if isinstance(one, Tensor) else one for one in given]
+        ctx.given_away = False
         return value
 
     @staticmethod
@@ -53,6 +54,9 @@ class _WithGradient(torch.autograd.Function):
         gradients = saved[count:]
         if torch.is_grad_enabled():  # this pass is to be differentiated in its turn
             gradients = _differentiable(ctx, saved[:count])
+        elif may_ask(outer) and not ctx.given_away and outer.item() == 1:
+            ctx.given_away = True  # once, for whoever gets it may change it
+            return None, *gradients
         return None, *[None if one is None else one * outer for one in gradients]
 
 
