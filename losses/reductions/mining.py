@@ -207,9 +207,9 @@ def by_rows(
     offsets = step - starts
     gradient = torch.zeros_like(measure.wide)
     total = active = 0
-    largest = max(1, TILE // len(anchors))
-    for start in range(0, len(anchors), largest):
-        part = slice(start, start + largest)
+    at_once = max(1, TILE // len(anchors))
+    for start in range(0, len(anchors), at_once):
+        part = slice(start, start + at_once)
         rows, size = order[part], sizes[part, None]
         most = int(size.max()) if may_ask(classes) else len(anchors)
         steps = step[1:most]

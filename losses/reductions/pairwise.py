@@ -17,7 +17,7 @@ from losses.inputs import in_torch_func, may_ask
 from losses.reductions.gradient import with_gradient
 from losses.reductions.ordered import accurate, levels_in_order
 
-DENSE_BELOW = 192  # rows; up to here the logistic is fastest by a matrix and autograd
+DENSE_BELOW = 288  # rows; up to here the logistic is fastest by a matrix and autograd
 TREE_ABOVE = 1024  # rows; up to here the hinge is faster in a matrix than in a tree
 TILE_ROWS, TILE = 128, 2**18  # at most so many rows, and terms, at a time
 FLAT = 40.0  # above it softplus(x) is x to the last digit of float64
