@@ -214,6 +214,28 @@ def test_a_scale_may_be_learned(name, path):
     torch.testing.assert_close(found, expected)
 
 
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("steps", [2, 7, 40, 10**9])
+def test_the_largest_violation_is_shared_by_all_that_are_equal(steps, kind, monkeypatch):
+    monkeypatch.setattr(pairwise, "DENSE_BELOW", 0)
+    for count in SIZES:
+        labels = labels_of(kind, count).double()
+        scores = (scores_of(count, seed=count) * steps).round() / steps
+        same(*both(LOSSES["max_violation"], scores, labels))
+        same(*both(LOSSES["max_violation"], labels + scores / 10, labels))
+        same(*both(LOSSES["max_violation"], labels.neg(), labels))
+
+
+def test_the_largest_violation_of_a_million_is_found_without_a_matrix():
+    scores, labels = scores_of(2**20).requires_grad_(), labels_of("continuous", 2**20)
+    loss = LOSSES["max_violation"].function(scores, labels)
+    loss.backward()
+    higher, lower = scores.grad.argmin(), scores.grad.argmax()
+    assert labels[higher] > labels[lower]
+    assert loss.item() == (scores[lower] - scores[higher]).item()
+    assert scores.grad.abs().sum() == 2
+
+
 # Precision
 
 
