@@ -44,7 +44,6 @@ class _WithGradient(torch.autograd.Function):
         tensors = [one if isinstance(one, Tensor) else None for one in given]
         ctx.save_for_backward(*tensors, *gradients)
         ctx.numbers = [None if isinstance(one, Tensor) else one for one in given]
-        ctx.given_away = False
         return value
 
     @staticmethod
@@ -54,10 +53,14 @@ class _WithGradient(torch.autograd.Function):
         gradients = saved[count:]
         if torch.is_grad_enabled():  # this pass is to be differentiated in its turn
             gradients = _differentiable(ctx, saved[:count])
-        elif may_ask(outer) and not ctx.given_away and outer.item() == 1:
-            ctx.given_away = True  # once, for whoever gets it may change it
+        elif may_ask(outer) and outer.item() == 1 and not _will_be_asked_again():
             return None, *gradients
         return None, *[None if one is None else one * outer for one in gradients]
+
+
+def _will_be_asked_again() -> bool:
+    """Whether the graph is retained, and with it what was saved, which must stay as it is."""
+    return torch._C._autograd._get_current_graph_task_keep_graph()
 
 
 def _differentiable(ctx, tensors: Gradients) -> list[Tensor | None]:
