@@ -58,7 +58,7 @@
     LossPrism.reword(terms.element);
     headline.textContent = heaviest.length ? [
       say("ui.heaviest_note", { count: figures.active, terms: figures.terms, share: percent(figures.carried) }),
-      say("ui.weight_note"), figures.beside ? say("ui.weight_beside") : "",
+      say("ui.weight_note", { step: channel.spec.terms }), figures.beside ? say("ui.weight_beside") : "",
     ].join(LossPrism.language() === "zh" ? "" : " ") : say("ui.no_terms");
     doubtful.hidden = !channel.batch.foreign;
     none.hidden = channel.picture.suspects.length > 0;
