@@ -137,6 +137,15 @@ def test_tabs_and_tables_work_by_keys(page: Page) -> None:
 # ---- The screen --------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_shows_beyond_the_end_of_the_page_has_its_ground(
+    new_page: Callable[..., Page], server: Server, theme: str
+) -> None:
+    page = visit(new_page(), f"{server.address}/?__theme={theme}")
+    ground = "(name) => getComputedStyle(document.querySelector(name)).backgroundColor"
+    assert page.evaluate(ground, "body") == page.evaluate(ground, "gradio-app")
+
+
 @pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
 def test_no_horizontal_scroll_at_any_width(
     new_page: Callable[..., Page], server: Server, locale: str
