@@ -10,7 +10,7 @@ from torch import Tensor
 from losses import inputs
 from losses.cosent import PAIR_SYMBOLS, SCALE, ordered_count
 from losses.gather import gathered
-from losses.reductions import hinge_sum, logistic_sum, mean_of, softplus
+from losses.reductions import hinge_sum, largest_violation, logistic_sum, mean_of, softplus
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 REDUCTIONS = ("sum", "mean", "none")
@@ -129,7 +129,7 @@ def max_violation(scores: Tensor, labels: Tensor, *, gather: bool = False) -> Te
         scores, labels: [N] each.
         gather: as for `pairwise_logistic`.
     """
-    return max_violation_definition(*inputs.pair_scores(*gathered(gather, scores, labels)))
+    return largest_violation(*inputs.pair_scores(*gathered(gather, scores, labels)))
 
 
 def _two_levels(labels: Tensor) -> int | None:

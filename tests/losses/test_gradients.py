@@ -123,3 +123,17 @@ def test_a_permuted_batch_has_the_permuted_gradient(spec):
     assert any(bool(gradient.any()) for gradient in before.values())
     for name, gradient in before.items():
         torch.testing.assert_close(after[name], permuted(name, gradient), rtol=1e-9, atol=1e-12)
+
+
+def test_a_gradient_is_given_away_once():
+    """The gradient that is kept for the backward pass is handed out as it is, not copied."""
+    scores = torch.linspace(-1, 1, 5).requires_grad_()
+    loss = LOSSES["cosent"].function(scores, torch.tensor([2, 0, 1, 1, 0]))
+    first, second, third = (
+        torch.autograd.grad(loss, scores, retain_graph=True)[0] for _ in range(3)
+    )
+    assert len({one.data_ptr() for one in (first, second, third)}) == 3
+    loss.backward(retain_graph=True)
+    loss.backward()
+    torch.testing.assert_close(scores.grad, 2 * first)
+    torch.testing.assert_close(third, first)
