@@ -127,8 +127,15 @@
       else if (name in element && name !== "list") element[name] = value;
       else element.setAttribute(name, value === true ? "" : value);
     }
+    if (element.dataset.title) entitle(element);
     element.append(...children.flat().filter((child) => child !== null && child !== undefined));
     return element;
+  }
+
+  // What shows a mere sign is called by a title, which follows the language too.
+  function entitle(element) {
+    element.title = say(element.dataset.title);
+    element.setAttribute("aria-label", element.title);
   }
 
   // One stop of the tab key for all lines of a box; the up and down keys walk them.
@@ -151,10 +158,7 @@
     for (const element of root.querySelectorAll("[data-say]")) {
       element.textContent = say(element.dataset.say);
     }
-    for (const element of root.querySelectorAll("[data-title]")) {
-      element.title = say(element.dataset.title);
-      element.setAttribute("aria-label", element.title);
-    }
+    root.querySelectorAll("[data-title]").forEach(entitle);
   }
 
   // ---- Colours -----------------------------------------------------------------------------
@@ -247,6 +251,19 @@
   // browsers have to lay out the page to tell.
   const magnified = (element) => element.currentCSSZoom
     ?? (element.getBoundingClientRect().width / element.offsetWidth || 1);
+
+  // How wide an element is and how far it is magnified, as it was last laid out: to ask while
+  // drawing would have the page laid out for every picture. Out of sight it keeps its last width.
+  function room(element, changed) {
+    const known = { width: 0, magnified: 1 };
+    new ResizeObserver(() => {
+      const now = { width: element.clientWidth, magnified: magnified(element) };
+      if (!now.width || (now.width === known.width && now.magnified === known.magnified)) return;
+      Object.assign(known, now);
+      changed();
+    }).observe(element);
+    return known;
+  }
 
   function setTheme(dark) {
     document.body.classList.toggle("dark", dark);
@@ -651,7 +668,7 @@
     get fields() { return window.LossPrismParts.fields(); },
     get files() { return window.LossPrismParts.files(); },
     get grid() { return window.LossPrismParts.grid; },
-    GONE, addressOf, palette, colours, css, word, hatch, isDark, setTheme, magnified, grouped, channel,
+    GONE, addressOf, palette, colours, css, word, hatch, isDark, setTheme, magnified, room, grouped, channel,
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");
       const root = element.querySelector(".lp");
@@ -670,14 +687,19 @@
     tabs.at((tabs.indexOf(tab) + way) % tabs.length).focus();
   });
 
+  // The scroll bars follow the theme; a rule with :has() would be tried at every change of the page.
+  function shade() {
+    document.documentElement.style.colorScheme = isDark() ? "dark" : "light";
+    for (const scene of channels.values()) scene.publish("theme");
+  }
+
   document.documentElement.lang = language;
   // Gradio may add the scripts of the head when the document has long been read.
   function begin() {
     const theme = stored("theme");
     if (theme && !new URLSearchParams(location.search).has("__theme")) setTheme(theme === "dark");
-    new MutationObserver(() => {
-      for (const scene of channels.values()) scene.publish("theme");
-    }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+    new MutationObserver(shade).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+    shade();
   }
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
   else begin();
