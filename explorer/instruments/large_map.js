@@ -278,7 +278,9 @@
     const each = (side) => shown[side].edges[1] - shown[side].edges[0];
     const where = channel.window ? "large.concentrated" : "large.concentrated_all";
     const { share, part } = shown.concentrated ?? {};
-    about.replaceChildren(say(`large.map_note.${shown.rows.name}`), " ",
+    // A sum over queries and keys judges each by itself, the query's own key too.
+    const compares = shown.of_weights && shown.rows.name === "query" ? "match" : shown.rows.name;
+    about.replaceChildren(say(`large.map_note.${compares}`), " ",
       h("b", {}, shown.single || !share ? "" : say(where, { share: percent(share), part: percent(part) })));
     note.textContent = [
       shown.single ? say("large.cells_note")
