@@ -98,7 +98,9 @@
     const ends = [least, (least + largest) / 2, largest].map((v, i) => s("text", {
       x: [LEFT, (LEFT + WIDE - 8) / 2, WIDE - 8][i], y: height - 6, "text-anchor": ["start", "middle", "end"][i],
     }, show(Number(v.toFixed(6)), 2)));
-    bands.replaceChildren(...rows, ...ends);
+    const { kind } = channel.studio.trace().about;
+    const names = [[10, "finetune.axis.label"], [height - 6, `finetune.axis.${kind}`]].map(([y, key]) => s("text", { x: LEFT - 8, y, "text-anchor": "end" }, say(key)));
+    bands.replaceChildren(...rows, ...ends, ...names);
     bands.setAttribute("aria-label", say("finetune.bands_says", { step: record.step, count: counts.length }));
   }
 

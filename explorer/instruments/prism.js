@@ -67,6 +67,13 @@
     return text.replace(/-/g, "−");
   }
 
+  // A mean and its deviation, both to the second digit of the deviation.
+  function showWithin(mean, deviation) {
+    if (!deviation) return show(mean, 3) + (deviation === 0 ? "\u00a0±\u00a00" : "");
+    const places = Math.min(Math.max(1 - Math.floor(Math.log10(deviation)), 0), 6);
+    return [mean, deviation].map((v) => v.toFixed(places).replace("-", "−")).join("\u00a0±\u00a0");
+  }
+
   const percent = (share) => {
     const value = 100 * share;
     if (value > 0 && value < 0.01) return `${show(value, 2)}%`;
@@ -642,7 +649,7 @@
   window.LossPrism = {
     catalogues, losses, examples, defaults, limits, pages,
     titleOf, stored, store, walkable, say, has, speak, reword, worded, language: () => language,
-    show, percent, apart, tex, texNumber, read, bytes, floats, h, clip,
+    show, showWithin, percent, apart, tex, texNumber, read, bytes, floats, h, clip,
     get table() { return window.LossPrismParts.table; },
     get live() { return window.LossPrismParts.live; },
     get scale() { return window.LossPrismParts.scale; },

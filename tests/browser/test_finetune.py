@@ -13,11 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import psutil
 import pytest
 import torch
 from playwright.sync_api import Browser, Page, Request, Route, expect
 from safetensors.torch import load_file
+from scipy.stats import ttest_rel
 
 from explorer.lab.training.folder import LIVE, RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
@@ -530,9 +532,22 @@ def test_two_losses_under_two_seeds_are_compared(open_page: Callable[..., Page])
     final = page.get_by_role("table", name="Final figures")
     expect(final.locator("tbody tr")).to_have_count(2)
     expect(final.locator("tbody tr").first).to_contain_text("±")
+    # Graded labels have no accuracy: its column is not there to be empty.
+    expect(final.get_by_role("columnheader")).to_have_text(
+        ["Loss", "Spearman", "Pearson", "Training loss, last step", "Seeds"]
+    )
     tests = page.get_by_role("table", name="Paired test")
-    expect(tests.locator("tbody tr").first).to_contain_text("Spearman")
-    expect(tests).to_contain_text("Cosine regression (MSE)")
+    line = tests.locator("tbody tr").first.locator("td")
+    expect(line.nth(0)).to_have_text("Cosine regression (MSE) − CoSENT")
+    expect(line.nth(1)).to_have_text("Spearman")
+    sides = [
+        [read_of(page, name, "about.summary.after.spearman") for name in names[at : at + 2]]
+        for at in (0, 2)
+    ]
+    assert number(line.nth(2).inner_text()) == pytest.approx(
+        np.mean(sides[1]) - np.mean(sides[0]), rel=6e-3
+    )
+    assert number(line.nth(3).inner_text()) == pytest.approx(ttest_rel(*sides).pvalue, rel=6e-2)
     # A bold line for each loss, the mean of its seeds, which are faint; and a row of the figure.
     legend = page.locator(".lp-chart-legend").first
     for said in ("CoSENT · mean of 2 seeds", "Cosine regression (MSE) · mean of 2 seeds"):
@@ -547,8 +562,11 @@ def test_two_losses_under_two_seeds_are_compared(open_page: Callable[..., Page])
     losses = [read_of(page, name, "about.summary.after.spearman") for name in names]
     rows = page.locator(".lp-gains-figure svg text[font-size='13']")
     for row, pair in zip(rows.all_text_contents(), (losses[:2], losses[2:]), strict=True):
-        shown = number(row.split("→")[1].split("±")[0])
-        assert shown == pytest.approx(sum(pair) / 2, abs=1e-3)
+        mean, deviation = row.split("→")[1].split("±")
+        places = len(mean.strip().partition(".")[2])
+        assert places == len(deviation.strip().partition(".")[2])
+        for shown, value in ((mean, np.mean(pair)), (deviation, np.std(pair, ddof=1))):
+            assert number(shown) == pytest.approx(value, abs=0.51 * 10**-places)
     best = "CoSENT" if sum(losses[:2]) > sum(losses[2:]) else "Cosine regression (MSE)"
     verdict = page.locator(".lp-verdict")
     expect(verdict.locator("li").first).to_contain_text(
@@ -613,10 +631,15 @@ def test_a_repetition_joins_the_table_of_the_source(
     page = open_page(f"#{','.join(names)}")
     page.locator("summary", has_text="CoSENT experiment").click()
     here = page.locator(".lp-finetune_runs details tr.lp-lit")
-    expect(here).to_have_count(4)  # two losses, by Spearman and by accuracy
+    expect(here).to_have_count(6)  # two losses and their difference, by Spearman and by accuracy
     expect(here.nth(0)).to_contain_text("all-MiniLM-L6-v2 + CE")
     expect(here.nth(0)).to_contain_text("81.00 ± 1.41 here, on the data of this run (2 seeds)")
     expect(here.nth(1)).to_contain_text("85.00 ± 0.00")
+    p = ttest_rel([0.85, 0.85], [0.80, 0.82]).pvalue
+    expect(here.nth(2)).to_contain_text(f"+4.00 here (paired t-test over 2 seeds: p = {p:.2g})")
+    # Of the source's models, too, what lies between the losses: by average 67.10 and 66.77.
+    between = page.locator(".lp-finetune_runs details tr", has_text="CoSENT − CE").first
+    expect(between).to_contain_text("+0.33")
 
 
 # ---- What one takes away ---------------------------------------------------------------------
