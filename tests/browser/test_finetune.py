@@ -855,6 +855,39 @@ def test_a_loss_that_stops_being_a_number_names_the_step_and_the_pairs(
         expect(told).to_contain_text(f"The model kept is that of step {kept}")
 
 
+@pytest.fixture
+def greedy(tmp_path: Path) -> Iterator[Server]:
+    """A server with a loss of the user's own that no machine has the memory for with 7 to 16 pairs
+    (the probe batch has more)."""
+    (tmp_path / "greedy.py").write_text(
+        "import torch\n\n\n"
+        "def greedy(scores, labels):\n"
+        "    torch.empty(2**60 if 6 < len(scores) <= 16 else 1, dtype=torch.uint8)\n"
+        "    return (scores - labels).square().mean()\n"
+    )
+    loss = ("--loss", f"{tmp_path / 'greedy.py'}:greedy")
+    with Server(tmp_path, *loss, "--runs", str(tmp_path / "runs")) as running:
+        yield running
+
+
+def test_out_of_memory_names_the_batch_that_fits_and_that_one_trains(
+    browser: Browser, greedy: Server
+) -> None:
+    with visitor(browser, greedy) as page:
+        begin(page, loss="greedy", batch_size=16)
+        wait_for(page, "failed")
+        told = page.locator(".lp-finetune_run .lp-problem:visible")
+        expect(told).to_contain_text("A batch of 16 does not fit into memory.")
+        expect(told).to_contain_text("A batch of 4 does;")
+        # What was chosen is still there, and the batch that was named is enough.
+        assert page.evaluate(f"{CHANNEL}.plan.loss") == "greedy"
+        page.evaluate(UNFOLD)
+        expect(page.locator("#lp-finetune-batch_size")).to_have_value("16")
+        page.fill("#lp-finetune-batch_size", "4")
+        page.click("#lp-finetune-start")
+        wait_for(page, "finished")
+
+
 # Runs in their own small file system, which only this server sees: no right of an administrator's
 # is needed, but a system that lets its users do so.
 SMALL_DISK = 'mount -t tmpfs -o size=2m runs {folder} && exec "$@"'
