@@ -42,6 +42,12 @@
     return Array.from({ length: Math.floor((to - first) / step + 1e-9) + 1 }, (_, i) => Number((first + i * step).toPrecision(12)));
   }
 
+  // One number alone gives no scale.
+  function scaled(from, to, count) {
+    const found = ticks(from, to, count);
+    return found.length > 1 ? found : ticks(from, to, 2 * count);
+  }
+
   function scale() {
     const all = series.filter((one) => one.x.length);
     let [least, largest] = [Infinity, -Infinity];
@@ -88,7 +94,7 @@
     const across = ticks(span[0], span[1], Math.max(2, Math.floor(width / 90)));
     const up = logarithmic
       ? ticks(Math.ceil(reach[0] - 1e-9), Math.floor(reach[1] + 1e-9), 4).filter(Number.isInteger).map((power) => 10 ** power)
-      : ticks(reach[0], reach[1], height > 120 ? 4 : 3);
+      : scaled(reach[0], reach[1], height > 120 ? 4 : 3);
     axes.replaceChildren(
       ...up.flatMap((v) => [
         s("line", { x1: LEFT, x2: width - RIGHT, y1: toY(v), y2: toY(v), stroke: "var(--lp-line)" }),
