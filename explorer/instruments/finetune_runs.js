@@ -143,7 +143,7 @@
       repeat.disabled = false;
     },
   });
-  const printed = h("div");
+  const printed = h("div.lp-printed");
   const experiment = h("details.lp-fold", {}, worded("summary", "finetune.source_title"), worded("p", "finetune.source_about"),
     h("div.lp-row.lp-wrap", {}, repeat, worded("span.lp-note", "finetune.repeat_about")), printed);
 
