@@ -32,7 +32,7 @@
 
   // As `spelled` of explorer/locale: counts are grouped, and a value may have words of its own.
   function spelled(name, value) {
-    if (Array.isArray(value)) return value.map((one) => spelled(name, one)).join(", ");
+    if (Array.isArray(value)) return value.map((one) => spelled(name, one)).join(say("ui.between"));
     if (value?.key) return has(value.key) ? say(value.key) : value.otherwise;
     return counts.includes(name) && Number.isInteger(value) ? grouped(value) : value;
   }
