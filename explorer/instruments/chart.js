@@ -7,7 +7,7 @@
   const { h, say, worded, show } = LossPrism;
   const { s, standalone } = LossPrism.drawing;
   const LEFT = 46, RIGHT = 10, TOP = 8, BOTTOM = 22, WIDE = 460;
-  const EXPORTED = [720, 320];
+  const EXPORTED = [720, 320], FAINT = 0.32;
   const dashes = ["", "5 3", "1.5 3", "9 3 2 3"];
 
   const paths = s("g");
@@ -118,7 +118,7 @@
       path.setAttribute("d", outline(one));
       path.setAttribute("stroke", `var(--lp-${one.colour})`);
       path.setAttribute("stroke-width", one.x.length === 1 ? 6 : one.faint ? 1 : 2);
-      path.setAttribute("opacity", one.faint ? 0.32 : 1);
+      path.setAttribute("opacity", one.faint ? FAINT : 1);
       path.setAttribute("stroke-dasharray", dashes[one.dash ?? 0]);
     });
     read();
@@ -151,15 +151,21 @@
       if (i >= 0 && Number.isFinite(one.y[i])) dots.append(s("circle", { cx: toX(one.x[i]), cy: toY(one.y[i]), r: 3, fill: `var(--lp-${one.colour})` }));
     }
     legend.replaceChildren(...(at === null ? [] : [h("span.lp-chart-step", {}, say("finetune.at_step", { step: at }))]),
-      ...entries().map(({ name, value, colour, dashes: dashed }) => h("span", {}, s("svg", { width: 22, height: 8, "aria-hidden": "true" },
-        s("line", { x1: 0, x2: 22, y1: 4, y2: 4, stroke: colour, "stroke-width": 2, "stroke-dasharray": dashed })), ` ${name} `, h("b", {}, value))));
+      ...entries().map(({ name, value, colour, opacity, dashes: dashed }) => h("span", {}, s("svg", { width: 22, height: 8, "aria-hidden": "true" },
+        s("line", { x1: 0, x2: 22, y1: 4, y2: 4, stroke: colour, "stroke-width": 2, "stroke-opacity": opacity, "stroke-dasharray": dashed })), ` ${name} `, value ? h("b", {}, value) : "")));
   }
 
-  // Each series that is read, with its value at the step that is read, or its last.
-  const entries = () => told().map((one) => {
-    const i = at === null ? one.x.length - 1 : place(one, at);
-    return { name: one.name, value: i >= 0 ? show(one.y[i], 4) : "—", colour: `var(--lp-${one.colour})`, dashes: dashes[one.dash ?? 0] };
-  });
+  // Each series that is read, with its value at the step that is read, or its last; and of those
+  // that are only drawn, what has a name of its own.
+  function entries() {
+    const look = ({ name, colour, dash, faint }) => ({ name, colour: `var(--lp-${colour})`, dashes: dashes[dash ?? 0], opacity: faint ? FAINT : 1 });
+    const read = told().map((one) => {
+      const i = at === null ? one.x.length - 1 : place(one, at);
+      return { ...look(one), value: i >= 0 ? show(one.y[i], 4) : "—" };
+    });
+    const names = new Set(read.map(({ name }) => name));
+    return [...read, ...series.filter(({ quiet, name }) => quiet && !names.has(name)).map(look)];
+  }
 
   function summarise() {
     const parts = told().filter((one) => one.x.length).map(({ name, x, y }) => say("finetune.chart_says", {
@@ -228,7 +234,7 @@
     const here = [width, height];
     [width, height] = EXPORTED;
     draw();
-    const legend = entries().map(({ name, value, colour, dashes: dashed }) => ({ name: `${name} ${value}`, colour, dashes: dashed }));
+    const legend = entries().map(({ name, value = "", ...look }) => ({ ...look, name: `${name} ${value}`.trim() }));
     const text = standalone({ drawn: svg, wide: width, tall: height, title: say(key), legend, caption: [...losses, origin] });
     [width, height] = here;
     draw();

@@ -320,6 +320,7 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_and_as_a_table(
     expect(svg).to_have_attribute("aria-label", says)
     svg.hover(position={"x": 60, "y": 60})
     expect(chart.locator(".lp-chart-step")).to_be_visible()
+    expect(chart.locator(".lp-chart-legend")).to_contain_text("each batch")
     # The other charts are read at the same step.
     expect(page.locator(".lp-chart-step").nth(3)).to_be_visible()
     page.mouse.move(5, 5)
