@@ -2,12 +2,12 @@
 // every seed beside it, and how sure that is.
 (window.LossPrismParts ??= {}).gains = (channel) => {
   "use strict";
-  const { h, say, worded, show, showWithin } = LossPrism;
+  const { h, say, worded, show, showWithin, clip } = LossPrism;
   const { s, standalone } = LossPrism.drawing;
   const LEFT = 10, BOTTOM = 26;
   // On a telephone the figures stand between the name and the line, not beside it.
   const phone = window.matchMedia("(max-width: 760px)");
-  const BESIDE = { wide: 720, right: 190, row: 52, line: 34 }, BETWEEN = { wide: 380, right: 20, row: 70, line: 52 };
+  const BESIDE = { wide: 720, right: 190, row: 52, line: 34, letters: 100 }, BETWEEN = { wide: 380, right: 20, row: 70, line: 52, letters: 48 };
   const svg = s("svg", { role: "img" });
   const note = worded("figcaption.lp-note", "finetune.gains_about");
   const element = h("figure.lp-chart.lp-gains-figure", { hidden: true }, h("div.lp-chart-head", {}, worded("h3", "finetune.gains")), svg, note);
@@ -61,7 +61,7 @@
     const y = top + place.line;
     const figures = place === BETWEEN ? { x: LEFT, y: y - 15 } : { x: place.wide - 6, y: y + 4, "text-anchor": "end" };
     return [
-      s("text", { x: LEFT, y: top + 19, fill: "var(--lp-ink)", "font-size": 12.5, "font-weight": 600 }, label),
+      s("text", { x: LEFT, y: top + 19, fill: "var(--lp-ink)", "font-size": 12.5, "font-weight": 600 }, clip(label, place.letters)),
       s("line", { x1: x(before), x2: x(now), y1: y, y2: y, stroke: ink, "stroke-width": 4, opacity: 0.35 }),
       ...after.map((v) => s("circle", { cx: x(v), cy: y, r: 3, fill: ink, opacity: 0.45 })),
       ...(high > low ? [[low, low, 6], [low, high, 0], [high, high, 6]] : []).map(([from, to, half]) => (
