@@ -22,6 +22,7 @@
   });
   list.append(...lines.map(({ line }) => line));
   LossPrism.walkable(list);
+  const room = LossPrism.room(canvas, draw);
 
   // Bars stand in the order of the matrix's columns, or in entry order where those are no pairs.
   function displayOrder() {
@@ -54,28 +55,34 @@
     });
   }
 
+  // The colours of the theme, read once: to read them would have the page's styles worked out.
+  let inks = null;
+  function readInks() {
+    const style = getComputedStyle(document.body);
+    return Object.fromEntries(["up", "down", "line", "pointed"].map((ink) => [ink, style.getPropertyValue(`--lp-${ink}`)]));
+  }
+
   function draw() {
-    const ratio = (window.devicePixelRatio || 1) * LossPrism.magnified(root);
-    const [wide, tall] = [canvas.clientWidth || 300, 120];
+    const ratio = (window.devicePixelRatio || 1) * room.magnified;
+    const [wide, tall] = [room.width, 120];
     canvas.width = Math.round(wide * ratio);
     canvas.height = Math.round(tall * ratio);
     const context = canvas.getContext("2d");
     context.scale(ratio, ratio);
     let most = 0;
     for (const g of gradient) most = Math.max(most, Math.abs(g));
-    const style = getComputedStyle(document.body);
-    const [up, down, line] = ["--lp-up", "--lp-down", "--lp-line"].map((n) => style.getPropertyValue(n));
+    inks ??= readInks();
     const width = wide / Math.max(order.length, 1);
-    context.fillStyle = line;
+    context.fillStyle = inks.line;
     context.fillRect(0, tall / 2 - 0.5, wide, 1);
     const pointed = new Set(channel.pointed.pairs);
     order.forEach((pair, place) => {
       const size = most ? (gradient[pair] / most) * (tall / 2 - 6) : 0;
       if (pointed.has(pair)) {
-        context.fillStyle = style.getPropertyValue("--lp-pointed");
+        context.fillStyle = inks.pointed;
         context.fillRect(place * width, 0, Math.max(width, 2), tall);
       }
-      context.fillStyle = size > 0 ? up : down;
+      context.fillStyle = size > 0 ? inks.up : inks.down;
       context.fillRect(place * width + width * 0.12, tall / 2 - Math.max(size, 0), Math.max(width * 0.76, 0.6), Math.abs(size));
     });
     canvas.setAttribute("aria-label", say("ui.bars_label", { count: order.length, most: show(most, 3) }));
@@ -106,6 +113,5 @@
   channel.on("batch", () => { for (const { line, first } of lines) { line.pair = null; first.textContent = ""; } });
   channel.on("picture", take);
   channel.on("pointed", mark);
-  channel.on("theme", draw);
-  new ResizeObserver(draw).observe(root);
+  channel.on("theme", () => { inks = null; draw(); });
 };

@@ -19,7 +19,7 @@
   LossPrism.reword(root);
 
   let built = "";
-  let inSight = null; // the row that was scrolled to
+  let current = null; // the row of the chosen step
   let parts = [];
 
   function go(to) {
@@ -50,7 +50,7 @@
       const key = [channel.scenario.loss, channel.spec.group, "any"]
         .map((owner) => `step.${owner}.${step.name}`).find(LossPrism.has);
       const about = key ? worded("p.lp-why", key) : null;
-      const row = h("li.lp-step", { onclick: () => go(index) },
+      const row = h(index < channel.picture.inputs ? "li.lp-step.lp-input" : "li.lp-step", { onclick: () => go(index) },
         h("div.lp-thumb-box", {}, h("div.lp-thumb-wrap", {}, thumbnail), value),
         h("div.lp-words", {}, formula, line, about));
       return { row, thumbnail, value };
@@ -98,7 +98,7 @@
   }
 
   function draw() {
-    const { steps, chosen, inputs } = channel.picture;
+    const { steps, chosen } = channel.picture;
     const key = `${LossPrism.language()}|${channel.scenario.loss}|${channel.scenario.convention}|`
       + steps.map((step) => `${step.name}:${step.line}`).join();
     if (key !== built) {
@@ -106,23 +106,26 @@
       build(steps);
     }
     steps.forEach((step, index) => {
-      const { row, thumbnail, value } = parts[index];
+      const { thumbnail, value } = parts[index];
       const drawn = step.thumbnail?.rows * step.thumbnail?.columns > 0;
       thumbnail.hidden = !drawn;
       if (drawn) drawThumbnail(thumbnail, step.thumbnail);
       const text = "value" in step ? show(step.value, 6) : "";
       if (value.textContent !== text) value.textContent = text;
-      if (index === chosen) row.setAttribute("aria-current", "step");
-      else row.removeAttribute("aria-current");
-      row.classList.toggle("lp-input", index < inputs);
     });
-    place.textContent = say("ui.step_of", { step: chosen + 1, all: steps.length });
-    if (inSight !== parts[chosen].row) keepInSight(parts[chosen].row);
+    if (current !== parts[chosen].row) choose(chosen);
   }
 
-  // Scrolls the list, never the page; only to another row, for it has to be laid out to tell.
+  function choose(step) {
+    current?.removeAttribute("aria-current");
+    current = parts[step].row;
+    current.setAttribute("aria-current", "step");
+    place.textContent = say("ui.step_of", { step: step + 1, all: parts.length });
+    keepInSight(current);
+  }
+
+  // Scrolls the list, never the page.
   function keepInSight(row) {
-    inSight = row;
     const above = row.offsetTop - rows.offsetTop;
     if (above < rows.scrollTop) rows.scrollTop = above;
     const bottom = above + row.offsetHeight;

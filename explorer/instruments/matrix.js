@@ -50,6 +50,7 @@
   const lone = h("div.lp-lone", { hidden: true });
   const [bar, head, frame] = root.children;
   frame.after(lone);
+  const room = LossPrism.room(frame, draw);
 
   // ---- What is shown -----------------------------------------------------------------------
 
@@ -229,23 +230,21 @@
   }
 
   function draw() {
-    if (!shown || isNumber() || isEmpty()) return;
+    if (!shown || isNumber() || isEmpty() || !room.width) return;
     const { rows, columns } = seen;
-    const magnified = LossPrism.magnified(root);
+    const { width: across, magnified } = room;
     const ratio = (window.devicePixelRatio || 1) * magnified;
-    const frame = root.querySelector(".lp-frame").clientWidth;
-    const narrow = frame < 480;
+    const narrow = across < 480;
     root.classList.toggle("lp-narrow", narrow);
-    const fragments = rows > 1 && rows <= 32 && frame >= 640;
-    const room = Math.max(160, frame - (fragments ? 246 : narrow ? 72 : 160));
-    const wide = Math.min(room, 560);
+    const fragments = rows > 1 && rows <= 32 && across >= 640;
+    const wide = Math.max(160, Math.min(560, across - (fragments ? 246 : narrow ? 72 : 160)));
     // A vector is a strip; a matrix is square in the cell, as far as the room goes.
     // The card with the formula below it stays on the screen, also on a projector's.
     const tallest = Math.max(280, Math.min(560, window.innerHeight / magnified - 260));
     const cell = Math.min(wide / columns, tallest / rows, rows === 1 ? 40 : 64);
     const tall = rows === 1 ? 40 : Math.max(48, Math.min(tallest, cell * rows));
-    const across = rows === 1 ? wide : Math.max(48, Math.min(wide, cell * columns));
-    size = { width: Math.round(across), height: Math.round(tall) };
+    const broad = rows === 1 ? wide : Math.max(48, Math.min(wide, cell * columns));
+    size = { width: Math.round(broad), height: Math.round(tall) };
     const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
     if (canvas.width !== width || canvas.height !== height) {
       canvas.width = width;
@@ -618,5 +617,4 @@
   channel.on("pointed", () => { mark(); showCard(); });
   channel.on("theme", draw);
   channel.on("language", () => { if (shown) take(); });
-  new ResizeObserver(() => draw()).observe(root);
 };

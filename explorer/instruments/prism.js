@@ -255,6 +255,19 @@
   const magnified = (element) => element.currentCSSZoom
     ?? (element.getBoundingClientRect().width / element.offsetWidth || 1);
 
+  // How wide an element is and how far it is magnified, as it was last laid out: to ask while
+  // drawing would have the page laid out for every picture. Out of sight it keeps its last width.
+  function room(element, changed) {
+    const known = { width: 0, magnified: 1 };
+    new ResizeObserver(() => {
+      const now = { width: element.clientWidth, magnified: magnified(element) };
+      if (!now.width || (now.width === known.width && now.magnified === known.magnified)) return;
+      Object.assign(known, now);
+      changed();
+    }).observe(element);
+    return known;
+  }
+
   function setTheme(dark) {
     document.body.classList.toggle("dark", dark);
     store("theme", dark ? "dark" : "light");
@@ -658,7 +671,7 @@
     get fields() { return window.LossPrismParts.fields(); },
     get files() { return window.LossPrismParts.files(); },
     get grid() { return window.LossPrismParts.grid; },
-    GONE, addressOf, palette, colours, css, word, hatch, isDark, setTheme, magnified, grouped, channel,
+    GONE, addressOf, palette, colours, css, word, hatch, isDark, setTheme, magnified, room, grouped, channel,
     mount(name, element, props, server) {
       const scene = channel(props.channel || "main");
       const root = element.querySelector(".lp");
@@ -677,14 +690,19 @@
     tabs.at((tabs.indexOf(tab) + way) % tabs.length).focus();
   });
 
+  // The scroll bars follow the theme; a rule with :has() would be tried at every change of the page.
+  function shade() {
+    document.documentElement.style.colorScheme = isDark() ? "dark" : "light";
+    for (const scene of channels.values()) scene.publish("theme");
+  }
+
   document.documentElement.lang = language;
   // Gradio may add the scripts of the head when the document has long been read.
   function begin() {
     const theme = stored("theme");
     if (theme && !new URLSearchParams(location.search).has("__theme")) setTheme(theme === "dark");
-    new MutationObserver(() => {
-      for (const scene of channels.values()) scene.publish("theme");
-    }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+    new MutationObserver(shade).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+    shade();
   }
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
   else begin();

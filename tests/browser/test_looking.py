@@ -112,6 +112,33 @@ def test_the_matrix_repaints_with_the_slider(page: Page) -> None:
     )
 
 
+def test_a_picture_is_drawn_without_asking_for_the_layout(page: Page) -> None:
+    """What a script asks of the layout while it draws, the page has to work out once more."""
+    devtools = page.context.new_cdp_session(page)
+    events: list[dict] = []
+    ended: list[dict] = []
+    devtools.on("Tracing.dataCollected", lambda told: events.extend(told["value"]))
+    devtools.on("Tracing.tracingComplete", lambda told: ended.append(told))
+    kinds = "devtools.timeline,disabled-by-default-devtools.timeline.stack"
+    devtools.send("Tracing.start", {"categories": kinds, "transferMode": "ReportEvents"})
+    with redrawn(page):
+        slider(page, "scale")[1].fill("7")
+    page.evaluate(
+        """function asking() { document.body.append("x"); return document.body.offsetWidth; }"""
+    )
+    devtools.send("Tracing.end")
+    while not ended:
+        page.wait_for_timeout(20)
+    asked = [
+        (frame["functionName"], frame["url"])
+        for event in events
+        if event["name"] in ("Layout", "UpdateLayoutTree")
+        for frame in event["args"].get("beginData", {}).get("stackTrace", ())
+    ]
+    assert "asking" in [function for function, script in asked]
+    assert [one for one in asked if "/instruments/" in one[1]] == []
+
+
 def test_arrow_keys_move_the_slider(page: Page) -> None:
     track, box = slider(page, "scale")
     track.focus()
