@@ -1067,6 +1067,36 @@ def test_nothing_is_wider_than_the_page(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+# The words of each figure that stand upon each other, and the numbers broken over two lines.
+UNREADABLE = """() => {
+  const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+  const figures = Array.from(document.querySelectorAll(".lp svg[role=img]"), (figure) => {
+    const words = Array.from(figure.querySelectorAll("text"),
+      (one) => [one.textContent, one.getBoundingClientRect()]);
+    return words.flatMap(([one, a], i) => words.slice(i + 1)
+      .filter(([, b]) => meet(a, b)).map(([other]) => `${one} on ${other}`));
+  });
+  const broken = Array.from(document.querySelectorAll(".lp td")).filter((cell) => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    return /^[-−+±.\\d\\s]+$/.test(cell.textContent) && range.getClientRects().length > 1;
+  });
+  return [...figures.flat(), ...broken.map((cell) => cell.textContent)];
+}"""
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
+def test_no_word_stands_on_another_and_no_number_is_broken(
+    open_page: Callable[..., Page], beside: str, width: int, locale: str
+) -> None:
+    page = open_page(f"#{beside}", width, locale)
+    settled(page, "beside")
+    assert page.locator(".lp-printed td").count() > 20
+    assert page.evaluate(UNREADABLE) == []
+
+
 @STATES
 @pytest.mark.parametrize(
     ("width", "locale", "theme"), [(1440, "en-US", "light"), (390, "zh-CN", "dark")]
