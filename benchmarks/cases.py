@@ -254,11 +254,7 @@ CASES = (
     ),
 )
 
-LARGE = Case(
-    "info_nce",
-    **_registered("info_nce"),
-    inputs=vectors,
-    sizes=(32768,),
-    dense=0,
-    peers=0,
+LARGE = tuple(
+    Case(name, **_registered(name), inputs=vectors, sizes=(32768,), dense=0, peers=0)
+    for name in ("info_nce", "nt_xent", "siglip")
 )

@@ -153,15 +153,19 @@ def weights_of(trace: Trace, terms: str) -> Weights | None:
 
 
 def heaviest(trace: Trace, terms: str, weights: Weights, most: int = 20) -> list[Term]:
-    """The terms that weigh most, heaviest first."""
-    values = trace.last(terms).value
-    shares = weights.shares.flatten()
-    top = shares.topk(min(most, shares.numel()))
-    cells = torch.stack(torch.unravel_index(top.indices, values.shape), dim=1).tolist()
-    so_far = top.values.cumsum(0).tolist()
+    """The terms that weigh most, heaviest first; of equal weights the largest value first."""
+    values, shares = trace.last(terms).value, weights.shares.flatten()
+    most = min(most, shares.numel())
+    least = shares.topk(most).values[-1:].sum()  # 0 where there are no terms
+    tied = values.flatten().masked_fill(shares < least, -torch.inf)
+    chosen = tied.masked_fill(shares > least, torch.inf).topk(most).indices
+    chosen = chosen[values.flatten()[chosen].argsort(descending=True, stable=True)]
+    chosen = chosen[shares[chosen].argsort(descending=True, stable=True)]
+    cells = torch.stack(torch.unravel_index(chosen, values.shape), dim=1).tolist()
+    so_far = shares[chosen].cumsum(0).tolist()
     return [
         Term(tuple(cell), float(values[tuple(cell)]), share, total)
-        for cell, share, total in zip(cells, top.values.tolist(), so_far, strict=True)
+        for cell, share, total in zip(cells, shares[chosen].tolist(), so_far, strict=True)
         if share > 0
     ]
 

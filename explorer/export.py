@@ -126,6 +126,10 @@ def _pair_cells(e: Exploration, pair: int) -> list[object]:
     return [pairs.first[pair], pairs.second[pair], _cell(pairs.labels[pair]), _cell(similarity)]
 
 
+# Their items are called by the number of their pair, as on the page.
+PAIRED = ("pair", "level", "query", "key", "view")
+
+
 class _Names:
     """What a row, a column or a term is called in a table."""
 
@@ -141,7 +145,7 @@ class _Names:
         return ": ".join(filter(None, (number, self.words(axis["name"], pair, sentence))))
 
     def number(self, axis: str, item: int, pair: int) -> str:
-        by_pair = axis in ("pair", "level") and pair >= 0
+        by_pair = axis in PAIRED and pair >= 0
         number = self.numbers[pair] if by_pair else item + 1
         if axis == "level":  # the levels stand below each other
             level = item // len(self.pairs) + 1

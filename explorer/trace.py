@@ -183,8 +183,8 @@ class _Recorder:
     def _step(self, name: str, value: Tensor) -> Step:
         line, source = _statement(self.watched, self._line)
         step = Step(name, line, source, value.detach().clone())
-        self.nodes[name] = value.grad_fn
         if value.requires_grad:
+            self.nodes[name] = torch.autograd.graph.get_gradient_edge(value).node
             value.register_hook(functools.partial(_keep_gradient, step))
         return step
 

@@ -12,8 +12,10 @@ from losses import inputs
 from losses.cosent import LOG1P_OF_TERMS, PAIR_SYMBOLS, SCALE, ordered_count
 from losses.floors import least_over_levels
 from losses.gather import gathered
-from losses.geometry import unit
-from losses.reductions import log1p_ordered_sum_exp, log1p_sum_exp
+from losses.geometry import cosine_and_pull, unit
+from losses.reductions import log1p_sum_exp, ordered_sum
+from losses.reductions.gradient import with_gradient
+from losses.reductions.ordered import accurate
 from losses.spec import Convention, LossSpec, Symbol
 
 
@@ -58,10 +60,30 @@ def angle(
             f"first has {first.shape[1]} dimensions; real and imaginary halves need an even number"
         )
     labels = inputs.ordinal(labels, len(first))
-    real, imaginary = unit(second).chunk(2, dim=1)
-    turned = torch.cat((real - imaginary, real + imaginary), dim=1)
-    scores = (unit(first) * turned).sum(dim=1).abs()
-    return log1p_ordered_sum_exp(scores, scores, labels, scale=scale)
+    return with_gradient(_angle, _angle_densely, first, second, labels, scale)
+
+
+def _angle_densely(first, second, labels, scale):
+    return angle_definition(first, second, labels, scale=scale)
+
+
+def _angle(wanted, first, second, labels, scale):
+    # The real and the imaginary part of z/w make one product of z with w turned by 45°.
+    differences, to_vectors = cosine_and_pull(first, second, _turned)
+    scores = differences.abs()
+    exact = scores.to(accurate(scores))
+    loss, (_, slopes) = ordered_sum(wanted, labels, exact * scale)
+    by_scale = slopes.dot(exact).to(scale) if wanted[3] else None
+    slopes = (slopes * scale).to(scores) * differences.sign()
+    return loss.to(scores), (*to_vectors(slopes), None, by_scale)
+
+
+def _turned(vectors: Tensor, back: bool) -> Tensor:
+    """a + ib as (a − b, a + b), or back, as (a + b, b − a)."""
+    real, imaginary = vectors.chunk(2, dim=1)
+    if back:
+        return torch.cat((real + imaginary, imaginary - real), dim=1)
+    return torch.cat((real - imaginary, real + imaginary), dim=1)
 
 
 ANGLE = LossSpec(

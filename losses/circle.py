@@ -161,11 +161,11 @@ def circle_per_anchor(
 
     learned = isinstance(scale, Tensor) or isinstance(margin, Tensor)
     if learned or is_small(len(embeddings), embeddings):
-        return _per_anchor_again(embeddings, classes, scale, margin)
-    return with_gradient(paced_circle, _per_anchor_again, embeddings, classes, scale, margin)
+        return _per_anchor_densely(embeddings, classes, scale, margin)
+    return with_gradient(paced_circle, _per_anchor_densely, embeddings, classes, scale, margin)
 
 
-def _per_anchor_again(embeddings, classes, scale, margin):
+def _per_anchor_densely(embeddings, classes, scale, margin):
     return circle_per_anchor_definition(embeddings, classes, scale=scale, margin=margin)
 
 

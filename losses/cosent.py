@@ -94,12 +94,14 @@ def level_weights(weights: Tensor | tuple[float, ...] | None, like: Tensor) -> T
     """β of each level: as given, or 1."""
     if weights is None:
         return torch.ones_like(like)
-    weights = torch.as_tensor(weights, dtype=like.dtype, device=like.device)
-    if weights.shape != like.shape:
+    learned = isinstance(weights, Tensor)
+    shape = weights.shape if learned else (len(weights),)
+    if shape != like.shape:
         raise ValueError(
-            f"weights has {weights.numel()} entries; one for each of the {len(like)} levels"
+            f"weights has {math.prod(shape)} entries; one for each of the {len(like)} levels"
         )
-    return weights
+    # Made where they are needed: an accelerator would have to wait for a copy.
+    return weights.to(like) if learned else torch.stack([like.new_full((), w) for w in weights])
 
 
 def hierarchical_cosent(

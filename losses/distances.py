@@ -65,11 +65,11 @@ def contrastive(
     labels = inputs.ordinal(labels, len(first))
     given = (first, second, labels, margin, distance, half)
     if isinstance(margin, Tensor) or labels.requires_grad:
-        return _contrastive_again(*given)
-    return with_gradient(_contrastive, _contrastive_again, *given)
+        return _contrastive_densely(*given)
+    return with_gradient(_contrastive, _contrastive_densely, *given)
 
 
-def _contrastive_again(first, second, labels, margin, distance, half):
+def _contrastive_densely(first, second, labels, margin, distance, half):
     return contrastive_definition(
         first, second, labels, margin=margin, distance=distance, half=half
     )
@@ -213,13 +213,15 @@ def _from_classes(
     (anchors,) = inputs.vectors(anchors=anchors)
     classes = inputs.class_numbers(classes, len(anchors))
     given = (anchors, classes, mining, margin, distance)
-    side = 20 if mining == "hard" else 32
-    if is_small(len(anchors), anchors, side=side) or isinstance(margin, Tensor):
-        return _mined_again(*given)
-    return with_gradient(mined, _mined_again, *given)
+    side = 16 if mining == "hard" else 32
+    # The definition asks how many pairs there are.
+    small = inputs.may_ask(anchors) and is_small(len(anchors), anchors, side=side)
+    if small or isinstance(margin, Tensor):
+        return _mined_densely(*given)
+    return with_gradient(mined, _mined_densely, *given)
 
 
-def _mined_again(anchors, classes, mining, margin, distance):
+def _mined_densely(anchors, classes, mining, margin, distance):
     if distance == "chord":
         return triplet_unit_definition(anchors, classes, margin=margin)
     if mining == "violating":

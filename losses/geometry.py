@@ -7,6 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from losses.inputs import would_be_lowered
+
 DISTANCES = ("euclidean", "squared_euclidean", "cosine")
 
 # Below this length a vector has no direction (S1 eq. 44).
@@ -40,7 +42,9 @@ def cosine_matrix(rows: Tensor, columns: Tensor) -> Tensor:
 
 def dot_matrix(rows: Tensor, columns: Tensor) -> Tensor:
     """uᵢ·vⱼ of every row [N, D] with every column [K, D], in their own precision: [N, K]."""
-    with torch.autocast(rows.device.type, enabled=False):  # which would lower them to 8 bits
+    if not would_be_lowered(rows):
+        return rows @ columns.T
+    with torch.autocast(rows.device.type, enabled=False):
         return rows @ columns.T
 
 
@@ -69,22 +73,35 @@ def distance_and_pull(
 
         return lengths, pull
 
-    both = torch.stack((first, second))
-    lengths = both.norm(dim=-1)
+    cosines, to_vectors = cosine_and_pull(first, second)
+    return 1 - cosines, lambda slopes: to_vectors(slopes.neg())
+
+
+def cosine_and_pull(
+    first: Tensor, second: Tensor, turn: Callable[[Tensor, bool], Tensor] | None = None
+) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
+    """`cosine` [N], and what takes ∂L/∂cos [N] to ∂L/∂first and ∂L/∂second.
+
+    With `turn`, uᵢ·T(vᵢ) / |uᵢ||vᵢ|, where `turn(v, False)` is T and `turn(u, True)` is Tᵀ.
+    """
+    lengths = torch.stack((first.norm(dim=-1), second.norm(dim=-1)))
     divisors = lengths.clamp_min(SHORTEST)
     product = divisors.prod(dim=0)
-    cosines = (first * second).sum(dim=-1) / product
+    turned = turn(second, False) if turn else second
+    cosines = (first * turned).sum(dim=-1) / product
 
     def pull(slopes: Tensor) -> tuple[Tensor, Tensor]:
         # A vector too short for a direction was divided by a constant.
         along = (slopes * cosines / divisors.square()).masked_fill_(lengths < SHORTEST, 0)
         across = (slopes / product)[:, None]
-        by_first, by_second = both.mul_(along[:, :, None])
-        return by_first.addcmul_(second, across, value=-1), by_second.addcmul_(
-            first, across, value=-1
+        by_first, by_second = along.neg_()[:, :, None]
+        returned = turn(first, True) if turn else first
+        return (
+            (turned * across).addcmul_(first, by_first),
+            (returned * across).addcmul_(second, by_second),
         )
 
-    return 1 - cosines, pull
+    return cosines, pull
 
 
 def distance_matrix(rows: Tensor, columns: Tensor, kind: str = "euclidean") -> Tensor:

@@ -208,12 +208,13 @@ def nt_xent_of_classes(
     classes = inputs.class_numbers(classes, len(embeddings))
 
     given = (embeddings, classes, temperature)
-    if is_small(len(embeddings), embeddings, side=48):
-        return _of_classes_again(*given)
-    return with_gradient(several_positives, _of_classes_again, *given)
+    # The definition asks how many positive pairs there are.
+    if inputs.may_ask(embeddings) and is_small(len(embeddings), embeddings, side=48):
+        return _of_classes_densely(*given)
+    return with_gradient(several_positives, _of_classes_densely, *given)
 
 
-def _of_classes_again(embeddings, classes, temperature):
+def _of_classes_densely(embeddings, classes, temperature):
     return nt_xent_of_classes_definition(embeddings, classes, temperature=temperature)
 
 

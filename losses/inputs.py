@@ -183,4 +183,17 @@ def _must_be_finite_everywhere(name: str, tensor: Tensor) -> None:
 
 def may_ask(tensor: Tensor) -> bool:
     """Whether to read a number of the tensor holds nothing up and breaks no graph."""
-    return tensor.is_cpu and not torch.compiler.is_compiling()
+    return tensor.is_cpu and not torch.compiler.is_compiling() and not in_torch_func()
+
+
+def in_torch_func() -> bool:
+    """Whether torch.func looks on (`grad`, `vmap`, …), which knows plain steps only."""
+    return torch._C._are_functorch_transforms_active()
+
+
+def would_be_lowered(tensor: Tensor) -> bool:
+    """Whether autocast would take products of what was raised to float32 in half precision."""
+    if not torch._C._is_any_autocast_enabled():
+        return False
+    device = tensor.device.type
+    return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)

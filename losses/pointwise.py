@@ -113,7 +113,7 @@ BINARY_CROSS_ENTROPY = LossSpec(
         "loss": Symbol(r"\mathcal L = \frac1N \sum_i t_i", live=MEAN_OF_TERMS),
     },
     reads={"scores": "scores", "labels": "binary_labels"},
-    terms="terms",
+    terms="scores",  # the mean weighs every term alike; what pulls at a pair is its σ(s) − y
     collapse=lambda given: float(
         torch.tensor(1.0, dtype=torch.float64).exp().log1p() - given["labels"].double().mean()
     ),

@@ -40,28 +40,26 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
         inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
     )
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
-    total = with_gradient(
-        _softmax_by_tiles, _softmax_densely, embeddings, prototypes, classes, len(embeddings)
-    )
-    return total / len(embeddings)
+    return with_gradient(_softmax_by_tiles, _softmax_densely, embeddings, prototypes, classes)
 
 
-def _softmax_densely(embeddings, prototypes, classes, count):
-    return count * softmax_definition(embeddings, classes, prototypes=prototypes)
+def _softmax_densely(embeddings, prototypes, classes):
+    return softmax_definition(embeddings, classes, prototypes=prototypes)
 
 
-def _softmax_by_tiles(wanted, embeddings, prototypes, classes, count):
+def _softmax_by_tiles(wanted, embeddings, prototypes, classes):
+    share = 1 / len(embeddings)
     exact = torch.promote_types(embeddings.dtype, torch.float32)
     by_embeddings, by_prototypes = (
         torch.zeros_like(part, dtype=exact) if needed else None
         for part, needed in zip((embeddings, prototypes), wanted[:2], strict=True)
     )
     logits = Logits(embeddings, prototypes, 1.0, by_embeddings, by_prototypes)
-    total, _ = against_others(logits, classes)
+    total, _ = against_others(logits, classes, share=share)
     gradient = (
         None if g is None else g.to(embeddings.dtype) for g in (by_embeddings, by_prototypes)
     )
-    return total, (*gradient, None, None)
+    return total * share, (*gradient, None)
 
 
 def arcface_definition(

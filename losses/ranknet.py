@@ -10,7 +10,7 @@ from torch import Tensor
 from losses import inputs
 from losses.cosent import PAIR_SYMBOLS, SCALE, ordered_count
 from losses.gather import gathered
-from losses.reductions import hinge_sum, logistic_sum, mean_of, softplus
+from losses.reductions import hinge_sum, largest_violation, logistic_sum, mean_of, softplus
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 REDUCTIONS = ("sum", "mean", "none")
@@ -80,9 +80,10 @@ def pairwise_logistic_per_item_definition(
 def pairwise_hinge_definition(
     scores: Tensor, labels: Tensor, *, margin: float = 0.3, eps: float = 1e-6
 ) -> Tensor:
+    ordered = labels[:, None] < labels[None, :]
     gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu()
     violations = scores[:, None] - scores[None, :] + margin
-    terms = gaps * violations.relu()
+    terms = (gaps * violations.relu()).masked_fill(~ordered, 0)
     loss = terms.sum() / (gaps.sum() + eps)
     return loss
 
@@ -128,7 +129,7 @@ def max_violation(scores: Tensor, labels: Tensor, *, gather: bool = False) -> Te
         scores, labels: [N] each.
         gather: as for `pairwise_logistic`.
     """
-    return max_violation_definition(*inputs.pair_scores(*gathered(gather, scores, labels)))
+    return largest_violation(*inputs.pair_scores(*gathered(gather, scores, labels)))
 
 
 def _two_levels(labels: Tensor) -> int | None:
@@ -248,7 +249,7 @@ PAIRWISE_HINGE = LossSpec(
             r"v_{ji} = s_j - s_i + m", ("pair", "pair"), r"«scores[r]» - «scores[c]» + «margin»"
         ),
         "terms": Symbol(
-            r"t_{ji} = w_{ji}\,[v_{ji}]_+",
+            r"t_{ji} = w_{ji}\,[v_{ji}]_+\ \text{where}\ y_j < y_i",
             ("pair", "pair"),
             r"[«labels[c]» - «labels[r]»]_+ \cdot [«scores[r]» - «scores[c]» + «margin»]_+",
             signed=False,

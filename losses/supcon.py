@@ -82,11 +82,11 @@ def supcon(
         queue_classes = inputs.class_numbers(queue_classes, len(queue))
     given = (embeddings, classes, queue, queue_classes, temperature, include_self)
     if is_small(len(embeddings), embeddings, 0 if queue is None else len(queue)):
-        return _again(*given, zeros=False)
-    return with_gradient(supervised, _again, *given, False)
+        return _supcon_densely(*given, zeros=False)
+    return with_gradient(supervised, _supcon_densely, *given, False)
 
 
-def _again(embeddings, classes, queue, queue_classes, temperature, include_self, zeros):
+def _supcon_densely(embeddings, classes, queue, queue_classes, temperature, include_self, zeros):
     if zeros:
         return supcon_with_zeros_definition(embeddings, classes, temperature=temperature)
     return supcon_definition(
@@ -137,7 +137,7 @@ def supcon_with_zeros(
     if is_small(len(embeddings), embeddings):
         return supcon_with_zeros_definition(embeddings, classes, temperature=temperature)
     given = (embeddings, classes, None, None, temperature, False)
-    return with_gradient(supervised, _again, *given, True)
+    return with_gradient(supervised, _supcon_densely, *given, True)
 
 
 def _queued(given: dict[str, Tensor]) -> int:

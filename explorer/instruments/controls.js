@@ -69,6 +69,7 @@
   // ---- File --------------------------------------------------------------------------------
 
   let file = null;
+  let undecided = ""; // a file that was read, but whose columns the user has yet to choose
   let turns = 0;
   LossPrism.files.offered(chooser, drop, readFile);
 
@@ -89,13 +90,16 @@
     channel.setBusy(false);
     if (answer === undefined) return;
     if (answer?.columns) offer(answer, options);
-    if (!channel.check(answer)) { aboutFile(); return; }
+    const fits = channel.check(answer);
+    undecided = !fits && answer.columns ? blob.name : "";
+    if (!fits) { aboutFile(); return; }
     const { name, rows, reading } = answer;
     channel.set({ data: { source: "table", rows, file: name, reading } });
   }
 
   // What the file held is in the scene: who opens its link reads the same.
   function aboutFile() {
+    if (undecided) { fileNote.textContent = say("ui.file_undecided", { name: undecided }); return; }
     const { file: name, rows, reading } = channel.scenario.data;
     const key = reading.drawn ? "ui.file_drawn" : reading.limited ? "ui.file_limited" : "ui.file_read";
     const told = { name, used: rows.length, total: reading.total, encoding: reading.encoding };

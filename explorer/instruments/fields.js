@@ -4,6 +4,12 @@
   const { h, say, worded, tex } = LossPrism;
   const TYPING_MS = 300;
 
+  // As short as it can be written: 1e-6 for 0.000001, which the box would cut off.
+  function short(v) {
+    const [plain, power] = [String(v), v.toExponential()];
+    return plain.length > 6 && power.length < plain.length && Math.abs(v) < 1 ? power : plain;
+  }
+
   // A number that slides and can be typed: range for the hand, box for the exact value. Its name
   // is a `label`, or the words of a `key`, which follow the language. A `whole` number has no
   // fraction.
@@ -12,11 +18,12 @@
     const toTrack = (v) => (logarithmic ? Math.log(Math.max(v, from) / from) / Math.log(high / from) : (v - low) / (high - low));
     const ofTrack = (t) => (logarithmic ? from * (high / from) ** t : low + t * (high - low));
     const tidy = (v) => {
-      const short = logarithmic ? Number(v.toPrecision(whole ? 2 : 3)) : Math.round(v / step) * step;
-      const exact = whole ? Math.round(short) : short;
+      const rounded = logarithmic ? Number(v.toPrecision(whole ? 2 : 3)) : Math.round(v / step) * step;
+      const exact = whole ? Math.round(rounded) : rounded;
       return Number(Math.min(high, Math.max(low, exact)).toPrecision(7));
     };
     let good = initial;
+    const take = (v) => { good = v; box.value = short(v); };
     const track = h("input", { type: "range", min: 0, max: 1000, step: 1 });
     const box = h("input.lp-number", { type: "number", min: low, max: high, step: "any" });
     if (name) track.dataset.parameter = name;
@@ -29,7 +36,7 @@
     const reset = h("button.lp-square", { type: "button", "data-title": "ui.reset" }, "↺");
     track.addEventListener("input", () => {
       const v = tidy(ofTrack(track.value / 1000));
-      box.value = good = v;
+      take(v);
       fill();
       complain(true);
       change(v);
@@ -56,8 +63,8 @@
       wrong.hidden = fits;
       wrong.textContent = fits ? "" : say("ui.accepted_else", { low, high, value: good });
     }
-    box.addEventListener("blur", () => { typed(); box.value = good; complain(true); });
-    reset.addEventListener("click", () => { box.value = good = initial; put(initial); complain(true); change(initial); });
+    box.addEventListener("blur", () => { typed(); take(good); complain(true); });
+    reset.addEventListener("click", () => { take(initial); put(initial); complain(true); change(initial); });
     const head = h("span.lp-name");
     if (formula) { const symbol = h("span"); tex(symbol, formula); head.append(symbol, " "); }
     head.append(key ? worded("span", key) : h("span", {}, label));
@@ -69,7 +76,7 @@
         put(v);
         // What is being typed stays as it is typed.
         const busy = document.activeElement === box && (typing || !wrong.hidden || Number(box.value) === v);
-        if (!busy) { box.value = v; complain(true); }
+        if (!busy) { take(v); complain(true); }
       },
     };
   }

@@ -93,7 +93,7 @@
       if (answer.working) await new Promise((done) => { setTimeout(done, 300); });
     } while (answer.working && described === key);
     if (described !== key || answer.error) return; // the problem is told with the blocks
-    fileNote.textContent = say(answer.limited ? "large.file_limited" : "large.file_read", {
+    fileNote.textContent = answer.undecided ? say("ui.file_undecided", { name: source.name }) : say(answer.limited ? "large.file_limited" : "large.file_read", {
       name: source.name, used: grouped(answer.used), total: grouped(answer.total),
     });
     const set = (part) => channel.change({ source: { ...source, ...part } });

@@ -310,7 +310,7 @@
     legend.height = 128;
     const context = legend.getContext("2d");
     for (let y = 0; y < 128; y += 1) {
-      context.fillStyle = LossPrism.css(table, 255 - y * 2);
+      context.fillStyle = LossPrism.css(table, boolean ? 255 * (y < 64) : 255 - y * 2);
       context.fillRect(0, y, 12, 1);
     }
     if (boolean) {
@@ -583,7 +583,7 @@
     told = key;
     cardOf = channel.picture;
     if (!at || !channel.batch) {
-      card.replaceChildren(h("p.lp-hint", {}, say("ui.hover_hint")));
+      card.replaceChildren(h("p.lp-hint", {}, say(matchMedia("(hover: none)").matches ? "ui.tap_hint" : "ui.hover_hint")));
       return;
     }
     const [row, column] = at;

@@ -134,8 +134,15 @@
       else if (name in element && name !== "list") element[name] = value;
       else element.setAttribute(name, value === true ? "" : value);
     }
+    if (element.dataset.title) entitle(element);
     element.append(...children.flat().filter((child) => child !== null && child !== undefined));
     return element;
+  }
+
+  // What shows a mere sign is called by a title, which follows the language too.
+  function entitle(element) {
+    element.title = say(element.dataset.title);
+    element.setAttribute("aria-label", element.title);
   }
 
   // One stop of the tab key for all lines of a box; the up and down keys walk them.
@@ -158,10 +165,7 @@
     for (const element of root.querySelectorAll("[data-say]")) {
       element.textContent = say(element.dataset.say);
     }
-    for (const element of root.querySelectorAll("[data-title]")) {
-      element.title = say(element.dataset.title);
-      element.setAttribute("aria-label", element.title);
-    }
+    root.querySelectorAll("[data-title]").forEach(entitle);
   }
 
   // ---- Colours -----------------------------------------------------------------------------

@@ -174,7 +174,7 @@
     panel.chart.setAttribute("viewBox", `0 0 ${wide} ${TALL}`);
     panel.chart.replaceChildren(...parts);
     const at = reached ?? now;
-    panel.said.textContent = say("sweep.at", { value: panel.write(heightAt(heights, at)), at: show(at, 3) });
+    panel.said.textContent = say("sweep.at", { value: panel.write(heightAt(heights, at)), name: nameOf(found.parameter), at: show(at, 3) });
     panel.chart.setAttribute("aria-label", say("sweep.label", {
       what: say(`sweep.${panel.name}`), name: nameOf(found.parameter), from: panel.write(heights[0]), to: panel.write(heights.at(-1)),
     }));

@@ -48,6 +48,16 @@
     worded("h2", "ui.suspects"), doubtful, worded("p.lp-note", "ui.suspects_note"), none, suspects.element,
   );
 
+  // How the weight is spread, and of which line of the definition it is the gradient.
+  function told({ active, terms, carried, beside }) {
+    const blank = LossPrism.language() === "zh" ? "" : " ";
+    const [before, after] = say("ui.weight_note", { step: "<>" }).split("<>");
+    return [
+      say("ui.heaviest_note", { count: active, terms, share: percent(carried) }), blank,
+      before, h("code", {}, channel.spec.terms), after, beside ? blank + say("ui.weight_beside") : "",
+    ];
+  }
+
   function draw() {
     const { heaviest, figures } = channel.picture;
     terms.fill(heaviest);
@@ -56,10 +66,7 @@
     terms.element.classList.toggle("lp-single", single);
     terms.element.querySelectorAll("th [data-say]")[1].dataset.say = single ? "ui.pair" : "ui.column";
     LossPrism.reword(terms.element);
-    headline.textContent = heaviest.length ? [
-      say("ui.heaviest_note", { count: figures.active, terms: figures.terms, share: percent(figures.carried) }),
-      say("ui.weight_note"), figures.beside ? say("ui.weight_beside") : "",
-    ].join(LossPrism.language() === "zh" ? "" : " ") : say("ui.no_terms");
+    headline.replaceChildren(...(heaviest.length ? told(figures) : [say("ui.no_terms")]));
     doubtful.hidden = !channel.batch.foreign;
     none.hidden = channel.picture.suspects.length > 0;
     suspects.element.hidden = !none.hidden;

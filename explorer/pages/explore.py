@@ -86,6 +86,7 @@ def describe_loss(spec: LossSpec) -> dict[str, object]:
     return {
         "title": spec.title,
         "group": spec.group,
+        "terms": spec.terms,
         "about": (spec.function.__doc__ or "").strip().partition("\n")[0],
         "references": spec.references,
         "conventions": {

@@ -39,7 +39,7 @@ from explorer.picture import describe_batch, picture
 from explorer.problem import Problem
 from explorer.scenario import Scenario
 from explorer.sources import tables, textbook
-from explorer.sources.columns import PAIR_ROLES
+from explorer.sources.columns import CHOOSE_COLUMNS, PAIR_ROLES
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.grids import read_grid
 from explorer.sources.model_folders import is_hosted
@@ -56,8 +56,6 @@ ENTRIES = {
     "file": ("file", "name", "columns", "alternatives", "held_out_file", "held_out_name"),
     "hub": ("hub", "split"),
 }
-# What is put right by choosing columns.
-CHOOSE_COLUMNS = ("problem.columns_not_recognised", "problem.column_chosen_twice")
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 _TEMPORARY = Path(tempfile.gettempdir()) / "lossprism"
 UPLOADS = _TEMPORARY / "uploads"

@@ -44,7 +44,9 @@ from explorer.pages.serving import served
 from explorer.problem import Problem
 from explorer.scenario import Scenario
 from explorer.sources import random_batch
+from explorer.sources.columns import CHOOSE_COLUMNS, PAIR_ROLES, TRIPLET_ROLES
 from explorer.sources.encoders import EMBEDDED
+from explorer.sources.grids import read_grid
 from explorer.sources.random_batch import RandomBatch
 
 # An answer waits this long for its work to end before it says how far that is.
@@ -331,7 +333,10 @@ def _hand_in(request: object) -> dict[str, object]:
 
 
 def _describe_file(request: object) -> dict[str, object]:
-    """{source} → the file's columns, which of them are read, and what was left out."""
+    """{source} → the file's columns, which of them are read, and what was left out.
+
+    Where it is not clear which are to be read: `undecided`, with those chosen so far.
+    """
     source = _source((request or {}).get("source", {}))
     job = _files.start((source.file, source.columns, source.header), _reader(source))
     if not job.wait(PATIENCE_S):
@@ -341,6 +346,10 @@ def _describe_file(request: object) -> dict[str, object]:
         read = job.result()
     except Cancelled:
         raise Problem("large_cancelled") from None
+    except Problem as problem:
+        if problem.key not in CHOOSE_COLUMNS:
+            raise
+        return _undecided(source)
     count, told = read.skipped
     return {
         "columns": read.columns,
@@ -351,6 +360,21 @@ def _describe_file(request: object) -> dict[str, object]:
         "limited": read.limited,
         "skipped": count,
         "told": [{"row": row, **problem.to_json()} for row, problem in told],
+    }
+
+
+def _undecided(source: Source) -> dict[str, object]:
+    content = store.file_of(source.file, source.name).read_bytes()
+    grid = read_grid(content, source.name, source.header)
+    chosen = dict(source.columns)
+    roles = TRIPLET_ROLES if set(chosen) & set(TRIPLET_ROLES) else PAIR_ROLES
+    return {
+        "undecided": True,
+        "columns": grid.columns,
+        "chosen": {**dict.fromkeys(roles, ""), **chosen},
+        "header": grid.header,
+        "skipped": 0,
+        "told": [],
     }
 
 

@@ -9,6 +9,8 @@ from explorer.problem import Problem
 
 PAIR_ROLES = ("first", "second", "score")
 TRIPLET_ROLES = ("anchor", "positive", "negative")
+# What is put right by choosing columns.
+CHOOSE_COLUMNS = ("problem.columns_not_recognised", "problem.column_chosen_twice")
 
 # Compared without case, blanks, hyphens and underscores: "Sentence_A" is "sentencea".
 PAIR_NAMES = (

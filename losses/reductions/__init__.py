@@ -3,16 +3,18 @@
 `plain` works on terms that are there; the other files never build the N×N matrix.
 """
 
-from losses.reductions.ordered import log1p_ordered_sum_exp
-from losses.reductions.pairwise import hinge_sum, logistic_sum
+from losses.reductions.ordered import log1p_ordered_sum_exp, ordered_sum
+from losses.reductions.pairwise import hinge_sum, largest_violation, logistic_sum
 from losses.reductions.plain import log1p_sum_exp, log_sum_exp, mean_of, softplus
 
 __all__ = [
     "hinge_sum",
+    "largest_violation",
     "log1p_ordered_sum_exp",
     "log1p_sum_exp",
     "log_sum_exp",
     "logistic_sum",
     "mean_of",
+    "ordered_sum",
     "softplus",
 ]

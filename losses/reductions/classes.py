@@ -312,7 +312,8 @@ def parts_of(rows: Tensor) -> list[slice]:
 def is_small(rows: int, like: Tensor, columns: int = 0, *, side: int = 256) -> bool:
     """Whether the dense definition, of fewer steps, is as fast; then it is also lean enough.
 
-    It is up to `side` rows on a processor, and up to more where many cells cost what few do.
+    So it is up to `side` rows on a processor; on an accelerator, where a step costs more than the
+    cells in it, up to four times as many.
     """
     side = side if like.is_cpu else 4 * side
     return rows * (rows + columns) < side * side

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from losses.inputs import in_torch_func, may_ask, would_be_lowered
+
 Gradients = Sequence[Tensor | None]
 # Gets which inputs want a gradient, then the inputs; gives the value and a gradient for each
 # input, None where none is wanted.
@@ -19,10 +21,9 @@ def with_gradient(exact: Exact, definition: Callable[..., Tensor], *given: objec
     A gradient of the gradient is taken of `definition`, the same loss in plain torch, and so is
     all that `torch.func` asks for.
     """
-    if torch._C._are_functorch_transforms_active():
+    if in_torch_func():
         return definition(*map(_raised, given))
-    if torch._C._is_any_autocast_enabled() and _is_autocast(given[0].device.type):
-        # What is raised to float32 shall not be lowered again.
+    if would_be_lowered(given[0]):
         with torch.autocast(given[0].device.type, enabled=False):
             return with_gradient(exact, definition, *given)
     recording = torch.is_grad_enabled()
@@ -52,11 +53,14 @@ class _WithGradient(torch.autograd.Function):
         gradients = saved[count:]
         if torch.is_grad_enabled():  # this pass is to be differentiated in its turn
             gradients = _differentiable(ctx, saved[:count])
+        elif may_ask(outer) and outer.item() == 1 and not _will_be_asked_again():
+            return None, *gradients
         return None, *[None if one is None else one * outer for one in gradients]
 
 
-def _is_autocast(device: str) -> bool:
-    return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
+def _will_be_asked_again() -> bool:
+    """Whether the graph is retained, and with it what was saved, which must stay as it is."""
+    return torch._C._autograd._get_current_graph_task_keep_graph()
 
 
 def _differentiable(ctx, tensors: Gradients) -> list[Tensor | None]:

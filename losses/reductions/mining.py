@@ -100,15 +100,14 @@ def every(
 
 
 def _within_reach(negatives: Tensor, reach: Tensor, positives: Tensor) -> Terms:
-    total = reach.new_zeros((), dtype=torch.float64)
-    active = torch.zeros_like(total)
+    total = active = 0
     slopes = torch.zeros_like(negatives)
     some = max(1, TILE // negatives.numel())
     for limits, places in zip(reach.split(some, 1), positives.split(some, 1), strict=True):
         missed = (limits[:, :, None] - negatives[:, None, :]).relu_()
-        total += missed.sum()
+        total = total + missed.sum(dtype=torch.float64)
         reached = missed.sign_().sum(dim=2)
-        active += reached.sum()
+        active = active + reached.sum(dtype=torch.float64)
         slopes.scatter_add_(1, places, reached)
         slopes -= missed.sum(dim=1)
     return total, active, slopes
@@ -207,11 +206,10 @@ def by_rows(
     step = torch.arange(len(anchors), device=anchors.device)
     offsets = step - starts
     gradient = torch.zeros_like(measure.wide)
-    total = torch.zeros((), dtype=torch.float64, device=anchors.device)
-    active = torch.zeros_like(total)
-    largest = max(1, TILE // len(anchors))
-    for start in range(0, len(anchors), largest):
-        part = slice(start, start + largest)
+    total = active = 0
+    at_once = max(1, TILE // len(anchors))
+    for start in range(0, len(anchors), at_once):
+        part = slice(start, start + at_once)
         rows, size = order[part], sizes[part, None]
         most = int(size.max()) if may_ask(classes) else len(anchors)
         steps = step[1:most]
@@ -219,8 +217,7 @@ def by_rows(
         distances = measure(rows, slice(0, len(anchors)))
         alike = classes[rows, None] == classes
         here = terms(Rows(distances, alike, positives, steps < size))
-        total += here[0]
-        active += here[1]
+        total, active = total + here[0], active + here[1]
         if wanted:
             measure.pull(gradient, rows, distances, here[2])
     if count is not None:
@@ -234,13 +231,17 @@ class Largest:
     """The largest term of each row and the first place where it stands, block by block."""
 
     def __init__(self, like: Tensor) -> None:
-        self.value = like.new_full((len(like),), -torch.inf)
-        self.index = torch.zeros(len(like), dtype=torch.int64, device=like.device)
+        self.like = like
+        self.value = self.index = None
 
     def add(self, rows: slice, columns: slice, terms: Tensor) -> None:
-        if len(terms) == len(self.value):
+        count = len(self.like)
+        if len(terms) == count:
             self.value, self.index = terms.max(dim=1)
             return
+        if self.value is None:
+            self.value = self.like.new_full((count,), -torch.inf)
+            self.index = torch.zeros(count, dtype=torch.int64, device=self.like.device)
         for here, there in both_ways(rows, columns, terms):
             start = columns.start if here == rows else rows.start
             value, index = there.max(dim=1)

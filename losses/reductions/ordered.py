@@ -47,7 +47,9 @@ def log1p_ordered_sum_exp(
         lower, higher, scale, shift = lower * scale + shift, higher * scale, 1.0, 0.0
     moving = (lower,) if lower is higher else (lower, higher)
     settings = {"scale": scale, "shift": shift, "weighted": weighted}
-    compute, dense = partial(_compute, **settings), partial(_dense, **settings)
+    if weighted and labels.requires_grad:
+        return _dense(labels, *moving, **settings)
+    compute, dense = partial(ordered_sum, **settings), partial(_dense, **settings)
     return with_gradient(compute, dense, labels, *moving)
 
 
@@ -56,12 +58,17 @@ def _dense(labels: Tensor, *moving: Tensor, scale: float, shift: float, weighted
     terms = scale * (lower[:, None] - higher[None, :]) + shift
     gaps = labels[None, :] - labels[:, None]
     if weighted:
-        terms = terms + gaps.to(terms.dtype).clamp_min(0).log()
+        terms = terms + gaps.to(terms.dtype).relu().log()
     return log1p_sum_exp(terms.masked_fill(gaps <= 0, -torch.inf))
 
 
-def _compute(
-    _: list[bool], labels: Tensor, *moving: Tensor, scale: float, shift: float, weighted: bool
+def ordered_sum(
+    _: list[bool],
+    labels: Tensor,
+    *moving: Tensor,
+    scale: float = 1.0,
+    shift: float = 0.0,
+    weighted: bool = False,
 ) -> tuple[Tensor, tuple[Tensor | None, ...]]:
     """The value and its gradient at each of the given, which comes with it."""
     kind = moving[0].dtype

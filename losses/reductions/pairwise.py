@@ -2,7 +2,8 @@
 
 The hinge is linear where it is not 0, so each pair needs only the number and the label sum of
 the pairs it violates: `hinge_sum` finds them in O(N log N). A logistic term has no such form;
-`logistic_sum` computes the N² terms in tiles and keeps none of them.
+`logistic_sum` computes the N² terms in tiles and keeps none of them. The largest violation needs
+the best score below each label alone.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid, softplus
 
-from losses.inputs import may_ask
+from losses.inputs import in_torch_func, may_ask
 from losses.reductions.gradient import with_gradient
 from losses.reductions.ordered import accurate, levels_in_order
 
-DENSE_BELOW = 192  # rows; up to here the logistic is fastest by a matrix and autograd
+DENSE_BELOW = 288  # rows; up to here the logistic is fastest by a matrix and autograd
 TREE_ABOVE = 1024  # rows; up to here the hinge is faster in a matrix than in a tree
 TILE_ROWS, TILE = 128, 2**18  # at most so many rows, and terms, at a time
 FLAT = 40.0  # above it softplus(x) is x to the last digit of float64
@@ -29,7 +30,8 @@ def hinge_sum(
     scores: Tensor, labels: Tensor, *, margin: float | Tensor, eps: float | Tensor
 ) -> Tensor:
     """Σ (y_i − y_j) [s_j − s_i + m]₊ / (Σ (y_i − y_j) + ε) over y_i > y_j."""
-    if isinstance(margin, Tensor) or isinstance(eps, Tensor) or labels.requires_grad:
+    learned = isinstance(margin, Tensor) or isinstance(eps, Tensor) or labels.requires_grad
+    if learned or in_torch_func():
         return _dense_hinge(labels, scores, margin, eps)
     still = scores.detach()
     loss, slopes = _hinge(labels, still, margin, eps)
@@ -190,6 +192,42 @@ def _tile(
         if wanted:
             slopes.masked_fill_(unordered, 0)
     return (terms.sum(), slopes.sum(1), slopes.sum(0)) if wanted else (terms.sum(), None, None)
+
+
+def largest_violation(scores: Tensor, labels: Tensor) -> Tensor:
+    """max(0, max (s_j − s_i)) over y_i > y_j; equal largest ones share the gradient."""
+    if len(scores) <= DENSE_BELOW:
+        return _dense_largest(labels, scores)
+    return with_gradient(_largest, _dense_largest, labels, scores)
+
+
+def _dense_largest(labels: Tensor, scores: Tensor) -> Tensor:
+    unordered = labels.unsqueeze(1) >= labels
+    differences = scores.unsqueeze(1) - scores
+    return differences.masked_fill(unordered, -torch.inf).max().clamp(min=0)
+
+
+def _largest(wanted: list[bool], labels: Tensor, scores: Tensor) -> Summed:
+    labels, order = labels.sort()
+    scores = scores[order]
+    below = torch.searchsorted(labels, labels)  # how many stand below each
+    best = scores.cummax(0).values
+    last = (below - 1).clamp_min(0)
+    gaps = (best[last] - scores).masked_fill(below == 0, -torch.inf)
+    value = gaps.max()
+    if not any(wanted):
+        return value.clamp(min=0), ()
+    # The best score so far is constant over a stretch, in which it may be reached several times.
+    start = torch.searchsorted(best, best)
+    end = torch.searchsorted(best, best, right=True)
+    chosen = ((gaps == value) & (value >= 0)).to(scores.dtype)
+    reached = (scores == best).to(scores.dtype)
+    sums = _before(reached)
+    falling = chosen * (sums[below] - sums[start[last]])
+    later = _before(torch.zeros_like(chosen).scatter_add_(0, last, chosen))
+    rising = reached * (later[end] - later[:-1])
+    pull = (rising - falling) / falling.sum().clamp_min(1)
+    return value.clamp(min=0), (None, torch.empty_like(pull).scatter_(0, order, pull))
 
 
 def _before(numbers: Tensor) -> Tensor:

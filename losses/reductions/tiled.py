@@ -146,12 +146,13 @@ def against_others(
     absent: Tensor | None = None,
     own: Tensor | None = None,
     slopes: Tensor | None = None,
+    share: float = 1.0,
 ) -> tuple[Tensor, Tensor]:
     """Σᵢ log(1 + Σⱼ exp(sᵢⱼ − ownᵢ)) over the other columns j, and log Σⱼ exp(sᵢⱼ − ownᵢ) [N].
 
     Row i owns the column `columns[i]`, or column i; of the others, `absent[i]` does not count
     either. Its own logit is the one that stands there, or `own[i]`, which moves with that one by
-    `slopes[i]`. The gradient by the logits is added to theirs.
+    `slopes[i]`. The gradient of `share` times the sum by the logits is added to theirs.
     """
     gaps = []
     for span, tile in logits.tiles():
@@ -168,7 +169,8 @@ def against_others(
         gaps.append(total.log().sub_(own_here))
         if logits.wanted:
             _put(weights, span, columns, -total if slopes is None else -total * slopes[span])
-            logits.add(span, weights, own_here.exp().add_(total).reciprocal_().unsqueeze(1))
+            factors = own_here.exp().add_(total).reciprocal_()
+            logits.add(span, weights, (factors if share == 1 else factors.mul_(share)).unsqueeze(1))
     gaps = torch.cat(gaps)
     return softplus(gaps, threshold=STRAIGHT).sum(), gaps
 

@@ -321,14 +321,20 @@ def test_the_threshold_decides_what_is_positive(page: Page) -> None:
 
 def test_columns_that_nothing_recognises_can_be_chosen(page: Page) -> None:
     rows = "left side,right side,human,machine\na one,a two,1,9\nb one,b two,4,8\nc one,c two,2,7\n"
+    note = page.locator("#lp-panel-file > .lp-note")
+    with redrawn(page):
+        upload(page, "known.csv", b"sentence1,sentence2,score\nx,y,1\nz,w,2\n")
+    expect(note).to_contain_text("known.csv: 2 pairs")
     upload(page, "odd.csv", rows.encode())
     expect(page.locator(PROBLEM)).to_contain_text("left side")
     choices = page.locator("#main-controls .lp-columns select")
     expect(choices).to_have_count(3)
+    expect(note).to_have_text("odd.csv: choose its columns below.")  # not the file from before
     choices.nth(0).select_option("left side")
     choices.nth(1).select_option("right side")
     with redrawn(page):
         choices.nth(2).select_option("human")
+    expect(note).to_contain_text("odd.csv: 3 pairs")
     assert page.evaluate("LossPrism.channel().batch.labels") == [1, 4, 2]
     expect(page.locator(PROBLEM)).to_be_hidden()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -26,8 +27,9 @@ pytestmark = pytest.mark.browser
 
 WIDTHS = (390, 768, 1024, 1440)
 UNFOLD = "() => document.querySelectorAll('.lp details').forEach((fold) => { fold.open = true; })"
-# What the other pages have once all is there that they ask for by themselves.
+# What the pages have once all is there that they ask for by themselves.
 COMPLETE = {
+    "": "window.LossPrism?.channel().drawn",
     "large": "window.LossPrism?.channel('large').details"
     " && document.querySelector('#large-large_pairs tbody tr')",
     "finetune": "window.LossPrism?.channel('finetune').checked",
@@ -104,6 +106,20 @@ def test_the_keyboard_reaches_every_control_and_shows_where_it_is(page: Page) ->
     assert unseen == []
 
 
+@pytest.mark.parametrize("path", [path for path, *_ in PAGES])
+def test_a_button_that_shows_a_sign_has_a_name_in_words(
+    new_page: Callable[..., Page], server: Server, path: str
+) -> None:
+    page = new_page()
+    page.goto(f"{server.address}/{path}", wait_until="domcontentloaded")
+    page.wait_for_function(COMPLETE[path])
+    page.evaluate(UNFOLD)
+    signs = page.locator(".lp button").filter(has_text=re.compile("^[^\\w一-鿿]+$"))
+    assert signs.count() > 2
+    for button in signs.all():
+        assert button.get_attribute("title") or button.get_attribute("aria-label")
+
+
 def test_tabs_and_tables_work_by_keys(page: Page) -> None:
     page.focus("#lp-source-example")
     for expected in ("table", "file", "random", "example"):
@@ -119,6 +135,15 @@ def test_tabs_and_tables_work_by_keys(page: Page) -> None:
 
 
 # ---- The screen --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_shows_beyond_the_end_of_the_page_has_its_ground(
+    new_page: Callable[..., Page], server: Server, theme: str
+) -> None:
+    page = visit(new_page(), f"{server.address}/?__theme={theme}")
+    ground = "(name) => getComputedStyle(document.querySelector(name)).backgroundColor"
+    assert page.evaluate(ground, "body") == page.evaluate(ground, "gradio-app")
 
 
 @pytest.mark.parametrize("locale", ["en-US", "zh-CN"])

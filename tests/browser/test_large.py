@@ -429,6 +429,26 @@ def test_a_file_with_similarities_needs_no_encoder(large: Page) -> None:
     assert large.locator("#large-large_pairs img").count() == 0
 
 
+def test_columns_that_nothing_recognises_can_be_chosen(large: Page) -> None:
+    upload(large, "known.csv", scored(2000))
+    large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 2000")
+    rows = "\n".join(f"one {k},two {k},{k % 4},{k % 7 / 7:.3f},{k}" for k in range(1200))
+    upload(large, "odd.csv", f"left,right,human,machine,place\n{rows}")
+    expect(large.locator(PROBLEM)).to_contain_text("“left”, “right”, “human”")
+    controls = large.locator("#large-large_controls")
+    expect(controls).to_contain_text("odd.csv: choose its columns below.")
+    for role, column in enumerate(("left", "right", "human", "machine")):
+        choice = controls.locator(".lp-columns select").nth(role)
+        expect(choice).to_have_value("")
+        choice.select_option(column)
+        expect(choice).to_have_value(column)
+        if column == "human":  # nothing encodes them: the machine's similarity is chosen next
+            large.wait_for_function(f"!{CHANNEL}.problem")
+    large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 1200")
+    expect(controls).to_contain_text("odd.csv: 1,200 pairs")
+    expect(large.locator(PROBLEM)).to_be_hidden()
+
+
 def test_choosing_a_source_that_was_there_before_returns_to_it(large: Page) -> None:
     upload(large, "scored.csv", scored(3000))
     large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 3000")

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.sources import textbook
+from losses import LOSSES
 from tests.browser.reading import (
     CANVAS,
     CHANNEL,
@@ -37,6 +38,19 @@ pytestmark = pytest.mark.browser
 
 CARD = "#main-matrix .lp-card"
 PIN = "#main-matrix .lp-pin"
+# Beside the number and the two arrows of its box.
+ROOM_LEFT = """(box) => {
+  const style = getComputedStyle(box);
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = style.font;
+  const padding = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
+  return box.clientWidth - padding - 16 - pen.measureText(box.value).width;
+}"""
+LEGEND_COLOURS = """() => {
+  const canvas = document.querySelector("#main-matrix .lp-legend");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return Array.from({ length: data.length / 4 }, (_, i) => data.slice(4 * i, 4 * i + 4).join());
+}"""
 
 
 def items(page: Page) -> tuple[list[int], list[int]]:
@@ -149,6 +163,20 @@ def test_arrow_keys_move_the_slider(page: Page) -> None:
     settle(page)
     assert number(box.input_value()) > before[0]
     assert loss_shown(page) > before[1]
+
+
+def test_no_parameter_is_cut_off_in_its_box(page: Page) -> None:
+    for loss in LOSSES:
+        choose(page, loss)
+        for box in page.locator("#main-controls .lp-parameters .lp-number").all():
+            assert box.evaluate(ROOM_LEFT) >= 0, loss
+    choose(page, "pairwise_hinge")
+    box = slider(page, "eps")[1]
+    assert number(box.input_value()) == 1e-6
+    with redrawn(page):
+        box.fill("2e-5")
+    box.blur()
+    assert box.input_value() == "2e-5"
 
 
 def test_a_number_out_of_range_is_marked(page: Page) -> None:
@@ -280,6 +308,8 @@ def test_the_four_facets(page: Page) -> None:
             # Marked are the ordered pairs, as many as the strip says.
             ordered = int(figure_note(page, "violated").split()[-1])
             assert counts == sorted([ordered, 24 * 24 - ordered])
+            # There is no half of taking part: the legend has these two colours alone.
+            assert set(page.evaluate(LEGEND_COLOURS)) == set(colours)
     assert len(set(marks.values())) == 4
     # On the terms of CoSENT the gradient is the weight: d log(1 + Σ exp(t)) / dt.
     shown = f"{CHANNEL}.picture.shown"

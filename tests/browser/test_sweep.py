@@ -34,7 +34,7 @@ def opened(page: Page) -> None:
 def said(page: Page, panel: int) -> tuple[float, float]:
     """The height that a panel tells, and the value of the parameter it tells it for."""
     told = page.locator(PANEL).nth(panel).locator(".lp-value").inner_text()
-    return tuple(number(part) for part in told.split(" at "))
+    return tuple(number(part) for part in told.split(" at scale "))
 
 
 def here(page: Page, panel: int) -> float:

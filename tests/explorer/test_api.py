@@ -434,6 +434,11 @@ def test_the_api_shows_the_four_and_nothing_of_the_page(client):
         )
 
 
+def test_its_description_for_programs_names_the_same_calls(address):
+    described = httpx.get(f"{address}/gradio_api/openapi.json").json()["paths"]
+    assert {f"/gradio_api/call/v2/{name}" for name in NAMES} <= set(described)
+
+
 def ask(address, *calls):
     """The tools of the MCP server, and its answers to these calls."""
 

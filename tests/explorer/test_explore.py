@@ -108,6 +108,36 @@ def test_weights_are_shares_and_count_their_terms():
     assert weights.effective == pytest.approx(math.exp(entropy))
 
 
+@pytest.mark.parametrize(
+    "loss",
+    ["cosent", "weighted_cosent", "pairwise_logistic", "pairwise_hinge", "max_violation", "angle"],
+)
+def test_a_loss_over_ordered_pairs_has_a_term_for_each_and_no_other(loss):
+    found = on(RANDOM, loss)
+    assert found.weights.terms == found.order.ordered
+    mask = found.trace.mask_of(found.trace.last("terms"))
+    assert torch.equal(mask, found.batch.labels[:, None] < found.batch.labels)
+
+
+def test_the_weight_of_a_pair_in_cross_entropy_is_how_far_it_is_from_certain():
+    found = on(RANDOM, "binary_cross_entropy")
+    batch = found.batch
+    missing = (batch.scores.sigmoid() - batch.positive.to(batch.scores.dtype)).abs()
+    torch.testing.assert_close(found.weights.shares, missing / missing.sum())
+    assert found.heaviest[0].cell == (int(missing.argmax()),)
+
+
+@pytest.mark.parametrize("loss", ["triplet", "contrastive", "pairwise_hinge"])
+def test_terms_of_equal_weight_come_by_their_value(loss):
+    found = on(RANDOM, loss)
+    keys = [(term.share, term.value) for term in found.heaviest]
+    assert keys == sorted(keys, reverse=True)
+    share, value = keys[-1]
+    alike = found.weights.shares == share
+    values = found.trace.last(found.spec.terms).value
+    assert int((alike & (values > value)).sum()) <= len(keys)  # none of these is left out
+
+
 def test_the_heaviest_terms_come_in_order_and_add_up():
     found = on(RANDOM)
     shares = [term.share for term in found.heaviest]

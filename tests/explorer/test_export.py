@@ -107,6 +107,16 @@ def test_terms_and_suspects_name_their_pairs():
     assert [float(row["fitting_label"]) for row in suspects] == [s.fitting for s in found.suspects]
 
 
+@pytest.mark.parametrize("loss", ["info_nce", "nt_xent", "siglip", "nce"])
+def test_a_term_is_named_by_the_pair_that_its_sentence_comes_from(loss):
+    pairs = seen(ENGLISH, loss).batch.pairs
+    head, *body = rows_of(terms_csv(seen(ENGLISH, loss)))
+    for row in (dict(zip(head, row, strict=True)) for row in body):
+        for side in ("row", "column"):
+            pair = int(row[side].split()[-1]) - 1
+            assert row[f"{side}_text"] in (pairs.first[pair], pairs.second[pair])
+
+
 def test_pairs_read_back_as_a_file_of_pairs(tmp_path):
     found = seen(ENGLISH)
     path = tmp_path / "pairs.csv"

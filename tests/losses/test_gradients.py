@@ -123,3 +123,17 @@ def test_a_permuted_batch_has_the_permuted_gradient(spec):
     assert any(bool(gradient.any()) for gradient in before.values())
     for name, gradient in before.items():
         torch.testing.assert_close(after[name], permuted(name, gradient), rtol=1e-9, atol=1e-12)
+
+
+def test_whoever_gets_a_gradient_may_change_it():
+    """What is kept for the backward pass is handed out as it is, if nobody asks for it again."""
+    scores = torch.linspace(-1, 1, 5).requires_grad_()
+    loss = LOSSES["cosent"].function(scores, torch.tensor([2, 0, 1, 1, 0]))
+    expected = None
+    for retain in (True, True, False):
+        (gradient,) = torch.autograd.grad(loss, scores, retain_graph=retain)
+        expected = gradient.clone() if expected is None else expected
+        torch.testing.assert_close(gradient, expected)
+        gradient.zero_()
+    with pytest.raises(RuntimeError, match="second time"):
+        loss.backward()

@@ -61,12 +61,16 @@ def read_pairs(
 ) -> FilePairs:
     """Two sentences and a label in each row (or a triplet), and a similarity if there is one.
 
-    A file that has a similarity needs no sentences. At most MOST_PAIRS pairs are read.
+    A file that has a similarity needs no sentences, unless "" is chosen for it: then none of its
+    columns is taken. At most MOST_PAIRS pairs are read.
 
     Raises Problem if there is no such table.
     """
     grid = read_grid(path.read_bytes(), name, header)
-    chosen = _choose(grid, {role: named for role, named in (columns or {}).items() if named})
+    wanted = {
+        role: named for role, named in (columns or {}).items() if named or role == "similarity"
+    }
+    chosen = _choose(grid, wanted)
     triplets = "anchor" in chosen
     rows: list[tuple[str, str, float, float]] = []
     count, told = 0, []
@@ -131,6 +135,8 @@ def _choose(grid: Grid, wanted: dict[str, str]) -> dict[str, int]:
 
 
 def _similarity(grid: Grid, wanted: str | None) -> int | None:
+    if wanted == "":
+        return None
     if wanted is not None:
         if wanted not in grid.columns:
             raise Problem("column_unknown", column=wanted, columns=", ".join(grid.columns))

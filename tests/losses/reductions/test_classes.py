@@ -414,18 +414,3 @@ def test_nothing_waits_for_an_accelerator(monkeypatch, compute):
             monkeypatch.setattr(module, "may_ask", lambda _: False)
         loss, (gradient, *_) = compute(embeddings, classes)
     assert (loss.shape, gradient.shape) == ((), (700, 8))
-
-
-@pytest.mark.parametrize(("function", "definition"), EVERY)
-def test_a_compiled_training_step(function, definition):
-    weights = normal(8, 6, dtype=torch.float32).requires_grad_()
-    rows = normal(300, 8, dtype=torch.float32)
-    classes = torch.arange(300) % 90
-
-    def step(rows, classes):
-        return function((rows @ weights).tanh(), classes)
-
-    compiled = torch.compile(step, backend="aot_eager")
-    expected = torch.autograd.grad(step(rows, classes), weights)
-    found = torch.autograd.grad(compiled(rows, classes), weights)
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)

@@ -214,6 +214,28 @@ def test_a_scale_may_be_learned(name, path):
     torch.testing.assert_close(found, expected)
 
 
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("steps", [2, 7, 40, 10**9])
+def test_the_largest_violation_is_shared_by_all_that_are_equal(steps, kind, monkeypatch):
+    monkeypatch.setattr(pairwise, "DENSE_BELOW", 0)
+    for count in SIZES:
+        labels = labels_of(kind, count).double()
+        scores = (scores_of(count, seed=count) * steps).round() / steps
+        same(*both(LOSSES["max_violation"], scores, labels))
+        same(*both(LOSSES["max_violation"], labels + scores / 10, labels))
+        same(*both(LOSSES["max_violation"], labels.neg(), labels))
+
+
+def test_the_largest_violation_of_a_million_is_found_without_a_matrix():
+    scores, labels = scores_of(2**20).requires_grad_(), labels_of("continuous", 2**20)
+    loss = LOSSES["max_violation"].function(scores, labels)
+    loss.backward()
+    higher, lower = scores.grad.argmin(), scores.grad.argmax()
+    assert labels[higher] > labels[lower]
+    assert loss.item() == (scores[lower] - scores[higher]).item()
+    assert scores.grad.abs().sum() == 2
+
+
 # Precision
 
 
@@ -270,44 +292,6 @@ def test_a_step_saves_no_matrix(name, count):
         loss = LOSSES[name].function(scores, labels)
     assert loss.requires_grad
     assert 0 < saved <= 40 * count
-
-
-@pytest.mark.parametrize("name", PAIRED)
-def test_nothing_is_asked_of_an_accelerator(name):
-    """A tensor without data stands in for one that is busy: to read it would be an error."""
-    for count in (8, 300, 3000):
-        scores = torch.rand(count, device="meta", requires_grad=True)
-        loss = LOSSES[name].function(scores, torch.rand(count, device="meta"))
-        loss.backward()
-        assert scores.grad.shape == (count,)
-
-
-@pytest.mark.parametrize("name", PAIRED)
-def test_a_training_step_compiles(name):
-    torch._dynamo.reset()
-    labels = labels_of("grades", 300)
-
-    def step(scores):
-        return LOSSES[name].function(2 * scores, labels).square()
-
-    expected_at, found_at = (scores_of(300).requires_grad_() for _ in range(2))
-    expected = step(expected_at)
-    found = torch.compile(step, backend="aot_eager", fullgraph=True)(found_at)
-    expected.backward()
-    found.backward()
-    same((found, found_at.grad), (expected, expected_at.grad))
-
-
-@pytest.mark.parametrize("name", PAIRED)
-def test_transforms_of_functions(name):
-    labels = labels_of("grades", 20).double()
-
-    def at(scores):
-        return LOSSES[name].function(scores, labels)
-
-    leaf = scores_of(20).requires_grad_()
-    (expected,) = torch.autograd.grad(at(leaf), leaf)
-    torch.testing.assert_close(torch.func.grad(at)(leaf.detach()), expected)
 
 
 @each_loss

@@ -192,16 +192,6 @@ def test_gradgradcheck(name, parameters, extra):
     assert torch.autograd.gradgradcheck(loss, leaves)
 
 
-def test_torch_func():
-    vectors, _ = made("info_nce", 5, extra=False)
-
-    def loss(queries):
-        return LOSSES["info_nce"].function(queries, vectors["keys"], temperature=0.5)
-
-    _, (expected, _) = value_and_gradient(LOSSES["info_nce"].function, vectors, temperature=0.5)
-    agree(torch.func.grad(loss)(vectors["queries"]), expected)
-
-
 @every_case
 def test_a_compiled_training_step_is_one_graph(name, parameters, extra, monkeypatch):
     monkeypatch.setattr(tiled, "CELLS", 1)

@@ -68,6 +68,14 @@ def test_columns_can_be_chosen(tmp_path):
         read(tmp_path, text, {"similarity": "absent"})
 
 
+def test_a_similarity_can_be_left_unread(tmp_path):
+    text = "sentence1,sentence2,label,cosine\na,b,1,0.5\nc,d,0,0.25\n"
+    assert read(tmp_path, text).chosen["similarity"] == "cosine"
+    found = read(tmp_path, text, {"similarity": "", "first": "", "score": "label"})
+    assert found.scores is None
+    assert found.chosen == {"first": "sentence1", "second": "sentence2", "score": "label"}
+
+
 def test_triplets_give_two_pairs_each(tmp_path):
     found = read(tmp_path, "anchor,positive,negative\na,b,c\nd,e,f\n")
     assert found.first == ("a", "a", "d", "d")

@@ -1,0 +1,131 @@
+"""What torch does to a function, done to every public loss: vmap, compile, another device."""
+
+from functools import partial
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import losses
+from losses import LOSSES, OTHERS
+from losses.reductions import pairwise
+from tests.losses.made import inputs_for, learned
+
+
+def of_classes(count):
+    made = torch.Generator().manual_seed(count)
+    embeddings = torch.randn(count, 4, generator=made, dtype=torch.float64)
+    return embeddings, torch.arange(count) % 7
+
+
+def registered(spec, count):
+    """A loss as a function of what it learns, and that."""
+    given = inputs_for(spec, seed=1, count=count)
+    names = learned(spec, given)
+    rest = {name: tensor for name, tensor in given.items() if name not in names}
+
+    def loss(moving, rest):
+        return spec.function(**dict(zip(names, moving, strict=True)), **rest, **spec.defaults)
+
+    return loss, [given[name] for name in names], rest
+
+
+def classed(function, count):
+    embeddings, classes = of_classes(count)
+    return lambda moving, rest: function(*moving, **rest), [embeddings], {"classes": classes}
+
+
+FORMS = {
+    **{name: partial(registered, spec) for name, spec in LOSSES.items()},
+    **{name: partial(classed, function) for name, function in OTHERS.items()},
+    **{
+        f"triplet, {mining}": partial(classed, partial(losses.triplet, mining=mining))
+        for mining in ("hard", "semi_hard", "all")
+    },
+}
+every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+
+
+def value_and_gradient(loss, moving, rest):
+    moving = [tensor.detach().clone().requires_grad_() for tensor in moving]
+    value = loss(moving, rest)
+    return value.detach(), torch.autograd.grad(value, moving)
+
+
+@pytest.mark.parametrize("count", [6, 40])
+@every_form
+def test_a_batch_of_batches(form, count):
+    """torch.func.vmap: several batches at once, value and gradient."""
+    loss, moving, rest = form(count)
+    several = [torch.stack((tensor, 1.1 * tensor)) for tensor in moving]
+    expected = [value_and_gradient(loss, [one[k] for one in several], rest) for k in (0, 1)]
+    both = torch.func.grad_and_value(lambda *moving: loss(moving, rest), tuple(range(len(moving))))
+    gradients, values = torch.func.vmap(both)(*several)
+    for place, (value, gradient) in enumerate(expected):
+        torch.testing.assert_close(values[place], value)
+        for found, one in zip(gradients, gradient, strict=True):
+            torch.testing.assert_close(found[place], one)
+
+
+@every_form
+def test_a_compiled_training_step_is_one_graph(form, monkeypatch):
+    monkeypatch.setattr(pairwise, "TREE_ABOVE", 200)
+    loss, moving, rest = form(300)
+
+    def step(moving, rest):
+        return loss([2 * tensor for tensor in moving], rest).square()
+
+    torch._dynamo.reset()
+    compiled = torch.compile(step, backend="aot_eager", fullgraph=True)
+    found, expected = (value_and_gradient(one, moving, rest) for one in (compiled, step))
+    torch.testing.assert_close(found, expected, rtol=1e-8, atol=1e-9)
+
+
+class NoWaiting(TorchDispatchMode):
+    """Refuses what makes an accelerator wait and the device without numbers lets pass."""
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        found = operation(*args, **(kwargs or {}))
+        copies = (torch.ops.aten._to_copy, torch.ops.aten.copy_)
+        if operation.overloadpacket in copies:
+            tensors = [one for one in (*args, found) if isinstance(one, torch.Tensor)]
+            assert {tensor.device.type for tensor in tensors} == {"meta"}
+        return found
+
+
+@pytest.mark.parametrize("count", [8, 100, 1300])
+@every_form
+def test_an_accelerator_never_waits(form, count):
+    """The meta device has no numbers: to read one, or to size by one, is an error."""
+    loss, moving, rest = form(count)
+    there = [tensor.to("meta") for tensor in moving]
+    rest = {name: tensor.to("meta") for name, tensor in rest.items()}
+    with NoWaiting():
+        _, gradients = value_and_gradient(loss, there, rest)
+    assert [one.shape for one in gradients] == [tensor.shape for tensor in moving]
+
+
+def test_what_waits_is_noticed():
+    there = torch.ones(3, device="meta")
+    with NoWaiting(), pytest.raises(AssertionError):
+        torch.zeros(3).to("meta")
+    for wait in (lambda: there.sum().item(), lambda: there.nonzero(), lambda: there[there > 0]):
+        with pytest.raises((RuntimeError, NotImplementedError)):
+            wait()
+
+
+WITH_LABELS = ["weighted_cosent", "pairwise_hinge", "contrastive", "binary_cross_entropy"]
+
+
+@pytest.mark.parametrize("count", [6, 300])
+@pytest.mark.parametrize("name", WITH_LABELS)
+def test_labels_may_be_learned_where_their_size_counts(name, count):
+    spec = LOSSES[name]
+    given = inputs_for(spec, seed=1, count=count)
+    gradients = []
+    for form in (spec.function, spec.definition):
+        labels = given["labels"].double().requires_grad_()
+        loss = form(**{**given, "labels": labels}, **spec.defaults)
+        gradients += torch.autograd.grad(loss, labels)
+    assert gradients[0].any()
+    torch.testing.assert_close(*gradients)
