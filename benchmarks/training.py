@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import multiprocessing
 import os
 import shutil
@@ -169,10 +168,9 @@ def ratio(above: Sequence[float], below: Sequence[float]) -> tuple[float, float,
 
     A turn in which the machine did something else counts as one, however long it took.
     """
-    logs = sorted(math.log(a / b) for a, b in zip(above, below, strict=True))
-    beyond = max(int(binom.ppf(0.025, len(logs), 0.5)), 1)
-    found = statistics.median(logs), logs[beyond - 1], logs[-beyond]
-    return tuple(math.exp(value) for value in found)
+    quotients = sorted(a / b for a, b in zip(above, below, strict=True))
+    beyond = max(int(binom.ppf(0.025, len(quotients), 0.5)), 1)
+    return statistics.median(quotients), quotients[beyond - 1], quotients[-beyond]
 
 
 def _recorded(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> tuple[Trainer, Callable]:

@@ -86,10 +86,10 @@ def _on_collapse(e: Exploration) -> list[Remark]:
     spread = _spread(e)
     if len(e.batch) > 1 and spread <= COLLAPSED:
         at_it = e.collapse is not None and math.isclose(e.loss, e.collapse, rel_tol=0.05)
-        return [Remark("collapsed" if at_it else "alike", {"spread": _short(spread)})]
+        return [Remark("collapsed" if at_it else "alike", {"spread": short(spread)})]
     worse = e.collapse is not None and e.loss > e.collapse * 1.0001 and e.collapse > 0
     if worse:
-        return [Remark("above_collapse", {"loss": _short(e.loss), "collapse": _short(e.collapse)})]
+        return [Remark("above_collapse", {"loss": short(e.loss), "collapse": short(e.collapse)})]
     return []
 
 
@@ -141,7 +141,7 @@ def _on_gradient(e: Exploration) -> list[Remark]:
     if e.gradient_norm == 0 or low <= e.gradient_norm <= high:
         return []
     key = "gradient_large" if e.gradient_norm > high else "gradient_small"
-    return [Remark(key, {"norm": _short(e.gradient_norm)})]
+    return [Remark(key, {"norm": short(e.gradient_norm)})]
 
 
 def suggested_scale(batch: Batch) -> tuple[float, float] | None:
@@ -169,8 +169,8 @@ def statistics(batch: Batch) -> Statistics:
     return Statistics(*pearson, *ks, high=len(high), low=len(low))
 
 
-def _short(value: float) -> str:
-    return f"{value:.3g}"
+def short(value: float) -> str:
+    return f"{value:.3g}".replace("-", "−")
 
 
 def _percent(share: float) -> str:

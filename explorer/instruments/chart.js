@@ -7,7 +7,7 @@
   const { h, say, worded, show } = LossPrism;
   const { s, standalone } = LossPrism.drawing;
   const LEFT = 46, RIGHT = 10, TOP = 8, BOTTOM = 22, WIDE = 460;
-  const EXPORTED = [720, 320];
+  const EXPORTED = [720, 320], FAINT = 0.32;
   const dashes = ["", "5 3", "1.5 3", "9 3 2 3"];
 
   const paths = s("g");
@@ -40,6 +40,12 @@
     const step = [1, 2, 5, 10].find((m) => m * power >= rough * 0.999) * power;
     const first = Math.ceil(from / step - 1e-9) * step;
     return Array.from({ length: Math.floor((to - first) / step + 1e-9) + 1 }, (_, i) => Number((first + i * step).toPrecision(12)));
+  }
+
+  // One number alone gives no scale.
+  function scaled(from, to, count) {
+    const found = ticks(from, to, count);
+    return found.length > 1 ? found : ticks(from, to, 2 * count);
   }
 
   function scale() {
@@ -88,7 +94,7 @@
     const across = ticks(span[0], span[1], Math.max(2, Math.floor(width / 90)));
     const up = logarithmic
       ? ticks(Math.ceil(reach[0] - 1e-9), Math.floor(reach[1] + 1e-9), 4).filter(Number.isInteger).map((power) => 10 ** power)
-      : ticks(reach[0], reach[1], height > 120 ? 4 : 3);
+      : scaled(reach[0], reach[1], height > 120 ? 4 : 3);
     axes.replaceChildren(
       ...up.flatMap((v) => [
         s("line", { x1: LEFT, x2: width - RIGHT, y1: toY(v), y2: toY(v), stroke: "var(--lp-line)" }),
@@ -112,7 +118,7 @@
       path.setAttribute("d", outline(one));
       path.setAttribute("stroke", `var(--lp-${one.colour})`);
       path.setAttribute("stroke-width", one.x.length === 1 ? 6 : one.faint ? 1 : 2);
-      path.setAttribute("opacity", one.faint ? 0.32 : 1);
+      path.setAttribute("opacity", one.faint ? FAINT : 1);
       path.setAttribute("stroke-dasharray", dashes[one.dash ?? 0]);
     });
     read();
@@ -145,15 +151,21 @@
       if (i >= 0 && Number.isFinite(one.y[i])) dots.append(s("circle", { cx: toX(one.x[i]), cy: toY(one.y[i]), r: 3, fill: `var(--lp-${one.colour})` }));
     }
     legend.replaceChildren(...(at === null ? [] : [h("span.lp-chart-step", {}, say("finetune.at_step", { step: at }))]),
-      ...entries().map(({ name, value, colour, dashes: dashed }) => h("span", {}, s("svg", { width: 22, height: 8, "aria-hidden": "true" },
-        s("line", { x1: 0, x2: 22, y1: 4, y2: 4, stroke: colour, "stroke-width": 2, "stroke-dasharray": dashed })), ` ${name} `, h("b", {}, value))));
+      ...entries().map(({ name, value, colour, opacity, dashes: dashed }) => h("span", {}, s("svg", { width: 22, height: 8, "aria-hidden": "true" },
+        s("line", { x1: 0, x2: 22, y1: 4, y2: 4, stroke: colour, "stroke-width": 2, "stroke-opacity": opacity, "stroke-dasharray": dashed })), ` ${name} `, value ? h("b", {}, value) : "")));
   }
 
-  // Each series that is read, with its value at the step that is read, or its last.
-  const entries = () => told().map((one) => {
-    const i = at === null ? one.x.length - 1 : place(one, at);
-    return { name: one.name, value: i >= 0 ? show(one.y[i], 4) : "—", colour: `var(--lp-${one.colour})`, dashes: dashes[one.dash ?? 0] };
-  });
+  // Each series that is read, with its value at the step that is read, or its last; and of those
+  // that are only drawn, what has a name of its own.
+  function entries() {
+    const look = ({ name, colour, dash, faint }) => ({ name, colour: `var(--lp-${colour})`, dashes: dashes[dash ?? 0], opacity: faint ? FAINT : 1 });
+    const read = told().map((one) => {
+      const i = at === null ? one.x.length - 1 : place(one, at);
+      return { ...look(one), value: i >= 0 ? show(one.y[i], 4) : "—" };
+    });
+    const names = new Set(read.map(({ name }) => name));
+    return [...read, ...series.filter(({ quiet, name }) => quiet && !names.has(name)).map(look)];
+  }
 
   function summarise() {
     const parts = told().filter((one) => one.x.length).map(({ name, x, y }) => say("finetune.chart_says", {
@@ -222,7 +234,7 @@
     const here = [width, height];
     [width, height] = EXPORTED;
     draw();
-    const legend = entries().map(({ name, value, colour, dashes: dashed }) => ({ name: `${name} ${value}`, colour, dashes: dashed }));
+    const legend = entries().map(({ name, value = "", ...look }) => ({ ...look, name: `${name} ${value}`.trim() }));
     const text = standalone({ drawn: svg, wide: width, tall: height, title: say(key), legend, caption: [...losses, origin] });
     [width, height] = here;
     draw();

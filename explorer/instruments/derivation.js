@@ -154,6 +154,8 @@
     }
   }
 
+  // Presenting makes the rows larger and the list no longer.
+  new ResizeObserver(() => { if (current) keepInSight(current); }).observe(rows);
   channel.on("picture", draw);
   channel.on("theme", () => { if (channel.picture) draw(); });
   channel.on("language", () => { if (channel.picture) draw(); });

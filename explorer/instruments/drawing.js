@@ -30,7 +30,7 @@
   }
 
   // The text of an SVG file: `drawn` (an svg of so many pixels) under its title, above its legend and
-  // caption. A name of the legend is { name, colour, dashes }. Colours are those of the page.
+  // caption. A name of the legend is { name, colour, dashes, opacity }. Colours are those of the page.
   function standalone({ drawn, wide, tall, title, legend = [], caption }) {
     const style = getComputedStyle(document.querySelector(".lp"));
     const font = style.fontFamily;
@@ -43,10 +43,10 @@
     all.append(copy);
     y += tall + 6;
     let x = MARGIN;
-    for (const { name, colour, dashes } of legend) {
+    for (const { name, colour, dashes, opacity } of legend) {
       const room = 34 + 1.1 * widthOf(name, SIZE, font) + 18; // whoever opens it may have a wider face
       if (x > MARGIN && x + room > MARGIN + wide) { x = MARGIN; y += LINE; }
-      all.append(s("line", { x1: x, x2: x + 26, y1: y + 10, y2: y + 10, stroke: colour, "stroke-width": 2.5, "stroke-dasharray": dashes }));
+      all.append(s("line", { x1: x, x2: x + 26, y1: y + 10, y2: y + 10, stroke: colour, "stroke-width": 2.5, "stroke-opacity": opacity, "stroke-dasharray": dashes }));
       text(x + 34, y + 14, name, { fill: "var(--lp-ink)" });
       x += room;
     }

@@ -4,7 +4,8 @@
   "use strict";
   const { h, say, worded, show } = LossPrism;
   const { s, standalone } = LossPrism.drawing;
-  const WIDE = 420, ROW = 46, LEFT = 64, PLAY_MS = 450;
+  const WIDEST = 520, ROW = 46, LEFT = 64, PLAY_MS = 450;
+  let wide = WIDEST; // as much as there is room for, so that its words are as large as any
   const scene = LossPrism.channel("probe");
   const whole = document.getElementById("lp-probe");
 
@@ -59,7 +60,7 @@
 
   function ridge(counts, edges, base, least, largest, closed) {
     const most = Math.max(1, ...counts);
-    const x = (v) => LEFT + ((v - least) / (largest - least || 1)) * (WIDE - LEFT - 8);
+    const x = (v) => LEFT + ((v - least) / (largest - least || 1)) * (wide - LEFT - 8);
     const words = counts.map((count, i) => {
       if (edges[i] < least || edges[i + 1] > largest + 1e-9) return "";
       const y = (base - (ROW - 10) * (count / most)).toFixed(1);
@@ -80,7 +81,8 @@
     const ranges = scene.batch?.bands;
     const { edges, counts } = record.histogram ?? { edges: [0, 1], counts: [] };
     const height = counts.length * ROW + 24;
-    bands.setAttribute("viewBox", `0 0 ${WIDE} ${height}`);
+    wide = Math.min(root.clientWidth || WIDEST, WIDEST);
+    bands.setAttribute("viewBox", `0 0 ${wide} ${height}`);
     const [least, largest] = reach();
     const table = LossPrism.colours("sequential");
     const name = ([low, high]) => (low === high ? show(low, 3) : `${show(low, 2)}–${show(high, 2)}`);
@@ -89,21 +91,23 @@
       const shade = LossPrism.css(table, 90 + (130 * band) / Math.max(1, counts.length - 1));
       const old = first.histogram?.counts[band];
       return [
-        s("line", { x1: LEFT, x2: WIDE - 8, y1: base, y2: base, stroke: "var(--lp-line)" }),
+        s("line", { x1: LEFT, x2: wide - 8, y1: base, y2: base, stroke: "var(--lp-line)" }),
         s("path", { d: ridge(row, edges, base, least, largest, true), fill: shade, opacity: 0.85 }),
         ...(old ? [s("path", { d: ridge(old, first.histogram.edges, base, least, largest, false), fill: "none", stroke: "var(--lp-faint)", "stroke-dasharray": "2 2" })] : []),
         s("text", { x: LEFT - 8, y: base - 4, "text-anchor": "end" }, ranges?.[band] ? name(ranges[band]) : String(band + 1)),
       ];
     });
     const ends = [least, (least + largest) / 2, largest].map((v, i) => s("text", {
-      x: [LEFT, (LEFT + WIDE - 8) / 2, WIDE - 8][i], y: height - 6, "text-anchor": ["start", "middle", "end"][i],
+      x: [LEFT, (LEFT + wide - 8) / 2, wide - 8][i], y: height - 6, "text-anchor": ["start", "middle", "end"][i],
     }, show(Number(v.toFixed(6)), 2)));
-    bands.replaceChildren(...rows, ...ends);
+    const { kind } = channel.studio.trace().about;
+    const names = [[10, "finetune.axis.label"], [height - 6, `finetune.axis.${kind}`]].map(([y, key]) => s("text", { x: LEFT - 8, y, "text-anchor": "end" }, say(key)));
+    bands.replaceChildren(...rows, ...ends, ...names);
     bands.setAttribute("aria-label", say("finetune.bands_says", { step: record.step, count: counts.length }));
   }
 
   const bandsFile = ({ losses, origin }) => {
-    const [, , wide, tall] = bands.getAttribute("viewBox").split(" ").map(Number);
+    const tall = Number(bands.getAttribute("viewBox").split(" ").at(-1));
     return standalone({ drawn: bands, wide, tall, title: say("finetune.bands"), caption: [...losses, origin, say("finetune.bands_about")] });
   };
 

@@ -2,7 +2,7 @@
 // paired test, what changed places, and the experiment of the source.
 (window.LossPrismInstruments ??= {}).finetune_runs = (root, channel) => {
   "use strict";
-  const { h, say, worded, show, titleOf } = LossPrism;
+  const { h, say, worded, show, showWithin, titleOf } = LossPrism;
   const facts = window.LossPrismData.finetune;
   const FIGURES = ["spearman", "pearson", "accuracy", "auc"];
   const SURE = 0.05;
@@ -39,16 +39,17 @@
     const [name] = answer.groups.find((group) => group.label === label).runs;
     return channel.studio.groups().find(({ names }) => names.includes(name))?.name ?? label;
   }
-  const spread = ({ mean, spread: deviation } = {}) => (mean === undefined ? "—" : show(mean, 3) + (deviation === null ? "" : ` ± ${show(deviation, 2)}`));
+  const spread = ({ mean, spread: deviation } = {}) => (mean === undefined ? "—" : showWithin(mean, deviation));
   const figures = LossPrism.table({ key: "finetune.final", columns: [
     { key: "ui.loss", wide: true, cell: ({ label }) => titled(label), by: ({ label }) => titled(label) },
     ...[...FIGURES, "loss"].map((figure) => ({
-      key: figure === "loss" ? "finetune.column.last_loss" : `finetune.${figure}`, cell: (group) => spread(group.figures[figure]), by: (group) => group.figures[figure]?.mean ?? NaN,
+      key: figure === "loss" ? "finetune.column.last_loss" : `finetune.${figure}`, cell: (group) => spread(group.figures[figure]), by: (group) => group.figures[figure]?.mean ?? NaN, spare: true,
     })),
     { key: "finetune.column.seeds", cell: (group) => String(group.seeds.length), by: (group) => group.seeds.length },
   ] });
+  const compared = ({ a, b }) => `${titled(b)} − ${titled(a)}`;
   const tests = LossPrism.table({ key: "finetune.tests", columns: [
-    { key: "finetune.column.compared", wide: true, cell: ({ a, b }) => [titled(a), titled(b)], by: ({ a, b }) => titled(a) + titled(b) },
+    { key: "finetune.column.compared", wide: true, cell: compared, by: compared },
     { key: "finetune.column.figure", cell: ({ figure }) => say(`finetune.${figure}`), by: ({ figure }) => figure },
     { key: "finetune.column.difference", cell: (test) => show(test.difference, 3), by: (test) => test.difference },
     { key: "finetune.column.p", cell: (test) => show(test.p, 2), by: (test) => test.p ?? NaN },
@@ -69,15 +70,18 @@
     { key: "finetune.column.nearest_after", wide: true, cell: (one) => listed(one.after), by: (one) => one.after[0]?.cosine ?? NaN },
   ] });
   // What a telephone would squeeze too much is moved with the finger there.
-  for (const [table, least] of [[runs, 700], [neighbours, 620], [figures, 560], [tests, 420]]) table.element.style.setProperty("--lp-least", `${least}px`);
+  for (const [table, least] of [[runs, 700], [neighbours, 620]]) table.element.style.setProperty("--lp-least", `${least}px`);
   moved.element.style.setProperty("--lp-narrow", "52px");
+  // A mean and its deviation stand in one line, and near what they belong to.
+  figures.element.style.setProperty("--lp-narrow", "108px");
+  for (const { element } of [figures, tests]) element.classList.add("lp-close");
   const part = (key, table) => h("div", { hidden: true }, worded("h3", key), worded("p.lp-note", `${key}_about`), table.element);
   const parts = {
     groups: [part("finetune.final", figures), figures], tests: [part("finetune.tests", tests), tests],
     moved: [part("finetune.moved", moved), moved], neighbours: [part("finetune.neighbours", neighbours), neighbours],
   };
   const gains = LossPrismParts.gains(channel);
-  const compared = h("section", { hidden: true }, worded("h2", "finetune.compared"), gains.element, Object.values(parts).map(([box]) => box));
+  const beside = h("section", { hidden: true }, worded("h2", "finetune.compared"), gains.element, Object.values(parts).map(([box]) => box));
   (channel.stills ??= []).push(gains);
 
   // How the plans came out beside each other, best first, and how much that says.
@@ -114,7 +118,7 @@
   }
 
   function tell() {
-    compared.hidden = !answer;
+    beside.hidden = !answer;
     channel.verdict = verdict();
     channel.publish("verdict");
     gains.fill(answer?.groups ?? [], titled);
@@ -139,33 +143,47 @@
       repeat.disabled = false;
     },
   });
-  const printed = h("div");
+  const printed = h("div.lp-printed");
   const experiment = h("details.lp-fold", {}, worded("summary", "finetune.source_title"), worded("p", "finetune.source_about"),
     h("div.lp-row.lp-wrap", {}, repeat, worded("span.lp-note", "finetune.repeat_about")), printed);
 
   // What the shown cross-encoders reached under the two losses of the source, as further rows.
   const SHORT = { binary_cross_entropy: "CE", cosent: "CoSENT" };
+  const DIFFERENCE = "CoSENT − CE";
+  const percent = (share) => (100 * share).toFixed(2);
+  const signed = (text) => (text.startsWith("-") ? text.replace("-", "−") : `+${text}`);
+
   function repeated(figure) {
-    return (answer?.groups ?? []).flatMap(({ loss, runs: names, figures }) => {
-      const run = channel.runs.find(({ id }) => id === names[0]);
-      if (run?.kind !== "cross" || !SHORT[loss] || !figures[figure]) return [];
-      const { mean, spread: deviation } = figures[figure];
-      const value = `${(100 * mean).toFixed(2)}${deviation === null ? "" : ` ± ${(100 * deviation).toFixed(2)}`}`;
-      return [h("tr.lp-lit", {}, h("th", { scope: "row" }, `${channel.studio.encoderNamed(run.plan)} + ${SHORT[loss]}`),
-        h("td", { colSpan: facts.source.sets.length + 1 }, say("finetune.here", { value, count: names.length })))];
+    const runOf = ({ runs: [name] }) => channel.runs.find(({ id }) => id === name);
+    const ours = (answer?.groups ?? []).filter((group) => SHORT[group.loss] && group.figures[figure] && runOf(group)?.kind === "cross");
+    const row = (title, told) => h("tr.lp-lit", {}, h("th", { scope: "row" }, title), h("td", { colSpan: facts.source.sets.length + 1 }, told));
+    const reached = ours.map((group) => {
+      const { mean, spread: deviation } = group.figures[figure];
+      const value = percent(mean) + (deviation === null ? "" : ` ± ${percent(deviation)}`);
+      return row(`${channel.studio.encoderNamed(runOf(group).plan)} + ${SHORT[group.loss]}`, say("finetune.here", { value, count: group.runs.length }));
     });
+    const [one, other] = ours;
+    const test = ours.length === 2 && answer.tests.find((told) => told.figure === figure && told.a === one.label && told.b === other.label);
+    if (!test || one.loss === other.loss) return reached;
+    const difference = signed(percent(other.loss === "cosent" ? test.difference : -test.difference));
+    return [...reached, row(DIFFERENCE, say("finetune.here_difference", { difference, count: test.seeds.length, p: show(test.p, 2) }))];
   }
 
   function print() {
     const { sets, citation } = facts.source;
     const head = (key) => h("tr", {}, h("th", { scope: "col" }, say(key)), [...sets, say("finetune.average")].map((set) => h("th", { scope: "col" }, set)));
-    const row = ({ model, loss, values }) => h("tr", {}, h("th", { scope: "row" }, `${model} + ${loss}`), values.map((v) => h("td", {}, v.toFixed(2))));
-    const table = (figure) => h("table", {}, h("thead", {}, head(`finetune.${figure}`)), h("tbody", {}, facts.source[figure].map(row), repeated(figure)));
+    const row = (title, told) => h("tr", {}, h("th", { scope: "row" }, title), told.map((text) => h("td", {}, text)));
+    // Of each model its row with CE, that with CoSENT, and what lies between them.
+    const rows = (figure) => facts.source[figure].flatMap(({ model, loss, values }, place, all) => [
+      row(`${model} + ${loss}`, values.map((v) => v.toFixed(2))),
+      ...(loss === SHORT.cosent ? [row(DIFFERENCE, values.map((v, set) => signed((v - all[place - 1].values[set]).toFixed(2))))] : []),
+    ]);
+    const table = (figure) => h("table", {}, h("thead", {}, head(`finetune.${figure}`)), h("tbody", {}, rows(figure), repeated(figure)));
     printed.replaceChildren(h("div.lp-charts", {}, ["spearman", "accuracy"].map((figure) => h("div.lp-scroll", {}, table(figure)))),
       h("p.lp-note", {}, say("finetune.source_note", { citation })));
   }
 
-  root.append(compared, all, experiment);
+  root.append(beside, all, experiment);
   LossPrism.reword(root);
   print();
 

@@ -2,15 +2,16 @@
 // every seed beside it, and how sure that is.
 (window.LossPrismParts ??= {}).gains = (channel) => {
   "use strict";
-  const { h, say, worded, show } = LossPrism;
+  const { h, say, worded, show, showWithin, clip } = LossPrism;
   const { s, standalone } = LossPrism.drawing;
-  // On a telephone the figures stand above their line, not beside it.
-  const narrow = window.matchMedia("(max-width: 760px)").matches;
-  const WIDE = narrow ? 380 : 720, LEFT = 10, RIGHT = narrow ? 20 : 190, ROW = 52, BOTTOM = 26;
+  const LEFT = 10, BOTTOM = 26;
+  // On a telephone the figures stand between the name and the line, not beside it.
+  const phone = window.matchMedia("(max-width: 760px)");
+  const BESIDE = { wide: 720, right: 190, row: 52, line: 34, letters: 100 }, BETWEEN = { wide: 380, right: 20, row: 70, line: 52, letters: 48 };
   const svg = s("svg", { role: "img" });
   const note = worded("figcaption.lp-note", "finetune.gains_about");
   const element = h("figure.lp-chart.lp-gains-figure", { hidden: true }, h("div.lp-chart-head", {}, worded("h3", "finetune.gains")), svg, note);
-  let [rows, tall] = [[], 0];
+  let [rows, place, tall] = [[], BESIDE, 0];
 
   const mean = (values) => values.reduce((sum, v) => sum + v, 0) / values.length;
 
@@ -24,7 +25,7 @@
     const half = figures.spearman?.spread ?? 0;
     const ends = gain ? [gain.before + gain.low, gain.before + gain.high] : [mean(after) - half, mean(after) + half];
     const [low, high] = ends.map((v) => Math.min(1, Math.max(-1, v))); // no Spearman lies beyond
-    return { label, colour, before: mean(before), after, low, high };
+    return { label, colour, before: mean(before), after, deviation: figures.spearman?.spread, low, high };
   }
 
   function fill(groups, titled) {
@@ -36,39 +37,42 @@
   }
 
   function draw() {
+    place = phone.matches ? BETWEEN : BESIDE;
     const all = rows.flatMap(({ before, after, low, high }) => [before, ...after, low, high]);
     const air = 0.06 * (Math.max(...all) - Math.min(...all) || 0.1);
     const [least, largest] = [Math.min(...all) - air, Math.max(...all) + air];
-    const x = (v) => LEFT + ((v - least) / (largest - least)) * (WIDE - LEFT - RIGHT);
-    tall = rows.length * ROW + BOTTOM;
+    const x = (v) => LEFT + ((v - least) / (largest - least)) * (place.wide - LEFT - place.right);
+    tall = rows.length * place.row + BOTTOM;
     const step = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find((one) => (largest - least) / one <= 7) ?? 1;
     const ticks = [];
     for (let v = Math.ceil(least / step) * step; v <= largest; v += step) ticks.push(Number(v.toFixed(4)));
-    svg.setAttribute("viewBox", `0 0 ${WIDE} ${tall}`);
+    svg.setAttribute("viewBox", `0 0 ${place.wide} ${tall}`);
     svg.replaceChildren(
       ...ticks.flatMap((v) => [
-        s("line", { x1: x(v), x2: x(v), y1: 0, y2: tall - BOTTOM, stroke: "var(--lp-line)" }),
+        ...rows.map((_, i) => s("line", { x1: x(v), x2: x(v), y1: i * place.row + place.line - 9, y2: i * place.row + place.line + 14, stroke: "var(--lp-line)" })),
         s("text", { x: x(v), y: tall - 8, "text-anchor": "middle" }, show(v, 3))]),
-      ...rows.flatMap((row, place) => drawRow(row, place * ROW + 34, x)));
+      ...rows.flatMap((row, i) => drawRow(row, i * place.row, x)));
     svg.setAttribute("aria-label", `${say("finetune.gains")}. ${rows.map(({ label, before, after }) => say("finetune.gain_says", { what: label, before: show(before, 3), after: show(mean(after), 3) })).join(" ")}`);
   }
 
-  function drawRow({ label, colour, before, after, low, high }, y, x) {
+  function drawRow({ label, colour, before, after, deviation, low, high }, top, x) {
     const ink = `var(--lp-${colour})`;
     const now = mean(after);
-    const spread = after.length > 1 ? ` ± ${show((high - low) / 2, 2)}` : "";
+    const y = top + place.line;
+    const figures = place === BETWEEN ? { x: LEFT, y: y - 15 } : { x: place.wide - 6, y: y + 4, "text-anchor": "end" };
     return [
-      s("text", { x: LEFT, y: y - 15, fill: "var(--lp-ink)", "font-size": 12.5, "font-weight": 600 }, label),
+      s("text", { x: LEFT, y: top + 19, fill: "var(--lp-ink)", "font-size": 12.5, "font-weight": 600 }, clip(label, place.letters)),
       s("line", { x1: x(before), x2: x(now), y1: y, y2: y, stroke: ink, "stroke-width": 4, opacity: 0.35 }),
       ...after.map((v) => s("circle", { cx: x(v), cy: y, r: 3, fill: ink, opacity: 0.45 })),
       ...(high > low ? [[low, low, 6], [low, high, 0], [high, high, 6]] : []).map(([from, to, half]) => (
         s("line", { x1: x(from), x2: x(to), y1: y - half, y2: y + half, stroke: ink, "stroke-width": 1.5 }))),
       s("circle", { cx: x(before), cy: y, r: 5, fill: "var(--lp-card)", stroke: "var(--lp-faint)", "stroke-width": 2 }),
       s("circle", { cx: x(now), cy: y, r: 6, fill: ink }),
-      s("text", { x: WIDE - 6, y: narrow ? y - 15 : y + 4, "text-anchor": "end", "font-size": 13, fill: "var(--lp-ink)" }, `${show(before, 3)} → ${show(now, 3)}${spread}`),
+      s("text", { ...figures, "font-size": 13, fill: "var(--lp-ink)" }, `${show(before, 3)} → ${showWithin(now, deviation)}`),
     ];
   }
 
-  const file = ({ losses, origin }) => standalone({ drawn: svg, wide: WIDE, tall, title: say("finetune.gains"), caption: [...losses, origin, say("finetune.gains_about")] });
+  const file = ({ losses, origin }) => standalone({ drawn: svg, wide: place.wide, tall, title: say("finetune.gains"), caption: [...losses, origin, say("finetune.gains_about")] });
+  phone.addEventListener("change", () => { if (rows.length) draw(); });
   return { element, fill, key: "finetune.gains", file };
 };

@@ -32,7 +32,7 @@
 
   // As `spelled` of explorer/locale: counts are grouped, and a value may have words of its own.
   function spelled(name, value) {
-    if (Array.isArray(value)) return value.map((one) => spelled(name, one)).join(", ");
+    if (Array.isArray(value)) return value.map((one) => spelled(name, one)).join(say("ui.between"));
     if (value?.key) return has(value.key) ? say(value.key) : value.otherwise;
     return counts.includes(name) && Number.isInteger(value) ? grouped(value) : value;
   }
@@ -65,6 +65,13 @@
       ? value.toExponential(Math.max(digits - 2, 1)).replace("e+", "e")
       : String(Number(value.toPrecision(digits)));
     return text.replace(/-/g, "−");
+  }
+
+  // A mean and its deviation, both to the second digit of the deviation.
+  function showWithin(mean, deviation) {
+    if (!deviation) return show(mean, 3) + (deviation === 0 ? "\u00a0±\u00a00" : "");
+    const places = Math.min(Math.max(1 - Math.floor(Math.log10(deviation)), 0), 6);
+    return [mean, deviation].map((v) => v.toFixed(places).replace("-", "−")).join("\u00a0±\u00a0");
   }
 
   const percent = (share) => {
@@ -659,7 +666,7 @@
   window.LossPrism = {
     catalogues, losses, examples, defaults, limits, pages,
     titleOf, stored, store, walkable, say, has, speak, reword, worded, language: () => language,
-    show, percent, apart, tex, texNumber, read, bytes, floats, h, clip,
+    show, showWithin, percent, apart, tex, texNumber, read, bytes, floats, h, clip,
     get table() { return window.LossPrismParts.table; },
     get live() { return window.LossPrismParts.live; },
     get scale() { return window.LossPrismParts.scale; },

@@ -1,6 +1,7 @@
 // A table that its reader sorts, by a click or Enter on a column's name, and walks with the arrow
-// keys. It knows nothing of what it lists: a column is { key, cell, by, wide }, where `cell` makes
-// the text of a row (or its lines) and `by` what it is sorted by; or a column is a box to tick,
+// keys. It knows nothing of what it lists: a column is { key, cell, by, wide, spare }, where `cell`
+// makes the text of a row (or its lines) and `by` what it is sorted by, and a spare one is hidden
+// while no row has a number for it; or a column is a box to tick,
 // { key, by, box: { label, checked, toggle } }. `reach` and `leave` are told the row that the pointer
 // or the focus comes to, `pick` the one that is clicked or entered.
 (window.LossPrismParts ??= {}).table = (options) => {
@@ -87,6 +88,10 @@
     });
     lines.forEach(({ line }, place) => { line.hidden = place >= shown.length; });
     if (!lines.some(({ line }) => line.tabIndex === 0 && !line.hidden) && lines.length) lines[0].line.tabIndex = 0;
+    columns.forEach(({ spare, by }, place) => {
+      const hidden = Boolean(spare) && rows.every((row) => Number.isNaN(by(row)));
+      for (const cell of [heads[place], ...lines.map(({ cells }) => cells[place])]) cell.hidden = hidden;
+    });
     heads.forEach((head, place) => {
       const sort = order?.column === place ? (order.down ? "descending" : "ascending") : "none";
       head.setAttribute("aria-sort", sort);

@@ -57,5 +57,6 @@ def spelled(language: str, name: str, value: object) -> str:
     if isinstance(value, Mapping):
         return catalogue(language).get(value["key"], value["otherwise"])
     if isinstance(value, list):
-        return ", ".join(spelled(language, name, one) for one in value)
+        between = catalogue(language)["ui.between"]
+        return between.join(spelled(language, name, one) for one in value)
     return f"{value:,}" if name in COUNTS and type(value) is int else str(value)

@@ -19,7 +19,13 @@ from explorer.locale import word
 from explorer.problem import Problem
 from explorer.sources.model_folders import EMBEDDED, ModelFolder, locate
 
-__all__ = ["EMBEDDED", "cross_scores", "encode"]
+__all__ = ["CALLED", "EMBEDDED", "cross_scores", "encode"]
+
+# What a folder that cannot be loaded should have held.
+CALLED = {
+    "bi": word("model.bi", "sentence encoder"),
+    "cross": word("model.cross", "cross-encoder"),
+}
 
 CACHE_BYTES = 256 * 2**20
 MOST_LOADED = 2
@@ -174,13 +180,13 @@ def _digest(entry: str | tuple[str, str]) -> bytes:
 def _load_encoder(folder: ModelFolder, device: str | None) -> object:
     from sentence_transformers import SentenceTransformer
 
-    return _load(SentenceTransformer, word("model.bi", "sentence encoder"), folder, device)
+    return _load(SentenceTransformer, CALLED["bi"], folder, device)
 
 
 def _load_cross_encoder(folder: ModelFolder, device: str | None) -> object:
     from sentence_transformers import CrossEncoder
 
-    return _load(CrossEncoder, word("model.cross", "cross-encoder"), folder, device)
+    return _load(CrossEncoder, CALLED["cross"], folder, device)
 
 
 def _load(kind: type, called: dict[str, str], folder: ModelFolder, device: str | None) -> object:

@@ -12,7 +12,7 @@ def test_turns_that_agree_leave_no_doubt():
 
 
 def test_the_other_way_round_is_one_over_it():
-    one, other = [1.0, 1.2, 0.9, 1.1], [1.0, 1.0, 1.1, 1.3]
+    one, other = [1.0, 1.2, 0.9, 1.1, 1.0], [1.0, 1.0, 1.1, 1.3, 0.9]
     middle, low, high = ratio(one, other)
     assert ratio(other, one) == pytest.approx((1 / middle, 1 / high, 1 / low))
 

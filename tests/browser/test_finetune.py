@@ -13,11 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import psutil
 import pytest
 import torch
 from playwright.sync_api import Browser, Page, Request, Route, expect
 from safetensors.torch import load_file
+from scipy.stats import ttest_rel
 
 from explorer.lab.training.folder import LIVE, RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
@@ -318,6 +320,7 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_and_as_a_table(
     expect(svg).to_have_attribute("aria-label", says)
     svg.hover(position={"x": 60, "y": 60})
     expect(chart.locator(".lp-chart-step")).to_be_visible()
+    expect(chart.locator(".lp-chart-legend")).to_contain_text("each batch")
     # The other charts are read at the same step.
     expect(page.locator(".lp-chart-step").nth(3)).to_be_visible()
     page.mouse.move(5, 5)
@@ -530,9 +533,22 @@ def test_two_losses_under_two_seeds_are_compared(open_page: Callable[..., Page])
     final = page.get_by_role("table", name="Final figures")
     expect(final.locator("tbody tr")).to_have_count(2)
     expect(final.locator("tbody tr").first).to_contain_text("±")
+    # Graded labels have no accuracy: its column is not there to be empty.
+    expect(final.get_by_role("columnheader")).to_have_text(
+        ["Loss", "Spearman", "Pearson", "Training loss, last step", "Seeds"]
+    )
     tests = page.get_by_role("table", name="Paired test")
-    expect(tests.locator("tbody tr").first).to_contain_text("Spearman")
-    expect(tests).to_contain_text("Cosine regression (MSE)")
+    line = tests.locator("tbody tr").first.locator("td")
+    expect(line.nth(0)).to_have_text("Cosine regression (MSE) − CoSENT")
+    expect(line.nth(1)).to_have_text("Spearman")
+    sides = [
+        [read_of(page, name, "about.summary.after.spearman") for name in names[at : at + 2]]
+        for at in (0, 2)
+    ]
+    assert number(line.nth(2).inner_text()) == pytest.approx(
+        np.mean(sides[1]) - np.mean(sides[0]), rel=6e-3
+    )
+    assert number(line.nth(3).inner_text()) == pytest.approx(ttest_rel(*sides).pvalue, rel=6e-2)
     # A bold line for each loss, the mean of its seeds, which are faint; and a row of the figure.
     legend = page.locator(".lp-chart-legend").first
     for said in ("CoSENT · mean of 2 seeds", "Cosine regression (MSE) · mean of 2 seeds"):
@@ -547,8 +563,11 @@ def test_two_losses_under_two_seeds_are_compared(open_page: Callable[..., Page])
     losses = [read_of(page, name, "about.summary.after.spearman") for name in names]
     rows = page.locator(".lp-gains-figure svg text[font-size='13']")
     for row, pair in zip(rows.all_text_contents(), (losses[:2], losses[2:]), strict=True):
-        shown = number(row.split("→")[1].split("±")[0])
-        assert shown == pytest.approx(sum(pair) / 2, abs=1e-3)
+        mean, deviation = row.split("→")[1].split("±")
+        places = len(mean.strip().partition(".")[2])
+        assert places == len(deviation.strip().partition(".")[2])
+        for shown, value in ((mean, np.mean(pair)), (deviation, np.std(pair, ddof=1))):
+            assert number(shown) == pytest.approx(value, abs=0.51 * 10**-places)
     best = "CoSENT" if sum(losses[:2]) > sum(losses[2:]) else "Cosine regression (MSE)"
     verdict = page.locator(".lp-verdict")
     expect(verdict.locator("li").first).to_contain_text(
@@ -613,10 +632,15 @@ def test_a_repetition_joins_the_table_of_the_source(
     page = open_page(f"#{','.join(names)}")
     page.locator("summary", has_text="CoSENT experiment").click()
     here = page.locator(".lp-finetune_runs details tr.lp-lit")
-    expect(here).to_have_count(4)  # two losses, by Spearman and by accuracy
+    expect(here).to_have_count(6)  # two losses and their difference, by Spearman and by accuracy
     expect(here.nth(0)).to_contain_text("all-MiniLM-L6-v2 + CE")
     expect(here.nth(0)).to_contain_text("81.00 ± 1.41 here, on the data of this run (2 seeds)")
     expect(here.nth(1)).to_contain_text("85.00 ± 0.00")
+    p = ttest_rel([0.85, 0.85], [0.80, 0.82]).pvalue
+    expect(here.nth(2)).to_contain_text(f"+4.00 here (paired t-test over 2 seeds: p = {p:.2g})")
+    # Of the source's models, too, what lies between the losses: by average 67.10 and 66.77.
+    between = page.locator(".lp-finetune_runs details tr", has_text="CoSENT − CE").first
+    expect(between).to_contain_text("+0.33")
 
 
 # ---- What one takes away ---------------------------------------------------------------------
@@ -832,6 +856,39 @@ def test_a_loss_that_stops_being_a_number_names_the_step_and_the_pairs(
         expect(told).to_contain_text(f"The model kept is that of step {kept}")
 
 
+@pytest.fixture
+def greedy(tmp_path: Path) -> Iterator[Server]:
+    """A server with a loss of the user's own that no machine has the memory for with 7 to 16 pairs
+    (the probe batch has more)."""
+    (tmp_path / "greedy.py").write_text(
+        "import torch\n\n\n"
+        "def greedy(scores, labels):\n"
+        "    torch.empty(2**60 if 6 < len(scores) <= 16 else 1, dtype=torch.uint8)\n"
+        "    return (scores - labels).square().mean()\n"
+    )
+    loss = ("--loss", f"{tmp_path / 'greedy.py'}:greedy")
+    with Server(tmp_path, *loss, "--runs", str(tmp_path / "runs")) as running:
+        yield running
+
+
+def test_out_of_memory_names_the_batch_that_fits_and_that_one_trains(
+    browser: Browser, greedy: Server
+) -> None:
+    with visitor(browser, greedy) as page:
+        begin(page, loss="greedy", batch_size=16)
+        wait_for(page, "failed")
+        told = page.locator(".lp-finetune_run .lp-problem:visible")
+        expect(told).to_contain_text("A batch of 16 does not fit into memory.")
+        expect(told).to_contain_text("A batch of 4 does;")
+        # What was chosen is still there, and the batch that was named is enough.
+        assert page.evaluate(f"{CHANNEL}.plan.loss") == "greedy"
+        page.evaluate(UNFOLD)
+        expect(page.locator("#lp-finetune-batch_size")).to_have_value("16")
+        page.fill("#lp-finetune-batch_size", "4")
+        page.click("#lp-finetune-start")
+        wait_for(page, "finished")
+
+
 # Runs in their own small file system, which only this server sees: no right of an administrator's
 # is needed, but a system that lets its users do so.
 SMALL_DISK = 'mount -t tmpfs -o size=2m runs {folder} && exec "$@"'
@@ -1008,6 +1065,36 @@ def test_nothing_is_wider_than_the_page(
     for width in (1440, 1100, 760, 390):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+# The words of each figure that stand upon each other, and the numbers broken over two lines.
+UNREADABLE = """() => {
+  const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+  const figures = Array.from(document.querySelectorAll(".lp svg[role=img]"), (figure) => {
+    const words = Array.from(figure.querySelectorAll("text"),
+      (one) => [one.textContent, one.getBoundingClientRect()]);
+    return words.flatMap(([one, a], i) => words.slice(i + 1)
+      .filter(([, b]) => meet(a, b)).map(([other]) => `${one} on ${other}`));
+  });
+  const broken = Array.from(document.querySelectorAll(".lp td")).filter((cell) => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    return /^[-−+±.\\d\\s]+$/.test(cell.textContent) && range.getClientRects().length > 1;
+  });
+  return [...figures.flat(), ...broken.map((cell) => cell.textContent)];
+}"""
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
+def test_no_word_stands_on_another_and_no_number_is_broken(
+    open_page: Callable[..., Page], beside: str, width: int, locale: str
+) -> None:
+    page = open_page(f"#{beside}", width, locale)
+    settled(page, "beside")
+    assert page.locator(".lp-printed td").count() > 20
+    assert page.evaluate(UNREADABLE) == []
 
 
 @STATES

@@ -162,6 +162,18 @@ def test_walking_brings_the_derivation_to_the_top(page: Page) -> None:
     assert card["y"] + card["height"] < 900
 
 
+def test_the_chosen_step_stays_in_sight(page: Page) -> None:
+    page.click("#lp-present")
+    expect(page.locator(SIDE)).to_be_hidden()
+    page.wait_for_function(
+        """() => {
+          const row = document.querySelector(".lp-step[aria-current]").getBoundingClientRect();
+          const list = document.querySelector(".lp-steps").getBoundingClientRect();
+          return row.top >= list.top - 2 && row.bottom <= list.bottom + 2;
+        }"""
+    )
+
+
 def test_names_of_rows_keep_to_their_room(new_page, server: Server) -> None:
     page = visit(new_page(width=1920, height=1080), server.address)
     page.click("#lp-present")

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.locale import catalogue
 from explorer.svg import line
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 640, 220, 60, 22, 24
@@ -21,17 +22,17 @@ def complete(
         (folder / f"{figure}.svg").write_text(drawn, encoding="utf-8")
     card = folder / "README.md"
     text = card.read_text(encoding="utf-8") if card.exists() else ""
-    card.write_text(f"{text.rstrip()}\n\n{section(plan, summary)}", encoding="utf-8")
+    title, details, rest = text.partition("## Model Details")  # ours is what one looks for first
+    told = f"{title.rstrip()}\n\n{section(plan, summary)}\n{details}{rest}"
+    card.write_text(told, encoding="utf-8")
 
 
 def section(plan: TrainingPlan, summary: Mapping) -> str:
-    data = plan.data
-    source = {"file": data.name or Path(data.file).name, "hub": data.hub, "example": data.example}
     before, after = summary["before"], summary["after"]
     rows = [
         ("Loss", f"{plan.loss} {json.dumps(plan.settings)}"),
         ("Convention", plan.convention or "LossPrism"),
-        ("Data", f"{data.source} {source.get(data.source, '')}".strip()),
+        ("Data", _named(plan.data)),
         ("Pairs", "{train} to learn from, {held_out} held out".format(**summary["pairs"])),
         ("Positive from", f"{summary['threshold']:g}"),
         ("Encoder", f"{plan.encoder} ({'bi-encoder' if plan.kind == 'bi' else 'cross-encoder'})"),
@@ -47,6 +48,14 @@ def section(plan: TrainingPlan, summary: Mapping) -> str:
     table = "".join(f"| {name} | {value} |\n" for name, value in rows)
     curves = "![Loss by step](loss.svg)\n\n![Held-out Spearman by step](spearman.svg)\n"
     return f"## Trained with LossPrism\n\n| | |\n|---|---|\n{table}\n{curves}"
+
+
+def _named(data: TrainingData) -> str:
+    """What the data is called, as the cell of a table."""
+    own = {"example": data.example, "hub": data.hub}
+    name = own.get(data.source) or data.name or Path(data.file).name
+    title = " ".join(catalogue("en").get(f"example.{name}.title", name).split())
+    return title.replace("|", "\\|") or data.source
 
 
 def _said(value: float | None) -> str:

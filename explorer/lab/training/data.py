@@ -29,8 +29,11 @@ HUB_SECONDS = 5.0
 # What a visitor of a Space may have it download.
 MOST_HUB_MB = 200
 _CLAUSES = re.compile(r"[^,;:.!?，；：。！？、]+[,;:.!?，；：。！？、]*\s*")
-_POSITIVES = {"queries", "keys"}
+# What a loss reads that needs positive pairs; labels that differ; pairs on both sides of the
+# threshold.
+_POSITIVES = {"queries", "keys", "classes", "paired_classes"}
 _ORDERED = {"labels", "binary_labels", "unit_labels", "pair_classes"}
+_SIDES = {"binary_labels", "pair_classes"}
 
 
 @dataclass(frozen=True)
@@ -309,37 +312,38 @@ def classes_of(pairs: Sequence[Pair], threshold: float) -> dict[str, int]:
 def why_not(plan: TrainingPlan, corpus: Corpus, spec: LossSpec | None = None) -> Problem | None:
     """Why the loss cannot learn from this data with this kind of encoder; None if it can."""
     spec = spec or plan.spec
-    wanted, title = set(spec.reads.values()), title_word(spec)
-    if plan.kind == "cross" and not wanted <= FROM_SCORES:
-        return Problem("training_needs_vectors", loss=title, known=_titles(plan, corpus, spec))
     labels = [label for _, _, label in corpus.train]
-    rules = rules_for(plan, corpus.labels)
-    positives = sum(label >= rules.threshold for label in labels)
-    sides = {"binary_labels", "pair_classes"} & wanted
-    said = f"{rules.threshold:g}"
-    if wanted & _ORDERED and len(set(labels)) < 2:
-        known = _titles(plan, corpus, spec)
-        return Problem("training_one_label", loss=title, label=f"{labels[0]:g}", known=known)
-    if sides and positives in (0, len(labels)):
-        return Problem("training_one_side", loss=title, threshold=said)
-    if wanted & (_POSITIVES | {"classes", "paired_classes"}) and positives < 2:
-        return Problem("training_no_positives", loss=title, count=positives, threshold=said)
+    threshold = rules_for(plan, corpus.labels).threshold
+    positives = sum(label >= threshold for label in labels)
+    facts = (plan.kind, sorted(set(labels)), threshold, positives, len(labels))
+    able = [title_word(one) for one in LOSSES.values() if not _obstacle(one, "—", *facts)]
+    return _obstacle(spec, able or "—", *facts)
+
+
+def _obstacle(
+    spec: LossSpec,
+    known: object,
+    kind: str,
+    labels: Sequence[float],
+    threshold: float,
+    positives: int,
+    count: int,
+) -> Problem | None:
+    """What keeps a loss from learning from pairs of these labels; `known` are losses that can."""
+    wanted = set(spec.reads.values())
+    said = {"loss": title_word(spec), "known": known}
+    if kind == "cross" and not wanted <= FROM_SCORES:
+        return Problem("training_needs_vectors", **said)
+    if wanted & _ORDERED and len(labels) < 2:
+        return Problem("training_one_label", label=f"{labels[0]:g}", **said)
+    said["threshold"] = f"{threshold:g}"
+    if wanted & _SIDES and positives in (0, count):
+        return Problem("training_one_side", **said)
+    if wanted & _POSITIVES and positives < 2:
+        return Problem("training_no_positives", count=positives, **said)
     return None
 
 
 def losses_for(plan: TrainingPlan, corpus: Corpus) -> dict[str, Problem | None]:
     """Every loss, with the reason where it cannot learn from this data."""
     return {name: why_not(plan, corpus, spec) for name, spec in LOSSES.items()}
-
-
-def _titles(plan: TrainingPlan, corpus: Corpus, refused: LossSpec) -> list[dict[str, str]] | str:
-    """The losses that could be chosen instead."""
-    labels = {label for _, _, label in corpus.train}
-    able = [
-        title_word(spec)
-        for spec in LOSSES.values()
-        if spec.name != refused.name
-        and (plan.kind == "bi" or set(spec.reads.values()) <= FROM_SCORES)
-        and not (len(labels) < 2 and set(spec.reads.values()) & _ORDERED)
-    ]
-    return able or "—"

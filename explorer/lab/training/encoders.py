@@ -9,8 +9,8 @@ from torch import nn
 
 from explorer.lab.training.data import Pair, sentences_of
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.locale import word
 from explorer.problem import Problem
+from explorer.sources.encoders import CALLED
 from explorer.sources.model_folders import locate
 from losses.sentence_transformers import layer_stack, move_only
 
@@ -84,7 +84,7 @@ def _opened(kind: str, path: Path, name: str, device: str | None) -> nn.Module:
         return CrossEncoder(str(path), num_labels=1, activation_fn=nn.Identity(), **safe)
     except Exception as error:  # whatever a broken file can cause in three libraries
         reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
-        said = {"encoder": name, "kind": word(f"model.{kind}", kind), "reason": reason}
+        said = {"encoder": name, "kind": CALLED[kind], "reason": reason}
         raise Problem("encoder_unreadable", **said) from error
 
 

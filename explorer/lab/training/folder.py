@@ -230,6 +230,5 @@ class RunFolder:
 
 
 def all_runs(root: Path) -> list[RunFolder]:
-    """Every run of the root, the newest first."""
-    folders = [path.parent for path in root.glob("*/state.json")]
-    return [RunFolder(path) for path in sorted(folders, reverse=True)]
+    """Every run of the root, in no order."""
+    return [RunFolder(path.parent) for path in root.glob("*/state.json")]

@@ -11,7 +11,7 @@ import numpy as np
 from explorer.lab.training.compare import moved_pairs
 from explorer.lab.training.measure import correlations
 from explorer.lab.training.runs import Runs
-from explorer.remarks import GRADIENT_BAND, Remark
+from explorer.remarks import GRADIENT_BAND, Remark, short
 
 SHARE, LEAST_RESAMPLES, MOST_RESAMPLES, NUMBERS = 0.95, 200, 1000, 2_000_000
 # A Spearman below the best one by no more than this has not fallen.
@@ -105,8 +105,9 @@ def _on_gain(runs: Runs, name: str) -> list[Remark]:
         return [Remark("run_no_order")]
     key = "run_rose" if found.low > 0 else "run_fell" if found.high < 0 else "run_chance"
     ends = (found.low, found.high) if key != "run_fell" else (-found.high, -found.low)
-    values = {"before": _short(found.before), "after": _short(found.after)}
-    values |= {"low": f"{ends[0]:.2f}", "high": f"{ends[1]:.2f}", "count": found.pairs}
+    values = {"before": short(found.before), "after": short(found.after)}
+    low, high = (f"{end:.2f}".replace("-", "−") for end in ends)
+    values |= {"low": low, "high": high, "count": found.pairs}
     return [Remark(key, values)]
 
 
@@ -133,7 +134,7 @@ def _on_loss(steps: list[dict]) -> list[Remark]:
     window = max(len(steps) // 10, 1)
     losses = np.convolve([r["loss"] for r in steps], np.ones(window) / window, "valid")
     first, last = losses[[0, -1]].tolist()
-    values = {"first": _short(first), "last": _short(last), "window": str(window)}
+    values = {"first": short(first), "last": short(last), "window": str(window)}
     if last >= first:
         return [Remark("run_loss_rose", values)]
     reached = int(np.argmax(losses <= first - FALLEN * (first - last))) + window - 1
@@ -148,7 +149,7 @@ def _on_best(measured: list[dict]) -> list[Remark]:
     best, last = max(known, key=lambda r: r["spearman"]), known[-1]
     if best["spearman"] - last["spearman"] <= SAME:
         return []
-    values = {"best": _short(best["spearman"]), "last": _short(last["spearman"])}
+    values = {"best": short(best["spearman"]), "last": short(last["spearman"])}
     return [Remark("run_best", {**values, "step": str(best["step"])})]
 
 
@@ -158,7 +159,7 @@ def _on_gradient(steps: list[dict]) -> list[Remark]:
     if not outside:
         return []
     first = outside[0]
-    values = {"step": str(first["step"]), "norm": _short(first["gradient_norm"])}
+    values = {"step": str(first["step"]), "norm": short(first["gradient_norm"])}
     values |= {"count": len(outside), "all": len(steps)}
     return [Remark("run_gradient", values)]
 
@@ -169,12 +170,8 @@ def _on_space(measured: list[dict]) -> list[Remark]:
         return []
     first, last = known[0], known[-1]
     key = "run_closer" if last["mean_cosine"] > first["mean_cosine"] else "run_apart"
-    values = {"before": _short(first["mean_cosine"]), "after": _short(last["mean_cosine"])}
+    values = {"before": short(first["mean_cosine"]), "after": short(last["mean_cosine"])}
     return [Remark(key, values)]
-
-
-def _short(value: float) -> str:
-    return f"{value:.3g}"
 
 
 def _clipped(text: str, most: int = 60) -> str:

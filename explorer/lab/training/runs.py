@@ -155,7 +155,7 @@ class Runs:
         for run in all_runs(self.root):
             with contextlib.suppress(FileNotFoundError):  # it was deleted while we looked
                 found.append(self._about(run))
-        return found
+        return sorted(found, key=lambda status: status["created"], reverse=True)
 
     def history(self, name: str) -> list[dict]:
         return self._run(name).history()

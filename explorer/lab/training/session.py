@@ -312,7 +312,10 @@ def _too_large(session: Session, batch: list[dict], error: Exception) -> Problem
             return False
         return True
 
-    return Problem("training_out_of_memory", batch=size, fits=largest_fitting(size, fits))
+    found = largest_fitting(size, fits)
+    if found == 0:
+        return Problem("training_no_memory", batch=size)
+    return Problem("training_out_of_memory", batch=size, fits=found)
 
 
 def largest_fitting(size: int, fits) -> int:

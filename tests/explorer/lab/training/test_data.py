@@ -157,6 +157,16 @@ def test_a_threshold_beyond_all_labels_names_the_rule():
     assert data.why_not(TrainingPlan(loss="cosent", **high), pairs) is None
 
 
+@pytest.mark.parametrize("kind", ["bi", "cross"])
+@pytest.mark.parametrize(
+    ("labels", "threshold"), [([1] * 10, None), ([0, 1] * 5, None), ([0, 1] * 5, 9.0)]
+)
+def test_every_reason_names_exactly_the_losses_that_can(kind, labels, threshold):
+    whys = data.losses_for(TrainingPlan(kind=kind, threshold=threshold), corpus_of(*labels))
+    able = [title_word(LOSSES[name]) for name, why in whys.items() if why is None]
+    assert all(why.values["known"] == (able or "—") for why in whys.values() if why)
+
+
 def test_a_cross_encoder_needs_a_loss_on_scores():
     pairs = corpus_of(*[0, 1] * 5)
     whys = data.losses_for(TrainingPlan(kind="cross"), pairs)

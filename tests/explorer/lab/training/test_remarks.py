@@ -84,8 +84,14 @@ def test_whether_it_was_worth_it(run, before, after, key):
     ended(run, scores_of(before, 1), scores_of(after, 2))
     found = said(run)
     assert key in found
-    assert float(found[key]["low"]) <= float(found[key]["high"])
+    low, high = (float(found[key][end].replace("−", "-")) for end in ("low", "high"))
+    assert low <= high
     assert found[key]["count"] == COUNT
+
+
+def test_what_is_below_zero_has_a_minus_sign(run):
+    ended(run, LABELS, -LABELS)
+    assert said(run)["run_fell"]["after"] == "−1"
 
 
 def test_the_pair_that_came_home(run):

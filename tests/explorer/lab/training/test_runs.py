@@ -114,6 +114,16 @@ def test_pause_queue_stop_and_resume(runs):
         runs.status(first)
 
 
+def test_runs_are_listed_the_newest_first(runs):
+    """Also those that began within one second, whatever their losses are called."""
+    names = []
+    for loss in ("triplet", "cosent", "info_nce", "circle"):
+        run = runs.prepare(TrainingPlan(**PLAN, loss=loss), corpus())
+        run.take_ticket(os.getpid())
+        names.append(run.name)
+    assert [status["id"] for status in runs.listed()] == names[::-1]
+
+
 def test_deltas_add_up_to_the_log(runs):
     name = runs.start(TrainingPlan(**PLAN, steps=400), corpus())
     gathered, offset = [], 0

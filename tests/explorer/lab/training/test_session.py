@@ -184,6 +184,17 @@ def test_a_batch_that_does_not_fit_names_one_that_does(runs, trained, monkeypatc
     assert caught.value.values == {"batch": 16, "fits": 4}
 
 
+def test_where_not_even_two_fit_no_batch_is_named(runs, trained, monkeypatch):
+    def forward(self, *given, **more):
+        raise MemoryError
+
+    monkeypatch.setattr(sessions.TrainingLoss, "forward", forward)
+    with pytest.raises(Problem) as caught:
+        trained(plan(batch_size=16))
+    assert caught.value.key == "problem.training_no_memory"
+    assert caught.value.values == {"batch": 16}
+
+
 def test_chinese_from_scratch(runs, trained):
     draw = random.Random(0)
     letters = "猫狗睡跑太阳很热旧红大小在上"

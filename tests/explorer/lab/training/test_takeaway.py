@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from explorer.lab.training import takeaway
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from explorer.problem import Problem
 from tests.explorer.lab.training.conftest import corpus
 from tests.tiny import save_bert
@@ -95,7 +95,8 @@ def test_two_processes_share_the_batches_of_one(kind, runs, trained, tmp_path):
 def test_the_model_is_a_folder_of_sentence_transformers(runs, trained, tmp_path):
     from sentence_transformers import SentenceTransformer
 
-    name = trained(TrainingPlan(encoder=SCRATCH, dimension=8, **SMALL))
+    data = TrainingData(source="rows", name="my|pairs.tsv")
+    name = trained(TrainingPlan(encoder=SCRATCH, dimension=8, data=data, **SMALL))
     with zipfile.ZipFile(takeaway.model_zip(runs, name, tmp_path / "model.zip")) as opened:
         opened.extractall(tmp_path / "out")
         files = [path.partition("/")[2] for path in opened.namelist()]
@@ -104,7 +105,8 @@ def test_the_model_is_a_folder_of_sentence_transformers(runs, trained, tmp_path)
     model = SentenceTransformer(str(tmp_path / "out" / name))
     assert model.encode("cat dog").shape == (8,)
     card = (tmp_path / "out" / name / "README.md").read_text(encoding="utf-8")
-    assert "## Trained with LossPrism" in card
+    assert card.index("\n# ") < card.index("## Trained with LossPrism") < card.index("## Model D")
+    assert "| Data | my\\|pairs.tsv |" in card
     assert '| Loss | cosent {"scale": 20.0} |' in card
     assert "| Steps | 8 of 8 pairs |" in card
     assert "<polyline" in (tmp_path / "out" / name / "loss.svg").read_text(encoding="utf-8")
