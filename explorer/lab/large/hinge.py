@@ -8,7 +8,7 @@ of the one bin that a column cuts are compared with it one by one.
 
 The pairs stand in the order of their labels. Counts are exact. A gap is taken apart into what lies
 before, between and after two runs, none of it negative, so that no difference is taken of sums:
-float32 then keeps every sum to far better than `ERROR` of itself.
+float32 then keeps every sum to far better than 1e-5 of itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from explorer.lab.large.heaviest import MOST_TERMS, Heaviest
 from explorer.lab.large.tiles import Progress
 from losses import pairwise_hinge
 
-ERROR = 1e-5
 # Chunks of the whole matrix whose sums are kept.
 MOST_CHUNKS = 2**11
 # Numbers of one table, and how many rows are added up before they join their run's sum.
@@ -102,9 +101,8 @@ class Hinge:
             count, bounded = weight > 0, False
             largest = np.maximum.reduceat(np.maximum.reduceat(weight, starts[0], 0), starts[1], 1)
         else:
-            if (
-                window.cells <= (found.size * MOST_BLOCKS) ** 2
-            ):  # its blocks are smaller than chunks
+            smaller_than_chunks = window.cells <= (found.size * MOST_BLOCKS) ** 2
+            if smaller_than_chunks:
                 cuts = np.union1d(rows, columns)
                 row_cuts = cuts[(cuts >= window.top) & (cuts <= window.bottom)]
                 column_cuts = cuts[(cuts >= window.left) & (cuts <= window.right)]
