@@ -92,7 +92,7 @@
     const { about: told } = trace;
     const { plan, state: now, step, steps } = told;
     name.textContent = titleOf(plan.loss);
-    about.textContent = [channel.studio.encoderOf(plan), channel.studio.dataOf(plan), say("finetune.batch_of", { count: plan.batch_size }), say("finetune.seed_is", { seed: plan.seed })].join(" · ");
+    about.textContent = [channel.studio.encoderOf(plan), channel.studio.dataOf(plan), say("finetune.batch_of", { count: plan.batch_size }), say("finetune.seed_is", { seed: plan.seed })].filter(Boolean).join(" · ");
     state.textContent = now === "queued" && told.queue_position ? say("finetune.queue", { count: told.queue_position })
       : say(told.loading ? `finetune.loading.${told.loading.part}` : `finetune.state.${now}`);
     state.dataset.state = now;

@@ -288,11 +288,13 @@ class Distances:
         if len(weights) == len(gradient):  # all rows at once: both ways in one product
             weights = torch.empty_like(weights).index_copy_(0, rows, weights)
             weights = weights + weights.T
-            gradient += weights.sum(dim=1)[:, None] * self.wide - weights @ self.wide
+            gradient.addmm_(weights, self.wide, alpha=-1)
+            gradient.addcmul_(weights.sum(dim=1)[:, None], self.wide)
             return
         here = self.wide[rows]
         gradient[rows] += weights.sum(dim=1)[:, None] * here - weights @ self.wide
-        gradient += weights.sum(dim=0)[:, None] * self.wide - weights.T @ here
+        gradient.addmm_(weights.T, here, alpha=-1)
+        gradient.addcmul_(weights.sum(dim=0)[:, None], self.wide)
 
     def slopes(self, distances: Tensor) -> Tensor:
         """∂d/∂z_i as a multiple of z_i − z_k; of the cosine, of −z_k."""

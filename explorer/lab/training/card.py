@@ -53,7 +53,7 @@ def section(plan: TrainingPlan, summary: Mapping) -> str:
 def _named(data: TrainingData) -> str:
     """What the data is called, as the cell of a table."""
     own = {"example": data.example, "hub": data.hub}
-    name = own.get(data.source) or data.name or Path(data.file).name
+    name = own.get(data.source) or data.name
     title = " ".join(catalogue("en").get(f"example.{name}.title", name).split())
     return title.replace("|", "\\|") or data.source
 

@@ -105,9 +105,7 @@ def _pairs(data: TrainingData, seed: int) -> tuple[list[Pair], int]:
             table = tables.read_file(path, "rows.jsonl", most=data.most, seed=seed)
     else:
         columns = dict(data.columns) or None
-        table = tables.read_file(
-            data.file, data.name or None, columns=columns, most=data.most, seed=seed
-        )
+        table = tables.read_file(data.file, data.name, columns=columns, most=data.most, seed=seed)
     if not table.pairs:
         raise Problem("no_pairs")
     return _rows(table), len(table.skipped)
@@ -115,7 +113,7 @@ def _pairs(data: TrainingData, seed: int) -> tuple[list[Pair], int]:
 
 def _held_out(data: TrainingData, seed: int) -> tables.Table:
     """The held-out file, by the columns chosen for the other one, else by those it has."""
-    known = {"name": data.held_out_name or None, "most": data.most, "seed": seed}
+    known = {"name": data.held_out_name, "most": data.most, "seed": seed}
     try:
         return tables.read_file(data.held_out_file, columns=dict(data.columns) or None, **known)
     except Problem as problem:
@@ -234,7 +232,7 @@ def _reworded(data: TrainingData, held_out: set[str], seed: int) -> list[Pair]:
     """The pairs of the file with another column in place of the first sentence."""
     if not data.alternatives:
         return []
-    place, name = data.file, data.name or None
+    place, name = data.file, data.name
     known = tables.read_file(place, name, columns=dict(data.columns) or None, most=1).chosen
     added: list[Pair] = []
     for column in data.alternatives:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from explorer.explore import parameters_for, spec_for
 from explorer.problem import Problem
@@ -24,10 +25,11 @@ class TrainingData:
     """Which pairs to learn from, and which to hold out.
 
     `rows` are typed (sentence, sentence, score) as text; `file` is a path, `name` what the user
-    calls it, `columns` its roles as `read_file` takes them; `example` a textbook example; `hub`
-    the id of a data set on the hub, `split` its part. A `held_out_file` (`held_out_name` to the
-    user) has its roles in the same columns where it has those; without one, the
-    `held_out_share` of the pairs is held out, so that no sentence stands on both sides.
+    calls it, or else the name of the file, `columns` its roles as `read_file` takes them;
+    `example` a textbook example; `hub` the id of a data set on the hub, `split` its part. A
+    `held_out_file` (`held_out_name` to the user) has its roles in the same columns where it has
+    those; without one, the `held_out_share` of the pairs is held out, so that no sentence stands
+    on both sides.
     `alternatives` are columns of the file with another wording of the first sentence (a
     back-translation, synonyms), `augment` the kinds of `AUGMENTATIONS` that add a varied copy of
     each training pair. Of more than `most` pairs a random sample is taken.
@@ -47,6 +49,11 @@ class TrainingData:
     alternatives: tuple[str, ...] = ()
     augment: tuple[str, ...] = ()
     most: int = 100_000
+
+    def __post_init__(self) -> None:
+        for file, name in (("file", "name"), ("held_out_file", "held_out_name")):
+            called = getattr(self, name) or Path(getattr(self, file)).name
+            object.__setattr__(self, name, called)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 
@@ -53,6 +54,13 @@ def test_what_does_not_fit(chosen, said):
     with pytest.raises(Problem) as caught:
         TrainingPlan.from_json(chosen)
     assert said in str(caught.value)
+
+
+def test_a_file_that_is_called_nothing_else_has_its_own_name():
+    data = TrainingData(source="file", file="/data/pairs.tsv", held_out_file="held.csv")
+    assert (data.name, data.held_out_name) == ("pairs.tsv", "held.csv")
+    assert dataclasses.replace(data, name="Mine").name == "Mine"
+    assert TrainingData(source="rows").name == ""
 
 
 def test_steps_and_epochs():
