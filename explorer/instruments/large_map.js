@@ -324,7 +324,7 @@
 
   function showCard() {
     const here = pointed ?? pinned;
-    if (!shown || !here) { card.replaceChildren(h("p.lp-hint", {}, say("large.hint"))); return; }
+    if (!shown || !here) { card.replaceChildren(h("p.lp-hint", {}, LossPrism.hint("large.hint", "large.tap_hint"))); return; }
     card.replaceChildren(
       h("div.lp-sides", {}, side("rows", here[0]), side("columns", here[1])),
       h("div.lp-facts", {}, facts(...here).map((fact) => h("span", {}, fact))));

@@ -1,7 +1,7 @@
 // The matrix instrument: one step as value, mask, weight or gradient, cell by cell.
 (window.LossPrismInstruments ??= {}).matrix = (root, channel) => {
   "use strict";
-  const { h, say, worded, show, read, percent, tex, texNumber, floats, bytes, clip } = LossPrism;
+  const { h, say, hint, worded, show, read, percent, tex, texNumber, floats, bytes, clip } = LossPrism;
   const FACETS = ["value", "mask", "weight", "gradient"];
   const ORDERS = ["label", "score", "entry"];
 
@@ -583,7 +583,7 @@
     told = key;
     cardOf = channel.picture;
     if (!at || !channel.batch) {
-      card.replaceChildren(h("p.lp-hint", {}, say(matchMedia("(hover: none)").matches ? "ui.tap_hint" : "ui.hover_hint")));
+      card.replaceChildren(h("p.lp-hint", {}, hint("ui.hover_hint", "ui.tap_hint")));
       return;
     }
     const [row, column] = at;

@@ -37,6 +37,9 @@
     return counts.includes(name) && Number.isInteger(value) ? grouped(value) : value;
   }
 
+  // What a finger does has other words than what a pointer does.
+  const hint = (pointing, touching) => say(matchMedia("(hover: none)").matches ? touching : pointing);
+
   function speak(next) {
     language = next;
     store("language", next);
@@ -665,7 +668,7 @@
 
   window.LossPrism = {
     catalogues, losses, examples, defaults, limits, pages,
-    titleOf, stored, store, walkable, say, has, speak, reword, worded, language: () => language,
+    titleOf, stored, store, walkable, say, hint, has, speak, reword, worded, language: () => language,
     show, showWithin, percent, apart, tex, texNumber, read, bytes, floats, h, clip,
     get table() { return window.LossPrismParts.table; },
     get live() { return window.LossPrismParts.live; },
