@@ -130,7 +130,8 @@ def made_run(folder: Path, name: str, plan: TrainingPlan, **state: object) -> Ru
     """The folder of a run that has ended, without training one."""
     run = RunFolder(folder / "runs" / f"20260101-000000-{name}")
     run.path.mkdir(parents=True)
-    about = {"plan": plan.to_json(), "created": 1.8e9, "skipped": 0, "shared": 0}
+    new_year = 1_767_225_600  # the time in its name
+    about = {"plan": plan.to_json(), "created": new_year, "skipped": 0, "shared": 0}
     run.write("config.json", about)
     usual = {"state": "finished", "ticket": 1, "process": 1, "born": 0, "steps": plan.steps}
     run.write("state.json", {**usual, **state})
