@@ -89,7 +89,8 @@
     lines.forEach(({ line }, place) => { line.hidden = place >= shown.length; });
     if (!lines.some(({ line }) => line.tabIndex === 0 && !line.hidden) && lines.length) lines[0].line.tabIndex = 0;
     columns.forEach(({ spare, by }, place) => {
-      const hidden = Boolean(spare) && rows.every((row) => Number.isNaN(by(row)));
+      if (!spare) return;
+      const hidden = rows.every((row) => Number.isNaN(by(row)));
       for (const cell of [heads[place], ...lines.map(({ cells }) => cells[place])]) cell.hidden = hidden;
     });
     heads.forEach((head, place) => {
