@@ -129,7 +129,8 @@ def max_violation(scores: Tensor, labels: Tensor, *, gather: bool = False) -> Te
         scores, labels: [N] each.
         gather: as for `pairwise_logistic`.
     """
-    return largest_violation(*inputs.pair_scores(*gathered(gather, scores, labels)))
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    return largest_violation(scores, labels, max_violation_definition)
 
 
 def _two_levels(labels: Tensor) -> int | None:

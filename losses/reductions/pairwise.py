@@ -8,6 +8,7 @@ the best score below each label alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -194,20 +195,19 @@ def _tile(
     return (terms.sum(), slopes.sum(1), slopes.sum(0)) if wanted else (terms.sum(), None, None)
 
 
-def largest_violation(scores: Tensor, labels: Tensor) -> Tensor:
-    """max(0, max (s_j − s_i)) over y_i > y_j; equal largest ones share the gradient."""
+def largest_violation(
+    scores: Tensor, labels: Tensor, definition: Callable[[Tensor, Tensor], Tensor]
+) -> Tensor:
+    """max(0, max (s_j − s_i)) over y_i > y_j; equal largest ones share the gradient.
+
+    `definition` finds it in a matrix, which is faster for few.
+    """
     if len(scores) <= DENSE_BELOW:
-        return _dense_largest(labels, scores)
-    return with_gradient(_largest, _dense_largest, labels, scores)
+        return definition(scores, labels)
+    return with_gradient(_largest, definition, scores, labels)
 
 
-def _dense_largest(labels: Tensor, scores: Tensor) -> Tensor:
-    unordered = labels.unsqueeze(1) >= labels
-    differences = scores.unsqueeze(1) - scores
-    return differences.masked_fill(unordered, -torch.inf).max().clamp(min=0)
-
-
-def _largest(wanted: list[bool], labels: Tensor, scores: Tensor) -> Summed:
+def _largest(wanted: list[bool], scores: Tensor, labels: Tensor) -> Summed:
     labels, order = labels.sort()
     scores = scores[order]
     below = torch.searchsorted(labels, labels)  # how many stand below each
@@ -227,7 +227,7 @@ def _largest(wanted: list[bool], labels: Tensor, scores: Tensor) -> Summed:
     later = _before(torch.zeros_like(chosen).scatter_add_(0, last, chosen))
     rising = reached * (later[end] - later[:-1])
     pull = (rising - falling) / falling.sum().clamp_min(1)
-    return value.clamp(min=0), (None, torch.empty_like(pull).scatter_(0, order, pull))
+    return value.clamp(min=0), (torch.empty_like(pull).scatter_(0, order, pull), None)
 
 
 def _before(numbers: Tensor) -> Tensor:

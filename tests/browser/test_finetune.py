@@ -830,14 +830,20 @@ def test_part_of_a_transformer_is_trained(
     assert field == "lora" or all(".layer.1." in name or "pooler" in name for name in moved)
 
 
+@contextmanager
+def serving(folder: Path, name: str, loss: str) -> Iterator[Server]:
+    """A server with a loss of the user's own."""
+    (folder / f"{name}.py").write_text(loss)
+    own = ("--loss", f"{folder / name}.py:{name}")
+    with Server(folder, *own, "--runs", str(folder / "runs")) as running:
+        yield running
+
+
 @pytest.fixture
 def unsound(tmp_path: Path) -> Iterator[Server]:
-    """A server with a loss of the user's own that is the logarithm of what it makes smaller."""
-    (tmp_path / "shaky.py").write_text(
-        "def shaky(scores, labels):\n    return scores.mean().log() + 0 * labels.mean()\n"
-    )
-    loss = ("--loss", f"{tmp_path / 'shaky.py'}:shaky")
-    with Server(tmp_path, *loss, "--runs", str(tmp_path / "runs")) as running:
+    """A server with a loss that is the logarithm of what it makes smaller."""
+    loss = "def shaky(scores, labels):\n    return scores.mean().log() + 0 * labels.mean()\n"
+    with serving(tmp_path, "shaky", loss) as running:
         yield running
 
 
@@ -859,16 +865,15 @@ def test_a_loss_that_stops_being_a_number_names_the_step_and_the_pairs(
 
 @pytest.fixture
 def greedy(tmp_path: Path) -> Iterator[Server]:
-    """A server with a loss of the user's own that no machine has the memory for with 7 to 16 pairs
-    (the probe batch has more)."""
-    (tmp_path / "greedy.py").write_text(
+    """A server with a loss that no machine has the memory for with 7 to 16 pairs (the probe batch
+    has more)."""
+    loss = (
         "import torch\n\n\n"
         "def greedy(scores, labels):\n"
         "    torch.empty(2**60 if 6 < len(scores) <= 16 else 1, dtype=torch.uint8)\n"
         "    return (scores - labels).square().mean()\n"
     )
-    loss = ("--loss", f"{tmp_path / 'greedy.py'}:greedy")
-    with Server(tmp_path, *loss, "--runs", str(tmp_path / "runs")) as running:
+    with serving(tmp_path, "greedy", loss) as running:
         yield running
 
 
