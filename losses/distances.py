@@ -213,7 +213,7 @@ def _from_classes(
     (anchors,) = inputs.vectors(anchors=anchors)
     classes = inputs.class_numbers(classes, len(anchors))
     given = (anchors, classes, mining, margin, distance)
-    side = 20 if mining == "hard" else 35
+    side = 20 if mining == "hard" else 38
     # The definition asks how many pairs there are.
     small = inputs.may_ask(anchors) and is_small(len(anchors), anchors, side=side)
     if small or isinstance(margin, Tensor):
