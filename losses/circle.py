@@ -18,6 +18,7 @@ from losses.reductions import (
     log1p_sum_exp,
     log_sum_exp,
     mean_of,
+    ordered_sum,
     softplus,
 )
 from losses.reductions.classes import is_small
@@ -110,9 +111,22 @@ def circle_self_paced(
         gather: as for `circle`.
     """
     scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
-    negatives = (scores + margin).relu().detach() * (scores - margin)
-    positives = (1 + margin - scores).relu().detach() * (scores - (1 - margin))
-    return log1p_ordered_sum_exp(negatives, positives, labels, scale=scale)
+    given = (scores, labels, scale, margin)
+    if isinstance(scale, Tensor) or isinstance(margin, Tensor):
+        return _self_paced_densely(*given)
+    return with_gradient(_self_paced, _self_paced_densely, *given)
+
+
+def _self_paced_densely(scores, labels, scale, margin):
+    return circle_self_paced_definition(scores, labels, scale=scale, margin=margin)
+
+
+def _self_paced(wanted, scores, labels, scale, margin):
+    falling, rising = (scores + margin).relu_(), (1 + margin - scores).relu_()
+    negatives, positives = (scores - margin) * falling, (scores - (1 - margin)) * rising
+    loss, (_, *slopes) = ordered_sum(wanted, labels, negatives, positives, scale=scale)
+    by_negatives, by_positives = slopes
+    return loss, (by_negatives.mul_(falling).addcmul_(by_positives, rising), None, None, None)
 
 
 def circle_per_anchor_definition(

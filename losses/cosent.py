@@ -7,6 +7,7 @@ column the pair i that should score higher, so a cell is λ(s_j − s_i), row mi
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -14,7 +15,8 @@ from torch import Tensor
 from losses import inputs
 from losses.floors import least_over_levels
 from losses.gather import gathered
-from losses.reductions import log1p_ordered_sum_exp, log1p_sum_exp
+from losses.reductions import log1p_ordered_sum_exp, log1p_sum_exp, ordered_sum_of_levels
+from losses.reductions.gradient import with_gradient
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -134,10 +136,16 @@ def hierarchical_cosent(
             f"level_scores has shape {tuple(level_scores.shape)}; a row for each level, [L, N]"
         )
     labels = inputs.ordinal(labels, level_scores.shape[-1])
-    level_losses = torch.stack(
-        [log1p_ordered_sum_exp(level, level, labels, scale=scale) for level in level_scores]
-    )
-    return (level_weights(weights, level_losses) * level_losses).sum()
+    weights = level_weights(weights, level_scores.new_zeros(len(level_scores)))
+    if isinstance(scale, Tensor):  # it may want a gradient too
+        level_scores, scale = level_scores * scale, 1.0
+    compute = partial(ordered_sum_of_levels, scale=scale)
+    dense = partial(_hierarchical_densely, scale=scale)
+    return with_gradient(compute, dense, labels, level_scores, weights)
+
+
+def _hierarchical_densely(labels, level_scores, weights, *, scale):
+    return hierarchical_cosent_definition(level_scores, labels, weights=weights, scale=scale)
 
 
 def multitask_cosent_definition(

@@ -195,7 +195,10 @@ def triplet(
         anchors, positives, negatives = inputs.paired(
             anchors=anchors, positives=positives, negatives=negatives
         )
-        return triplet_definition(anchors, positives, negatives, margin=margin, distance=distance)
+        given = (anchors, positives, negatives, margin, distance)
+        if isinstance(margin, Tensor):
+            return _given_densely(*given)
+        return with_gradient(_given, _given_densely, *given)
     if classes is None:
         raise ValueError(f"mining is {mining!r}, which needs the class of each embedding")
     if positives is not None or negatives is not None:
@@ -205,6 +208,23 @@ def triplet(
         )
     anchors, classes = gathered(gather, anchors, classes)
     return _from_classes(anchors, classes, mining, margin, distance)
+
+
+def _given_densely(anchors, positives, negatives, margin, distance):
+    return triplet_definition(anchors, positives, negatives, margin=margin, distance=distance)
+
+
+def _given(wanted, anchors, positives, negatives, margin, distance):
+    to_positives, from_positives = geometry.distance_and_pull(anchors, positives, distance)
+    to_negatives, from_negatives = geometry.distance_and_pull(anchors, negatives, distance)
+    violations = (to_positives - to_negatives).add_(margin).relu_()
+    loss = violations.mean()
+    if not any(wanted):
+        return loss, ()
+    slopes = violations.sign_().div_(len(anchors))
+    by_anchors, by_positives = from_positives(slopes)
+    by_anchors_too, by_negatives = from_negatives(-slopes)
+    return loss, (by_anchors + by_anchors_too, by_positives, by_negatives, None, None)
 
 
 def _from_classes(

@@ -65,20 +65,20 @@ def distance(first: Tensor, second: Tensor, kind: str = "euclidean") -> Tensor:
 def distance_and_pull(
     first: Tensor, second: Tensor, kind: str
 ) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
-    """`distance`, euclidean or cosine, and what takes ∂L/∂d [N] to ∂L/∂first and ∂L/∂second."""
-    if kind != "cosine":
-        differences = first - second
-        lengths = differences.norm(dim=-1)
+    """`distance`, and what takes ∂L/∂d [N] to ∂L/∂first and ∂L/∂second."""
+    if kind == "cosine":
+        cosines, to_vectors = cosine_and_pull(first, second)
+        return 1 - cosines, lambda slopes: to_vectors(slopes.neg())
+    differences = first - second
+    squared = kind == "squared_euclidean"
+    lengths = differences.square().sum(dim=-1) if squared else differences.norm(dim=-1)
 
-        def pull(slopes: Tensor) -> tuple[Tensor, Tensor]:
-            shares = (slopes / lengths).masked_fill_(lengths == 0, 0)
-            by_first = differences * shares[:, None]
-            return by_first, -by_first
+    def pull(slopes: Tensor) -> tuple[Tensor, Tensor]:
+        shares = 2 * slopes if squared else (slopes / lengths).masked_fill_(lengths == 0, 0)
+        by_first = differences * shares[:, None]
+        return by_first, -by_first
 
-        return lengths, pull
-
-    cosines, to_vectors = cosine_and_pull(first, second)
-    return 1 - cosines, lambda slopes: to_vectors(slopes.neg())
+    return lengths, pull
 
 
 def cosine_and_pull(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from losses import inputs
 from losses.reductions import softplus
@@ -27,7 +28,14 @@ def cosine_mse(scores: Tensor, labels: Tensor) -> Tensor:
         scores: [N], cosines.
         labels: [N], on the scale of the scores.
     """
-    return cosine_mse_definition(*inputs.pair_scores(scores, labels))
+    return functional.mse_loss(*_of_one_type(*inputs.pair_scores(scores, labels)))
+
+
+def _of_one_type(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    if scores.dtype == labels.dtype:
+        return scores, labels
+    both = torch.promote_types(scores.dtype, labels.dtype)
+    return scores.to(both), labels.to(both)
 
 
 def binary_cross_entropy_definition(scores: Tensor, labels: Tensor) -> Tensor:
@@ -47,7 +55,8 @@ def binary_cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:
         scores: [N], logits of "this pair is positive".
         labels: [N], 0/1, or a probability between.
     """
-    return binary_cross_entropy_definition(*inputs.pair_scores(scores, labels))
+    scores, labels = _of_one_type(*inputs.pair_scores(scores, labels))
+    return functional.binary_cross_entropy_with_logits(scores, labels)
 
 
 def _at_best_cosine(given: dict[str, Tensor]) -> float:

@@ -3,7 +3,11 @@
 `plain` works on terms that are there; the other files never build the N×N matrix.
 """
 
-from losses.reductions.ordered import log1p_ordered_sum_exp, ordered_sum
+from losses.reductions.ordered import (
+    log1p_ordered_sum_exp,
+    ordered_sum,
+    ordered_sum_of_levels,
+)
 from losses.reductions.pairwise import hinge_sum, largest_violation, logistic_sum
 from losses.reductions.plain import log1p_sum_exp, log_sum_exp, mean_of, softplus
 
@@ -16,5 +20,6 @@ __all__ = [
     "logistic_sum",
     "mean_of",
     "ordered_sum",
+    "ordered_sum_of_levels",
     "softplus",
 ]

@@ -5,7 +5,8 @@ over the labels *above* j, and the gradient at a_j is that product over the tota
 of e^a over the labels *below* each i, value and gradient are complete.
 
 The sums are taken in float64. Exponents too far apart for it, accelerators, and compiled graphs
-take the same path in logarithms, which has no limits and asks the device nothing.
+take the same path in logarithms, which has no limits and asks the device nothing; of few labels
+they take the terms themselves.
 """
 
 from __future__ import annotations
@@ -77,12 +78,36 @@ def ordered_sum(
     if shift:
         rows = rows + shift
     found = _in_numbers(labels, rows, columns, weighted) if may_ask(labels) else None
-    value, share, falling, rising = found or _in_logarithms(labels, rows, columns, weighted)
+    if not found:
+        of_any_size = _in_terms if len(labels) <= MATRIX_BELOW else _in_logarithms
+        found = of_any_size(labels, rows, columns, weighted)
+    value, share, falling, rising = found
     if others:
         gradients = (falling.mul_(scale * share).to(kind), rising.mul_(-scale * share).to(kind))
     else:
         gradients = (falling.sub_(rising).mul_(scale * share).to(kind),)
     return value.to(kind), (None, *gradients)
+
+
+def ordered_sum_of_levels(
+    wanted: list[bool], labels: Tensor, levels: Tensor, weights: Tensor, *, scale: float
+) -> tuple[Tensor, tuple[Tensor | None, ...]]:
+    """Σ_l weights[l] · `ordered_sum` of the scores levels[l], and its gradients."""
+    found = None
+    if may_ask(labels) and len(labels) <= MATRIX_BELOW:
+        rows = (levels.to(accurate(labels)) * scale).exp_()
+        if _within_reach(rows):
+            columns = rows.reciprocal()
+            below, above = _sums_by_matrix(labels, rows, columns, weighted=False)
+            total = below.mul_(columns).sum(1)
+            shares = scale / (1 + total)
+            found = total.log1p_(), rows.mul_(above).sub_(below).mul_(shares[:, None])
+    if not found:
+        each = [ordered_sum(wanted, labels, level, scale=scale) for level in levels]
+        values, slopes = zip(*each, strict=True)
+        found = torch.stack(values), torch.stack([slope for _, slope in slopes])
+    values, slopes = (one.to(levels.dtype) for one in found)
+    return weights.dot(values), (None, slopes.mul_(weights[:, None]), values)
 
 
 def _in_numbers(
@@ -153,7 +178,20 @@ def _sums_by_matrix(
         weights = (labels[None, :] - labels[:, None]).clamp_min_(0)
     else:
         weights = (labels.unsqueeze(1) < labels).to(rows.dtype)
-    return weights.t().mv(rows), weights.mv(columns)
+    return rows @ weights, columns @ weights.t()
+
+
+def _in_terms(
+    labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool
+) -> tuple[Tensor, float, Tensor, Tensor]:
+    """As `_in_numbers`, from all terms, whatever their size."""
+    terms, gaps = rows[:, None] - columns, labels - labels[:, None]
+    if weighted:
+        terms += gaps.to(terms.dtype).relu().log_()
+    terms.masked_fill_(gaps <= 0, -torch.inf)
+    value = log1p_sum_exp(terms)
+    weights = terms.sub_(value).exp_()
+    return value, 1.0, weights.sum(1), weights.sum(0)
 
 
 def _in_logarithms(

@@ -19,7 +19,7 @@ from losses.inputs import in_torch_func, may_ask
 from losses.reductions.gradient import with_gradient
 from losses.reductions.ordered import accurate, levels_in_order
 
-DENSE_BELOW = 288  # rows; up to here the logistic is fastest by a matrix and autograd
+DENSE_BELOW = 288  # rows; up to here one matrix is fastest
 TREE_ABOVE = 1024  # rows; up to here the hinge is faster in a matrix than in a tree
 TILE_ROWS, TILE = 128, 2**18  # at most so many rows, and terms, at a time
 FLAT = 40.0  # above it softplus(x) is x to the last digit of float64
@@ -132,10 +132,9 @@ def logistic_sum(
     """Σ log(1 + exp(λ(s_j − s_i))) over y_i > y_j, or its mean over these."""
     if isinstance(scale, Tensor):  # it may want a gradient too
         scores, scale = scores * scale, 1.0
-    if len(scores) <= DENSE_BELOW:
-        return _dense_logistic(labels, scores, scale=scale, mean=mean)
     settings = {"scale": scale, "mean": mean}
-    compute, dense = partial(_logistic, **settings), partial(_dense_logistic, **settings)
+    compute = _logistic_of_few if len(scores) <= DENSE_BELOW else _logistic
+    compute, dense = partial(compute, **settings), partial(_dense_logistic, **settings)
     return with_gradient(compute, dense, labels, scores)
 
 
@@ -144,6 +143,17 @@ def _dense_logistic(labels: Tensor, scores: Tensor, *, scale: float, mean: bool)
     terms = logsigmoid(scale * (scores - scores.unsqueeze(1)))
     total = -terms.masked_fill(unordered, 0).sum()
     return total / (~unordered).sum().clamp_min(1) if mean else total
+
+
+def _logistic_of_few(
+    wanted: list[bool], labels: Tensor, scores: Tensor, *, scale: float, mean: bool
+) -> Summed:
+    unordered = labels.unsqueeze(1) >= labels
+    scaled = scores * scale
+    total, falling, rising = _tile(scaled, scaled, unordered, any(wanted))
+    over = (len(labels) ** 2 - unordered.sum()).clamp_min_(1) if mean else 1
+    gradient = falling.sub_(rising).mul_(scale).div_(over) if any(wanted) else None
+    return total / over, (None, gradient)
 
 
 def _logistic(
@@ -200,11 +210,22 @@ def largest_violation(
 ) -> Tensor:
     """max(0, max (s_j − s_i)) over y_i > y_j; equal largest ones share the gradient.
 
-    `definition` finds it in a matrix, which is faster for few.
+    `definition` is the same in plain torch.
     """
-    if len(scores) <= DENSE_BELOW:
-        return definition(scores, labels)
-    return with_gradient(_largest, definition, scores, labels)
+    largest = _largest_of_few if len(scores) <= DENSE_BELOW else _largest
+    return with_gradient(largest, definition, scores, labels)
+
+
+def _largest_of_few(wanted: list[bool], scores: Tensor, labels: Tensor) -> Summed:
+    differences = scores.unsqueeze(1) - scores
+    differences.masked_fill_(labels.unsqueeze(1) >= labels, -torch.inf)
+    value = differences.max()
+    loss = value.clamp(min=0)
+    if not any(wanted):
+        return loss, ()
+    chosen = differences.eq(value).mul_(value >= 0).to(scores.dtype)
+    by_row = chosen.sum(1)
+    return loss, ((by_row - chosen.sum(0)).div_(by_row.sum().clamp_min_(1)), None)
 
 
 def _largest(wanted: list[bool], scores: Tensor, labels: Tensor) -> Summed:

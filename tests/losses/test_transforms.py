@@ -67,10 +67,11 @@ def test_a_batch_of_batches(form, count):
             torch.testing.assert_close(found[place], one)
 
 
+@pytest.mark.parametrize("count", [30, 300])
 @every_form
-def test_a_compiled_training_step_is_one_graph(form, monkeypatch):
+def test_a_compiled_training_step_is_one_graph(form, count, monkeypatch):
     monkeypatch.setattr(pairwise, "TREE_ABOVE", 200)
-    loss, moving, rest = form(300)
+    loss, moving, rest = form(count)
 
     def step(moving, rest):
         return loss([2 * tensor for tensor in moving], rest).square()
