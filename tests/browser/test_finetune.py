@@ -323,6 +323,16 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_and_as_a_table(
     svg.hover(position={"x": 60, "y": 60})
     expect(chart.locator(".lp-chart-step")).to_be_visible()
     expect(chart.locator(".lp-chart-legend")).to_contain_text("each batch")
+    # Its words stand on one line, whatever is beside them.
+    feet = chart.locator(".lp-chart-legend").evaluate(
+        """(legend) => [...legend.children].map((entry) => {
+          const words = document.createRange();
+          words.selectNode([...entry.childNodes].find((node) => node.nodeType === Node.TEXT_NODE));
+          return words.getBoundingClientRect().bottom;
+        })"""
+    )
+    assert len(feet) > 1
+    assert max(feet) - min(feet) < 0.5
     # The other charts are read at the same step.
     expect(page.locator(".lp-chart-step").nth(3)).to_be_visible()
     page.mouse.move(5, 5)
