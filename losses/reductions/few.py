@@ -1,7 +1,7 @@
-"""Losses from the classes of a batch so small that a step costs more than the cells in it.
+"""Losses of a batch so small that a step costs more than the cells in it.
 
-What `classes` and `mining` take apart is one matrix here, and the loss with its gradient as few
-steps as it can be written in: the definition under autograd takes about twice as many.
+What `tiled`, `classes` and `mining` take apart is one matrix here, and the loss with its gradient
+as few steps as it can be written in: the definition under autograd takes about twice as many.
 
 The losses are those of `gradient.with_gradient`: told which inputs want a gradient, they give
 their value and a gradient for each input.
@@ -23,6 +23,23 @@ from losses.reductions.plain import softplus
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
 EVERYONE = slice(None)
+
+
+def softmax(
+    wanted: Sequence[bool], embeddings: Tensor, prototypes: Tensor, classes: Tensor
+) -> Exact:
+    """Each row against the prototypes, of which one is its own."""
+    own = classes[:, None]
+    weights = (embeddings @ prototypes.T).log_softmax(dim=1)
+    logarithms = weights.gather(1, own)
+    weights.exp_().scatter_(1, own, 0)
+    others = weights.sum(dim=1, keepdim=True).neg_()
+    # The digits of a small loss are in what the others have, those of a large one in its logarithm.
+    loss = -torch.where(others > -0.5, others.log1p(), logarithms).mean()
+    weights.scatter_(1, own, others).div_(len(embeddings))
+    by_embeddings = weights @ prototypes if wanted[0] else None
+    by_prototypes = weights.T @ embeddings if wanted[1] else None
+    return loss, (by_embeddings, by_prototypes, None)
 
 
 def supervised(
