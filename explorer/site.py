@@ -24,6 +24,7 @@ from explorer.own_loss import add_own_loss
 from explorer.pages import explore as explore_page
 from explorer.pages import finetune as finetune_page
 from explorer.pages import large as large_page
+from explorer.pages import missing
 from explorer.picture import picture
 from explorer.problem import Problem
 from explorer.scenario import Scenario
@@ -156,6 +157,7 @@ def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, 
             pwa=True,
             share=False,
             mcp_server=True,
+            app_kwargs={"exception_handlers": {404: missing.answer([page[:2] for page in PAGES])}},
         )
     _answer_tools_in_json(demo)
     return demo, address.rstrip("/")

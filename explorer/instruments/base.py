@@ -47,6 +47,7 @@ SCRIPTS = (
     "gains.js",
     "naming.js",
     "studio.js",
+    "trial.js",
     "finetune_controls.js",
     "finetune_run.js",
     "finetune_curves.js",

@@ -238,7 +238,7 @@
   const prototypes = h("textarea", { rows: 2, spellcheck: false });
   prototypes.addEventListener("change", () => channel.set({ rules: { prototypes: prototypes.value } }, { announce: false }));
   const ruleText = h("ul.lp-rules");
-  const rulesFold = h("details", {}, worded("summary", "ui.rules"), ruleText, labelled("ui.threshold", threshold),
+  const rulesFold = h("details.lp-fold", {}, worded("summary", "ui.rules"), ruleText, labelled("ui.threshold", threshold),
     h("label.lp-check", {}, extra, worded("span", "ui.extra_negatives")), labelled("ui.prototypes", prototypes));
   channel.on("rules", () => {
     rulesFold.open = true;
@@ -284,7 +284,7 @@
   root.append(
     section("ui.loss", lossChoice, conventionField, parameters, references),
     foldable("ui.data", h("div.lp-tabs", { role: "tablist" }, Object.values(tabs)), Object.values(panels), skippedList),
-    h("details", {}, worded("summary", "ui.encoder"), labelled("ui.encoder_name", encoderName),
+    h("details.lp-fold", {}, worded("summary", "ui.encoder"), labelled("ui.encoder_name", encoderName),
       labelled("ui.cross_encoder", crossName), h("div.lp-row", {}, useEncoder, embedded), encoderNow),
     rulesFold,
   );

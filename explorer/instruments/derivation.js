@@ -30,10 +30,24 @@
   }
 
   root.addEventListener("keydown", (event) => {
-    const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-    if (!by || !channel.picture) return;
+    const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, Home: -Infinity, End: Infinity }[event.key];
+    if (by) walk(event, by);
+  });
+
+  function walk(event, by) {
+    if (!channel.picture || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     go(now() + by);
+  }
+
+  // On a projector the keys walk from anywhere, those of a presenter's clicker too, unless they
+  // mean something where the focus is.
+  window.addEventListener("keydown", (event) => {
+    const { classList } = document.body;
+    if (!classList.contains("lp-presenting") || classList.contains("lp-drawer")) return;
+    if (event.defaultPrevented || event.target.matches("input, select, textarea")) return;
+    const by = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 }[event.key];
+    if (by) walk(event, by);
   });
 
   // The rows stay as long as the lines are the same; only numbers and pictures move.

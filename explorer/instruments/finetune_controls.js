@@ -76,6 +76,15 @@
   const readyAbout = note();
 
   const link = textBox("link", (text) => ({ data: { link: text } }));
+  // A scene says more than its pairs: the loss that was chosen there, and the rules.
+  const takeScene = h("button.lp-button", { type: "button", id: "lp-finetune-take-scene", hidden: true, onclick: () => studio.takeOver(structuredClone(channel.checked.of_scene)) });
+  function offerScene() {
+    const { plan, checked } = channel;
+    const scene = plan.data.source === "link" && checked?.of_scene;
+    const said = (chosen) => JSON.stringify([studio.wholeLossOf(chosen), chosen.threshold, chosen.extra_negatives]);
+    takeScene.hidden = !scene || said(scene) === said(plan);
+    if (!takeScene.hidden) takeScene.textContent = say("finetune.take_scene", { name: studio.lossOf(scene) });
+  }
   const hub = textBox("hub", (text) => ({ data: { hub: text.trim() } }), { placeholder: "sentence-transformers/stsb" });
   const part = textBox("split", (text) => ({ data: { split: text.trim() || "train" } }));
 
@@ -173,7 +182,7 @@
   const panels = {
     example: h("div.lp-panel", {}, labelled("finetune.ready", ready), readyAbout),
     file: h("div", {}, worded("p.lp-note", "finetune.file_about"), fileField("file", "ui.drop_file"), fileField("held_out_file", "finetune.held_out_file")),
-    link: h("div.lp-panel", {}, worded("p.lp-note", "finetune.link_about"), labelled("finetune.link", link)),
+    link: h("div.lp-panel", {}, worded("p.lp-note", "finetune.link_about"), labelled("finetune.link", link), takeScene),
     hub: h("div.lp-panel", {}, labelled("finetune.hub", hub), labelled("finetune.split", part)),
   };
   for (const [name, panel] of Object.entries(panels)) {
@@ -233,22 +242,26 @@
   }
 
   let built = "";
+  let fields = [];
   function buildParameters() {
     const { plan } = channel;
     const spec = losses[plan.loss];
     const key = `${plan.loss}|${plan.convention}|${LossPrism.language()}`;
-    if (!spec || key === built) return;
+    if (spec && key !== built) newParameters(spec, key);
+    for (const [parameter, field] of fields) field.set(plan.parameters[parameter.name] ?? parameter.default);
+  }
+
+  function newParameters(spec, key) {
+    const { plan } = channel;
     built = key;
     const others = Object.keys(spec.conventions).filter(Boolean);
     convention.replaceChildren(worded("option", "ui.own_convention", { value: "" }), ...others.map((name) => h("option", { value: name }, name)));
     convention.value = plan.convention;
     conventionField.hidden = !others.length;
-    parameters.replaceChildren(...spec.conventions[plan.convention].parameters.map((parameter) => {
-      const { name } = parameter;
-      const field = parameterField(parameter, parameter.default, (value) => set({ parameters: { ...channel.plan.parameters, [name]: value } }));
-      field.set(plan.parameters[name] ?? parameter.default);
-      return field.element;
-    }));
+    fields = spec.conventions[plan.convention].parameters.map((parameter) => [
+      parameter, parameterField(parameter, parameter.default, (value) => set({ parameters: { ...channel.plan.parameters, [parameter.name]: value } })),
+    ]);
+    parameters.replaceChildren(...fields.map(([, field]) => field.element));
     const about = `loss.${plan.loss}.about`;
     lossAbout.textContent = has(about) ? say(about) : spec.about;
     LossPrism.reword(parameters);
@@ -318,36 +331,10 @@
   }
   channel.on("problem", tellWrong);
 
-  // Once the plan has settled, two trial steps on the server tell how long it will take. Nothing is
-  // tried while a run trains.
-  const SETTLED_MS = 1200, LATER_MS = 3000;
-  const paces = new Map();
-  let trying = "";
-  let settling = null;
-  const isBusy = () => channel.runs.some(studio.isLive);
-
-  function settle() {
-    clearTimeout(settling);
-    const { checked } = channel;
-    if (!checked || checked.error || checked.refused || paceNow() || isBusy()) return;
-    settling = setTimeout(estimate, SETTLED_MS);
-  }
-
-  async function estimate() {
-    const key = channel.checked?.pace;
-    if (trying || document.hidden || paceNow()) return;
-    trying = key;
-    tellTime();
-    const answer = await channel.work(server, "estimate", { plan: structuredClone(channel.plan) });
-    trying = "";
-    if (answer?.seconds_per_step) paces.set(key, answer);
-    if (key !== channel.checked?.pace) settle();
-    else if (answer?.error) complain(startWrong, answer.error);
-    else if (answer && !paceNow()) settling = setTimeout(settle, LATER_MS); // the server is busy
-    tellTime();
-  }
-
-  const paceNow = () => paces.get(channel.checked?.pace);
+  const able = () => (channel.checked?.error || channel.checked?.refused ? null : channel.checked);
+  const trial = LossPrismParts.trial(channel, {
+    outlook: able, asked: () => ({ plan: structuredClone(channel.plan) }), told: () => tellTime(), failed: (error) => complain(startWrong, error),
+  });
 
   // What the button will do: which encoder, how many losses and seeds, how long.
   function tellTime() {
@@ -356,21 +343,14 @@
     start.textContent = count > 1 ? say("finetune.start_many", { count }) : say("finetune.start");
     const { plan, checked } = channel;
     const { steps } = checked ?? {};
-    const pace = paceNow();
     summary.textContent = [studio.encoderOf(plan),
       many > 1 && each > 1 ? say("finetune.product", { losses: many, seeds: each, count }) : forms().map(studio.lossOf).join(", "),
       steps ? say("finetune.steps_of", { steps, batch: plan.batch_size, epochs: show((steps * plan.batch_size) / checked.examples, 2) }) : ""].filter(Boolean).join(" · ");
     if (!steps) { time.textContent = ""; return; }
-    const seconds = pace && pace.seconds_to_load + steps * pace.seconds_per_step + (plan.evaluations + facts.more_evaluations) * pace.seconds_per_evaluation;
-    time.textContent = pace
-      ? say(count > 1 ? "finetune.takes_many" : "finetune.takes", { steps, count, time: clock(count * seconds) })
-      : trying ? say("finetune.measuring") : "";
+    time.textContent = trial.sentence(count);
     const { minutes } = checked;
     if (minutes) time.textContent += ` ${say("finetune.shared_time", { minutes })}`;
   }
-  const clock = (seconds) => (seconds < 90 ? say("finetune.seconds", { count: Math.max(1, Math.round(seconds)) })
-    : seconds < 5400 ? say("finetune.minutes", { count: Math.round(seconds / 60) })
-      : say("finetune.hours", { count: (seconds / 3600).toFixed(1) }));
 
   // ---- Together ----------------------------------------------------------------------------
 
@@ -424,6 +404,7 @@
     for (const { kind, box } of augment) box.checked = plan.data.augment.includes(kind);
     complain(startWrong, null);
     tellKept();
+    offerScene();
     tellTime();
   }
 
@@ -447,15 +428,14 @@
       rateNote.textContent = channel.plan.learning_rate ? "" : say("finetune.usual_rate", { rate: show(checked.rate) });
       listLosses();
     }
+    offerScene();
     tellWrong();
-    tellTime();
-    settle();
+    trial.settle();
   }
 
-  channel.on("plan", () => { clearTimeout(settling); channel.cancel(); fill(); });
+  channel.on("plan", () => { channel.cancel(); fill(); });
   channel.on("checked", tellChecked);
-  channel.on("runs", () => { tellTime(); settle(); });
-  document.addEventListener("visibilitychange", settle);
+  channel.on("runs", tellTime);
   channel.on("language", () => {
     built = "";
     fill();

@@ -136,16 +136,29 @@
     type: "button", id: "lp-finetune-repeat",
     onclick: async () => {
       repeat.disabled = true;
-      const { plan } = channel;
-      // From scratch there is no cross-encoder; the embedded one takes its place.
-      const encoder = plan.encoder === facts.scratch ? facts.embedded : plan.encoder;
-      await channel.studio.repeat({ ...plan, encoder, kind: "cross" });
+      await channel.studio.repeat(channel.plan);
       repeat.disabled = false;
     },
   });
+  const time = h("p.lp-note", { id: "lp-finetune-repeat-time", role: "status" });
   const printed = h("div.lp-printed");
   const experiment = h("details.lp-fold", {}, worded("summary", "finetune.source_title"), worded("p", "finetune.source_about"),
-    h("div.lp-row.lp-wrap", {}, repeat, worded("span.lp-note", "finetune.repeat_about")), printed);
+    h("div.lp-row.lp-wrap", {}, repeat, worded("span.lp-note", "finetune.repeat_about")), time, printed);
+
+  // Told before it starts, once somebody looks here: how long it takes, or why it cannot be.
+  const foreseen = () => (channel.checked?.error ? null : channel.checked?.repetition);
+  const trial = LossPrismParts.trial(channel, {
+    outlook: () => (experiment.open && !foreseen()?.refused ? foreseen() : null),
+    asked: () => ({ plan: structuredClone(channel.plan), repetition: true }),
+    told: () => tellTime(),
+    failed: ({ key, values }) => { time.textContent = say(key, values); },
+  });
+  function tellTime() {
+    const { refused, count } = foreseen() ?? {};
+    time.textContent = refused ? say(refused.key, refused.values) : trial.sentence(count);
+  }
+  channel.on("checked", trial.settle);
+  experiment.addEventListener("toggle", trial.settle);
 
   // What the shown cross-encoders reached under the two losses of the source, as further rows.
   const SHORT = { binary_cross_entropy: "CE", cosent: "CoSENT" };
@@ -197,5 +210,5 @@
   channel.on("shown", () => { list(); compare(); });
   channel.on("run", compare);
   channel.on("gain", () => gains.fill(answer?.groups ?? [], titled));
-  channel.on("language", () => { list(); tell(); });
+  channel.on("language", () => { list(); tell(); tellTime(); });
 };

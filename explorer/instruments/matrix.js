@@ -240,7 +240,8 @@
     const wide = Math.max(160, Math.min(560, across - (fragments ? 246 : narrow ? 72 : 160)));
     // A vector is a strip; a matrix is square in the cell, as far as the room goes.
     // The card with the formula below it stays on the screen, also on a projector's.
-    const tallest = Math.max(280, Math.min(560, window.innerHeight / magnified - 260));
+    const around = magnified > 1 ? 325 : 260; // on a projector the bar stands above
+    const tallest = Math.max(280, Math.min(560, window.innerHeight / magnified - around));
     const cell = Math.min(wide / columns, tallest / rows, rows === 1 ? 40 : 64);
     const tall = rows === 1 ? 40 : Math.max(48, Math.min(tallest, cell * rows));
     const broad = rows === 1 ? wide : Math.max(48, Math.min(wide, cell * columns));

@@ -42,6 +42,20 @@ def say(language: str, key: str, **values: object) -> str:
     )
 
 
+def preferred(accepted: str) -> str:
+    """The language of ours that an Accept-Language header likes best, English where it has none."""
+
+    def liking(entry: str) -> tuple[float, str]:
+        name, _, quality = entry.partition(";")
+        try:
+            return float(quality.strip().removeprefix("q=") or 1), name.strip()[:2].lower()
+        except ValueError:
+            return 0.0, ""
+
+    liked = {name: degree for degree, name in sorted(map(liking, accepted.split(",")))}
+    return max(LANGUAGES, key=lambda name: liked.get(name, 0.0))
+
+
 def word(key: str, otherwise: str) -> dict[str, str]:
     """A value with a sentence of its own in each language, or, where it has none, one for all."""
     return {"key": key, "otherwise": otherwise}

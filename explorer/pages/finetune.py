@@ -37,7 +37,7 @@ from explorer.pages.frame import framed
 from explorer.pages.serving import JOBS, served
 from explorer.picture import describe_batch, picture
 from explorer.problem import Problem
-from explorer.scenario import Scenario
+from explorer.scenario import Data, Scenario
 from explorer.sources import tables, textbook
 from explorer.sources.columns import CHOOSE_COLUMNS, PAIR_ROLES
 from explorer.sources.encoders import EMBEDDED
@@ -174,7 +174,7 @@ def _found(known: TrainingData, given: dict) -> TrainingData:
         rows = practice_pairs(given["practice"])
         return dataclasses.replace(known, source="rows", name=given["practice"], rows=_text(rows))
     if where == "link":
-        name, rows = _linked(str(given.get("link", "")))
+        name, rows = _linked(_scene(given).data)
         return dataclasses.replace(known, source="rows", name=name, rows=rows)
     if where == "file":
         files = {"file": _uploaded(known.file, "file")}
@@ -190,12 +190,16 @@ def _text(rows: tuple) -> tuple[tuple[str, str, str], ...]:
     return tuple((first, second, f"{label:g}") for first, second, label in rows)
 
 
-def _linked(link: str) -> tuple[str, tuple[tuple[str, str, str], ...]]:
-    """The name and the rows of the scene in a link of the Explore page."""
-    link = link.strip().rpartition("#")[2]
+def _scene(given: dict) -> Scenario:
+    """The scene in a link of the Explore page."""
+    link = str(given.get("link", "")).strip().rpartition("#")[2]
     if not link:
         raise Problem("training_no_link")
-    scene = Scenario.from_link(link).data
+    return Scenario.from_link(link)
+
+
+def _linked(scene: Data) -> tuple[str, tuple[tuple[str, str, str], ...]]:
+    """The name and the rows of a scene's data."""
     if not has_words(scene):
         raise Problem("training_no_words", name=scene.source)
     pairs = load_pairs(scene)
@@ -267,27 +271,57 @@ def _corpus(known: TrainingData, seed: int) -> data.Corpus:
 
 def _check(request: dict) -> dict[str, object]:
     """{plan} → what the data holds, which losses can learn from it, how long the run will be."""
-    plan = _plan(request.get("plan"))
+    chosen = request.get("plan")
+    plan = _plan(chosen)
     check_encoder(plan)
     corpus = _corpus(plan.data, plan.seed)
     reasons = data.losses_for(plan, corpus)
-    count = data.examples(plan, corpus.train)
-    refused = data.why_not(plan, corpus) or limits.why_not(plan, corpus)
     return {
+        **_outlook(plan, corpus),
+        "repetition": _repetition(plan, corpus),
+        "of_scene": _chosen_in(chosen["data"]),
         "sample": _sample(corpus.train),
         "losses": {name: reason and reason.to_json() for name, reason in reasons.items()},
-        "refused": refused and refused.to_json(),
         "train": len(corpus.train),
         "held_out": len(corpus.held_out),
         "labels": [min(corpus.labels), max(corpus.labels), len(set(corpus.labels))],
         "skipped": corpus.skipped,
         "shared": corpus.shared,
-        "steps": plan.steps_for(count),
-        "examples": count,
-        "pace": _pace_key(plan),
         "rate": plan.rate,
         "minutes": limits.most_seconds() / 60 if is_hosted() else None,
     }
+
+
+def _outlook(plan: TrainingPlan, corpus: data.Corpus) -> dict[str, object]:
+    """Why the plan cannot be trained, or on how many examples, in how many steps of which pace."""
+    refused = data.why_not(plan, corpus) or limits.why_not(plan, corpus)
+    count = data.examples(plan, corpus.train)
+    return {
+        "refused": refused and refused.to_json(),
+        "examples": count,
+        "steps": plan.steps_for(count),
+        "pace": _pace_key(plan),
+    }
+
+
+def _repetition(plan: TrainingPlan, corpus: data.Corpus) -> dict[str, object]:
+    """How many runs the source's experiment takes on this data, and the outlook for each."""
+    plans = source.experiment(plan)
+    losses = {one.loss: _outlook(one, corpus) for one in plans}.values()
+    worst = next((outlook for outlook in losses if outlook["refused"]), next(iter(losses)))
+    return {"count": len(plans), **worst}
+
+
+def _chosen_in(given: dict) -> dict[str, object] | None:
+    """What was chosen beside the data in the scene of a link: its loss, and its rules."""
+    if given["source"] != "link":
+        return None
+    scene = _scene(given)
+    if scene.loss not in LOSSES:
+        return None
+    rules = {name: getattr(scene.rules, name) for name in ("threshold", "extra_negatives")}
+    form = {"loss": scene.loss, "convention": scene.convention}
+    return {**form, "parameters": dict(scene.parameters), **rules}
 
 
 def _sample(pairs: Sequence[data.Pair]) -> list[data.Pair]:
@@ -309,8 +343,11 @@ PACE = ("seconds_to_load", "seconds_per_step", "seconds_per_evaluation")
 
 
 def _estimate(request: dict) -> dict[str, object]:
-    """{plan} → seconds to load, and for each step and evaluation, here; {} while a run trains."""
+    """{plan, repetition?} → seconds to load, and for each step and evaluation, of the plan or of
+    one run of the source's experiment on its data, here; {} while a run trains."""
     plan = _plan(request.get("plan"))
+    if request.get("repetition"):
+        plan = source.experiment(plan)[0]
     key = _pace_key(plan)
     if key in _paces:
         return _paces[key]

@@ -45,6 +45,10 @@ def test_every_page_keeps_its_path_below_the_path_of_a_host(
     page.wait_for_function(f"window.LossPrism && {LARGE}.details")
     assert page.evaluate(f"{LARGE}.answer.window") == [0, 500, 50000, 51000]
 
+    lost = page.request.get(f"{address}/finetun", headers={"Accept": "text/html"})
+    assert lost.status == 404
+    assert f'href="{BELOW}/finetune"' in lost.text()
+
     page.goto(f"{address}{BELOW}/finetune")
     page.wait_for_function("window.LossPrism")
     assert page.evaluate("LossPrism.addressOf('run')") == f"{BELOW}/finetune#run"

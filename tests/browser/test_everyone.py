@@ -164,6 +164,44 @@ def test_no_horizontal_scroll_at_any_width(
         assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[0], loss
 
 
+FINGER = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
+FINGERTIP = 32
+# Words inside a line of code, which is itself to be tapped, and boxes inside their labels.
+CONTROLS = ".lp :is(a, button, select, summary, input, label.lp-check)"
+SMALL = f"""(least) => [...document.querySelectorAll("{CONTROLS}")]
+  .filter((one) => one.checkVisibility({{ visibilityProperty: true }}))
+  .filter((one) => !one.matches(".lp-ref, [type=checkbox]"))
+  .filter((one) => one.getBoundingClientRect().height < least - 0.1)
+  .map((one) => one.outerHTML.slice(0, 90))"""
+
+
+@pytest.mark.parametrize("path", [path for path, *_ in PAGES])
+def test_a_fingertip_hits_every_control(
+    new_page: Callable[..., Page], server: Server, path: str
+) -> None:
+    page = new_page(**FINGER)
+    page.goto(f"{server.address}/{path}", wait_until="domcontentloaded")
+    page.wait_for_function(COMPLETE[path])
+    page.evaluate(UNFOLD)
+    for source in ("table", "file", "random", "example") if not path else ():
+        page.tap(f"#lp-source-{source}")
+        assert page.evaluate(SMALL, FINGERTIP) == [], source
+    assert page.evaluate(SMALL, FINGERTIP) == []
+
+
+def test_a_sentence_can_be_read_and_typed_on_a_telephone(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = visit(new_page(**FINGER), server.address)
+    unfold_all(page)
+    line = page.locator("#main-pairs tbody tr").first
+    for box in line.locator("textarea").all():
+        assert box.bounding_box()["width"] > 0.75 * FINGER["width"]
+    for button in page.locator("#main-takeaway button:visible").all():
+        place = button.bounding_box()
+        assert place["x"] + place["width"] <= FINGER["width"]
+
+
 def test_less_motion_where_it_is_wished(new_page: Callable[..., Page], server: Server) -> None:
     page = visit(new_page(), server.address)
     page.emulate_media(reduced_motion="reduce")

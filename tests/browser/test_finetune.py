@@ -25,6 +25,7 @@ from explorer.lab.training.folder import LIVE, RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.locale import say
+from explorer.scenario import Data, Scenario
 from losses import LOSSES
 from tests.browser import axe
 from tests.browser.conftest import PATIENCE_MS, watched
@@ -322,6 +323,16 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_and_as_a_table(
     svg.hover(position={"x": 60, "y": 60})
     expect(chart.locator(".lp-chart-step")).to_be_visible()
     expect(chart.locator(".lp-chart-legend")).to_contain_text("each batch")
+    # Its words stand on one line, whatever is beside them.
+    feet = chart.locator(".lp-chart-legend").evaluate(
+        """(legend) => [...legend.children].map((entry) => {
+          const words = document.createRange();
+          words.selectNode([...entry.childNodes].find((node) => node.nodeType === Node.TEXT_NODE));
+          return words.getBoundingClientRect().bottom;
+        })"""
+    )
+    assert len(feet) > 1
+    assert max(feet) - min(feet) < 0.5
     # The other charts are read at the same step.
     expect(page.locator(".lp-chart-step").nth(3)).to_be_visible()
     page.mouse.move(5, 5)
@@ -616,6 +627,37 @@ def test_the_experiment_of_the_source_stands_beside(open_page: Callable[..., Pag
     expect(row).to_contain_text("48.09")
     expect(row).to_contain_text("67.10")
     expect(page.locator("#lp-finetune-repeat")).to_be_enabled()
+
+
+def test_the_experiment_of_the_source_says_how_long_it_will_take(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    page = open_page()
+    plan(page, encoder=save_bert(tmp_path), steps=500, batch_size=8)
+    told = page.locator("#lp-finetune-repeat-time")
+    page.locator("summary", has_text="CoSENT experiment").click()
+    expect(told).to_have_text(re.compile(r"^About \d+ (s|min) for 6 runs of 500 steps"))
+    page.click("#lp-language")
+    expect(told).to_contain_text("6 次训练、每次 500 步")
+    # Other work has no time yet.
+    plan(page, batch_size=12)
+    expect(told).not_to_contain_text("500")
+
+
+def test_a_scene_of_explore_lends_its_loss_too(open_page: Callable[..., Page]) -> None:
+    rows = tuple((f"a cat {i}", f"a dog {i}", str(i % 6)) for i in range(30))
+    scene = Scenario(data=Data(source="table", rows=rows), parameters=(("scale", 35.0),))
+    page = open_page()
+    page.click("#lp-finetune-source-link")
+    page.fill("#lp-finetune-link", scene.to_link())
+    page.press("#lp-finetune-link", "Tab")
+    take = page.locator("#lp-finetune-take-scene")
+    expect(take).to_contain_text("CoSENT · scale = 35")
+    take.click()
+    expect(take).to_be_hidden()
+    expect(page.locator(".lp-parameters .lp-number")).to_have_value("35")
+    expect(page.locator(".lp-start-box")).to_contain_text("scale = 35")
+    expect(page.locator("#lp-finetune-link")).to_have_value(scene.to_link())
 
 
 def test_a_repetition_joins_the_table_of_the_source(

@@ -162,6 +162,68 @@ def test_walking_brings_the_derivation_to_the_top(page: Page) -> None:
     assert card["y"] + card["height"] < 900
 
 
+def test_the_keys_of_a_clicker_walk_from_anywhere(page: Page) -> None:
+    def step() -> int:
+        return page.evaluate(f"{CHANNEL}.picture.chosen")
+
+    first = step()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("PageUp")
+    assert step() == first  # only on a projector
+    page.click("#lp-present")
+    for key, by in {"ArrowLeft": -1, "PageUp": -1, "PageDown": 1, "ArrowRight": 1}.items():
+        before = step()
+        page.keyboard.press(key)
+        page.wait_for_function(f"{CHANNEL}.picture.chosen === {before + by}")
+    # Where a key means something else it keeps its meaning.
+    order = page.locator("#lp-order")
+    order.focus()
+    page.keyboard.press("ArrowRight")
+    page.locator(CANVAS).focus()
+    page.keyboard.press("ArrowRight")
+    expect(order).not_to_have_value("label")
+    assert step() == first
+    page.locator(".lp-steps").focus()
+    for key, at in {"Home": "0", "End": f"{CHANNEL}.picture.steps.length - 1"}.items():
+        page.keyboard.press(key)
+        page.wait_for_function(f"{CHANNEL}.picture.chosen === {at}")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844)])
+def test_the_bar_covers_no_control_of_what_is_walked(
+    width: int, height: int, new_page: Callable[..., Page], server: Server
+) -> None:
+    page = visit(new_page(width, height), server.address)
+    page.evaluate("document.querySelector('#lp-present').click()")
+    with redrawn(page):
+        page.keyboard.press("PageUp")
+    bar = page.locator(".lp-present-bar").bounding_box()
+    assert page.locator("#lp-middle").bounding_box()["y"] < 60
+    walked = page.locator("#lp-middle :is(button:not(.lp-ref), select, .lp-place):visible")
+    for control in walked.all():
+        assert control.bounding_box()["y"] >= bar["y"] + bar["height"], control.inner_text()
+
+
+@pytest.mark.parametrize("presented", [False, True])
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844)])
+def test_a_step_and_its_matrix_are_seen_together(
+    width: int, height: int, presented: bool, new_page: Callable[..., Page], server: Server
+) -> None:
+    page = visit(new_page(width, height), server.address)
+    if presented:
+        page.evaluate("document.querySelector('#lp-present').click()")
+    with redrawn(page):
+        page.locator("#main-derivation [data-title='ui.previous_step']").click()
+    page.evaluate("document.querySelector('#lp-middle').scrollIntoView()")
+    step = page.locator(".lp-step[aria-current]").bounding_box()
+    matrix = page.locator("#main-matrix .lp-stage").bounding_box()
+    assert step["y"] >= 0
+    assert step["y"] + min(step["height"], 160) <= height
+    assert matrix["y"] >= 0
+    assert matrix["y"] + matrix["height"] / 3 <= height
+
+
 def test_the_chosen_step_stays_in_sight(page: Page) -> None:
     page.click("#lp-present")
     expect(page.locator(SIDE)).to_be_hidden()

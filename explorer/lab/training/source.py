@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.sources.encoders import EMBEDDED
 
 CITATION = "Su 2022, spaces.ac.cn/archives/9341"
 DATA_SETS = ("ATEC", "BQ", "LCQMC", "PAWSX")
@@ -48,9 +49,12 @@ AVERAGES: dict[str, dict[tuple[str, str], float]] = {
 def experiment(plan: TrainingPlan, seeds: tuple[int, ...] = (0, 1, 2)) -> list[TrainingPlan]:
     """The source's comparison on the plan's data and encoder: both losses under each seed.
 
-    Cross-entropy on two nodes is binary cross-entropy on one (the source says so too).
+    Cross-entropy on two nodes is binary cross-entropy on one (the source says so too). From
+    scratch there is no cross-encoder: the embedded one takes its place, at a rate of its own.
     """
     same = {"kind": "cross", "convention": "", "parameters": (), "own_loss": ""}
+    if plan.encoder == SCRATCH:
+        same |= {"encoder": EMBEDDED, "learning_rate": 0.0}
     return [
         dataclasses.replace(plan, loss=loss, seed=seed, **same)
         for loss in ("binary_cross_entropy", "cosent")

@@ -268,7 +268,7 @@ def _model(plan: TrainingPlan, model: str) -> list[str]:
         return [f'    model = {model}(str(HERE / "start"))  # word pieces with random vectors']
     lines, place = [], repr(plan.encoder)
     if plan.encoder == EMBEDDED:
-        place = "get_model_path()"
+        place = "str(get_model_path())"
     own = "" if plan.kind == "bi" else ", num_labels=1, activation_fn=nn.Identity()"
     lines.append(f"    model = {model}({place}{own})")
     if plan.lora:

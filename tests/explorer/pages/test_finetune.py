@@ -9,10 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 from explorer import progress
+from explorer.lab.training import data, source
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.pages import finetune
 from explorer.problem import Problem
-from explorer.scenario import Data, Scenario
+from explorer.scenario import Data, Rules, Scenario
 from explorer.sources import textbook
 from explorer.sources.practice import PRACTICE, practice_pairs
 from losses import LOSSES
@@ -235,6 +236,39 @@ def test_trial_steps_are_timed_once_for_all_who_ask(machine):
     finetune._estimate({"plan": mining})
     finetune._estimate({"plan": {**mining, "parameters": {"mining": "all"}}})
     assert len(machine.trials) == 4
+
+
+def test_the_time_of_the_experiment_of_the_source_is_that_of_its_runs(machine):
+    plan = finetune._plan({**FIRST, "epochs": 2, "steps": 0})
+    runs = source.experiment(plan)
+    found = finetune._check({"plan": {**FIRST, "epochs": 2, "steps": 0}})["repetition"]
+    count = data.examples(runs[0], data.read(plan).train)
+    assert (found["count"], found["steps"]) == (len(runs), runs[0].steps_for(count))
+    assert found["refused"] is None
+    finetune._estimate({"plan": FIRST, "repetition": True})
+    (tried,) = machine.trials
+    assert (tried.kind, tried.encoder, tried.loss) == ("cross", runs[0].encoder, runs[0].loss)
+    assert finetune._paces.keys() == {found["pace"]}
+
+
+def test_what_keeps_the_experiment_from_being_repeated_is_said_before():
+    alike = tuple((f"a {i}", f"b {i}", "1") for i in range(20))
+    link = Scenario(data=Data(source="table", rows=alike)).to_link()
+    found = finetune._check({"plan": {**asked(source="link", link=link), "loss": "info_nce"}})
+    assert found["refused"] is None
+    assert found["repetition"]["refused"]["key"] == "problem.training_one_label"
+
+
+def test_a_link_says_the_loss_and_the_rules_that_were_chosen_there():
+    rules = Rules(threshold=3.0, extra_negatives=False)
+    scene = Scenario(loss="circle", parameters=(("scale", 30.0),), rules=rules)
+    found = finetune._check({"plan": asked(source="link", link=scene.to_link())})["of_scene"]
+    plan = {**asked(source="link", link=scene.to_link()), **found}
+    taken = finetune._plan(plan)
+    assert (taken.loss, dict(taken.parameters)) == ("circle", {"scale": 30.0})
+    assert (taken.threshold, taken.extra_negatives) == (3.0, False)
+    assert finetune._check({"plan": plan})["refused"] is None
+    assert finetune._check({"plan": FIRST})["of_scene"] is None
 
 
 def test_only_the_last_times_are_kept(machine, monkeypatch):

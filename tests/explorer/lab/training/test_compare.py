@@ -13,6 +13,7 @@ from explorer.lab.training import compare, source
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.problem import Problem
 from explorer.scenario import Scenario
+from explorer.sources.encoders import EMBEDDED
 from tests.explorer.lab.training.conftest import corpus
 
 PLAN = TrainingPlan(
@@ -143,3 +144,10 @@ def test_the_experiment_of_the_source():
         (loss, seed) for loss in ("binary_cross_entropy", "cosent") for seed in (0, 1, 2)
     ]
     assert {plan.kind for plan in plans} == {"cross"}
+
+
+def test_the_experiment_after_a_run_from_scratch_has_an_encoder_and_a_rate_of_its_own():
+    small = dataclasses.replace(PLAN, encoder=SCRATCH, kind="bi", learning_rate=0.05)
+    for plan in source.experiment(small):
+        assert plan.encoder == EMBEDDED
+        assert plan.rate == dataclasses.replace(PLAN, encoder=EMBEDDED, learning_rate=0.0).rate

@@ -17,12 +17,14 @@ import torch
 from explorer.lab.training import takeaway
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from explorer.problem import Problem
+from explorer.sources.encoders import EMBEDDED
 from tests.explorer.lab.training.conftest import corpus
 from tests.tiny import save_bert
 
 SMALL = {"steps": 8, "batch_size": 8, "evaluations": 2}
 RUNS = {
     "scratch": {"encoder": SCRATCH, "dimension": 8, "schedule": "source"},
+    "embedded": {"encoder": EMBEDDED, "steps": 2},
     "classes": {"encoder": SCRATCH, "dimension": 8, "loss": "arcface"},
     "transformer": {"loss": "multitask_cosent", "layers": 1, "learning_rate": 0.01},
     "lora": {"loss": "info_nce", "lora": 2},
