@@ -21,6 +21,7 @@ from losses.reductions.gradient import with_gradient
 from losses.reductions.plain import log1p_sum_exp, softplus
 
 MATRIX_BELOW = 192  # rows; up to here the N×N comparison is faster than anything clever
+TERMS_BELOW = 48  # rows; up to here all terms are faster than sums of logarithms
 CELLS, MOST_CELLS = 1024, 2**20  # to put labels of few values into
 SAMPLE = 4096  # labels to look at before all
 GLANCE = 16  # and before asking whether there are but two
@@ -79,7 +80,7 @@ def ordered_sum(
         rows = rows + shift
     found = _in_numbers(labels, rows, columns, weighted) if may_ask(labels) else None
     if not found:
-        of_any_size = _in_terms if len(labels) <= MATRIX_BELOW else _in_logarithms
+        of_any_size = _in_terms if len(labels) <= TERMS_BELOW else _in_logarithms
         found = of_any_size(labels, rows, columns, weighted)
     value, share, falling, rising = found
     if others:

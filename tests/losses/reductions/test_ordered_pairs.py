@@ -22,8 +22,8 @@ CASES = [*PAIRED.items(), ("pairwise_logistic", {"scale": 2.0, "reduction": "mea
 IN_LOGARITHM = {
     "sums by label or in order": {(ordered, "MATRIX_BELOW"): 1},
     "sums in order": {(ordered, "MATRIX_BELOW"): 1, (ordered, "few_levels"): lambda _: None},
-    "terms": {(ordered, "WIDEST"): 1.0},
-    "logarithms": {(ordered, "WIDEST"): 1.0, (ordered, "MATRIX_BELOW"): 1},
+    "terms": {(ordered, "WIDEST"): 1.0, (ordered, "TERMS_BELOW"): 2000},
+    "logarithms": {(ordered, "WIDEST"): 1.0, (ordered, "TERMS_BELOW"): 1},
 }
 BY_PAIR = {
     "logistic in tiles": {(pairwise, "DENSE_BELOW"): 1},
