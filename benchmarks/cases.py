@@ -61,6 +61,15 @@ def graded_vectors(count: int) -> tuple[Tensor, ...]:
     return *vectors(count), grades(count, 6)
 
 
+def triples(count: int) -> tuple[Tensor, ...]:
+    return *vectors(count), torch.randn(count, WIDTH)
+
+
+def levelled(count: int) -> tuple[Tensor, ...]:
+    """Scores of three levels, with one label a pair."""
+    return torch.rand(3, count) * 2 - 1, grades(count)
+
+
 def binary_vectors(count: int) -> tuple[Tensor, ...]:
     return *vectors(count), (torch.rand(count) < 0.5).float()
 
@@ -102,15 +111,16 @@ def _mined(mining: str) -> dict[str, Callable[..., Tensor]]:
     return {kind: named(loss) for kind, loss in _registered("triplet").items()}
 
 
-ON_SCORES = (64, 512, 4096, 65536, 2**20)
-ON_VECTORS = (8, 64, 512, 4096)
+SMALL = (8, 16, 32, 64)
+ON_SCORES = (*SMALL, 512, 4096, 65536, 2**20)
+ON_VECTORS = (*SMALL, 512, 4096)
 
 CASES = (
     Case(
         "cosent, continuous labels",
         **_registered("cosent"),
         inputs=scored(torch.rand),
-        sizes=(8, *ON_SCORES),
+        sizes=ON_SCORES,
         dense=4096,
         rivals="cosent",
     ),
@@ -118,7 +128,7 @@ CASES = (
         "cosent, 51 grades",
         **_registered("cosent"),
         inputs=scored(grades),
-        sizes=(8, *ON_SCORES),
+        sizes=ON_SCORES,
         dense=4096,
         rivals="cosent",
     ),
@@ -139,6 +149,20 @@ CASES = (
         dense=4096,
     ),
     Case(
+        "circle_self_paced",
+        **_registered("circle_self_paced"),
+        inputs=scored(grades),
+        sizes=ON_SCORES,
+        dense=4096,
+    ),
+    Case(
+        "hierarchical_cosent",
+        **_registered("hierarchical_cosent"),
+        inputs=levelled,
+        sizes=ON_SCORES[:-1],
+        dense=4096,
+    ),
+    Case(
         "weighted_cosent",
         **_registered("weighted_cosent"),
         inputs=scored(torch.rand),
@@ -149,15 +173,36 @@ CASES = (
         "pairwise_hinge",
         **_registered("pairwise_hinge"),
         inputs=scored(torch.rand),
-        sizes=(8, 64, 512, 4096, 100_000),
+        sizes=(*SMALL, 512, 4096, 100_000),
         dense=4096,
     ),
     Case(
         "pairwise_logistic",
         **_registered("pairwise_logistic"),
         inputs=scored(torch.rand),
-        sizes=(8, 64, 512, 8192),
+        sizes=(*SMALL, 512, 8192),
         dense=8192,
+    ),
+    Case(
+        "max_violation",
+        **_registered("max_violation"),
+        inputs=scored(torch.rand),
+        sizes=ON_SCORES[:-1],
+        dense=4096,
+    ),
+    Case(
+        "cosine_mse",
+        **_registered("cosine_mse"),
+        inputs=scored(torch.rand),
+        sizes=ON_SCORES[:-1],
+        dense=65536,
+    ),
+    Case(
+        "binary_cross_entropy",
+        **_registered("binary_cross_entropy"),
+        inputs=scored(partial(grades, number=2)),
+        sizes=ON_SCORES[:-1],
+        dense=65536,
     ),
     Case("info_nce", **_registered("info_nce"), inputs=vectors, sizes=ON_VECTORS, dense=4096),
     Case(
@@ -181,7 +226,7 @@ CASES = (
         "nt_xent",
         **_registered("nt_xent"),
         inputs=vectors,
-        sizes=(8, 64, 512, 2048),
+        sizes=(*SMALL, 512, 2048),
         dense=2048,
         peers=64,
     ),
@@ -192,33 +237,38 @@ CASES = (
         nt_xent_of_classes,
         nt_xent_of_classes_definition,
         inputs=classed,
-        sizes=(16, 64, 256, 4096),
+        sizes=(*SMALL, 256, 4096),
         dense=256,
         peers=256,
     ),
-    Case(
-        "supcon", **_registered("supcon"), inputs=classed, sizes=(16, *ON_VECTORS[1:]), dense=4096
-    ),
+    Case("supcon", **_registered("supcon"), inputs=classed, sizes=ON_VECTORS, dense=4096),
     Case(
         "circle, per anchor",
         circle_per_anchor,
         circle_per_anchor_definition,
         inputs=classed,
-        sizes=(16, *ON_VECTORS[1:]),
+        sizes=ON_VECTORS,
+        dense=4096,
+    ),
+    Case(
+        "triplet, given",
+        **_registered("triplet", margin=5.0),
+        inputs=triples,
+        sizes=ON_VECTORS,
         dense=4096,
     ),
     Case(
         "triplet, hard",
         **_mined("hard"),
         inputs=classed,
-        sizes=(16, *ON_VECTORS[1:]),
+        sizes=ON_VECTORS,
         dense=4096,
     ),
     Case(
         "triplet, semi-hard",
         **_mined("semi_hard"),
         inputs=classed,
-        sizes=(16, 64, 256, 2048),
+        sizes=(*SMALL, 256, 2048),
         dense=256,
         peers=256,
     ),
@@ -227,7 +277,7 @@ CASES = (
         triplet_over_violating,
         triplet_over_violating_definition,
         inputs=classed,
-        sizes=(16, 64, 256, 2048),
+        sizes=(*SMALL, 256, 2048),
         dense=256,
         peers=256,
     ),
@@ -235,14 +285,14 @@ CASES = (
         "softmax",
         **_with_prototypes("softmax"),
         inputs=prototyped,
-        sizes=(100, 1000, 10_000, 100_000),
+        sizes=(16, 100, 1000, 10_000, 100_000),
         dense=100_000,
     ),
     Case(
         "arcface",
         **_with_prototypes("arcface", margin=math.radians(28.6)),
         inputs=prototyped,
-        sizes=(100, 1000, 10_000, 100_000),
+        sizes=(16, 100, 1000, 10_000, 100_000),
         dense=100_000,
     ),
     Case(

@@ -54,6 +54,7 @@ def _sentence_transformers() -> dict[str, Callable[..., Tensor]]:
     both = theirs.MultipleNegativesRankingLoss(
         nothing, directions=("query_to_doc", "doc_to_query"), partition_mode="per_direction"
     )
+    given = theirs.TripletLoss(nothing, triplet_margin=5.0)
     hard, semi_hard, every = (
         kind(nothing, margin=5.0)
         for kind in (
@@ -80,6 +81,7 @@ def _sentence_transformers() -> dict[str, Callable[..., Tensor]]:
         "contrastive": of_vectors(contrastive),
         "info_nce": of_vectors(ranking),
         "info_nce, symmetric": of_vectors(both),
+        "triplet, given": lambda *vectors: given.compute_loss_from_embeddings([*vectors], None),
         "triplet, hard": of_classes(hard),
         "triplet, semi-hard": of_classes(semi_hard),
         "triplet, all": of_classes(every),
