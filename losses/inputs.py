@@ -12,6 +12,7 @@ import math
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 REAL = (torch.float32, torch.float64)
 ORDINAL = (*REAL, torch.int64)
@@ -187,8 +188,9 @@ def may_ask(tensor: Tensor) -> bool:
 
 
 def in_torch_func() -> bool:
-    """Whether torch.func looks on (`grad`, `vmap`, …), which knows plain steps only."""
-    return torch._C._are_functorch_transforms_active()
+    """Whether torch.func looks on (`grad`, `vmap`, …), or a derivative is carried forwards; they
+    know plain steps only."""
+    return torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0
 
 
 def would_be_lowered(tensor: Tensor) -> bool:

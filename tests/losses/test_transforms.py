@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 import torch
+from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import losses
@@ -130,3 +131,23 @@ def test_labels_may_be_learned_where_their_size_counts(name, count):
         gradients += torch.autograd.grad(loss, labels)
     assert gradients[0].any()
     torch.testing.assert_close(*gradients)
+
+
+def carried_forwards(loss, moving, directions, rest):
+    with forward_ad.dual_level():
+        there = list(map(forward_ad.make_dual, moving, directions))
+        return forward_ad.unpack_dual(loss(there, rest)).tangent
+
+
+@every_form
+def test_a_derivative_forwards(request, form):
+    """torch.autograd.forward_ad: the slope of the loss along a direction, without a backward."""
+    loss, moving, rest = form(12)
+    directions = [torch.randn_like(tensor) for tensor in moving]
+    if "triplet" in request.node.callspec.id:  # torch knows none of the distances of all pairs
+        with pytest.raises(NotImplementedError, match="cdist"):
+            carried_forwards(loss, moving, directions, rest)
+        return
+    _, gradients = value_and_gradient(loss, moving, rest)
+    along = sum((one * by).sum() for one, by in zip(directions, gradients, strict=True))
+    torch.testing.assert_close(carried_forwards(loss, moving, directions, rest), along)
