@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import losses
-from explorer.lab.large import tiles
+from explorer.lab.large import blocks, tiles
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.losses import IN_BATCH, STREAMED
 from explorer.lab.large.opened import checked, inversions, open_batch
@@ -103,15 +103,17 @@ def test_blocks_are_the_sums_of_their_cells(loss, cells, monkeypatch):
 
 
 @pytest.mark.parametrize("loss", sorted(STREAMED))
-@pytest.mark.parametrize("cells", [300, 2**18])
-def test_windows_of_many_cells_are_made_of_chunks(loss, cells, monkeypatch):
+@pytest.mark.parametrize(("cells", "most"), [(300, 256), (2**18, 256), (2**18, 10)])
+def test_windows_of_many_cells_are_made_of_chunks(loss, cells, most, monkeypatch):
     monkeypatch.setattr(tiles, "TILE_CELLS", cells)
     monkeypatch.setattr(tiles, "FEW", 1000)
     monkeypatch.setattr(tiles, "MOST_CHUNKS", 100)
+    for module in (tiles, blocks):
+        monkeypatch.setattr(module, "MOST_BLOCKS", most)
     opened = opened_of(loss)
-    chunk = [
-        int(np.diff(cuts)[0]) for cuts in (opened.survey.chunks.rows, opened.survey.chunks.columns)
-    ]
+    levels = opened.survey.levels
+    assert (len(levels) > 1) == (most == 10)
+    chunk = [int(np.diff(cuts)[0]) for cuts in (levels[-1].rows, levels[-1].columns)]
     assert min(chunk) > 1
     must_be_sums(opened, chunk)
 
@@ -145,7 +147,9 @@ COUNT = 4096
 
 def terms_by_hand(batch, loss, parameters):
     """All terms of 4,096 rows in float64, straight from the formulas."""
-    first, second = (side.astype(np.float64) for side in (batch.first_vectors, batch.second_vectors))
+    first, second = (
+        side.astype(np.float64) for side in (batch.first_vectors, batch.second_vectors)
+    )
     if loss == "siglip":
         logits = parameters["scale"] * first @ second.T + parameters["bias"]
         np.fill_diagonal(logits, -np.diag(logits))
