@@ -197,15 +197,16 @@ class _Gathering:
     def add(self, terms: Tensor, weights: Tensor) -> None:
         """The next tile: whole block rows, or a part of one."""
         blocked = _blocked(terms, self._tall, self._wide, -torch.inf)
-        largest = blocked.amax(dim=(1, 3))
+        # One dimension after the other: several times as fast as both at once.
+        largest = blocked.amax(dim=1).amax(dim=2)
         shift = largest.masked_fill(largest.isneginf(), 0)
-        sums = (blocked - shift[:, None, :, None]).exp().sum(dim=(1, 3))
+        sums = (blocked - shift[:, None, :, None]).exp_().sum(dim=1).sum(dim=2)
         rows = slice(self._filled, self._filled + len(sums))
         self._total[rows] = (sums.log() + shift).cpu().numpy()
         self._largest[rows] = largest.cpu().numpy()
-        self._present[rows] = (~blocked.isneginf()).sum(dim=(1, 3)).cpu().numpy()
+        self._present[rows] = (~blocked.isneginf()).sum(dim=1).sum(dim=2).cpu().numpy()
         weights = _blocked(weights, self._tall, self._wide, 0.0)
-        self._share[rows] = weights.sum(dim=(1, 3)).cpu().numpy()
+        self._share[rows] = weights.sum(dim=1).sum(dim=2).cpu().numpy()
         self._filled = rows.stop
 
     def done(self, weight: float) -> Blocks:
