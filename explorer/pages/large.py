@@ -19,6 +19,7 @@ from explorer.lab.large import store
 from explorer.lab.large.batch import (
     MOST_PAIRS,
     LargeBatch,
+    Numbered,
     Wanted,
     drawn,
     in_order,
@@ -39,6 +40,7 @@ from explorer.lab.large.opened import (
     open_batch,
     parameters_of,
 )
+from explorer.lab.large.texts import Texts
 from explorer.pages.frame import framed
 from explorer.pages.serving import served
 from explorer.problem import Problem
@@ -216,7 +218,7 @@ def _make(asked: Asked, report: Report) -> LargeBatch:
     must_fit(len(read.labels), most_pairs(asked.loss), asked.loss)
     if read.scores is not None and asked.wanted == "cosines":
         return in_order(read.labels, read.scores, read.first, read.second)
-    if not isinstance(read.first, tuple):
+    if isinstance(read.first, Numbered):
         raise Problem("no_vectors")
     found = encoded(
         read.first,
@@ -246,7 +248,8 @@ def _from_link(link: str, wanted: Wanted) -> LargeBatch:
     """The batch of the Explore page that the link names."""
     scenario = Scenario.from_link(link)
     batch = make_batch(scenario.data, scenario.rules)
-    labels, first, second = np.array(batch.pairs.labels), batch.pairs.first, batch.pairs.second
+    labels = np.array(batch.pairs.labels)
+    first, second = Texts(batch.pairs.first), Texts(batch.pairs.second)
     if wanted == "cosines":
         return in_order(labels, batch.scores.double().cpu().numpy(), first, second)
     if batch.vectors is None:
