@@ -11,8 +11,8 @@ from typing import overload
 
 import numpy as np
 
-# No byte of any text in UTF-8, and what it is read as beside them.
-END, END_READ = b"\xff", "\udcff"
+# No byte of any text in UTF-8.
+END = b"\xff"
 # Texts that are looked at together.
 STEP = 2**14
 
@@ -45,22 +45,27 @@ class Texts(Sequence[str]):
         return self._bytes[self._stops[place] : self._stops[place + 1] - 1].decode()
 
     def __iter__(self) -> Iterator[str]:
-        for some in self._chunks():
-            yield from some.split(END_READ)
+        for _, some, end in self._chunks():
+            yield from some.split(end)
 
     def holding(self, wanted: str) -> np.ndarray:
         """Which of them hold `wanted`, in capitals or not."""
-        wanted, found = wanted.casefold(), []
-        for some in self._chunks():
-            found += [wanted in text for text in some.casefold().split(END_READ)]
-        return np.array(found, dtype=bool)
+        wanted, found = wanted.casefold(), np.zeros(len(self), dtype=bool)
+        for part, some, end in self._chunks():
+            folded = some.casefold()
+            if wanted in folded:
+                found[part] = [wanted in text for text in folded.split(end)]
+        return found
 
-    def _chunks(self) -> Iterator[str]:
-        """Some texts at a time, with END_READ between them."""
+    def _chunks(self) -> Iterator[tuple[slice, str, str]]:
+        """Some texts at a time: which, all of them in one, and what stands between them."""
         for start in range(0, len(self), STEP):
             stop = min(start + STEP, len(self))
             part = self._bytes[self._stops[start] : self._stops[stop] - 1]
-            yield part.decode(errors="surrogateescape")
+            if b"\0" in part:
+                yield slice(start, stop), part.decode(errors="surrogateescape"), "\udcff"
+            else:  # several times as fast where all of it is ASCII
+                yield slice(start, stop), part.replace(END, b"\0").decode(), "\0"
 
 
 def holding(texts: Sequence[str], wanted: str) -> np.ndarray:

@@ -12,7 +12,7 @@ from explorer.lab.large.batch import Numbered
 from explorer.lab.large.memory import held_bytes
 from explorer.lab.large.texts import Texts, holding
 
-TEXTS = ("", "One", "two\nlines", "Straße", "中文句子", "emoji 🙂", "Ünïcode", "", "ends")
+TEXTS = ("", "One", "two\nlines", "Straße", "中文句子", "emoji 🙂", "Ünïcode", "", "a\0b", "ends")
 
 
 @pytest.fixture(params=[1, 2, 4, 100])
@@ -31,7 +31,7 @@ def test_they_are_read_as_they_were_written(kept):
 
 
 @pytest.mark.parametrize(
-    "wanted", ["one", "ONE", "e", "strasse", "STRASSE", "句", "ü", "\n", "", "onetwo", "🙂"]
+    "wanted", ["one", "ONE", "e", "strasse", "STRASSE", "句", "ü", "\n", "", "onetwo", "🙂", "\0"]
 )
 def test_what_holds_a_word_is_found_whatever_the_case(kept, wanted):
     truth = [wanted.casefold() in text.casefold() for text in TEXTS]
