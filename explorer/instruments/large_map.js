@@ -285,7 +285,7 @@
       h("b", {}, shown.single || !share ? "" : say(where, { share: percent(share), part: percent(part) })));
     note.textContent = [
       shown.single ? say("large.cells_note")
-        : say(shown.exact ? "large.blocks_note" : "large.blocks_note_near", { rows: grouped(each("rows")), columns: grouped(each("columns")), cells: grouped(each("rows") * each("columns")) }),
+        : `${say(shown.exact ? "large.blocks_note" : "large.blocks_note_near", { rows: grouped(each("rows")), columns: grouped(each("columns")), cells: grouped(each("rows") * each("columns")) })} ${LossPrism.hint("large.enter", "large.enter_touch")}`,
       say(shown.single && facet !== "share" && facet !== "masked" ? "large.colour.term" : `large.colour.${facet}`),
       shown.of_weights ? say("large.of_weights") : "",
       channel.asked.parameters.symmetric ? say("large.both_directions") : "",
