@@ -183,9 +183,8 @@ def all_measured(chosen: argparse.Namespace) -> Iterator[list[Result]]:
             continue
         if chosen.losses and not any(case.name.startswith(name) for name in chosen.losses):
             continue
-        for size in case.sizes:
-            wanted = size in chosen.sizes if chosen.sizes else size <= QUICK or not chosen.quick
-            if wanted:
+        for size in chosen.sizes or case.sizes:
+            if chosen.sizes or size <= QUICK or not chosen.quick:
                 yield list(measured(case, size, peers.get(case.rival, {}), chosen))
 
 
@@ -266,7 +265,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--quick", action="store_true", help=f"sizes up to {QUICK}, 3 rounds")
     parser.add_argument("--losses", nargs="+", metavar="NAME", help="cases that begin so")
-    parser.add_argument("--sizes", nargs="+", type=int, metavar="N")
+    parser.add_argument("--sizes", nargs="+", type=int, metavar="N", help="not the case's own")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--threads", type=int, help="torch threads")
     parser.add_argument("--large", action="store_true", help="32,768 pairs of vectors too")

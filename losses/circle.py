@@ -11,8 +11,16 @@ from losses import inputs
 from losses.cosent import LOG1P_OF_TERMS, PAIR_SYMBOLS, ordered_count
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
-from losses.reductions import log1p_ordered_sum_exp, log1p_sum_exp, log_sum_exp, mean_of, softplus
-from losses.reductions.classes import is_small, paced_circle
+from losses.reductions import classes as large
+from losses.reductions import (
+    few,
+    log1p_ordered_sum_exp,
+    log1p_sum_exp,
+    log_sum_exp,
+    mean_of,
+    softplus,
+)
+from losses.reductions.classes import is_small
 from losses.reductions.gradient import with_gradient
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -160,9 +168,11 @@ def circle_per_anchor(
     classes = inputs.class_numbers(classes, len(embeddings))
 
     learned = isinstance(scale, Tensor) or isinstance(margin, Tensor)
-    if learned or is_small(len(embeddings), embeddings):
-        return _per_anchor_densely(embeddings, classes, scale, margin)
-    return with_gradient(paced_circle, _per_anchor_densely, embeddings, classes, scale, margin)
+    given = (embeddings, classes, scale, margin)
+    if learned:
+        return _per_anchor_densely(*given)
+    exact = few if is_small(len(embeddings), embeddings) else large
+    return with_gradient(exact.paced_circle, _per_anchor_densely, *given)
 
 
 def _per_anchor_densely(embeddings, classes, scale, margin):

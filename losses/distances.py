@@ -11,10 +11,10 @@ from torch import Tensor
 
 from losses import geometry, inputs
 from losses.gather import gathered
-from losses.reductions import mean_of
+from losses.reductions import few, mean_of
+from losses.reductions import mining as large
 from losses.reductions.classes import is_small
 from losses.reductions.gradient import with_gradient
-from losses.reductions.mining import mined
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 MININGS = ("given", "all", "semi_hard", "hard")
@@ -213,12 +213,10 @@ def _from_classes(
     (anchors,) = inputs.vectors(anchors=anchors)
     classes = inputs.class_numbers(classes, len(anchors))
     given = (anchors, classes, mining, margin, distance)
-    side = 20 if mining == "hard" else 38
-    # The definition asks how many pairs there are.
-    small = inputs.may_ask(anchors) and is_small(len(anchors), anchors, side=side)
-    if small or isinstance(margin, Tensor):
+    if isinstance(margin, Tensor):
         return _mined_densely(*given)
-    return with_gradient(mined, _mined_densely, *given)
+    exact = few if is_small(len(anchors), anchors, side=64) else large
+    return with_gradient(exact.mined, _mined_densely, *given)
 
 
 def _mined_densely(anchors, classes, mining, margin, distance):

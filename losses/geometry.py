@@ -20,14 +20,18 @@ def unit(vectors: Tensor) -> Tensor:
     return vectors / vectors.norm(dim=-1, keepdim=True).clamp_min(SHORTEST)
 
 
-def unit_gradient(vectors: Tensor, gradient: Tensor) -> Tensor:
-    """∂L/∂vectors from ∂L/∂unit(vectors), both [N, D]."""
+def unit_and_pull(vectors: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    """`unit` of [N, D], and what takes a gradient by it to one by the vectors."""
     lengths = vectors.norm(dim=-1, keepdim=True)
-    short = lengths < SHORTEST
-    lengths = lengths.clamp_min(SHORTEST)
-    units = vectors / lengths
-    along = (units * gradient).sum(dim=-1, keepdim=True).masked_fill(short, 0)
-    return (gradient - along * units) / lengths
+    divisors = lengths.clamp_min(SHORTEST)
+    units = vectors / divisors
+
+    def pull(gradient: Tensor) -> Tensor:
+        along = (units * gradient).sum(dim=-1, keepdim=True)
+        along.masked_fill_(lengths < SHORTEST, 0)  # such a vector was divided by a constant
+        return torch.addcmul(gradient, units, along, value=-1).div_(divisors)
+
+    return units, pull
 
 
 def cosine(first: Tensor, second: Tensor) -> Tensor:

@@ -14,8 +14,9 @@ from losses import inputs
 from losses.floors import least_binary, least_in_batch, simplex_gap
 from losses.gather import gathered
 from losses.geometry import cosine, cosine_matrix, unit
-from losses.reductions import log1p_sum_exp, mean_of, softplus
-from losses.reductions.classes import is_small, several_positives
+from losses.reductions import classes as large
+from losses.reductions import few, log1p_sum_exp, mean_of, softplus
+from losses.reductions.classes import is_small
 from losses.reductions.gradient import with_gradient
 from losses.reductions.tiled import (
     Directions,
@@ -207,11 +208,9 @@ def nt_xent_of_classes(
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
 
+    exact = few if is_small(len(embeddings), embeddings) else large
     given = (embeddings, classes, temperature)
-    # The definition asks how many positive pairs there are.
-    if inputs.may_ask(embeddings) and is_small(len(embeddings), embeddings, side=48):
-        return _of_classes_densely(*given)
-    return with_gradient(several_positives, _of_classes_densely, *given)
+    return with_gradient(exact.several_positives, _of_classes_densely, *given)
 
 
 def _of_classes_densely(embeddings, classes, temperature):

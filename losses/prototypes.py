@@ -9,10 +9,12 @@ from torch import Tensor
 
 from losses import inputs
 from losses.geometry import cosine_matrix, dot_matrix, sine
-from losses.reductions import log1p_sum_exp
+from losses.reductions import few, log1p_sum_exp
 from losses.reductions.gradient import with_gradient
 from losses.reductions.tiled import Directions, Logits, against_others
 from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+FEW = 2**15  # logits, up to which one matrix is faster than tiles
 
 
 def softmax_definition(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tensor:
@@ -40,7 +42,9 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
         inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
     )
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
-    return with_gradient(_softmax_by_tiles, _softmax_densely, embeddings, prototypes, classes)
+    few_cells = len(embeddings) * len(prototypes) <= FEW and embeddings.dtype in inputs.REAL
+    exact = few.softmax if few_cells else _softmax_by_tiles
+    return with_gradient(exact, _softmax_densely, embeddings, prototypes, classes)
 
 
 def _softmax_densely(embeddings, prototypes, classes):

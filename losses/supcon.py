@@ -12,8 +12,9 @@ from losses.floors import simplex_gap
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.in_batch import temperature_parameter
-from losses.reductions import log1p_sum_exp, log_sum_exp, mean_of
-from losses.reductions.classes import is_small, supervised
+from losses.reductions import classes as large
+from losses.reductions import few, log1p_sum_exp, log_sum_exp, mean_of
+from losses.reductions.classes import is_small
 from losses.reductions.gradient import with_gradient
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -80,10 +81,13 @@ def supcon(
         raise ValueError("queue and queue_classes belong together: give both or neither")
     if queue is not None:
         queue_classes = inputs.class_numbers(queue_classes, len(queue))
-    given = (embeddings, classes, queue, queue_classes, temperature, include_self)
-    if is_small(len(embeddings), embeddings, 0 if queue is None else len(queue)):
-        return _supcon_densely(*given, zeros=False)
-    return with_gradient(supervised, _supcon_densely, *given, False)
+    return _supervised(embeddings, classes, queue, queue_classes, temperature, include_self, False)
+
+
+def _supervised(embeddings, classes, queue, *given):
+    queued = 0 if queue is None else len(queue)
+    exact = few if is_small(len(embeddings), embeddings, queued) else large
+    return with_gradient(exact.supervised, _supcon_densely, embeddings, classes, queue, *given)
 
 
 def _supcon_densely(embeddings, classes, queue, queue_classes, temperature, include_self, zeros):
@@ -134,10 +138,7 @@ def supcon_with_zeros(
     inputs.above_zero(temperature=temperature)
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
-    if is_small(len(embeddings), embeddings):
-        return supcon_with_zeros_definition(embeddings, classes, temperature=temperature)
-    given = (embeddings, classes, None, None, temperature, False)
-    return with_gradient(supervised, _supcon_densely, *given, True)
+    return _supervised(embeddings, classes, None, None, temperature, False, True)
 
 
 def _queued(given: dict[str, Tensor]) -> int:

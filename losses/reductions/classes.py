@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Tensor
 
-from losses.geometry import dot_matrix, unit, unit_gradient
+from losses.geometry import dot_matrix, unit_and_pull
 from losses.inputs import may_ask
 from losses.reductions.plain import softplus
 
@@ -33,8 +33,8 @@ def supervised(
     zeros: bool,
 ) -> Exact:
     """SupCon. With `zeros`, an anchor without a positive counts as a zero in the mean."""
-    units = unit(embeddings)
-    queued = units[:0] if queue is None else unit(queue)
+    units, pull = unit_and_pull(embeddings)
+    queued, pull_queue = unit_and_pull(units[:0] if queue is None else queue)
     keys = torch.cat((units, queued))
     numbers = class_numbers(classes if queue is None else torch.cat((classes, queue_classes)))
     own = numbers[: len(units)]
@@ -85,16 +85,15 @@ def supervised(
     to_units /= temperature
     to_queue /= temperature
     by_temperature = temperature_gradient(temperature, (units, to_units), (queued, to_queue))
-    by_queue = None if queue is None else unit_gradient(queue, to_queue)
-    by_embeddings = unit_gradient(embeddings, to_units)
-    return loss, (by_embeddings, None, by_queue, None, by_temperature, None, None)
+    by_queue = None if queue is None else pull_queue(to_queue)
+    return loss, (pull(to_units), None, by_queue, None, by_temperature, None, None)
 
 
 def several_positives(
     wanted: Sequence[bool], embeddings: Tensor, classes: Tensor, temperature: float | Tensor
 ) -> Exact:
     """NT-Xent with a softmax for each positive pair, against the negatives of its anchor."""
-    units = unit(embeddings)
+    units, pull = unit_and_pull(embeddings)
     pairs = ClassPairs(units, classes)
     sizes = class_sums(pairs.numbers, torch.ones_like(units[:, 0]))
     count = (sizes * (sizes - 1)).sum().clamp_min(1)
@@ -134,14 +133,14 @@ def several_positives(
 
     to_units = pairs.pulled(weights_of) / (count * temperature)
     by_temperature = temperature_gradient(temperature, (units, to_units))
-    return loss, (unit_gradient(embeddings, to_units), None, by_temperature)
+    return loss, (pull(to_units), None, by_temperature)
 
 
 def paced_circle(
     wanted: Sequence[bool], embeddings: Tensor, classes: Tensor, scale: float, margin: float
 ) -> Exact:
     """Self-paced Circle: a softplus for each anchor, the mean over those that are not 0."""
-    units = unit(embeddings)
+    units, pull = unit_and_pull(embeddings)
     pairs = ClassPairs(units, classes)
 
     def paced(mirrored: Tensor) -> tuple[Tensor, Tensor]:
@@ -183,8 +182,7 @@ def paced_circle(
         shares = (logits - by_row).exp_()
         return shares.add_(logits.sub_(by_column).exp_()).mul_(slope)
 
-    by_embeddings = unit_gradient(embeddings, pairs.pulled(weights_of))
-    return loss, (by_embeddings, None, None, None)
+    return loss, (pull(pairs.pulled(weights_of)), None, None, None)
 
 
 class Pairs:

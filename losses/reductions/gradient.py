@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 
 import torch
 from torch import Tensor
@@ -29,12 +30,19 @@ def with_gradient(exact: Exact, definition: Callable[..., Tensor], *given: objec
     recording = torch.is_grad_enabled()
     wanted = [recording and isinstance(one, Tensor) and one.requires_grad for one in given]
     # Computed before the node of the graph is made: inside it every step would cost more.
-    with torch.no_grad():
+    with _unrecorded():
         value, gradients = exact(wanted, *given)
     if not any(wanted):
         return value
     kept = [one if needed else None for one, needed in zip(gradients, wanted, strict=True)]
     return _WithGradient.apply((value, kept, definition), *given)
+
+
+def _unrecorded() -> AbstractContextManager:
+    """Below autograd, as torch's own operators are computed, a step takes less than where
+    autograd is asked and declines; a compiler takes no step, and knows only the latter."""
+    compiling = torch.compiler.is_compiling()
+    return torch.no_grad() if compiling else torch._C._AutoDispatchBelowAutograd()
 
 
 class _WithGradient(torch.autograd.Function):

@@ -12,7 +12,7 @@ Euclidean distance of unit vectors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -26,6 +26,8 @@ from losses.reductions.classes import both_ways, parts_of
 TILE = 2**20  # distances at a time where whole rows are needed
 # Up to how many positives of an anchor comparing is faster than sorting: for a sum, for a least.
 FEW, FEW_FOR_LEAST = 32, 6
+# Up to how many rows all differences are as fast as a product: of distances, of their gradient.
+FEW_TO_MEASURE, FEW_TO_PULL = 24, 48
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
@@ -42,18 +44,13 @@ def mined(
 
     "all", "semi_hard" and "hard" as `losses.triplet`; "violating": all that have a loss.
     """
-    given = (anchors, classes, margin, distance, any(wanted))
-    if mining == "hard":
-        loss, gradient = hardest(*given)
-    elif mining == "semi_hard":
-        loss, gradient = semi_hard(*given)
-    else:
-        loss, gradient = every(*given, violating=mining == "violating")
+    find = hardest if mining == "hard" else by_rows
+    loss, gradient = find(anchors, classes, mining, margin, distance, any(wanted))
     return loss, (gradient, None, None, None, None)
 
 
 def hardest(
-    anchors: Tensor, classes: Tensor, margin: float, distance: str, wanted: bool
+    anchors: Tensor, classes: Tensor, mining: str, margin: float, distance: str, wanted: bool
 ) -> tuple[Tensor, Tensor | None]:
     """Each anchor with its farthest positive and its nearest negative, the first of equals."""
     measure = Distances(anchors, distance)
@@ -81,22 +78,61 @@ def hardest(
     return loss, measure.pull_pairs(partners, lengths, torch.stack((share, -share)))
 
 
-def every(
-    anchors: Tensor, classes: Tensor, margin: float, distance: str, wanted: bool, *, violating: bool
-) -> tuple[Tensor, Tensor | None]:
-    """All triplets; the mean over all of them, or over those that have a loss."""
+class Rows(NamedTuple):
+    """Anchors with their distances to all: `distances` and `alike` (of one class) are [A, N].
 
-    def terms(rows: Rows) -> Terms:
-        reach = rows.distances.gather(1, rows.positives) + margin
-        reach.masked_fill_(~rows.present, -torch.inf)
-        negatives = rows.distances.masked_fill(rows.alike, torch.inf)
-        compare = _within_reach if reach.shape[1] <= FEW else _within_reach_of_many
-        return compare(negatives, reach, rows.positives)
+    `positives` [A, P] are others of their class, at the distances `to_positive`; where there are
+    fewer than P, an arbitrary one fills the place, at −∞.
+    """
 
-    def count(sizes: Tensor) -> Tensor:
-        return ((sizes - 1) * (len(anchors) - sizes)).sum()
+    distances: Tensor
+    alike: Tensor
+    positives: Tensor
+    to_positive: Tensor
 
-    return by_rows(anchors, classes, distance, terms, None if violating else count, wanted)
+
+# Of some rows: the sum, the number of terms that are not 0, the slopes of the sum in distances.
+Terms = tuple[Tensor, Tensor, Tensor]
+
+
+def of_hard(rows: Rows, margin: float) -> Terms:
+    """Each anchor's nearest negative, the first of equals, beside the one positive of its row."""
+    negatives = rows.distances.masked_fill(rows.alike, torch.inf)
+    return _compared(rows, *negatives.min(dim=1, keepdim=True), margin)
+
+
+def of_semi_hard(rows: Rows, margin: float) -> Terms:
+    """For each positive pair the nearest negative beyond it, else the farthest; the first of
+    equals."""
+    negatives = rows.distances.masked_fill(rows.alike, torch.inf)
+    few = rows.positives.shape[1] <= FEW_FOR_LEAST
+    beyond, place = (_nearest_beyond if few else _nearest_beyond_many)(negatives, rows.to_positive)
+    last, last_place = rows.distances.masked_fill(rows.alike, -torch.inf).max(1, keepdim=True)
+    none = beyond == torch.inf
+    # Where there is no negative at all, one at infinity has no violation.
+    last.masked_fill_(last == -torch.inf, torch.inf)
+    beyond, place = torch.where(none, last, beyond), torch.where(none, last_place, place)
+    return _compared(rows, beyond, place, margin)
+
+
+def _compared(rows: Rows, to_negative: Tensor, negatives: Tensor, margin: float) -> Terms:
+    """Each positive with the one negative that was found for it."""
+    violations = (rows.to_positive - to_negative + margin).relu_()
+    total = violations.sum(dtype=torch.float64)
+    active = violations.sign_()
+    slopes = torch.zeros_like(rows.distances).scatter_add_(1, rows.positives, active)
+    slopes.scatter_add_(1, negatives, -active)
+    return total, active.sum(), slopes
+
+
+def of_every(rows: Rows, margin: float) -> Terms:
+    """Every negative for every positive."""
+    negatives = rows.distances.masked_fill(rows.alike, torch.inf)
+    compare = _within_reach if rows.positives.shape[1] <= FEW else _within_reach_of_many
+    return compare(negatives, rows.to_positive + margin, rows.positives)
+
+
+TERMS = {"hard": of_hard, "semi_hard": of_semi_hard, "all": of_every, "violating": of_every}
 
 
 def _within_reach(negatives: Tensor, reach: Tensor, positives: Tensor) -> Terms:
@@ -128,41 +164,14 @@ def _within_reach_of_many(negatives: Tensor, reach: Tensor, positives: Tensor) -
     return missed.sum(), within.sum(), slopes
 
 
-def semi_hard(
-    anchors: Tensor, classes: Tensor, margin: float, distance: str, wanted: bool
-) -> tuple[Tensor, Tensor | None]:
-    """For each positive pair the nearest negative beyond it, else the farthest; the first of
-    equals."""
-
-    def terms(rows: Rows) -> Terms:
-        to_positive = rows.distances.gather(1, rows.positives)
-        negatives = rows.distances.masked_fill(rows.alike, torch.inf)
-        nearest = _nearest_beyond if to_positive.shape[1] <= FEW_FOR_LEAST else _nearest_beyond_many
-        beyond, place = nearest(negatives, to_positive)
-        last, last_place = rows.distances.masked_fill(rows.alike, -torch.inf).max(1, keepdim=True)
-        none = beyond.isinf()
-        to_negative = torch.where(none, last, beyond)
-        violations = (to_positive - to_negative + margin).relu_()
-        violations.masked_fill_(~rows.present | last.isneginf(), 0)
-        total = violations.sum(dtype=torch.float64)
-        active = violations.sign_()
-        slopes = torch.zeros_like(negatives).scatter_add_(1, rows.positives, active)
-        slopes.scatter_add_(1, torch.where(none, last_place, place), -active)
-        return total, active.sum(), slopes
-
-    def count(sizes: Tensor) -> Tensor:
-        return ((sizes - 1) * (sizes < len(anchors))).sum()
-
-    return by_rows(anchors, classes, distance, terms, count, wanted)
-
-
 def _nearest_beyond(negatives: Tensor, to_positive: Tensor) -> tuple[Tensor, Tensor]:
     """For each positive the nearest negative farther than it, inf if there is none."""
-    found = []
-    for lengths in to_positive.split(max(1, TILE // negatives.numel()), 1):
-        others = negatives[:, None, :].expand(-1, lengths.shape[1], -1)
-        found.append(others.masked_fill(others <= lengths[:, :, None], torch.inf).min(dim=2))
-    beyond, places = zip(*found, strict=True)
+    some = max(1, TILE // negatives.numel())
+    if to_positive.shape[1] <= some:
+        others, lengths = negatives[:, None, :], to_positive[:, :, None]
+        return torch.where(others > lengths, others, torch.inf).min(dim=2)
+    parts = (_nearest_beyond(negatives, part) for part in to_positive.split(some, 1))
+    beyond, places = zip(*parts, strict=True)
     return torch.cat(beyond, dim=1), torch.cat(places, dim=1)
 
 
@@ -173,32 +182,22 @@ def _nearest_beyond_many(negatives: Tensor, to_positive: Tensor) -> tuple[Tensor
     return negatives.gather(1, beyond), places.gather(1, beyond)
 
 
-class Rows(NamedTuple):
-    """Anchors with their distances to all: `distances` and `alike` (of one class) are [A, N].
-
-    `positives` [A, P] are the others of their class; where there are fewer than P, `present` is
-    False and an arbitrary one fills the place.
-    """
-
-    distances: Tensor
-    alike: Tensor
-    positives: Tensor
-    present: Tensor
-
-
-# Of some rows: the sum, the number of terms that are not 0, the slopes of the sum in distances.
-Terms = tuple[Tensor, Tensor, Tensor]
+def number_of_terms(mining: str, sizes: Tensor, active: Tensor) -> Tensor:
+    """Of the mean: from how many sentences are of each anchor's class, or those that are not 0."""
+    if mining == "violating":
+        return active
+    partners, strangers = sizes - 1, len(sizes) - sizes
+    if mining == "all":
+        return partners.dot(strangers)
+    if mining == "hard":
+        partners = partners.sign()
+    return partners.dot(strangers.sign())
 
 
 def by_rows(
-    anchors: Tensor,
-    classes: Tensor,
-    distance: str,
-    terms: Callable[[Rows], Terms],
-    count: Callable[[Tensor], Tensor] | None,
-    wanted: bool,
+    anchors: Tensor, classes: Tensor, mining: str, margin: float, distance: str, wanted: bool
 ) -> tuple[Tensor, Tensor | None]:
-    """Σ of the terms of all rows / their number: `count` of the class sizes, or those not 0."""
+    """Σ of the terms of all rows / their number."""
     measure = Distances(anchors, distance)
     ordered, order = classes.sort()
     starts = torch.searchsorted(ordered, ordered)
@@ -216,15 +215,14 @@ def by_rows(
         positives = order[starts[part, None] + (offsets[part, None] + steps) % size]
         distances = measure(rows, slice(0, len(anchors)))
         alike = classes[rows, None] == classes
-        here = terms(Rows(distances, alike, positives, steps < size))
+        to_positive = distances.gather(1, positives).masked_fill_(steps >= size, -torch.inf)
+        here = TERMS[mining](Rows(distances, alike, positives, to_positive), margin)
         total, active = total + here[0], active + here[1]
         if wanted:
             measure.pull(gradient, rows, distances, here[2])
-    if count is not None:
-        active = count(sizes).double()
-    active = active.clamp_min(1)
-    loss = (total / active).to(anchors.dtype)
-    return loss, measure.by_anchors((gradient / active).to(anchors.dtype)) if wanted else None
+    count = number_of_terms(mining, sizes, active).double().clamp_min(1)
+    loss = (total / count).to(anchors.dtype)
+    return loss, measure.by_anchors((gradient / count).to(anchors.dtype)) if wanted else None
 
 
 class Largest:
@@ -254,17 +252,28 @@ class Distances:
     """d(z_i, z_k) of the rows of a batch, block by block, and the way back to its gradient.
 
     In float32 the Gram matrix would lose near duplicates to cancellation. It is taken in float64
-    and rounded, so equal vectors are at equal distances from every other.
+    and rounded, so equal vectors are at equal distances from every other. Of few rows all
+    differences are sooner taken.
     """
 
     def __init__(self, anchors: Tensor, kind: str) -> None:
-        self.anchors, self.kind = anchors, kind
-        self.vectors = geometry.unit(anchors) if kind in ("cosine", "chord") else anchors
-        self.wide = self.vectors if kind == "cosine" else self.vectors.double()
-        self.by_gram = kind != "cosine" and anchors.dtype == torch.float32
+        self.kind = kind
+        self.vectors, self.by_anchors = anchors, lambda gradient: gradient
+        if kind in ("cosine", "chord"):
+            self.vectors, self.by_anchors = geometry.unit_and_pull(anchors)
+        lean = anchors.dtype == torch.float32 and len(anchors) > FEW_TO_MEASURE
+        self.by_gram = kind != "cosine" and lean
+        if self.by_gram:  # distances do not tell where the mean is
+            self.centred = self.vectors.double()
+            self.centred = self.centred - self.centred.mean(dim=0)
+            self.squares = self.centred.square().sum(dim=1)
+
+    @property
+    def wide(self) -> Tensor:
+        """The vectors as products need them."""
         if self.by_gram:
-            self.wide = self.wide - self.wide.mean(dim=0)
-            self.squares = self.wide.square().sum(dim=1)
+            return self.centred
+        return self.vectors if self.kind == "cosine" else self.vectors.double()
 
     def __call__(self, rows: slice | Tensor, columns: slice) -> Tensor:
         if self.kind == "cosine":
@@ -284,29 +293,48 @@ class Distances:
             gradient[rows] -= geometry.dot_matrix(slopes, self.wide.T)
             gradient.addmm_(slopes.T, self.wide[rows], alpha=-1)
             return
-        weights = (slopes * self.slopes(distances)).to(self.wide.dtype)
+        weights = self.weights(distances, slopes).to(self.wide.dtype)
         if len(weights) == len(gradient):  # all rows at once: both ways in one product
             weights = torch.empty_like(weights).index_copy_(0, rows, weights)
-            weights = weights + weights.T
-            gradient.addmm_(weights, self.wide, alpha=-1)
-            gradient.addcmul_(weights.sum(dim=1)[:, None], self.wide)
+            gradient += self._pulled_by_product(weights + weights.T)
             return
         here = self.wide[rows]
         gradient[rows] += weights.sum(dim=1)[:, None] * here - weights @ self.wide
         gradient.addmm_(weights.T, here, alpha=-1)
         gradient.addcmul_(weights.sum(dim=0)[:, None], self.wide)
 
-    def slopes(self, distances: Tensor) -> Tensor:
-        """∂d/∂z_i as a multiple of z_i − z_k; of the cosine, of −z_k."""
+    def pulled(self, distances: Tensor, slopes: Tensor) -> Tensor:
+        """Σ_ik G_ik ∂d_ik/∂anchors, for the slopes G of all rows in their order."""
+        slopes = slopes + slopes.T
         if self.kind == "cosine":
-            return torch.ones_like(distances)
+            gradient = geometry.dot_matrix(slopes, self.vectors.T).neg_()
+        elif len(slopes) <= FEW_TO_PULL:
+            lengths = distances
+            if self.kind == "squared_euclidean":
+                lengths = distances.sqrt()
+                slopes.mul_(lengths).mul_(2)
+            vectors = self.vectors
+            gradient = torch.ops.aten._cdist_backward(slopes, vectors, vectors, 2.0, lengths)
+        else:
+            weights = self.weights(distances, slopes).to(self.wide.dtype)
+            gradient = self._pulled_by_product(weights).to(self.vectors.dtype)
+        return self.by_anchors(gradient)
+
+    def _pulled_by_product(self, weights: Tensor) -> Tensor:
+        own = weights.sum(dim=1, keepdim=True) * self.wide
+        return own.addmm_(weights, self.wide, alpha=-1)
+
+    def weights(self, distances: Tensor, slopes: Tensor) -> Tensor:
+        """What each pair adds to ∂/∂z_i, as a multiple of z_i − z_k; of the cosine, of −z_k."""
+        if self.kind == "cosine":
+            return slopes
         if self.kind == "squared_euclidean":
-            return torch.full_like(distances, 2)
-        return (1 / distances).masked_fill_(distances == 0, 0)
+            return 2 * slopes
+        return (slopes / distances).masked_fill_(distances == 0, 0)
 
     def pull_pairs(self, partners: Tensor, lengths: Tensor, weights: Tensor) -> Tensor:
         """The gradient of Σ w d(z_i, z_partner(i)) over [P, N] partners at their distances."""
-        weights = (weights * self.slopes(lengths))[:, :, None]
+        weights = self.weights(lengths, weights)[:, :, None]
         there = self.vectors[partners]
         if self.kind == "cosine":
             pulls, backwards = -weights * there, -weights * self.vectors
@@ -315,9 +343,3 @@ class Distances:
             backwards = -pulls
         gradient = pulls.sum(dim=0)
         return self.by_anchors(gradient.index_add_(0, partners.flatten(), backwards.flatten(0, 1)))
-
-    def by_anchors(self, gradient: Tensor) -> Tensor:
-        """The gradient of the anchors from that of their vectors."""
-        if self.vectors is self.anchors:
-            return gradient
-        return geometry.unit_gradient(self.anchors, gradient)

@@ -10,6 +10,7 @@ from torch.autograd.graph import saved_tensors_hooks
 import losses
 from losses import LOSSES
 from losses.reductions import classes as by_blocks
+from losses.reductions import few as at_once
 from losses.reductions import mining as by_mining
 
 SIZE = 41  # no multiple of a block
@@ -85,6 +86,19 @@ def in_blocks(monkeypatch):
         monkeypatch.setattr(module, "is_small", lambda *_, **__: False)
 
 
+@pytest.fixture(params=["in blocks", "at once by differences", "at once by products"])
+def each_way(request, monkeypatch):
+    """In blocks of a few rows, or the whole batch as one matrix."""
+    if request.param == "in blocks":
+        request.getfixturevalue("in_blocks")
+        return
+    for module in MODULES:
+        monkeypatch.setattr(module, "is_small", lambda *_, **__: True)
+    limit = SIZE if "differences" in request.param else 0
+    monkeypatch.setattr(by_mining, "FEW_TO_MEASURE", limit)
+    monkeypatch.setattr(by_mining, "FEW_TO_PULL", limit)
+
+
 def normal(*shape, seed=0, dtype=torch.float64):
     made = torch.Generator().manual_seed(seed)
     return torch.randn(*shape, generator=made, dtype=torch.float64).to(dtype)
@@ -126,7 +140,7 @@ def same(function, definition, *leaves, rtol=1e-10, atol=1e-10, **named):
 @pytest.mark.parametrize("classes", CLASSES.values(), ids=CLASSES)
 @pytest.mark.parametrize("batch", BATCHES)
 @pytest.mark.parametrize(("function", "definition"), EVERY)
-def test_any_classes_any_batch(in_blocks, function, definition, batch, classes):
+def test_any_classes_any_batch(each_way, function, definition, batch, classes):
     # A gradient of 0 comes out of cancellation where all embeddings are equal.
     atol = 1e-8 if batch == "all equal" else 1e-10
     same(function, definition, BATCHES[batch], classes=classes, atol=atol)
@@ -135,7 +149,7 @@ def test_any_classes_any_batch(in_blocks, function, definition, batch, classes):
 @pytest.mark.parametrize("distance", ["euclidean", "squared_euclidean", "cosine"])
 @pytest.mark.parametrize("margin", [0.0, 0.05, 2.0])
 @pytest.mark.parametrize("mining", ["hard", "semi_hard", "all", "over violating"])
-def test_any_distance_any_margin(in_blocks, mining, margin, distance):
+def test_any_distance_any_margin(each_way, mining, margin, distance):
     function, definition = TRIPLETS[mining]
     for classes in CLASSES.values():
         same(
@@ -154,7 +168,7 @@ def test_comparing_and_sorting_agree(in_blocks, monkeypatch, mining, few):
 
 
 @pytest.mark.parametrize("mining", ["hard", "semi_hard"])
-def test_of_equal_candidates_the_first_is_chosen(in_blocks, mining):
+def test_of_equal_candidates_the_first_is_chosen(each_way, mining):
     """Points on a line, many at one distance: the gradient falls on the definition's choice."""
     function, definition = TRIPLETS[mining]
     made = torch.Generator().manual_seed(5)
@@ -166,7 +180,7 @@ def test_of_equal_candidates_the_first_is_chosen(in_blocks, mining):
 
 @pytest.mark.parametrize("temperature", [0.003, 0.1, 30.0])
 @pytest.mark.parametrize("name", ["supcon", "supcon with zeros", "nt_xent of classes"])
-def test_a_learned_temperature(in_blocks, name, temperature):
+def test_a_learned_temperature(each_way, name, temperature):
     function, definition = SIMILARITIES[name]
     learned = torch.tensor(temperature, dtype=torch.float64)
     for classes in ("a few", "many", "two of each", "all distinct"):
@@ -184,7 +198,7 @@ def test_a_learned_temperature(in_blocks, name, temperature):
 
 @pytest.mark.parametrize("include_self", [False, True])
 @pytest.mark.parametrize("rows", [1, 4, 23])
-def test_supcon_with_a_queue(in_blocks, rows, include_self):
+def test_supcon_with_a_queue(each_way, rows, include_self):
     function, definition = SIMILARITIES["supcon"]
     queue_classes = torch.arange(rows) % 9
     temperature = torch.tensor(0.2, dtype=torch.float64)
@@ -205,7 +219,7 @@ def test_supcon_with_a_queue(in_blocks, rows, include_self):
 
 
 @pytest.mark.parametrize(("scale", "margin"), [(0.1, 0.25), (256.0, 0.25), (2000.0, 0.9)])
-def test_circle_at_extreme_scales(in_blocks, scale, margin):
+def test_circle_at_extreme_scales(each_way, scale, margin):
     for classes in CLASSES.values():
         same(
             *SIMILARITIES["circle per anchor"],
@@ -219,14 +233,14 @@ def test_circle_at_extreme_scales(in_blocks, scale, margin):
 
 @pytest.mark.parametrize("size", [1, 2, 5, 6, 7, 12, 13])
 @pytest.mark.parametrize(("function", "definition"), EVERY)
-def test_ragged_sizes(in_blocks, function, definition, size):
+def test_ragged_sizes(each_way, function, definition, size):
     same(function, definition, normal(size, 4), classes=torch.arange(size) % 3)
 
 
-@pytest.mark.parametrize("size", [23, 24, 47, 48, 255, 256, 600])
+@pytest.mark.parametrize("size", [23, 24, 25, 48, 49, 63, 64, 255, 256, 600])
 @pytest.mark.parametrize(("function", "definition"), EVERY)
 def test_where_the_path_changes(function, definition, size):
-    """As it is called, without made-up blocks: a dense path below, blocks above."""
+    """As it is called, without made-up blocks: at once below, in blocks above."""
     same(function, definition, normal(size, 8), classes=torch.arange(size) % (size // 2))
 
 
@@ -237,9 +251,9 @@ def test_blocks_that_are_not_held_are_formed_again(in_blocks, monkeypatch, funct
 
 
 @pytest.mark.parametrize(("function", "definition"), EVERY)
-def test_without_reading_numbers_on_the_way(in_blocks, monkeypatch, function, definition):
+def test_without_reading_numbers_on_the_way(each_way, monkeypatch, function, definition):
     """The path of accelerators, where every block may hold positives."""
-    for module in (by_blocks, by_mining):
+    for module in (by_blocks, by_mining, at_once):
         monkeypatch.setattr(module, "may_ask", lambda _: False)
     for classes in CLASSES.values():
         same(function, definition, normal(SIZE, 5), classes=classes)
@@ -252,7 +266,7 @@ SMALL = torch.tensor([0, 1, 0, 2, 1, 0, 0])
 
 
 @pytest.mark.parametrize("name", sorted(FORMS.keys() - {"circle per anchor"}))  # weights held fixed
-def test_gradient_against_differences(in_blocks, name):
+def test_gradient_against_differences(each_way, name):
     settings = {"temperature": 0.5} if name in SIMILARITIES else {}
     leaf = normal(7, 3, seed=2).requires_grad_()
     assert torch.autograd.gradcheck(lambda e: FORMS[name][0](e, SMALL, **settings), leaf, atol=1e-6)
@@ -267,7 +281,7 @@ TWICE = [
 
 
 @pytest.mark.parametrize(("name", "settings"), TWICE)
-def test_second_derivative_against_differences(in_blocks, name, settings):
+def test_second_derivative_against_differences(each_way, name, settings):
     leaf = normal(7, 3, seed=2).requires_grad_()
     assert torch.autograd.gradgradcheck(
         lambda e: FORMS[name][0](e, SMALL, **settings), leaf, atol=1e-5, rtol=1e-3
@@ -275,7 +289,7 @@ def test_second_derivative_against_differences(in_blocks, name, settings):
 
 
 @pytest.mark.parametrize(("name", "settings"), [*TWICE, ("circle per anchor", {"scale": 3.0})])
-def test_second_derivative_is_that_of_the_definition(in_blocks, name, settings):
+def test_second_derivative_is_that_of_the_definition(each_way, name, settings):
     direction = normal(7, 3, seed=4)
     curvatures = []
     for form in FORMS[name]:
@@ -287,7 +301,7 @@ def test_second_derivative_is_that_of_the_definition(in_blocks, name, settings):
 
 
 @pytest.mark.parametrize(("function", "definition"), EVERY)
-def test_a_loss_that_is_scaled_scales_its_gradient(in_blocks, function, definition):
+def test_a_loss_that_is_scaled_scales_its_gradient(each_way, function, definition):
     same(
         lambda e: -3 * function(e, CLASSES["a few"]) ** 2,
         lambda e: -3 * definition(e, CLASSES["a few"]) ** 2,
@@ -323,7 +337,7 @@ def test_what_is_kept_for_the_backward_pass_grows_with_the_batch_alone(function,
 
 
 @pytest.mark.parametrize(("function", "definition"), EVERY)
-def test_strided_and_expanded_rows(in_blocks, function, definition):
+def test_strided_and_expanded_rows(each_way, function, definition):
     classes = CLASSES["a few"]
     wide = normal(2 * SIZE, 10)[::2, ::2]
     assert not wide.is_contiguous()
@@ -339,7 +353,7 @@ def test_strided_and_expanded_rows(in_blocks, function, definition):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize(("function", "definition"), EVERY)
-def test_half_precision(in_blocks, function, definition, dtype):
+def test_half_precision(each_way, function, definition, dtype):
     classes = CLASSES["a few"]
     low = normal(SIZE, 5).to(dtype)
     found, (gradient,) = value_and_gradients(function, low, classes=classes)
@@ -352,7 +366,7 @@ def test_half_precision(in_blocks, function, definition, dtype):
 
 
 @pytest.mark.parametrize(("function", "definition"), EVERY)
-def test_float32_has_the_digits_of_float32(in_blocks, function, definition):
+def test_float32_has_the_digits_of_float32(each_way, function, definition):
     classes = CLASSES["a few"]
     low = normal(SIZE, 5, dtype=torch.float32)
     found, (gradient,) = value_and_gradients(function, low, classes=classes)
@@ -363,7 +377,7 @@ def test_float32_has_the_digits_of_float32(in_blocks, function, definition):
 
 
 @pytest.mark.parametrize(("function", "definition"), EVERY)
-def test_autocast_changes_nothing(in_blocks, function, definition):
+def test_autocast_changes_nothing(each_way, function, definition):
     classes = CLASSES["a few"]
     low = normal(SIZE, 5, dtype=torch.float32)
     plain = value_and_gradients(function, low, classes=classes)
@@ -373,7 +387,7 @@ def test_autocast_changes_nothing(in_blocks, function, definition):
 
 
 @pytest.mark.parametrize("mining", ["hard", "semi_hard", "all", "over violating"])
-def test_duplicates_among_far_away_vectors_in_float32(in_blocks, mining):
+def test_duplicates_among_far_away_vectors_in_float32(each_way, mining):
     """The Gram matrix of float32 would tell them apart, and lose all other distances."""
     function, definition = TRIPLETS[mining]
     embeddings = (with_duplicates() + 1000).float()
@@ -387,30 +401,42 @@ def test_duplicates_among_far_away_vectors_in_float32(in_blocks, mining):
     assert gradient.isfinite().all()
 
 
-ON_THE_WAY = {
-    "supcon": lambda e, c: by_blocks.supervised((True,), e, c, None, None, 0.1, False, False),
-    "queue": lambda e, c: by_blocks.supervised((True,), e, c, e[:5], c[:5], 0.1, True, False),
-    "nt_xent": lambda e, c: by_blocks.several_positives((True,), e, c, 0.1),
-    "circle": lambda e, c: by_blocks.paced_circle((True,), e, c, 80.0, 0.4),
-    **{
-        f"{mining} {distance}": lambda e, c, m=mining, d=distance: by_mining.mined(
-            (True,), e, c, m, 1.0, d
-        )
-        for mining in ("hard", "semi_hard", "all", "violating")
-        for distance in ("euclidean", "squared_euclidean", "cosine", "chord")
-    },
+def of_one(count):
+    """Only the first of `count` inputs wants a gradient."""
+    return [True] + [False] * (count - 1)
+
+
+SIMILAR = {
+    "supcon": lambda forms, e, c: forms.supervised(of_one(7), e, c, None, None, 0.1, False, False),
+    "queue": lambda forms, e, c: forms.supervised(of_one(7), e, c, e[:5], c[:5], 0.1, True, False),
+    "nt_xent": lambda forms, e, c: forms.several_positives(of_one(3), e, c, 0.1),
+    "circle": lambda forms, e, c: forms.paced_circle(of_one(4), e, c, 80.0, 0.4),
 }
+MINED = {
+    f"{mining} {distance}": lambda forms, e, c, m=mining, d=distance: forms.mined(
+        of_one(5), e, c, m, 1.0, d
+    )
+    for mining in ("hard", "semi_hard", "all", "violating")
+    for distance in ("euclidean", "squared_euclidean", "cosine", "chord")
+}
+ON_THE_WAY = [
+    pytest.param(forms, compute, id=f"{forms.__name__} {name}")
+    for large, computes in ((by_blocks, SIMILAR), (by_mining, MINED))
+    for forms in (large, at_once)
+    for name, compute in computes.items()
+]
 
 
-@pytest.mark.parametrize("compute", ON_THE_WAY.values(), ids=ON_THE_WAY)
-def test_nothing_waits_for_an_accelerator(monkeypatch, compute):
+@pytest.mark.parametrize(("forms", "compute"), ON_THE_WAY)
+def test_nothing_waits_for_an_accelerator(monkeypatch, forms, compute):
     """Tensors without numbers: to read one, to branch on it or to size by it raises."""
+    rows = 700
     with FakeTensorMode(), torch.no_grad():
-        embeddings = torch.empty(700, 8)
-        classes = torch.empty(700, dtype=torch.int64)
+        embeddings = torch.empty(rows, 8)
+        classes = torch.empty(rows, dtype=torch.int64)
         with pytest.raises(torch._subclasses.fake_tensor.DataDependentOutputException):
             classes[0].item()
-        for module in (by_blocks, by_mining):  # what a processor may be asked
+        for module in (by_blocks, by_mining, at_once):  # what a processor may be asked
             monkeypatch.setattr(module, "may_ask", lambda _: False)
-        loss, (gradient, *_) = compute(embeddings, classes)
-    assert (loss.shape, gradient.shape) == ((), (700, 8))
+        loss, (gradient, *_) = compute(forms, embeddings, classes)
+    assert (loss.shape, gradient.shape) == ((), (rows, 8))

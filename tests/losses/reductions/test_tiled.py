@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from losses import LOSSES
+from losses import LOSSES, prototypes
 from losses.reductions import tiled
 
 IN_BATCH = ("info_nce", "nt_xent", "nce", "siglip")
@@ -76,8 +76,10 @@ def as_defined(name, vectors, **rest):
     agree(found[1], expected[1], atol=1e-10 * max(largest, 1e-2))
 
 
-@pytest.fixture(params=["one tile", "ragged tiles"])
+@pytest.fixture(params=["few cells", "one tile", "ragged tiles"])
 def tiles(request, monkeypatch):
+    if request.param != "few cells":
+        monkeypatch.setattr(prototypes, "FEW", 0)
     if request.param == "ragged tiles":
         monkeypatch.setattr(tiled, "CELLS", 1)
         monkeypatch.setattr(tiled, "FEWEST", 4)
