@@ -1,8 +1,9 @@
 """The Large batch page: its overview, its memory, and a zoom step in a real browser.
 
-``python -m benchmarks large`` prints one table: for 10⁴, 10⁵ and 10⁶ pairs the time from known
-scores to the blocks of the whole matrix, the memory that takes above the scores, the heaviest
-terms, and a step nearer on the page until it is painted.
+``python -m benchmarks large`` prints one table: for 10⁴, 10⁵ and 10⁶ pairs, and for 4,096 to
+32,768 sentences as each other's negatives, the time from known scores or vectors to the blocks of
+the whole matrix, the memory that takes above them, the heaviest terms, and a step nearer on the
+page until it is painted.
 """
 
 from __future__ import annotations
@@ -11,37 +12,47 @@ import argparse
 import csv
 import shutil
 import statistics
+import threading
 import time
 import tracemalloc
 from collections.abc import Callable
+from urllib.parse import urlencode
 
+import psutil
 import torch
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.interaction import FLAGS, running
 from benchmarks.machine import describe
-from explorer.lab.large.batch import in_order
+from explorer.lab.large.batch import drawn, in_order
 from explorer.lab.large.blocks import Window
+from explorer.lab.large.losses import IN_BATCH
 from explorer.lab.large.opened import Opened, checked, open_batch
 from explorer.sources import random_batch
 from explorer.sources.random_batch import RandomBatch
 
 SIZES = (10_000, 100_000, 1_000_000)
 LABELS = ("graded", "continuous")
-LOSSES = ("cosent", "weighted_cosent", "pairwise_logistic", "pairwise_hinge")
+SCORED = ("cosent", "weighted_cosent", "pairwise_logistic", "pairwise_hinge")
 ON_THE_PAGE = ("cosent", "pairwise_logistic", "pairwise_hinge")
+# Sentences of 384 dimensions, nearly all of them one of two that belong together.
+SENTENCES = (4096, 16_384, 32_768)
+BELONGING = {"labels": "binary", "imbalance": 0.9, "mislabelled": 0.0, "dimension": 384}
 REPEATS = 5
-# Each step goes into a part of what the last one showed, down to single cells.
+# Each step goes into a part of what the last one showed, down to single cells. A part is where it
+# begins and how far it goes, in shares of what is shown, or in cells.
 STEPS = """async (parts) => {
   const channel = LossPrism.channel("large");
   const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   const times = [];
   for (const part of parts) {
     const [top, bottom, left, right] = channel.answer.window;
-    const [rows, columns] = [bottom - top, right - left];
-    const cut = (from, length, [a, b]) => [
-      from + Math.floor(a * length), from + Math.ceil(b * length)];
-    const next = [...cut(top, rows, part[0]), ...cut(left, columns, part[1])];
+    const cut = (from, to, [start, size]) => {
+      const length = Math.min(to - from, size > 1 ? size : Math.ceil(size * (to - from)));
+      const first = Math.min(to - length, from + Math.floor(start * (to - from)));
+      return [first, first + length];
+    };
+    const next = [...cut(top, bottom, part[0]), ...cut(left, right, part[1])];
     const before = channel.drawn;
     const started = performance.now();
     channel.zoom(next);
@@ -53,11 +64,20 @@ STEPS = """async (parts) => {
   return times;
 }"""
 PARTS = [
-    [[0, 0.9], [0.1, 1]],  # nearly all of it
-    [[0, 0.5], [0.5, 1]],
-    [[0.1, 0.6], [0.3, 0.8]],
-    [[0.2, 0.3], [0.4, 0.5]],
-    [[0.5, 0.51], [0.5, 0.51]],
+    [[0, 0.9], [0.1, 0.9]],  # nearly all of it
+    [[0, 0.5], [0.5, 0.5]],
+    [[0.1, 0.5], [0.3, 0.5]],
+    [[0.2, 0.1], [0.4, 0.1]],
+    [[0.5, 0.01], [0.5, 0.01]],
+    [[0.1, 0.1], [0.1, 0.1]],
+]
+# The third has as many cells as are ever computed anew; larger windows are made of kept sums.
+IN_BATCH_PARTS = [
+    [[0, 0.9], [0.1, 0.9]],
+    [[0, 0.6], [0.4, 0.6]],
+    [[0.1, 1024], [0.3, 1023]],
+    [[0.1, 0.7], [0.3, 0.7]],
+    [[0.2, 0.3], [0.4, 0.3]],
     [[0.1, 0.2], [0.1, 0.2]],
 ]
 
@@ -109,23 +129,59 @@ def overview(count: int, labels: str, loss: str) -> list[Row]:
     ]
 
 
-def on_the_page(browser: Browser, address: str, count: int, labels: str, loss: str) -> list[Row]:
-    page: Page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+def in_batch(sentences: int, loss: str) -> list[Row]:
+    batch = drawn(RandomBatch(pairs=sentences // 2, **BELONGING), "vectors")
+    made: list[Opened] = []
+
+    def opened() -> None:
+        made.append(open_batch(batch, loss, checked(loss, {}), lambda done, total: None))
+        made[0].blocks(Window(0, made[0].shape[0], 0, made[0].shape[1]))
+
+    before = psutil.Process().memory_info().rss
     started = time.perf_counter()
-    place = f"{address}/large#loss={loss}&pairs={count}&labels={labels}"
+    peak = highest_memory(opened) - before
+    spent = time.perf_counter() - started
+    rows, columns = made[0].shape
+    what = f"{loss}, {sentences:,} sentences, {rows:,} × {columns:,} cells: overview"
+    return [(what, f"{spent:.1f} s, {peak / 1e6:.0f} MB above the vectors", "")]
+
+
+def highest_memory(work: Callable[[], object]) -> int:
+    """The most memory that this process held meanwhile, looked at every few milliseconds."""
+    own, over = psutil.Process(), threading.Event()
+    seen = [own.memory_info().rss]
+
+    def watch() -> None:
+        while not over.wait(0.003):
+            seen.append(own.memory_info().rss)
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    work()
+    over.set()
+    watching.join()
+    return max(seen)
+
+
+def on_the_page(
+    browser: Browser, address: str, loss: str, settings: dict, what: str, parts: list
+) -> list[Row]:
+    page: Page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.set_default_timeout(120_000)
+    started = time.perf_counter()
+    place = f"{address}/large#{urlencode({'loss': loss, **settings})}"
     page.goto(place, wait_until="domcontentloaded")
     page.wait_for_function("window.LossPrism && LossPrism.channel('large').drawn", polling=20)
     first = time.perf_counter() - started
     page.wait_for_function("LossPrism.channel('large').details")
     page.wait_for_timeout(1500)
-    times = page.evaluate(STEPS, PARTS)
+    times = page.evaluate(STEPS, parts)
     page.context.close()
-    what = f"page, {loss}, {labels} labels, N = {count:,}"
     each = ", ".join(f"{one:.0f}" for one in times)
     return [
-        (f"{what}: opened to the map, the batch drawn anew", f"{first:.2f} s", ""),
+        (f"page, {what}: opened to the map, the batch drawn anew", f"{first:.2f} s", ""),
         (
-            f"{what}: a step nearer, to pixels",
+            f"page, {what}: a step nearer, to pixels",
             f"median {statistics.median(times):.0f} ms, each {each}",
             "≤ 150 ms",
         ),
@@ -136,25 +192,42 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=7890)
     parser.add_argument("--csv", metavar="FILE")
-    parser.add_argument("--losses", nargs="+", choices=LOSSES, default=LOSSES)
-    parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
+    parser.add_argument("--losses", nargs="+", choices=(*SCORED, *IN_BATCH), default=None)
+    parser.add_argument("--sizes", nargs="+", type=int, help="pairs, for losses on scores")
+    parser.add_argument("--sentences", nargs="+", type=int, help="for in-batch losses")
     chosen = parser.parse_args(arguments)
     torch.set_num_threads(1)  # as the app runs
+    losses = chosen.losses or (*SCORED, *IN_BATCH)
+    among = [loss for loss in IN_BATCH if loss in losses]
+    scored = [
+        (count, labels, loss)
+        for count in chosen.sizes or SIZES
+        for labels in LABELS
+        for loss in SCORED
+        if loss in losses
+    ]
     rows: list[Row] = []
-    for count in chosen.sizes:
-        for labels in LABELS:
-            for loss in chosen.losses:
-                rows += overview(count, labels, loss)
+    for case in scored:
+        rows += overview(*case)
+    for sentences in chosen.sentences or SENTENCES:
+        for loss in among:
+            rows += in_batch(sentences, loss)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=list(FLAGS)
         )
         version = browser.version
         with running(chosen.port) as address:
-            for count in chosen.sizes:
-                for labels in LABELS:
-                    for loss in (one for one in ON_THE_PAGE if one in chosen.losses):
-                        rows += on_the_page(browser, address, count, labels, loss)
+            for count, labels, loss in scored:
+                if loss in ON_THE_PAGE:
+                    settings = {"pairs": count, "labels": labels}
+                    what = f"{loss}, {labels} labels, N = {count:,}"
+                    rows += on_the_page(browser, address, loss, settings, what, PARTS)
+            for sentences in chosen.sentences or SENTENCES:
+                for loss in among:
+                    settings = {"pairs": sentences // 2, **BELONGING}
+                    what = f"{loss}, {sentences:,} sentences"
+                    rows += on_the_page(browser, address, loss, settings, what, IN_BATCH_PARTS)
         browser.close()
     machine = f"{describe()}, Chromium {version}"
     print(machine)

@@ -1,8 +1,9 @@
-// A canvas of cells under a hand: hovering, picking one, dragging a rectangle, walking with the
-// arrow keys. `view()` says which cells are in sight ({ top, left, rows, columns }), or null.
+// A canvas of cells under a hand: hovering, picking one, dragging a rectangle, pinching, walking
+// with the arrow keys. `view()` says which cells are in sight ({ top, left, rows, columns }), or
+// null; `pinched` is told where two fingers moved the edges of the view, in shares of it.
 (window.LossPrismParts ??= {}).grid = (options) => {
   "use strict";
-  const { canvas, lasso, view, hover, pick, choose } = options;
+  const { canvas, lasso, view, hover, pick, choose, pinched } = options;
   const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   const within = (value, least, count) => Math.max(least, Math.min(least + count - 1, value));
   let drag = null;
@@ -33,7 +34,7 @@
     canvas.setPointerCapture(event.pointerId);
   });
   canvas.addEventListener("pointermove", (event) => {
-    if (!drag || !stretch(event)) hover(under(event));
+    if (!pinch && (!drag || !stretch(event))) hover(under(event));
   });
   canvas.addEventListener("pointerup", (event) => {
     if (!drag) return;
@@ -57,6 +58,49 @@
     const cell = event.pointerType === "touch" && under(event);
     if (cell) { hover(cell); pick(cell); }
   });
+
+  // Two fingers hold on to what is under them; one of them leaves the page to scroll. What they
+  // moved stays so until it is drawn anew, and `settle` is called.
+  const still = { scale: 1, x: 0, y: 0 };
+  let moved = { ...still };
+  let pinch = null;
+  const apart = ([a, b]) => Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY));
+  const between = ([a, b]) => {
+    const box = canvas.parentElement.getBoundingClientRect();
+    const size = LossPrism.magnified(canvas);
+    return { x: ((a.clientX + b.clientX) / 2 - box.left) / size, y: ((a.clientY + b.clientY) / 2 - box.top) / size };
+  };
+  function move(next) {
+    moved = next;
+    const { scale, x, y } = moved;
+    canvas.style.transform = scale === 1 && !x && !y ? "" : `translate(${x}px, ${y}px) scale(${scale})`;
+    canvas.parentElement.classList.toggle("lp-pinched", Boolean(canvas.style.transform));
+  }
+  function settle() {
+    pinch = null;
+    move({ ...still });
+  }
+  canvas.addEventListener("touchstart", (event) => {
+    if (event.touches.length !== 2 || !event.cancelable || !view()) { pinch = null; return; }
+    event.preventDefault();
+    hover(null);
+    pinch = { apart: apart(event.touches), at: between(event.touches), moved };
+  }, { passive: false });
+  canvas.addEventListener("touchmove", (event) => {
+    if (!pinch || event.touches.length !== 2) return;
+    event.preventDefault();
+    const [{ moved: from, at }, to] = [pinch, between(event.touches)];
+    const factor = apart(event.touches) / pinch.apart;
+    move({ scale: from.scale * factor, x: to.x - (at.x - from.x) * factor, y: to.y - (at.y - from.y) * factor });
+  }, { passive: false });
+  canvas.addEventListener("touchend", () => {
+    if (!pinch) return;
+    pinch = null;
+    const { scale, x, y } = moved;
+    const [width, height] = [canvas.offsetWidth * scale, canvas.offsetHeight * scale];
+    pinched({ left: -x / width, right: (canvas.offsetWidth - x) / width, top: -y / height, bottom: (canvas.offsetHeight - y) / height });
+  });
+  canvas.addEventListener("touchcancel", settle);
 
   function release() {
     drag = null;
@@ -86,5 +130,5 @@
   // The wheel is for the page, unless the canvas has the focus or Ctrl is held.
   const meant = (event) => event.ctrlKey || event.metaKey || document.activeElement === canvas;
 
-  return { under, step, meant, isArrow: (event) => event.key in MOVES };
+  return { under, step, meant, settle, isArrow: (event) => event.key in MOVES };
 };

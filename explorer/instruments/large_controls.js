@@ -92,7 +92,8 @@
       answer = await ask("describe_file", { source });
       if (answer.working) await new Promise((done) => { setTimeout(done, 300); });
     } while (answer.working && described === key);
-    if (described !== key || answer.error) return; // the problem is told with the blocks
+    if (described !== key) return;
+    if (answer.error) { described = ""; return; } // the problem is told with the blocks
     fileNote.textContent = answer.undecided ? say("ui.file_undecided", { name: source.name }) : say(answer.limited ? "large.file_limited" : "large.file_read", {
       name: source.name, used: grouped(answer.used), total: grouped(answer.total),
     });
@@ -219,6 +220,7 @@
   }
 
   channel.on("state", state);
+  channel.on("answer", describe); // where reading it was stopped before
   channel.on("language", () => { words(); fill(); showTab(); LossPrism.reword(root); });
   words();
 };

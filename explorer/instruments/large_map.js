@@ -78,6 +78,7 @@
     };
     shown.single = shown.rows.items.length > 0 && shown.columns.items.length > 0;
     pointed = null;
+    grid.settle();
     pin();
     draw();
     describe();
@@ -284,7 +285,7 @@
       h("b", {}, shown.single || !share ? "" : say(where, { share: percent(share), part: percent(part) })));
     note.textContent = [
       shown.single ? say("large.cells_note")
-        : say(shown.exact ? "large.blocks_note" : "large.blocks_note_near", { rows: grouped(each("rows")), columns: grouped(each("columns")), cells: grouped(each("rows") * each("columns")) }),
+        : `${say(shown.exact ? "large.blocks_note" : "large.blocks_note_near", { rows: grouped(each("rows")), columns: grouped(each("columns")), cells: grouped(each("rows") * each("columns")) })} ${LossPrism.hint("large.enter", "large.enter_touch")}`,
       say(shown.single && facet !== "share" && facet !== "masked" ? "large.colour.term" : `large.colour.${facet}`),
       shown.of_weights ? say("large.of_weights") : "",
       channel.asked.parameters.symmetric ? say("large.both_directions") : "",
@@ -371,27 +372,38 @@
     hover: point,
     pick: open,
     choose: ({ top, left, rows, columns }) => channel.zoom(windowOf(top, left, top + rows - 1, left + columns - 1)),
+    pinched: ({ left, right, top, bottom }) => {
+      const before = String(channel.window);
+      goTo([[top, bottom], [left, right]].map((shares, axis) => shares.map((share) => {
+        const [from, to] = shown.window.slice(2 * axis);
+        return from + share * (to - from);
+      })));
+      if (String(channel.window) === before) grid.settle(); // nothing new will be drawn
+    },
   });
+
+  // The rows and columns from and to these places, as far as there are any.
+  function goTo(ends, passing) {
+    const wanted = ends.flatMap(([from, to], axis) => {
+      const length = Math.max(1, Math.min(shown.shape[axis], Math.round(to - from)));
+      const start = Math.max(0, Math.min(shown.shape[axis] - length, Math.round(from)));
+      return [start, start + length];
+    });
+    const isAll = String(wanted) === String([0, shown.shape[0], 0, shown.shape[1]]);
+    channel.zoom(isAll ? null : wanted, passing);
+  }
 
   // The wheel goes nearer or back, once the map has the focus or with Ctrl.
   canvas.addEventListener("wheel", (event) => {
     const under = grid.meant(event) && grid.under(event);
     if (!under) return;
     event.preventDefault();
-    const [top, bottom, left, right] = shown.window;
-    const [rows, columns] = shown.shape;
     const factor = event.deltaY > 0 ? 2 : 0.5;
-    const next = (from, to, all, middleAt) => {
-      const length = Math.max(1, Math.min(all, Math.round((to - from) * factor)));
-      const share = (middleAt - from) / (to - from);
-      const start = Math.max(0, Math.min(all - length, Math.round(middleAt - share * length)));
-      return [start, start + length];
-    };
-    const wanted = [
-      ...next(top, bottom, rows, (shown.rows.edges[under[0]] + shown.rows.edges[under[0] + 1]) / 2),
-      ...next(left, right, columns, (shown.columns.edges[under[1]] + shown.columns.edges[under[1] + 1]) / 2)];
-    const isAll = wanted[0] === 0 && wanted[2] === 0 && wanted[1] === rows && wanted[3] === columns;
-    channel.zoom(isAll ? null : wanted, true);
+    goTo(["rows", "columns"].map((side, axis) => {
+      const { edges } = shown[side];
+      const stays = (edges[under[axis]] + edges[under[axis] + 1]) / 2;
+      return [edges[0], edges.at(-1)].map((end) => stays + factor * (end - stays));
+    }), true);
   }, { passive: false });
 
   canvas.addEventListener("keydown", (event) => {
@@ -441,6 +453,7 @@
     pin();
     point(null);
   });
+  channel.on("problem", () => grid.settle());
   channel.on("theme", draw);
   channel.on("language", () => {
     if (!shown) return;

@@ -371,6 +371,13 @@
     hover: (cell) => (cell ? channel.point(pairsOf(...cell), itemsAt(...cell)) : channel.point()),
     pick: (cell) => pin(itemsAt(...cell)),
     choose: zoom,
+    pinched: ({ left, right, top, bottom }) => {
+      grid.settle();
+      zoom({
+        top: Math.round(seen.top + top * seen.rows), rows: Math.round((bottom - top) * seen.rows),
+        left: Math.round(seen.left + left * seen.columns), columns: Math.round((right - left) * seen.columns),
+      });
+    },
   });
 
   canvas.addEventListener("wheel", (event) => {

@@ -19,6 +19,7 @@ from explorer.lab.large import store
 from explorer.lab.large.batch import (
     MOST_PAIRS,
     LargeBatch,
+    Numbered,
     Wanted,
     drawn,
     in_order,
@@ -39,6 +40,7 @@ from explorer.lab.large.opened import (
     open_batch,
     parameters_of,
 )
+from explorer.lab.large.texts import Texts
 from explorer.pages.frame import framed
 from explorer.pages.serving import served
 from explorer.problem import Problem
@@ -178,22 +180,27 @@ _batches = Jobs(most=2)
 _opened = Jobs(most=3)
 
 
-def _within(job: Job, report: Report) -> object:
-    """The result of a job that another one waits for; stopping the one stops the other."""
-    while not job.wait(0.1):
+def _within(start: Callable[[], Job], report: Report) -> object:
+    """The result of work that other work waits for; stopping the one stops the other."""
+    while True:
+        job = start()
+        while not job.wait(0.1):
+            try:
+                report(*job.progress)
+            except Cancelled:
+                job.stop()
+                raise
         try:
-            report(*job.progress)
+            return job.result()
         except Cancelled:
-            job.stop()
-            raise
-    return job.result()
+            # Who stopped it asked for it too; it begins again unless this was stopped as well.
+            report(*job.progress)
 
 
 def _open(asked: Asked) -> Job:
     def work(report: Report) -> Opened:
         key = (asked.source, asked.wanted)
-        batches = _batches.start(key, lambda say: _make(asked, say))
-        batch = _within(batches, report)
+        batch = _within(lambda: _batches.start(key, lambda say: _make(asked, say)), report)
         return open_batch(
             batch,
             asked.loss,
@@ -211,12 +218,11 @@ def _make(asked: Asked, report: Report) -> LargeBatch:
         return drawn(source.random, asked.wanted)
     if source.kind == "explore":
         return _from_link(source.link, asked.wanted)
-    reading = _files.start((source.file, source.columns, source.header), _reader(source))
-    read = _within(reading, report)
+    read = _within(lambda: _reading(source), report)
     must_fit(len(read.labels), most_pairs(asked.loss), asked.loss)
     if read.scores is not None and asked.wanted == "cosines":
         return in_order(read.labels, read.scores, read.first, read.second)
-    if not isinstance(read.first, tuple):
+    if isinstance(read.first, Numbered):
         raise Problem("no_vectors")
     found = encoded(
         read.first,
@@ -229,7 +235,7 @@ def _make(asked: Asked, report: Report) -> LargeBatch:
     return in_order(read.labels, scores, read.first, read.second, found.vectors)
 
 
-def _reader(source: Source) -> Callable[[Report], FilePairs]:
+def _reading(source: Source) -> Job:
     def work(report: Report) -> FilePairs:
         return read_pairs(
             store.file_of(source.file, source.name),
@@ -239,14 +245,15 @@ def _reader(source: Source) -> Callable[[Report], FilePairs]:
             lambda done, total: report("reading", done, total),
         )
 
-    return work
+    return _files.start((source.file, source.columns, source.header), work)
 
 
 def _from_link(link: str, wanted: Wanted) -> LargeBatch:
     """The batch of the Explore page that the link names."""
     scenario = Scenario.from_link(link)
     batch = make_batch(scenario.data, scenario.rules)
-    labels, first, second = np.array(batch.pairs.labels), batch.pairs.first, batch.pairs.second
+    labels = np.array(batch.pairs.labels)
+    first, second = Texts(batch.pairs.first), Texts(batch.pairs.second)
     if wanted == "cosines":
         return in_order(labels, batch.scores.double().cpu().numpy(), first, second)
     if batch.vectors is None:
@@ -330,7 +337,7 @@ def _describe_file(request: object) -> dict[str, object]:
     Where it is not clear which are to be read: `undecided`, with those chosen so far.
     """
     source = _source((request or {}).get("source", {}))
-    job = _files.start((source.file, source.columns, source.header), _reader(source))
+    job = _reading(source)
     if not job.wait(PATIENCE_S):
         what, done, total = job.progress
         return {"working": {"what": what, "done": done, "total": total}}

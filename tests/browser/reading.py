@@ -185,6 +185,32 @@ def walk_by_keyboard(page: Page) -> tuple[int, list[str], list[str]]:
     return count, missed, unseen
 
 
+Places = list[tuple[float, float]]
+
+
+def touch(page: Page, canvas: str, start: Places, end: Places) -> None:
+    """Fingers from here to there, in shares of the canvas: one drags, two pinch."""
+    page.locator(canvas).scroll_into_view_if_needed()
+    # Touches that a busy page does not answer in time are taken back by the browser.
+    page.evaluate("new Promise((done) => requestIdleCallback(() => done()))")
+    box = page.locator(canvas).bounding_box()
+    session = page.context.new_cdp_session(page)
+
+    def send(what: str, *places: tuple[float, float]) -> None:
+        points = [
+            {"x": box["x"] + x * box["width"], "y": box["y"] + y * box["height"], "id": finger}
+            for finger, (x, y) in enumerate(places)
+        ]
+        session.send("Input.dispatchTouchEvent", {"type": f"touch{what}", "touchPoints": points})
+
+    for count in range(1, len(start) + 1):
+        send("Start", *start[:count])
+    for share in (0.2, 0.4, 0.6, 0.8, 1):
+        between = zip(start, end, strict=True)
+        send("Move", *[(a + share * (c - a), b + share * (d - b)) for (a, b), (c, d) in between])
+    send("End")
+
+
 # ---- Seeing ------------------------------------------------------------------------------------
 
 

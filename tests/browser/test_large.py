@@ -18,7 +18,7 @@ from explorer.lab.large.opened import OFFERED, Opened, checked, open_batch
 from explorer.locale import say
 from explorer.pages.large import FIRST
 from losses import LOSSES
-from tests.browser.reading import number, still, visit
+from tests.browser.reading import number, still, touch, visit
 from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
@@ -229,6 +229,48 @@ def test_the_map_as_a_table(large: Page) -> None:
     with redrawn(large):
         rows.first.click()
     assert window(large) is not None
+
+
+# ---- Two fingers -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def telephone(new_page: Callable[..., Page], server: Server) -> Page:
+    return opened_page(new_page(width=390, height=800, has_touch=True), server.address)
+
+
+def test_two_fingers_go_nearer_to_what_is_under_them_and_back(telephone: Page) -> None:
+    page, count = telephone, FIRST.pairs
+    # From a quarter of the map to half of it, about the same middle: (0.7, 0.3) stays.
+    with redrawn(page):
+        touch(page, MAP, [(0.6, 0.3), (0.8, 0.3)], [(0.5, 0.3), (0.9, 0.3)])
+    rows, columns = window(page)[:2], window(page)[2:]
+    assert rows == pytest.approx([0.15 * count, 0.65 * count], abs=0.01 * count)
+    assert columns == pytest.approx([0.35 * count, 0.85 * count], abs=0.01 * count)
+    assert page.locator(MAP).evaluate("canvas => canvas.style.transform") == ""
+    # What was under the fingers follows them.
+    with redrawn(page):
+        touch(page, MAP, [(0.3, 0.3), (0.5, 0.3)], [(0.5, 0.4), (0.7, 0.4)])
+    assert window(page)[2] == pytest.approx(columns[0] - 0.2 * 0.5 * count, abs=0.01 * count)
+    assert window(page)[0] == pytest.approx(rows[0] - 0.1 * 0.5 * count, abs=0.01 * count)
+    with redrawn(page):
+        touch(page, MAP, [(0.1, 0.5), (0.9, 0.5)], [(0.4, 0.5), (0.6, 0.5)])
+    assert window(page) is None  # further out than all of it there is nothing
+    with redrawn(page):
+        page.locator("#lp-large-back").tap()
+    assert window(page) is not None
+
+
+def test_one_finger_scrolls_the_page_and_a_tap_enters(telephone: Page) -> None:
+    page = telephone
+    page.locator(MAP).scroll_into_view_if_needed()
+    before = page.evaluate("window.scrollY")
+    touch(page, MAP, [(0.5, 0.9)], [(0.5, 0.1)])
+    page.wait_for_function("before => window.scrollY > before + 50", arg=before)
+    assert window(page) is None
+    with redrawn(page):
+        page.touchscreen.tap(*centre(page, 10, 200))
+    assert window(page) is not None
 
 
 # ---- The address -------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from tests.browser.reading import (
     shape,
     slider,
     sound,
+    touch,
     unfold,
     visit,
 )
@@ -97,6 +98,19 @@ def test_dragging_the_slider(page: Page) -> None:
     assert paintings == sorted(set(paintings))
     # Floor and collapse value move with it, and so does the scale of the colours.
     assert len(set(rulers)) == len(set(legends)) == len(seen)
+
+
+def test_two_fingers_go_nearer_in_the_matrix_and_back(new_page, server: Server) -> None:
+    page = visit(new_page(width=390, height=800, has_touch=True), server.address)
+    whole = page.get_by_role("button", name="Whole matrix")
+    expect(whole).to_be_hidden()
+    before = pixels(page)
+    touch(page, CANVAS, [(0.4, 0.4), (0.6, 0.6)], [(0.1, 0.1), (0.9, 0.9)])
+    expect(whole).to_be_visible()
+    assert pixels(page) != before
+    touch(page, CANVAS, [(0.1, 0.1), (0.9, 0.9)], [(0.4, 0.4), (0.6, 0.6)])
+    expect(whole).to_be_hidden()
+    assert pixels(page) == before
 
 
 def ruler(page: Page) -> tuple[str, ...]:

@@ -72,17 +72,17 @@ def joined(chunks: Blocks, window: Window) -> Blocks:
         first = np.searchsorted(cuts, start, "right") - 1
         bands.append(edges(first, np.searchsorted(cuts, stop, "left"), window.most))
     part = tuple(slice(band[0], band[-1]) for band in bands)
-    starts = [band[:-1] - band[0] for band in bands]
+    widths = [band[1] - band[0] for band in bands]
 
     def over(add: np.ufunc, values: np.ndarray) -> np.ndarray:
-        return add.reduceat(add.reduceat(values, starts[0], axis=0), starts[1], axis=1)
+        return _folded(add, _folded(add, values, widths[0]).T, widths[1]).T
 
     total, largest = chunks.total[part], over(np.maximum, chunks.largest[part])
     shift = np.where(np.isneginf(largest), 0, largest)
+    of_chunks = shift
     for axis, band in enumerate(bands):
-        shift = np.repeat(shift, np.diff(band), axis)
-    sums = over(np.add, np.exp(total - shift))
-    shift = shift[np.ix_(*starts)]
+        of_chunks = np.repeat(of_chunks, np.diff(band), axis)
+    sums = over(np.add, np.exp(total - of_chunks))
     return Blocks(
         chunks.rows[bands[0]],
         chunks.columns[bands[1]],
@@ -92,6 +92,25 @@ def joined(chunks: Blocks, window: Window) -> Blocks:
         over(np.add, chunks.present[part]),
         chunks.bounded,
     )
+
+
+def _folded(add: np.ufunc, values: np.ndarray, width: int) -> np.ndarray:
+    """Each `width` rows in one, the last of what is left: several times as fast as `reduceat`."""
+    found = values[::width].copy()
+    for place in range(1, width):
+        rows = values[place::width]
+        add(found[: len(rows)], rows, out=found[: len(rows)])
+    return found
+
+
+def halved(chunks: Blocks) -> list[Blocks]:
+    """Chunks, each two by two of them together, and so on until one view holds them all."""
+    levels = [chunks]
+    while (most := max(levels[-1].total.shape)) > MOST_BLOCKS:
+        rows, columns = levels[-1].rows, levels[-1].columns
+        whole = Window(0, int(rows[-1]), 0, int(columns[-1]), -(-most // 2))
+        levels.append(joined(levels[-1], whole))
+    return levels
 
 
 def listed(starts: np.ndarray, stops: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from explorer.lab.large.batch import MOST_PAIRS, Numbered
+from explorer.lab.large.texts import Texts
 from explorer.lab.large.tiles import Progress
 from explorer.problem import Problem
 from explorer.sources.cells import read_score, read_sentence
@@ -40,8 +42,8 @@ class FilePairs:
     `skipped` holds how many rows could not be used, and the first of them with their reasons.
     """
 
-    first: tuple[str, ...] | Numbered
-    second: tuple[str, ...] | Numbered
+    first: Texts | Numbered
+    second: Texts | Numbered
     labels: np.ndarray
     scores: np.ndarray | None
     columns: tuple[str, ...]
@@ -72,25 +74,31 @@ def read_pairs(
     }
     chosen = _choose(grid, wanted)
     triplets = "anchor" in chosen
-    rows: list[tuple[str, str, float, float]] = []
-    count, told = 0, []
+    first, second = Texts(), Texts()
+    labels, scores = array("d"), array("d")
+    count, told, limited = 0, [], False
     for done, (row, cells) in enumerate(grid.records):
         if done % STEP == 0:
             progress(done, len(grid.records))
-        if len(rows) >= MOST_PAIRS:
+        if len(labels) >= MOST_PAIRS:
+            limited = True
             break
         try:
             if isinstance(cells, Problem):
                 raise cells
-            rows += (_triplet if triplets else _pair)(cells, chosen, grid.columns)
+            pairs = (_triplet if triplets else _pair)(cells, chosen, grid.columns)
         except Problem as problem:
             count += 1
             if len(told) < 20:
                 told.append((row, problem.with_traceback(None)))
-    limited = len(rows) > MOST_PAIRS or done + 1 < len(grid.records)
-    if not rows:
+            continue
+        for one, other, label, score in pairs:
+            first.append(one)
+            second.append(other)
+            labels.append(label)
+            scores.append(score)
+    if not labels:
         raise told[0][1] if told else Problem("no_pairs")
-    first, second, labels, scores = zip(*rows[:MOST_PAIRS], strict=True)
     named = "first" in chosen or triplets
     return FilePairs(
         first if named else Numbered(len(first), "a"),

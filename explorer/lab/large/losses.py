@@ -23,6 +23,9 @@ from explorer.lab.large.split import Split
 from explorer.lab.large.tiles import Survey, Tiles, parts_of
 from explorer.problem import Problem
 
+# A cosine in float32 is off by some 1e-7, and a term by as many times more as the loss is steep.
+STEEP = 25.0
+
 # ---- Terms that split ----------------------------------------------------------------------------
 
 
@@ -143,8 +146,9 @@ def _positives(batch: LargeBatch) -> np.ndarray:
     return places
 
 
-def _vectors(rows: np.ndarray) -> Tensor:
-    return torch.from_numpy(rows).to(device())
+def _vectors(rows: np.ndarray, steepness: float) -> Tensor:
+    """The rows on the device, in a precision that leaves `steepness` · cosine its digits."""
+    return torch.from_numpy(rows).to(device(), precision() if steepness > STEEP else torch.float32)
 
 
 def _in_batch(
@@ -161,7 +165,8 @@ def _in_batch(
 
     If it is `symmetric`, each of those columns is also compared with all rows but its own.
     """
-    queries, keys, mine = _vectors(rows), _vectors(columns), torch.from_numpy(own).to(device())
+    queries, keys = (_vectors(side, 1 / temperature) for side in (rows, columns))
+    mine = torch.from_numpy(own).to(device())
     positive, count = (queries * keys[mine]).sum(dim=1), len(rows)
 
     def cells(part: Window) -> tuple[Tensor, None, Tensor | None]:
@@ -231,7 +236,8 @@ def _nt_xent(batch: LargeBatch, temperature: float) -> Streamed:
 
 def _siglip(batch: LargeBatch, scale: float, bias: float) -> Streamed:
     own = _positives(batch)
-    queries, keys = _vectors(batch.first_vectors[own]), _vectors(batch.second_vectors[own])
+    sides = batch.first_vectors, batch.second_vectors
+    queries, keys = (_vectors(side[own], scale) for side in sides)
 
     def cells(part: Window) -> tuple[Tensor, Tensor, None]:
         cosines = queries[part.top : part.bottom] @ keys[part.left : part.right].T

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from array import array
 
 import numpy as np
 from torch import Tensor
 
-# Texts that are looked at to know the mean of all.
-SOME = 500
+BUFFERS = bytes | bytearray | array | str
 
 
 def held_bytes(thing: object) -> int:
@@ -37,9 +36,7 @@ def _room(thing: object) -> tuple[int, int]:
     if isinstance(thing, Tensor):
         storage = thing.untyped_storage()
         return storage.data_ptr(), storage.nbytes()
-    if isinstance(thing, tuple) and thing and isinstance(thing[0], str):
-        return id(thing), _text_bytes(thing)
-    return id(thing), 0
+    return id(thing), sys.getsizeof(thing) if isinstance(thing, BUFFERS) else 0
 
 
 def _parts(thing: object) -> list[object]:
@@ -49,9 +46,3 @@ def _parts(thing: object) -> list[object]:
     if closure := getattr(thing, "__closure__", None):
         return [cell.cell_contents for cell in closure]
     return [] if isinstance(thing, type) else list(getattr(thing, "__dict__", {}).values())
-
-
-def _text_bytes(texts: Sequence[str]) -> int:
-    """About what they take: the mean of some, times all."""
-    some = texts[:: max(1, len(texts) // SOME)]
-    return sys.getsizeof(texts) + round(len(texts) * sum(map(sys.getsizeof, some)) / len(some))

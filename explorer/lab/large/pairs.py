@@ -10,6 +10,7 @@ import numpy as np
 
 from explorer.lab.large.batch import LargeBatch
 from explorer.lab.large.opened import Opened
+from explorer.lab.large.texts import holding
 from explorer.problem import Problem
 
 PAGE = 20
@@ -89,15 +90,8 @@ def _found(batch: LargeBatch, values: dict[str, np.ndarray], search: str) -> np.
         exact = np.flatnonzero(batch.entry == int(numbered[1].replace(",", "")) - 1)
         if len(exact):
             return exact
-    wanted = search.strip('"').casefold()
-    hits = np.fromiter(
-        (
-            wanted in first.casefold() or wanted in second.casefold()
-            for first, second in zip(batch.first, batch.second, strict=True)
-        ),
-        dtype=bool,
-        count=len(batch),
-    )
+    wanted = search.strip('"')
+    hits = holding(batch.first, wanted) | holding(batch.second, wanted)
     return np.flatnonzero(hits[batch.entry])
 
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from explorer.device import device
-from explorer.lab.large.blocks import MOST_BLOCKS, Blocks, Window, joined
+from explorer.lab.large.blocks import MOST_BLOCKS, Blocks, Window, halved, joined
 from explorer.lab.large.heaviest import MOST_TERMS, Heaviest
 
 # Cells of one tile: few enough to stay in a processor's cache, where most of the time goes, and
@@ -48,9 +48,10 @@ class Tiles:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What one pass over the whole matrix finds: the blocks of the overview, or the chunks that
-    these and the blocks of other windows are made of.
+    """What one pass over the whole matrix finds.
 
+    `levels` are chunks that the blocks of large windows are made of: the smallest ones first, then
+    twice as wide each time, down to the blocks of the overview.
     `norms` [R] is the logarithm that normalises each row's weights (0 without `by_row`), and
     `column_norms` [C] that of each column's (0 without `by_column`); `added` [R] is what the rows
     add to the loss, `row_weights` and `column_weights` are the sums of the weights.
@@ -58,7 +59,7 @@ class Survey:
     else None: nothing is as near to them as what they are compared with.
     """
 
-    chunks: Blocks
+    levels: list[Blocks]
     norms: np.ndarray
     column_norms: np.ndarray
     added: np.ndarray
@@ -104,7 +105,7 @@ def survey(tiles: Tiles, progress: Progress) -> Survey:
     total = row_weights.sum()
     chunks = blocks.done(total)
     return Survey(
-        chunks=chunks,
+        levels=halved(chunks),
         norms=norms,
         column_norms=column_norms,
         added=added,
@@ -120,7 +121,7 @@ def survey(tiles: Tiles, progress: Progress) -> Survey:
 def tile_blocks(tiles: Tiles, found: Survey, window: Window) -> Blocks:
     """The blocks of a window, at its own resolution where it has few cells."""
     if window.cells > FEW or window == Window(0, tiles.rows, 0, tiles.columns):
-        return joined(found.chunks, window)
+        return joined(_fitting(found.levels, window), window)
     blocks = _Gathering(window)
     for part in parts_of(window):
         terms, _, back = tiles.cells(part)
@@ -128,6 +129,16 @@ def tile_blocks(tiles: Tiles, found: Survey, window: Window) -> Blocks:
         of_columns = found.column_norms[part.left : part.right]
         blocks.add(terms, _both(terms - norms[:, None], back, of_columns).exp())
     return blocks.done(found.row_weights.sum())
+
+
+def _fitting(levels: list[Blocks], window: Window) -> Blocks:
+    """The widest chunks that still are narrower than the blocks of the window."""
+    sides = window.bottom - window.top, window.right - window.left
+    for chunks in reversed(levels):
+        widths = chunks.rows[1], chunks.columns[1]
+        if all(s >= 2 * MOST_BLOCKS * w for s, w in zip(sides, widths, strict=True)):
+            return chunks
+    return levels[0]
 
 
 def _column_norms(tiles: Tiles, progress: Callable[[int], None]) -> np.ndarray:
@@ -186,15 +197,16 @@ class _Gathering:
     def add(self, terms: Tensor, weights: Tensor) -> None:
         """The next tile: whole block rows, or a part of one."""
         blocked = _blocked(terms, self._tall, self._wide, -torch.inf)
-        largest = blocked.amax(dim=(1, 3))
+        # One dimension after the other: several times as fast as both at once.
+        largest = blocked.amax(dim=1).amax(dim=2)
         shift = largest.masked_fill(largest.isneginf(), 0)
-        sums = (blocked - shift[:, None, :, None]).exp().sum(dim=(1, 3))
+        sums = (blocked - shift[:, None, :, None]).exp_().sum(dim=1).sum(dim=2)
         rows = slice(self._filled, self._filled + len(sums))
         self._total[rows] = (sums.log() + shift).cpu().numpy()
         self._largest[rows] = largest.cpu().numpy()
-        self._present[rows] = (~blocked.isneginf()).sum(dim=(1, 3)).cpu().numpy()
+        self._present[rows] = (~blocked.isneginf()).sum(dim=1).sum(dim=2).cpu().numpy()
         weights = _blocked(weights, self._tall, self._wide, 0.0)
-        self._share[rows] = weights.sum(dim=(1, 3)).cpu().numpy()
+        self._share[rows] = weights.sum(dim=1).sum(dim=2).cpu().numpy()
         self._filled = rows.stop
 
     def done(self, weight: float) -> Blocks:

@@ -6,8 +6,10 @@ import threading
 
 from explorer.lab.large.jobs import Jobs
 from explorer.pages import large
+from tests.explorer.lab.large.made import batch_of
 
 PATIENCE = 20
+LOSSES = "cosent", "circle"
 REQUEST = {"loss": "cosent", "source": {"random": {"pairs": 10}}}
 
 
@@ -31,3 +33,27 @@ def test_a_question_under_way_does_not_begin_stopped_work_again(monkeypatch):
     over.set()
     assert "working" in answers[0]
     assert runs == ["cosent"]
+
+
+def test_work_that_two_ask_for_goes_on_when_one_of_them_is_stopped(monkeypatch):
+    """Also who goes on at once after stopping, while the stopped work has not yet ended."""
+    begun, over, runs = threading.Event(), threading.Event(), []
+
+    def long_work(asked, report):
+        runs.append(asked.loss)
+        begun.set()
+        assert over.wait(PATIENCE)
+        report("reading", 1, 2)
+        return batch_of(10)
+
+    for name in ("_opened", "_batches"):
+        monkeypatch.setattr(large, name, Jobs())
+    monkeypatch.setattr(large, "_make", long_work)
+    stopped, other = (large._open(large._asked({**REQUEST, "loss": loss})) for loss in LOSSES)
+    assert begun.wait(PATIENCE)
+    stopped.stop()
+    assert stopped.wait(PATIENCE)
+    over.set()
+    assert other.wait(PATIENCE)
+    assert len(other.result().batch) == 10
+    assert len(runs) == 2

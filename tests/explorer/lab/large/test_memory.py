@@ -51,9 +51,3 @@ def test_what_is_shared_is_counted_once():
 def test_what_a_function_holds_on_to_is_counted():
     numbers = torch.zeros(1000)
     assert held_bytes(SimpleNamespace(cells=lambda: numbers + 1)) == 4000
-
-
-def test_texts_take_what_they_take():
-    texts = tuple("x" * 100 for _ in range(5)) + tuple("é" * 51 + str(k) for k in range(5))
-    assert held_bytes(texts) == pytest.approx(10 * 150 + 120, rel=0.2)
-    assert held_bytes([texts, texts]) == held_bytes(texts)

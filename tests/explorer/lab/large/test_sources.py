@@ -79,8 +79,8 @@ def test_a_similarity_can_be_left_unread(tmp_path):
 
 def test_triplets_give_two_pairs_each(tmp_path):
     found = read(tmp_path, "anchor,positive,negative\na,b,c\nd,e,f\n")
-    assert found.first == ("a", "a", "d", "d")
-    assert found.second == ("b", "c", "e", "f")
+    assert tuple(found.first) == ("a", "a", "d", "d")
+    assert tuple(found.second) == ("b", "c", "e", "f")
     assert found.labels.tolist() == [1, 0, 1, 0]
 
 
@@ -95,6 +95,9 @@ def test_no_more_pairs_than_the_page_takes(tmp_path, monkeypatch):
     monkeypatch.setattr("explorer.lab.large.files.MOST_PAIRS", 3)
     found = read(tmp_path, "sentence1,sentence2,score\n" + "a,b,1\n" * 5)
     assert (len(found.labels), found.limited, found.total) == (3, True, 5)
+    for rows, limited in ((3, False), (4, True)):
+        found = read(tmp_path, "sentence1,sentence2,score\n" + "a,b,1\n" * rows)
+        assert (len(found.labels), found.limited) == (3, limited)
 
 
 def test_a_file_arrives_in_pieces_under_the_name_of_its_content():

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import losses
-from explorer.lab.large import tiles
+from explorer.lab.large import blocks, tiles
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.losses import IN_BATCH, STREAMED
 from explorer.lab.large.opened import checked, inversions, open_batch
@@ -103,15 +103,17 @@ def test_blocks_are_the_sums_of_their_cells(loss, cells, monkeypatch):
 
 
 @pytest.mark.parametrize("loss", sorted(STREAMED))
-@pytest.mark.parametrize("cells", [300, 2**18])
-def test_windows_of_many_cells_are_made_of_chunks(loss, cells, monkeypatch):
+@pytest.mark.parametrize(("cells", "most"), [(300, 256), (2**18, 256), (2**18, 10)])
+def test_windows_of_many_cells_are_made_of_chunks(loss, cells, most, monkeypatch):
     monkeypatch.setattr(tiles, "TILE_CELLS", cells)
     monkeypatch.setattr(tiles, "FEW", 1000)
     monkeypatch.setattr(tiles, "MOST_CHUNKS", 100)
+    for module in (tiles, blocks):
+        monkeypatch.setattr(module, "MOST_BLOCKS", most)
     opened = opened_of(loss)
-    chunk = [
-        int(np.diff(cuts)[0]) for cuts in (opened.survey.chunks.rows, opened.survey.chunks.columns)
-    ]
+    levels = opened.survey.levels
+    assert (len(levels) > 1) == (most == 10)
+    chunk = [int(np.diff(cuts)[0]) for cuts in (levels[-1].rows, levels[-1].columns)]
     assert min(chunk) > 1
     must_be_sums(opened, chunk)
 
@@ -138,6 +140,57 @@ def must_be_sums(opened, chunk=(1, 1)):
         present = np.isfinite(all_cells[part]).astype(int)
         counted = np.add.reduceat(np.add.reduceat(present, starts[0], 0), starts[1], 1)
         assert np.array_equal(found.present, counted)
+
+
+COUNT = 4096
+
+
+def terms_by_hand(batch, loss, parameters):
+    """All terms of 4,096 rows in float64, straight from the formulas."""
+    first, second = (
+        side.astype(np.float64) for side in (batch.first_vectors, batch.second_vectors)
+    )
+    if loss == "siglip":
+        logits = parameters["scale"] * first @ second.T + parameters["bias"]
+        np.fill_diagonal(logits, -np.diag(logits))
+        return -np.logaddexp(0, -logits)
+    views = np.concatenate([first, second])
+    queries, keys = (views, views) if loss == "nt_xent" else (first, second)
+    partner = np.roll(np.arange(len(keys)), -len(first)) if loss == "nt_xent" else np.arange(COUNT)
+    everyone = np.arange(len(queries))
+    cosines = queries @ keys.T
+    terms = (cosines - cosines[everyone, partner][:, None]) / parameters["temperature"]
+    terms[everyone, partner] = -np.inf
+    if loss == "nt_xent":
+        np.fill_diagonal(terms, -np.inf)
+    return terms
+
+
+@pytest.mark.parametrize(
+    ("loss", "steep"),
+    [
+        ("info_nce", {"temperature": 0.005}),
+        ("nt_xent", {"temperature": 0.005}),
+        ("siglip", {"scale": 100.0, "bias": -30.0}),
+    ],
+)
+@pytest.mark.parametrize("is_steep", [False, True])
+def test_blocks_of_4096_rows_are_what_their_cells_add_up_to(loss, steep, is_steep):
+    """Blocks on the diagonal, which the mask cuts, are among them."""
+    pairs = COUNT // 2 if loss == "nt_xent" else COUNT
+    batch = batch_of(pairs, "single", width=384)
+    parameters = checked(loss, steep if is_steep else {})
+    opened = open_batch(batch, loss, parameters, quiet)
+    cells = terms_by_hand(batch, loss, parameters)
+    assert opened.shape == cells.shape == (COUNT, COUNT)
+    for window in (Window(0, COUNT, 0, COUNT), Window(500, 1500, 490, 1500)):
+        found = opened.blocks(window)
+        part = cells[found.rows[0] : found.rows[-1], found.columns[0] : found.columns[-1]]
+        starts = found.rows[:-1] - found.rows[0], found.columns[:-1] - found.columns[0]
+        total = summed(part, *starts)
+        np.testing.assert_allclose(np.expm1(found.total - total), 0, atol=1e-5)
+        size = np.diff(found.rows)[:, None] * np.diff(found.columns)[None, :]
+        assert (found.present < size).any() == (loss != "siglip")
 
 
 @pytest.mark.parametrize("loss", sorted(STREAMED))
