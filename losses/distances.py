@@ -193,7 +193,7 @@ def triplet(
             raise ValueError('classes have no use while mining is "given"')
         anchors, positives, negatives = gathered(gather, anchors, positives, negatives)
         anchors, positives, negatives = inputs.paired(
-            anchors=anchors, positives=positives, negatives=negatives
+            torch.float32, False, anchors=anchors, positives=positives, negatives=negatives
         )
         given = (anchors, positives, negatives, margin, distance)
         if isinstance(margin, Tensor):
@@ -211,20 +211,27 @@ def triplet(
 
 
 def _given_densely(anchors, positives, negatives, margin, distance):
-    return triplet_definition(anchors, positives, negatives, margin=margin, distance=distance)
+    to_positives = geometry.distance(anchors, positives, distance)
+    excess = to_positives - geometry.distance(anchors, negatives, distance)
+    inputs.must_be_made_of_finite(excess, anchors=anchors, positives=positives, negatives=negatives)
+    return (excess + margin).relu().mean()
 
 
 def _given(wanted, anchors, positives, negatives, margin, distance):
-    to_positives, from_positives = geometry.distance_and_pull(anchors, positives, distance)
-    to_negatives, from_negatives = geometry.distance_and_pull(anchors, negatives, distance)
-    violations = (to_positives - to_negatives).add_(margin).relu_()
+    to_positives, pull = geometry.distance_and_pull(anchors, positives, distance)
+    to_negatives, push = geometry.distance_and_pull(anchors, negatives, distance)
+    violations = to_positives - to_negatives
+    inputs.must_be_made_of_finite(
+        violations, anchors=anchors, positives=positives, negatives=negatives
+    )
+    violations.add_(margin).relu_()
     loss = violations.mean()
     if not any(wanted):
         return loss, ()
     slopes = violations.sign_().div_(len(anchors))
-    by_anchors, by_positives = from_positives(slopes)
-    by_anchors_too, by_negatives = from_negatives(-slopes)
-    return loss, (by_anchors + by_anchors_too, by_positives, by_negatives, None, None)
+    pulled, by_positives = pull(slopes)
+    pushed, by_negatives = push(slopes.neg_())
+    return loss, (pulled.add_(pushed), by_positives, by_negatives, None, None)
 
 
 def _from_classes(

@@ -65,7 +65,7 @@ def distance(first: Tensor, second: Tensor, kind: str = "euclidean") -> Tensor:
 def distance_and_pull(
     first: Tensor, second: Tensor, kind: str
 ) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
-    """`distance`, and what takes ∂L/∂d [N] to ∂L/∂first and ∂L/∂second."""
+    """`distance` of [..., N, D], and what takes ∂L/∂d to ∂L/∂first and ∂L/∂second."""
     if kind == "cosine":
         cosines, to_vectors = cosine_and_pull(first, second)
         return 1 - cosines, lambda slopes: to_vectors(slopes.neg())
@@ -75,8 +75,8 @@ def distance_and_pull(
 
     def pull(slopes: Tensor) -> tuple[Tensor, Tensor]:
         shares = 2 * slopes if squared else (slopes / lengths).masked_fill_(lengths == 0, 0)
-        by_first = differences * shares[:, None]
-        return by_first, -by_first
+        by_first = differences * shares.unsqueeze(-1)
+        return by_first, by_first.neg()
 
     return lengths, pull
 
@@ -84,7 +84,7 @@ def distance_and_pull(
 def cosine_and_pull(
     first: Tensor, second: Tensor, turn: Callable[[Tensor, bool], Tensor] | None = None
 ) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
-    """`cosine` [N], and what takes ∂L/∂cos [N] to ∂L/∂first and ∂L/∂second.
+    """`cosine` of [..., N, D], and what takes ∂L/∂cos to ∂L/∂first and ∂L/∂second.
 
     With `turn`, uᵢ·T(vᵢ) / |uᵢ||vᵢ|, where `turn(v, False)` is T and `turn(u, True)` is Tᵀ.
     """
@@ -97,8 +97,8 @@ def cosine_and_pull(
     def pull(slopes: Tensor) -> tuple[Tensor, Tensor]:
         # A vector too short for a direction was divided by a constant.
         along = (slopes * cosines / divisors.square()).masked_fill_(lengths < SHORTEST, 0)
-        across = (slopes / product)[:, None]
-        by_first, by_second = along.neg_()[:, :, None]
+        across = (slopes / product)[..., None]
+        by_first, by_second = along.neg_()[..., None]
         returned = turn(first, True) if turn else first
         return (
             (turned * across).addcmul_(first, by_first),

@@ -22,14 +22,17 @@ class NotFinite(ValueError):
     """A tensor holds NaN or inf."""
 
 
-def real(least: torch.dtype = torch.float32, /, **tensors: Tensor | None) -> tuple:
-    """The tensors in at least `least`, all of one type, all finite; None stays None."""
+def real(
+    least: torch.dtype = torch.float32, asked: bool = True, /, **tensors: Tensor | None
+) -> tuple:
+    """The tensors in at least `least`, all of one type, all finite if `asked`; None stays None."""
     dtype, alike = least, True
     for name, tensor in tensors.items():
         if tensor is None:
             continue
         must_be_tensor(name, tensor)
-        must_be_finite(name, tensor)
+        if asked:
+            must_be_finite(name, tensor)
         if tensor.dtype != dtype:
             dtype, alike = torch.promote_types(dtype, tensor.dtype), False
     given = tuple(tensors.values())
@@ -84,10 +87,10 @@ def for_products(vectors: Tensor) -> torch.dtype:
 
 
 def vectors(
-    least: torch.dtype = torch.float32, /, **tensors: Tensor | None
+    least: torch.dtype = torch.float32, asked: bool = True, /, **tensors: Tensor | None
 ) -> tuple[Tensor | None, ...]:
     """Matrices [·, D] of one width D; None stays None."""
-    raised = real(least, **tensors)
+    raised = real(least, asked, **tensors)
     width = None
     for name, tensor in zip(tensors, raised, strict=True):
         if tensor is None:
@@ -101,9 +104,11 @@ def vectors(
     return raised
 
 
-def paired(least: torch.dtype = torch.float32, /, **tensors: Tensor) -> tuple[Tensor, ...]:
+def paired(
+    least: torch.dtype = torch.float32, asked: bool = True, /, **tensors: Tensor
+) -> tuple[Tensor, ...]:
     """Matrices of one shape [N, D]: row i of each belongs to the same example."""
-    raised = vectors(least, **tensors)
+    raised = vectors(least, asked, **tensors)
     must_be_paired(**tensors)
     return raised
 
@@ -170,6 +175,13 @@ def must_be_finite(name: str, tensor: Tensor) -> None:
     # overflow although every value is finite.
     if may_ask(tensor) and not math.isfinite(tensor.detach().sum().item()):
         _must_be_finite_everywhere(name, tensor.detach())
+
+
+def must_be_made_of_finite(made: Tensor, **tensors: Tensor) -> None:
+    """Refuse a NaN or inf among tensors by what was made of all their rows, which has one then."""
+    if may_ask(made) and not math.isfinite(made.detach().sum().item()):
+        for name, tensor in tensors.items():
+            must_be_finite(name, tensor)
 
 
 def _must_be_finite_everywhere(name: str, tensor: Tensor) -> None:

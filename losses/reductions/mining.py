@@ -136,16 +136,17 @@ TERMS = {"hard": of_hard, "semi_hard": of_semi_hard, "all": of_every, "violating
 
 
 def _within_reach(negatives: Tensor, reach: Tensor, positives: Tensor) -> Terms:
+    parts, some = [(reach, positives)], max(1, TILE // negatives.numel())
+    if reach.shape[1] > some:
+        parts = zip(reach.split(some, 1), positives.split(some, 1), strict=True)
     total = active = 0
     slopes = torch.zeros_like(negatives)
-    some = max(1, TILE // negatives.numel())
-    for limits, places in zip(reach.split(some, 1), positives.split(some, 1), strict=True):
+    for limits, places in parts:
         missed = (limits[:, :, None] - negatives[:, None, :]).relu_()
-        total = total + missed.sum(dtype=torch.float64)
+        total = missed.sum(dtype=torch.float64) + total
         reached = missed.sign_().sum(dim=2)
-        active = active + reached.sum(dtype=torch.float64)
-        slopes.scatter_add_(1, places, reached)
-        slopes -= missed.sum(dim=1)
+        active = reached.sum(dtype=torch.float64) + active
+        slopes.scatter_add_(1, places, reached).sub_(missed.sum(dim=1))
     return total, active, slopes
 
 
