@@ -225,7 +225,7 @@ def _given(wanted, anchors, positives, negatives, margin, distance):
         violations, anchors=anchors, positives=positives, negatives=negatives
     )
     violations.add_(margin).relu_()
-    loss = violations.mean()
+    loss = violations.sum().div_(len(anchors))
     if not any(wanted):
         return loss, ()
     slopes = violations.sign_().div_(len(anchors))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
+from torch.linalg import vector_norm
 
 from losses.inputs import would_be_lowered
 
@@ -22,7 +23,7 @@ def unit(vectors: Tensor) -> Tensor:
 
 def unit_and_pull(vectors: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     """`unit` of [N, D], and what takes a gradient by it to one by the vectors."""
-    lengths = vectors.norm(dim=-1, keepdim=True)
+    lengths = vector_norm(vectors, dim=-1, keepdim=True)
     divisors = lengths.clamp_min(SHORTEST)
     units = vectors / divisors
 
@@ -71,7 +72,7 @@ def distance_and_pull(
         return 1 - cosines, lambda slopes: to_vectors(slopes.neg())
     differences = first - second
     squared = kind == "squared_euclidean"
-    lengths = differences.square().sum(dim=-1) if squared else differences.norm(dim=-1)
+    lengths = differences.square().sum(dim=-1) if squared else vector_norm(differences, dim=-1)
 
     def pull(slopes: Tensor) -> tuple[Tensor, Tensor]:
         shares = 2 * slopes if squared else (slopes / lengths).masked_fill_(lengths == 0, 0)
@@ -88,7 +89,7 @@ def cosine_and_pull(
 
     With `turn`, uᵢ·T(vᵢ) / |uᵢ||vᵢ|, where `turn(v, False)` is T and `turn(u, True)` is Tᵀ.
     """
-    lengths = torch.stack((first.norm(dim=-1), second.norm(dim=-1)))
+    lengths = torch.stack((vector_norm(first, dim=-1), vector_norm(second, dim=-1)))
     divisors = lengths.clamp_min(SHORTEST)
     product = divisors.prod(dim=0)
     turned = turn(second, False) if turn else second

@@ -115,6 +115,23 @@ def test_scores_may_lie_any_distance_apart(name, spread, path):
         same(*both(LOSSES[name], scores_of(250, spread=spread), labels, **PAIRED[name]))
 
 
+@pytest.mark.parametrize("spread", [1.0, 30.0, 1e4])
+@pytest.mark.parametrize("count", [1, 2, 7, 48, 49, 192, 193, 500])
+def test_levels_are_summed_at_once_or_one_by_one(count, spread):
+    labels = labels_of("grades", count)
+    levels = torch.stack([scores_of(count, seed, spread) for seed in range(3)])
+    weights, scale = torch.tensor([0.5, 0.0, 2.0]).double(), torch.tensor(2.0).double()
+    spec = LOSSES["hierarchical_cosent"]
+
+    def found(function):
+        moving = [one.clone().requires_grad_() for one in (levels, weights, scale)]
+        value = function(moving[0], labels, weights=moving[1], scale=moving[2])
+        return value, *torch.autograd.grad(value, moving)
+
+    same(found(spec.function), found(spec.definition))
+    same(*both(spec, levels, labels, scale=2.0, weights=(0.5, 0.0, 2.0)))
+
+
 def test_what_the_hinge_learns_beside_its_scores_has_its_gradient_too():
     scores, labels = torch.rand(2, 9, generator=torch.Generator().manual_seed(3)).double()
     margin, eps = torch.tensor([0.3, 0.1]).double()
