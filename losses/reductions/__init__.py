@@ -1,6 +1,7 @@
 """Reductions that the losses share: from many terms to one number, exactly.
 
-`plain` works on terms that are there; the other files never build the N×N matrix.
+`plain` works on terms that are there, `few` on matrices so small that building them is fastest;
+the other files never build the N×N matrix of a large batch.
 """
 
 from losses.reductions.ordered import (

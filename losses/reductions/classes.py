@@ -308,7 +308,7 @@ def parts_of(rows: Tensor) -> list[slice]:
 
 
 def is_small(rows: int, like: Tensor, columns: int = 0, *, side: int = 256) -> bool:
-    """Whether the dense definition, of fewer steps, is as fast; then it is also lean enough.
+    """Whether one matrix of the whole batch (`few`) is as fast; then it is also lean enough.
 
     So it is up to `side` rows on a processor; on an accelerator, where a step costs more than the
     cells in it, up to four times as many.
