@@ -115,46 +115,26 @@ SMALL = (8, 16, 32, 64)
 ON_SCORES = (*SMALL, 512, 4096, 65536, 2**20)
 ON_VECTORS = (*SMALL, 512, 4096)
 
+
+def _on_scores(
+    name: str,
+    labels: Callable[[int], Tensor],
+    *,
+    sizes: tuple[int, ...] = ON_SCORES,
+    dense: int = 4096,
+    title: str = "",
+) -> Case:
+    given = {"inputs": scored(labels), "sizes": sizes, "dense": dense, "rivals": name}
+    return Case(title or name, **_registered(name), **given)
+
+
 CASES = (
-    Case(
-        "cosent, continuous labels",
-        **_registered("cosent"),
-        inputs=scored(torch.rand),
-        sizes=ON_SCORES,
-        dense=4096,
-        rivals="cosent",
-    ),
-    Case(
-        "cosent, 51 grades",
-        **_registered("cosent"),
-        inputs=scored(grades),
-        sizes=ON_SCORES,
-        dense=4096,
-        rivals="cosent",
-    ),
-    Case(
-        "cosent, two labels",
-        **_registered("cosent"),
-        inputs=scored(partial(grades, number=2)),
-        sizes=ON_SCORES,
-        dense=4096,
-        rivals="cosent",
-    ),
+    _on_scores("cosent", torch.rand, title="cosent, continuous labels"),
+    _on_scores("cosent", grades, title="cosent, 51 grades"),
+    _on_scores("cosent", partial(grades, number=2), title="cosent, two labels"),
     Case("angle", **_registered("angle"), inputs=graded_vectors, sizes=ON_VECTORS, dense=4096),
-    Case(
-        "circle, graded",
-        **_registered("circle"),
-        inputs=scored(grades),
-        sizes=ON_SCORES,
-        dense=4096,
-    ),
-    Case(
-        "circle_self_paced",
-        **_registered("circle_self_paced"),
-        inputs=scored(grades),
-        sizes=ON_SCORES,
-        dense=4096,
-    ),
+    _on_scores("circle", grades, title="circle, graded"),
+    _on_scores("circle_self_paced", grades),
     Case(
         "hierarchical_cosent",
         **_registered("hierarchical_cosent"),
@@ -162,47 +142,13 @@ CASES = (
         sizes=ON_SCORES[:-1],
         dense=4096,
     ),
-    Case(
-        "weighted_cosent",
-        **_registered("weighted_cosent"),
-        inputs=scored(torch.rand),
-        sizes=ON_SCORES[:-1],
-        dense=4096,
-    ),
-    Case(
-        "pairwise_hinge",
-        **_registered("pairwise_hinge"),
-        inputs=scored(torch.rand),
-        sizes=(*SMALL, 512, 4096, 100_000),
-        dense=4096,
-    ),
-    Case(
-        "pairwise_logistic",
-        **_registered("pairwise_logistic"),
-        inputs=scored(torch.rand),
-        sizes=(*SMALL, 512, 8192),
-        dense=8192,
-    ),
-    Case(
-        "max_violation",
-        **_registered("max_violation"),
-        inputs=scored(torch.rand),
-        sizes=ON_SCORES[:-1],
-        dense=4096,
-    ),
-    Case(
-        "cosine_mse",
-        **_registered("cosine_mse"),
-        inputs=scored(torch.rand),
-        sizes=ON_SCORES[:-1],
-        dense=65536,
-    ),
-    Case(
-        "binary_cross_entropy",
-        **_registered("binary_cross_entropy"),
-        inputs=scored(partial(grades, number=2)),
-        sizes=ON_SCORES[:-1],
-        dense=65536,
+    _on_scores("weighted_cosent", torch.rand, sizes=ON_SCORES[:-1]),
+    _on_scores("pairwise_hinge", torch.rand, sizes=(*SMALL, 512, 4096, 100_000)),
+    _on_scores("pairwise_logistic", torch.rand, sizes=(*SMALL, 512, 8192), dense=8192),
+    _on_scores("max_violation", torch.rand, sizes=ON_SCORES[:-1]),
+    _on_scores("cosine_mse", torch.rand, sizes=ON_SCORES[:-1], dense=65536),
+    _on_scores(
+        "binary_cross_entropy", partial(grades, number=2), sizes=ON_SCORES[:-1], dense=65536
     ),
     Case("info_nce", **_registered("info_nce"), inputs=vectors, sizes=ON_VECTORS, dense=4096),
     Case(

@@ -192,11 +192,12 @@ def triplet(
         if classes is not None:
             raise ValueError('classes have no use while mining is "given"')
         anchors, positives, negatives = gathered(gather, anchors, positives, negatives)
+        learned = isinstance(margin, Tensor)
         anchors, positives, negatives = inputs.paired(
-            torch.float32, False, anchors=anchors, positives=positives, negatives=negatives
+            torch.float32, learned, anchors=anchors, positives=positives, negatives=negatives
         )
         given = (anchors, positives, negatives, margin, distance)
-        if isinstance(margin, Tensor):
+        if learned:
             return _given_densely(*given)
         return with_gradient(_given, _given_densely, *given)
     if classes is None:
@@ -211,10 +212,7 @@ def triplet(
 
 
 def _given_densely(anchors, positives, negatives, margin, distance):
-    to_positives = geometry.distance(anchors, positives, distance)
-    excess = to_positives - geometry.distance(anchors, negatives, distance)
-    inputs.must_be_made_of_finite(excess, anchors=anchors, positives=positives, negatives=negatives)
-    return (excess + margin).relu().mean()
+    return triplet_definition(anchors, positives, negatives, margin=margin, distance=distance)
 
 
 def _given(wanted, anchors, positives, negatives, margin, distance):

@@ -44,13 +44,13 @@ def mined(
 
     "all", "semi_hard" and "hard" as `losses.triplet`; "violating": all that have a loss.
     """
-    find = hardest if mining == "hard" else by_rows
-    loss, gradient = find(anchors, classes, mining, margin, distance, any(wanted))
+    given = (anchors, classes, margin, distance, any(wanted))
+    loss, gradient = hardest(*given) if mining == "hard" else by_rows(mining, *given)
     return loss, (gradient, None, None, None, None)
 
 
 def hardest(
-    anchors: Tensor, classes: Tensor, mining: str, margin: float, distance: str, wanted: bool
+    anchors: Tensor, classes: Tensor, margin: float, distance: str, wanted: bool
 ) -> tuple[Tensor, Tensor | None]:
     """Each anchor with its farthest positive and its nearest negative, the first of equals."""
     measure = Distances(anchors, distance)
@@ -196,7 +196,7 @@ def number_of_terms(mining: str, sizes: Tensor, active: Tensor) -> Tensor:
 
 
 def by_rows(
-    anchors: Tensor, classes: Tensor, mining: str, margin: float, distance: str, wanted: bool
+    mining: str, anchors: Tensor, classes: Tensor, margin: float, distance: str, wanted: bool
 ) -> tuple[Tensor, Tensor | None]:
     """Σ of the terms of all rows / their number."""
     measure = Distances(anchors, distance)

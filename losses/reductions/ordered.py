@@ -58,10 +58,15 @@ def log1p_ordered_sum_exp(
 def _dense(labels: Tensor, *moving: Tensor, scale: float, shift: float, weighted: bool) -> Tensor:
     lower, higher = moving[0], moving[-1]
     terms = scale * (lower[:, None] - higher[None, :]) + shift
+    return log1p_sum_exp(_where_ordered(terms, labels, weighted))
+
+
+def _where_ordered(terms: Tensor, labels: Tensor, weighted: bool) -> Tensor:
+    """The terms [N, N] with the logarithms of their weights; −∞ where the labels set no order."""
     gaps = labels[None, :] - labels[:, None]
     if weighted:
         terms = terms + gaps.to(terms.dtype).relu().log()
-    return log1p_sum_exp(terms.masked_fill(gaps <= 0, -torch.inf))
+    return terms.masked_fill(gaps <= 0, -torch.inf)
 
 
 def ordered_sum(
@@ -186,10 +191,7 @@ def _in_terms(
     labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool
 ) -> tuple[Tensor, float, Tensor, Tensor]:
     """As `_in_numbers`, from all terms, whatever their size."""
-    terms, gaps = rows[:, None] - columns, labels - labels[:, None]
-    if weighted:
-        terms += gaps.to(terms.dtype).relu().log_()
-    terms.masked_fill_(gaps <= 0, -torch.inf)
+    terms = _where_ordered(rows[:, None] - columns, labels, weighted)
     value = log1p_sum_exp(terms)
     weights = terms.sub_(value).exp_()
     return value, 1.0, weights.sum(1), weights.sum(0)
