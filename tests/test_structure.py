@@ -18,6 +18,7 @@ RANK = {
     "explorer.locale": 1,
     "explorer.problem": 2,
     "explorer.device": 2,
+    "explorer.disk": 2,
     "explorer.pairs": 2,
     "explorer.plain_math": 2,
     "explorer.progress": 2,

@@ -20,6 +20,7 @@ import gradio as gr
 
 from explorer import device, progress
 from explorer.batch import has_words, load_pairs
+from explorer.disk import whole_file
 from explorer.figure import matrix_figure
 from explorer.instruments.base import Instrument
 from explorer.lab.training import compare, data, limits, remarks, source, takeaway
@@ -234,7 +235,8 @@ def _hand_in(request: object) -> dict[str, object]:
     UPLOADS.mkdir(parents=True, exist_ok=True)
     token = hashlib.sha256(content + name.encode("utf-8", "replace")).hexdigest()[:32]
     path = UPLOADS / token
-    path.write_bytes(content)
+    with whole_file(path) as file:
+        file.write(content)
     return _describe({"file": token, "name": name})
 
 
@@ -512,18 +514,33 @@ def _take(request: dict) -> dict[str, object]:
     return {"name": path.name, "path": path.as_posix()}
 
 
+def _of_runs(name: str, answer: Callable[[dict], dict]) -> Callable[[object], dict]:
+    """Served; a run that is deleted while it is read is a run that is not there."""
+
+    def asked(request: dict) -> dict[str, object]:
+        try:
+            return answer(request)
+        except FileNotFoundError:
+            for run in (request.get("run"), *(request.get("runs") or ())):
+                if run is not None:
+                    runs().folder(run)
+            raise
+
+    return served(name, asked)
+
+
 SERVED: list[Callable] = [
     served("check", _check),
     served("estimate", _estimate),
     served("start", _start),
     served("repeat", _repeat),
     served("watch", _watch),
-    served("steer", _steer),
-    served("probe", _probe),
-    served("figure", _figure),
-    served("remark", _remark),
-    served("compare", _compare),
-    served("take", _take),
+    _of_runs("steer", _steer),
+    _of_runs("probe", _probe),
+    _of_runs("figure", _figure),
+    _of_runs("remark", _remark),
+    _of_runs("compare", _compare),
+    _of_runs("take", _take),
     served("hand_in", _hand_in),
     served("describe", _describe),
     *JOBS,

@@ -11,12 +11,12 @@ import os
 import re
 import shutil
 import sys
-import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
+from explorer.disk import whole_file
 from explorer.problem import Problem
 
 MOST_STORED = 2 * 2**30
@@ -47,20 +47,9 @@ def digest(parts: Iterable[str]) -> str:
     return found.hexdigest()
 
 
-def write_atomically(path: Path, write: Callable[[object], None]) -> None:
-    """Write beside the place, then move there: a reader finds all of it or nothing."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
-        try:
-            write(file)
-        except BaseException:
-            file.close()
-            os.unlink(file.name)
-            raise
-    os.replace(file.name, path)
-
-
 def save_array(path: Path, values: np.ndarray) -> None:
-    write_atomically(path, lambda file: np.save(file, values))
+    with whole_file(path) as file:
+        np.save(file, values)
 
 
 # ---- Files handed in, piece by piece -------------------------------------------------------------

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import psutil
 
+from explorer.disk import whole_file
 from explorer.problem import Problem
 
 LIVE = ("queued", "loading", "training", "paused", "saving")
@@ -51,14 +52,9 @@ def default_root() -> Path:
     return base / "lossprism" / "runs"
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Replace a file so that whoever reads it, and whatever crashes, sees the old or the new."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
-    with beside.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+def _write_text(path: Path, text: str) -> None:
+    with whole_file(path) as file:
+        file.write(text.encode())
 
 
 class RunFolder:
@@ -101,13 +97,13 @@ class RunFolder:
         return json.loads((self.path / name).read_text(encoding="utf-8"))
 
     def write(self, name: str, value: object) -> None:
-        write_whole(self.path / name, json.dumps(value, ensure_ascii=False, indent=1))
+        _write_text(self.path / name, json.dumps(value, ensure_ascii=False, indent=1))
 
     # Pairs
 
     def write_pairs(self, name: str, pairs: Iterable[tuple[str, str, float]]) -> None:
         lines = (json.dumps(pair, ensure_ascii=False) for pair in pairs)
-        write_whole(self.path / name, "".join(f"{line}\n" for line in lines))
+        _write_text(self.path / name, "".join(f"{line}\n" for line in lines))
 
     def read_pairs(self, name: str) -> list[tuple[str, str, float]]:
         text = (self.path / name).read_text(encoding="utf-8")
@@ -170,7 +166,7 @@ class RunFolder:
 
     def tell(self, word: str) -> None:
         """Leave a word for the worker: "pause", "stop", or "" to go on."""
-        write_whole(self.path / "control", word)
+        _write_text(self.path / "control", word)
 
     def told(self) -> str:
         try:

@@ -145,7 +145,10 @@ class Runs:
     def status(self, name: str, offset: int = 0) -> dict:
         """How a run is doing, and what its log has since `offset`: see the package."""
         run = self._run(name)
-        about = self._about(run)  # first: one that has ended by then has all its records
+        try:
+            about = self._about(run)  # first: one that has ended by then has all its records
+        except FileNotFoundError as gone:  # it was deleted while we looked
+            raise Problem("training_no_run", name=name) from gone
         records, offset = run.records_from(offset)
         return {**about, "records": records, "offset": offset}
 

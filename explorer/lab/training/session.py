@@ -15,6 +15,7 @@ from transformers import PrinterCallback, Trainer, set_seed
 from transformers.utils import logging
 
 from explorer import device
+from explorer.disk import whole_file
 from explorer.lab.training import card, encoders, limits
 from explorer.lab.training.data import Pair, Rules, classes_of, rules_for
 from explorer.lab.training.folder import RunFolder
@@ -202,7 +203,8 @@ def _measure_all(session: Session, when: str, recorder: Recorder) -> dict:
     arrays = {"scores": scores, "sentences": np.array(held_out.sentences)}
     if vectors is not None:
         arrays["vectors"] = vectors.astype(np.float16)
-    np.savez(session.run.path / f"{when}.npz", **arrays)
+    with whole_file(session.run.path / f"{when}.npz") as file:
+        np.savez(file, **arrays)
     step = session.steps if when == "after" else 0
     recorder.write("held_out", step, when=when, **figures)
     return figures

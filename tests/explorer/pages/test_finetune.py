@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from explorer import progress
 from explorer.lab.training import data, source
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.runs import Runs
 from explorer.pages import finetune
 from explorer.problem import Problem
 from explorer.scenario import Data, Rules, Scenario
@@ -313,3 +315,21 @@ def test_a_figure_is_asked_for_properly(wrong):
     asked = {"run": "r", "step": 1, "language": "en", "scenario": Scenario().to_json(), **wrong}
     with pytest.raises(Problem, match=next(iter(wrong))):
         finetune._figure(asked)
+
+
+@pytest.mark.parametrize("deleted", [True, False])
+def test_a_run_deleted_while_it_is_read_is_a_run_that_is_not_there(tmp_path, monkeypatch, deleted):
+    runs = Runs(tmp_path)
+    monkeypatch.setattr(finetune, "runs", lambda: runs)
+    pairs = [(f"One {i}.", f"Two {i}.", float(i % 2)) for i in range(8)]
+    run = runs.prepare(finetune._plan(FIRST), data.Corpus(tuple(pairs), tuple(pairs)))
+
+    def read(*_):
+        if deleted:
+            shutil.rmtree(run.path)
+        return (run.path / "after.npz").read_bytes()
+
+    monkeypatch.setattr(finetune.remarks, "gain_of", read)
+    remark = next(served for served in finetune.SERVED if served.__name__ == "remark")
+    expected = "problem.training_no_run" if deleted else "problem.internal"
+    assert remark({"run": run.name})["error"]["key"] == expected

@@ -133,18 +133,6 @@ def test_what_was_not_used_for_longest_leaves_first(cache):
     assert sorted(path.name for path in store.folder("files").iterdir()) == ["b", "c"]
 
 
-def test_a_write_that_fails_leaves_nothing(cache):
-    path = store.folder("scores") / "x.npy"
-
-    def fail(file):
-        file.write(b"half")
-        raise OSError("the disk is full")
-
-    with pytest.raises(OSError, match="full"):
-        store.write_atomically(path, fail)
-    assert list(path.parent.iterdir()) == []
-
-
 # ---- Encoding ------------------------------------------------------------------------------------
 
 
