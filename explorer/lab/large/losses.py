@@ -20,7 +20,7 @@ from explorer.lab.large.blocks import Window
 from explorer.lab.large.hinge import Hinge
 from explorer.lab.large.smooth import MOST_SPREAD, Smooth
 from explorer.lab.large.split import Split
-from explorer.lab.large.tiles import Survey, Tiles, parts_of
+from explorer.lab.large.tiles import Survey, Tiles, tiles_of
 from explorer.problem import Problem
 
 # A cosine in float32 is off by some 1e-7, and a term by as many times more as the loss is steep.
@@ -98,8 +98,8 @@ def _ordered_pairs(
 
     def cells(part: Window) -> tuple[Tensor, Tensor, None]:
         rows, columns = slice(part.top, part.bottom), slice(part.left, part.right)
-        differences = scores[rows, None] - scores[None, columns]
-        gaps = labels[None, columns] - labels[rows, None]
+        differences = scores[None, rows] - scores[columns, None]
+        gaps = labels[columns, None] - labels[None, rows]
         logs, values = terms(differences, gaps)
         masked = gaps <= 0
         return logs.masked_fill_(masked, -torch.inf), values.masked_fill_(masked, 0), None
@@ -151,40 +151,45 @@ def _vectors(rows: np.ndarray, steepness: float) -> Tensor:
     return torch.from_numpy(rows).to(device(), precision() if steepness > STEEP else torch.float32)
 
 
+def _products(queries: Tensor, keys: Tensor, part: Window) -> Tensor:
+    """The product of each key with each query of a part, [keys, queries]."""
+    return keys[part.left : part.right] @ queries[part.top : part.bottom].T
+
+
 def _in_batch(
     batch: LargeBatch,
     rows: np.ndarray,
     columns: np.ndarray,
     own: np.ndarray,
     places: tuple[np.ndarray, np.ndarray],
+    masked: tuple[int, ...],
     temperature: float,
     axes: tuple[str, str],
     symmetric: bool = False,
 ) -> Streamed:
     """Each row against all columns but its own: the column `own`, which it is compared with.
 
-    If it is `symmetric`, each of those columns is also compared with all rows but its own.
+    What a row is not compared with stands so many places beyond the diagonal as `masked` says. If
+    it is `symmetric`, each of those columns is also compared with all rows but its own.
     """
     queries, keys = (_vectors(side, 1 / temperature) for side in (rows, columns))
-    mine = torch.from_numpy(own).to(device())
-    positive, count = (queries * keys[mine]).sum(dim=1), len(rows)
+    queries = queries / temperature
+    positive, count = (queries * keys[torch.from_numpy(own).to(device())]).sum(dim=1), len(rows)
 
     def cells(part: Window) -> tuple[Tensor, None, Tensor | None]:
-        seen = slice(part.top, part.bottom)
-        cosines = queries[seen] @ keys[part.left : part.right].T
-        terms = (cosines - positive[seen, None]) / temperature
-        column = torch.arange(part.left, part.right, device=terms.device)
-        itself = column[None, :] == mine[seen, None]
-        terms.masked_fill_(itself, -torch.inf)
-        if axes[0] == "view":
-            row = torch.arange(part.top, part.bottom, device=terms.device)
-            terms.masked_fill_(column[None, :] == row[:, None], -torch.inf)
-        return terms, None, back(cosines, itself, column) if symmetric else None
+        terms = _products(queries, keys, part)
+        other = back(terms, part) if symmetric else None
+        terms -= positive[part.top : part.bottom]
+        for beyond in masked:
+            terms.diagonal(part.left - part.top - beyond).fill_(-torch.inf)
+        return terms, None, other
 
-    def back(cosines: Tensor, itself: Tensor, column: Tensor) -> Tensor:
+    def back(logits: Tensor, part: Window) -> Tensor:
         # Further keys, which belong to no query, look for none: their terms are −∞.
         compared = torch.nn.functional.pad(positive, (0, len(keys) - count), value=torch.inf)
-        return ((cosines - compared[column]) / temperature).masked_fill_(itself, -torch.inf)
+        terms = logits - compared[part.left : part.right, None]
+        terms.diagonal(part.left - part.top).fill_(-torch.inf)
+        return terms
 
     def loss(found: Survey) -> float:
         forward = float(found.added.mean())
@@ -220,6 +225,7 @@ def _info_nce(batch: LargeBatch, temperature: float, symmetric: bool) -> Streame
         batch.second_vectors[shown],
         np.arange(len(own)),
         (own, shown),
+        (0,),
         temperature,
         ("query", "key"),
         symmetric,
@@ -231,7 +237,10 @@ def _nt_xent(batch: LargeBatch, temperature: float) -> Streamed:
     views = np.concatenate([batch.first_vectors[own], batch.second_vectors[own]])
     partner = np.roll(np.arange(len(views)), len(own))
     places = np.concatenate([own, own])
-    return _in_batch(batch, views, views, partner, (places, places), temperature, ("view", "view"))
+    masked = 0, len(own), -len(own)
+    return _in_batch(
+        batch, views, views, partner, (places, places), masked, temperature, ("view", "view")
+    )
 
 
 def _siglip(batch: LargeBatch, scale: float, bias: float) -> Streamed:
@@ -240,21 +249,20 @@ def _siglip(batch: LargeBatch, scale: float, bias: float) -> Streamed:
     queries, keys = (_vectors(side[own], scale) for side in sides)
 
     def cells(part: Window) -> tuple[Tensor, Tensor, None]:
-        cosines = queries[part.top : part.bottom] @ keys[part.left : part.right].T
-        logits = scale * cosines + bias
-        row = torch.arange(part.top, part.bottom, device=logits.device)
-        column = torch.arange(part.left, part.right, device=logits.device)
-        wrong = torch.where(row[:, None] == column[None, :], -logits, logits)
-        values = -logsigmoid(-wrong)
-        return wrong - values, values, None
+        wrong = (scale * _products(queries, keys, part)).add_(bias)
+        wrong.diagonal(part.left - part.top).neg_()
+        values = logsigmoid(-wrong).neg_()
+        return wrong.sub_(values), values, None
 
     def nearest(found: Survey) -> int:
-        mine, count = (queries * keys).sum(dim=1), 0
-        for part in parts_of(Window(0, len(own), 0, len(own))):
-            cosines = queries[part.top : part.bottom] @ keys.T
-            cosines[:, part.top : part.bottom].fill_diagonal_(-torch.inf)
-            count += int((cosines.amax(dim=1) < mine[part.top : part.bottom]).sum())
-        return count
+        mine = (queries * keys).sum(dim=1)
+        is_nearest = torch.ones_like(mine, dtype=torch.bool)
+        for part in tiles_of(Window(0, len(own), 0, len(own))):
+            seen = slice(part.top, part.bottom)
+            cosines = _products(queries, keys, part)
+            cosines.diagonal(part.left - part.top).fill_(-torch.inf)
+            is_nearest[seen] &= cosines.amax(dim=0) < mine[seen]
+        return int(is_nearest.sum())
 
     def gradient(found: Survey) -> np.ndarray:
         logits = scale * (queries * keys).sum(dim=1).cpu().double() + bias

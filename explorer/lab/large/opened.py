@@ -173,16 +173,14 @@ class Opened:
         """How many rows are nearer to their own column than to any other, for a loss that asks."""
         if self.streamed is None or self.streamed.nearest is None:
             return None
-        with all_cores():
-            return self.streamed.nearest(self.survey)
+        return self.streamed.nearest(self.survey)
 
     def blocks(self, window: Window) -> Blocks:
         if self.split:
             return split_blocks(self.split, window)
         if self.summed:
             return self.summed.blocks(window, self.found)
-        with all_cores():
-            return tile_blocks(self.streamed.tiles, self.survey, window)
+        return tile_blocks(self.streamed.tiles, self.survey, window)
 
 
 def open_batch(
@@ -201,8 +199,7 @@ def open_batch(
             with all_cores():
                 return Opened(batch, summed=summed, found=summed.survey(progress))
     streamed = STREAMED[loss](batch, **parameters)
-    with all_cores():
-        return Opened(batch, streamed=streamed, survey=survey(streamed.tiles, progress))
+    return Opened(batch, streamed=streamed, survey=survey(streamed.tiles, progress))
 
 
 def inversions(values: np.ndarray) -> int:

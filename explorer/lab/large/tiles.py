@@ -1,42 +1,57 @@
-"""Matrices that do not split, streamed over the device a few rows at a time.
+"""Matrices that do not split, streamed over the device tile by tile.
 
-What stays is one number a block, a row and a column; the tile itself is gone before the next one
-is made. `Survey` is the one pass over the whole matrix, and `tile_blocks` looks at a window.
+Of a tile stays what its rows hold in each band of columns; of a strip of tiles, the full width of
+the matrix, one number a block, a row and a column. Each cell's exponential is taken once: its
+block, its row and its weight all read it. `Survey` is the one pass over the whole matrix, and
+`tile_blocks` looks at a window.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.device import device
+from explorer.device import device, precision
 from explorer.lab.large.blocks import MOST_BLOCKS, Blocks, Window, halved, joined
 from explorer.lab.large.heaviest import MOST_TERMS, Heaviest
 
-# Cells of one tile: few enough to stay in a processor's cache, where most of the time goes, and
-# enough to keep an accelerator busy.
+# Cells of one tile, four times as wide as it is high: few enough to stay in a processor's cache,
+# and so near a square that the products of vectors, where most of the time goes, read each of them
+# for many cells. An accelerator is kept busy by more.
 TILE_CELLS = 2**18
 ACCELERATOR_CELLS = 2**24
+# Strips that are worked on at the same time: each of them takes some 30 MB.
+MOST_WORKERS = 8
 # A window of so few cells is gone through anew. Of a larger matrix the sums of so many chunks each
 # way are kept, which larger windows are made of.
 FEW, MOST_CHUNKS = 2**20, 2**11
+# So far below another number that its exponential beside the other's is 0 in any precision.
+NEVER = -1e4
 
 Progress = Callable[[int, int], None]
+# The logarithms that normalise the weights of each row and of each column.
+Norms = tuple[np.ndarray, np.ndarray]
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
 class Tiles:
     """A matrix of R × C terms that is never there as a whole.
 
-    `cells(window)` gives tensors [r, c] for a part of it: the terms, which are the logarithms of
-    the weights (−inf: masked), and what each cell adds to the loss. With `by_row` the loss has a
-    logarithm a row, log(1 + Σ e^term), in place of that second tensor: the weights of a row are
-    then normalised by it. With `by_column` it has one a column as well, over the terms that the
-    third tensor holds, and a cell has the weights of both directions.
+    `cells(window)` gives tensors [c, r] for a part of it: the cells of a column stand side by side,
+    so that sums over a band of columns add whole rows of memory. The first holds the terms, which
+    are the logarithms of the weights (−inf: masked), the second what each cell adds to the loss.
+    With `by_row` the loss has a logarithm a row, log(1 + Σ e^term), in place of that second
+    tensor: the weights of a row are then normalised by it. With `by_column` it has one a column as
+    well, over the terms that the third tensor holds, and a cell has the weights of both directions.
     """
 
     rows: int
@@ -54,7 +69,8 @@ class Survey:
     twice as wide each time, down to the blocks of the overview.
     `norms` [R] is the logarithm that normalises each row's weights (0 without `by_row`), and
     `column_norms` [C] that of each column's (0 without `by_column`); `added` [R] is what the rows
-    add to the loss, `row_weights` and `column_weights` are the sums of the weights.
+    add to the loss, `row_weights` [R] are the sums of the weights, and `column_weights` [C] too
+    where the loss is a plain sum (0 with `by_row`).
     `nearest` counts the rows without a term of 0 or more where a row's own logarithm is taken,
     else None: nothing is as near to them as what they are compared with.
     """
@@ -75,35 +91,30 @@ def survey(tiles: Tiles, progress: Progress) -> Survey:
     """Stream the whole matrix once. `progress` hears of rows done and may raise to stop."""
     few = tiles.rows * tiles.columns <= FEW
     whole = Window(0, tiles.rows, 0, tiles.columns, MOST_BLOCKS if few else MOST_CHUNKS)
-    all_rows = tiles.rows * (1 + tiles.by_column)
-    column_norms = _column_norms(tiles, lambda done: progress(done, all_rows))
+    steps = tiles.rows * (1 + tiles.by_column)
+    known = None
+    if tiles.by_column:
+        known = _norms(tiles, lambda done: progress(done, steps))
     norms, added, row_weights = (np.zeros(tiles.rows) for _ in range(3))
     column_weights = np.zeros(tiles.columns)
     logs = nearest = 0
-    top = np.full(MOST_TERMS, -np.inf), np.zeros(MOST_TERMS, dtype=np.int64)
-    blocks = _Gathering(whole)
-    for part in parts_of(whole):
-        progress(all_rows - tiles.rows + part.top, all_rows)
-        terms, values, back = tiles.cells(part)
-        rows = slice(part.top, part.bottom)
-        if tiles.by_row:
-            total = terms.logsumexp(dim=1)
-            norm = torch.logaddexp(total, torch.zeros_like(total))
-            norms[rows], added[rows] = norm.cpu().numpy(), norm.cpu().numpy()
-            nearest += int((terms < 0).all(dim=1).sum())
-            logits = _both(terms - norm[:, None], back, column_norms)
-        else:
-            logits = terms
-            added[rows] = values.sum(dim=1).cpu().numpy()
-        weights = logits.exp()
-        row_weights[rows] = weights.sum(dim=1).cpu().numpy()
-        column_weights += weights.sum(dim=0).cpu().numpy()
-        logs += float((weights * logits.nan_to_num(neginf=0.0)).sum())
-        _keep_top(top, logits, part.top * tiles.columns)
-        blocks.add(terms, weights)
-    progress(all_rows, all_rows)
+    top, blocks, block = _Top(), _Gathering(whole), _block(whole)
+    strips = _strips(whole)
+    progress(steps - tiles.rows, steps)
+    for rows, strip in zip(
+        strips, _in_turn(lambda rows: _strip(tiles, rows, block, known), strips), strict=True
+    ):
+        progress(steps - tiles.rows + rows.bottom, steps)
+        seen = slice(rows.top, rows.bottom)
+        norms[seen], added[seen], row_weights[seen] = strip.norms, strip.added, strip.row_weights
+        column_weights += strip.column_weights
+        logs += strip.logs
+        nearest += strip.nearest
+        top.add(strip.heaviest)
+        blocks.add(strip)
     total = row_weights.sum()
     chunks = blocks.done(total)
+    column_norms = known[1] if known else np.zeros(tiles.columns)
     return Survey(
         levels=halved(chunks),
         norms=norms,
@@ -111,7 +122,7 @@ def survey(tiles: Tiles, progress: Progress) -> Survey:
         added=added,
         row_weights=row_weights,
         column_weights=column_weights,
-        heaviest=_heaviest(tiles, *top, total),
+        heaviest=top.terms(tiles, whole, (norms, column_norms), total),
         effective=float(np.exp(np.log(total) - logs / total)) if total > 0 else 0.0,
         present=int(chunks.present.sum()),
         nearest=nearest if tiles.by_row else None,
@@ -122,12 +133,10 @@ def tile_blocks(tiles: Tiles, found: Survey, window: Window) -> Blocks:
     """The blocks of a window, at its own resolution where it has few cells."""
     if window.cells > FEW or window == Window(0, tiles.rows, 0, tiles.columns):
         return joined(_fitting(found.levels, window), window)
-    blocks = _Gathering(window)
-    for part in parts_of(window):
-        terms, _, back = tiles.cells(part)
-        norms = torch.as_tensor(found.norms[part.top : part.bottom]).to(terms)
-        of_columns = found.column_norms[part.left : part.right]
-        blocks.add(terms, _both(terms - norms[:, None], back, of_columns).exp())
+    norms = found.norms, found.column_norms
+    blocks, block = _Gathering(window), _block(window)
+    for strip in _in_turn(lambda rows: _strip(tiles, rows, block, norms), _strips(window)):
+        blocks.add(strip)
     return blocks.done(found.row_weights.sum())
 
 
@@ -141,43 +150,237 @@ def _fitting(levels: list[Blocks], window: Window) -> Blocks:
     return levels[0]
 
 
-def _column_norms(tiles: Tiles, progress: Callable[[int], None]) -> np.ndarray:
-    """log(1 + Σ e^term) of each column, from a pass of its own."""
-    total = np.full(tiles.columns, -np.inf)
-    if tiles.by_column:
-        for part in parts_of(Window(0, tiles.rows, 0, tiles.columns)):
-            progress(part.top)
-            back = tiles.cells(part)[2]
-            total = np.logaddexp(total, back.logsumexp(dim=0).cpu().double().numpy())
-    return np.logaddexp(total, 0.0)
+# ---- Tiles of a window ---------------------------------------------------------------------------
 
 
-def _both(logits: Tensor, back: Tensor | None, column_norms: np.ndarray) -> Tensor:
-    """The logarithms of the weights, of the other direction too if there is one."""
-    if back is None:
-        return logits
-    return torch.logaddexp(logits, back - torch.as_tensor(column_norms).to(back))
+def tiles_of(window: Window) -> Iterator[Window]:
+    """All tiles of a window, strip by strip."""
+    wide = _block(window)[1]
+    for rows in _strips(window):
+        yield from _across(rows, wide)
 
 
-def parts_of(window: Window) -> list[Window]:
-    """Bands of about TILE_CELLS cells: some whole block rows, or a part of one."""
-    rows = window.rows
-    tall = int(rows[1] - rows[0])
+def _block(window: Window) -> tuple[int, int]:
+    """How many rows and columns a block of the window has."""
+    return tuple(int(cuts[1] - cuts[0]) for cuts in (window.rows, window.columns))
+
+
+def _strips(window: Window) -> list[Window]:
+    """Some whole block rows at a time, the full width of the window."""
+    parts = _parts(window.top, window.bottom, _block(window)[0], _tile_height())
+    return [Window(top, bottom, window.left, window.right) for top, bottom in parts]
+
+
+def _across(strip: Window, wide: int) -> list[Window]:
+    """The tiles of a strip, each of some whole bands of `wide` columns."""
+    width = 4 * _tile_height() ** 2 // (strip.bottom - strip.top)
+    parts = _parts(strip.left, strip.right, wide, width)
+    return [Window(strip.top, strip.bottom, left, right) for left, right in parts]
+
+
+def _parts(start: int, stop: int, band: int, length: int) -> list[tuple[int, int]]:
+    """From where to where some bands reach that are about so long together."""
+    step = band * max(1, length // band)
+    return [(at, min(at + step, stop)) for at in range(start, stop, step)]
+
+
+def _tile_height() -> int:
     cells = TILE_CELLS if device().type == "cpu" else ACCELERATOR_CELLS
-    fitting = max(1, cells // (window.right - window.left))
-    height = fitting // tall * tall if fitting >= tall else fitting
-    parts = []
-    top = window.top
-    while top < window.bottom:
-        band_end = window.top + (1 + (top - window.top) // tall) * tall
-        bottom = min(top + height, window.bottom, band_end if height < tall else window.bottom)
-        parts.append(Window(top, bottom, window.left, window.right))
-        top = bottom
-    return parts
+    return int((cells // 4) ** 0.5)
+
+
+def _in_turn(work: Callable[[Window], Made], strips: Sequence[Window]) -> Iterator[Made]:
+    """What `work` makes of each strip, in their order, one strip on each core of a CPU.
+
+    Cores that share the steps of one strip would wait for each other at every step, and long where
+    one of them has something else to do.
+    """
+    workers = min(os.cpu_count() or 1, MOST_WORKERS) if device().type == "cpu" else 1
+    waiting = deque()
+    pool = ThreadPoolExecutor(workers)
+    try:
+        for strip in strips:
+            waiting.append(pool.submit(work, strip))
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+# ---- Sums of a strip -----------------------------------------------------------------------------
+
+
+class _Bands(NamedTuple):
+    """Numbers x of each row within each band of columns, all [bands, rows]: the largest of them,
+    Σ e^(x − largest), and Σ (x − largest) e^(x − largest)."""
+
+    largest: Tensor
+    sums: Tensor
+    mixed: Tensor
+
+    @classmethod
+    def of(cls, numbers: Tensor, wide: int) -> Self:
+        """The numbers of a tile [c, r], whose bands are `wide` columns each, the last one less."""
+        banded = _banded(numbers, wide, -torch.inf)
+        largest = banded.amax(dim=1)
+        below = (banded - _finite(largest)[:, None]).clamp_min_(NEVER)
+        powers = below.exp()
+        return cls(largest, powers.sum(dim=1), below.mul_(powers).sum(dim=1))
+
+    @classmethod
+    def joined(cls, tiles: list[Self]) -> Self:
+        """Those of a strip from those of its tiles, in a precision fit for long sums."""
+        return cls(*(torch.cat(parts).to(precision()) for parts in zip(*tiles, strict=True)))
+
+    def log_totals(self) -> Tensor:
+        """log Σ e^x of each row."""
+        largest = self.largest.amax(dim=0)
+        shift = _finite(largest)
+        return (self.largest - shift).exp_().mul_(self.sums).sum(dim=0).log() + shift
+
+    def blocks(self, tall: int) -> tuple[Tensor, Tensor]:
+        """log Σ e^x and the largest x of each `tall` rows of each band, [bands, block rows]."""
+        stacked = _stacked(self.largest, tall, -torch.inf)
+        largest = stacked.amax(dim=2)
+        shift = _finite(largest)
+        powers = (stacked - shift[:, :, None]).exp_().mul_(_stacked(self.sums, tall, 0.0))
+        return powers.sum(dim=2).log() + shift, largest
+
+
+class _Strip(NamedTuple):
+    """What is known of a strip: of its blocks [block rows, bands], of its rows, of the columns
+    where the loss is a plain sum; Σ w log w of its weights w; how many rows have no term of 0 or
+    more; and of the `heaviest` bands of its rows the largest log w, the row and the band."""
+
+    total: np.ndarray
+    largest: np.ndarray
+    weight: np.ndarray
+    present: np.ndarray
+    norms: np.ndarray
+    added: np.ndarray
+    row_weights: np.ndarray
+    column_weights: np.ndarray | float
+    logs: float
+    nearest: int
+    heaviest: tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def _strip(tiles: Tiles, rows: Window, block: tuple[int, int], known: Norms | None) -> _Strip:
+    """The strip of these rows, under the `known` logarithms that normalise rows and columns, or
+    those of the rows themselves: the strip then has to be as wide as the matrix."""
+    tall, wide = block
+    pieces, both, present, columns = [], [], [], []
+    added = 0.0
+    for part in _across(rows, wide):
+        terms, values, back = tiles.cells(part)
+        pieces.append(_Bands.of(terms, wide))
+        present.append(_present(terms, wide, tall))
+        if back is not None:
+            both.append(_Bands.of(_both(terms, back, known, part), wide))
+        if values is not None:
+            added = added + _numbers(values.sum(dim=0))
+            columns.append(_numbers(terms.exp().sum(dim=1)))
+    found = _Bands.joined(pieces)
+    if known is not None:
+        norms = torch.from_numpy(known[0][rows.top : rows.bottom]).to(found.sums)
+    else:
+        norms = found.sums.new_zeros(rows.bottom - rows.top)
+        if tiles.by_row:
+            norms = torch.logaddexp(found.log_totals(), norms)
+    of_weights = _Bands.joined(both) if both else found._replace(largest=found.largest - norms)
+    powers = of_weights.largest.exp()
+    weights = powers * of_weights.sums
+    logs = powers.mul_(of_weights.mixed).add_(weights * _finite(of_weights.largest)).sum()
+    total, largest = found.blocks(tall)
+    return _Strip(
+        *(_numbers(side.T) for side in (total, largest, _stacked(weights, tall, 0.0).sum(dim=2))),
+        torch.cat(present).T.cpu().numpy(),
+        _numbers(norms),
+        added if columns else _numbers(norms),
+        _numbers(weights.sum(dim=0)),
+        np.concatenate(columns) if columns else 0.0,
+        float(logs),
+        int((found.largest.amax(dim=0) < 0).sum()),
+        _heaviest_bands(of_weights.largest, rows.top),
+    )
+
+
+def _present(terms: Tensor, wide: int, tall: int) -> Tensor:
+    """How many terms each block of a tile has, [bands, blocks]."""
+    if terms.amin() > -torch.inf:
+        sizes = (
+            torch.tensor([min(step, side - start) for start in range(0, side, step)])
+            for side, step in zip(terms.shape, (wide, tall), strict=True)
+        )
+        return torch.outer(*sizes).to(terms.device)
+    there = (terms > -torch.inf).to(torch.int32)
+    return _stacked(_banded(there, wide, 0).sum(dim=1), tall, 0).sum(dim=2)
+
+
+def _heaviest_bands(largest: Tensor, top: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    best, places = largest.flatten().topk(min(MOST_TERMS, largest.numel()))
+    band, row = np.divmod(places.cpu().numpy(), largest.shape[1])
+    return _numbers(best), row + top, band
+
+
+def _both(terms: Tensor, back: Tensor, known: Norms, part: Window) -> Tensor:
+    """The logarithms of the weights of both directions."""
+    rows = torch.from_numpy(known[0][part.top : part.bottom]).to(terms)
+    columns = torch.from_numpy(known[1][part.left : part.right]).to(terms)
+    return torch.logaddexp(terms - rows, back - columns[:, None])
+
+
+def _norms(tiles: Tiles, progress: Callable[[int], None]) -> Norms:
+    """log(1 + Σ e^term) of each row and, over the other direction's terms, of each column."""
+
+    def work(strip: Window) -> tuple[Window, np.ndarray, np.ndarray]:
+        of_rows, of_columns = [], []
+        for part in _across(strip, 1):
+            terms, _, back = tiles.cells(part)
+            of_rows.append(_numbers(terms.logsumexp(dim=0)))
+            of_columns.append(_numbers(back.logsumexp(dim=1)))
+        return strip, np.logaddexp.reduce(of_rows), np.concatenate(of_columns)
+
+    rows, columns = np.zeros(tiles.rows), np.zeros(tiles.columns)
+    progress(0)
+    for strip, of_rows, of_columns in _in_turn(
+        work, _strips(Window(0, tiles.rows, 0, tiles.columns))
+    ):
+        rows[strip.top : strip.bottom] = np.logaddexp(0.0, of_rows)
+        columns = np.logaddexp(columns, of_columns)
+        progress(strip.bottom)
+    return rows, columns
+
+
+def _banded(numbers: Tensor, wide: int, filler: float) -> Tensor:
+    """[c, r] as [bands, wide, r], the last band filled up."""
+    if missing := -numbers.shape[0] % wide:
+        numbers = torch.nn.functional.pad(numbers, (0, 0, 0, missing), value=filler)
+    return numbers.unflatten(0, (-1, wide))
+
+
+def _stacked(numbers: Tensor, tall: int, filler: float) -> Tensor:
+    """[bands, r] as [bands, block rows, tall], the last block row filled up."""
+    if missing := -numbers.shape[1] % tall:
+        numbers = torch.nn.functional.pad(numbers, (0, missing), value=filler)
+    return numbers.unflatten(1, (-1, tall))
+
+
+def _finite(numbers: Tensor) -> Tensor:
+    return numbers.masked_fill(numbers.isneginf(), 0.0)
+
+
+def _numbers(values: Tensor) -> np.ndarray:
+    return values.cpu().double().numpy()
+
+
+# ---- Gathered from all strips --------------------------------------------------------------------
 
 
 class _Gathering:
-    """The blocks of a window, filled tile by tile.
+    """The blocks of a window, filled strip by strip.
 
     The room is taken at once: small results that outlive their tiles would be scattered over the
     memory that the tiles leave, and no later tile would fit in between.
@@ -185,70 +388,53 @@ class _Gathering:
 
     def __init__(self, window: Window) -> None:
         self._window = window
-        self._tall = int(window.rows[1] - window.rows[0])
-        self._wide = int(window.columns[1] - window.columns[0])
-        heights = [-(-(part.bottom - part.top) // self._tall) for part in parts_of(window)]
-        self._starts = np.array([part.top for part in parts_of(window)])
-        shape = sum(heights), len(window.columns) - 1
-        self._total, self._share, self._largest = (np.zeros(shape) for _ in range(3))
+        shape = len(window.rows) - 1, len(window.columns) - 1
+        self._total, self._weight, self._largest = (np.zeros(shape) for _ in range(3))
         self._present = np.zeros(shape, dtype=np.int32)
         self._filled = 0
 
-    def add(self, terms: Tensor, weights: Tensor) -> None:
-        """The next tile: whole block rows, or a part of one."""
-        blocked = _blocked(terms, self._tall, self._wide, -torch.inf)
-        # One dimension after the other: several times as fast as both at once.
-        largest = blocked.amax(dim=1).amax(dim=2)
-        shift = largest.masked_fill(largest.isneginf(), 0)
-        sums = (blocked - shift[:, None, :, None]).exp_().sum(dim=1).sum(dim=2)
-        rows = slice(self._filled, self._filled + len(sums))
-        self._total[rows] = (sums.log() + shift).cpu().numpy()
-        self._largest[rows] = largest.cpu().numpy()
-        self._present[rows] = (~blocked.isneginf()).sum(dim=1).sum(dim=2).cpu().numpy()
-        weights = _blocked(weights, self._tall, self._wide, 0.0)
-        self._share[rows] = weights.sum(dim=1).sum(dim=2).cpu().numpy()
+    def add(self, strip: _Strip) -> None:
+        """The next strip of whole block rows."""
+        rows = slice(self._filled, self._filled + len(strip.total))
+        self._total[rows], self._largest[rows] = strip.total, strip.largest
+        self._weight[rows], self._present[rows] = strip.weight, strip.present
         self._filled = rows.stop
 
     def done(self, weight: float) -> Blocks:
         """All blocks; `weight` is that of the whole matrix."""
+        self._weight /= weight if weight > 0 else 1.0
         rows, columns = self._window.rows, self._window.columns
-        total, share = self._total, self._share
-        largest, present = self._largest, self._present
-        if len(total) > len(rows) - 1:  # more than one tile for each block row
-            first = np.searchsorted(self._starts, rows[:-1])
-            total = np.logaddexp.reduceat(total, first)
-            share, present = (np.add.reduceat(sums, first) for sums in (share, present))
-            largest = np.maximum.reduceat(largest, first)
-        share = share / weight if weight > 0 else np.zeros_like(share)
-        return Blocks(rows, columns, total, share, largest, present)
+        return Blocks(rows, columns, self._total, self._weight, self._largest, self._present)
 
 
-def _blocked(cells: Tensor, tall: int, wide: int, filler: float) -> Tensor:
-    """[r, c] as [bands, tall, bands, wide], the last bands filled up; less than one band of rows
-    is a band of its own."""
-    tall = min(tall, len(cells))
-    missing = (-cells.shape[1] % wide, -cells.shape[0] % tall)
-    if any(missing):
-        cells = torch.nn.functional.pad(cells, (0, missing[0], 0, missing[1]), value=filler)
-    return cells.view(cells.shape[0] // tall, tall, cells.shape[1] // wide, wide)
+class _Top:
+    """The bands of rows that hold the heaviest terms: the largest terms of as many bands as terms
+    are wanted already are so many that no term of another band exceeds."""
 
+    def __init__(self) -> None:
+        nowhere = np.zeros(0, dtype=np.int64)
+        self._found = np.zeros(0), nowhere, nowhere
 
-def _keep_top(top: tuple[np.ndarray, np.ndarray], logits: Tensor, offset: int) -> None:
-    """Put the largest of a tile among the largest so far; `offset` is the tile's first cell."""
-    values, cells = top
-    best = logits.flatten().topk(min(MOST_TERMS, logits.numel()))
-    joined = np.concatenate([values, best.values.cpu().double().numpy()])
-    numbers = np.concatenate([cells, best.indices.cpu().numpy() + offset])
-    chosen = np.argsort(-joined, kind="stable")[:MOST_TERMS]
-    values[:], cells[:] = joined[chosen], numbers[chosen]
+    def add(self, bands: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+        """The heaviest bands of a strip: their largest logarithm of a weight, row and band."""
+        joined = [np.concatenate(both) for both in zip(self._found, bands, strict=True)]
+        chosen = np.argsort(-joined[0], kind="stable")[:MOST_TERMS]
+        self._found = tuple(side[chosen] for side in joined)
 
-
-def _heaviest(tiles: Tiles, logits: np.ndarray, cells: np.ndarray, total: float) -> Heaviest:
-    taken = logits > -np.inf
-    rows, columns = np.divmod(cells[taken], tiles.columns)
-    one_by_one = (
-        tiles.cells(Window(row, row + 1, column, column + 1))[0].item()
-        for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
-    )
-    values = np.fromiter(one_by_one, dtype=np.float64, count=len(rows))
-    return Heaviest(rows, columns, values, np.exp(logits[taken]) / max(total, 1e-300))
+    def terms(self, tiles: Tiles, whole: Window, norms: Norms, total: float) -> Heaviest:
+        """The heaviest terms, `total` being the weight of all."""
+        found = []
+        for row, band in zip(*self._found[1:], strict=True):
+            start, stop = whole.columns[band : band + 2]
+            part = Window(int(row), int(row) + 1, int(start), int(stop))
+            terms, _, back = tiles.cells(part)
+            of_row = torch.from_numpy(norms[0][part.top : part.bottom]).to(terms)
+            logs = terms - of_row if back is None else _both(terms, back, norms, part)
+            columns = np.arange(start, stop)
+            sides = (_numbers(side[:, 0]) for side in (terms, logs))
+            found.append(np.stack([np.full(len(columns), row), columns, *sides]))
+        rows, columns, terms, logs = np.concatenate(found, axis=1)
+        top = np.lexsort((columns, rows, -logs))[:MOST_TERMS]
+        top = top[logs[top] > -np.inf]
+        places = (side[top].astype(np.int64) for side in (rows, columns))
+        return Heaviest(*places, terms[top], np.exp(logs[top]) / max(total, 1e-300))

@@ -121,7 +121,7 @@ def test_windows_of_many_cells_are_made_of_chunks(loss, cells, most, monkeypatch
 def must_be_sums(opened, chunk=(1, 1)):
     rows, columns = opened.shape
     whole = Window(0, rows, 0, columns)
-    all_cells = opened.streamed.tiles.cells(whole)[0].double().numpy()
+    all_cells = opened.streamed.tiles.cells(whole)[0].T.double().numpy()
     weights = np.exp(all_cells - opened.survey.norms[:, None])
     for window in (whole, Window(3, rows - 7, 5, columns - 1), Window(10, 13, 0, columns)):
         found = opened.blocks(window)
@@ -198,7 +198,7 @@ def test_heaviest_and_entropy(loss, monkeypatch):
     monkeypatch.setattr(tiles, "TILE_CELLS", 5_000)
     opened = opened_of(loss)
     rows, columns = opened.shape
-    cells = opened.streamed.tiles.cells(Window(0, rows, 0, columns))[0].double().numpy()
+    cells = opened.streamed.tiles.cells(Window(0, rows, 0, columns))[0].T.double().numpy()
     logits = cells - opened.survey.norms[:, None]
     weights = np.exp(logits) / np.exp(logits).sum()
     best = np.sort(weights.ravel())[::-1][:100]
