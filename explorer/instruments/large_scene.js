@@ -286,7 +286,7 @@
     const { what, done, total } = working;
     words.textContent = [
       say(`large.doing.${what}`),
-      total ? say("large.done", { done: grouped(done), total: grouped(total) }) : "",
+      total && what !== "parsing" ? say("large.done", { done: grouped(done), total: grouped(total) }) : "",
       remaining(working),
       what === "encoding" ? say("large.kept") : "",
     ].filter(Boolean).join(" ");

@@ -242,7 +242,7 @@ def _reading(source: Source) -> Job:
             source.name,
             dict(source.columns),
             source.header,
-            lambda done, total: report("reading", done, total),
+            report,
         )
 
     return _files.start((source.file, source.columns, source.header), work)

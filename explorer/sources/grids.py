@@ -6,7 +6,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePath
@@ -38,8 +38,15 @@ _SIGNATURES = {
     b"\xff\xd8\xff": "JPEG",
 }
 _SAMPLE = 200
+# Rows between two moments at which the parsing says how far it is.
+_STEP = 2**13
 
 Record = tuple[int, Sequence[object] | Problem]
+Tell = Callable[[int, int], None]
+
+
+def _to_nobody(done: int, total: int) -> None:
+    pass
 
 
 @dataclass(frozen=True)
@@ -71,8 +78,10 @@ class Grid:
         return bool(cells) and sum(cells) >= 0.5 * len(cells)
 
 
-def read_grid(data: bytes, name: str, header: bool | None) -> Grid:
+def read_grid(data: bytes, name: str, header: bool | None, tell: Tell = _to_nobody) -> Grid:
     """The table that the file holds. `header` None means: find out.
+
+    `tell` hears how much of the text is parsed, and of how much, and may raise to stop.
 
     Raises Problem if the file is empty, is not what its name says, is no table of a known kind,
     or has a header and nothing below it.
@@ -89,8 +98,8 @@ def read_grid(data: bytes, name: str, header: bool | None) -> Grid:
     if kind == "JSON" and not looks_like_json:
         raise Problem("file_not_json", name=name)
     if looks_like_json:
-        return _with_rows(_json(text, name, encoding))
-    return _with_rows(_delimited(text, kind, header, encoding))
+        return _with_rows(_json(text, name, encoding, tell))
+    return _with_rows(_delimited(text, kind, header, encoding, tell))
 
 
 def _with_rows(grid: Grid) -> Grid:
@@ -189,12 +198,12 @@ def _is_json(text: str) -> bool:
     return re.match(r'\{\s*("|\})|\[\s*[\{\]]', start) is not None
 
 
-def _json(text: str, name: str, encoding: str) -> Grid:
+def _json(text: str, name: str, encoding: str, tell: Tell) -> Grid:
     if text.lstrip().startswith("["):
         values = _json_array(text, name)
         entries = [(row, _checked_object(value)) for row, value in enumerate(values, start=1)]
     else:
-        lines = enumerate(text.split("\n"), start=1)
+        lines = enumerate(_lines(text, tell), start=1)
         entries = [(row, _json_line(line)) for row, line in lines if line.strip()]
     names: dict[str, None] = {}
     for _, entry in entries:
@@ -204,6 +213,14 @@ def _json(text: str, name: str, encoding: str) -> Grid:
         raise Problem("file_not_json", name=name)
     records = [(row, _cells_of(entry, tuple(names))) for row, entry in entries]
     return Grid(tuple(names), records, header=True, encoding=encoding)
+
+
+def _lines(text: str, tell: Tell) -> Iterator[str]:
+    lines = text.split("\n")
+    for place, line in enumerate(lines):
+        if place % _STEP == 0:
+            tell(place, len(lines))
+        yield line
 
 
 def _json_array(text: str, name: str) -> list[object]:
@@ -233,14 +250,14 @@ def _cells_of(
 # CSV and TSV
 
 
-def _delimited(text: str, kind: str, header: bool | None, encoding: str) -> Grid:
+def _delimited(text: str, kind: str, header: bool | None, encoding: str, tell: Tell) -> Grid:
     # Not splitlines: it also cuts at characters that may stand inside a sentence.
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     delimiter = "\t" if kind == "TSV" else _delimiter(text)
     if '"' not in text or (delimiter == "\t" and not _properly_quoted(text)):
-        split = [line.split(delimiter) for line in text.split("\n")]
+        split = [line.split(delimiter) for line in _lines(text, tell)]
     else:
-        split = list(_quoted_records(text, delimiter))
+        split = list(_quoted_records(text, delimiter, tell))
     records = [(row, cells) for row, cells in enumerate(split) if _has_content(cells)]
     first_row, first = records[0]
     if header is None:
@@ -257,15 +274,20 @@ def _has_content(cells: Sequence[str] | Problem) -> bool:
     return isinstance(cells, Problem) or any(cell.strip() for cell in cells)
 
 
-def _quoted_records(text: str, delimiter: str) -> Iterator[list[str] | Problem]:
+def _quoted_records(
+    text: str, delimiter: str, tell: Tell = _to_nobody
+) -> Iterator[list[str] | Problem]:
     """The records of quoted text (RFC 4180), forgiving a mark that is part of a sentence.
 
     A cell is quoted only if its closing mark ends the cell; otherwise its marks are its own. So
     a mark that never closes costs its row at most, not the rest of the file.
     """
     width = None
-    position = 0
+    position = count = 0
     while position < len(text):
+        if count % _STEP == 0:
+            tell(position, len(text))
+        count += 1
         cells, end = _record(text, position, delimiter)
         if width is None and _has_content(cells):
             width = len(cells)

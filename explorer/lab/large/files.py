@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from explorer.lab.large.batch import MOST_PAIRS, Numbered
 from explorer.lab.large.texts import Texts
-from explorer.lab.large.tiles import Progress
 from explorer.problem import Problem
 from explorer.sources.cells import read_score, read_sentence
 from explorer.sources.columns import SCORE_NAMES, TRIPLET_ROLES, choose_columns, plain_name
@@ -33,6 +32,8 @@ SIMILARITY_NAMES = (
     "预测",
 )
 STEP = 20_000
+
+Report = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +60,17 @@ def read_pairs(
     name: str,
     columns: Mapping[str, str] | None,
     header: bool | None,
-    progress: Progress,
+    report: Report,
 ) -> FilePairs:
     """Two sentences and a label in each row (or a triplet), and a similarity if there is one.
 
     A file that has a similarity needs no sentences, unless "" is chosen for it: then none of its
-    columns is taken. At most MOST_PAIRS pairs are read.
+    columns is taken. At most MOST_PAIRS pairs are read. `report` hears of the parsing of the text,
+    then of the reading of its rows, and may raise to stop.
 
     Raises Problem if there is no such table.
     """
-    grid = read_grid(path.read_bytes(), name, header)
+    grid = read_grid(path.read_bytes(), name, header, lambda *far: report("parsing", *far))
     wanted = {
         role: named for role, named in (columns or {}).items() if named or role == "similarity"
     }
@@ -79,7 +81,7 @@ def read_pairs(
     count, told, limited = 0, [], False
     for done, (row, cells) in enumerate(grid.records):
         if done % STEP == 0:
-            progress(done, len(grid.records))
+            report("reading", done, len(grid.records))
         if len(labels) >= MOST_PAIRS:
             limited = True
             break

@@ -35,7 +35,7 @@ def quiet(done, total):
 def read(tmp_path, text, columns=None, header=None):
     path = tmp_path / "pairs.csv"
     path.write_text(text, encoding="utf-8")
-    return read_pairs(path, "pairs.csv", columns, header, quiet)
+    return read_pairs(path, "pairs.csv", columns, header, lambda what, done, total: None)
 
 
 # ---- Files ---------------------------------------------------------------------------------------
@@ -131,6 +131,36 @@ def test_what_was_not_used_for_longest_leaves_first(cache):
         store.os.utime(path, (place, place))
     store.prune(most=250)
     assert sorted(path.name for path in store.folder("files").iterdir()) == ["b", "c"]
+
+
+@pytest.mark.parametrize("name", ["pairs.csv", "quoted.csv", "pairs.jsonl"])
+def test_a_file_can_be_stopped_while_it_is_parsed(tmp_path, name):
+    path, rows = tmp_path / name, 20_000
+    lines = {
+        "pairs.csv": ["first,second,score", *["a,b,1"] * rows],
+        "quoted.csv": ["first,second,score", *['"a, c",b,1'] * rows],
+        "pairs.jsonl": ['{"first": "a", "second": "b", "score": 1}'] * rows,
+    }[name]
+    path.write_text("\n".join(lines))
+    heard = []
+
+    def listen(what, done, total):
+        heard.append((what, done / total))
+
+    read_pairs(path, name, None, None, listen)
+    parsing = [far for what, far in heard if what == "parsing"]
+    assert parsing == sorted(parsing)
+    assert parsing[0] == 0
+    assert 0.5 < parsing[-1] < 1
+    assert [what for what, _ in heard] == sorted(what for what, _ in heard)  # parsing, then reading
+
+    def stop(what, done, total):
+        assert what == "parsing"
+        if done:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        read_pairs(path, name, None, None, stop)
 
 
 # ---- Encoding ------------------------------------------------------------------------------------
