@@ -82,7 +82,8 @@ def joined(chunks: Blocks, window: Window) -> Blocks:
     of_chunks = shift
     for axis, band in enumerate(bands):
         of_chunks = np.repeat(of_chunks, np.diff(band), axis)
-    sums = over(np.add, np.exp(total - of_chunks))
+    # Arrays of all chunks are large: one is enough.
+    sums = over(np.add, np.exp(np.subtract(total, of_chunks, out=of_chunks), out=of_chunks))
     return Blocks(
         chunks.rows[bands[0]],
         chunks.columns[bands[1]],

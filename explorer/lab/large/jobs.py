@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from explorer import progress
+from explorer.lab.large.memory import give_back
 from explorer.progress import Cancelled
 
 # Work that nobody has asked about for so long is stopped: the page was closed.
@@ -37,6 +38,7 @@ class Job:
         except BaseException as error:  # raised again where it is asked for
             self._outcome = (False, error)
         self._work = None
+        give_back()
         self._done.set()
 
     def _report(self, what: str, done: int, total: int) -> None:

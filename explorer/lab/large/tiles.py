@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.device import device, precision
+from explorer.device import device
 from explorer.lab.large.blocks import MOST_BLOCKS, Blocks, Window, halved, joined
 from explorer.lab.large.heaviest import MOST_TERMS, Heaviest
 
@@ -231,8 +231,8 @@ class _Bands(NamedTuple):
 
     @classmethod
     def joined(cls, tiles: list[Self]) -> Self:
-        """Those of a strip from those of its tiles, in a precision fit for long sums."""
-        return cls(*(torch.cat(parts).to(precision()) for parts in zip(*tiles, strict=True)))
+        """Those of a strip from those of its tiles."""
+        return cls(*(torch.cat(parts) for parts in zip(*tiles, strict=True)))
 
     def log_totals(self) -> Tensor:
         """log Σ e^x of each row."""

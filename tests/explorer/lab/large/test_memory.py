@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 import tracemalloc
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +15,7 @@ import torch
 
 from explorer.lab.large.batch import drawn
 from explorer.lab.large.drawing import details, look
+from explorer.lab.large.jobs import Job
 from explorer.lab.large.losses import wanted_by
 from explorer.lab.large.memory import held_bytes
 from explorer.lab.large.opened import OFFERED, Opened, checked, open_batch
@@ -51,3 +55,20 @@ def test_what_is_shared_is_counted_once():
 def test_what_a_function_holds_on_to_is_counted():
     numbers = torch.zeros(1000)
     assert held_bytes(SimpleNamespace(cells=lambda: numbers + 1)) == 4000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems keep nothing back")
+def test_what_a_job_has_freed_goes_back_to_the_system():
+    def resident():
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def work(report):
+        return [b"." * (20_000 + k % 2) for k in range(10_000)][-1]  # the last one holds the others' room
+
+    gc.collect()
+    before = resident()
+    job = Job(work)
+    assert job.wait(60)
+    assert len(job.result()) == 20_001
+    assert resident() - before < 100e6
