@@ -170,6 +170,7 @@ def terms_by_hand(batch, loss, parameters):
     ("loss", "steep"),
     [
         ("info_nce", {"temperature": 0.005}),
+        ("info_nce", {"temperature": 0.04}),  # the steepest in single precision
         ("nt_xent", {"temperature": 0.005}),
         ("siglip", {"scale": 100.0, "bias": -30.0}),
     ],
