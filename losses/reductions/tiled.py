@@ -97,7 +97,8 @@ class Logits:
         self.bounded = largest <= SAFE
         self.exact = torch.promote_types(rows.dtype, torch.float32)
         cells = CELLS if rows.is_cpu else CELLS_OF_AN_ACCELERATOR
-        self.step = min(len(rows), max(FEWEST, cells // len(columns)))
+        tiles = math.ceil(len(rows) / max(FEWEST, cells // len(columns)))
+        self.step = math.ceil(len(rows) / tiles)  # all of one height: a low one multiplies slowly
 
     def tiles(self) -> Iterator[tuple[slice, Tensor]]:
         """Spans of rows with their logits [n, K], in a room that the next span overwrites."""
