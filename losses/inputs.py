@@ -54,7 +54,7 @@ def _of_scores(labels: Tensor, count: int) -> Tensor:
             f"one label for each of the {count} scores is needed"
         )
     if labels.dtype in ORDINAL:
-        return labels
+        return labels if savable(labels) else labels.clone()
     # Raised, never lowered: bool has no difference, and 0 − 1 in uint8 is 255.
     exact = torch.float32 if labels.is_floating_point() else torch.int64
     return labels.to(torch.promote_types(labels.dtype, exact))
@@ -130,6 +130,8 @@ def class_numbers(classes: Tensor, count: int, *, most: int | None = None) -> Te
         raise ValueError("classes must be whole numbers, not floating point")
     if classes.dtype != torch.int64:
         classes = classes.to(torch.int64)
+    if not savable(classes):
+        classes = classes.clone()
     if most is not None and may_ask(classes):
         least, largest = classes.aminmax()
         if least.item() < 0 or largest.item() >= most:
@@ -203,6 +205,11 @@ def in_torch_func() -> bool:
     """Whether torch.func looks on (`grad`, `vmap`, …), or a derivative is carried forwards; they
     know plain steps only."""
     return torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0
+
+
+def savable(tensor: Tensor) -> bool:
+    """Whether autograd saves it for the backward pass: not what was made in inference mode."""
+    return torch.compiler.is_compiling() or not tensor.is_inference()
 
 
 def would_be_lowered(tensor: Tensor) -> bool:

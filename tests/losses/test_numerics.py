@@ -137,6 +137,15 @@ def test_the_hinge_does_not_cancel_on_large_scores():
     assert found.item() == pytest.approx(exact.item(), rel=1e-5)
 
 
+@pytest.mark.parametrize("count", [250, 1000])
+@pytest.mark.parametrize("spec", [case for case in EVERY if case.values[0].collapse])
+def test_many_equal_terms_add_up_in_float32(spec, count):
+    """A sum that rounds each of them to the same side would be off in its fourth digit."""
+    given = lowered(collapsed(spec, inputs_for(spec, seed=1, count=count)), torch.float32)
+    expected = spec.collapse(given, **spec.defaults)
+    assert call(spec, given).item() == pytest.approx(expected, rel=2e-6)
+
+
 # Masks and sums
 
 
