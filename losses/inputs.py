@@ -120,14 +120,17 @@ def must_be_paired(**tensors: Tensor) -> None:
         raise ValueError(f"row i of each must belong together, but the shapes differ: {said}")
 
 
-def class_numbers(classes: Tensor, count: int, *, most: int | None = None) -> Tensor:
+def class_numbers(
+    classes: Tensor, count: int, *, most: int | None = None, name: str = "classes"
+) -> Tensor:
     """Classes [count] as int64, each below `most` where prototypes are numbered."""
+    must_be_tensor(name, classes)
     if classes.shape != (count,):
         raise ValueError(
-            f"classes has shape {tuple(classes.shape)}; one class for each of the {count} rows"
+            f"{name} has shape {tuple(classes.shape)}; one class for each of the {count} rows"
         )
-    if classes.is_floating_point():
-        raise ValueError("classes must be whole numbers, not floating point")
+    if classes.is_floating_point() or classes.is_complex():
+        raise ValueError(f"{name} must be whole numbers, not {classes.dtype}")
     if classes.dtype != torch.int64:
         classes = classes.to(torch.int64)
     if not savable(classes):
@@ -137,7 +140,7 @@ def class_numbers(classes: Tensor, count: int, *, most: int | None = None) -> Te
         if least.item() < 0 or largest.item() >= most:
             row = int(((classes < 0) | (classes >= most)).nonzero()[0])
             raise ValueError(
-                f"classes[{row}] is {int(classes[row])}; there are prototypes 0 to {most - 1}"
+                f"{name}[{row}] is {int(classes[row])}; there are prototypes 0 to {most - 1}"
             )
     return classes
 

@@ -368,6 +368,8 @@ REFUSED = [
     ("cosent", (torch.zeros(3), torch.zeros(2)), {}, r"labels has shape \(2,\); one label for"),
     ("cosent", (torch.zeros(0), torch.zeros(0)), {}, r"scores has shape \(0,\); one score"),
     ("hierarchical_cosent", (torch.zeros(3), torch.zeros(3)), {}, r"a row for each level"),
+    ("hierarchical_cosent", (torch.zeros(2, 0), torch.zeros(0)), {}, r"has shape \(2, 0\); a row"),
+    ("hierarchical_cosent", (torch.zeros(0, 2), torch.zeros(2)), {}, r"has shape \(0, 2\); a row"),
     (
         "hierarchical_cosent",
         (torch.zeros(2, 3), torch.zeros(3)),
@@ -410,6 +412,12 @@ REFUSED = [
         (torch.ones(2, 3), torch.zeros(2).long()),
         {"queue": torch.ones(2, 3)},
         r"queue and queue_classes belong together",
+    ),
+    (
+        "supcon",
+        (torch.ones(2, 3), torch.zeros(2).long()),
+        {"queue": torch.ones(2, 3), "queue_classes": torch.zeros(3).long()},
+        r"queue_classes has shape \(3,\); one class for each of the 2 rows",
     ),
     (
         "contrastive",
@@ -457,9 +465,9 @@ def test_wrong_shapes_and_choices_say_what_is_right(name, given, named, said):
 def test_a_list_is_not_a_tensor(name):
     spec = LOSSES[name]
     given = inputs_for(spec, seed=1)
-    first = next(iter(given))
-    with pytest.raises(TypeError, match=f"{first} must be a tensor, not list"):
-        call(spec, {**given, first: [0.0, 1.0]})
+    for one in given:
+        with pytest.raises(TypeError, match=f"{one} must be a tensor, not list"):
+            call(spec, {**given, one: [0.0, 1.0]})
 
 
 # Types and memory
