@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import losses
 from losses import LOSSES, OTHERS
 from losses.reductions import pairwise
-from tests.losses.made import EVERY, call, gradients, inputs_for, learned
+from tests.losses.made import EVERY, call, gradients, inputs_for, learned, saved_bytes
 
 
 def of_classes(count):
@@ -164,6 +164,16 @@ def test_a_derivative_forwards(request, form):
     _, gradients = value_and_gradient(loss, moving, rest)
     along = sum((one * by).sum() for one, by in zip(directions, gradients, strict=True))
     torch.testing.assert_close(carried_forwards(loss, moving, directions, rest), along)
+
+
+@pytest.mark.parametrize("count", [40, 1300])
+@every_form
+def test_no_more_is_kept_than_what_is_given_and_its_gradient(form, count):
+    loss, moving, rest = form(count)
+    moving = [tensor.requires_grad_() for tensor in moving]
+    given = sum(tensor.nbytes for tensor in (*moving, *rest.values()))
+    weights = 64  # bytes, of what a loss keeps for each level
+    assert saved_bytes(loss, moving, rest) <= given + sum(one.nbytes for one in moving) + weights
 
 
 @pytest.mark.parametrize("count", [6, 300])

@@ -7,6 +7,7 @@ import torch
 
 from losses import LOSSES, prototypes
 from losses.reductions import tiled
+from tests.losses.made import saved_bytes
 
 IN_BATCH = ("info_nce", "nt_xent", "nce", "siglip")
 
@@ -212,19 +213,6 @@ def test_a_compiled_training_step_is_one_graph(name, parameters, extra, monkeypa
 
 
 # Memory, layout, types
-
-
-def saved_bytes(function, *given, **named):
-    """Bytes kept for the backward pass, each storage once."""
-    kept = {}
-
-    def pack(tensor):
-        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        function(*given, **named)
-    return sum(kept.values())
 
 
 @pytest.mark.parametrize(
