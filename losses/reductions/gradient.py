@@ -49,10 +49,10 @@ class _WithGradient(torch.autograd.Function):
     @staticmethod
     def forward(ctx, known, *given):
         value, gradients, ctx.definition = known
-        saved = [isinstance(one, Tensor) and savable(one) for one in given]
-        tensors = [one if kept else None for one, kept in zip(given, saved, strict=True)]
+        tensors = [one if isinstance(one, Tensor) and savable(one) else None for one in given]
         ctx.save_for_backward(*tensors, *gradients)
-        ctx.others = [None if kept else one for one, kept in zip(given, saved, strict=True)]
+        pairs = zip(given, tensors, strict=True)
+        ctx.others = [one if kept is None else None for one, kept in pairs]
         return value
 
     @staticmethod
