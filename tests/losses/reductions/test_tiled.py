@@ -32,6 +32,7 @@ CLASSED = [
     ("arcface", {}),
     ("arcface", {"scale": 1000.0, "margin": 1.2}),
     ("arcface", {"margin": 0.0}),
+    ("arcface", {"scale": 0.0}),
 ]
 CASES = [(name, parameters, extra) for name, parameters, extra in PAIRED] + [
     (name, parameters, False) for name, parameters in CLASSED
