@@ -112,8 +112,8 @@ class Logits:
             yield span, tile.mul_(self.scale) if learned else tile
 
     def at(self, columns: Tensor) -> Tensor:
-        """The logit of each row in one column: [N]."""
-        return (self.rows.to(self.exact) * self.columns[columns]).sum(dim=1) * self.scale
+        """The logit of each row in one column, without the factor `scale`: [N]."""
+        return (self.rows.to(self.exact) * self.columns[columns]).sum(dim=1)
 
     def weights(self, tile: Tensor) -> Tensor:
         """exp of the tile, in its place unless it will be multiplied in another type."""
