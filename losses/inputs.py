@@ -17,6 +17,9 @@ from torch.autograd import forward_ad
 REAL = (torch.float32, torch.float64)
 ORDINAL = (*REAL, torch.int64)
 
+# Further keys for every row: a filter may leave none, and a queue begins so.
+MAY_BE_EMPTY = ("negatives", "queue")
+
 
 class NotFinite(ValueError):
     """A tensor holds NaN or inf."""
@@ -91,7 +94,7 @@ def vectors(
 ) -> tuple[Tensor | None, ...]:
     """Matrices [·, D] of one width D; None stays None."""
     raised = real(least, asked, **tensors)
-    _must_be_rows(**tensors)
+    must_be_rows(**tensors)
     return raised
 
 
@@ -102,23 +105,24 @@ def paired(
     raised = real(least, asked, **tensors)
     shapes = [one.shape for one in raised]
     if shapes.count(shapes[0]) < len(shapes) or len(shapes[0]) != 2 or shapes[0][0] == 0:
-        _must_be_rows(**tensors)
+        must_be_rows(**tensors)
         must_be_paired(**tensors)
     return raised
 
 
-def _must_be_rows(**tensors: Tensor | None) -> None:
+def must_be_rows(**tensors: Tensor | None) -> None:
+    """Refuse what is no matrix [·, D], of several widths, or without rows where some are needed."""
     width = None
     for name, tensor in tensors.items():
         if tensor is None:
             continue
         shape = tensor.shape
-        if len(shape) < 2 or shape[0] == 0:
+        if len(shape) != 2 or (shape[0] == 0 and name not in MAY_BE_EMPTY):
             raise ValueError(f"{name} has shape {tuple(shape)}; one row for each sentence, [N, D]")
         if width is None:
-            width = shape[-1]
-        elif width != shape[-1]:
-            raise ValueError(f"{name} has {shape[-1]} dimensions where {width} were given before")
+            width = shape[1]
+        elif width != shape[1]:
+            raise ValueError(f"{name} has {shape[1]} dimensions where {width} were given before")
 
 
 def must_be_paired(**tensors: Tensor) -> None:

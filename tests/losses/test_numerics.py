@@ -398,13 +398,26 @@ REFUSED = [
         {"negatives": torch.zeros(1, 4)},
         r"negatives has 4 dimensions where 3 were given before",
     ),
+    (
+        "info_nce",
+        (torch.ones(2, 3), torch.ones(2, 3)),
+        {"negatives": torch.ones(2, 4, 3)},
+        r"negatives has shape \(2, 4, 3\); one row for each sentence",
+    ),
+    ("siglip", (torch.ones(1, 2, 3), torch.ones(1, 2, 3)), {}, r"queries has shape \(1, 2, 3\)"),
     ("info_nce", (torch.ones(2, 3), torch.ones(2, 3)), {"temperature": 0.0}, r"temperature is 0.0"),
     ("nce", (torch.ones(2, 3), torch.ones(2, 3)), {"noise_ratio": -1}, r"noise_ratio is -1"),
     (
         "nce",
         (torch.ones(2, 3), torch.ones(2, 3)),
         {"negatives": torch.ones(5, 3)},
-        r"negatives has shape \(5, 3\); noise keys for each of the 2 queries",
+        r"negatives has shape \(5, 3\); noise keys of 3 dimensions for each of the 2 queries",
+    ),
+    (
+        "nce",
+        (torch.ones(2, 3), torch.ones(2, 3)),
+        {"negatives": torch.ones(2, 1, 4)},
+        r"negatives has shape \(2, 1, 4\); noise keys of 3 dimensions for each of the 2 queries",
     ),
     ("supcon", (torch.ones(2, 3), torch.zeros(2)), {}, r"classes must be whole numbers"),
     (
@@ -452,6 +465,12 @@ REFUSED = [
         {"prototypes": torch.ones(2, 3)},
         r"classes\[1\] is -1; there are prototypes 0 to 1",
     ),
+    (
+        "softmax",
+        (torch.ones(2, 3), torch.zeros(2).long()),
+        {"prototypes": torch.ones(0, 3)},
+        r"prototypes has shape \(0, 3\)",
+    ),
 ]
 
 
@@ -459,6 +478,20 @@ REFUSED = [
 def test_wrong_shapes_and_choices_say_what_is_right(name, given, named, said):
     with pytest.raises(ValueError, match=said):
         L[name](*given, **named)
+
+
+@pytest.mark.parametrize("count", [4, 300])
+def test_no_further_keys_are_as_if_left_out(count):
+    """A filter may leave no hard negative, and a queue begins empty."""
+    embeddings, keys = torch.randn(2, count, 3, generator=torch.manual_seed(1))
+    classes = torch.arange(count) % 2
+    none, of_none = torch.empty(0, 3, requires_grad=True), torch.empty(0, dtype=torch.int64)
+    given = L["info_nce"](embeddings, keys, negatives=none)
+    torch.testing.assert_close(given, L["info_nce"](embeddings, keys))
+    given.backward()
+    assert none.grad.shape == (0, 3)
+    given = L["supcon"](embeddings, classes, queue=none, queue_classes=of_none)
+    torch.testing.assert_close(given, L["supcon"](embeddings, classes))
 
 
 @pytest.mark.parametrize("name", ["cosent", "info_nce", "contrastive", "supcon", "softmax"])
