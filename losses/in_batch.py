@@ -279,16 +279,16 @@ def nce(
     inputs.above_zero(temperature=temperature, noise_ratio=noise_ratio)
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
     least = inputs.for_products(queries) if negatives is None else torch.float32
-    queries, keys, negatives = inputs.vectors(
-        least, queries=queries, keys=keys, negatives=negatives
-    )
+    queries, keys, negatives = inputs.real(least, queries=queries, keys=keys, negatives=negatives)
+    inputs.must_be_rows(queries=queries, keys=keys)
     inputs.must_be_paired(queries=queries, keys=keys)
-    if negatives is not None and (negatives.ndim != 3 or len(negatives) != len(queries)):
-        raise ValueError(
-            f"negatives has shape {tuple(negatives.shape)}; "
-            f"noise keys for each of the {len(queries)} queries are needed, [N, K, D]"
-        )
     if negatives is not None:
+        count, width = queries.shape
+        if negatives.ndim != 3 or (len(negatives), negatives.shape[2]) != (count, width):
+            raise ValueError(
+                f"negatives has shape {tuple(negatives.shape)}; noise keys of {width} dimensions "
+                f"for each of the {count} queries are needed, [N, K, D]"
+            )
         return nce_definition(
             queries,
             keys,

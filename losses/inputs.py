@@ -17,6 +17,9 @@ from torch.autograd import forward_ad
 REAL = (torch.float32, torch.float64)
 ORDINAL = (*REAL, torch.int64)
 
+# Further keys for every row: a filter may leave none, and a queue begins so.
+MAY_BE_EMPTY = ("negatives", "queue")
+
 
 class NotFinite(ValueError):
     """A tensor holds NaN or inf."""
@@ -54,7 +57,7 @@ def _of_scores(labels: Tensor, count: int) -> Tensor:
             f"one label for each of the {count} scores is needed"
         )
     if labels.dtype in ORDINAL:
-        return labels
+        return labels if savable(labels) else labels.clone()
     # Raised, never lowered: bool has no difference, and 0 − 1 in uint8 is 255.
     exact = torch.float32 if labels.is_floating_point() else torch.int64
     return labels.to(torch.promote_types(labels.dtype, exact))
@@ -91,16 +94,7 @@ def vectors(
 ) -> tuple[Tensor | None, ...]:
     """Matrices [·, D] of one width D; None stays None."""
     raised = real(least, asked, **tensors)
-    width = None
-    for name, tensor in zip(tensors, raised, strict=True):
-        if tensor is None:
-            continue
-        shape = tensor.shape
-        if len(shape) < 2 or shape[0] == 0:
-            raise ValueError(f"{name} has shape {tuple(shape)}; one row for each sentence, [N, D]")
-        if width not in (None, shape[-1]):
-            raise ValueError(f"{name} has {shape[-1]} dimensions where {width} were given before")
-        width = shape[-1]
+    must_be_rows(**tensors)
     return raised
 
 
@@ -108,9 +102,27 @@ def paired(
     least: torch.dtype = torch.float32, asked: bool = True, /, **tensors: Tensor
 ) -> tuple[Tensor, ...]:
     """Matrices of one shape [N, D]: row i of each belongs to the same example."""
-    raised = vectors(least, asked, **tensors)
-    must_be_paired(**tensors)
+    raised = real(least, asked, **tensors)
+    shapes = [one.shape for one in raised]
+    if shapes.count(shapes[0]) < len(shapes) or len(shapes[0]) != 2 or shapes[0][0] == 0:
+        must_be_rows(**tensors)
+        must_be_paired(**tensors)
     return raised
+
+
+def must_be_rows(**tensors: Tensor | None) -> None:
+    """Refuse what is no matrix [·, D], of several widths, or without rows where some are needed."""
+    width = None
+    for name, tensor in tensors.items():
+        if tensor is None:
+            continue
+        shape = tensor.shape
+        if len(shape) != 2 or (shape[0] == 0 and name not in MAY_BE_EMPTY):
+            raise ValueError(f"{name} has shape {tuple(shape)}; one row for each sentence, [N, D]")
+        if width is None:
+            width = shape[1]
+        elif width != shape[1]:
+            raise ValueError(f"{name} has {shape[1]} dimensions where {width} were given before")
 
 
 def must_be_paired(**tensors: Tensor) -> None:
@@ -120,22 +132,27 @@ def must_be_paired(**tensors: Tensor) -> None:
         raise ValueError(f"row i of each must belong together, but the shapes differ: {said}")
 
 
-def class_numbers(classes: Tensor, count: int, *, most: int | None = None) -> Tensor:
+def class_numbers(
+    classes: Tensor, count: int, *, most: int | None = None, name: str = "classes"
+) -> Tensor:
     """Classes [count] as int64, each below `most` where prototypes are numbered."""
+    must_be_tensor(name, classes)
     if classes.shape != (count,):
         raise ValueError(
-            f"classes has shape {tuple(classes.shape)}; one class for each of the {count} rows"
+            f"{name} has shape {tuple(classes.shape)}; one class for each of the {count} rows"
         )
-    if classes.is_floating_point():
-        raise ValueError("classes must be whole numbers, not floating point")
+    if classes.is_floating_point() or classes.is_complex():
+        raise ValueError(f"{name} must be whole numbers, not {classes.dtype}")
     if classes.dtype != torch.int64:
         classes = classes.to(torch.int64)
+    if not savable(classes):
+        classes = classes.clone()
     if most is not None and may_ask(classes):
         least, largest = classes.aminmax()
         if least.item() < 0 or largest.item() >= most:
             row = int(((classes < 0) | (classes >= most)).nonzero()[0])
             raise ValueError(
-                f"classes[{row}] is {int(classes[row])}; there are prototypes 0 to {most - 1}"
+                f"{name}[{row}] is {int(classes[row])}; there are prototypes 0 to {most - 1}"
             )
     return classes
 
@@ -203,6 +220,11 @@ def in_torch_func() -> bool:
     """Whether torch.func looks on (`grad`, `vmap`, …), or a derivative is carried forwards; they
     know plain steps only."""
     return torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0
+
+
+def savable(tensor: Tensor) -> bool:
+    """Whether autograd saves it for the backward pass: not what was made in inference mode."""
+    return torch.compiler.is_compiling() or not tensor.is_inference()
 
 
 def would_be_lowered(tensor: Tensor) -> bool:

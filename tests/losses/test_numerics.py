@@ -137,6 +137,15 @@ def test_the_hinge_does_not_cancel_on_large_scores():
     assert found.item() == pytest.approx(exact.item(), rel=1e-5)
 
 
+@pytest.mark.parametrize("count", [250, 1000])
+@pytest.mark.parametrize("spec", [case for case in EVERY if case.values[0].collapse])
+def test_many_equal_terms_add_up_in_float32(spec, count):
+    """A sum that rounds each of them to the same side would be off in its fourth digit."""
+    given = lowered(collapsed(spec, inputs_for(spec, seed=1, count=count)), torch.float32)
+    expected = spec.collapse(given, **spec.defaults)
+    assert call(spec, given).item() == pytest.approx(expected, rel=2e-6)
+
+
 # Masks and sums
 
 
@@ -359,6 +368,8 @@ REFUSED = [
     ("cosent", (torch.zeros(3), torch.zeros(2)), {}, r"labels has shape \(2,\); one label for"),
     ("cosent", (torch.zeros(0), torch.zeros(0)), {}, r"scores has shape \(0,\); one score"),
     ("hierarchical_cosent", (torch.zeros(3), torch.zeros(3)), {}, r"a row for each level"),
+    ("hierarchical_cosent", (torch.zeros(2, 0), torch.zeros(0)), {}, r"has shape \(2, 0\); a row"),
+    ("hierarchical_cosent", (torch.zeros(0, 2), torch.zeros(2)), {}, r"has shape \(0, 2\); a row"),
     (
         "hierarchical_cosent",
         (torch.zeros(2, 3), torch.zeros(3)),
@@ -387,13 +398,26 @@ REFUSED = [
         {"negatives": torch.zeros(1, 4)},
         r"negatives has 4 dimensions where 3 were given before",
     ),
+    (
+        "info_nce",
+        (torch.ones(2, 3), torch.ones(2, 3)),
+        {"negatives": torch.ones(2, 4, 3)},
+        r"negatives has shape \(2, 4, 3\); one row for each sentence",
+    ),
+    ("siglip", (torch.ones(1, 2, 3), torch.ones(1, 2, 3)), {}, r"queries has shape \(1, 2, 3\)"),
     ("info_nce", (torch.ones(2, 3), torch.ones(2, 3)), {"temperature": 0.0}, r"temperature is 0.0"),
     ("nce", (torch.ones(2, 3), torch.ones(2, 3)), {"noise_ratio": -1}, r"noise_ratio is -1"),
     (
         "nce",
         (torch.ones(2, 3), torch.ones(2, 3)),
         {"negatives": torch.ones(5, 3)},
-        r"negatives has shape \(5, 3\); noise keys for each of the 2 queries",
+        r"negatives has shape \(5, 3\); noise keys of 3 dimensions for each of the 2 queries",
+    ),
+    (
+        "nce",
+        (torch.ones(2, 3), torch.ones(2, 3)),
+        {"negatives": torch.ones(2, 1, 4)},
+        r"negatives has shape \(2, 1, 4\); noise keys of 3 dimensions for each of the 2 queries",
     ),
     ("supcon", (torch.ones(2, 3), torch.zeros(2)), {}, r"classes must be whole numbers"),
     (
@@ -401,6 +425,12 @@ REFUSED = [
         (torch.ones(2, 3), torch.zeros(2).long()),
         {"queue": torch.ones(2, 3)},
         r"queue and queue_classes belong together",
+    ),
+    (
+        "supcon",
+        (torch.ones(2, 3), torch.zeros(2).long()),
+        {"queue": torch.ones(2, 3), "queue_classes": torch.zeros(3).long()},
+        r"queue_classes has shape \(3,\); one class for each of the 2 rows",
     ),
     (
         "contrastive",
@@ -435,6 +465,12 @@ REFUSED = [
         {"prototypes": torch.ones(2, 3)},
         r"classes\[1\] is -1; there are prototypes 0 to 1",
     ),
+    (
+        "softmax",
+        (torch.ones(2, 3), torch.zeros(2).long()),
+        {"prototypes": torch.ones(0, 3)},
+        r"prototypes has shape \(0, 3\)",
+    ),
 ]
 
 
@@ -444,13 +480,27 @@ def test_wrong_shapes_and_choices_say_what_is_right(name, given, named, said):
         L[name](*given, **named)
 
 
+@pytest.mark.parametrize("count", [4, 300])
+def test_no_further_keys_are_as_if_left_out(count):
+    """A filter may leave no hard negative, and a queue begins empty."""
+    embeddings, keys = torch.randn(2, count, 3, generator=torch.manual_seed(1))
+    classes = torch.arange(count) % 2
+    none, of_none = torch.empty(0, 3, requires_grad=True), torch.empty(0, dtype=torch.int64)
+    given = L["info_nce"](embeddings, keys, negatives=none)
+    torch.testing.assert_close(given, L["info_nce"](embeddings, keys))
+    given.backward()
+    assert none.grad.shape == (0, 3)
+    given = L["supcon"](embeddings, classes, queue=none, queue_classes=of_none)
+    torch.testing.assert_close(given, L["supcon"](embeddings, classes))
+
+
 @pytest.mark.parametrize("name", ["cosent", "info_nce", "contrastive", "supcon", "softmax"])
 def test_a_list_is_not_a_tensor(name):
     spec = LOSSES[name]
     given = inputs_for(spec, seed=1)
-    first = next(iter(given))
-    with pytest.raises(TypeError, match=f"{first} must be a tensor, not list"):
-        call(spec, {**given, first: [0.0, 1.0]})
+    for one in given:
+        with pytest.raises(TypeError, match=f"{one} must be a tensor, not list"):
+            call(spec, {**given, one: [0.0, 1.0]})
 
 
 # Types and memory
