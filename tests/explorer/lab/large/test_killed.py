@@ -60,7 +60,7 @@ def start(work: Path, cache: str) -> subprocess.Popen:
 
 def parts(work: Path, cache: str) -> dict[str, int]:
     """The parts on disk, and when each was written."""
-    found = (work / cache).glob("scores/*/*.npy")
+    found = (work / cache).glob("scores/*.npy")
     return {path.name: path.stat().st_mtime_ns for path in found}
 
 
