@@ -36,11 +36,13 @@ def opened(browser: Browser, path: Path) -> Page:
 
 
 def point(page: Page, row: float, column: float) -> None:
-    """Move to this share of the height and width of the matrix."""
+    """Move to this share of the height and width of the matrix; what the card says is about it."""
+    card = page.locator("#card")
+    before = card.text_content()
     box = page.locator("#plot .heatmaplayer image").bounding_box()
     for shift in (0, 1):  # a hover is a move inside
         page.mouse.move(box["x"] + column * box["width"] + shift, box["y"] + row * box["height"])
-    page.wait_for_timeout(150)
+    expect(card).not_to_have_text(before)
 
 
 def test_a_cell_says_its_sentences_and_its_value(browser: Browser, tmp_path: Path) -> None:

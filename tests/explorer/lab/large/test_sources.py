@@ -131,6 +131,31 @@ def test_what_was_not_used_for_longest_leaves_first(cache):
     assert sorted(path.name for path in store.folder("files").iterdir()) == ["b", "c"]
 
 
+def test_what_leaves_while_the_folder_is_cleared_is_passed_over(cache, monkeypatch):
+    for name in "abc":
+        (store.folder("files") / name).write_bytes(b"x" * 100)
+
+    def listed(folder, own=store.os.walk):
+        for place, folders, names in list(own(folder)):
+            if "b" in names:
+                (folder / "b").unlink()
+            yield place, folders, names
+
+    monkeypatch.setattr(store.os, "walk", listed)
+    store.prune(most=150)
+    assert len(list(store.folder("files").iterdir())) == 1
+
+
+def test_a_piece_of_a_file_that_left_is_no_file_of_its_own(cache):
+    token = "0123456789abcdef"
+    store.receive(token, 0, b"abc", "f.csv")
+    store.prune(most=0)
+    with pytest.raises(Problem, match="did not arrive whole"):
+        store.receive(token, 3, b"def", "f.csv")
+    with pytest.raises(Problem, match="did not arrive whole"):
+        store.arrived(token, "f.csv")
+
+
 # ---- Encoding ------------------------------------------------------------------------------------
 
 
@@ -178,6 +203,18 @@ def test_an_interrupted_run_goes_on_where_it_was(monkeypatch):
     assert encoder.asked == []
     assert np.array_equal(found.cosines, again.cosines)
     assert np.array_equal(found.angles, again.angles)
+
+
+def test_parts_that_leave_meanwhile_are_encoded_again(monkeypatch):
+    Encoder(monkeypatch)
+    whole = encode(with_vectors=False)
+
+    def clear(done, total):
+        store.prune(most=0)
+
+    again = encode(clear, with_vectors=False)
+    assert np.array_equal(whole.cosines, again.cosines)
+    assert np.array_equal(whole.angles, again.angles)
 
 
 def test_scores_are_the_cosines_of_the_vectors(monkeypatch):
