@@ -12,6 +12,7 @@ import argparse
 import csv
 import itertools
 import math
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -103,6 +104,7 @@ def watched(device: torch.device) -> Iterator[Callable[[], int]]:
         before = torch.cuda.memory_allocated()
         yield lambda: torch.cuda.max_memory_allocated() - before
         return
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or it writes of every start and stop
     activities = [torch.profiler.ProfilerActivity.CPU]
     with torch.profiler.profile(activities=activities, profile_memory=True) as profile:
         yield lambda: most_held(profile.profiler.kineto_results.events())

@@ -181,7 +181,6 @@ def triplet(
         distance: "euclidean", "squared_euclidean" or "cosine".
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
-    inputs.one_of(MININGS, mining=mining)
     inputs.one_of(geometry.DISTANCES, distance=distance)
     if mining == "given":
         if positives is None or negatives is None:
@@ -200,6 +199,7 @@ def triplet(
         if learned:
             return _given_densely(*given)
         return with_gradient(_given, _given_densely, *given)
+    inputs.one_of(MININGS, mining=mining)
     if classes is None:
         raise ValueError(f"mining is {mining!r}, which needs the class of each embedding")
     if positives is not None or negatives is not None:
@@ -216,20 +216,14 @@ def _given_densely(anchors, positives, negatives, margin, distance):
 
 
 def _given(wanted, anchors, positives, negatives, margin, distance):
-    to_positives, pull = geometry.distance_and_pull(anchors, positives, distance)
-    to_negatives, push = geometry.distance_and_pull(anchors, negatives, distance)
-    violations = to_positives - to_negatives
+    violations, pull = geometry.excess_and_pull(anchors, positives, negatives, distance)
     inputs.must_be_made_of_finite(
         violations, anchors=anchors, positives=positives, negatives=negatives
     )
-    violations.add_(margin).relu_()
-    loss = violations.sum().div_(len(anchors))
+    loss = violations.add_(margin).relu_().mean()
     if not any(wanted):
         return loss, ()
-    slopes = violations.sign_().div_(len(anchors))
-    pulled, by_positives = pull(slopes)
-    pushed, by_negatives = push(slopes.neg_())
-    return loss, (pulled.add_(pushed), by_positives, by_negatives, None, None)
+    return loss, (*pull(violations.sign_().div_(len(anchors))), None, None)
 
 
 def _from_classes(

@@ -66,18 +66,53 @@ def distance(first: Tensor, second: Tensor, kind: str = "euclidean") -> Tensor:
 def distance_and_pull(
     first: Tensor, second: Tensor, kind: str
 ) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
-    """`distance` of [..., N, D], and what takes ∂L/∂d to ∂L/∂first and ∂L/∂second."""
+    """`distance` of [..., N, D], and what takes ∂L/∂d, once, to ∂L/∂first and ∂L/∂second."""
     if kind == "cosine":
         cosines, to_vectors = cosine_and_pull(first, second)
         return 1 - cosines, lambda slopes: to_vectors(slopes.neg())
-    differences = first - second
-    squared = kind == "squared_euclidean"
-    lengths = differences.square().sum(dim=-1) if squared else vector_norm(differences, dim=-1)
+    lengths, to_difference = _length_and_pull(first - second, kind)
 
     def pull(slopes: Tensor) -> tuple[Tensor, Tensor]:
-        shares = 2 * slopes if squared else (slopes / lengths).masked_fill_(lengths == 0, 0)
-        by_first = differences * shares.unsqueeze(-1)
+        by_first = to_difference(slopes)
         return by_first, by_first.neg()
+
+    return lengths, pull
+
+
+def excess_and_pull(
+    anchors: Tensor, near: Tensor, far: Tensor, kind: str
+) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]]:
+    """d(a, near) − d(a, far) of the rows of three [N, D], and what takes a gradient by it, once,
+    to one by each of the three."""
+    if kind == "cosine":
+        to_near, to_nearer = cosine_and_pull(anchors, near)
+        to_far, to_farther = cosine_and_pull(anchors, far)
+
+        def pull(slopes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+            pushed, by_far = to_farther(slopes)
+            pulled, by_near = to_nearer(slopes.neg())
+            return pulled.add_(pushed), by_near, by_far
+
+        return to_far - to_near, pull
+    to_near, to_nearer = _length_and_pull(anchors - near, kind)
+    to_far, to_farther = _length_and_pull(anchors - far, kind)
+
+    def pull(slopes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        nearer, farther = to_nearer(slopes), to_farther(slopes)
+        return nearer - farther, nearer.neg_(), farther
+
+    return to_near - to_far, pull
+
+
+def _length_and_pull(differences: Tensor, kind: str) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    if kind == "squared_euclidean":
+        squares = differences.square().sum(dim=-1)
+        return squares, lambda slopes: differences.mul_(slopes.mul(2).unsqueeze_(-1))
+    lengths = vector_norm(differences, dim=-1)
+
+    def pull(slopes: Tensor) -> Tensor:
+        shares = (slopes / lengths).masked_fill_(lengths == 0, 0)
+        return differences.mul_(shares.unsqueeze_(-1))
 
     return lengths, pull
 

@@ -91,16 +91,7 @@ def vectors(
 ) -> tuple[Tensor | None, ...]:
     """Matrices [·, D] of one width D; None stays None."""
     raised = real(least, asked, **tensors)
-    width = None
-    for name, tensor in zip(tensors, raised, strict=True):
-        if tensor is None:
-            continue
-        shape = tensor.shape
-        if len(shape) < 2 or shape[0] == 0:
-            raise ValueError(f"{name} has shape {tuple(shape)}; one row for each sentence, [N, D]")
-        if width not in (None, shape[-1]):
-            raise ValueError(f"{name} has {shape[-1]} dimensions where {width} were given before")
-        width = shape[-1]
+    _must_be_rows(**tensors)
     return raised
 
 
@@ -108,9 +99,26 @@ def paired(
     least: torch.dtype = torch.float32, asked: bool = True, /, **tensors: Tensor
 ) -> tuple[Tensor, ...]:
     """Matrices of one shape [N, D]: row i of each belongs to the same example."""
-    raised = vectors(least, asked, **tensors)
-    must_be_paired(**tensors)
+    raised = real(least, asked, **tensors)
+    shapes = [one.shape for one in raised]
+    if shapes.count(shapes[0]) < len(shapes) or len(shapes[0]) != 2 or shapes[0][0] == 0:
+        _must_be_rows(**tensors)
+        must_be_paired(**tensors)
     return raised
+
+
+def _must_be_rows(**tensors: Tensor | None) -> None:
+    width = None
+    for name, tensor in tensors.items():
+        if tensor is None:
+            continue
+        shape = tensor.shape
+        if len(shape) < 2 or shape[0] == 0:
+            raise ValueError(f"{name} has shape {tuple(shape)}; one row for each sentence, [N, D]")
+        if width is None:
+            width = shape[-1]
+        elif width != shape[-1]:
+            raise ValueError(f"{name} has {shape[-1]} dimensions where {width} were given before")
 
 
 def must_be_paired(**tensors: Tensor) -> None:

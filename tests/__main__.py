@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-# Two tests at a time, each file by one process: much of a test of the page is waiting.
-PARALLEL = ["-n", "2", "--dist", "loadfile"]
+# Two files at a time: much of a test of the page is waiting.
+PARALLEL = ["-n", "2"]
 # The tests of the page wait long before they fail: where nothing works, a few will do.
 ENOUGH = "--maxfail=10"
 NO_BROWSER = """\
