@@ -20,7 +20,7 @@ from explorer.sources import encoders, model_folders
 from explorer.sources.encoders import EMBEDDED, ContentCache, cross_scores, encode
 from explorer.sources.model_folders import ModelFolder, locate
 
-PATIENCE = 300  # seconds, on a machine that has other things to do
+PATIENCE = 900  # seconds, on a machine that has other things to do
 
 
 def problem_key(call, *arguments, **options):

@@ -18,7 +18,7 @@ from tests.tiny import save_bert, sentence
 
 PARTS, AT_MOST = 10, 8
 COUNT = PARTS * PART - 100  # the last part is a shorter one
-PATIENCE = 300  # seconds, on a machine that has other things to do
+PATIENCE = 900  # seconds, on a machine that has other things to do
 ENCODE = """
 import sys
 import numpy as np

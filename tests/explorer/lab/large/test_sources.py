@@ -19,7 +19,7 @@ from explorer.lab.large.opened import open_batch
 from explorer.problem import Problem
 from explorer.sources.random_batch import RandomBatch, draw
 
-PATIENCE = 300  # seconds, on a machine that has other things to do
+PATIENCE = 900  # seconds, on a machine that has other things to do
 
 
 @pytest.fixture(autouse=True)
