@@ -143,7 +143,6 @@ class Runs:
             run = self._standing_in(name, ENDED)
             # At once, so that whoever reads it meanwhile finds all of it or no run.
             gone = run.path.rename(self.root / f".deleted-{name}")
-        _processes.pop(run.path, None)
         shutil.rmtree(gone)
 
     def busy(self) -> bool:
