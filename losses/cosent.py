@@ -131,7 +131,7 @@ def hierarchical_cosent(
         by_pair, labels = gathered(gather, level_scores.T, labels)
         level_scores = by_pair.T
     (level_scores,) = inputs.real(level_scores=level_scores)
-    if level_scores.ndim != 2:
+    if level_scores.ndim != 2 or level_scores.numel() == 0:
         raise ValueError(
             f"level_scores has shape {tuple(level_scores.shape)}; a row for each level, [L, N]"
         )

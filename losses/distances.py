@@ -81,7 +81,7 @@ def _contrastive(wanted, first, second, labels, margin, distance, half):
     missing = (margin - distances).relu_()
     pull, push = similar * distances, (1 - similar) * missing
     share = 1 / (2 * len(first) if half else len(first))
-    loss = (pull.dot(distances) + push.dot(missing)) * share
+    loss = (pull * distances).addcmul_(push, missing).sum() * share
     if not any(wanted):
         return loss, ()
     return loss, (*to_vectors(pull.sub_(push).mul_(2 * share)), None, None, None, None)

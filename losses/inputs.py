@@ -54,7 +54,7 @@ def _of_scores(labels: Tensor, count: int) -> Tensor:
             f"one label for each of the {count} scores is needed"
         )
     if labels.dtype in ORDINAL:
-        return labels
+        return labels if savable(labels) else labels.clone()
     # Raised, never lowered: bool has no difference, and 0 − 1 in uint8 is 255.
     exact = torch.float32 if labels.is_floating_point() else torch.int64
     return labels.to(torch.promote_types(labels.dtype, exact))
@@ -128,22 +128,27 @@ def must_be_paired(**tensors: Tensor) -> None:
         raise ValueError(f"row i of each must belong together, but the shapes differ: {said}")
 
 
-def class_numbers(classes: Tensor, count: int, *, most: int | None = None) -> Tensor:
+def class_numbers(
+    classes: Tensor, count: int, *, most: int | None = None, name: str = "classes"
+) -> Tensor:
     """Classes [count] as int64, each below `most` where prototypes are numbered."""
+    must_be_tensor(name, classes)
     if classes.shape != (count,):
         raise ValueError(
-            f"classes has shape {tuple(classes.shape)}; one class for each of the {count} rows"
+            f"{name} has shape {tuple(classes.shape)}; one class for each of the {count} rows"
         )
-    if classes.is_floating_point():
-        raise ValueError("classes must be whole numbers, not floating point")
+    if classes.is_floating_point() or classes.is_complex():
+        raise ValueError(f"{name} must be whole numbers, not {classes.dtype}")
     if classes.dtype != torch.int64:
         classes = classes.to(torch.int64)
+    if not savable(classes):
+        classes = classes.clone()
     if most is not None and may_ask(classes):
         least, largest = classes.aminmax()
         if least.item() < 0 or largest.item() >= most:
             row = int(((classes < 0) | (classes >= most)).nonzero()[0])
             raise ValueError(
-                f"classes[{row}] is {int(classes[row])}; there are prototypes 0 to {most - 1}"
+                f"{name}[{row}] is {int(classes[row])}; there are prototypes 0 to {most - 1}"
             )
     return classes
 
@@ -211,6 +216,11 @@ def in_torch_func() -> bool:
     """Whether torch.func looks on (`grad`, `vmap`, …), or a derivative is carried forwards; they
     know plain steps only."""
     return torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0
+
+
+def savable(tensor: Tensor) -> bool:
+    """Whether autograd saves it for the backward pass: not what was made in inference mode."""
+    return torch.compiler.is_compiling() or not tensor.is_inference()
 
 
 def would_be_lowered(tensor: Tensor) -> bool:

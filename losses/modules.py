@@ -18,7 +18,22 @@ from losses import LOSSES, LossSpec
 EXTRA = ("gather",)  # keywords that say where a loss runs, not which loss it is
 
 
-class LossModule(nn.Module):
+class Settled(nn.Module):
+    """A loss with its settings. An `nn.Parameter` among them, a temperature say, is learned."""
+
+    @property
+    def settings(self) -> dict[str, object]:
+        return {name: self._parameters.get(name, value) for name, value in self._chosen.items()}
+
+    @settings.setter
+    def settings(self, chosen: dict[str, object]) -> None:
+        self._chosen = chosen
+        for name, value in chosen.items():
+            if isinstance(value, nn.Parameter):
+                self.register_parameter(name, value)
+
+
+class LossModule(Settled):
     """One loss with its parameters fixed. Subclasses name the loss."""
 
     spec: LossSpec
@@ -32,8 +47,8 @@ class LossModule(nn.Module):
             if name not in accepted and name not in extra:
                 said = ", ".join(accepted) or "none"
                 raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has: {said}")
-        self.settings = {name: settings.get(name, defaults[name].default) for name in accepted}
-        self.settings |= {name: settings[name] for name in extra if name in settings}
+        chosen = {name: settings.get(name, defaults[name].default) for name in accepted}
+        self.settings = chosen | {name: settings[name] for name in extra if name in settings}
 
     @property
     def function(self) -> Callable[..., Tensor]:
@@ -77,4 +92,10 @@ def _module_of(spec: LossSpec) -> type[LossModule]:
 MODULES: dict[str, type[LossModule]] = {name: _module_of(spec) for name, spec in LOSSES.items()}
 globals().update({module.__name__: module for module in MODULES.values()})  # to import, to pickle
 
-__all__ = ["MODULES", "LossModule", "PrototypeLoss", *(m.__name__ for m in MODULES.values())]
+__all__ = [
+    "MODULES",
+    "LossModule",
+    "PrototypeLoss",
+    "Settled",
+    *(m.__name__ for m in MODULES.values()),
+]

@@ -129,7 +129,7 @@ def _arcface_by_tiles(wanted, embeddings, prototypes, classes, scale, margin):
     points = Directions(torch.cat((embeddings, prototypes)), wanted=any(wanted))
     sides = (wanted[0] or wanted[3], wanted[1] or wanted[3])
     logits = points.between(slice(0, count), slice(count, None), scale, sides)
-    own = logits.at(classes) / scale
+    own = logits.at(classes)
     sines = sine(own)
     moved = own * math.cos(margin) - sines * math.sin(margin)
     flat = sines == 0  # where the slope of the sine is taken as 0

@@ -37,7 +37,7 @@ from torch.nn.functional import normalize, pad
 
 from losses import LOSSES, LossSpec, geometry
 from losses.gather import for_mean, gather_rows, gathered, processes
-from losses.modules import module_name
+from losses.modules import Settled, module_name
 
 # What a score for each pair and its label suffice for.
 FROM_SCORES = frozenset(
@@ -141,7 +141,7 @@ def _negatives(examples: Examples) -> Tensor | None:
     return examples.embeddings[examples.second[~examples.positive]]
 
 
-class TrainingLoss(nn.Module):
+class TrainingLoss(Settled):
     """One loss that a trainer calls with the columns of a batch. Subclasses name the loss.
 
     Args:
@@ -151,7 +151,7 @@ class TrainingLoss(nn.Module):
         extra_negatives: whether the other pairs' second sentences serve as negatives.
         gather: whether the batches of all processes of torch.distributed are one.
         convention: the loss as another library defines it; see `LossSpec.conventions`.
-        **settings: the parameters of the loss.
+        **settings: the parameters of the loss; an `nn.Parameter` is learned.
     """
 
     name: str

@@ -80,7 +80,7 @@ def supcon(
     if (queue is None) != (queue_classes is None):
         raise ValueError("queue and queue_classes belong together: give both or neither")
     if queue is not None:
-        queue_classes = inputs.class_numbers(queue_classes, len(queue))
+        queue_classes = inputs.class_numbers(queue_classes, len(queue), name="queue_classes")
     return _supervised(embeddings, classes, queue, queue_classes, temperature, include_self, False)
 
 

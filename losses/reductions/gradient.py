@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 import torch
 from torch import Tensor
 
-from losses.inputs import in_torch_func, may_ask, would_be_lowered
+from losses.inputs import in_torch_func, may_ask, savable, would_be_lowered
 
 Gradients = Sequence[Tensor | None]
 # Gets which inputs want a gradient, then the inputs; gives the value and a gradient for each
@@ -49,21 +49,29 @@ class _WithGradient(torch.autograd.Function):
     @staticmethod
     def forward(ctx, known, *given):
         value, gradients, ctx.definition = known
-        tensors = [one if isinstance(one, Tensor) else None for one in given]
+        tensors = [one if isinstance(one, Tensor) and savable(one) else None for one in given]
         ctx.save_for_backward(*tensors, *gradients)
-        ctx.numbers = [None if isinstance(one, Tensor) else one for one in given]
+        pairs = zip(given, tensors, strict=True)
+        ctx.others = [one if kept is None else None for one, kept in pairs]
         return value
 
     @staticmethod
     def backward(ctx, outer):
         saved = ctx.saved_tensors
-        count = len(ctx.numbers)
+        count = len(ctx.others)
         gradients = saved[count:]
         if torch.is_grad_enabled():  # this pass is to be differentiated in its turn
             gradients = _differentiable(ctx, saved[:count])
-        elif may_ask(outer) and outer.item() == 1 and not _will_be_asked_again():
+        elif _is_one(outer) and not _will_be_asked_again():
             return None, *gradients
         return None, *[None if one is None else one * outer for one in gradients]
+
+
+def _is_one(outer: Tensor) -> bool:
+    """Whether it can be read, which several at once (`is_grads_batched`) cannot, and is 1."""
+    if not may_ask(outer) or torch._C._functorch.is_legacy_batchedtensor(outer):
+        return False
+    return outer.item() == 1
 
 
 def _will_be_asked_again() -> bool:
@@ -73,8 +81,8 @@ def _will_be_asked_again() -> bool:
 
 def _differentiable(ctx, tensors: Gradients) -> list[Tensor | None]:
     given = [
-        number if tensor is None else tensor
-        for number, tensor in zip(ctx.numbers, tensors, strict=True)
+        other if tensor is None else tensor
+        for other, tensor in zip(ctx.others, tensors, strict=True)
     ]
     needed = ctx.needs_input_grad[1:]
     moving = [one for one, need in zip(given, needed, strict=True) if need]

@@ -97,7 +97,8 @@ class Logits:
         self.bounded = largest <= SAFE
         self.exact = torch.promote_types(rows.dtype, torch.float32)
         cells = CELLS if rows.is_cpu else CELLS_OF_AN_ACCELERATOR
-        self.step = min(len(rows), max(FEWEST, cells // len(columns)))
+        tiles = math.ceil(len(rows) / max(FEWEST, cells // len(columns)))
+        self.step = math.ceil(len(rows) / tiles)  # all of one height: a low one multiplies slowly
 
     def tiles(self) -> Iterator[tuple[slice, Tensor]]:
         """Spans of rows with their logits [n, K], in a room that the next span overwrites."""
@@ -111,8 +112,8 @@ class Logits:
             yield span, tile.mul_(self.scale) if learned else tile
 
     def at(self, columns: Tensor) -> Tensor:
-        """The logit of each row in one column: [N]."""
-        return (self.rows.to(self.exact) * self.columns[columns]).sum(dim=1) * self.scale
+        """The logit of each row in one column, without the factor `scale`: [N]."""
+        return (self.rows.to(self.exact) * self.columns[columns]).sum(dim=1)
 
     def weights(self, tile: Tensor) -> Tensor:
         """exp of the tile, in its place unless it will be multiplied in another type."""

@@ -119,6 +119,19 @@ def steps_of(
     return kept
 
 
+def saved_bytes(function: Callable[..., Tensor], *given: object, **named: object) -> int:
+    """Bytes kept for the backward pass, each storage once."""
+    kept: dict[int, int] = {}
+
+    def pack(tensor: Tensor) -> Tensor:
+        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        function(*given, **named)
+    return sum(kept.values())
+
+
 def golden_cases() -> list[dict]:
     """Cases computed by explicit loops, or none where the repository stands alone."""
     cases = []

@@ -1,5 +1,6 @@
 """Every loss as a module: equal to its function, named, printed, saved, learned."""
 
+import copy
 import pickle
 
 import pytest
@@ -7,7 +8,15 @@ import torch
 
 import losses.modules
 from losses import LOSSES
-from losses.modules import MODULES, ArcfaceLoss, CosentLoss, LossModule, SoftmaxLoss, TripletLoss
+from losses.modules import (
+    MODULES,
+    ArcfaceLoss,
+    CosentLoss,
+    InfoNceLoss,
+    LossModule,
+    SoftmaxLoss,
+    TripletLoss,
+)
 from tests.losses.made import CLASSES, EVERY, WIDTH, inputs_for
 
 
@@ -86,3 +95,17 @@ def test_prototypes_are_learned(module):
     again = module(3, 8)
     again.load_state_dict(loss.state_dict())
     assert again(embeddings, classes) == loss(embeddings, classes)
+
+
+def test_a_temperature_may_be_learned_with_its_module():
+    queries, keys = torch.randn(2, 6, 4, generator=torch.Generator().manual_seed(0))
+    module = InfoNceLoss(temperature=torch.nn.Parameter(torch.tensor(0.5)))
+    again = InfoNceLoss(temperature=torch.nn.Parameter(torch.tensor(1.0)))
+    again.load_state_dict(module.state_dict(), assign=True)
+    for one in (module, copy.deepcopy(module), pickle.loads(pickle.dumps(module)), again):
+        (temperature,) = one.parameters()
+        before = one(queries, keys)
+        before.backward()
+        torch.optim.SGD([temperature], lr=0.01).step()
+        assert one(queries, keys) < before
+        assert one.double().settings["temperature"].dtype == torch.float64

@@ -137,6 +137,15 @@ def test_the_hinge_does_not_cancel_on_large_scores():
     assert found.item() == pytest.approx(exact.item(), rel=1e-5)
 
 
+@pytest.mark.parametrize("count", [250, 1000])
+@pytest.mark.parametrize("spec", [case for case in EVERY if case.values[0].collapse])
+def test_many_equal_terms_add_up_in_float32(spec, count):
+    """A sum that rounds each of them to the same side would be off in its fourth digit."""
+    given = lowered(collapsed(spec, inputs_for(spec, seed=1, count=count)), torch.float32)
+    expected = spec.collapse(given, **spec.defaults)
+    assert call(spec, given).item() == pytest.approx(expected, rel=2e-6)
+
+
 # Masks and sums
 
 
@@ -359,6 +368,8 @@ REFUSED = [
     ("cosent", (torch.zeros(3), torch.zeros(2)), {}, r"labels has shape \(2,\); one label for"),
     ("cosent", (torch.zeros(0), torch.zeros(0)), {}, r"scores has shape \(0,\); one score"),
     ("hierarchical_cosent", (torch.zeros(3), torch.zeros(3)), {}, r"a row for each level"),
+    ("hierarchical_cosent", (torch.zeros(2, 0), torch.zeros(0)), {}, r"has shape \(2, 0\); a row"),
+    ("hierarchical_cosent", (torch.zeros(0, 2), torch.zeros(2)), {}, r"has shape \(0, 2\); a row"),
     (
         "hierarchical_cosent",
         (torch.zeros(2, 3), torch.zeros(3)),
@@ -401,6 +412,12 @@ REFUSED = [
         (torch.ones(2, 3), torch.zeros(2).long()),
         {"queue": torch.ones(2, 3)},
         r"queue and queue_classes belong together",
+    ),
+    (
+        "supcon",
+        (torch.ones(2, 3), torch.zeros(2).long()),
+        {"queue": torch.ones(2, 3), "queue_classes": torch.zeros(3).long()},
+        r"queue_classes has shape \(3,\); one class for each of the 2 rows",
     ),
     (
         "contrastive",
@@ -448,9 +465,9 @@ def test_wrong_shapes_and_choices_say_what_is_right(name, given, named, said):
 def test_a_list_is_not_a_tensor(name):
     spec = LOSSES[name]
     given = inputs_for(spec, seed=1)
-    first = next(iter(given))
-    with pytest.raises(TypeError, match=f"{first} must be a tensor, not list"):
-        call(spec, {**given, first: [0.0, 1.0]})
+    for one in given:
+        with pytest.raises(TypeError, match=f"{one} must be a tensor, not list"):
+            call(spec, {**given, one: [0.0, 1.0]})
 
 
 # Types and memory

@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import losses
 from losses import LOSSES, OTHERS
 from losses.reductions import pairwise
-from tests.losses.made import inputs_for, learned
+from tests.losses.made import EVERY, call, gradients, inputs_for, learned, saved_bytes
 
 
 def of_classes(count):
@@ -83,6 +83,19 @@ def test_a_compiled_training_step_is_one_graph(form, count, monkeypatch):
     torch.testing.assert_close(found, expected, rtol=1e-8, atol=1e-9)
 
 
+@pytest.mark.parametrize("count", [6, 40])
+@every_form
+def test_several_backward_passes_at_once(form, count):
+    """What `torch.autograd.functional.jacobian` does when it is to vectorize."""
+    loss, moving, rest = form(count)
+    _, expected = value_and_gradient(loss, moving, rest)
+    leaves = [tensor.detach().clone().requires_grad_() for tensor in moving]
+    outer = torch.tensor([1.0, -2.0], dtype=torch.float64)
+    found = torch.autograd.grad(loss(leaves, rest), leaves, outer, is_grads_batched=True)
+    for both, one in zip(found, expected, strict=True):
+        torch.testing.assert_close(both, torch.stack((one, -2 * one)))
+
+
 class NoWaiting(TorchDispatchMode):
     """Refuses what makes an accelerator wait and the device without numbers lets pass."""
 
@@ -151,3 +164,27 @@ def test_a_derivative_forwards(request, form):
     _, gradients = value_and_gradient(loss, moving, rest)
     along = sum((one * by).sum() for one, by in zip(directions, gradients, strict=True))
     torch.testing.assert_close(carried_forwards(loss, moving, directions, rest), along)
+
+
+@pytest.mark.parametrize("count", [40, 1300])
+@every_form
+def test_no_more_is_kept_than_what_is_given_and_its_gradient(form, count):
+    loss, moving, rest = form(count)
+    moving = [tensor.requires_grad_() for tensor in moving]
+    given = sum(tensor.nbytes for tensor in (*moving, *rest.values()))
+    weights = 64  # bytes, of what a loss keeps for each level
+    assert saved_bytes(loss, moving, rest) <= given + sum(one.nbytes for one in moving) + weights
+
+
+@pytest.mark.parametrize("count", [6, 300])
+@pytest.mark.parametrize("spec", EVERY)
+def test_what_does_not_learn_may_come_from_inference_mode(spec, count):
+    """Labels of a teacher, keys of a frozen encoder: autograd refuses to save them as they are."""
+    given = inputs_for(spec, seed=1, count=count)
+    expected = gradients(spec, given)
+    for name in expected:
+        with torch.inference_mode():
+            frozen = {one: tensor.clone() for one, tensor in given.items()}
+        leaf = given[name].clone().requires_grad_()
+        loss = call(spec, {**frozen, name: leaf})
+        torch.testing.assert_close(torch.autograd.grad(loss, leaf)[0], expected[name])

@@ -5,13 +5,13 @@ import inspect
 import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.autograd.graph import saved_tensors_hooks
 
 import losses
 from losses import LOSSES
 from losses.reductions import classes as by_blocks
 from losses.reductions import few as at_once
 from losses.reductions import mining as by_mining
+from tests.losses.made import saved_bytes
 
 SIZE = 41  # no multiple of a block
 
@@ -310,20 +310,6 @@ def test_a_loss_that_is_scaled_scales_its_gradient(each_way, function, definitio
 
 
 # Memory, types, devices, compilers
-
-
-def saved_bytes(function, *given):
-    """Bytes kept for the backward pass, what is kept twice counted once."""
-    kept = {}
-
-    def keep(tensor):
-        storage = tensor.untyped_storage()
-        kept[storage.data_ptr()] = storage.nbytes()
-        return tensor
-
-    with saved_tensors_hooks(keep, lambda tensor: tensor):
-        function(*given)
-    return sum(kept.values())
 
 
 @pytest.mark.parametrize(("function", "definition"), EVERY)

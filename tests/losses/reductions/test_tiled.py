@@ -7,6 +7,7 @@ import torch
 
 from losses import LOSSES, prototypes
 from losses.reductions import tiled
+from tests.losses.made import saved_bytes
 
 IN_BATCH = ("info_nce", "nt_xent", "nce", "siglip")
 
@@ -31,6 +32,7 @@ CLASSED = [
     ("arcface", {}),
     ("arcface", {"scale": 1000.0, "margin": 1.2}),
     ("arcface", {"margin": 0.0}),
+    ("arcface", {"scale": 0.0}),
 ]
 CASES = [(name, parameters, extra) for name, parameters, extra in PAIRED] + [
     (name, parameters, False) for name, parameters in CLASSED
@@ -212,19 +214,6 @@ def test_a_compiled_training_step_is_one_graph(name, parameters, extra, monkeypa
 
 
 # Memory, layout, types
-
-
-def saved_bytes(function, *given, **named):
-    """Bytes kept for the backward pass, each storage once."""
-    kept = {}
-
-    def pack(tensor):
-        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        function(*given, **named)
-    return sum(kept.values())
 
 
 @pytest.mark.parametrize(
