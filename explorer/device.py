@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import torch
 
 _chosen: str | None = None
+_setting = threading.Lock()
 
 
 def choose(device: str | None) -> None:
@@ -44,11 +46,27 @@ def all_cores() -> Iterator[None]:
     and for the browser, longer than they compute.
     """
     before = torch.get_num_threads()
-    torch.set_num_threads(os.cpu_count() or before)
+    _compute_here_on(os.cpu_count() or before)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        _compute_here_on(before)
+
+
+def _compute_here_on(cores: int) -> None:
+    """For this thread alone: torch takes the last number set anywhere for threads yet to come."""
+    with _setting:
+        usual = _in_a_new_thread(torch.get_num_threads)
+        torch.set_num_threads(cores)
+        _in_a_new_thread(lambda: torch.set_num_threads(usual))
+
+
+def _in_a_new_thread(call: Callable[[], object]) -> object:
+    found = []
+    thread = threading.Thread(target=lambda: found.append(call()))
+    thread.start()
+    thread.join()
+    return found[0]
 
 
 def device_name() -> str:

@@ -165,4 +165,5 @@ def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, 
 
 def _warm(first: Scenario) -> None:
     """The first picture is computed while the browser is still loading the page."""
-    picture(explore(first))
+    with contextlib.suppress(Problem):  # the page asks for the same, and says what is wrong
+        picture(explore(first))

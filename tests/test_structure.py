@@ -19,6 +19,7 @@ RANK = {
     "explorer.problem": 2,
     "explorer.device": 2,
     "explorer.disk": 2,
+    "explorer.arrays": 3,
     "explorer.pairs": 2,
     "explorer.plain_math": 2,
     "explorer.progress": 2,

@@ -10,7 +10,6 @@ import hashlib
 import inspect
 import json
 import re
-import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
@@ -351,20 +350,20 @@ def _estimate(request: dict) -> dict[str, object]:
     if request.get("repetition"):
         plan = source.experiment(plan)[0]
     key = _pace_key(plan)
-    if key in _paces:
-        return _paces[key]
+    if known := _paces.get(key):
+        return known
     if runs().busy() or not _trial.acquire(blocking=False):
         return {}
     try:
         found = estimate(plan, runs().device, wanted=_nobody_trains)
+        if found is None:
+            return {}
+        pace = _paces[key] = {name: found[name] for name in PACE}
+        if len(_paces) > MOST_PACES:
+            del _paces[next(iter(_paces))]
+        return pace
     finally:
         _trial.release()
-    if found is None:
-        return {}
-    _paces[key] = {name: found[name] for name in PACE}
-    if len(_paces) > MOST_PACES:
-        del _paces[next(iter(_paces))]
-    return _paces[key]
 
 
 def _nobody_trains() -> bool:
@@ -508,8 +507,7 @@ def _take(request: dict) -> dict[str, object]:
     if what not in PACKED:
         raise Problem("scenario_entry", where="what", value=str(what)[:60])
     ending, pack = PACKED[what]
-    shutil.rmtree(PARCELS / folder.name, ignore_errors=True)  # one parcel of a run at a time
-    (PARCELS / folder.name).mkdir(parents=True)
+    (PARCELS / folder.name).mkdir(parents=True, exist_ok=True)  # the last parcel of each kind stays
     path = pack(runs(), name, PARCELS / folder.name / f"{name}{ending}")
     return {"name": path.name, "path": path.as_posix()}
 

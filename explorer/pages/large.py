@@ -363,8 +363,7 @@ def _describe_file(request: object) -> dict[str, object]:
 
 
 def _undecided(source: Source) -> dict[str, object]:
-    content = store.file_of(source.file, source.name).read_bytes()
-    grid = read_grid(content, source.name, source.header)
+    grid = read_grid(store.file_of(source.file, source.name), source.name, source.header)
     chosen = dict(source.columns)
     roles = TRIPLET_ROLES if set(chosen) & set(TRIPLET_ROLES) else PAIR_ROLES
     return {

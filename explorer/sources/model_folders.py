@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -110,12 +111,21 @@ def is_path(name: str) -> bool:
 def _local(name: str, path: Path) -> ModelFolder:
     if not os.path.isdir(path):  # False too for what no file system could hold
         raise Problem("encoder_folder_missing", encoder=name)
-    # Models are at most one folder deep; whoever enters "/" must not wait for the whole disk.
-    found = [*path.glob("*"), *path.glob("*/*")]
-    files = sorted(file for file in found if file.is_file())
-    _check_files(name, [file.relative_to(path).as_posix() for file in files])
-    state = [(str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files]
+    state = sorted(_files_in(path))
+    _check_files(name, [Path(file).relative_to(path).as_posix() for file, _, _ in state])
     return ModelFolder(name, path, hashlib.sha256(repr(state).encode()).hexdigest())
+
+
+def _files_in(path: Path) -> Iterator[tuple[str, int, int]]:
+    """Each file of the folder and of those in it, when it was changed, and its bytes."""
+    for place, folders, names in os.walk(path, followlinks=True):
+        if place != str(path):  # whoever enters "/" must not wait for the whole disk
+            folders.clear()
+        for file in (Path(place, name) for name in names):
+            if file.is_file():
+                with contextlib.suppress(FileNotFoundError):  # it left while we looked
+                    about = file.stat()
+                    yield str(file), about.st_mtime_ns, about.st_size
 
 
 def _check_files(name: str, files: Iterable[str]) -> None:

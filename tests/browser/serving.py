@@ -44,7 +44,7 @@ class Server:
         self.port = port or free_port()
         self.arguments = ("--host", "127.0.0.1", "--port", str(self.port), *arguments)
         self._log = folder / f"server-{self.port}.log"
-        self._cache = folder / "cache"  # not the user's own
+        self.cache = folder / "cache"  # not the user's own
         self.said = ""
         self.address = ""
 
@@ -56,7 +56,7 @@ class Server:
                 env={
                     **os.environ,
                     "GRADIO_ANALYTICS_ENABLED": "False",
-                    "LOSSPRISM_CACHE": str(self._cache),
+                    "LOSSPRISM_CACHE": str(self.cache),
                 },
                 stdout=subprocess.PIPE,
                 stderr=log,

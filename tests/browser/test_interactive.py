@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from explorer.explore import explore
 from explorer.interactive import interactive_figure, write_interactive
 from explorer.scenario import Data, Scenario, View
 from explorer.sources.random_batch import RandomBatch
+from tests.browser.conftest import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
 
@@ -36,11 +38,17 @@ def opened(browser: Browser, path: Path) -> Page:
 
 
 def point(page: Page, row: float, column: float) -> None:
-    """Move to this share of the height and width of the matrix."""
-    box = page.locator("#plot .heatmaplayer image").bounding_box()
-    for shift in (0, 1):  # a hover is a move inside
-        page.mouse.move(box["x"] + column * box["width"] + shift, box["y"] + row * box["height"])
-    page.wait_for_timeout(150)
+    """Move to this share of the height and width of the matrix, until the card speaks of it."""
+    card, box = page.locator("#card"), page.locator("#plot .heatmaplayer image").bounding_box()
+    card.evaluate("card => card.replaceChildren()")
+    end = time.monotonic() + PATIENCE_MS / 1000
+    while not card.text_content():
+        assert time.monotonic() < end
+        page.mouse.move(1, 1)
+        for shift in (0, 1):  # a hover is a move inside
+            x, y = box["x"] + column * box["width"] + shift, box["y"] + row * box["height"]
+            page.mouse.move(x, y)
+        page.wait_for_timeout(100)
 
 
 def test_a_cell_says_its_sentences_and_its_value(browser: Browser, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from tests.browser.reading import (
     choose,
     loss_shown,
     redrawn,
+    settle,
     sound,
     table_rows,
     unfold,
@@ -23,6 +24,16 @@ pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
 BUSY = ".lp-busy"
 COUNT = "#main-pairs summary .lp-note"
+# How many questions were asked, and how many of them the server has answered.
+COUNTING = f"""() => {{
+  const {{ server }} = {CHANNEL};
+  const {{ explore }} = server;
+  window.asked = window.answered = 0;
+  server.explore = async (request) => {{
+    window.asked += 1;
+    try {{ return await explore(request); }} finally {{ window.answered += 1; }}
+  }};
+}}"""
 
 
 def many_long_rows(page: Page, seed: str) -> list[list[str]]:
@@ -70,6 +81,7 @@ def test_encoding_tells_how_far_it_is_and_can_be_cancelled(page: Page) -> None:
 
 def test_the_page_stays_usable_while_it_encodes(page: Page) -> None:
     before = loss_shown(page)
+    page.evaluate(COUNTING)
     many_long_rows(page, "usable")
     progressed(page)
     # Other data end the encoding by themselves: nobody waits for what is no longer wanted.
@@ -81,7 +93,8 @@ def test_the_page_stays_usable_while_it_encodes(page: Page) -> None:
     choose(page, "siglip")
     sound(page)
     # And the late answer to the question that was dropped changes nothing.
-    page.wait_for_timeout(1000)
+    page.wait_for_function("window.answered === window.asked")
+    settle(page)
     expect(page.locator(COUNT)).to_have_text("24 pairs")
     unfold(page, "ui.pairs")
     assert len(table_rows(page)) == 24

@@ -43,17 +43,19 @@ def test_a_late_answer_never_overwrites_a_newer_one(page: Page) -> None:
           window.answers = 0;
           let asked = 0;
           server.explore = async (request) => {
-            const wait = (asked += 1) === 1 ? 700 : 0;  // the first answer comes last
+            const first = (asked += 1) === 1;
             const answer = await explore(structuredClone(request));
-            await new Promise((done) => { setTimeout(done, wait); });
+            if (first) await new Promise((done) => { window.answerFirst = done; });
             window.answers += 1;
             return answer;
           };
         }"""
     )
-    for value in ("30", "10"):
-        box.fill(value)
-        box.press("Enter")
+    box.fill("30")
+    page.wait_for_function("window.answerFirst !== undefined")
+    box.fill("10")
+    page.wait_for_function("window.answers === 1")
+    page.evaluate("window.answerFirst()")
     page.wait_for_function("window.answers === 2")
     settle(page)
     assert drawn(page) == before + 1

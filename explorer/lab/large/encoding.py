@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from explorer.arrays import load_array, save_array
 from explorer.device import all_cores
 from explorer.lab.large import store
 from explorer.lab.large.batch import angles, cosines
@@ -45,16 +46,16 @@ def encoded(
     """
     identity = locate(encoder).identity
     key = store.digest([identity, "vectors" if with_vectors else "scores", *first, *second])
-    folder = store.folder("scores") / key
-    folder.mkdir(exist_ok=True)
     parts = []
     for start in range(0, len(first), PART):
         progress(start, len(first))
-        path = folder / f"{start:08d}.npy"
-        if not path.exists():
+        path = store.folder("scores") / f"{key}-{start:08d}.npy"
+        scores = load_array(path)
+        if scores is None:
             part = slice(start, start + PART)
-            store.save_array(path, _part(first[part], second[part], encoder, with_vectors))
-        parts.append(np.load(path, allow_pickle=False))
+            scores = _part(first[part], second[part], encoder, with_vectors)
+            save_array(path, scores)
+        parts.append(scores)
     progress(len(first), len(first))
     store.prune()
     joined = np.concatenate(parts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -56,7 +55,7 @@ class FilePairs:
 
 
 def read_pairs(
-    path: Path,
+    content: bytes,
     name: str,
     columns: Mapping[str, str] | None,
     header: bool | None,
@@ -64,13 +63,13 @@ def read_pairs(
 ) -> FilePairs:
     """Two sentences and a label in each row (or a triplet), and a similarity if there is one.
 
-    A file that has a similarity needs no sentences, unless "" is chosen for it: then none of its
-    columns is taken. At most MOST_PAIRS pairs are read. `report` hears of the parsing of the text,
-    then of the reading of its rows, and may raise to stop.
+    A file, here by what it holds, needs no sentences if it has a similarity, unless "" is chosen
+    for that: then none of its columns is taken. At most MOST_PAIRS pairs are read. `report` hears
+    of the parsing of the text, then of the reading of its rows, and may raise to stop.
 
     Raises Problem if there is no such table.
     """
-    grid = read_grid(path.read_bytes(), name, header, lambda *far: report("parsing", *far))
+    grid = read_grid(content, name, header, lambda *far: report("parsing", *far))
     wanted = {
         role: named for role, named in (columns or {}).items() if named or role == "similarity"
     }

@@ -6,22 +6,20 @@ found is whole. The least recently used leaves when the folder grows too large.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
-import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import numpy as np
-
-from explorer.disk import whole_file
 from explorer.problem import Problem
 
 MOST_STORED = 2 * 2**30
 # The largest file that is taken: about a million pairs of short sentences.
 LARGEST_FILE = 256 * 2**20
+KINDS = ("files", "scores", "arriving")
 
 
 def folder(kind: str) -> Path:
@@ -47,11 +45,6 @@ def digest(parts: Iterable[str]) -> str:
     return found.hexdigest()
 
 
-def save_array(path: Path, values: np.ndarray) -> None:
-    with whole_file(path) as file:
-        np.save(file, values)
-
-
 # ---- Files handed in, piece by piece -------------------------------------------------------------
 
 
@@ -67,10 +60,13 @@ def receive(token: object, start: int, piece: bytes, name: str) -> None:
     if start + len(piece) > LARGEST_FILE:
         forget(token)
         raise Problem("large_file_too_large", name=name, most=LARGEST_FILE // 2**20)
-    if start and (not path.exists() or path.stat().st_size != start):
-        raise Problem("large_file_pieces", name=name)
-    with path.open("ab" if start else "wb") as file:
-        file.write(piece)
+    try:
+        with path.open("r+b" if start else "wb") as file:
+            if file.seek(0, os.SEEK_END) != start:
+                raise Problem("large_file_pieces", name=name)
+            file.write(piece)
+    except FileNotFoundError:
+        raise Problem("large_file_pieces", name=name) from None
 
 
 def forget(token: object) -> None:
@@ -81,40 +77,46 @@ def forget(token: object) -> None:
 def arrived(token: object, name: str) -> str:
     """The whole file has arrived; the name of its content."""
     path = _handing_in(token)
-    if not path.exists():
-        raise Problem("large_file_pieces", name=name)
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "blake2b").hexdigest()[:32]
-    os.replace(path, folder("files") / found)
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "blake2b").hexdigest()[:32]
+        os.replace(path, folder("files") / found)
+    except FileNotFoundError:
+        raise Problem("large_file_pieces", name=name) from None
     prune()
     return found
 
 
-def file_of(content: str, name: str) -> Path:
-    """The file of this content.
+def file_of(content: str, name: str) -> bytes:
+    """What the file of this name by content holds.
 
     Raises Problem if it is not here any more, so that it has to be chosen again.
     """
-    path = folder("files") / content
-    if not re.fullmatch(r"[0-9a-f]{32}", content) or not path.is_file():
+    if not re.fullmatch(r"[0-9a-f]{32}", content):
         raise Problem("large_file_gone", name=name)
-    os.utime(path)
-    return path
+    path = folder("files") / content
+    try:
+        os.utime(path)
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise Problem("large_file_gone", name=name) from None
 
 
 def prune(most: int = MOST_STORED) -> None:
     """Drop what was not used for longest until no more than `most` bytes are kept."""
-    entries = [path for kind in ("files", "scores", "arriving") for path in folder(kind).iterdir()]
-    ages = sorted((path.stat().st_mtime, path) for path in entries)
-    sizes = {path: _size(path) for path in entries}
-    excess = sum(sizes.values()) - most
-    for _, path in ages:
+    found = sorted(entry for kind in KINDS for entry in _files_in(folder(kind)))
+    excess = sum(size for _, size, _ in found) - most
+    for _, size, path in found:
         if excess <= 0:
             return
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-        excess -= sizes[path]
+        path.unlink(missing_ok=True)
+        excess -= size
 
 
-def _size(path: Path) -> int:
-    inside = path.rglob("*") if path.is_dir() else [path]
-    return sum(file.stat().st_size for file in inside if file.is_file())
+def _files_in(kept: Path) -> Iterator[tuple[float, int, Path]]:
+    """Every file below: when it was last used, how many bytes it has, and where it is."""
+    for place, _, names in os.walk(kept):
+        for path in (Path(place, name) for name in names):
+            with contextlib.suppress(FileNotFoundError):  # it left while we looked
+                about = path.stat()
+                yield about.st_mtime, about.st_size, path

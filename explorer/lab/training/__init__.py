@@ -43,8 +43,9 @@ Records, each with `kind` and `step`:
 
 `runs.history(name)` is the list of records that count (those dropped are left out), and
 `runs.probe(name)` the probe batch {first, second, labels, bands: [[low, high], …], size of the
-live sample as live}. `compare.exploration(runs, name, step, scenario)` computes any loss on the
-probe batch as it stood at a recorded step, as `explore` does: its `picture` is the matrix.
+live sample as live}, None before it is chosen. `compare.exploration(runs, name, step, scenario)`
+computes any loss on the probe batch as it stood at a recorded step, as `explore` does: its
+`picture` is the matrix.
 
 summary.json: loss (of the last step), steps, seconds, steps_per_second, before and after (the
 figures of the held-out pairs), threshold, label_range, pairs (train, held_out), skipped, shared

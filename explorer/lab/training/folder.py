@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import re
 import sys
@@ -27,6 +28,10 @@ from explorer.problem import Problem
 LIVE = ("queued", "loading", "training", "paused", "saving")
 ENDED = ("finished", "stopped", "failed", "interrupted")
 _NAME = re.compile(r"[\w-]{1,80}")
+# With fewer bytes free a disk is full: what could not be written takes none.
+LEAST_FREE = 2**20
+# The system counts from a start that moves when its clock is set.
+SAME_BIRTH_SECONDS = 10
 
 
 _chosen: Path | None = None
@@ -68,7 +73,7 @@ class RunFolder:
         """The run of this name, which may come from a stranger."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise Problem("training_no_run", name=str(name)[:60])
-        if not (root / name / "config.json").is_file():
+        if not (root / name / "state.json").is_file():
             raise Problem("training_no_run", name=name)
         return cls(root / name)
 
@@ -137,7 +142,7 @@ class RunFolder:
         state = self.state
         try:
             process = psutil.Process(state["process"])
-            same = abs(process.create_time() - state["born"]) < 1
+            same = abs(process.create_time() - state["born"]) < SAME_BIRTH_SECONDS
             return same and process.status() != psutil.STATUS_ZOMBIE
         except psutil.NoSuchProcess:
             return False
@@ -154,11 +159,12 @@ class RunFolder:
     def ahead(self) -> int:
         """How many live runs of the same root took their ticket before this one."""
         ticket = self.state["ticket"]
-        return sum(other.is_before(ticket) for other in all_runs(self.path.parent))
+        return sum(other.is_live(before=ticket) for other in all_runs(self.path.parent))
 
-    def is_before(self, ticket: int) -> bool:
+    def is_live(self, before: float = math.inf) -> bool:
+        """Whether it is under way or waits, with a ticket from `before` this one."""
         try:
-            return self.state["ticket"] < ticket and self.standing in LIVE
+            return self.state["ticket"] < before and self.standing in LIVE
         except FileNotFoundError:  # it was deleted while we looked
             return False
 
@@ -177,10 +183,12 @@ class RunFolder:
     # Log
 
     def records_from(self, offset: int) -> tuple[list[dict], int]:
-        """Whole lines since `offset`, and where the next ones begin."""
+        """Whole lines that begin at `offset` or later, and where the next ones begin."""
         try:
             with self.log.open("rb") as file:
-                file.seek(offset)
+                file.seek(max(offset - 1, 0))
+                if offset:
+                    offset = file.tell() + len(file.readline())
                 data = file.read()
         except FileNotFoundError:
             return [], 0
@@ -226,5 +234,5 @@ class RunFolder:
 
 
 def all_runs(root: Path) -> list[RunFolder]:
-    """Every run of the root, in no order."""
-    return [RunFolder(path.parent) for path in root.glob("*/state.json")]
+    """Every run of the root, in no order; what is hidden there is being deleted."""
+    return [RunFolder(path.parent) for path in root.glob("[!.]*/state.json")]

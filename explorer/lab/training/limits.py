@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 import os
 from collections.abc import Sequence
 
 from explorer.lab.training.data import Corpus, examples
-from explorer.lab.training.folder import LIVE, RunFolder
+from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.problem import Problem
 from explorer.sources.model_folders import is_hosted
@@ -53,7 +54,11 @@ def check_queue(runs: Sequence[RunFolder], more: int) -> None:
     """Raise Problem if so many `more` runs of this visitor would crowd the others out."""
     if not is_hosted():
         return
-    owners = [run.read("config.json").get("visitor") for run in runs if run.standing in LIVE]
+    owners = []
+    for run in runs:
+        if run.is_live():
+            with contextlib.suppress(FileNotFoundError):  # it was deleted while we looked
+                owners.append(run.read("config.json").get("visitor"))
     if owners.count(visitor()) + more > MOST_OF_ONE:
         raise Problem("training_shared_own", count=owners.count(visitor()), most=MOST_OF_ONE)
     if len(owners) + more > MOST_OF_ALL:

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import Trainer, TrainerCallback
 
-from explorer.disk import whole_file
+from explorer.arrays import save_array
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.measure import COLLAPSED, HeldOut, unnoticed
 from explorer.problem import Problem
@@ -166,8 +166,7 @@ class Recorder(TrainerCallback):
             folder = self.run.path / "probe"
             folder.mkdir(exist_ok=True)
             count = int(max(*self.live.first[: self.probe], *self.live.second[: self.probe])) + 1
-            with whole_file(folder / f"{step}.npy") as file:
-                np.save(file, vectors[:count].astype(np.float32))
+            save_array(folder / f"{step}.npy", vectors[:count].astype(np.float32))
         took = round(time.perf_counter() - began, 4)
         listed = [round(float(score), 6) for score in scores[: self.probe]]
         self.write("evaluation", step, **figures, probe=listed, seconds=took)

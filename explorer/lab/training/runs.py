@@ -10,14 +10,23 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 
+from explorer.arrays import load_array
 from explorer.lab.training import data, limits
-from explorer.lab.training.folder import ENDED, LIVE, RunFolder, all_runs, default_root
+from explorer.lab.training.folder import (
+    ENDED,
+    LEAST_FREE,
+    LIVE,
+    RunFolder,
+    all_runs,
+    default_root,
+)
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.locale import word
 from explorer.problem import Problem
@@ -31,6 +40,8 @@ MORE_EVALUATIONS = 3
 
 # The children of this process: whoever asks must be able to tell that one has ended.
 _processes: dict[Path, subprocess.Popen] = {}
+# Between a look at how a run stands and what is then done nobody else does something.
+_acting = threading.Lock()
 
 
 class Runs:
@@ -89,7 +100,7 @@ class Runs:
 
     def _spawn(self, run: RunFolder, *options: str) -> None:
         """Start the run's own process: it outlives the page, and its memory ends with it."""
-        for process in _processes.values():
+        for process in list(_processes.values()):  # others come and go meanwhile
             process.poll()  # one that nobody looked at since it ended is a zombie until then
         run.tell("")
         command = [sys.executable, "-m", "explorer.lab.training.worker", str(run.path), *options]
@@ -112,13 +123,15 @@ class Runs:
     def resume(self, name: str) -> None:
         """Go on: a paused run at once, one that ended early from its last checkpoint, in turn."""
         run = self._run(name)
-        if self._standing(run) in LIVE:
-            run.tell("")
-        elif self._standing(run) == "finished":
-            raise Problem("training_finished", name=name)
-        else:
-            limits.check_queue(all_runs(self.root), 1)
-            self._spawn(run)
+        with _acting:
+            standing = self._standing(run)
+            if standing in LIVE:
+                run.tell("")
+            elif standing == "finished":
+                raise Problem("training_finished", name=name)
+            else:
+                limits.check_queue(all_runs(self.root), 1)
+                self._spawn(run)
 
     def stop(self, name: str) -> None:
         """End a run after its current step and keep its model so far."""
@@ -126,12 +139,15 @@ class Runs:
 
     def delete(self, name: str) -> None:
         """Remove a run that has ended, with its model."""
-        run = self._standing_in(name, ENDED)
-        shutil.rmtree(run.path)
+        with _acting:
+            run = self._standing_in(name, ENDED)
+            # At once, so that whoever reads it meanwhile finds all of it or no run.
+            gone = run.path.rename(self.root / f".deleted-{name}")
+        shutil.rmtree(gone)
 
     def busy(self) -> bool:
         """Whether any run is under way or waits for its turn."""
-        return any(self._standing(run) in LIVE for run in all_runs(self.root))
+        return any(run.is_live() for run in all_runs(self.root))
 
     def wait(self, name: str, seconds: float = float("inf"), every: float = 0.2) -> dict:
         """Its status once it has ended, or when the time is up."""
@@ -145,10 +161,8 @@ class Runs:
     def status(self, name: str, offset: int = 0) -> dict:
         """How a run is doing, and what its log has since `offset`: see the package."""
         run = self._run(name)
-        try:
+        with _there(run):
             about = self._about(run)  # first: one that has ended by then has all its records
-        except FileNotFoundError as gone:  # it was deleted while we looked
-            raise Problem("training_no_run", name=name) from gone
         records, offset = run.records_from(offset)
         return {**about, "records": records, "offset": offset}
 
@@ -163,13 +177,14 @@ class Runs:
     def history(self, name: str) -> list[dict]:
         return self._run(name).history()
 
-    def probe(self, name: str) -> dict:
-        return self._run(name).read("probe.json")
+    def probe(self, name: str) -> dict | None:
+        """The probe batch; None while it is not chosen yet."""
+        run = self._run(name)
+        return run.read("probe.json") if (run.path / "probe.json").exists() else None
 
     def probe_vectors(self, name: str, step: int) -> np.ndarray | None:
         """The vectors of the probe sentences at a recorded step; None for a cross-encoder."""
-        path = self._run(name).path / "probe" / f"{int(step)}.npy"
-        return np.load(path) if path.exists() else None
+        return load_array(self._run(name).path / "probe" / f"{int(step)}.npy")
 
     def plan(self, name: str) -> TrainingPlan:
         return TrainingPlan.from_json(self._run(name).read("config.json")["plan"])
@@ -205,7 +220,8 @@ class Runs:
         process = _processes.get(run.path)
         if process:
             process.poll()  # else a child that has ended would stay as a zombie
-        return run.standing
+        with _there(run):
+            return run.standing
 
     def _run(self, name: object) -> RunFolder:
         return RunFolder.named(self.root, name)
@@ -217,6 +233,15 @@ class Runs:
             state = word(f"finetune.state.{standing}", standing)
             raise Problem("training_wrong_state", name=name, state=state)
         return run
+
+
+@contextlib.contextmanager
+def _there(run: RunFolder) -> Iterator[None]:
+    """A run that is deleted while it is read is a run that is not there."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise Problem("training_no_run", name=run.name) from None
 
 
 def one_gpu(device: str | None, visible: str | None) -> dict[str, str]:
@@ -248,7 +273,7 @@ def _died(run: RunFolder, standing: str) -> dict | None:
     if standing != "interrupted":
         return None
     free = shutil.disk_usage(run.path).free
-    if free < 2**20:
+    if free < LEAST_FREE:
         return Problem("training_disk_full", folder=run.path, free=free // 2**20).to_json()
     return Problem("training_interrupted").to_json()
 

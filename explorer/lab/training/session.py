@@ -6,6 +6,7 @@ import gc
 import math
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -257,8 +258,17 @@ def save_model(session: Session, summary: dict, history: list[dict]) -> None:
         encoders.merge_adapters(session.model)
     session.model.save_pretrained(str(part))
     card.complete(part, session.plan, summary, history)
-    shutil.rmtree(session.run.model, ignore_errors=True)
-    part.rename(session.run.model)
+    _put_in_place(part, session.run.model)
+
+
+def _put_in_place(part: Path, model: Path) -> None:
+    """Whoever reads the model meanwhile finds the whole old one, or the whole new one."""
+    old = model.with_suffix(".old")
+    shutil.rmtree(old, ignore_errors=True)
+    if model.exists():
+        model.rename(old)
+    part.rename(model)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 # When things go wrong
@@ -273,9 +283,9 @@ def _keep_last_good(session: Session, trainer: Trainer, step: int) -> int:
             return 0
         trainer._load_from_checkpoint(str(checkpoint[0]))
         step = checkpoint[1]
-    session.model.save_pretrained(str(session.run.path / "model.part"))
-    shutil.rmtree(session.run.model, ignore_errors=True)
-    (session.run.path / "model.part").rename(session.run.model)
+    part = session.run.path / "model.part"
+    session.model.save_pretrained(str(part))
+    _put_in_place(part, session.run.model)
     return step
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import losses
+from explorer.disk import whole_file
 from explorer.lab.training.data import classes_of, rules_for
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
@@ -59,11 +60,30 @@ def run_csv(runs: Runs, name: str) -> str:
 
 
 def model_zip(runs: Runs, name: str, path: str | Path) -> Path:
-    """The model as a folder of sentence-transformers, packed."""
-    run = runs.folder(name)
-    if not run.model.is_dir():
-        raise Problem("training_no_model", name=name)
-    return _zipped(Path(path), _files(run.model, name))
+    """The model as a folder of sentence-transformers, packed; packed again where the run has put
+    another in its place meanwhile."""
+    while True:
+        model = runs.folder(name).model
+        before = _version_of(model)
+        if before is None:
+            raise Problem("training_no_model", name=name)
+        try:
+            packed = _zipped(Path(path), _files(model, name))
+        except FileNotFoundError:
+            if _version_of(model) == before:
+                raise
+        else:
+            if _version_of(model) == before:
+                return packed
+
+
+def _version_of(folder: Path) -> tuple[int, int] | None:
+    """What tells a folder from another in its place; None where there is none."""
+    try:
+        about = folder.stat()
+    except FileNotFoundError:
+        return None
+    return about.st_ino, about.st_mtime_ns
 
 
 def script_zip(runs: Runs, name: str, path: str | Path) -> Path:
@@ -78,6 +98,8 @@ def script_zip(runs: Runs, name: str, path: str | Path) -> Path:
     package = Path(losses.__file__).parent
     parts += [(f"losses/{at}", data) for at, data in _files(package, "", "*.py")]
     if plan.encoder == SCRATCH:
+        if not run.start.is_dir():
+            raise Problem("training_no_start", name=name)
         parts += [(f"start/{at}", data) for at, data in _files(run.start, "")]
     if plan.own_loss:
         parts.append(("own_loss.py", Path(plan.own_loss.rpartition(":")[0]).read_bytes()))
@@ -99,7 +121,7 @@ def _files(folder: Path, under: str, kind: str = "*") -> Iterable[tuple[str, byt
 
 
 def _zipped(path: Path, parts: Iterable[tuple[str, str | bytes]]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+    with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, data in parts:
             packed.writestr(name, data)
     return path

@@ -14,7 +14,7 @@ import time
 import traceback
 from pathlib import Path
 
-from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.folder import LEAST_FREE, RunFolder
 from explorer.problem import Problem
 
 TURN_SECONDS = 0.2
@@ -50,10 +50,11 @@ def work(run: RunFolder, trial: bool = False) -> int:
 def _problem(run: RunFolder, error: Exception) -> Problem:
     if isinstance(error, Problem):
         return error
-    # The writers of weights have errors of their own kinds, with the system's words in them.
-    if getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(error):
-        free = shutil.disk_usage(run.path).free // 2**20
-        return Problem("training_disk_full", folder=run.path, free=free)
+    # The writers of weights have errors of their own kinds, some with the system's words in them.
+    free = shutil.disk_usage(run.path).free
+    told = getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(error)
+    if told or free < LEAST_FREE:
+        return Problem("training_disk_full", folder=run.path, free=free // 2**20)
     reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
     return Problem("training_crashed", reason=reason, file=run.path / "worker.txt")
 

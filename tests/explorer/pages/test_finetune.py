@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import os
 import shutil
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -323,6 +327,7 @@ def test_a_run_deleted_while_it_is_read_is_a_run_that_is_not_there(tmp_path, mon
     monkeypatch.setattr(finetune, "runs", lambda: runs)
     pairs = [(f"One {i}.", f"Two {i}.", float(i % 2)) for i in range(8)]
     run = runs.prepare(finetune._plan(FIRST), data.Corpus(tuple(pairs), tuple(pairs)))
+    run.take_ticket(os.getpid())
 
     def read(*_):
         if deleted:
@@ -333,3 +338,25 @@ def test_a_run_deleted_while_it_is_read_is_a_run_that_is_not_there(tmp_path, mon
     remark = next(served for served in finetune.SERVED if served.__name__ == "remark")
     expected = "problem.training_no_run" if deleted else "problem.internal"
     assert remark({"run": run.name})["error"]["key"] == expected
+
+
+def test_parcels_that_are_made_at_once_are_all_there(tmp_path, monkeypatch):
+    runs = Runs(tmp_path / "runs")
+    monkeypatch.setattr(finetune, "runs", lambda: runs)
+    monkeypatch.setattr(finetune, "PARCELS", tmp_path / "parcels")
+    pairs = [(f"One {i}.", f"Two {i}.", float(i % 2)) for i in range(8)]
+    run = runs.prepare(finetune._plan(FIRST), data.Corpus(tuple(pairs), tuple(pairs)))
+    run.take_ticket(os.getpid())
+    run.model.mkdir()
+    (run.model / "modules.json").write_text("[]")
+    take = next(served for served in finetune.SERVED if served.__name__ == "take")
+    with ThreadPoolExecutor(8) as pool:
+        asked = [{"run": run.name, "what": what} for what in ("model", "kit")] * 8
+        answers = list(pool.map(take, asked))
+    assert not any("error" in answer for answer in answers)
+    paths = sorted({Path(answer["path"]) for answer in answers})
+    assert [path.name for path in paths] == [f"{run.name}-model.zip", f"{run.name}-train.zip"]
+    for path in paths:
+        with zipfile.ZipFile(path) as packed:
+            assert packed.testzip() is None
+    assert sorted(paths[0].parent.iterdir()) == paths

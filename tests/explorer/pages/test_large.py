@@ -8,7 +8,7 @@ from explorer.lab.large.jobs import Jobs
 from explorer.pages import large
 from tests.explorer.lab.large.made import batch_of
 
-PATIENCE = 20
+PATIENCE = 900  # seconds, on a machine that has other things to do
 LOSSES = "cosent", "circle"
 REQUEST = {"loss": "cosent", "source": {"random": {"pairs": 10}}}
 

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import types
+from pathlib import Path
 
 import huggingface_hub
 import numpy as np
@@ -19,7 +20,7 @@ from explorer.sources import encoders, model_folders
 from explorer.sources.encoders import EMBEDDED, ContentCache, cross_scores, encode
 from explorer.sources.model_folders import ModelFolder, locate
 
-PATIENCE = 300  # seconds, on a machine that has other things to do
+PATIENCE = 900  # seconds, on a machine that has other things to do
 
 
 def problem_key(call, *arguments, **options):
@@ -241,6 +242,22 @@ def test_a_changed_folder_is_another_encoder(tiny, tmp_path):
     assert locate(str(tmp_path / "model")).identity == before
     os.utime(tmp_path / "model" / "model.safetensors", ns=(1, 1))
     assert locate(str(tmp_path / "model")).identity != before
+
+
+def test_a_file_that_leaves_while_a_folder_is_looked_at_is_passed_over(tiny, tmp_path, monkeypatch):
+    folder = shutil.copytree(tiny["encoder"], tmp_path / "model")
+    before = locate(str(folder)).identity
+    (folder / "left.part").write_text("half", encoding="utf-8")
+    assert locate(str(folder)).identity != before
+
+    def is_file(path, own=Path.is_file):
+        there = own(path)
+        if path.name == "left.part":
+            path.unlink(missing_ok=True)
+        return there
+
+    monkeypatch.setattr(Path, "is_file", is_file)
+    assert locate(str(folder)).identity == before
 
 
 def test_local_folders_that_hold_no_safe_model_are_refused(tiny, tmp_path):

@@ -64,7 +64,8 @@ def test_what_a_job_has_freed_goes_back_to_the_system():
         return pages * os.sysconf("SC_PAGE_SIZE")
 
     def work(report):
-        return [b"." * (20_000 + k % 2) for k in range(10_000)][-1]  # the last one holds the others' room
+        pieces = [b"." * (20_000 + k % 2) for k in range(10_000)]
+        return pieces[-1]  # which stands behind the room of the others
 
     gc.collect()
     before = resident()

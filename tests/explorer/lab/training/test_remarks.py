@@ -55,6 +55,7 @@ def run(tmp_path):
     made = RunFolder(tmp_path / "20260101-000000-cosent-made")
     made.path.mkdir()
     made.write("config.json", {"plan": TrainingPlan().to_json(), "created": 0})
+    made.write("state.json", {"state": "training", "ticket": 1, "process": 1, "born": 0})
     made.write_pairs("held_out.jsonl", [(f"a{i}", f"b{i}", float(i)) for i in range(COUNT)])
     made.log.write_text("")
     return made

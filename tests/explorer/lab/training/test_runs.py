@@ -5,16 +5,20 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import signal
+import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
+from explorer.lab.training import runs as runs_module
 from explorer.lab.training import worker
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.runs import estimate, one_gpu
+from explorer.lab.training.runs import Runs, estimate, one_gpu
 from explorer.problem import Problem
 from tests.explorer.lab.training.conftest import corpus
 
@@ -38,7 +42,7 @@ def test_a_killed_run_resumes_to_the_same_figures(bert, runs):
     plan = TrainingPlan(
         encoder=bert,
         loss="multitask_cosent",
-        steps=150,
+        steps=400,
         batch_size=8,
         evaluations=5,
         learning_rate=0.01,
@@ -54,7 +58,7 @@ def test_a_killed_run_resumes_to_the_same_figures(bert, runs):
     assert status["state"] == "interrupted"
     assert status["problem"]["key"] == "problem.training_interrupted"
     reached = status["step"]
-    assert reached < 150
+    assert reached < 400
     runs.resume(killed)
     assert runs.wait(killed, PATIENCE)["state"] == "finished"
     one, other = runs.status(whole)["summary"], runs.status(killed)["summary"]
@@ -68,7 +72,7 @@ def test_a_killed_run_resumes_to_the_same_figures(bert, runs):
     again = [r["step"] for r in records if r["kind"] == "step"]
     resumed = next(r["step"] for r in records if r["kind"] == "resumed")
     assert 0 < resumed <= reached
-    assert len(again) >= 150
+    assert len(again) >= 400
     with pytest.raises(Problem, match="has finished"):
         runs.resume(killed)
 
@@ -258,3 +262,103 @@ def test_the_corpus_is_kept_to_the_letter(tmp_path):
     run.write_pairs("train.jsonl", pairs)
     assert tuple(run.read_pairs("train.jsonl")) == pairs
     assert Corpus(pairs, ()).labels == [0.1, 3.0]
+
+
+def test_any_offset_gives_whole_records(tmp_path):
+    run = RunFolder(tmp_path)
+    run.log.write_bytes(b'{"step":1}\n{"step":2}\n{"step":3}\n')
+    size = run.log.stat().st_size
+    for offset in range(size + 5):
+        records, then = run.records_from(offset)
+        steps = [record["step"] for record in records]
+        assert steps == [1, 2, 3][-(-offset // 11) :]
+        assert run.records_from(then)[0] == []
+
+
+# ---- What overlaps -------------------------------------------------------------------------------
+
+
+def ended(runs, state="finished"):
+    """A run that seems to have ended."""
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
+    run.take_ticket(os.getpid())
+    run.say(state)
+    return run.name
+
+
+def test_a_run_leaves_at_once(runs, monkeypatch):
+    """Whoever reads it while its files are deleted finds no run, and no half of one."""
+    name, seen = ended(runs), []
+
+    def looked_at(path, own=shutil.rmtree):
+        for ask in (runs.status, runs.history, runs.folder, runs.stop, runs.delete):
+            with pytest.raises(Problem, match="no run called"):
+                ask(name)
+        seen.append((runs.listed(), runs.busy()))
+        own(path)
+
+    monkeypatch.setattr(shutil, "rmtree", looked_at)
+    runs.delete(name)
+    assert seen == [([], False)]
+    assert list(runs.root.iterdir()) == []
+
+
+def test_a_run_that_leaves_while_all_are_looked_at_is_passed_over(runs, monkeypatch):
+    gone = RunFolder(runs.root / "20260101-000000-cosent-gone")
+    monkeypatch.setattr(runs_module, "all_runs", lambda root: [gone])
+    assert not runs.busy()
+    assert runs.listed() == []
+
+
+def test_two_who_resume_a_run_get_one_process(runs, monkeypatch):
+    name, begun = ended(runs, "stopped"), []
+    both = threading.Barrier(2)
+
+    def spawn(self, run):
+        begun.append(run.name)
+        time.sleep(0.05)  # as a process takes to be there
+        run.take_ticket(os.getpid())
+
+    def resume():
+        both.wait()
+        runs.resume(name)
+
+    monkeypatch.setattr(Runs, "_spawn", spawn)
+    asking = [threading.Thread(target=resume) for _ in range(2)]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join()
+    assert begun == [name]
+
+
+def test_a_run_starts_while_another_process_comes_or_goes(runs, monkeypatch):
+    known = {}
+
+    def other():
+        known["another"] = SimpleNamespace(poll=lambda: None)
+
+    known["one"] = SimpleNamespace(poll=other)
+    monkeypatch.setattr(runs_module, "_processes", known)
+    process = SimpleNamespace(pid=os.getpid(), poll=lambda: None)
+    monkeypatch.setattr(runs_module.subprocess, "Popen", lambda *given, **more: process)
+    name = runs.start(TrainingPlan(**PLAN), corpus())
+    assert runs.status(name)["state"] == "queued"
+    assert known.keys() == {"one", "another", runs.folder(name).path}
+
+
+@pytest.mark.parametrize(("apart", "alive"), [(1.5, True), (-3.0, True), (3600.0, False)])
+def test_a_clock_that_is_set_ends_no_run(runs, apart, alive):
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
+    run.take_ticket(os.getpid())
+    run.write("state.json", {**run.state, "born": run.state["born"] + apart})
+    assert run.is_alive == alive
+
+
+@pytest.mark.parametrize(("free", "key"), [(2**19, "disk_full"), (2**30, "crashed")])
+def test_what_cannot_be_written_on_a_full_disk_says_so(runs, monkeypatch, free, key):
+    """Torch tells of a file that it could not write, and not why."""
+    run = runs.folder(ended(runs))
+    monkeypatch.setattr(worker.shutil, "disk_usage", lambda path: SimpleNamespace(free=free))
+    problem = worker._problem(run, RuntimeError("file write failed"))
+    assert problem.key == f"problem.training_{key}"

@@ -14,7 +14,7 @@ import zipfile
 import pytest
 import torch
 
-from explorer.lab.training import takeaway
+from explorer.lab.training import session, takeaway
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from explorer.problem import Problem
 from explorer.sources.encoders import EMBEDDED
@@ -129,3 +129,44 @@ def test_there_is_no_model_before_the_end(runs):
     run.take_ticket(os.getpid())
     with pytest.raises(Problem, match="no model yet"):
         takeaway.model_zip(runs, run.name, "nowhere.zip")
+
+
+def test_what_is_not_made_yet_is_said_or_left_out(runs, tmp_path):
+    """A run that waits for its turn has neither a probe batch nor an encoder from scratch."""
+    run = runs.prepare(TrainingPlan(encoder=SCRATCH), corpus())
+    run.take_ticket(os.getpid())
+    assert json.loads(takeaway.run_json(runs, run.name))["probe"] is None
+    with pytest.raises(Problem, match="not made yet"):
+        takeaway.script_zip(runs, run.name, tmp_path / "script.zip")
+    assert list(tmp_path.glob("*.zip*")) == []
+
+
+@pytest.mark.parametrize("half", [1, 2])
+def test_a_model_that_is_replaced_while_it_is_packed_is_packed_whole(
+    runs, tmp_path, monkeypatch, half
+):
+    run = runs.prepare(TrainingPlan(encoder=SCRATCH), corpus())
+    run.take_ticket(os.getpid())
+    files = ("a.json", "b.json")
+
+    def write(which):
+        part = run.path / "model.part"
+        part.mkdir()
+        for name in files:
+            (part / name).write_text(which)
+        session._put_in_place(part, run.model)
+
+    def replaced_midway(folder, under, own=takeaway._files):
+        for place, found in enumerate(own(folder, under), 1):
+            yield found
+            if place == half and found[1] == b"old":
+                write("new")
+
+    write("old")
+    monkeypatch.setattr(takeaway, "_files", replaced_midway)
+    packed = takeaway.model_zip(runs, run.name, tmp_path / "model.zip")
+    with zipfile.ZipFile(packed) as opened:
+        assert {name: opened.read(f"{run.name}/{name}") for name in files} == dict.fromkeys(
+            files, b"new"
+        )
+    assert not (run.path / "model.old").exists()
