@@ -19,7 +19,8 @@ from losses.inputs import in_torch_func, may_ask
 from losses.reductions.gradient import with_gradient
 from losses.reductions.ordered import accurate, levels_in_order
 
-DENSE_BELOW = 288  # rows; up to here one matrix is fastest
+# Rows, up to which one matrix is fastest.
+LOGISTIC_BELOW, LARGEST_BELOW = 512, 288
 TREE_ABOVE = 1024  # rows; up to here the hinge is faster in a matrix than in a tree
 TILE_ROWS, TILE = 128, 2**18  # at most so many rows, and terms, at a time
 FLAT = 40.0  # above it softplus(x) is x to the last digit of float64
@@ -133,7 +134,7 @@ def logistic_sum(
     if isinstance(scale, Tensor):  # it may want a gradient too
         scores, scale = scores * scale, 1.0
     settings = {"scale": scale, "mean": mean}
-    compute = _logistic_of_few if len(scores) <= DENSE_BELOW else _logistic
+    compute = _logistic_of_few if len(scores) <= LOGISTIC_BELOW else _logistic
     compute, dense = partial(compute, **settings), partial(_dense_logistic, **settings)
     return with_gradient(compute, dense, labels, scores)
 
@@ -212,7 +213,7 @@ def largest_violation(
 
     `definition` is the same in plain torch.
     """
-    largest = _largest_of_few if len(scores) <= DENSE_BELOW else _largest
+    largest = _largest_of_few if len(scores) <= LARGEST_BELOW else _largest
     return with_gradient(largest, definition, scores, labels)
 
 

@@ -27,9 +27,9 @@ IN_LOGARITHM = {
     "logarithms": {(ordered, "WIDEST"): 1.0, (ordered, "TERMS_BELOW"): 1},
 }
 BY_PAIR = {
-    "logistic in tiles": {(pairwise, "DENSE_BELOW"): 1},
+    "logistic in tiles": {(pairwise, "LOGISTIC_BELOW"): 1},
     "hinge in a tree, logistic in small tiles": {
-        (pairwise, "DENSE_BELOW"): 1,
+        (pairwise, "LOGISTIC_BELOW"): 1,
         (pairwise, "TREE_ABOVE"): 1,
         (pairwise, "TILE"): 333,
     },
@@ -236,7 +236,7 @@ def test_a_scale_may_be_learned(name, path):
 @pytest.mark.parametrize("kind", LABELS)
 @pytest.mark.parametrize("steps", [2, 7, 40, 10**9])
 def test_the_largest_violation_is_shared_by_all_that_are_equal(steps, kind, monkeypatch):
-    monkeypatch.setattr(pairwise, "DENSE_BELOW", 0)
+    monkeypatch.setattr(pairwise, "LARGEST_BELOW", 0)
     for count in SIZES:
         labels = labels_of(kind, count).double()
         scores = (scores_of(count, seed=count) * steps).round() / steps
