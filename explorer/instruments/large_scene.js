@@ -197,6 +197,8 @@
     if (waiting) { ask(); return; }
     if (mine < turn && answer.working) return;
     if (mine <= shown) return;
+    // Somebody else who waited for the same stopped it; asked for again, it goes on.
+    if (answer.error?.key === "problem.large_cancelled") { ask(); return; }
     if (answer.working) {
       under = { asked, what: answer.working.what };
       show(answer.working);

@@ -436,6 +436,22 @@ def test_work_on_other_data_is_stopped(new_page, server: Server) -> None:
     expect(page.locator("#lp-large")).to_be_visible()
 
 
+def test_what_another_visitor_stops_goes_on(large: Page) -> None:
+    large.evaluate(
+        f"""() => {{
+          const {{ server }} = {CHANNEL}, {{ blocks }} = server;
+          server.blocks = async () => {{
+            server.blocks = blocks;
+            return {{ error: {{ key: "problem.large_cancelled", values: {{}} }} }};
+          }};
+        }}"""
+    )
+    with redrawn(large):
+        large.select_option("#lp-large-loss", "pairwise_hinge")
+    expect(large.locator(PROBLEM)).to_be_hidden()
+    assert large.evaluate(f"{CHANNEL}.of.loss") == "pairwise_hinge"
+
+
 def test_angle_scores_come_from_vectors(large: Page) -> None:
     large.select_option("#lp-large-loss", "angle")
     expect(large.locator(PROBLEM)).to_contain_text("65,536")
