@@ -97,12 +97,16 @@
     fileNote.textContent = answer.undecided ? say("ui.file_undecided", { name: source.name }) : say(answer.limited ? "large.file_limited" : "large.file_read", {
       name: source.name, used: grouped(answer.used), total: grouped(answer.total),
     });
-    const set = (part) => channel.change({ source: { ...source, ...part } });
+    const set = (part) => channel.change({ source: { ...channel.asked.source, ...part } });
+    const chosen = { ...answer.chosen }; // with what is chosen while the next answer is awaited
     const roles = "anchor" in answer.chosen ? Object.keys(answer.chosen) : ROLES;
     const pick = (role) => {
       const none = worded("option", "large.no_column", { value: "" });
       const select = h("select", {
-        onchange: () => set({ columns: { ...answer.chosen, [role]: select.value } }),
+        onchange: () => {
+          chosen[role] = select.value;
+          set({ columns: { ...chosen } });
+        },
       }, none, answer.columns.map((column) => h("option", { value: column }, column)));
       select.value = answer.chosen[role] ?? "";
       return labelled(`column.${role}`, select);
