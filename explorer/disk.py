@@ -1,4 +1,4 @@
-"""Files that others may read while they are written."""
+"""Files that others may read, write or remove at the same time."""
 
 from __future__ import annotations
 
@@ -25,3 +25,14 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def files_in(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """Each file of a folder and of those in it, no deeper, and what the system says of it."""
+    for place, folders, names in os.walk(folder, followlinks=True):
+        if place != str(folder):
+            folders.clear()
+        for file in (Path(place, name) for name in names):
+            if file.is_file():
+                with contextlib.suppress(FileNotFoundError):  # it left while we looked
+                    yield file, file.stat()

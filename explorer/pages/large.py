@@ -30,7 +30,7 @@ from explorer.lab.large.blocks import Window
 from explorer.lab.large.drawing import details, figures, look, pairs_page
 from explorer.lab.large.encoding import encoded
 from explorer.lab.large.files import FilePairs, read_pairs
-from explorer.lab.large.jobs import Job, Jobs
+from explorer.lab.large.jobs import Job, Jobs, Report
 from explorer.lab.large.losses import family_of, wanted_by
 from explorer.lab.large.opened import (
     OFFERED,
@@ -56,8 +56,6 @@ from explorer.sources.random_batch import RandomBatch
 PATIENCE_S = 0.8
 KINDS = ("random", "file", "explore")
 FIRST = RandomBatch(pairs=100_000, agreement=0.7, grades=6)
-
-Report = Callable[[str, int, int], None]
 
 
 def build() -> None:

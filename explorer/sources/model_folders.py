@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
 from explorer import progress
+from explorer.disk import files_in
 from explorer.problem import Problem
 from explorer.sources.cells import shortened
 
@@ -111,21 +111,10 @@ def is_path(name: str) -> bool:
 def _local(name: str, path: Path) -> ModelFolder:
     if not os.path.isdir(path):  # False too for what no file system could hold
         raise Problem("encoder_folder_missing", encoder=name)
-    state = sorted(_files_in(path))
-    _check_files(name, [Path(file).relative_to(path).as_posix() for file, _, _ in state])
-    return ModelFolder(name, path, hashlib.sha256(repr(state).encode()).hexdigest())
-
-
-def _files_in(path: Path) -> Iterator[tuple[str, int, int]]:
-    """Each file of the folder and of those in it, when it was changed, and its bytes."""
-    for place, folders, names in os.walk(path, followlinks=True):
-        if place != str(path):  # whoever enters "/" must not wait for the whole disk
-            folders.clear()
-        for file in (Path(place, name) for name in names):
-            if file.is_file():
-                with contextlib.suppress(FileNotFoundError):  # it left while we looked
-                    about = file.stat()
-                    yield str(file), about.st_mtime_ns, about.st_size
+    # No deeper: whoever enters "/" must not wait for the whole disk.
+    found = sorted((str(file), about.st_mtime_ns, about.st_size) for file, about in files_in(path))
+    _check_files(name, [Path(file).relative_to(path).as_posix() for file, _, _ in found])
+    return ModelFolder(name, path, hashlib.sha256(repr(found).encode()).hexdigest())
 
 
 def _check_files(name: str, files: Iterable[str]) -> None:

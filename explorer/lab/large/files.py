@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from explorer.lab.large.batch import MOST_PAIRS, Numbered
+from explorer.lab.large.jobs import Report
 from explorer.lab.large.texts import Texts
 from explorer.problem import Problem
 from explorer.sources.cells import read_score, read_sentence
@@ -31,8 +32,6 @@ SIMILARITY_NAMES = (
     "预测",
 )
 STEP = 20_000
-
-Report = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, eq=False)

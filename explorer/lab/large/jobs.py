@@ -16,11 +16,14 @@ from explorer.progress import Cancelled
 PATIENCE_S = 60.0
 MOST_RESULTS = 3
 
+# What work says of itself: what is being done, how much of it is done, and of how much.
+Report = Callable[[str, int, int], None]
+
 
 class Job:
     """One piece of work: `report(what, done, total)` is what it calls while it goes on."""
 
-    def __init__(self, work: Callable[[Callable[[str, int, int], None]], Any]) -> None:
+    def __init__(self, work: Callable[[Report], Any]) -> None:
         self.progress = ("start", 0, 0)
         self.stopped = False
         self.told = False  # it failed, and whoever asked has heard so

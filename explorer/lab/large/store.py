@@ -6,14 +6,14 @@ found is whole. The least recently used leaves when the folder grows too large.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
+from explorer.disk import files_in
 from explorer.problem import Problem
 
 MOST_STORED = 2 * 2**30
@@ -104,19 +104,11 @@ def file_of(content: str, name: str) -> bytes:
 
 def prune(most: int = MOST_STORED) -> None:
     """Drop what was not used for longest until no more than `most` bytes are kept."""
-    found = sorted(entry for kind in KINDS for entry in _files_in(folder(kind)))
+    kept = (entry for kind in KINDS for entry in files_in(folder(kind)))
+    found = sorted((about.st_mtime, about.st_size, path) for path, about in kept)
     excess = sum(size for _, size, _ in found) - most
     for _, size, path in found:
         if excess <= 0:
             return
         path.unlink(missing_ok=True)
         excess -= size
-
-
-def _files_in(kept: Path) -> Iterator[tuple[float, int, Path]]:
-    """Every file below: when it was last used, how many bytes it has, and where it is."""
-    for place, _, names in os.walk(kept):
-        for path in (Path(place, name) for name in names):
-            with contextlib.suppress(FileNotFoundError):  # it left while we looked
-                about = path.stat()
-                yield about.st_mtime, about.st_size, path

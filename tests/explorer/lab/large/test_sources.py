@@ -165,8 +165,8 @@ def test_what_leaves_while_the_folder_is_cleared_is_passed_over(cache, monkeypat
     for name in "abc":
         (store.folder("files") / name).write_bytes(b"x" * 100)
 
-    def listed(folder, own=store.os.walk):
-        for place, folders, names in list(own(folder)):
+    def listed(folder, own=store.os.walk, **options):
+        for place, folders, names in list(own(folder, **options)):
             if "b" in names:
                 (folder / "b").unlink()
             yield place, folders, names
