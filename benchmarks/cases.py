@@ -11,9 +11,12 @@ import torch
 from torch import Tensor
 
 from losses import LOSSES
-from losses.circle import circle_per_anchor, circle_per_anchor_definition
-from losses.distances import triplet_over_violating, triplet_over_violating_definition
-from losses.in_batch import nt_xent_of_classes, nt_xent_of_classes_definition
+from losses.contrastive.mined_triplets import (
+    triplet_over_violating,
+    triplet_over_violating_definition,
+)
+from losses.contrastive.nt_xent import nt_xent_of_classes, nt_xent_of_classes_definition
+from losses.ranking.circle_self_paced import circle_per_anchor, circle_per_anchor_definition
 
 WIDTH = 384
 CLASSES = 8

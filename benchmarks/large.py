@@ -9,7 +9,6 @@ page until it is painted.
 from __future__ import annotations
 
 import argparse
-import csv
 import shutil
 import statistics
 import threading
@@ -22,11 +21,13 @@ import psutil
 import torch
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from benchmarks import report
 from benchmarks.interaction import FLAGS, running
 from benchmarks.machine import describe
+from benchmarks.report import Row
 from explorer.lab.large.batch import drawn, in_order
 from explorer.lab.large.blocks import Window
-from explorer.lab.large.losses import IN_BATCH
+from explorer.lab.large.methods import offered
 from explorer.lab.large.opened import Opened, checked, open_batch
 from explorer.sources import random_batch
 from explorer.sources.random_batch import RandomBatch
@@ -42,7 +43,7 @@ REPEATS = 5
 # Each step goes into a part of what the last one showed, down to single cells. A part is where it
 # begins and how far it goes, in shares of what is shown, or in cells.
 STEPS = """async (parts) => {
-  const channel = LossPrism.channel("large");
+  const channel = window.lossprism.page("large");
   const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   const times = [];
   for (const part of parts) {
@@ -72,6 +73,7 @@ PARTS = [
     [[0.1, 0.1], [0.1, 0.1]],
 ]
 # The third has as many cells as are ever computed anew; larger windows are made of kept sums.
+IN_BATCH = tuple(offered("in_batch"))
 IN_BATCH_PARTS = [
     [[0, 0.9], [0.1, 0.9]],
     [[0, 0.6], [0.4, 0.6]],
@@ -80,8 +82,6 @@ IN_BATCH_PARTS = [
     [[0.2, 0.3], [0.4, 0.3]],
     [[0.1, 0.2], [0.1, 0.2]],
 ]
-
-Row = tuple[str, str, str]
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -171,9 +171,9 @@ def on_the_page(
     started = time.perf_counter()
     place = f"{address}/large#{urlencode({'loss': loss, **settings})}"
     page.goto(place, wait_until="domcontentloaded")
-    page.wait_for_function("window.LossPrism && LossPrism.channel('large').drawn", polling=20)
+    page.wait_for_function("window.lossprism && window.lossprism.page('large').drawn", polling=20)
     first = time.perf_counter() - started
-    page.wait_for_function("LossPrism.channel('large').details")
+    page.wait_for_function("window.lossprism.page('large').details")
     page.wait_for_timeout(1500)
     times = page.evaluate(STEPS, parts)
     page.context.close()
@@ -191,7 +191,7 @@ def on_the_page(
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=7890)
-    parser.add_argument("--csv", metavar="FILE")
+    report.add_option(parser)
     parser.add_argument("--losses", nargs="+", choices=(*SCORED, *IN_BATCH), default=None)
     parser.add_argument("--sizes", nargs="+", type=int, help="pairs, for losses on scores")
     parser.add_argument("--sentences", nargs="+", type=int, help="for in-batch losses")
@@ -230,9 +230,7 @@ def main(arguments: list[str]) -> None:
                     rows += on_the_page(browser, address, loss, settings, what, IN_BATCH_PARTS)
         browser.close()
     machine = f"{describe()}, Chromium {version}"
-    print(machine)
-    for name, value, target in rows:
-        print(f"| {name} | {value} | {target} |")
-    if chosen.csv:
-        with open(chosen.csv, "w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([(machine,), ("what", "measured", "target"), *rows])
+    print(machine, report.table(report.HEADS, rows), sep="\n\n")
+    folder = report.folder(chosen, whole=not (chosen.losses or chosen.sizes or chosen.sentences))
+    if folder:
+        report.write(folder, "large", "The Large batch page", machine, (report.HEADS, rows))

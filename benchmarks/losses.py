@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import csv
 import itertools
-import math
 import os
 import statistics
 import time
@@ -23,31 +22,20 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from benchmarks import report
 from benchmarks.cases import CASES, LARGE, Case
 from benchmarks.machine import describe
 from benchmarks.peers import all_peers
+from benchmarks.result import HEADS, Result, growth, row
+from benchmarks.speed import drawn
 
 Loss = Callable[..., Tensor]
 
 ROUNDS = 9
 SLOW = 3.0  # seconds of a first call, from which on one more call must do
 BUDGET = 5.0  # seconds for the rounds of one case at one size
-BUSY = 10  # times the time of the smallest size, from which on time grows with the data
 QUICK = 512  # pairs, or classes, at most
-TABLE = Path(__file__).with_suffix(".csv")
-
-
-@dataclass(frozen=True)
-class Result:
-    """One rival of one case at one size. Errors are nan where there is nothing to compare with."""
-
-    case: str
-    size: int
-    who: str
-    milliseconds: float
-    saved_bytes: int
-    peak_bytes: int
-    error: float
+GROWTH = ("loss", "time grows as", "from N", "to N")
 
 
 def gradient_of(loss: Loss, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -190,78 +178,6 @@ def all_measured(chosen: argparse.Namespace) -> Iterator[list[Result]]:
                 yield list(measured(case, size, peers.get(case.rival, {}), chosen))
 
 
-def growth(results: list[Result]) -> dict[tuple[str, str], tuple[float, int, int]]:
-    """The exponent of N in the time of each case and rival, fitted over its sizes that take
-    `BUSY` times as long as its smallest: below, a call takes what it takes without any data."""
-    series: dict[tuple[str, str], list[tuple[int, float]]] = {}
-    for one in results:
-        series.setdefault((one.case, one.who), []).append((one.size, one.milliseconds))
-    found = {}
-    for name, points in series.items():
-        busy = [(size, taken) for size, taken in points if taken >= BUSY * points[0][1]]
-        if len(busy) > 1:
-            x = [math.log(size) for size, _ in busy]
-            y = [math.log(taken) for _, taken in busy]
-            slope = statistics.linear_regression(x, y).slope
-            found[name] = (slope, busy[0][0], busy[-1][0])
-    return found
-
-
-HEADS = (
-    "loss",
-    "N",
-    "ours ms",
-    "definition ms",
-    "peer ms",
-    "ours to the faster",
-    "saved MB",
-    "peak MB",
-    "error",
-)
-
-
-def row(results: list[Result]) -> list[str]:
-    """One line of the table: ours, the definition and the fastest peer, always in this order."""
-    ours = results[0]
-    definition = next((one for one in results if one.who == "definition"), None)
-    peer = min(
-        (one for one in results[1:] if one.who != "definition"),
-        key=lambda one: one.milliseconds,
-        default=None,
-    )
-    others = [one for one in (definition, peer) if one]
-    fastest = min((one.milliseconds for one in others), default=math.nan)
-    three = (ours, definition, peer)
-    known = {"sentence-transformers": "ST", "pytorch-metric-learning": "PML"}
-
-    def triple(write: Callable[[Result], str]) -> str:
-        return " / ".join(write(one) if one else "–" for one in three)
-
-    return [
-        ours.case,
-        str(ours.size),
-        digits(ours.milliseconds),
-        digits(definition.milliseconds) if definition else "–",
-        f"{digits(peer.milliseconds)} {known.get(peer.who, peer.who)}" if peer else "–",
-        f"{ours.milliseconds / fastest:.2f}" if others else "–",
-        triple(lambda one: digits(one.saved_bytes / 1e6)),
-        triple(lambda one: digits(one.peak_bytes / 1e6)),
-        triple(lambda one: f"{one.error:.0e}"),
-    ]
-
-
-def digits(value: float) -> str:
-    """Three that count."""
-    if value == 0:
-        return "0"
-    places = max(0, 2 - math.floor(math.log10(abs(value))))
-    return f"{value:.{min(places, 4)}f}"
-
-
-def line(cells: list[str] | tuple[str, ...]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cpu")
@@ -271,35 +187,38 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--threads", type=int, help="torch threads")
     parser.add_argument("--large", action="store_true", help="32,768 pairs of vectors too")
-    parser.add_argument("--csv", metavar="FILE", help=f"instead of {TABLE.name}, after a whole run")
+    report.add_option(parser)
     parser.add_argument("--plot", metavar="FILE", help="draw times over N as SVG")
     chosen = parser.parse_args(arguments)
     chosen.rounds = chosen.rounds or (3 if chosen.quick else ROUNDS)
     if chosen.threads:
         torch.set_num_threads(chosen.threads)
     machine = describe(chosen.device)
-    print(machine, "", line(HEADS), line(["---"] * len(HEADS)), sep="\n")
+    print(machine, "", report.line(HEADS), report.line(["---"] * len(HEADS)), sep="\n")
     results: list[Result] = []
+    rows: list[list[str]] = []
     for found in all_measured(chosen):
-        print(line(row(found)), flush=True)
+        rows.append(row(found))
+        print(report.line(rows[-1]), flush=True)
         results += found
-    print(
-        "", line(("loss", "whose", "time grows as", "from N", "to N")), line(["---"] * 5), sep="\n"
-    )
-    for (case, who), (slope, low, high) in growth(results).items():
-        if who == "ours":
-            print(line((case, who, f"N^{slope:.2f}", str(low), str(high))))
-    whole = not (chosen.quick or chosen.losses or chosen.sizes)
-    if chosen.csv or whole:
-        write(Path(chosen.csv or TABLE), machine, results)
+    grown = [
+        (case, f"N^{slope:.2f}", str(low), str(high))
+        for (case, who), (slope, low, high) in growth(results).items()
+        if who == "ours"
+    ]
+    print("", report.table(GROWTH, grown), sep="\n")
+    whole = not (chosen.quick or chosen.losses or chosen.sizes or chosen.threads or chosen.large)
+    folder = report.folder(chosen, whole and chosen.device == "cpu")
+    if folder:
+        report.write(folder, "losses", "The losses", machine, (HEADS, rows), (GROWTH, grown))
+        write_csv(folder / "losses.csv", machine, results)
     if chosen.plot:
-        from benchmarks.speed import drawn
-
         Path(chosen.plot).write_text(drawn(results, machine), encoding="utf-8")
 
 
-def write(path: Path, machine: str, results: list[Result]) -> None:
+def write_csv(path: Path, machine: str, results: list[Result]) -> None:
+    """Every figure of the run, unrounded, one line each."""
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
-        table.writerow([*(field.name for field in fields(Result)), "machine"])
-        table.writerows([*asdict(one).values(), machine] for one in results)
+        table.writerow([*(field.name for field in fields(Result)), "machine", "date"])
+        table.writerows([*asdict(one).values(), machine, report.today()] for one in results)

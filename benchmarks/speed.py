@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from benchmarks.losses import Result
-from explorer.svg import FONTS, LIGHT, Pen, line, px, rectangle
+from benchmarks.result import Result
+from explorer.export.figure.svg import FONTS, LIGHT, Pen, line, px, rectangle
 
 WIDE, HIGH, COLUMNS = 232, 150, 4  # of a panel, with its margins; and panels in a row
 LEFT, RIGHT, TOP, BOTTOM = 42, 14, 30, 26  # margins inside a panel

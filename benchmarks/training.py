@@ -35,7 +35,9 @@ from sentence_transformers.sentence_transformer.training_args import (
 from torch import Tensor
 from transformers import PrinterCallback, Trainer, TrainerCallback, set_seed
 
+from benchmarks import report
 from benchmarks.machine import describe
+from benchmarks.report import Row
 from explorer.lab.training import data
 from explorer.lab.training import session as sessions
 from explorer.lab.training.encoders import starting_model
@@ -60,7 +62,7 @@ def plan(encoder: str, **chosen: object) -> TrainingPlan:
     return TrainingPlan(data=pairs, encoder=encoder, **chosen)
 
 
-def pace(encoder: str, root: Path) -> None:
+def pace(encoder: str, root: Path) -> list[Row]:
     """Both sides in turns, each first in every other one: paces, ratio, held-out Spearman, losses.
 
     What slows the machine for longer than a turn slows both, so it leaves their ratio alone. A
@@ -87,17 +89,23 @@ def pace(encoder: str, root: Path) -> None:
                 for name in sides:
                     times[name].append(taken[name])
         found = {name: side.answer() for name, side in sides.items()}
-    for name, taken in times.items():
-        spread = f"{steps / max(taken):.2f} to {steps / min(taken):.2f}"
-        said = f"{steps / statistics.median(taken):.2f} steps/s ({spread})"
-        print(f"pace {encoder:18} {name:9} {said}, Spearman {found[name].spearman:.4f}")
+    paces = ", ".join(
+        f"{steps / statistics.median(taken):.2f} {name} "
+        f"({steps / max(taken):.2f} to {steps / min(taken):.2f})"
+        for name, taken in times.items()
+    )
     middle, low, high = ratio(times["plain"], times["recorded"])
-    told = f"{middle:.3f} (95% confidence {low:.3f} to {high:.3f}, {len(taken)} turns)"
-    print(f"pace {encoder:18} recorded / plain: {told}")
+    count = len(times["plain"])
+    told = f"{middle:.3f} (95% confidence {low:.3f} to {high:.3f}, {count} turns)"
+    ends = " and ".join(f"{found[name].spearman:.4f} {name}" for name in sides)
     pairs = zip(found["recorded"].losses, found["plain"].losses, strict=True)
     apart = max(abs(a - b) / max(abs(a), abs(b)) for a, b in pairs)
-    said = f"losses of the {chosen.steps} steps differ by at most {apart:.1e}, relatively"
-    print(f"pace {encoder:18} {said}")
+    return [
+        (f"pace, {encoder}: recorded / plain", told, "≥ 0.97"),
+        (f"pace, {encoder}: steps a second", paces, ""),
+        (f"pace, {encoder}: held-out Spearman", ends, "equal within noise"),
+        (f"pace, {encoder}: losses of {chosen.steps} steps", f"apart by at most {apart:.1e}", ""),
+    ]
 
 
 @dataclass(frozen=True)
@@ -238,7 +246,7 @@ def _plain(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> tuple[Train
 MADE = {"recorded": _recorded, "plain": _plain}
 
 
-def whole_run(name: str, chosen: TrainingPlan, root: Path) -> None:
+def whole_run(name: str, chosen: TrainingPlan, root: Path, target: str) -> list[Row]:
     """One run as the page starts it: until the model lies there, and training alone."""
     runs = Runs(root)
     started = time.perf_counter()
@@ -246,16 +254,16 @@ def whole_run(name: str, chosen: TrainingPlan, root: Path) -> None:
     seconds = time.perf_counter() - started
     summary = status["summary"]
     before, after = (summary[when]["spearman"] for when in ("before", "after"))
-    print(
-        f"{name}: {summary['steps']} steps of {chosen.batch_size}: {summary['seconds']:.2f} s of "
-        f"training, {seconds:.1f} s with start, figures and saving; "
+    said = (
+        f"{summary['seconds']:.2f} s of training, {seconds:.1f} s with start, figures and saving; "
         f"held-out Spearman {before:.4f} → {after:.4f} on {summary['pairs']['held_out']} pairs"
     )
     print(f"{name}: chart in {runs.folder(status['id']).model / 'spearman.svg'}")
+    return [(f"{name}, {summary['steps']} steps of {chosen.batch_size}", said, target)]
 
 
-def memory(root: Path) -> None:
-    """Ten runs in a row: this process, before and after, and the largest of the workers."""
+def memory(root: Path) -> list[Row]:
+    """Ten runs in a row: this process, before and after, and what they leave running."""
     runs, own = Runs(root), psutil.Process()
     chosen = plan(SCRATCH, steps=20)
     runs.wait(runs.start(chosen))
@@ -265,26 +273,35 @@ def memory(root: Path) -> None:
     after = own.memory_info().rss
     grown = 100 * (after / before - 1)
     children = len(own.children(recursive=True))
-    print(
-        f"memory: {before / 2**20:.0f} MB → {after / 2**20:.0f} MB after {ROUNDS} runs "
-        f"({grown:+.1f}%), {children} processes left"
+    said = (
+        f"{before / 2**20:.0f} MB → {after / 2**20:.0f} MB ({grown:+.1f}%), "
+        f"{children} processes left"
     )
+    return [(f"memory after {ROUNDS} runs", said, "≤ +10%, none left")]
 
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks training", description=__doc__)
     parser.add_argument("parts", nargs="*", choices=PARTS, default=PARTS)
     parser.add_argument("--encoder", choices=tuple(TURNS), help="of the pace; both if left out")
+    report.add_option(parser)
     chosen = parser.parse_args(arguments)
-    print(describe())
+    machine = describe()
+    print(machine)
+    rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         if "pace" in chosen.parts:
             for encoder in [chosen.encoder] if chosen.encoder else TURNS:
-                pace(encoder, root / "pace")  # its runs never end, and others would wait for them
+                # Its runs never end, and others would wait for them.
+                rows += pace(encoder, root / "pace")
         if "epoch" in chosen.parts:
-            whole_run("epoch from scratch", plan(SCRATCH), root)
+            rows += whole_run("epoch from scratch", plan(SCRATCH), root, "≤ 5 s of training")
         if "demo" in chosen.parts:
-            whole_run("demo", plan(EMBEDDED, steps=60), root)
+            rows += whole_run(EMBEDDED, plan(EMBEDDED, steps=60), root, "≤ 90 s")
         if "memory" in chosen.parts:
-            memory(root)
+            rows += memory(root)
+    print(report.table(report.HEADS, rows))
+    place = report.folder(chosen, whole=set(chosen.parts) == set(PARTS) and not chosen.encoder)
+    if place:
+        report.write(place, "training", "Training", machine, (report.HEADS, rows))

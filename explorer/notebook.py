@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from explorer.api import scenario_of
-from explorer.explore import parameters_for, spec_for
-from explorer.stubs import no_stubs
+from explorer.core.explore import parameters_for, spec_for
+from explorer.web.api.reading import scenario_of
+from explorer.web.stubs import no_stubs
 
 if TYPE_CHECKING:
     import gradio as gr
@@ -53,14 +53,14 @@ def show(
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
     """
-    columns = (_plain(column) for column in (sentences1, sentences2, scores))
-    scenario = scenario_of(loss, *columns, parameters, convention=convention)
+    first, second, labels = (_plain(column) for column in (sentences1, sentences2, scores))
+    scenario = scenario_of(loss, first, second, labels, parameters, convention=convention)
     parameters_for(spec_for(scenario), dict(scenario.parameters))
     _, address = _server()
     return Shown(f"{address}/#{scenario.to_link()}")
 
 
-def _plain(column: Iterable[Any]) -> list[Any]:
+def _plain(column: Any) -> list[Any]:
     """A list of Python's own values out of a list, an array, a tensor or a table's column."""
     return list(column.tolist() if hasattr(column, "tolist") else column)
 
@@ -70,7 +70,7 @@ def _server() -> tuple[gr.Blocks, str]:
     """One server for all the cells of a notebook; it ends with the notebook's process."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     with no_stubs():
-        from explorer import site  # gradio takes its time
+        from explorer.web import site  # gradio takes its time
 
     threads = torch.get_num_threads()
     opened = site.open_page(site.first_scenario(None, None), "127.0.0.1", None)

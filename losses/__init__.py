@@ -1,8 +1,23 @@
-"""Ranking and contrastive losses, each written once as plain torch.
+r"""Ranking and contrastive losses, each written once as plain torch.
 
 Every loss is a function of tensors: ``cosent(scores, labels, scale=20.0)``. `LOSSES` maps each
-public name to its `LossSpec`: definition, formula, symbols, parameters, landmarks. A module of
-this package that holds a `LossSpec` is registered by being there; nothing else lists it.
+public name to its `LossSpec`: definition, formula, symbols, parameters, landmarks.
+
+Notation, the same in every file:
+
+    s_i        score of pair i, a cosine where nothing else is said; λ s_i scaled      [N]
+    y_i        label of pair i; "ordered" are the pairs of pairs with y_i > y_j, |P| many  [N]
+    (j, i)     row and column of a matrix over ordered pairs: j should score lower, i higher  [N, N]
+    q_i, k_j   queries and keys, key i is the query's own; z_i sentences, w_c prototypes   [·, D]
+    c_i        class of sentence i                                                      [S]
+    λ, γ       scale, the inverse of a temperature;  τ  temperature;  m  margin
+    d(u, v)    a distance of two vectors, Euclidean where nothing else is said
+    N pairs of a batch, S sentences, M positive pairs, K keys of a query, C classes, D dimensions,
+    L levels
+
+Rooms: `ranking`, `contrastive`, `prototypes`, `pointwise`, one loss or close family a file, with
+definition, public function and `LossSpec`; `kernels`, the exact fast forms. What ships is imported
+here by name. A further module of the package that holds a `LossSpec` is found and listed as well.
 """
 
 from __future__ import annotations
@@ -10,24 +25,91 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
+from losses.contrastive.contrastive import CONTRASTIVE, contrastive
+from losses.contrastive.info_nce import INFO_NCE, info_nce
+from losses.contrastive.nce import NCE, nce
+from losses.contrastive.nt_xent import (
+    NT_XENT,
+    nt_xent,
+    nt_xent_of_both_directions,
+    nt_xent_of_classes,
+)
+from losses.contrastive.siglip import SIGLIP, siglip
+from losses.contrastive.supcon import SUPCON, supcon, supcon_with_zeros
+from losses.contrastive.triplet import (
+    TRIPLET,
+    triplet,
+    triplet_over_violating,
+    triplet_semi_hard_or_itself,
+    triplet_unit,
+)
+from losses.pointwise.binary_cross_entropy import BINARY_CROSS_ENTROPY, binary_cross_entropy
+from losses.pointwise.cosine_mse import COSINE_MSE, cosine_mse
+from losses.prototypes.arcface import ARCFACE, arcface
+from losses.prototypes.softmax import SOFTMAX, softmax
+from losses.ranking.angle import ANGLE, angle
+from losses.ranking.circle import CIRCLE, circle
+from losses.ranking.circle_self_paced import (
+    CIRCLE_SELF_PACED,
+    circle_per_anchor,
+    circle_self_paced,
+)
+from losses.ranking.cosent import COSENT, WEIGHTED_COSENT, cosent, weighted_cosent
+from losses.ranking.hierarchical_cosent import HIERARCHICAL_COSENT, hierarchical_cosent
+from losses.ranking.hinge import PAIRWISE_HINGE, pairwise_hinge
+from losses.ranking.max_violation import MAX_VIOLATION, max_violation
+from losses.ranking.multitask_cosent import MULTITASK_COSENT, multitask_cosent
+from losses.ranking.ranknet import PAIRWISE_LOGISTIC, pairwise_logistic
 from losses.spec import GROUPS, Convention, LossSpec, Parameter, Symbol, spec_of
 
+# In the order in which the page lists them, group by group.
+SHIPPED = (
+    COSENT,
+    WEIGHTED_COSENT,
+    HIERARCHICAL_COSENT,
+    MULTITASK_COSENT,
+    PAIRWISE_LOGISTIC,
+    PAIRWISE_HINGE,
+    MAX_VIOLATION,
+    CIRCLE,
+    CIRCLE_SELF_PACED,
+    COSINE_MSE,
+    BINARY_CROSS_ENTROPY,
+    ANGLE,
+    INFO_NCE,
+    NT_XENT,
+    NCE,
+    SIGLIP,
+    SUPCON,
+    CONTRASTIVE,
+    TRIPLET,
+    SOFTMAX,
+    ARCFACE,
+)
 
-def _collect() -> dict[str, LossSpec]:
-    found: list[LossSpec] = []
-    for module in pkgutil.iter_modules(__path__):
-        if module.name in ("modules", "sentence_transformers"):  # they read LOSSES, so come after
-            continue
-        held = vars(importlib.import_module(f"{__name__}.{module.name}"))
-        found += [value for value in held.values() if isinstance(value, LossSpec)]
-    found.sort(key=lambda spec: (GROUPS.index(spec.group), spec.order))  # stable: file order
-    return {spec.name: spec for spec in found}
+WITHOUT_LOSSES = ("kernels", "modules", "sentence_transformers")  # the last two read LOSSES
 
 
-LOSSES: dict[str, LossSpec] = _collect()
+def _added() -> list[LossSpec]:
+    """The specs of whatever further module stands in the package or in one of its rooms."""
+    apart = tuple(f"{__name__}.{name}" for name in WITHOUT_LOSSES)
+    found = {id(spec): spec for spec in SHIPPED}
+    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
+        if not module.name.startswith(apart):
+            held = vars(importlib.import_module(module.name)).values()
+            found.update({id(one): one for one in held if isinstance(one, LossSpec)})
+    return list(found.values())[len(SHIPPED) :]
 
-# The functions last, so that `losses.cosent` is the loss and not the file it stands in.
-globals().update({name: spec.function for name, spec in LOSSES.items()})
+
+def _by_name(specs: list[LossSpec]) -> dict[str, LossSpec]:
+    named: dict[str, LossSpec] = {}
+    for spec in sorted(specs, key=lambda spec: GROUPS.index(spec.group)):  # stable
+        if named.setdefault(spec.name, spec) is not spec:
+            raise ValueError(f"two losses are called {spec.name}; a loss needs a name of its own")
+    return named
+
+
+LOSSES: dict[str, LossSpec] = _by_name([*SHIPPED, *_added()])
 
 # The losses of other libraries that are no setting of ours: `losses.nt_xent_of_classes`.
 OTHERS = {
@@ -36,7 +118,45 @@ OTHERS = {
     for convention in spec.conventions
     if convention.function
 }
-globals().update(OTHERS)
 
-__all__ = ["GROUPS", "LOSSES", "Convention", "LossSpec", "Parameter", "Symbol", "spec_of"]
-__all__ += [*LOSSES, *OTHERS]
+# A file that was added is called as what ships is: `losses.exponential`.
+globals().update({name: spec.function for name, spec in LOSSES.items()} | OTHERS)
+
+__all__ = [
+    "GROUPS",
+    "LOSSES",
+    "OTHERS",
+    "Convention",
+    "LossSpec",
+    "Parameter",
+    "Symbol",
+    "angle",
+    "arcface",
+    "binary_cross_entropy",
+    "circle",
+    "circle_per_anchor",
+    "circle_self_paced",
+    "contrastive",
+    "cosent",
+    "cosine_mse",
+    "hierarchical_cosent",
+    "info_nce",
+    "max_violation",
+    "multitask_cosent",
+    "nce",
+    "nt_xent",
+    "nt_xent_of_both_directions",
+    "nt_xent_of_classes",
+    "pairwise_hinge",
+    "pairwise_logistic",
+    "siglip",
+    "softmax",
+    "spec_of",
+    "supcon",
+    "supcon_with_zeros",
+    "triplet",
+    "triplet_over_violating",
+    "triplet_semi_hard_or_itself",
+    "triplet_unit",
+    "weighted_cosent",
+]

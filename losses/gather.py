@@ -14,9 +14,13 @@ and needs no such factor.
 
 from __future__ import annotations
 
+from typing import TypeVarTuple, cast
+
 import torch
 import torch.distributed as distributed
 from torch import Tensor
+
+Given = TypeVarTuple("Given")
 
 
 def processes() -> int:
@@ -54,11 +58,12 @@ def gather_rows(tensor: Tensor) -> tuple[Tensor, slice]:
     return torch.cat(parts), slice(start, start + len(tensor))
 
 
-def gathered(wanted: bool, *tensors: Tensor | None) -> tuple[Tensor | None, ...]:
+def gathered(wanted: bool, *tensors: *Given) -> tuple[*Given]:
     """Each tensor with the rows of all processes, if that is wanted; None stays None."""
     if not wanted:
         return tensors
-    return tuple([None if tensor is None else gather_rows(tensor)[0] for tensor in tensors])
+    joined = [gather_rows(one)[0] if isinstance(one, Tensor) else one for one in tensors]
+    return cast("tuple[*Given]", tuple(joined))  # as many as were given, in their order
 
 
 def _from_all(tensor: Tensor) -> list[Tensor]:

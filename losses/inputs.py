@@ -12,7 +12,8 @@ import math
 
 import torch
 from torch import Tensor
-from torch.autograd import forward_ad
+
+from losses.torch_internals import in_torch_func
 
 REAL = (torch.float32, torch.float64)
 ORDINAL = (*REAL, torch.int64)
@@ -57,7 +58,7 @@ def _of_scores(labels: Tensor, count: int) -> Tensor:
             f"one label for each of the {count} scores is needed"
         )
     if labels.dtype in ORDINAL:
-        return labels if savable(labels) else labels.clone()
+        return recordable(labels)
     # Raised, never lowered: bool has no difference, and 0 − 1 in uint8 is 255.
     exact = torch.float32 if labels.is_floating_point() else torch.int64
     return labels.to(torch.promote_types(labels.dtype, exact))
@@ -70,6 +71,7 @@ def pair_scores(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         raise ValueError(f"scores has shape {tuple(scores.shape)}; one score for each pair, [N]")
     if scores.dtype not in REAL:
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+    scores = recordable(scores)
     labels = _of_scores(labels, len(scores))
     # One product asks about both: what is not finite stays so, even times 0.
     alike = labels.dtype == scores.dtype and may_ask(scores)
@@ -77,6 +79,14 @@ def pair_scores(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         must_be_finite("scores", scores)
         must_be_finite("labels", labels)
     return scores, labels
+
+
+def of_one_type(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Both in the wider of their two types."""
+    if scores.dtype == labels.dtype:
+        return scores, labels
+    both = torch.promote_types(scores.dtype, labels.dtype)
+    return scores.to(both), labels.to(both)
 
 
 def for_products(vectors: Tensor) -> torch.dtype:
@@ -133,9 +143,14 @@ def must_be_paired(**tensors: Tensor) -> None:
 
 
 def class_numbers(
-    classes: Tensor, count: int, *, most: int | None = None, name: str = "classes"
+    classes: Tensor,
+    count: int,
+    *,
+    most: int | None = None,
+    of: str = "prototypes",
+    name: str = "classes",
 ) -> Tensor:
-    """Classes [count] as int64, each below `most` where prototypes are numbered."""
+    """Classes [count] as int64, each below `most` where they number something (`of` what)."""
     must_be_tensor(name, classes)
     if classes.shape != (count,):
         raise ValueError(
@@ -145,14 +160,13 @@ def class_numbers(
         raise ValueError(f"{name} must be whole numbers, not {classes.dtype}")
     if classes.dtype != torch.int64:
         classes = classes.to(torch.int64)
-    if not savable(classes):
-        classes = classes.clone()
+    classes = recordable(classes)
     if most is not None and may_ask(classes):
         least, largest = classes.aminmax()
         if least.item() < 0 or largest.item() >= most:
             row = int(((classes < 0) | (classes >= most)).nonzero()[0])
             raise ValueError(
-                f"{name}[{row}] is {int(classes[row])}; there are prototypes 0 to {most - 1}"
+                f"{name}[{row}] is {int(classes[row])}; there are {of} 0 to {most - 1}"
             )
     return classes
 
@@ -216,20 +230,17 @@ def may_ask(tensor: Tensor) -> bool:
     return tensor.is_cpu and not torch.compiler.is_compiling() and not in_torch_func()
 
 
-def in_torch_func() -> bool:
-    """Whether torch.func looks on (`grad`, `vmap`, …), or a derivative is carried forwards; they
-    know plain steps only."""
-    return torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0
-
-
 def savable(tensor: Tensor) -> bool:
     """Whether autograd saves it for the backward pass: not what was made in inference mode."""
     return torch.compiler.is_compiling() or not tensor.is_inference()
 
 
+def recordable(tensor: Tensor) -> Tensor:
+    """The tensor, or a copy that autograd can save where it was made in inference mode."""
+    return tensor if savable(tensor) else tensor.clone()
+
+
 def would_be_lowered(tensor: Tensor) -> bool:
     """Whether autocast would take products of what was raised to float32 in half precision."""
-    if not torch._C._is_any_autocast_enabled():
-        return False
     device = tensor.device.type
     return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)

@@ -38,17 +38,15 @@ from torch.nn.functional import normalize, pad
 from losses import LOSSES, LossSpec, geometry
 from losses.gather import for_mean, gather_rows, gathered, processes
 from losses.modules import Settled, module_name
-
-# What a score for each pair and its label suffice for.
-FROM_SCORES = frozenset(
-    ("scores", "labels", "binary_labels", "unit_labels", "pair_logits", "pair_classes")
-)
-LABELLED = frozenset(("labels", "binary_labels", "unit_labels", "pair_classes"))
+from losses.spec import READABLE
 
 
 @dataclass(frozen=True)
 class Examples:
     """A batch as the trainer hands it over, read as pairs.
+
+    What a loss reads has a property of its name in `losses.spec.READABLE`; what has none here, the
+    loss learns itself.
 
     `columns` has the vectors [N, D] of each text column (none for a cross-encoder), `outputs` all
     that the model gave for it. `labels` [P] belong to the pairs, which are more than N, the
@@ -72,11 +70,11 @@ class Examples:
     # Which row of the columns laid below each other a pair's sentences have: [P] each.
 
     @cached_property
-    def first(self) -> Tensor:
+    def first_rows(self) -> Tensor:
         return torch.arange(len(self.labels), device=self.labels.device) % self.rows
 
     @cached_property
-    def second(self) -> Tensor:
+    def second_rows(self) -> Tensor:
         return torch.arange(len(self.labels), device=self.labels.device) + self.rows
 
     @cached_property
@@ -106,28 +104,45 @@ class Examples:
         if len(self.columns) == 1:
             return self.labels.long()
         numbers = torch.arange(len(self.columns) * self.rows, device=self.labels.device)
-        numbers[self.second[self.positive]] = self.first[self.positive]
+        numbers[self.second_rows[self.positive]] = self.first_rows[self.positive]
         return numbers + self.before * len(self.columns)  # no class of another process
 
-    def read(self, what: str) -> Tensor | None:
-        return _READ[what](self)
+    paired_classes = classes
 
+    @property
+    def binary_labels(self) -> Tensor:
+        return self.positive.float()
 
-_READ: dict[str, Callable[[Examples], Tensor | None]] = {
-    "scores": lambda e: e.scores,
-    "labels": lambda e: e.labels,
-    "binary_labels": lambda e: e.positive.float(),
-    "unit_labels": lambda e: (e.labels - e.label_range[0]) / (e.label_range[1] - e.label_range[0]),
-    "pair_classes": lambda e: e.positive.long(),
-    "first": lambda e: _even(e.embeddings[e.first]),
-    "second": lambda e: _even(e.embeddings[e.second]),
-    "queries": lambda e: e.embeddings[e.first[e.positive]],
-    "keys": lambda e: e.embeddings[e.second[e.positive]],
-    "negatives": lambda e: _negatives(e),
-    "embeddings": lambda e: e.embeddings,
-    "classes": lambda e: e.classes,
-    "paired_classes": lambda e: e.classes,
-}
+    @property
+    def pair_classes(self) -> Tensor:
+        return self.positive.long()
+
+    @property
+    def unit_labels(self) -> Tensor:
+        lowest, highest = self.label_range
+        return (self.labels - lowest) / (highest - lowest)
+
+    @property
+    def first(self) -> Tensor:
+        return _even(self.embeddings[self.first_rows])
+
+    @property
+    def second(self) -> Tensor:
+        return _even(self.embeddings[self.second_rows])
+
+    @property
+    def queries(self) -> Tensor:
+        return self.embeddings[self.first_rows[self.positive]]
+
+    @property
+    def keys(self) -> Tensor:
+        return self.embeddings[self.second_rows[self.positive]]
+
+    @property
+    def negatives(self) -> Tensor | None:
+        if not self.extra_negatives or not self.some(~self.positive):
+            return None
+        return self.embeddings[self.second_rows[~self.positive]]
 
 
 def _even(vectors: Tensor) -> Tensor:
@@ -135,10 +150,10 @@ def _even(vectors: Tensor) -> Tensor:
     return pad(vectors, (0, vectors.shape[1] % 2))
 
 
-def _negatives(examples: Examples) -> Tensor | None:
-    if not examples.extra_negatives or not examples.some(~examples.positive):
-        return None
-    return examples.embeddings[examples.second[~examples.positive]]
+def _given(examples: Examples, reads: Mapping[str, str], *but: str) -> dict[str, Tensor]:
+    """By argument name what the batch has of what is read."""
+    read = {name: getattr(examples, what) for name, what in reads.items() if name not in but}
+    return {name: value for name, value in read.items() if value is not None}
 
 
 class TrainingLoss(Settled):
@@ -176,6 +191,8 @@ class TrainingLoss(Settled):
             fast = {other.name: other.function for other in ours.conventions}[convention]
             self.function = fast or self.spec.definition
         self.convention = convention
+        apart = {o.name: o.given_triplets for o in ours.conventions}.get(convention, {})
+        self.given_triplets = {n: v for n, v in apart.items() if n not in settings}
         self.threshold, self.label_range = threshold, tuple(label_range)
         self.extra_negatives, self.gather = extra_negatives, gather
         self.settings = self._settings(settings)
@@ -193,6 +210,10 @@ class TrainingLoss(Settled):
                 raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has: {said}")
         return {**defaults, **chosen}
 
+    def settings_for(self, examples: Examples) -> dict[str, object]:
+        """The parameters for this batch: a convention may have others for given triplets."""
+        return {**self.settings, **(self.given_triplets if len(examples.columns) > 2 else {})}
+
     def forward(
         self,
         columns: Sequence[Mapping[str, Tensor]] | Sequence[Sequence[str]],
@@ -201,24 +222,25 @@ class TrainingLoss(Settled):
         task: str | None = None,
     ) -> Tensor:
         examples = self.examples(list(columns), labels, prompt, task)
-        if not examples.labelled and LABELLED & set(self.spec.reads.values()):
+        if not examples.labelled and self.spec.reads_labels:
             raise ValueError(
                 f"{type(self).__name__} learns from labels, and the data set has two columns of "
                 "text and no label; add a column of labels, or one of negatives"
             )
-        if "queries" in self.spec.reads.values() and not examples.some(examples.positive):
+        of_positives = any(reading.positives_only for reading in self.spec.readings)
+        if of_positives and not examples.some(examples.positive):
             return 0 * examples.embeddings.sum()  # nothing to learn from in this batch
         self._share_own_weights()
         given = self.arguments(examples)
         if self.gather:
             given = {name: self._joined(name, value) for name, value in given.items()}
-        return self.function(**given, **self.settings)
+        return self.function(**given, **self.settings_for(examples))
 
     def _joined(self, name: str, value: Tensor) -> Tensor:
-        what = self.spec.reads.get(name)
-        if what == "prototypes":  # the same in all processes
+        axes = READABLE[self.spec.reads[name]].axes if name in self.spec.reads else ("",)
+        if axes[0] == "class":  # prototypes: the same in all processes
             return value
-        if what == "level_scores":  # [L, P]: the pairs are its columns
+        if axes[0] == "level":  # the pairs are its columns
             return gather_rows(for_mean(value.T))[0].T
         return gather_rows(for_mean(value))[0]
 
@@ -235,8 +257,7 @@ class TrainingLoss(Settled):
 
     def arguments(self, examples: Examples) -> dict[str, Tensor]:
         """What the loss's function is called with, beside its parameters."""
-        read = {name: examples.read(what) for name, what in self.spec.reads.items()}
-        return {name: value for name, value in read.items() if value is not None}
+        return _given(examples, self.spec.reads)
 
     def examples(
         self, columns: list, labels: Tensor | None, prompt: str | None, task: str | None
@@ -277,8 +298,9 @@ class TrainingLoss(Settled):
 
     def _cross_scores(self, columns: list, prompt: str | None, task: str | None) -> Tensor:
         """The score of the first text of each row with each of its others."""
-        unread = [what for what in self.spec.reads.values() if what not in FROM_SCORES]
-        if unread:
+        if not self.spec.reads_scores_only:
+            kinds = ("scores", "labels")
+            unread = [w for w in self.spec.reads.values() if READABLE[w].made_of not in kinds]
             raise ValueError(
                 f"{type(self).__name__} reads {', '.join(unread)}; a cross-encoder gives one "
                 "score for a pair. Train a bi-encoder with it, or choose a loss on pair scores"
@@ -294,26 +316,22 @@ class TrainingLoss(Settled):
 
     @property
     def _takes_classes(self) -> bool:
-        return set(self.spec.reads.values()) <= {
-            "embeddings",
-            "classes",
-            "paired_classes",
-            "prototypes",
-        }
+        return all(reading.axes[0] in ("sentence", "class") for reading in self.spec.readings)
 
     def get_config_dict(self) -> dict[str, object]:
         """For the model card."""
         rules = {"threshold": self.threshold, "label_range": self.label_range}
         rules |= {"gather": True} if self.gather else {}
         convention = {"convention": self.convention} if self.convention else {}
-        return {**self.settings, **rules, **convention}
+        settled = {n: v for n, v in self.settings.items() if n not in self.given_triplets}
+        return {**settled, **rules, **convention}
 
 
 class TripletTrainingLoss(TrainingLoss):
     """With mining "given" it reads the columns anchor, positive, negatives as they stand."""
 
     def arguments(self, examples: Examples) -> dict[str, Tensor]:
-        if self.settings.get("mining") != "given":
+        if self.settings_for(examples).get("mining") != "given":
             return super().arguments(examples)
         if len(examples.columns) < 3:
             raise ValueError(
@@ -343,9 +361,8 @@ class PrototypeTrainingLoss(TrainingLoss):
                 f"{type(self).__name__} knows its classes from one data set to the next batch: "
                 "it needs one column of text and a class for each row, 0 … class_count − 1"
             )
-        read = {n: w for n, w in self.spec.reads.items() if w != "prototypes"}
-        given = {name: examples.read(what) for name, what in read.items()}
-        return {**given, "prototypes": self.prototypes}
+        (head,) = (name for name, what in self.spec.reads.items() if what == "prototypes")
+        return {**_given(examples, self.spec.reads, head), head: self.prototypes}
 
 
 class ClassifierTrainingLoss(TrainingLoss):
@@ -361,16 +378,15 @@ class ClassifierTrainingLoss(TrainingLoss):
         self.classifier = nn.Linear(3 * width if width else 1, 2)
 
     def arguments(self, examples: Examples) -> dict[str, Tensor]:
-        read = {n: w for n, w in self.spec.reads.items() if w != "pair_logits"}
-        given = {name: examples.read(what) for name, what in read.items()}
+        (head,) = (name for name, what in self.spec.reads.items() if what == "pair_logits")
         if examples.columns:
-            first, second = examples.read("embeddings")[examples.first], examples.read("second")
-            second = second[:, : first.shape[1]]
+            first, second = (
+                examples.embeddings[rows] for rows in (examples.first_rows, examples.second_rows)
+            )
             seen = torch.cat([first, second, (first - second).abs()], dim=1)
         else:
             seen = examples.scores[:, None]
-        (head,) = (n for n, w in self.spec.reads.items() if w == "pair_logits")
-        return {**given, head: self.classifier(seen)}
+        return {**_given(examples, self.spec.reads, head), head: self.classifier(seen)}
 
 
 class LevelTrainingLoss(TrainingLoss):
@@ -437,7 +453,7 @@ class LevelTrainingLoss(TrainingLoss):
         elif kind == "token":
             anchor, *others = examples.outputs
             return torch.cat([_token_similarity(anchor, other) for other in others])
-        return geometry.cosine(vectors[examples.first], vectors[examples.second])
+        return geometry.cosine(vectors[examples.first_rows], vectors[examples.second_rows])
 
 
 def layer_stack(model: nn.Module) -> nn.ModuleList | tuple[()]:

@@ -12,27 +12,99 @@ from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
+from losses.forms import Form
+
 GROUPS = ("pair_scores", "in_batch", "distances", "prototypes", "own")
 
-# What a batch can hand to a loss. `LossSpec.reads` maps argument names to these.
-READABLE = (
-    "scores",  # [N] similarity of each pair
-    "labels",  # [N] what the user gave each pair
-    "binary_labels",  # [N] 1 at or above the threshold
-    "unit_labels",  # [N] labels brought to 0..1
-    "level_scores",  # [L, N] similarities at several levels
-    "pair_logits",  # [N, 2] a two-node output for each pair
-    "pair_classes",  # [N] the binary labels as class numbers
-    "first",  # [N, D] vectors of the first sentences
-    "second",  # [N, D] vectors of the second sentences
-    "queries",  # [M, D] first sentences of the positive pairs
-    "keys",  # [M, D] second sentences of the positive pairs
-    "negatives",  # [Q, D] second sentences of the other pairs
-    "embeddings",  # [S, D] every distinct sentence
-    "classes",  # [S] connected components of the positive pairs
-    "paired_classes",  # [S] the same, for a loss that forms all pairs within each class
-    "prototypes",  # [C, D] class means
-)
+
+@dataclass(frozen=True)
+class Readable:
+    """What a batch can hand to a loss under one name, and what it takes to have it.
+
+    `axes` says what its dimensions count, in the names of `Symbol.axes`. `made_of` is what whoever
+    holds the batch makes it from: "scores" and "labels" are there for any scored pairs, "vectors"
+    need embeddings, "classes" need sentences that can be told apart. `by_threshold` is whether it
+    depends on which pairs count as positive. A loss learns nothing from it unless there are all of
+    `needs`: "order", two labels that differ; "sides", pairs on both sides of the threshold;
+    "positives", positive pairs. `positives_only`: its rows are the positive pairs, so that without
+    any there is nothing to hand over. What is `optional` may be missing.
+    """
+
+    meaning: str
+    axes: tuple[str, ...]
+    made_of: str
+    by_threshold: bool = False
+    needs: tuple[str, ...] = ()
+    positives_only: bool = False
+    optional: bool = False
+
+
+POSITIVES, ORDER, SIDES = ("positives",), ("order",), ("order", "sides")
+
+# The only table of what a loss may read: `LossSpec.reads` maps argument names to these names, and
+# whoever provides a batch (the explorer, a trainer, a test) has a method of each of them.
+READABLE: Mapping[str, Readable] = {
+    "scores": Readable("similarity of each pair", ("pair",), "scores"),
+    "labels": Readable("what the user gave each pair", ("pair",), "labels", needs=ORDER),
+    "binary_labels": Readable(
+        "1 at or above the threshold", ("pair",), "labels", by_threshold=True, needs=SIDES
+    ),
+    "unit_labels": Readable("labels brought to 0..1", ("pair",), "labels", needs=ORDER),
+    "level_scores": Readable("similarities at several levels", ("level", "pair"), "vectors"),
+    "pair_logits": Readable("a two-node output for each pair", ("pair", "class"), "scores"),
+    "pair_classes": Readable(
+        "the binary labels as class numbers", ("pair",), "labels", by_threshold=True, needs=SIDES
+    ),
+    "first": Readable("vectors of the first sentences", ("pair", "dimension"), "vectors"),
+    "second": Readable("vectors of the second sentences", ("pair", "dimension"), "vectors"),
+    "queries": Readable(
+        "first sentences of the positive pairs",
+        ("query", "dimension"),
+        "vectors",
+        by_threshold=True,
+        needs=POSITIVES,
+        positives_only=True,
+    ),
+    "keys": Readable(
+        "second sentences of the positive pairs",
+        ("key", "dimension"),
+        "vectors",
+        by_threshold=True,
+        needs=POSITIVES,
+        positives_only=True,
+    ),
+    "negatives": Readable(
+        "second sentences of the other pairs",
+        ("key", "dimension"),
+        "vectors",
+        by_threshold=True,
+        optional=True,
+    ),
+    "embeddings": Readable("every distinct sentence", ("sentence", "dimension"), "vectors"),
+    "classes": Readable(
+        "connected components of the positive pairs",
+        ("sentence",),
+        "classes",
+        by_threshold=True,
+        needs=POSITIVES,
+    ),
+    "paired_classes": Readable(
+        "the same, for a loss that forms all pairs within each class",
+        ("sentence",),
+        "classes",
+        by_threshold=True,
+        needs=POSITIVES,
+    ),
+    "prototypes": Readable(
+        "one vector for each class", ("class", "dimension"), "vectors", by_threshold=True
+    ),
+}
+
+
+ROLES = ("", "scale", "temperature", "margin")
+
+
+ParameterValue = float | bool | str | tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -40,17 +112,24 @@ class Parameter:
     """A keyword of a loss as a person moves it: default, range, symbol.
 
     A parameter with `choices` is picked, a boolean default is switched, a tuple default is a
-    list of numbers, anything else is a number between `minimum` and `maximum`.
+    list of numbers, anything else is a number between `minimum` and `maximum`. `role` is what rules
+    of thumb know it as, one of `ROLES`: "scale" is λ before a difference of two scores, of which
+    λ = α/σ_s (S1 eq. 50) speaks, and no other factor.
     """
 
     name: str
-    default: float | bool | str | tuple[float, ...]
+    default: ParameterValue
     symbol: str = ""
     minimum: float = 0.0
     maximum: float = 1.0
     step: float = 0.01
     logarithmic: bool = False
     choices: tuple[str, ...] = ()
+    role: str = ""
+
+    def __post_init__(self) -> None:
+        if self.role not in ROLES:
+            raise ValueError(f"role is {self.role!r}; it must be one of {', '.join(ROLES)}")
 
     @property
     def kind(self) -> str:
@@ -68,13 +147,15 @@ class Symbol:
     `axes` are axis names ("pair", "query", "key", "view", "sentence", "class", "triplet",
     "level", "dimension"). `live` is the right-hand side for one cell with the names of other
     intermediates and parameters in «…», indexed by row r and column c: ``«scores[r]»``. What can
-    never be below 0 is not `signed`: 0 is then the end of its scale and not the middle.
+    never be below 0 is not `signed`: 0 is then the end of its scale and not the middle. `indices`
+    are the letters that count its last axes, where they are not i and then j.
     """
 
     latex: str
     axes: tuple[str, ...] = ()
     live: str = ""
     signed: bool = True
+    indices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,16 +164,25 @@ class Convention:
 
     A definition of its own may bring its formula, its symbols and what it reads with it; it has
     a step of the name that `LossSpec.terms` gives. What is left empty is as in the loss. The
-    same number for training, checked and fast, is `function`, if there is one.
+    same number for training, checked and fast, is `function`, if there is one. A trainer that
+    is given triplets, which a batch of pairs has not, takes the parameters of `given_triplets` in
+    place of those. `note` says where the library and this part, in a sentence.
     """
 
     name: str
-    parameters: Mapping[str, object] = field(default_factory=dict)
+    parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
     definition: Callable[..., Tensor] | None = None
     formula: str = ""
     symbols: Mapping[str, Symbol] = field(default_factory=dict)
     reads: Mapping[str, str] = field(default_factory=dict)
     function: Callable[..., Tensor] | None = None
+    given_triplets: Mapping[str, object] = field(default_factory=dict)
+    note: str = ""
+
+
+def as_function(*_: Tensor, **__: object) -> Tensor:
+    """A `LossSpec` without a definition of its own: its function is its definition."""
+    raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -101,16 +191,17 @@ class LossSpec:
 
     `terms` names the step whose gradient is the weight of each single term. `collapse` is the
     value when all embeddings are equal and `floor` the least value that any embedding reaches;
-    both are called with the loss's inputs and parameters, and may answer None. `order` says
-    where it stands among the losses of its group. `variants` holds the formula that takes the
-    place of `formula` at a parameter's value, under "name=value" (true and false in lower case).
+    both are called with the loss's inputs and parameters, and may answer None. `variants` holds the
+    formula that takes the place of `formula` at a parameter's value, under "name=value" (true and
+    false in lower case). `note` is what a reader of its numbers must know beside the formula.
+    `form` is the form of its terms, where it has one of `losses.forms`.
     """
 
     function: Callable[..., Tensor]
     title: str
     formula: str
     group: str = "own"
-    definition: Callable[..., Tensor] | None = None
+    definition: Callable[..., Tensor] = as_function
     symbols: Mapping[str, Symbol] = field(default_factory=dict)
     parameters: tuple[Parameter, ...] = ()
     reads: Mapping[str, str] = field(default_factory=dict)
@@ -121,14 +212,16 @@ class LossSpec:
     floor_formula: str = ""
     references: tuple[str, ...] = ()
     conventions: tuple[Convention, ...] = ()
-    order: int = 100
     variants: Mapping[str, str] = field(default_factory=dict)
+    form: Form | None = None
+    note: str = ""
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:
             raise ValueError(f"group is {self.group!r}; it must be one of {', '.join(GROUPS)}")
         set_once = object.__setattr__  # frozen from here on
-        set_once(self, "definition", self.definition or self.function)
+        if self.definition is as_function:
+            set_once(self, "definition", self.function)
         if not self.reads:
             set_once(self, "reads", _reads_by_name(self.function))
         unknown = set(self.reads.values()) - set(READABLE)
@@ -142,6 +235,25 @@ class LossSpec:
     def name(self) -> str:
         return self.function.__name__
 
+    @property
+    def readings(self) -> tuple[Readable, ...]:
+        """What `READABLE` says of all that the loss reads."""
+        return tuple(READABLE[what] for what in self.reads.values())
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What must be there for the loss to learn anything: see `Readable.needs`."""
+        return frozenset(need for reading in self.readings for need in reading.needs)
+
+    @property
+    def reads_scores_only(self) -> bool:
+        """Whether a score and a label for each pair suffice, without vectors."""
+        return all(reading.made_of in ("scores", "labels") for reading in self.readings)
+
+    @property
+    def reads_labels(self) -> bool:
+        return any(reading.made_of == "labels" for reading in self.readings)
+
     def formula_at(self, **parameters: object) -> str:
         """The formula at these parameters: that of the first variant that applies."""
         for name, value in {**self.defaults, **parameters}.items():
@@ -151,7 +263,7 @@ class LossSpec:
         return self.formula
 
     @property
-    def defaults(self) -> dict[str, object]:
+    def defaults(self) -> dict[str, ParameterValue]:
         return {parameter.name: parameter.default for parameter in self.parameters}
 
     def under(self, convention: str) -> LossSpec:
@@ -164,9 +276,9 @@ class LossSpec:
                     replace(p, default=candidate.parameters.get(p.name, p.default))
                     for p in self.parameters
                 )
-                own = candidate.definition
+                own, note = candidate.definition, candidate.note or self.note
                 if own is None:
-                    return replace(self, parameters=moved)
+                    return replace(self, parameters=moved, note=note)
                 accepted = inspect.signature(own).parameters
                 return replace(
                     self,
@@ -178,6 +290,7 @@ class LossSpec:
                     reads=candidate.reads or self.reads,
                     collapse=None,
                     floor=None,
+                    note=note,
                 )
         known = ", ".join(c.name for c in self.conventions) or "none"
         raise ValueError(f"{self.name} has no convention {convention!r}; it has: {known}")

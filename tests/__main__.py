@@ -1,4 +1,10 @@
-"""``python -m tests``: see that there is a browser, then run every test."""
+"""``python -m tests``: see that there is a browser, then run every test.
+
+``--fast`` leaves out what needs a browser or starts processes; ``--coverage`` says at the end which
+lines and branches of ``losses`` and ``explorer`` were reached, also in the processes that tests
+start; ``--interpreters`` runs the fast tests under every Python that is promised and present. All
+else is handed to pytest.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +15,23 @@ import sys
 
 import pytest
 
+from tests import interpreters
+
 # Two files at a time: much of a test of the page is waiting.
 PARALLEL = ["-n", "2"]
+SLOWEST = "--durations=10"
+FAST = ["--ignore=tests/browser", "--ignore=tests/process"]
+COVERAGE = ["--cov", "--cov-report=term:skip-covered"]
+# Of two processes on two cores each has one: with two threads each they wait for one another, and
+# threads that wait by spinning take the processor from whoever they wait for.
+ONE_CORE = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
 # The tests of the page wait long before they fail: where nothing works, a few will do.
 ENOUGH = "--maxfail=10"
 NO_BROWSER = """\
 No Chromium was found, and none could be installed: {reason}
 The tests of the page need one. Install it (Debian: apt-get install chromium; elsewhere:
 {python} -m playwright install chromium) and start again,
-or run the other tests alone: {python} -m pytest --ignore tests/browser"""
+or run the tests that need none: {python} -m tests --fast"""
 
 
 def browser_present() -> bool:
@@ -55,15 +69,22 @@ def _try(command: list[str]) -> bool:
 
 
 def main(*arguments: str) -> int:
-    if not browser_present():
+    if "--interpreters" in arguments:
+        return interpreters.main(*(one for one in arguments if one != "--interpreters"))
+    asked = [one for one in arguments if one not in ("--fast", "--coverage")]
+    if "--fast" in arguments:
+        asked += FAST
+    elif not browser_present():
         try:
             install_browser()
         except (OSError, subprocess.CalledProcessError) as error:
             print(NO_BROWSER.format(reason=error, python=sys.executable), file=sys.stderr)
             return 1
-    # Threads that wait for one another by spinning take the processor from whoever they wait for.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    return pytest.main(["-ra", *PARALLEL, ENOUGH, *arguments])
+    if "--coverage" in arguments:
+        asked += COVERAGE
+    for name, value in ONE_CORE.items():
+        os.environ.setdefault(name, value)
+    return pytest.main(["-ra", *PARALLEL, SLOWEST, ENOUGH, *asked])
 
 
 if __name__ == "__main__":

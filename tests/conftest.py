@@ -1,4 +1,4 @@
-"""What the tests share: where the data lie that never enter the repository."""
+"""What all tests share: what is drawn does not depend on the order."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import torch
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
-
 
 @pytest.fixture(autouse=True)
 def _drawn_the_same_in_any_order() -> None:
@@ -23,9 +21,15 @@ def _drawn_the_same_in_any_order() -> None:
     torch.manual_seed(0)
 
 
-@pytest.fixture(scope="session")
-def shared() -> Path:
-    """The folder beside the repository with data and golden cases."""
-    if not SHARED.is_dir():
-        pytest.skip(f"{SHARED} is absent: what reads the shared data was not tested")
-    return SHARED
+# The longest first: whoever has finished early finds short files to go on with.
+FIRST = ("browser/finetune", "browser/large", "process", "browser", "unit/lab", "unit/losses")
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def rank(item: pytest.Item) -> int:
+        folder = f"{item.path.relative_to(HERE).parent.as_posix()}/"
+        ranks = (n for n, first in enumerate(FIRST) if folder.startswith(f"{first}/"))
+        return next(ranks, len(FIRST))
+
+    items.sort(key=rank)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from explorer.explore import explore
-from explorer.own_loss import add_own_loss
-from explorer.scenario import Scenario
+from explorer.core.explore import explore
+from explorer.core.own_loss import add_own_loss
+from explorer.core.scenario import Scenario
 from losses import LOSSES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -67,5 +67,5 @@ def test_the_front_matter_fits_the_requirements():
 
 
 def test_its_picture_is_there():
-    for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README):
-        assert (ROOT / picture).is_file(), picture
+    for place in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README):
+        assert (ROOT / place).is_file(), place

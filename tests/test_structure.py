@@ -3,125 +3,124 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
+import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Who may import whom: app → site → pages → instruments → … → losses.
+# Who may import whom: cli → web → lab → export → core → sources → runtime → locale → losses.
 RANK = {
     "losses": 0,
-    "explorer.stubs": 0,
     "explorer.locale": 1,
-    "explorer.problem": 2,
-    "explorer.device": 2,
-    "explorer.disk": 2,
-    "explorer.arrays": 3,
-    "explorer.pairs": 2,
-    "explorer.plain_math": 2,
-    "explorer.progress": 2,
-    "explorer.svg": 3,
+    "explorer.runtime": 2,
     "explorer.sources": 3,
-    "explorer.scenario": 4,
-    "explorer.trace": 4,
-    "explorer.live": 4,
-    "explorer.batch": 5,
-    "explorer.diagnostics": 6,
-    "explorer.own_loss": 6,
-    "explorer.explore": 7,
-    "explorer.picture": 8,
-    "explorer.caption": 8,
-    "explorer.remarks": 8,
-    "explorer.instruments": 8,
-    "explorer.lab": 9,
-    "explorer.export": 9,
-    "explorer.figure": 9,
-    "explorer.interactive": 10,
-    "explorer.api": 10,
-    "explorer.pages": 11,
-    "explorer.site": 12,
-    "explorer.notebook": 13,
+    "explorer.core": 4,
+    "explorer.lab": 6,
+    "explorer.export": 5,
+    "explorer.web": 7,
+    "explorer.cli": 8,
+    "explorer.notebook": 8,
 }
 
 
-def rank_of(module):
-    parts = module.split(".")
-    for length in range(len(parts), 0, -1):
-        name = ".".join(parts[:length])
-        if name in RANK:
-            return name, RANK[name]
-    return None, None
+def name_of(path):
+    dotted = path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".")
+    return dotted.removesuffix(".__init__")
 
 
-FILES = [
-    path
-    for folder in ("losses", "explorer")
+FILES = {
+    name_of(path): path
+    for folder in ("losses", "explorer", "benchmarks")
     for path in sorted((ROOT / folder).rglob("*.py"))
-    if path.relative_to(ROOT).as_posix() != "explorer/__init__.py"
-]
+}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(ROOT).as_posix())
-def test_imports_point_one_way(path):
-    module = path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".")
-    name, own = rank_of(module.removesuffix(".__init__"))
-    assert name is not None, f"{module} has no rank"
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        targets = []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            targets = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.Import):
-            targets = [alias.name for alias in node.names]
-        for target in targets:
-            other, rank = rank_of(target)
-            if other is not None and other != name:
-                assert rank < own, f"{module} imports {target}"
+def room_of(module):
+    """The room that a module stands in; None for what is not ours or hands on."""
+    return next((room for room in RANK if f"{module}.".startswith(f"{room}.")), None)
 
 
-def imported_by(statement):
-    code = f"{statement}\nimport sys\nprint(' '.join(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    return set(done.stdout.split())
+def imported_at_once(path):
+    """The modules of ours that a file imports when it is imported itself."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    later = {
+        id(inner)
+        for outer in ast.walk(tree)
+        if isinstance(outer, ast.FunctionDef) or _for_types_alone(outer)
+        for inner in ast.walk(outer)
+    }
+    return {target for node in ast.walk(tree) if id(node) not in later for target in named_in(node)}
 
 
-def test_losses_work_alone():
-    modules = imported_by("import losses")
-    assert not modules & {"gradio", "transformers", "pandas", "scipy", "explorer"}
+def _for_types_alone(node):
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
-def test_exploring_needs_no_web_page_and_no_encoder():
-    modules = imported_by(
-        "from explorer.explore import explore\n"
-        "from explorer.scenario import Scenario\n"
-        "explore(Scenario())"
-    )
-    assert not modules & {"gradio", "transformers", "sentence_transformers"}
+def named_in(node):
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names if alias.name in FILES]
+    if not isinstance(node, ast.ImportFrom) or not node.module:
+        return []
+    inner = [f"{node.module}.{alias.name}" for alias in node.names]
+    within = [name for name in inner if name in FILES]
+    # A module's own names, or a package handed over for what it holds beside modules.
+    return within + ([node.module] if node.module in FILES and len(within) < len(inner) else [])
 
 
-def test_the_page_starts_without_writing_stubs():
-    """And what is no component of Gradio's is still found by whoever asks for its source."""
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "from explorer.stubs import no_stubs\n"
-            "import ast, inspect\n"
-            "parsed, parse = [], ast.parse\n"
-            "ast.parse = lambda *given, **named: parsed.append(1) or parse(*given, **named)\n"
-            "with no_stubs():\n"
-            "    import gradio\n"
-            "    assert inspect.getfile(inspect) == inspect.__file__\n"
-            "assert inspect.getfile(gradio.HTML).endswith('html.py')\n"
-            "print(len(parsed))\n",
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert int(done.stdout) < 60  # with stubs it parses the file of each of 80 components, twice
+@pytest.mark.parametrize("module", [m for m in FILES if m.startswith(("losses", "explorer."))])
+def test_imports_point_one_way(module):
+    own = room_of(module)
+    assert own is not None, f"{module} stands in no room"
+    for node in ast.walk(ast.parse(FILES[module].read_text(encoding="utf-8"))):
+        for target in named_in(node):
+            other = room_of(target)
+            if other is not None and other != own:
+                assert RANK[other] < RANK[own], f"{module} imports {target}"
+
+
+def test_nobody_imports_in_a_circle():
+    graph = {module: imported_at_once(path) for module, path in FILES.items()}
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
+
+
+# ---- The browser's modules ---------------------------------------------------------------------
+
+WEB = ROOT / "explorer" / "web"
+MODULES = {
+    path.relative_to(WEB).as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted(WEB.rglob("*.js"))
+    if "vendor" not in path.parts
+}
+IMPORT = re.compile(r"""^(?:import|export)\s[^"';]*"([^"]+)";$|^import "([^"]+)";$""", re.MULTILINE)
+
+
+def imported_modules(module):
+    """What a module of the browser imports, by its place below explorer/web."""
+    folder = (WEB / module).parent
+    said = [one or other for one, other in IMPORT.findall(MODULES[module])]
+    assert all(address.startswith(".") for address in said), f"{module} imports from elsewhere"
+    return [(folder / address).resolve().relative_to(WEB).as_posix() for address in said]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_page_imports_from_itself_and_the_kit_alone(module):
+    """pages/<page> → kit; no page reaches into another, and the kit knows of no page."""
+    room = module.rpartition("/")[0]
+    for target in imported_modules(module):
+        assert (WEB / target).is_file(), f"{module} imports {target}"
+        assert target.startswith(("kit/", f"{room}/")), f"{module} imports {target}"
+
+
+def test_no_module_of_the_browser_imports_in_a_circle():
+    known = {module: imported_modules(module) for module in MODULES}
+    assert sum(map(len, known.values())) > 100
+    TopologicalSorter(known).prepare()
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_one_global_of_the_browser_is_the_mount_point(module):
+    made = re.findall(r"(?:window|globalThis)\.(\w+)\s*(?:\?\?|\|\|)?=(?!=)", MODULES[module])
+    assert made == (["lossprism"] if module == "kit/mount.js" else [])

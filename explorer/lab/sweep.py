@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import torch
 
-from explorer.batch import Batch, make_batch
-from explorer.explore import explore, spec_for
+from explorer.core.batch import Batch, make_batch
+from explorer.core.explore import explore, spec_for
+from explorer.core.remarks import GRADIENT_BAND, suggested_scale
+from explorer.core.scenario import Scenario
 from explorer.locale import title_word
-from explorer.problem import Problem
-from explorer.remarks import GRADIENT_BAND, suggested_scale
-from explorer.scenario import Scenario
+from explorer.runtime.problem import Problem
 from losses import LossSpec, Parameter
 
 POINTS = 41
@@ -53,15 +53,17 @@ def sweep(
     values = spread(chosen, points)
     found = [explore(_at(scenario, chosen.name, value), batch) for value in values]
     gradient = tuple(one.gradient_norm for one in found)
-    weights = [one.weights for one in found]
+    weights = [one.weights for one in found if one.weights]
     return Sweep(
         parameter=chosen.name,
         logarithmic=chosen.logarithmic,
         values=values,
         loss=tuple(one.loss for one in found),
         gradient=gradient,
-        active=tuple(w.active / max(w.terms, 1) for w in weights) if all(weights) else None,
-        advised=_advised(found[0].spec, chosen, batch),
+        active=tuple(w.active / max(w.terms, 1) for w in weights)
+        if len(weights) == len(found)
+        else None,
+        advised=_advised(chosen, batch),
         within=ranges_within(values, gradient, GRADIENT_BAND),
     )
 
@@ -74,10 +76,12 @@ def numeric_parameters(spec: LossSpec) -> list[Parameter]:
 def _numeric(spec: LossSpec, name: str) -> Parameter:
     known = {parameter.name: parameter for parameter in numeric_parameters(spec)}
     if not known:
-        raise Problem("no_parameter", loss=title_word(spec))
+        raise Problem("no_parameter", about="loss", loss=title_word(spec))
     if name and name not in known:
         said = ", ".join(known)
-        raise Problem("unknown_parameter", name=name[:60], loss=title_word(spec), known=said)
+        raise Problem(
+            "unknown_parameter", about="loss", name=name[:60], loss=title_word(spec), known=said
+        )
     return known[name or next(iter(known))]
 
 
@@ -95,10 +99,9 @@ def _at(scenario: Scenario, name: str, value: float) -> Scenario:
     return dataclasses.replace(scenario, parameters=tuple(parameters.items()))
 
 
-def _advised(spec: LossSpec, parameter: Parameter, batch: Batch) -> tuple[float, float] | None:
+def _advised(parameter: Parameter, batch: Batch) -> tuple[float, float] | None:
     """The rule speaks of CoSENT's λ before the similarities of pairs, and of no other scale."""
-    ours = spec.group == "pair_scores" and parameter.symbol == r"\lambda"
-    return suggested_scale(batch) if ours else None
+    return suggested_scale(batch) if parameter.role == "scale" else None
 
 
 def ranges_within(
@@ -132,4 +135,5 @@ def _pieces(
             crossings = sorted(((floor - first) / rise, (roof - first) / rise))
             inside = max(crossings[0], 0.0), min(crossings[1], 1.0)
         if inside[0] <= inside[1]:
-            yield tuple(left + (right - left) * share for share in inside)
+            start, end = (left + (right - left) * share for share in inside)
+            yield start, end

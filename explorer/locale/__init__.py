@@ -1,4 +1,7 @@
-"""Every word that a user reads: one flat catalogue of sentences for each language."""
+"""Every word that a user reads: a catalogue of sentences for each language.
+
+A sentence stands in `<language>/<topic>.json`, where the topic is the first part of its key.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,13 @@ _VALUE = re.compile(r"\{(\w+)\}")
 
 @cache
 def catalogue(language: str) -> dict[str, str]:
-    """The sentences of one language, by key."""
-    return json.loads((Path(__file__).parent / f"{language}.json").read_text(encoding="utf-8"))
+    """The sentences of one language, by key, of all topics in the order of their names."""
+    topics = sorted((Path(__file__).parent / language).glob("*.json"))
+    return {
+        key: sentence
+        for topic in topics
+        for key, sentence in json.loads(topic.read_text(encoding="utf-8")).items()
+    }
 
 
 def say(language: str, key: str, **values: object) -> str:
@@ -69,7 +77,8 @@ def title_word(spec: LossSpec) -> dict[str, str]:
 def spelled(language: str, name: str, value: object) -> str:
     """A value as the sentences write it."""
     if isinstance(value, Mapping):
-        return catalogue(language).get(value["key"], value["otherwise"])
+        known: Mapping[str, str] = value
+        return catalogue(language).get(known["key"], known["otherwise"])
     if isinstance(value, list):
         between = catalogue(language)["ui.between"]
         return between.join(spelled(language, name, one) for one in value)

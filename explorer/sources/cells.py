@@ -8,7 +8,7 @@ import unicodedata
 from decimal import Decimal
 from numbers import Real
 
-from explorer.problem import Problem
+from explorer.runtime.problem import Problem
 
 # Natural language inference and yes-or-no data sets write words where others write numbers.
 WORD_SCORES = {

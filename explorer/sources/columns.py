@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from explorer.problem import Problem
+from explorer.runtime.problem import Problem
 
 PAIR_ROLES = ("first", "second", "score")
 TRIPLET_ROLES = ("anchor", "positive", "negative")
 # What is put right by choosing columns.
-CHOOSE_COLUMNS = ("problem.columns_not_recognised", "problem.column_chosen_twice")
+CHOOSE_COLUMNS = ("columns", "chosen_columns")
 
 # Compared without case, blanks, hyphens and underscores: "Sentence_A" is "sentencea".
 PAIR_NAMES = (
@@ -109,7 +109,7 @@ def choose_columns(
         triplet = _triplet_by_name(names, chosen)
         if set(triplet) == set(TRIPLET_ROLES):
             return {role: triplet[role] for role in TRIPLET_ROLES}
-    raise Problem("columns_not_recognised", columns=listed(names))
+    raise Problem("columns_not_recognised", about="columns", columns=listed(names))
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:
@@ -125,7 +125,7 @@ def _wanted_columns(names: Sequence[str], wanted: Mapping[str, str]) -> dict[str
             raise Problem("column_role_unknown", role=role)
         position = _position(names, str(name))
         if position in chosen.values():
-            raise Problem("column_chosen_twice", column=name)
+            raise Problem("column_chosen_twice", about="chosen_columns", column=name)
         chosen[role] = position
     return chosen
 
@@ -136,7 +136,7 @@ def _position(names: Sequence[str], name: str) -> int:
         return names.index(name)
     if name.isascii() and name.isdigit() and 1 <= int(name) <= len(names):
         return int(name) - 1
-    raise Problem("column_unknown", column=name, columns=listed(names))
+    raise Problem("column_unknown", about="unknown_column", column=name, columns=listed(names))
 
 
 def _by_name(names: Sequence[str], chosen: Mapping[str, int]) -> dict[str, int]:

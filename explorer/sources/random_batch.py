@@ -9,12 +9,13 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from explorer.pairs import MOST_PAIRS, Pairs
-from explorer.problem import Problem
+from explorer.runtime.limits import EXPLORED_PAIRS
+from explorer.runtime.problem import Problem
+from explorer.sources.pairs import Pairs
 
 LABELS = ("binary", "graded", "continuous")
 RANGES = {
-    "pairs": (2, MOST_PAIRS),
+    "pairs": (2, EXPLORED_PAIRS),
     "dimension": (2, 1024),
     "grades": (2, 20),
     "agreement": (0.0, 1.0),
@@ -60,7 +61,7 @@ class Plan:
     hard_negatives: tuple[int, ...]
 
 
-def draw(settings: RandomBatch, *, most: int = MOST_PAIRS) -> Pairs:
+def draw(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Pairs:
     """The batch of at most `most` pairs: sentences "#1 a", "#1 b", "#2 a" …, labels, and unit
     vectors (2N, D), float32.
 
@@ -94,7 +95,7 @@ def mislabelled_pairs(settings: RandomBatch) -> tuple[int, ...]:
     return plan(settings).mislabelled
 
 
-def plan(settings: RandomBatch, *, most: int = MOST_PAIRS) -> Plan:
+def plan(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Plan:
     """Labels and target cosines of at most `most` pairs, and which pairs were tampered with.
 
     1. Each pair gets a true level q between 0 and 1, in the proportions that `imbalance` asks for.

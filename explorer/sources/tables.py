@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer import progress
-from explorer.pairs import MOST_PAIRS, Pairs
-from explorer.problem import Problem
+from explorer.runtime import jobs
+from explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, MIB
+from explorer.runtime.problem import Problem
 from explorer.sources.cells import is_blank, read_score, read_sentence
 from explorer.sources.columns import TRIPLET_ROLES, choose_columns
 from explorer.sources.grids import Grid, Record, read_grid
+from explorer.sources.pairs import Pairs
 
-LARGEST_FILE = 64 * 2**20
 STEP = 8192  # rows between two moments at which the reading may be cancelled
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")
 
@@ -58,7 +58,7 @@ class Table:
 def from_rows(rows: Iterable[Sequence[object]]) -> Table:
     """The typed table: rows of sentence 1, sentence 2, score, the score as text or number.
 
-    Empty rows are ignored; rows beyond MOST_PAIRS are left out, and `limited` says so.
+    Empty rows are ignored; rows beyond EXPLORED_PAIRS are left out, and `limited` says so.
     """
     records: list[Record] = []
     for row, cells in enumerate(rows, start=1):
@@ -66,7 +66,7 @@ def from_rows(rows: Iterable[Sequence[object]]) -> Table:
             padded = [*cells, None, None, None]
             records.append((row, padded[: len(TYPED_COLUMNS)]))
     grid = Grid(TYPED_COLUMNS, records, header=True, encoding="")
-    return _table(grid, {"first": 0, "second": 1, "score": 2}, MOST_PAIRS, None)
+    return _table(grid, {"first": 0, "second": 1, "score": 2}, EXPLORED_PAIRS, None)
 
 
 def read_file(
@@ -75,7 +75,7 @@ def read_file(
     *,
     columns: Mapping[str, str] | None = None,
     header: bool | None = None,
-    most: int = MOST_PAIRS,
+    most: int = EXPLORED_PAIRS,
     seed: int | None = None,
 ) -> Table:
     """The pairs of a file of at most 64 MB.
@@ -92,11 +92,27 @@ def read_file(
     path = Path(path)
     name = name or path.name
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise Problem("file_too_large", name=name, most=LARGEST_FILE // 2**20)
-        data = path.read_bytes()
+        too_large = path.stat().st_size > FILE_BYTES
+        data = b"" if too_large else path.read_bytes()
     except OSError:
         raise Problem("file_unreadable", name=name) from None
+    if too_large:
+        raise Problem("file_too_large", name=name, most=FILE_BYTES // MIB)
+    return read_table(data, name, columns=columns, header=header, most=most, seed=seed)
+
+
+def read_table(
+    data: bytes,
+    name: str,
+    *,
+    columns: Mapping[str, str] | None = None,
+    header: bool | None = None,
+    most: int = EXPLORED_PAIRS,
+    seed: int | None = None,
+) -> Table:
+    """The same for the bytes of a file."""
+    if len(data) > FILE_BYTES:
+        raise Problem("file_too_large", name=name, most=FILE_BYTES // MIB)
     grid = read_grid(data, name, header)
     chosen = choose_columns(grid.columns, columns, grid.is_score, grid.is_text)
     return _table(grid, chosen, most, seed)
@@ -108,7 +124,7 @@ def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -
     skipped: list[SkippedRow] = []
     for place, (row, cells) in enumerate(grid.records):
         if place % STEP == 0:
-            progress.step("reading", place, len(grid.records))
+            jobs.step("reading", place, len(grid.records))
         try:
             if isinstance(cells, Problem):
                 raise cells

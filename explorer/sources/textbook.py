@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.pairs import Pairs
-from explorer.problem import Problem
+from explorer.runtime.problem import Problem
+from explorer.sources.pairs import Pairs
 from explorer.sources.tables import read_file
 
 FOLDER = Path(__file__).parent / "textbook"
@@ -141,5 +141,5 @@ def embed_examples() -> dict[str, np.ndarray]:
 
 
 if __name__ == "__main__":
-    np.savez_compressed(EMBEDDINGS, **embed_examples())
+    np.savez_compressed(EMBEDDINGS, allow_pickle=False, **embed_examples())
     print(f"wrote {EMBEDDINGS}")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,8 @@ PATIENCE_MS = 300_000
 expect.set_options(timeout=PATIENCE_MS)
 
 LAST_LINES = 20
+
+Kind = tuple[int, int, str]  # width, height and language of a window
 
 
 @pytest.fixture(scope="session")
@@ -77,46 +81,81 @@ def watched(context: BrowserContext, address: str, faults: list[str]) -> Page:
     return page
 
 
+class Contexts:
+    """Browser contexts lent out again and again: they have the scripts in their cache already, so
+    that pages open faster. Nothing else of what was there before is left in them."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        self._free: defaultdict[Kind, list[BrowserContext]] = defaultdict(list)
+
+    @contextmanager
+    def lent(self) -> Iterator[Callable[[Kind], BrowserContext]]:
+        """Contexts of users who do not know each other, until the test is over."""
+        taken: list[tuple[Kind, BrowserContext]] = []
+
+        def take(kind: Kind) -> BrowserContext:
+            free, (width, height, locale) = self._free[kind], kind
+            size = {"width": width, "height": height}
+            context = free.pop() if free else self.browser.new_context(viewport=size, locale=locale)
+            taken.append((kind, context))
+            return context
+
+        yield take
+        for kind, context in taken:
+            if context in self.browser.contexts:  # else the test has closed it
+                for page in context.pages:
+                    page.close()
+                context.clear_cookies()
+                self._free[kind].append(context)
+
+
+def forgotten(page: Page, address: str) -> Page:
+    """The page of someone of whom nothing is stored from before."""
+    kept = {"origin": address, "storageTypes": "local_storage"}
+    page.context.new_cdp_session(page).send("Storage.clearDataForOrigin", kept)
+    return page
+
+
+@pytest.fixture(scope="session")
+def contexts(browser: Browser) -> Contexts:
+    return Contexts(browser)
+
+
 @pytest.fixture
 def new_page(
-    browser: Browser, server: Server, own_server: Callable[..., Server]
+    browser: Browser, contexts: Contexts, server: Server, own_server: Callable[..., Server]
 ) -> Iterator[Callable[..., Page]]:
     """Pages in contexts of their own, as of users who do not know each other.
 
     They are closed before a server of the test's own is stopped: its end is no fault of theirs.
     """
-    contexts, faults = [], []
+    own, faults = [], []
+    with contexts.lent() as take:
 
-    def start(
-        width: int = 1440, height: int = 900, locale: str = "en-US", address: str = "", **more
-    ) -> Page:
-        size = {"width": width, "height": height}
-        contexts.append(browser.new_context(viewport=size, locale=locale, **more))
-        return watched(contexts[-1], address or server.address, faults)
+        def start(
+            width: int = 1440, height: int = 900, locale: str = "en-US", address: str = "", **more
+        ) -> Page:
+            if not (address or more):
+                page = watched(take((width, height, locale)), server.address, faults)
+                return forgotten(page, server.address)
+            size = {"width": width, "height": height}
+            own.append(browser.new_context(viewport=size, locale=locale, **more))
+            return watched(own[-1], address or server.address, faults)
 
-    yield start
-    for context in contexts:
+        yield start
+    for context in own:
         context.close()
     assert not faults, faults
 
 
-@pytest.fixture(scope="session")
-def returning(browser: Browser) -> Iterator[BrowserContext]:
-    """A user whose browser has the scripts in its cache already: pages open faster."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
-    yield context
-    context.close()
-
-
 @pytest.fixture
-def page(returning: BrowserContext, server: Server) -> Iterator[Page]:
+def page(contexts: Contexts, server: Server) -> Iterator[Page]:
     """The Explore page, opened, with its first picture, and nothing remembered from before."""
     faults: list[str] = []
-    opened = watched(returning, server.address, faults)
-    kept = {"origin": server.address, "storageTypes": "local_storage"}
-    returning.new_cdp_session(opened).send("Storage.clearDataForOrigin", kept)
-    yield visit(opened, server.address)
-    opened.close()
+    with contexts.lent() as take:
+        opened = watched(take((1440, 900, "en-US")), server.address, faults)
+        yield visit(forgotten(opened, server.address), server.address)
     assert not faults, faults
 
 

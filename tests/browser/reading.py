@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 CANVAS = "#main-matrix canvas:not(.lp-legend)"
 PROBLEM = "#main-figures .lp-problem"
-CHANNEL = "window.LossPrism.channel()"
+CHANNEL = "window.lossprism.page()"
 
 
 # ---- Doing -------------------------------------------------------------------------------------
@@ -23,7 +23,7 @@ def visit(page: Page, address: str) -> Page:
 
 
 def _first_picture(page: Page) -> None:
-    page.wait_for_function(f"window.LossPrism && {CHANNEL}.drawn >= 1")
+    page.wait_for_function(f"window.lossprism && {CHANNEL}.drawn >= 1")
     settle(page)
 
 

@@ -12,7 +12,7 @@ from tests.browser.reading import choose, still, visit
 pytestmark = pytest.mark.browser
 
 BELOW = "/spaces/lossprism"
-LARGE = "window.LossPrism.channel('large')"
+LARGE = "window.lossprism.page('large')"
 
 
 def strip_the_path(route: Route) -> None:
@@ -37,12 +37,12 @@ def test_every_page_keeps_its_path_below_the_path_of_a_host(
     assert page.url.startswith(f"{address}{BELOW}/?lang=en#")
 
     page.goto(f"{address}{BELOW}/large?lang=en")
-    page.wait_for_function(f"window.LossPrism && {LARGE}.details")
+    page.wait_for_function(f"window.lossprism && {LARGE}.details")
     page.evaluate(f"{LARGE}.zoom([0, 500, 50000, 51000])")
     page.wait_for_function("location.hash.includes('window')")
     assert page.url.startswith(f"{address}{BELOW}/large?lang=en#")
     page.reload()
-    page.wait_for_function(f"window.LossPrism && {LARGE}.details")
+    page.wait_for_function(f"window.lossprism && {LARGE}.details")
     assert page.evaluate(f"{LARGE}.answer.window") == [0, 500, 50000, 51000]
 
     lost = page.request.get(f"{address}/finetun", headers={"Accept": "text/html"})
@@ -50,8 +50,9 @@ def test_every_page_keeps_its_path_below_the_path_of_a_host(
     assert f'href="{BELOW}/finetune"' in lost.text()
 
     page.goto(f"{address}{BELOW}/finetune")
-    page.wait_for_function("window.LossPrism")
-    assert page.evaluate("LossPrism.addressOf('run')") == f"{BELOW}/finetune#run"
+    page.wait_for_function("window.lossprism")
+    made = "lossprism.kit('history').then(({ addressOf }) => addressOf('run'))"
+    assert page.evaluate(made) == f"{BELOW}/finetune#run"
     # What is still on its way through the path above is let in before the page goes.
     page.wait_for_load_state("networkidle")
     page.unroute_all(behavior="ignoreErrors")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.site import PAGES
+from explorer.web.site import PAGES
 from tests.browser import axe
 from tests.browser.reading import (
     PROBLEM,
@@ -29,10 +29,10 @@ WIDTHS = (390, 768, 1024, 1440)
 UNFOLD = "() => document.querySelectorAll('.lp details').forEach((fold) => { fold.open = true; })"
 # What the pages have once all is there that they ask for by themselves.
 COMPLETE = {
-    "": "window.LossPrism?.channel().drawn",
-    "large": "window.LossPrism?.channel('large').details"
+    "": "window.lossprism?.page().drawn",
+    "large": "window.lossprism?.page('large').details"
     " && document.querySelector('#large-large_pairs tbody tr')",
-    "finetune": "window.LossPrism?.channel('finetune').checked",
+    "finetune": "window.lossprism?.page('finetune').checked",
 }
 
 

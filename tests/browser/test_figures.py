@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser
 
-from explorer.explore import explore
-from explorer.figure import FIGURES
-from explorer.scenario import Data, Scenario, View
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario, View
+from explorer.export.figure.files import FIGURES
 from explorer.sources.random_batch import RandomBatch
 
 pytestmark = pytest.mark.browser
@@ -51,14 +51,16 @@ CLASHES = """() => {
 }"""
 
 
-@pytest.mark.parametrize("kind", FIGURES)
-@pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("scene", SCENES)
-def test_no_text_covers_another(browser: Browser, scene: str, language: str, kind: str) -> None:
-    drawn = FIGURES[kind](explore(SCENES[scene]), language=language, dark=language == "zh")
+def test_no_text_covers_another(browser: Browser, scene: str, subtests: pytest.Subtests) -> None:
+    found = explore(SCENES[scene])
     page = browser.new_page(viewport={"width": 1200, "height": 1000})
-    page.set_content(f"<body style='margin: 0'>{drawn}</body>")
-    assert page.evaluate(CLASHES) == []
+    for kind, draw in FIGURES.items():
+        for language in ("en", "zh"):
+            with subtests.test(kind=kind, language=language):
+                drawn = draw(found, language=language, dark=language == "zh")
+                page.set_content(f"<body style='margin: 0'>{drawn}</body>")
+                assert page.evaluate(CLASHES) == []
     page.close()
 
 

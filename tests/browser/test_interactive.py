@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from explorer.explore import explore
-from explorer.interactive import interactive_figure, write_interactive
-from explorer.scenario import Data, Scenario, View
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario, View
+from explorer.export.interactive import interactive_figure, write_interactive
 from explorer.sources.random_batch import RandomBatch
 from tests.browser.conftest import PATIENCE_MS
 

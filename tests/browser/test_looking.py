@@ -164,7 +164,7 @@ def test_a_picture_is_drawn_without_asking_for_the_layout(page: Page) -> None:
         for frame in event["args"].get("beginData", {}).get("stackTrace", ())
     ]
     assert "asking" in [function for function, script in asked]
-    assert [one for one in asked if "/instruments/" in one[1]] == []
+    assert [one for one in asked if "/explorer/web/" in one[1]] == []
 
 
 def test_arrow_keys_move_the_slider(page: Page) -> None:
@@ -328,7 +328,7 @@ def test_the_four_facets(page: Page) -> None:
     # On the terms of CoSENT the gradient is the weight: d log(1 + Σ exp(t)) / dt.
     shown = f"{CHANNEL}.picture.shown"
     weight, gradient = (
-        page.evaluate(f"Array.from(LossPrism.floats({shown}.{facet}))")
+        page.evaluate(f"Array.from(lossprism.floats({shown}.{facet}))")
         for facet in ("weight", "gradient")
     )
     total = sum(gradient)
@@ -342,7 +342,7 @@ def test_the_four_facets(page: Page) -> None:
 
 def test_sorting(page: Page) -> None:
     pairs = textbook.load_example("graded_english")
-    scores = page.evaluate(f"Array.from(LossPrism.floats({CHANNEL}.picture.pairs.score))")
+    scores = page.evaluate(f"Array.from(lossprism.floats({CHANNEL}.picture.pairs.score))")
     marks = set()
     for order, by in (("score", scores), ("entry", range(24)), ("label", pairs.labels)):
         with redrawn(page):
@@ -387,20 +387,18 @@ def test_walking_the_derivation(page: Page) -> None:
 # ---- Figures -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("loss", "first", "second"),
-    [
-        ("cosent", "Violated", "Spearman"),
-        ("info_nce", "Own key nearest", "Mean 1/rank"),
-        ("triplet", "Own class nearest", "Mean 1/rank"),
-        ("softmax", "Own prototype first", "Mean 1/rank"),
-    ],
-)
-def test_a_loss_is_judged_by_what_it_does(page: Page, loss: str, first: str, second: str) -> None:
-    choose(page, loss)
-    names = page.locator("#main-figures .lp-figure > [data-say]:first-child").all_inner_texts()
-    assert names[1] == first
-    assert names[4] == second
+def test_a_loss_is_judged_by_what_it_does(page: Page, subtests: pytest.Subtests) -> None:
+    for loss, judged in {
+        "cosent": ["Violated", "Spearman"],
+        "info_nce": ["Own key nearest", "Mean 1/rank"],
+        "triplet": ["Own class nearest", "Mean 1/rank"],
+        "softmax": ["Own prototype first", "Mean 1/rank"],
+    }.items():
+        with subtests.test(loss=loss):
+            choose(page, loss)
+            heads = page.locator("#main-figures .lp-figure > [data-say]:first-child")
+            names = heads.all_inner_texts()
+            assert [names[1], names[4]] == judged
 
 
 def test_a_figure_explains_itself_to_pointer_and_keyboard(page: Page) -> None:

@@ -47,7 +47,7 @@ def test_opens_with_a_picture(page: Page) -> None:
 
 
 def test_the_first_screen_counts_the_heavy_terms_once(page: Page) -> None:
-    figures = page.evaluate("LossPrism.channel().picture.figures")
+    figures = page.evaluate("window.lossprism.page().picture.figures")
     count = str(figures["active"])
     assert figure(page, "active") == count
     remarks = page.locator("#main-figures .lp-remarks").inner_text()
@@ -57,7 +57,7 @@ def test_the_first_screen_counts_the_heavy_terms_once(page: Page) -> None:
 
 
 def test_a_loss_beyond_its_collapse_value_is_written_at_the_end_of_the_line(page: Page) -> None:
-    figures = page.evaluate("LossPrism.channel().picture.figures")
+    figures = page.evaluate("window.lossprism.page().picture.figures")
     assert figures["loss"] > figures["collapse"]
     end = page.locator("#main-figures .lp-end")
     assert float(end.inner_text()) == pytest.approx(figures["loss"], rel=1e-3)
@@ -70,7 +70,7 @@ def test_positives_are_counted_where_they_matter_and_lead_to_their_rule(page: Pa
     told = page.locator("#main-figures .lp-basis")
     expect(told).to_be_hidden()
     choose(page, "info_nce")
-    batch = page.evaluate("LossPrism.channel().batch")
+    batch = page.evaluate("window.lossprism.page().batch")
     expect(told).to_contain_text(f"{batch['positives']} of {len(batch['labels'])} pairs")
     told.locator("button").click()
     expect(page.locator("#lp-threshold")).to_be_focused()
@@ -83,36 +83,39 @@ def test_four_scores_can_be_checked_by_hand(page: Page) -> None:
     assert loss_shown(page) == pytest.approx(math.log1p(by_hand), rel=1e-4)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_every_loss_in_every_convention(page: Page, loss: str) -> None:
-    choose(page, loss)
-    sound(page)
-    assert page.locator("h1").inner_text() == LOSSES[loss].title
-    # Its parameters stand in the sidebar, each with its own control.
-    controls = page.locator(".lp-parameters [data-parameter]")
-    names = controls.evaluate_all("all => all.map(one => one.dataset.parameter)")
-    assert names == [parameter.name for parameter in LOSSES[loss].parameters]
-    for convention in LOSSES[loss].conventions:
-        choose(page, loss, convention.name)
-        sound(page)
-        assert convention.name in page.locator("h1").inner_text()
+def test_every_loss_in_every_convention(page: Page, subtests: pytest.Subtests) -> None:
+    for loss, spec in LOSSES.items():
+        with subtests.test(loss=loss):
+            choose(page, loss)
+            sound(page)
+            assert page.locator("h1").inner_text() == spec.title
+            # Its parameters stand in the sidebar, each with its own control.
+            controls = page.locator(".lp-parameters [data-parameter]")
+            names = controls.evaluate_all("all => all.map(one => one.dataset.parameter)")
+            assert names == [parameter.name for parameter in spec.parameters]
+            for convention in spec.conventions:
+                choose(page, loss, convention.name)
+                sound(page)
+                assert convention.name in page.locator("h1").inner_text()
 
 
-@pytest.mark.parametrize("example", textbook.EXAMPLES)
-def test_every_example(page: Page, example: str) -> None:
-    if example != "graded_english":
-        with redrawn(page):
-            page.select_option("#lp-example", example)
-    sound(page)
-    pairs = textbook.load_example(example)
-    expect(page.locator("#main-pairs summary .lp-note")).to_have_text(f"{len(pairs)} pairs")
+def test_every_example(page: Page, subtests: pytest.Subtests) -> None:
     unfold(page, "ui.pairs")
-    cells = page.locator("#main-pairs tbody tr").first.locator("textarea")
-    assert cells.nth(0).input_value() == pairs.first[0]
-    assert cells.nth(1).input_value() == pairs.second[0]
-    assert float(page.locator("#main-pairs tbody tr input").first.input_value()) == pytest.approx(
-        pairs.labels[0]
-    )
+    chosen = page.locator("#lp-example")
+    for example in textbook.EXAMPLES:
+        with subtests.test(example=example):
+            if example != chosen.input_value():
+                with redrawn(page):
+                    chosen.select_option(example)
+            sound(page)
+            pairs = textbook.load_example(example)
+            told = page.locator("#main-pairs summary .lp-note")
+            expect(told).to_have_text(f"{len(pairs)} pairs")
+            cells = page.locator("#main-pairs tbody tr").first.locator("textarea")
+            expect(cells.nth(0)).to_have_value(pairs.first[0])
+            expect(cells.nth(1)).to_have_value(pairs.second[0])
+            score = page.locator("#main-pairs tbody tr input").first
+            assert float(score.input_value()) == pytest.approx(pairs.labels[0])
 
 
 def test_opens_in_the_language_of_the_browser(

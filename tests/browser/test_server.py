@@ -38,7 +38,7 @@ def test_a_late_answer_never_overwrites_a_newer_one(page: Page) -> None:
     at_ten, before = loss_shown(page), drawn(page)
     page.evaluate(
         """() => {
-          const { server } = window.LossPrism.channel();
+          const { server } = window.lossprism.page();
           const explore = server.explore;
           window.answers = 0;
           let asked = 0;
@@ -65,7 +65,7 @@ def test_a_late_answer_never_overwrites_a_newer_one(page: Page) -> None:
 def test_a_file_read_late_never_takes_the_place_of_a_newer_one(page: Page) -> None:
     page.evaluate(
         """() => {
-          const channel = window.LossPrism.channel();
+          const channel = window.lossprism.page();
           const work = channel.work.bind(channel);
           let asked = 0;
           channel.work = async (server, name, request) => {
@@ -156,8 +156,8 @@ def test_a_loss_of_ones_own(
         page.select_option("#lp-example", "cosent_batch")
     gaps = page.evaluate(
         """() => {
-          const { picture, batch } = window.LossPrism.channel();
-          return Array.from(window.LossPrism.floats(picture.pairs.score),
+          const { picture, batch } = window.lossprism.page();
+          return Array.from(window.lossprism.floats(picture.pairs.score),
             (score, i) => score - batch.labels[i]);
         }"""
     )
@@ -171,7 +171,7 @@ def test_a_loss_of_ones_own(
     ("loss", "said"),
     [
         ("no_such_file.py:loss", "no_such_file.py"),
-        ("explorer/problem.py:no_such_function", "no_such_function"),
+        ("explorer/runtime/problem.py:no_such_function", "no_such_function"),
         ("without a colon", "without a colon"),
     ],
 )

@@ -114,7 +114,7 @@ def test_a_number_of_the_formula_lights_up_what_it_came_from(page: Page) -> None
     hover_cell(page, 4, 20)
     live = page.locator(LIVE)
     expect(live.locator("[data-at]")).to_have_count(3)
-    scores = page.evaluate(f"Array.from(LossPrism.floats({CHANNEL}.picture.pairs.score))")
+    scores = page.evaluate(f"Array.from(lossprism.floats({CHANNEL}.picture.pairs.score))")
     shown = page.evaluate(f"{CHANNEL}.picture.shown")
     pair = shown["row_axis"]["items"][4]
     low = live.locator("[data-at=row]")
@@ -166,7 +166,7 @@ def test_a_cell_that_takes_no_part_is_said_to_become_nothing(page: Page) -> None
     masked = page.evaluate(
         f"""() => {{
           const {{ mask, columns }} = {CHANNEL}.picture.shown;
-          const at = LossPrism.bytes(mask).indexOf(0);
+          const at = lossprism.bytes(mask).indexOf(0);
           return [Math.floor(at / columns), at % columns];
         }}"""
     )
@@ -256,7 +256,7 @@ def test_cells_that_are_no_numbers_are_marked_and_explained(
     legend = page.locator("#main-matrix .lp-swatch", has_text="NaN or ∞")
     go_to(page, "differences")
     expect(legend).to_be_hidden()
-    colour = page.evaluate("LossPrism.palette().broken")
+    colour = page.evaluate("lossprism.kit('colours').then(({ palette }) => palette().broken)")
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     for name, said in (("ratios", "NaN"), ("inverses", "∞")):
         go_to(page, name)

@@ -118,7 +118,7 @@ def test_bars_and_their_list_are_walked_by_keyboard(page: Page) -> None:
     page.keyboard.press("ArrowLeft")
     column = page.evaluate(f"{CHANNEL}.picture.shown.column_axis.pairs")
     assert page.evaluate(f"{CHANNEL}.pointed.pairs") == [column[1]]
-    gradient = page.evaluate(f"LossPrism.floats({CHANNEL}.picture.pairs.gradient)[{column[1]}]")
+    gradient = page.evaluate(f"lossprism.floats({CHANNEL}.picture.pairs.gradient)[{column[1]}]")
     said = page.locator("#main-bars .lp-spoken").inner_text()
     assert said.startswith(f"pair {column[1] + 1}: ")
     assert number(said.split(": ")[1]) == pytest.approx(gradient, rel=1e-3)

@@ -34,7 +34,7 @@ VISIBLE = """() => {
     while (walk.nextNode()) {
       const { parentElement: at, textContent } = walk.currentNode;
       if (!textContent.trim() || at.closest(".katex, code, [hidden]")) continue;
-      const { sentences } = window.LossPrism.channel().batch;
+      const { sentences } = window.lossprism.page().batch;
       if (sentences.some((sentence) => textContent.includes(sentence.slice(0, 20)))) continue;
       seen.add(textContent.trim());
     }
@@ -95,7 +95,7 @@ def test_chinese_leaves_no_english_behind(page: Page) -> None:
 # Every text, title, label and placeholder in sight that is not code, formula or the user's own.
 READ = """() => {
   const told = new Set();
-  const { sentences } = window.LossPrism.channel().batch;
+  const { sentences } = window.lossprism.page().batch;
   const own = (text) => sentences.some(
     (one) => one.includes(text) || text.includes(one.slice(0, 12)));
   const put = (text) => { if (text.trim() && !own(text.trim())) told.add(text.trim()); };

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import torch
+from torch.nn.functional import pad
 
 from explorer.locale import title_word
-from explorer.problem import Problem
+from explorer.runtime.limits import LARGE_PAIRS
+from explorer.runtime.problem import Problem
 from explorer.sources import random_batch
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
+from losses.ranking.angle import angle_scores
 
-# Losses whose terms split take so many pairs; the others' matrices are streamed cell by cell.
-MOST_PAIRS = 2**20
+# Losses whose terms split take LARGE_PAIRS; the others' matrices are streamed cell by cell.
 MOST_STREAMED = 2**15
 # Above so many pairs cells are gone through only where the loss cannot be summed without them.
 MOST_CELLWISE = 2**11
@@ -23,6 +26,9 @@ MOST_CELLWISE = 2**11
 MOST_IN_BATCH = MOST_STREAMED // 2
 # Random pairs whose vectors are drawn, to be let go once their scores are known.
 MOST_DRAWN = 2**16
+
+# Rows that are raised to float64 together.
+AT_ONCE = 2**12
 
 # What a loss compares: a score of each pair, which is the cosine or AnglE's, or all vectors.
 Wanted = Literal["cosines", "angles", "vectors"]
@@ -84,7 +90,7 @@ def drawn(settings: RandomBatch, wanted: Wanted = "cosines") -> LargeBatch:
     count = settings.pairs
     names = Numbered(count, "a"), Numbered(count, "b")
     if wanted == "cosines":
-        plan = random_batch.plan(settings, most=MOST_PAIRS)
+        plan = random_batch.plan(settings, most=LARGE_PAIRS)
         return in_order(plan.labels, plan.cosines, *names)
     most = MOST_IN_BATCH if wanted == "vectors" else MOST_DRAWN
     pairs = random_batch.draw(settings, most=most)
@@ -115,10 +121,17 @@ def angles(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
     Of an odd width the imaginary half has one zero more, as on the Explore page.
     """
-    missing = (0, 0), (0, first.shape[1] % 2)
-    real, imaginary = np.split(np.pad(_unit(second), missing), 2, axis=1)
-    turned = np.concatenate([real - imaginary, real + imaginary], axis=1)
-    return np.abs(np.einsum("nd,nd->n", np.pad(_unit(first), missing), turned, dtype=np.float64))
+    odd = first.shape[1] % 2
+    found = [
+        angle_scores(
+            *(
+                pad(torch.from_numpy(side[some : some + AT_ONCE]).double(), (0, odd))
+                for side in (first, second)
+            )
+        ).numpy()
+        for some in range(0, len(first), AT_ONCE)
+    ]
+    return np.concatenate(found) if found else np.zeros(0)
 
 
 def must_fit(count: int, most: int, loss: str) -> None:
@@ -126,7 +139,9 @@ def must_fit(count: int, most: int, loss: str) -> None:
     if count > most:
         of = "_sentences" if most == MOST_IN_BATCH else ""
         title = title_word(LOSSES[loss])
-        raise Problem(f"large_too_many{of}", loss=title, count=f"{count:,}", most=f"{most:,}")
+        raise Problem(
+            f"large_too_many{of}", about="size", loss=title, count=f"{count:,}", most=f"{most:,}"
+        )
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-
 import numpy as np
 
 from explorer.lab.large.blocks import Blocks, Window
-from explorer.lab.large.memory import held_bytes
 from explorer.lab.large.opened import Opened
-from explorer.lab.large.pairs import histogram, page
-from explorer.picture import number
+from explorer.lab.large.table import histogram, page
+from explorer.runtime.memory import held_bytes
+from explorer.runtime.numbers import json_number
+from explorer.runtime.wire import packed
 
 MOST_LEVELS = 24
 LONGEST_SENTENCE = 400
@@ -27,10 +26,10 @@ def look(opened: Opened, window: Window) -> dict[str, object]:
             int(edge) for ends in (blocks.rows, blocks.columns) for edge in (ends[0], ends[-1])
         ],
         "shape": list(opened.shape),
-        "total": _packed(blocks.total),
-        "share": _packed(blocks.share),
-        "largest": _packed(blocks.largest),
-        "masked": _packed(1 - blocks.present / cells),
+        "total": packed(blocks.total),
+        "share": packed(blocks.share),
+        "largest": packed(blocks.largest),
+        "masked": packed(1 - blocks.present / cells),
         "bounded": blocks.bounded,
         # A sum has no exponents of its own: there the logarithm of each weight stands for a term.
         "of_weights": opened.of_weights,
@@ -53,7 +52,7 @@ def figures(opened: Opened) -> dict[str, object]:
 
 def values(opened: Opened) -> dict[str, object]:
     """The loss and the length of its gradient."""
-    return {"loss": number(opened.loss), "gradient": number(opened.gradient_norm)}
+    return {"loss": json_number(opened.loss), "gradient": json_number(opened.gradient_norm)}
 
 
 def details(opened: Opened) -> dict[str, object]:
@@ -73,14 +72,14 @@ def details(opened: Opened) -> dict[str, object]:
         "compared": compared,
         "places": looked_for
         and {"kind": looked_for, "first": opened.nearest, "anchors": opened.shape[0]},
-        "effective": number(opened.effective),
+        "effective": json_number(opened.effective),
         "effective_error": opened.effective_error,
         "heaviest": [
             {
                 "cell": cell,
                 "row": _pair(opened, row, _side(opened, 0, cell[0])),
                 "column": _pair(opened, column, _side(opened, 1, cell[1])),
-                "value": number(float(value)),
+                "value": json_number(float(value)),
                 "share": float(share),
             }
             for cell, (row, column), value, share in zip(
@@ -180,9 +179,5 @@ def _pair(opened: Opened, place: int, side: str) -> dict[str, object]:
         "second": batch.second[entry][:LONGEST_SENTENCE],
         "label": float(batch.labels[place]),
         "score": float(batch.scores[place]),
-        "gradient": number(float(opened.gradient[place])),
+        "gradient": json_number(float(opened.gradient[place])),
     }
-
-
-def _packed(values: np.ndarray) -> str:
-    return base64.b64encode(values.astype("<f4").tobytes()).decode()

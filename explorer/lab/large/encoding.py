@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.arrays import load_array, save_array
-from explorer.device import all_cores
-from explorer.lab.large import store
 from explorer.lab.large.batch import angles, cosines
 from explorer.lab.large.tiles import Progress
+from explorer.runtime.arrays import load_array, save_array
+from explorer.runtime.cache import cache_folder, digest, prune
+from explorer.runtime.device import all_cores
 from explorer.sources import encoders
 from explorer.sources.model_folders import locate
 
@@ -45,11 +45,11 @@ def encoded(
     `progress` hears of pairs done after each part and may raise to stop; what is done stays.
     """
     identity = locate(encoder).identity
-    key = store.digest([identity, "vectors" if with_vectors else "scores", *first, *second])
+    key = digest([identity, "vectors" if with_vectors else "scores", *first, *second])
     parts = []
     for start in range(0, len(first), PART):
         progress(start, len(first))
-        path = store.folder("scores") / f"{key}-{start:08d}.npy"
+        path = cache_folder("scores") / f"{key}-{start:08d}.npy"
         scores = load_array(path)
         if scores is None:
             part = slice(start, start + PART)
@@ -57,7 +57,7 @@ def encoded(
             save_array(path, scores)
         parts.append(scores)
     progress(len(first), len(first))
-    store.prune()
+    prune()
     joined = np.concatenate(parts)
     if not with_vectors:
         return Encoded(*joined.T, None)

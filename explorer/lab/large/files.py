@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.lab.large.batch import MOST_PAIRS, Numbered
-from explorer.lab.large.jobs import Report
+from explorer.lab.large.batch import Numbered
 from explorer.lab.large.texts import Texts
-from explorer.problem import Problem
+from explorer.runtime.jobs import Report
+from explorer.runtime.limits import LARGE_PAIRS
+from explorer.runtime.problem import Problem
 from explorer.sources.cells import read_score, read_sentence
 from explorer.sources.columns import SCORE_NAMES, TRIPLET_ROLES, choose_columns, plain_name
 from explorer.sources.grids import Grid, read_grid
@@ -63,7 +64,7 @@ def read_pairs(
     """Two sentences and a label in each row (or a triplet), and a similarity if there is one.
 
     A file, here by what it holds, needs no sentences if it has a similarity, unless "" is chosen
-    for that: then none of its columns is taken. At most MOST_PAIRS pairs are read. `report` hears
+    for that: then none of its columns is taken. At most LARGE_PAIRS pairs are read. `report` hears
     of the parsing of the text, then of the reading of its rows, and may raise to stop.
 
     Raises Problem if there is no such table.
@@ -80,7 +81,7 @@ def read_pairs(
     for done, (row, cells) in enumerate(grid.records):
         if done % STEP == 0:
             report("reading", done, len(grid.records))
-        if len(labels) >= MOST_PAIRS:
+        if len(labels) >= LARGE_PAIRS:
             limited = True
             break
         try:
@@ -147,7 +148,12 @@ def _similarity(grid: Grid, wanted: str | None) -> int | None:
         return None
     if wanted is not None:
         if wanted not in grid.columns:
-            raise Problem("column_unknown", column=wanted, columns=", ".join(grid.columns))
+            raise Problem(
+                "column_unknown",
+                about="unknown_column",
+                column=wanted,
+                columns=", ".join(grid.columns),
+            )
         return grid.columns.index(wanted)
     plain = [plain_name(name) for name in grid.columns]
     known = [at for at, name in enumerate(plain) if name in SIMILARITY_NAMES and grid.is_score(at)]

@@ -22,10 +22,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from explorer.device import all_cores
 from explorer.lab.large.blocks import MOST_BLOCKS, Blocks, Window, edges, listed
 from explorer.lab.large.heaviest import MOST_TERMS, Heaviest
 from explorer.lab.large.tiles import Progress
+from explorer.runtime.device import all_cores
 from losses import pairwise_hinge
 
 # Chunks of the whole matrix whose sums are kept.

@@ -8,46 +8,29 @@ from functools import cached_property
 
 import numpy as np
 
-from explorer.device import all_cores
 from explorer.lab.large.batch import (
     MOST_CELLWISE,
     MOST_DRAWN,
-    MOST_IN_BATCH,
-    MOST_PAIRS,
     LargeBatch,
     must_fit,
 )
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.heaviest import Heaviest, heaviest_terms
 from explorer.lab.large.hinge import Chunked, Hinge
-from explorer.lab.large.losses import (
-    IN_BATCH,
-    KEYWORDS,
-    SPLIT,
-    STREAMED,
-    SUMMED,
-    Streamed,
-    wanted_by,
-)
+from explorer.lab.large.methods import Streamed, method_of, offered, wanted_by
 from explorer.lab.large.smooth import Found, Smooth
 from explorer.lab.large.split import Split, split_blocks
 from explorer.lab.large.tiles import Progress, Survey, survey, tile_blocks
-from explorer.problem import Problem
-from losses import LOSSES, Parameter
-
-OFFERED = tuple(KEYWORDS)
+from explorer.runtime.device import all_cores
+from explorer.runtime.problem import Problem
+from losses import LOSSES
 
 
 def most_pairs(loss: str, *, drawn: bool = False) -> int:
     """How many pairs the loss takes; `drawn`: of a random batch."""
     if drawn and wanted_by(loss) == "angles":
         return MOST_DRAWN
-    return MOST_IN_BATCH if loss in IN_BATCH else MOST_PAIRS
-
-
-def parameters_of(loss: str) -> tuple[Parameter, ...]:
-    """What of the loss can be moved here."""
-    return tuple(p for p in LOSSES[loss].parameters if p.name in KEYWORDS[loss])
+    return method_of(loss).most
 
 
 def checked(loss: str, chosen: Mapping[str, object]) -> dict[str, object]:
@@ -55,10 +38,11 @@ def checked(loss: str, chosen: Mapping[str, object]) -> dict[str, object]:
 
     Raises Problem for a loss that is not offered, and for a value outside its range.
     """
-    if loss not in OFFERED:
-        raise Problem("large_loss", loss=str(loss)[:60], accepted=", ".join(OFFERED))
+    if loss not in offered():
+        accepted = ", ".join(offered())
+        raise Problem("large_loss", about="loss", loss=str(loss)[:60], accepted=accepted)
     values: dict[str, object] = {}
-    for parameter in parameters_of(loss):
+    for parameter in LOSSES[loss].parameters:
         value = chosen.get(parameter.name, parameter.default)
         if parameter.kind == "choice":
             fits = value in parameter.choices
@@ -71,7 +55,11 @@ def checked(loss: str, chosen: Mapping[str, object]) -> dict[str, object]:
             accepted = f"{parameter.minimum:g} … {parameter.maximum:g}"
         if not fits:
             raise Problem(
-                "large_parameter", name=parameter.name, value=str(value)[:40], accepted=accepted
+                "large_parameter",
+                about="loss",
+                name=parameter.name,
+                value=str(value)[:40],
+                accepted=accepted,
             )
         values[parameter.name] = value
     return values
@@ -191,14 +179,15 @@ def open_batch(
     Raises Problem if the loss does not take so many pairs.
     """
     must_fit(len(batch), most_pairs(loss), loss)
-    if loss in SPLIT:
-        return Opened(batch, split=SPLIT[loss](batch, **parameters))
-    if loss in SUMMED and len(batch) > MOST_CELLWISE:
-        summed = SUMMED[loss](batch, **parameters)
+    form, method = LOSSES[loss].form, method_of(loss)
+    if method.split:
+        return Opened(batch, split=method.split(form, batch, parameters))
+    if method.summed and len(batch) > MOST_CELLWISE:
+        summed = method.summed(form, batch, parameters)
         if summed is not None:
             with all_cores():
                 return Opened(batch, summed=summed, found=summed.survey(progress))
-    streamed = STREAMED[loss](batch, **parameters)
+    streamed = method.streamed(form, batch, parameters)
     return Opened(batch, streamed=streamed, survey=survey(streamed.tiles, progress))
 
 

@@ -4,7 +4,7 @@ y_j < y_i.
 The pairs stand in the order of their labels. A block whose rows all come before its columns sums
 to the product of a row sum and a column sum; the mask cuts it only where the last label of the
 one is the first of the other. A block on the diagonal is joined from what comes before, within
-and after its overlap. All of it is read off `runs` that are kept, whatever the window.
+and after its overlap. All of it is read off the segments that are kept, whatever the window.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from explorer.lab.large.blocks import Blocks, Window, log_sums
-from explorer.lab.large.runs import Add, GapRuns, Runs, Tree, taken
+from explorer.lab.large.segment_tree import Add, GapSegments, Segments, SegmentTree, taken
 
 # Of the integral for a logarithm: the step of log t, the least t, and what is no more worth adding.
 STEP = 0.7
@@ -84,15 +84,15 @@ class Split:
         return float(np.exp(self.total - mean))
 
     @cached_property
-    def sums(self) -> Tree:
-        """The logsumexp of the terms within any run, and of its rows and columns."""
-        kind = GapRuns if self.by_gap else Runs
-        return Tree(kind.of(self.labels, self.lower, self.higher), np.logaddexp)
+    def sums(self) -> SegmentTree:
+        """The logsumexp of the terms within any segment, and of its rows and columns."""
+        kind = GapSegments if self.by_gap else Segments
+        return SegmentTree(kind.of(self.labels, self.lower, self.higher), np.logaddexp)
 
     @cached_property
-    def peaks(self) -> Tree:
-        """The largest term within any run, without its gap."""
-        return Tree(Runs.of(self.labels, self.lower, self.higher), np.maximum)
+    def peaks(self) -> SegmentTree:
+        """The largest term within any segment, without its gap."""
+        return SegmentTree(Segments.of(self.labels, self.lower, self.higher), np.maximum)
 
     @cached_property
     def _lower_counts(self) -> tuple[np.ndarray, np.ndarray]:
@@ -187,12 +187,12 @@ def largest_terms(terms: Split, window: Window) -> np.ndarray:
     return largest
 
 
-def _blocks(tree: Tree, add: Add, window: Window) -> np.ndarray:
+def _blocks(tree: SegmentTree, add: Add, window: Window) -> np.ndarray:
     """What each block's terms add up to."""
     rows, columns = window.rows, window.columns
     tops, bottoms, lefts, rights = rows[:-1], rows[1:], columns[:-1], columns[1:]
-    of_rows = taken(tree.runs(tops, bottoms), np.s_[:, None])
-    of_columns = taken(tree.runs(lefts, rights), np.s_[None, :])
+    of_rows = taken(tree.between(tops, bottoms), np.s_[:, None])
+    of_columns = taken(tree.between(lefts, rights), np.s_[None, :])
     later = bottoms[:, None] <= lefts
     found = np.where(later, of_rows.across(of_columns, add), -np.inf)
     # A block on the diagonal: rows alone, then rows and columns together, then columns alone.
@@ -201,7 +201,11 @@ def _blocks(tree: Tree, add: Add, window: Window) -> np.ndarray:
     top, bottom = tops[crossed[0]], bottoms[crossed[0]]
     left, right = lefts[crossed[1]], rights[crossed[1]]
     start, stop = np.maximum(top, left), np.minimum(bottom, right)
-    before, shared, after = tree.runs(top, start), tree.runs(start, stop), tree.runs(stop, right)
+    before, shared, after = (
+        tree.between(top, start),
+        tree.between(start, stop),
+        tree.between(stop, right),
+    )
     both = add(before.across(shared, add), shared.inside)
     found[crossed] = add(both, before.then(shared, add).across(after, add))
     return found

@@ -19,9 +19,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.device import device
 from explorer.lab.large.blocks import MOST_BLOCKS, Blocks, Window, halved, joined
 from explorer.lab.large.heaviest import MOST_TERMS, Heaviest
+from explorer.runtime.device import device
 
 # Cells of one tile, four times as wide as it is high: few enough to stay in a processor's cache,
 # and so near a square that the products of vectors, where most of the time goes, read each of them

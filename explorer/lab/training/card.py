@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from explorer.export.figure.svg import line
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.locale import catalogue
-from explorer.svg import line
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 640, 220, 60, 22, 24
 

@@ -10,6 +10,13 @@ import time
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the command answers --help without torch
+    from tqdm import tqdm
+
+    from explorer.lab.training.plan import TrainingPlan
+    from explorer.lab.training.runs import Runs
 
 # Nothing here loads torch before the arguments are read: --help should not wait for it.
 
@@ -35,7 +42,10 @@ _KNOBS: dict[str, dict[str, tuple[object, str]]] = {
         "epochs": (1.0, "times through the training pairs"),
         "batch_size": (16, "examples in a step"),
         "learning_rate": (0.0, "0: what suits the encoder"),
-        "schedule": ("linear", "linear, cosine, or source: 1/√step, as CoSENT's author has it"),
+        "schedule": (
+            "linear",
+            "linear, cosine, or source: 1/√step after the warm-up",
+        ),
         "warmup": (0.1, "share of the steps in which the rate rises"),
         "weight_decay": (1e-4, "decay of the weights"),
         "clipping": (1.0, "greatest norm of the gradient; 0: none"),
@@ -79,7 +89,7 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
     source.add_argument(
         "--example", metavar="NAME", help="name of a textbook example, such as graded_english"
     )
-    repeated = {"action": "append", "default": argparse.SUPPRESS}
+    repeated: dict[str, Any] = {"action": "append", "default": argparse.SUPPRESS}
     columns = "which column of the file is what: first, second, score; anchor, positive, negative"
     data.add_argument("--column", dest="columns", metavar="ROLE=NAME", help=columns, **repeated)
     wording = "a column of the file with another wording of the first sentence"
@@ -101,16 +111,16 @@ def _add_knobs(group: argparse._ArgumentGroup, knobs: dict[str, tuple[object, st
     for name, (default, about) in knobs.items():
         flag = f"--{name.removesuffix('_file').replace('_', '-')}"
         if isinstance(default, bool):
-            kind = {"action": argparse.BooleanOptionalAction}
+            kind: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
         else:
             kind = {"type": type(default), "metavar": "NAME" if isinstance(default, str) else "N"}
         about += f" ({default})" if default else ""
         group.add_argument(flag, dest=name, default=argparse.SUPPRESS, help=about, **kind)
 
 
-def _plan(chosen: argparse.Namespace, loss: str, seed: int) -> object:
+def _plan(chosen: argparse.Namespace, loss: str, seed: int) -> TrainingPlan:
+    from explorer.core.own_loss import add_own_loss
     from explorer.lab.training.plan import TrainingData, TrainingPlan
-    from explorer.own_loss import add_own_loss
 
     given = vars(chosen)
     if own_loss := given.get("own_loss"):
@@ -184,7 +194,7 @@ def compare(chosen: argparse.Namespace) -> int:
     return 0 if sum(len(group["runs"]) for group in found["groups"]) == len(names) else 1
 
 
-def _watch(runs: object, name: str) -> dict:
+def _watch(runs: Runs, name: str) -> dict:
     """How long it will take, as soon as two steps tell, and a progress bar until it has ended."""
     from tqdm import tqdm
 
@@ -213,7 +223,7 @@ def _time_told(status: dict) -> str:
     return f"{status['steps']} steps will take about {said}, by the pace of the first ones"
 
 
-def _show(bar: object, status: dict) -> None:
+def _show(bar: tqdm, status: dict) -> None:
     said = _postfix(status)
     # On a terminal the clock goes on; in a file only what is new is written.
     if sys.stderr.isatty() or (status["step"], said) != (bar.n, bar.postfix):

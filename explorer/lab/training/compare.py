@@ -9,14 +9,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from explorer.explore import Exploration
-from explorer.lab.training import data, limits
+from explorer.core.explore import Exploration
+from explorer.core.scenario import Scenario
+from explorer.lab.training import data, hosting
 from explorer.lab.training.folder import all_runs
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.probe import explored
 from explorer.lab.training.runs import Runs
-from explorer.problem import Problem
-from explorer.scenario import Scenario
+from explorer.runtime.problem import Problem
+from explorer.runtime.wire import Json
 
 FIGURES = ("spearman", "pearson", "accuracy", "auc")
 
@@ -33,14 +34,14 @@ def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
         shared = dataclasses.replace(plan, seed=plans[0].seed)
         key = json.dumps(shared.to_json()["data"], sort_keys=True, default=str)
         corpora[key] = corpora.get(key) or data.load(shared)
-        if reason := data.why_not(plan, corpora[key]) or limits.why_not(plan, corpora[key]):
+        if reason := data.why_not(plan, corpora[key]) or hosting.why_not(plan, corpora[key]):
             raise reason
         ready.append((plan, corpora[key]))
-    limits.check_queue(all_runs(runs.root), len(ready))
+    hosting.check_queue(all_runs(runs.root), len(ready))
     return [runs.start(plan, corpus) for plan, corpus in ready]
 
 
-def table(runs: Runs, names: Sequence[str]) -> dict[str, object]:
+def table(runs: Runs, names: Sequence[str]) -> Json:
     """Finished runs by what they tried, with mean and spread over seeds, and a paired test.
 
     Answers groups, each with label, loss, parameters, runs, seeds, and for each figure
@@ -87,11 +88,12 @@ def _short(value: object) -> str:
     return str(value)
 
 
-def _group(group: dict, label: str) -> dict[str, object]:
+def _group(group: dict, label: str) -> Json:
     figures = {}
     for figure in ("loss", *FIGURES, "steps_per_second"):
-        values = [_figure(summary, figure) for _, summary in group["by_seed"].values()]
-        if None not in values:
+        known = [_figure(summary, figure) for _, summary in group["by_seed"].values()]
+        values = [value for value in known if value is not None]
+        if len(values) == len(known):
             spread = float(np.std(values, ddof=1)) if len(values) > 1 else None
             figures[figure] = {"mean": float(np.mean(values)), "spread": spread, "values": values}
     return {
@@ -108,15 +110,16 @@ def _figure(summary: dict, figure: str) -> float | None:
     return summary["after"][figure] if figure in FIGURES else summary[figure]
 
 
-def _tests(groups: Sequence[dict], labels: Sequence[str]) -> list[dict[str, object]]:
+def _tests(groups: Sequence[dict], labels: Sequence[str]) -> list[Json]:
     found = []
     for one in range(len(groups)):
         for other in range(one + 1, len(groups)):
             a, b = groups[one]["by_seed"], groups[other]["by_seed"]
             seeds = sorted(a.keys() & b.keys())
             for figure in FIGURES if len(seeds) > 1 else ():
-                pairs = [[_figure(side[seed][1], figure) for seed in seeds] for side in (a, b)]
-                if None in (*pairs[0], *pairs[1]):
+                known = [[_figure(side[seed][1], figure) for seed in seeds] for side in (a, b)]
+                pairs = [[value for value in side if value is not None] for side in known]
+                if pairs != known:
                     continue
                 told = {"a": labels[one], "b": labels[other], "figure": figure, "seeds": seeds}
                 found.append({**told, **paired_test(*pairs)})
@@ -208,12 +211,13 @@ def moved_pairs(runs: Runs, name: str, most: int = 20) -> list[dict]:
 def exploration(runs: Runs, name: str, step: int, scenario: Scenario | None = None) -> Exploration:
     """The loss of the run (or of a scenario) on its probe batch at a recorded step."""
     evaluations = [r for r in runs.history(name) if r["kind"] == "evaluation"]
-    if not evaluations:
+    probe = runs.probe(name)
+    if not evaluations or probe is None:
         raise Problem("training_not_finished", name=name)
     record = min(evaluations, key=lambda r: abs(r["step"] - step))
     vectors = runs.probe_vectors(name, record["step"])
     scores = np.array(record["probe"])
-    return explored(runs.plan(name), runs.probe(name), scores, vectors, scenario)
+    return explored(runs.plan(name), probe, scores, vectors, scenario)
 
 
 def curves(runs: Runs, names: Sequence[str], figure: str) -> list[dict]:

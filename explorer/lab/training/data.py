@@ -13,11 +13,11 @@ from pathlib import Path
 
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.locale import title_word
-from explorer.problem import Problem
+from explorer.runtime.limits import SPACE_HUB_MIB
+from explorer.runtime.problem import Problem
 from explorer.sources import tables, textbook
 from explorer.sources.model_folders import is_hosted, within
 from losses import LOSSES, LossSpec
-from losses.sentence_transformers import FROM_SCORES
 
 Pair = tuple[str, str, float]
 
@@ -27,13 +27,7 @@ LEAST_TRAIN, LEAST_HELD_OUT = 4, 4
 CUT_SHARE, SHORTEST = 0.15, 4
 HUB_SECONDS = 5.0
 # What a visitor of a Space may have it download.
-MOST_HUB_MB = 200
 _CLAUSES = re.compile(r"[^,;:.!?，；：。！？、]+[,;:.!?，；：。！？、]*\s*")
-# What a loss reads that needs positive pairs; labels that differ; pairs on both sides of the
-# threshold.
-_POSITIVES = {"queries", "keys", "classes", "paired_classes"}
-_ORDERED = {"labels", "binary_labels", "unit_labels", "pair_classes"}
-_SIDES = {"binary_labels", "pair_classes"}
 
 
 @dataclass(frozen=True)
@@ -55,7 +49,7 @@ class Corpus:
 
 
 @dataclass(frozen=True)
-class Rules:
+class LabelRules:
     """How labels are read, fixed for the whole run: see `losses.sentence_transformers`."""
 
     threshold: float
@@ -117,7 +111,7 @@ def _held_out(data: TrainingData, seed: int) -> tables.Table:
     try:
         return tables.read_file(data.held_out_file, columns=dict(data.columns) or None, **known)
     except Problem as problem:
-        if problem.key != "problem.column_unknown":
+        if problem.about != "unknown_column":
             raise
         return tables.read_file(data.held_out_file, **known)
 
@@ -143,9 +137,9 @@ def _from_hub(data: TrainingData, seed: int) -> tuple[list[Pair], int]:
     try:
         asked = {"timeout": HUB_SECONDS, "files_metadata": is_hosted()}
         info = within(HUB_SECONDS + 1, lambda: api.dataset_info(data.hub, **asked))
-        size = sum(file.size or 0 for file in info.siblings) // 2**20
-        if is_hosted() and size > MOST_HUB_MB:
-            raise Problem("training_hub_large", name=data.hub, size=size, most=MOST_HUB_MB)
+        size = sum(file.size or 0 for file in info.siblings or ()) // 2**20
+        if is_hosted() and size > SPACE_HUB_MIB:
+            raise Problem("training_hub_large", name=data.hub, size=size, most=SPACE_HUB_MIB)
         held = load_dataset(data.hub, split=data.split, token=api.token)
     except Problem:
         raise
@@ -292,12 +286,12 @@ _VARIED = {"cutoff": cut_off, "reorder": reordered}
 # What a loss can do with them
 
 
-def rules_for(plan: TrainingPlan, labels: Sequence[float]) -> Rules:
+def rules_for(plan: TrainingPlan, labels: Sequence[float]) -> LabelRules:
     """The page's rules, on the labels of the whole data set in place of one batch."""
     lowest, highest = min(labels), max(labels)
     span = (0.0, max(highest, 1.0)) if lowest >= 0 else (lowest, highest)
     threshold = highest / 2 if plan.threshold is None else plan.threshold
-    return Rules(threshold, span, set(labels) <= {0.0, 1.0})
+    return LabelRules(threshold, span, set(labels) <= {0.0, 1.0})
 
 
 def classes_of(pairs: Sequence[Pair], threshold: float) -> dict[str, int]:
@@ -328,16 +322,15 @@ def _obstacle(
     count: int,
 ) -> Problem | None:
     """What keeps a loss from learning from pairs of these labels; `known` are losses that can."""
-    wanted = set(spec.reads.values())
     said = {"loss": title_word(spec), "known": known}
-    if kind == "cross" and not wanted <= FROM_SCORES:
+    if kind == "cross" and not spec.reads_scores_only:
         return Problem("training_needs_vectors", **said)
-    if wanted & _ORDERED and len(labels) < 2:
+    if "order" in spec.needs and len(labels) < 2:
         return Problem("training_one_label", label=f"{labels[0]:g}", **said)
     said["threshold"] = f"{threshold:g}"
-    if wanted & _SIDES and positives in (0, count):
+    if "sides" in spec.needs and positives in (0, count):
         return Problem("training_one_side", **said)
-    if wanted & _POSITIVES and positives < 2:
+    if "positives" in spec.needs and positives < 2:
         return Problem("training_no_positives", count=positives, **said)
     return None
 

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
 from explorer.lab.training.data import Pair, sentences_of
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.problem import Problem
+from explorer.runtime.problem import Problem
 from explorer.sources.encoders import CALLED
 from explorer.sources.model_folders import locate
 from losses.sentence_transformers import layer_stack, move_only
 
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder, SentenceTransformer
+
+    Encoder = SentenceTransformer | CrossEncoder
+
 
 def starting_model(
     plan: TrainingPlan, pairs: Sequence[Pair], start: Path, device: str | None
-) -> nn.Module:
-    """A SentenceTransformer or a CrossEncoder, with what does not move frozen.
+) -> Encoder:
+    """The model to be trained, with what does not move frozen.
 
     An encoder from scratch learns its word pieces from the `pairs` and is kept in the folder
     `start`, to start from again. The caller sets the seed. Raises Problem where there is no such
@@ -43,7 +49,7 @@ def starting_model(
 
 def from_scratch(
     sentences: Iterable[str], vocabulary: int, dimension: int, device: str | None
-) -> nn.Module:
+) -> SentenceTransformer:
     """A static embedding of word pieces learnt from these sentences, Chinese as well as English."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
@@ -61,17 +67,17 @@ def from_scratch(
     return SentenceTransformer(modules=[words], device=device)
 
 
-def _loaded(plan: TrainingPlan, device: str | None) -> nn.Module:
+def _loaded(plan: TrainingPlan, device: str | None) -> Encoder:
     folder = locate(plan.encoder)
     if plan.kind == "bi" and folder.is_cross_encoder:
-        raise Problem("encoder_is_cross", encoder=plan.encoder)
+        raise Problem("encoder_is_cross", about="encoder", encoder=plan.encoder)
     return _opened(plan.kind, folder.path, folder.name, device)
 
 
-def _opened(kind: str, path: Path, name: str, device: str | None) -> nn.Module:
+def _opened(kind: str, path: Path, name: str, device: str | None) -> Encoder:
     from sentence_transformers import CrossEncoder, SentenceTransformer
 
-    safe = {
+    safe: dict[str, Any] = {
         "device": device,
         "trust_remote_code": False,
         "local_files_only": True,
@@ -85,10 +91,10 @@ def _opened(kind: str, path: Path, name: str, device: str | None) -> nn.Module:
     except Exception as error:  # whatever a broken file can cause in three libraries
         reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
         said = {"encoder": name, "kind": CALLED[kind], "reason": reason}
-        raise Problem("encoder_unreadable", **said) from error
+        raise Problem("encoder_unreadable", about="encoder", **said) from error
 
 
-def add_adapters(model: nn.Module, rank: int) -> None:
+def add_adapters(model: Encoder, rank: int) -> None:
     """Freeze the weights and put a trained low-rank update beside each linear map (LoRA)."""
     try:
         from peft import LoraConfig
@@ -111,5 +117,5 @@ def merge_adapters(model: nn.Module) -> None:
                 setattr(parent, name, part.get_base_layer())
     for part in model.modules():
         if getattr(part, "_hf_peft_config_loaded", False):
-            part._hf_peft_config_loaded = False
+            part.__dict__["_hf_peft_config_loaded"] = False
             del part.peft_config

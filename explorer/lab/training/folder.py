@@ -13,17 +13,16 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
 import re
-import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
+import platformdirs
 import psutil
 
-from explorer.disk import whole_file
-from explorer.problem import Problem
+from explorer.runtime.files import atomic_write
+from explorer.runtime.problem import Problem
 
 LIVE = ("queued", "loading", "training", "paused", "saving")
 ENDED = ("finished", "stopped", "failed", "interrupted")
@@ -47,18 +46,11 @@ def default_root() -> Path:
     """Where runs live: as chosen, or the user's data directory."""
     if _chosen:
         return _chosen
-    home = Path.home()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = home / "Library" / "Application Support"
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
-    return base / "lossprism" / "runs"
+    return platformdirs.user_data_path("lossprism", appauthor=False) / "runs"
 
 
 def _write_text(path: Path, text: str) -> None:
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write(text.encode())
 
 
@@ -230,7 +222,8 @@ class RunFolder:
             for path in self.checkpoints.glob("checkpoint-*")
             if (path / "whole").exists()
         ]
-        return max(whole)[::-1] if whole else None
+        step, path = max(whole, default=(0, None))
+        return path and (path, step)
 
 
 def all_runs(root: Path) -> list[RunFolder]:

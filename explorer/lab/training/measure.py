@@ -6,12 +6,16 @@ import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from explorer.lab.training.data import Pair
+
+if TYPE_CHECKING:
+    from explorer.lab.training.encoders import Encoder
 
 MOST_LIVE, MOST_PROBE, MOST_BANDS, BINS = 128, 64, 6, 40
 # All scores within this of each other: the model has collapsed.
@@ -27,6 +31,13 @@ def unnoticed() -> Iterator[None]:
         yield
     random.setstate(python)
     np.random.set_state(arrays)
+
+
+@runtime_checkable
+class Encodes(Protocol):
+    """What tells a bi-encoder from a cross-encoder."""
+
+    def encode(self, *given: Any, **named: Any) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -49,18 +60,18 @@ class HeldOut:
         for a, b, _ in pairs:  # in the order of Pairs.sentences
             places.setdefault(a, len(places))
             places.setdefault(b, len(places))
-        first, second = ([places[pair[side]] for pair in pairs] for side in (0, 1))
+        first = torch.tensor([places[a] for a, _, _ in pairs])
+        second = torch.tensor([places[b] for _, b, _ in pairs])
         labels = np.array([label for _, _, label in pairs])
-        sides = torch.tensor(first), torch.tensor(second)
-        return cls(labels, tuple(places), *sides, bands, threshold)
+        return cls(labels, tuple(places), first, second, bands, threshold)
 
     @property
     def is_binary(self) -> bool:
         return bool(np.isin(self.labels, (0, 1)).all()) and len(set(self.labels)) == 2
 
-    def figures(self, model: torch.nn.Module) -> tuple[dict, np.ndarray, np.ndarray | None]:
+    def figures(self, model: Encoder) -> tuple[dict, np.ndarray, np.ndarray | None]:
         """The figures, the score of each pair, and the vectors [S, D] of a bi-encoder."""
-        if hasattr(model, "encode"):
+        if isinstance(model, Encodes):
             encoded = model.encode(
                 list(self.sentences), convert_to_tensor=True, show_progress_bar=False
             )

@@ -6,12 +6,16 @@ import dataclasses
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from explorer.explore import parameters_for, spec_for
-from explorer.problem import Problem
-from explorer.scenario import Scenario
+from explorer.core.explore import parameters_for, spec_for
+from explorer.core.scenario import Scenario
+from explorer.runtime import validation
+from explorer.runtime.problem import Problem
+from explorer.runtime.wire import Json
 from explorer.sources.encoders import EMBEDDED
 from losses import LossSpec
+from losses.spec import ParameterValue
 
 SCRATCH = "scratch"
 KINDS = ("bi", "cross")
@@ -105,7 +109,7 @@ class TrainingPlan:
         return spec_for(Scenario(loss=self.loss, convention=self.convention))
 
     @property
-    def settings(self) -> dict[str, object]:
+    def settings(self) -> dict[str, ParameterValue]:
         """The parameters of the loss, checked, the defaults included."""
         return parameters_for(self.spec, dict(self.parameters))
 
@@ -128,15 +132,13 @@ class TrainingPlan:
         """Whether the loss learns from sentences with classes instead of from pairs."""
         return "prototypes" in self.spec.reads.values()
 
-    def trainer_arguments(self, steps: int, examples: int) -> dict[str, object]:
+    def trainer_arguments(self, steps: int, examples: int) -> dict[str, Any]:
         """What the trainer of sentence-transformers is told, as it names it."""
         warmup = self.warmup_steps(steps)
         # S1 eq. 51 is lr₀ · min(1, t/T) / √max(t, T): the library's form starts from lr₀/√T.
         by_source = self.schedule == "source"
-        needs_other_sentences = {"keys", "paired_classes", "classes"} & set(
-            self.spec.reads.values()
-        )
-        apart = needs_other_sentences and not self.forms_classes
+        # Negatives are the other sentences of the batch, so none may stand there twice.
+        apart = "positives" in self.spec.needs and not self.forms_classes
         return {
             "max_steps": steps,
             "per_device_train_batch_size": self.batch_size,
@@ -153,7 +155,7 @@ class TrainingPlan:
 
     def loss_arguments(
         self, threshold: float, label_range: tuple[float, float], classes: int
-    ) -> dict[str, object]:
+    ) -> Json:
         """What the loss of `losses.sentence_transformers` is told beside its model."""
         own = {"class_count": classes} if self.forms_classes else {}
         named = {"convention": self.convention} if self.convention else {}
@@ -161,7 +163,7 @@ class TrainingPlan:
         rules["extra_negatives"] = self.extra_negatives
         return {**own, **named, **rules, **self.settings}
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> Json:
         return {**dataclasses.asdict(self), "parameters": dict(self.parameters)}
 
     @classmethod
@@ -170,7 +172,7 @@ class TrainingPlan:
 
         Raises Problem, naming the first entry that does not fit.
         """
-        return _read(cls, chosen, "plan")
+        return validation.read(cls, chosen, "plan", _READERS, _unknown)
 
 
 # Least and most of each number. The loss's own parameters have theirs in its LossSpec.
@@ -203,17 +205,19 @@ def _check(plan: TrainingPlan) -> None:
                 low, high = RANGES[entry.name]
                 if not low <= value <= high:
                     said = {"low": f"{low:g}", "high": f"{high:g}", "value": value}
-                    raise Problem("parameter_range", name=entry.name, **said)
+                    raise Problem("parameter_range", about="loss", name=entry.name, **said)
             known = _CHOICES.get(entry.name)
             if known and value not in known:
                 said = ", ".join(known)
-                raise Problem("parameter_choice", name=entry.name, value=value, known=said)
+                raise Problem(
+                    "parameter_choice", about="loss", name=entry.name, value=value, known=said
+                )
     for kind in plan.data.augment:
         if kind not in AUGMENTATIONS:
             known = ", ".join(AUGMENTATIONS)
-            raise Problem("parameter_choice", name="augment", value=kind, known=known)
+            raise Problem("parameter_choice", about="loss", name="augment", value=kind, known=known)
     if plan.kind == "cross" and plan.encoder == SCRATCH:
-        raise Problem("training_scratch_cross", embedded=EMBEDDED)
+        raise Problem("training_scratch_cross", about="encoder", embedded=EMBEDDED)
     if not plan.own_loss:
         plan.settings  # noqa: B018 raises where a parameter does not fit
 
@@ -221,52 +225,25 @@ def _check(plan: TrainingPlan) -> None:
 # Reading
 
 
-def _read(kind: type, chosen: object, where: str) -> object:
-    if not isinstance(chosen, dict):
-        raise Problem("scenario_entry", where=where, value=_short(chosen))
-    known = {entry.name: entry for entry in dataclasses.fields(kind)}
-    values = {}
-    for name, value in chosen.items():
-        if name not in known:
-            raise Problem("training_entry_unknown", where=f"{where}.{_short(name)}")
-        values[name] = _value(known[name], value, f"{where}.{name}")
-    return kind(**values)
+def _unknown(where: str) -> Problem:
+    return Problem("training_entry_unknown", where=where)
 
 
-def _value(entry: dataclasses.Field, value: object, where: str) -> object:
-    if entry.name == "data":
-        return _read(TrainingData, value, where)
-    if entry.name == "parameters":
-        return tuple((str(k), _listed(v)) for k, v in _fitting(dict, value, where).items())
-    if entry.name == "columns":  # pairs, or an object
-        value = list(value.items()) if isinstance(value, dict) else value
-    if entry.name in ("rows", "columns"):
-        rows = [_fitting(list | tuple, row, where) for row in _fitting(list | tuple, value, where)]
-        return tuple(tuple("" if c is None else str(c) for c in row) for row in rows)
-    if entry.name == "threshold" and value is None:
-        return None
-    like = 0.0 if entry.name == "threshold" else entry.default
-    if isinstance(like, tuple):
-        return tuple(_fitting(str, text, where) for text in _fitting(list | tuple, value, where))
-    if isinstance(like, bool | str):
-        return _fitting(type(like), value, where)
-    if isinstance(value, bool) or not math.isfinite(_fitting(int | float, value, where)):
-        raise Problem("scenario_entry", where=where, value=_short(value))
-    if isinstance(like, int) and value != int(value):
-        raise Problem("scenario_entry", where=where, value=_short(value))
-    return type(like)(value)
+def _columns(value: object, where: str) -> object:
+    """Pairs, or an object."""
+    return validation.rows()(list(value.items()) if isinstance(value, dict) else value, where)
 
 
-def _fitting(kind: type, value: object, where: str) -> object:
-    if not isinstance(value, kind):
-        raise Problem("scenario_entry", where=where, value=_short(value))
-    return value
-
-
-def _listed(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 60 else text[:57] + "…"
+_BY_TYPE = {int: validation.whole, float: validation.finite, tuple: validation.texts}
+_READERS: validation.Readers = {
+    **{
+        (kind, entry.name): _BY_TYPE[type(entry.default)]
+        for kind in (TrainingData, TrainingPlan)
+        for entry in dataclasses.fields(kind)
+        if type(entry.default) in _BY_TYPE
+    },
+    (TrainingData, "rows"): validation.rows(),
+    (TrainingData, "columns"): _columns,
+    (TrainingPlan, "parameters"): validation.parameters,
+    (TrainingPlan, "threshold"): validation.optional(validation.finite),
+}

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from explorer.batch import batch_of_scores, batch_of_vectors
-from explorer.explore import Exploration, explore
+from explorer.core.batch import batch_of_scores, batch_of_vectors
+from explorer.core.explore import Exploration, explore
+from explorer.core.scenario import Rules, Scenario
 from explorer.lab.training.plan import TrainingPlan
-from explorer.pairs import Pairs
-from explorer.problem import Problem
-from explorer.scenario import Rules, Scenario
+from explorer.runtime.problem import Problem
+from explorer.sources.pairs import Pairs
 
 
 def explored(

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -15,11 +16,14 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import Trainer, TrainerCallback
 
-from explorer.arrays import save_array
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.measure import COLLAPSED, HeldOut, unnoticed
-from explorer.problem import Problem
+from explorer.runtime.arrays import save_array
+from explorer.runtime.problem import Problem
 from losses.inputs import NotFinite
+
+if TYPE_CHECKING:
+    from explorer.lab.training.encoders import Encoder
 
 # How often the log is written out, and the word of whoever steers the run is looked up.
 FLUSH_SECONDS, ASK_SECONDS = 0.1, 0.1
@@ -45,11 +49,13 @@ class Recorder(TrainerCallback):
         checkpoint_seconds: float,
         most_seconds: float,
         loss_at_collapse: Callable[[np.ndarray, np.ndarray | None], tuple],
+        learning: nn.Module,
     ) -> None:
         self.run, self.live, self.probe = run, live, probe
         self.every, self.checkpoint_seconds = every, checkpoint_seconds
         self.most_seconds = most_seconds
         self.loss_at_collapse = loss_at_collapse
+        self.learning = learning  # the loss, which may learn weights of its own
         self.batches: deque[list[dict]] = deque(maxlen=AHEAD)
         self.fetched = self.used = 0
         self.loss = self.norm = torch.tensor(math.nan)
@@ -61,9 +67,8 @@ class Recorder(TrainerCallback):
 
     def attach(self, trainer: Trainer) -> None:
         """Listen to the loss, the norm of the gradient, and the batches as they are fetched."""
-        self.trainer = trainer
         trainer.add_callback(self)
-        trainer.loss.register_forward_hook(self._note_loss)
+        self.learning.register_forward_hook(self._note_loss)
         clip, collate = trainer.accelerator.clip_grad_norm_, trainer.data_collator
 
         def clip_and_note(*given: object, **named: object) -> torch.Tensor:
@@ -75,7 +80,8 @@ class Recorder(TrainerCallback):
             self.fetched += 1
             return collate(rows)
 
-        collate_and_keep.valid_label_columns = collate.valid_label_columns
+        # The library's trainers ask their collator which columns are labels.
+        collate_and_keep.__dict__.update(vars(collate))
         trainer.accelerator.clip_grad_norm_ = clip_and_note
         trainer.data_collator = collate_and_keep
 
@@ -90,7 +96,7 @@ class Recorder(TrainerCallback):
 
     # Events
 
-    def on_train_begin(self, args, state, control, model=None, **_) -> None:
+    def on_train_begin(self, args, state, control, *, model, **_) -> None:
         before = [r for r in self.run.history() if r["kind"] == "step"]
         self.started = time.perf_counter() - (before[-1]["seconds"] if before else 0.0)
         self.began = self.saved = time.perf_counter()
@@ -98,7 +104,7 @@ class Recorder(TrainerCallback):
         if state.global_step == 0:
             self.measure(model, 0)
 
-    def on_pre_optimizer_step(self, args, state, control, optimizer=None, **_) -> None:
+    def on_pre_optimizer_step(self, args, state, control, *, optimizer, **_) -> None:
         # Read only now: a question to an accelerator waits until all before it is computed.
         self.noted = {
             "loss": float(self.loss),
@@ -109,7 +115,7 @@ class Recorder(TrainerCallback):
             if not math.isfinite(figure):
                 raise NotFinite(f"{name} is {figure}")
 
-    def on_step_end(self, args, state, control, model=None, **_) -> None:
+    def on_step_end(self, args, state, control, *, model, **_) -> None:
         self.write("step", state.global_step, **self.noted, seconds=round(self.seconds, 4))
         if state.global_step % self.every == 0 or state.global_step == state.max_steps:
             self.measure(model, state.global_step)
@@ -123,7 +129,7 @@ class Recorder(TrainerCallback):
     def on_save(self, args, state, control, **_) -> None:
         """Complete the trainer's checkpoint with what the loss itself has learnt."""
         folder = self.run.checkpoints / f"checkpoint-{state.global_step}"
-        save_file(own_weights(self.trainer.loss), folder / "loss.safetensors")
+        save_file(own_weights(self.learning), folder / "loss.safetensors")
         (folder / "whole").touch()
         self.write("checkpoint", state.global_step)
         self.flush()
@@ -157,7 +163,7 @@ class Recorder(TrainerCallback):
     # Measuring
 
     @unnoticed()
-    def measure(self, model: nn.Module, step: int) -> None:
+    def measure(self, model: Encoder, step: int) -> None:
         began = time.perf_counter()
         figures, scores, vectors = self.live.figures(model)
         if not np.isfinite(scores).all():

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from explorer.core.remarks import GRADIENT_BAND, Remark, short
 from explorer.lab.training.compare import moved_pairs
 from explorer.lab.training.measure import correlations
 from explorer.lab.training.runs import Runs
-from explorer.remarks import GRADIENT_BAND, Remark, short
 
 SHARE, LEAST_RESAMPLES, MOST_RESAMPLES, NUMBERS = 0.95, 200, 1000, 2_000_000
 # A Spearman below the best one by no more than this has not fallen.
@@ -37,8 +37,9 @@ def gain(before: np.ndarray, after: np.ndarray, labels: np.ndarray) -> Gain | No
 
     The pairs are drawn anew, with repetition, and both sides measured on the same draw.
     """
-    sides = [correlations(scores, labels)["spearman"] for scores in (before, after)]
-    if None in sides:
+    ranked = (correlations(scores, labels)["spearman"] for scores in (before, after))
+    started, ended = ranked
+    if started is None or ended is None:
         return None
     draw, count = np.random.default_rng(0), len(labels)
     times = min(max(NUMBERS // count, LEAST_RESAMPLES), MOST_RESAMPLES)
@@ -46,7 +47,7 @@ def gain(before: np.ndarray, after: np.ndarray, labels: np.ndarray) -> Gain | No
     # A draw of equal labels or scores says nothing.
     changes = changes[np.isfinite(changes)]
     low, high = np.quantile(changes, ((1 - SHARE) / 2, (1 + SHARE) / 2)).tolist()
-    return Gain(*sides, low, high, count)
+    return Gain(started, ended, low, high, count)
 
 
 def _change(before: np.ndarray, after: np.ndarray, labels: np.ndarray, draw) -> float:
@@ -74,12 +75,12 @@ def gain_of(runs: Runs, name: str) -> Gain | None:
 def _gain_in(path: Path, _written: int) -> Gain | None:
     from explorer.lab.training.folder import RunFolder
 
-    scores = []
+    scores = {}
     for when in ("before", "after"):
         with np.load(path / f"{when}.npz") as held:
-            scores.append(held["scores"])
+            scores[when] = held["scores"]
     labels = [label for *_, label in RunFolder(path).read_pairs("held_out.jsonl")]
-    return gain(*scores, np.array(labels))
+    return gain(scores["before"], scores["after"], np.array(labels))
 
 
 def remarks(runs: Runs, name: str, most: int = 5) -> list[Remark]:

@@ -17,8 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.arrays import load_array
-from explorer.lab.training import data, limits
+from explorer.lab.training import data, hosting
 from explorer.lab.training.folder import (
     ENDED,
     LEAST_FREE,
@@ -29,7 +28,9 @@ from explorer.lab.training.folder import (
 )
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.locale import word
-from explorer.problem import Problem
+from explorer.runtime.arrays import load_array
+from explorer.runtime.problem import Problem
+from explorer.runtime.wire import Json
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.model_folders import is_path, locate
 
@@ -60,9 +61,9 @@ class Runs:
         Space that is shared could not bear it.
         """
         corpus = corpus or data.load(plan)
-        if reason := limits.why_not(plan, corpus):
+        if reason := hosting.why_not(plan, corpus):
             raise reason
-        limits.check_queue(all_runs(self.root), 1)
+        hosting.check_queue(all_runs(self.root), 1)
         return self._begin(plan, corpus)
 
     def _begin(self, plan: TrainingPlan, corpus: data.Corpus, *options: str) -> str:
@@ -83,7 +84,7 @@ class Runs:
             run.write_pairs("held_out.jsonl", corpus.held_out)
             about = {"skipped": corpus.skipped, "shared": corpus.shared}
             config = {"plan": plan.to_json(), "device": self.device, "created": time.time()}
-            run.write("config.json", {**config, **about, "visitor": limits.visitor()})
+            run.write("config.json", {**config, **about, "visitor": hosting.visitor()})
         except OSError as error:
             shutil.rmtree(run.path, ignore_errors=True)
             raise Problem("training_no_folder", folder=self.root, reason=error) from error
@@ -130,7 +131,7 @@ class Runs:
             elif standing == "finished":
                 raise Problem("training_finished", name=name)
             else:
-                limits.check_queue(all_runs(self.root), 1)
+                hosting.check_queue(all_runs(self.root), 1)
                 self._spawn(run)
 
     def stop(self, name: str) -> None:
@@ -264,7 +265,7 @@ def _progress(run: RunFolder) -> tuple[dict, float | None]:
     return last, (last["seconds"] - first["seconds"]) / apart if apart > 0 else None
 
 
-def _loading(state: dict) -> dict[str, object]:
+def _loading(state: dict) -> Json:
     """What is being made ready, and for how long all of it has taken so far."""
     return {"part": state["part"], "seconds": max(time.time() - state["began"], 0.0)}
 
@@ -283,7 +284,7 @@ def check_encoder(plan: TrainingPlan) -> None:
     if plan.encoder != SCRATCH and (plan.encoder == EMBEDDED or is_path(plan.encoder)):
         folder = locate(plan.encoder)
         if plan.kind == "bi" and folder.is_cross_encoder:
-            raise Problem("encoder_is_cross", encoder=plan.encoder)
+            raise Problem("encoder_is_cross", about="encoder", encoder=plan.encoder)
 
 
 def estimate(
@@ -295,7 +296,7 @@ def estimate(
     steps; None once `wanted`, which is asked all the while, no longer holds.
     """
     corpus = data.load(plan)
-    if reason := limits.why_not(plan, corpus):
+    if reason := hosting.why_not(plan, corpus):
         raise reason
     began = time.monotonic()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -312,9 +313,7 @@ def estimate(
             process.wait()
     whole = time.monotonic() - began
     if status["problem"]:
-        raise Problem(
-            status["problem"]["key"].removeprefix("problem."), **status["problem"]["values"]
-        )
+        raise Problem.from_json(status["problem"])
     steps = [r for r in status["records"] if r["kind"] == "step"]
     measured = [r["seconds"] for r in status["records"] if r["kind"] == "evaluation"]
     each, evaluation = steps[-1]["seconds"] - steps[0]["seconds"], min(measured)

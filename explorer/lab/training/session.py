@@ -5,29 +5,33 @@ from __future__ import annotations
 import gc
 import math
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from datasets import Dataset, disable_progress_bars
-from torch import nn
-from transformers import PrinterCallback, Trainer, set_seed
+from transformers import PrinterCallback, Trainer, TrainingArguments, set_seed
 from transformers.utils import logging
 
-from explorer import device
-from explorer.disk import whole_file
-from explorer.lab.training import card, encoders, limits
-from explorer.lab.training.data import Pair, Rules, classes_of, rules_for
+from explorer.core.own_loss import add_own_loss
+from explorer.lab.training import card, encoders, hosting
+from explorer.lab.training.data import LabelRules, Pair, classes_of, rules_for
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.measure import HeldOut, bands_of, live_sample, unnoticed
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.probe import explored
 from explorer.lab.training.recorder import Recorder, load_own_weights
-from explorer.own_loss import add_own_loss
-from explorer.problem import Problem
+from explorer.runtime import device
+from explorer.runtime.files import atomic_write
+from explorer.runtime.problem import Problem
 from losses.inputs import NotFinite
 from losses.sentence_transformers import TrainingLoss, training_loss
+
+if TYPE_CHECKING:
+    from explorer.lab.training.encoders import Encoder
 
 TRIAL_STEPS = 2
 
@@ -40,8 +44,8 @@ class Session:
     plan: TrainingPlan
     train: list[Pair]
     held_out: list[Pair]
-    rules: Rules
-    model: nn.Module
+    rules: LabelRules
+    model: Encoder
     loss: TrainingLoss
     dataset: Dataset
     steps: int
@@ -120,7 +124,7 @@ def prepared(run: RunFolder) -> Session:
 
 
 def loss_and_data(
-    plan: TrainingPlan, model: nn.Module, pairs: list[Pair], rules: Rules
+    plan: TrainingPlan, model: Encoder, pairs: list[Pair], rules: LabelRules
 ) -> tuple[TrainingLoss, Dataset]:
     """The loss around the model, and the columns that it learns from."""
     classes = classes_of(pairs, rules.threshold) if plan.forms_classes else {}
@@ -135,17 +139,23 @@ def loss_and_data(
 
 
 def make_trainer(session: Session) -> Trainer:
-    from sentence_transformers import SentenceTransformerTrainer
+    if session.plan.kind == "bi":
+        from sentence_transformers import SentenceTransformerTrainer
+        from sentence_transformers.sentence_transformer.training_args import (
+            SentenceTransformerTrainingArguments,
+        )
+
+        return _trainer(session, SentenceTransformerTrainer, SentenceTransformerTrainingArguments)
     from sentence_transformers.cross_encoder import CrossEncoderTrainer
     from sentence_transformers.cross_encoder.training_args import CrossEncoderTrainingArguments
-    from sentence_transformers.sentence_transformer.training_args import (
-        SentenceTransformerTrainingArguments,
-    )
 
-    is_bi = session.plan.kind == "bi"
-    arguments = SentenceTransformerTrainingArguments if is_bi else CrossEncoderTrainingArguments
-    trainer = SentenceTransformerTrainer if is_bi else CrossEncoderTrainer
-    made = trainer(
+    return _trainer(session, CrossEncoderTrainer, CrossEncoderTrainingArguments)
+
+
+def _trainer(
+    session: Session, kind: Callable[..., Trainer], arguments: Callable[..., TrainingArguments]
+) -> Trainer:
+    made = kind(
         model=session.model,
         args=arguments(
             output_dir=str(session.run.checkpoints),
@@ -187,8 +197,9 @@ def make_recorder(session: Session) -> Recorder:
         probe=probe,
         every=math.ceil(session.steps / plan.evaluations),
         checkpoint_seconds=plan.checkpoint_seconds,
-        most_seconds=limits.most_seconds(),
+        most_seconds=hosting.most_seconds(),
         loss_at_collapse=at_collapse,
+        learning=session.loss,
     )
 
 
@@ -204,8 +215,8 @@ def _measure_all(session: Session, when: str, recorder: Recorder) -> dict:
     arrays = {"scores": scores, "sentences": np.array(held_out.sentences)}
     if vectors is not None:
         arrays["vectors"] = vectors.astype(np.float16)
-    with whole_file(session.run.path / f"{when}.npz") as file:
-        np.savez(file, **arrays)
+    with atomic_write(session.run.path / f"{when}.npz") as file:
+        np.savez(file, allow_pickle=False, **arrays)
     step = session.steps if when == "after" else 0
     recorder.write("held_out", step, when=when, **figures)
     return figures

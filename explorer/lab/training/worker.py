@@ -15,7 +15,7 @@ import traceback
 from pathlib import Path
 
 from explorer.lab.training.folder import LEAST_FREE, RunFolder
-from explorer.problem import Problem
+from explorer.runtime.problem import Problem
 
 TURN_SECONDS = 0.2
 

@@ -1,0 +1,104 @@
+"""The command line: what ``python app.py`` and, where it is installed, ``lossprism`` understand."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import signal
+import sys
+import threading
+
+from explorer.lab.training import commands as training
+from explorer.web.stubs import no_stubs
+
+DESCRIPTION = "LossPrism: what does this loss do to my batch?"
+INCOMPLETE = """\
+The package {name} is not installed. All that the page and the trainings need comes with
+    pip install ".[app]"
+in LossPrism's repository, or with pip install -r requirements.txt there."""
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=DESCRIPTION)
+    parser.add_argument("--host", default=os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1"))
+    parser.add_argument("--port", type=int, help="the first free one from 7860 if left out")
+    parser.add_argument("--device", help="cpu, cuda, cuda:1, mps; the best present if left out")
+    parser.add_argument("--loss", metavar="FILE.py:FUNCTION", help="open a loss of your own")
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
+    parser.add_argument(
+        "--runs", help="where trainings are kept; the user's data directory if left out"
+    )
+    commands = parser.add_subparsers(dest="command", metavar="{figure,train,compare}")
+    figure = commands.add_parser("figure", help="write the figure of a scene, without a browser")
+    figure.add_argument("--scenario", required=True, help="a link of the page, or a scene file")
+    figure.add_argument(
+        "--out", required=True, help="the .svg file to write, or an .html to point at"
+    )
+    figure.add_argument("--language", choices=("en", "zh"), default="en")
+    figure.add_argument("--dark", action="store_true")
+    training.add_to(commands)
+    return parser.parse_args()
+
+
+def write_figure(chosen: argparse.Namespace) -> int:
+    if chosen.out.lower().endswith(".html"):
+        from explorer.export.interactive import write_interactive as write
+    else:
+        from explorer.export.figure.files import write_figure as write
+
+    try:
+        write(chosen.scenario, chosen.out, language=chosen.language, dark=chosen.dark)
+    except (ValueError, OSError) as problem:
+        print(f"No figure was written: {problem}", file=sys.stderr)
+        return 1
+    print(f"Wrote {chosen.out}")
+    return 0
+
+
+def main() -> int:
+    """Run the command that was asked for; the exit status."""
+    chosen = arguments()
+    try:
+        return run(chosen)
+    except ModuleNotFoundError as missing:
+        package = (missing.name or "").partition(".")[0]
+        if package in ("", "explorer", "losses"):
+            raise
+        print(INCOMPLETE.format(name=package), file=sys.stderr)
+        return 1
+
+
+def run(chosen: argparse.Namespace) -> int:
+    if chosen.command == "figure":
+        return write_figure(chosen)
+    if chosen.command in ("train", "compare"):
+        return getattr(training, chosen.command)(chosen)
+    from explorer.lab.training import folder
+
+    folder.choose_root(chosen.runs)
+    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+    gc.disable()  # what an import makes stays: looking through it again and again finds nothing
+    with no_stubs():
+        from explorer.web import site  # after the arguments: --help should not wait for gradio
+
+    try:
+        first = site.first_scenario(chosen.device, chosen.loss)
+        demo, address = site.open_page(first, chosen.host, chosen.port)
+    except (ValueError, RuntimeError, OSError) as problem:
+        print(f"LossPrism could not start: {problem}", file=sys.stderr)
+        return 1
+    gc.freeze()
+    gc.enable()
+    stopped = threading.Event()
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, lambda *_: stopped.set())
+    print(f"LossPrism is at {address} (Ctrl-C stops it)", flush=True)
+    if not chosen.no_browser and not os.environ.get("SPACE_ID"):
+        import webbrowser
+
+        webbrowser.open(address)
+    stopped.wait()
+    demo.close(verbose=False)
+    print("\nLossPrism has stopped.")
+    return 0

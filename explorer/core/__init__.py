@@ -1,0 +1,1 @@
+"""The spine: scenario, batch, trace, exploration, and what is read off it."""

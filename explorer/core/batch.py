@@ -1,0 +1,361 @@
+"""From pairs to what a loss reads, by rules that the page shows and the user can change."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from explorer.core.scenario import Data, Rules
+from explorer.runtime.device import all_cores, device, precision
+from explorer.runtime.problem import Problem
+from explorer.sources import encoders, random_batch, tables, textbook
+from explorer.sources.pairs import Pairs
+from losses.geometry import cosine
+from losses.spec import READABLE
+
+# A level of `hierarchical_cosent` reads this share of the dimensions, from the first on.
+LEVELS = (0.25, 0.5, 1.0)
+# More triplets than this are not laid out as a matrix.
+MOST_TRIPLETS = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Pairs with vectors and everything the rules made of them.
+
+    `vectors` [S, D] has a row for each distinct sentence, in the order of `pairs.sentences`;
+    `first` and `second` [N] say which row each pair's sentences have. `given` [N] are the
+    scores that came with the data, in place of cosines. `positive` [N] marks the pairs at or
+    above `threshold`, `classes` [S] the connected components they make.
+    """
+
+    pairs: Pairs
+    vectors: Tensor | None
+    given: Tensor | None
+    labels: Tensor
+    first: Tensor
+    second: Tensor
+    threshold: float
+    positive: Tensor
+    classes: Tensor
+    rules: Rules = field(default_factory=Rules)
+    orthogonal: bool = False
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @functools.cached_property
+    def scores(self) -> Tensor:
+        """The similarity of each pair, [N]."""
+        return self.given if self.given is not None else self.scores_from(self.needed_vectors)
+
+    @property
+    def needed_vectors(self) -> Tensor:
+        """The vectors, for what cannot be without. Raises Problem where the batch has none."""
+        if self.vectors is None:
+            raise Problem("no_vectors")
+        return self.vectors
+
+    def scores_from(self, vectors: Tensor) -> Tensor:
+        return cosine(vectors[self.first], vectors[self.second])
+
+    @functools.cached_property
+    def positives(self) -> Tensor:
+        return self.positive.nonzero().flatten()
+
+    @functools.cached_property
+    def others(self) -> Tensor:
+        """The pairs whose second sentences serve as extra negatives."""
+        extra = (~self.positive).nonzero().flatten()
+        return extra if self.rules.extra_negatives else extra[:0]
+
+    def read(self, what: str, vectors: Tensor | None, scores: Tensor) -> Tensor | None:
+        """What a loss asks for under this name (`losses.spec.READABLE`).
+
+        `vectors` and `scores` are the ones to differentiate; None answers where the batch has
+        nothing of the kind and the loss can do without.
+
+        Raises:
+            Problem: where the loss cannot do without.
+        """
+        reading = READABLE[what]
+        if vectors is None and reading.made_of in ("vectors", "classes"):
+            raise Problem("no_vectors")
+        if reading.positives_only and len(self.positives) == 0:
+            raise Problem("no_positives", threshold=f"{self.threshold:g}")
+        return getattr(_Reader(self, vectors, scores), what)()
+
+    def shares_sentences(self, reads: Iterable[str]) -> bool:
+        """Whether a sentence stands in several places of what a loss reads.
+
+        Where none does, each pair (each query, each key) can be moved by itself.
+        """
+        places = {
+            "first": self.first,
+            "second": self.second,
+            "queries": self.first[self.positives],
+            "keys": self.second[self.positives],
+            "negatives": self.second[self.others],
+        }
+        read = set(reads)
+        if read & _OF_COSINES and self.given is None:
+            read |= {"first", "second"}
+        found = [place for what, place in places.items() if what in read]
+        return bool(found) and bool((torch.cat(found).bincount() > 1).any())
+
+    def axis(self, name: str, length: int) -> tuple[Tensor, Tensor] | None:
+        """The pair and the sentence (−1: none) behind each of `length` rows called `name`."""
+        none = torch.full((length,), -1, device=self.labels.device)
+        everyone = torch.arange(len(self), device=self.labels.device)
+        shown = torch.cat([self.positives, self.others])
+        axes = {
+            "pair": (everyone, none[: len(self)]),
+            "query": (self.positives, self.first[self.positives]),
+            "key": (shown[:length], self.second[shown[:length]]),
+            "view": (
+                torch.cat([self.positives, self.positives]),
+                torch.cat([self.first[self.positives], self.second[self.positives]]),
+            ),
+            "sentence": (self._first_pair_of, torch.arange(len(self.classes), device=none.device)),
+        }
+        items = axes.get(name, (none, none))
+        return items if len(items[0]) == length == len(items[1]) else None
+
+    @functools.cached_property
+    def _first_pair_of(self) -> Tensor:
+        """The first pair each sentence stands in, [S]."""
+        found = np.full(len(self.classes), -1, dtype=np.int64)
+        for place in reversed(range(len(self))):
+            found[int(self.second[place])] = found[int(self.first[place])] = place
+        return torch.from_numpy(found).to(self.labels.device)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reader:
+    """A method for each name of `losses.spec.READABLE`, of the tensors to differentiate."""
+
+    batch: Batch
+    held: Tensor | None
+    pair_scores: Tensor
+
+    @property
+    def vectors(self) -> Tensor:
+        if self.held is None:
+            raise Problem("no_vectors")
+        return self.held
+
+    def scores(self) -> Tensor:
+        return self.pair_scores
+
+    def labels(self) -> Tensor:
+        return self.batch.labels
+
+    def binary_labels(self) -> Tensor:
+        return self.batch.positive.to(self.pair_scores.dtype)
+
+    def unit_labels(self) -> Tensor:
+        """Labels as they are where they lie in 0..1; else divided by the largest, or stretched."""
+        labels = self.batch.labels
+        lowest, highest = float(labels.min()), float(labels.max())
+        if lowest >= 0:
+            return labels / max(highest, 1.0)
+        return (labels - lowest) / ((highest - lowest) or 1.0)
+
+    def pair_logits(self) -> Tensor:
+        return torch.stack([-self.pair_scores, self.pair_scores], dim=1)
+
+    def pair_classes(self) -> Tensor:
+        return self.batch.positive.long()
+
+    def level_scores(self) -> Tensor:
+        if self.batch.given is not None:
+            return self.batch.given.expand(len(LEVELS), -1)
+        width = self.vectors.shape[1]
+        shares = (max(1, math.ceil(width * share)) for share in LEVELS)
+        return torch.stack([self.batch.scores_from(self.vectors[:, :part]) for part in shares])
+
+    def first(self) -> Tensor:
+        return _even(self.vectors)[self.batch.first]
+
+    def second(self) -> Tensor:
+        return _even(self.vectors)[self.batch.second]
+
+    def queries(self) -> Tensor:
+        return self.vectors[self.batch.first[self.batch.positives]]
+
+    def keys(self) -> Tensor:
+        return self.vectors[self.batch.second[self.batch.positives]]
+
+    def negatives(self) -> Tensor | None:
+        others = self.batch.others
+        return self.vectors[self.batch.second[others]] if len(others) else None
+
+    def embeddings(self) -> Tensor:
+        return self.vectors
+
+    def classes(self) -> Tensor:
+        return self.batch.classes
+
+    def paired_classes(self) -> Tensor:
+        """The classes, where all their pairs against all sentences still make a matrix."""
+        classes = self.batch.classes
+        sizes = torch.bincount(classes)
+        cells = int((sizes * (sizes - 1)).sum()) * len(classes)
+        if cells > MOST_TRIPLETS:
+            raise Problem("too_many_triplets", count=f"{cells:,}", most=f"{MOST_TRIPLETS:,}")
+        return classes
+
+    def prototypes(self) -> Tensor:
+        """The given matrix, or the mean of each class; not differentiated."""
+        classes, given = self.batch.classes, self.batch.rules.prototypes
+        count, width = int(classes.max()) + 1, self.vectors.shape[1]
+        if given.strip():
+            return _matrix_from(given, count, width).to(self.vectors)
+        members = torch.nn.functional.one_hot(classes, count).to(self.vectors)
+        return (members.T @ self.vectors.detach()) / members.sum(dim=0)[:, None]
+
+
+def _even(vectors: Tensor) -> Tensor:
+    """A zero column more where the width is odd: AnglE halves it; no cosine changes."""
+    return pad(vectors, (0, vectors.shape[1] % 2))
+
+
+def _matrix_from(text: str, count: int, width: int) -> Tensor:
+    rows = [line.replace(",", " ").split() for line in text.strip().splitlines()]
+    try:
+        matrix = torch.tensor([[float(cell) for cell in row] for row in rows], dtype=torch.float64)
+    except ValueError as error:
+        raise Problem("prototypes_numbers", reason=error) from error
+    if matrix.shape != (count, width) or not bool(matrix.isfinite().all()):
+        raise Problem("prototypes_shape", rows=len(rows), count=count, width=width)
+    return matrix
+
+
+# Made of the cosines of the pairs, unless scores came with the data.
+_OF_COSINES = {name for name, reading in READABLE.items() if reading.made_of == "scores"}
+_OF_COSINES |= {"level_scores"}
+
+
+@functools.lru_cache(maxsize=32)
+def load_table(rows: tuple[tuple[str, str, str], ...]) -> tables.Table:
+    """The typed or uploaded rows, the good ones as pairs and the others with their reasons."""
+    return tables.from_rows(rows)
+
+
+def load_pairs(data: Data) -> Pairs:
+    """The pairs of the chosen source, before any encoder has seen them."""
+    if data.source == "example":
+        return textbook.load_example(data.example)
+    if data.source == "random":
+        return random_batch.draw(data.random)
+    pairs = load_table(data.rows).pairs
+    if len(pairs) == 0:
+        raise Problem("no_pairs")
+    return pairs
+
+
+@functools.lru_cache(maxsize=16)
+def make_batch(data: Data, rules: Rules) -> Batch:
+    """The batch of this data under these rules; the same choice is never computed twice."""
+    pairs = load_pairs(data)
+    vectors, orthogonal = _vectors_for(pairs, data)
+    scores = pairs.scores
+    if data.cross_encoder and data.source != "random":
+        with all_cores():
+            scores = encoders.cross_scores(pairs.first, pairs.second, data.cross_encoder)
+    return _under_rules(pairs, scores, vectors, orthogonal, rules)
+
+
+def batch_of_scores(pairs: Pairs, rules: Rules) -> Batch:
+    """The batch of pairs that come with their scores, in vectors that have them as cosines."""
+    return _under_rules(pairs, pairs.scores, _a_plane_each(pairs), True, rules)
+
+
+def batch_of_vectors(pairs: Pairs, vectors: np.ndarray, rules: Rules) -> Batch:
+    """The batch of pairs whose sentences have these vectors [S, D], in the pairs' order."""
+    return _under_rules(pairs, None, vectors, False, rules)
+
+
+def _under_rules(
+    pairs: Pairs,
+    scores: Sequence[float] | np.ndarray | None,
+    vectors: np.ndarray | None,
+    orthogonal: bool,
+    rules: Rules,
+) -> Batch:
+    where, dtype = device(), precision()
+    labels = torch.tensor(pairs.labels, dtype=dtype, device=where)
+    first, second = (torch.from_numpy(place).to(where) for place in pairs.positions)
+    threshold = float(labels.max()) / 2 if rules.threshold is None else rules.threshold
+    positive = labels >= threshold
+    return Batch(
+        pairs=pairs,
+        vectors=None if vectors is None else torch.tensor(vectors, dtype=dtype, device=where),
+        given=None if scores is None else torch.tensor(scores, dtype=dtype, device=where),
+        labels=labels,
+        first=first,
+        second=second,
+        threshold=threshold,
+        positive=positive,
+        classes=_components(first, second, positive, len(pairs.sentences)),
+        rules=rules,
+        orthogonal=orthogonal,
+    )
+
+
+def _vectors_for(pairs: Pairs, data: Data) -> tuple[np.ndarray | None, bool]:
+    """Vectors as given, as encoded, or built so that each pair's cosine is its given score."""
+    shipped = data.encoder == encoders.EMBEDDED or data.source == "random"
+    if pairs.vectors is not None and (shipped or not has_words(data)):
+        return pairs.vectors, False
+    if pairs.scores is not None:
+        return _a_plane_each(pairs), True
+    with all_cores():
+        return encoders.encode(pairs.sentences, data.encoder, device=str(device())), False
+
+
+def has_words(data: Data) -> bool:
+    """Whether the sentences mean something to an encoder, or only name given numbers."""
+    if data.source == "example":
+        return textbook.EXAMPLES[data.example].encodable
+    return data.source == "table"
+
+
+def _a_plane_each(pairs: Pairs) -> np.ndarray | None:
+    """Unit vectors in which pair i spans a plane of its own and has exactly its given cosine.
+
+    None where no such vectors exist: a score outside −1..1, or a sentence in two pairs.
+    """
+    scores = np.asarray(pairs.scores)
+    if np.abs(scores).max() > 1 or len(pairs.sentences) != 2 * len(pairs):
+        return None
+    vectors = np.zeros((2 * len(pairs), 2 * len(pairs)))
+    first, second = pairs.positions
+    for place, score in enumerate(scores):
+        vectors[first[place], 2 * place] = 1
+        vectors[second[place], 2 * place : 2 * place + 2] = score, math.sqrt(1 - score**2)
+    return vectors
+
+
+def _components(first: Tensor, second: Tensor, positive: Tensor, count: int) -> Tensor:
+    """Number the sentences that are joined by positive pairs alike: 0, 1, … by appearance."""
+    leader = list(range(count))
+
+    def lead(sentence: int) -> int:
+        while leader[sentence] != sentence:
+            leader[sentence] = sentence = leader[leader[sentence]]
+        return sentence
+
+    for a, b in zip(first[positive].tolist(), second[positive].tolist(), strict=True):
+        low, high = sorted((lead(a), lead(b)))
+        leader[high] = low
+    numbers: dict[int, int] = {}
+    classes = [numbers.setdefault(lead(sentence), len(numbers)) for sentence in range(count)]
+    return torch.tensor(classes, device=first.device)

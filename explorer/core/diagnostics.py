@@ -1,0 +1,218 @@
+"""What the numbers of a trace mean: figures, heaviest terms, labels that look wrong."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from explorer.core.batch import Batch
+from explorer.core.trace import Trace
+from losses.geometry import cosine_matrix, unit
+
+# The fewest terms that together carry this share of all weight are the active ones.
+ACTIVE_SHARE = 0.9
+# A pair is suspect if it contradicts at least this share of the pairs it is ordered against,
+# and this many times the share that an average pair contradicts.
+SUSPECT_RATE = 0.2
+SUSPECT_FACTOR = 2.0
+
+
+@dataclass(frozen=True)
+class Order:
+    """How far the scores follow the labels: counts over all pairs of pairs."""
+
+    ordered: int
+    violated: int
+    spearman: float | None
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the right one stands among all that an anchor is compared with.
+
+    `kind` says what it looks for: its own "key", another of its "class", its "prototype".
+    `first` of the `anchors` have it nearer than every wrong one; `reciprocal` is the mean of
+    1/rank.
+    """
+
+    kind: str
+    anchors: int
+    first: int
+    reciprocal: float
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How ∂loss/∂terms is spread over the terms. `shares` has their shape and sums to 1.
+
+    `active` is how many terms carry ACTIVE_SHARE at least, `carried` what they carry.
+    """
+
+    shares: Tensor
+    terms: int
+    active: int
+    carried: float
+    effective: float
+
+
+@dataclass(frozen=True)
+class Term:
+    """One heavy term: its cell, its share of the weight, and the share up to and with it."""
+
+    cell: tuple[int, ...]
+    value: float
+    share: float
+    so_far: float
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A pair whose label its score contradicts: how often, and which label would fit."""
+
+    pair: int
+    rate: float
+    fitting: float
+
+
+def order_of(batch: Batch) -> Order:
+    """Ordered and violated pairs of pairs, and the rank correlation, of a batch's scores."""
+    lower, higher = _ordered(batch)
+    return Order(ordered=int(lower.sum()), violated=int(higher.sum()), spearman=_spearman(batch))
+
+
+def _ordered(batch: Batch) -> tuple[Tensor, Tensor]:
+    """[N, N] row j, column i: y_j < y_i, and of those the cells where s_j > s_i all the same."""
+    ordered = batch.labels[:, None] < batch.labels[None, :]
+    return ordered, ordered & (batch.scores[:, None] > batch.scores[None, :])
+
+
+def _spearman(batch: Batch) -> float | None:
+    from scipy.stats import spearmanr  # after the page is up: scipy.stats takes its time
+
+    scores, labels = batch.scores.cpu().numpy(), batch.labels.cpu().numpy()
+    if len(scores) < 2 or scores.min() == scores.max() or labels.min() == labels.max():
+        return None  # nothing to rank
+    return float(spearmanr(scores, labels)[0])
+
+
+def places_of(given: dict[str, Tensor | None], logits: Tensor | None = None) -> Places | None:
+    """Where the right key, class or prototype stands, for a loss that looks for one; else None.
+
+    `given` is what the loss reads, by its names in `losses.spec.READABLE`. Nearness is the
+    cosine; for prototypes it is what the loss itself compares, `logits`.
+    """
+    classes = given.get("classes", given.get("paired_classes"))
+    queries, keys, negatives = given.get("queries"), given.get("keys"), given.get("negatives")
+    embeddings, prototypes = given.get("embeddings"), given.get("prototypes")
+    if queries is not None and keys is not None:
+        keys = keys if negatives is None else torch.cat((keys, negatives))
+        near = cosine_matrix(queries, keys)
+        right = torch.eye(*near.shape, dtype=torch.bool, device=near.device)
+        return _places("key", near, right)
+    if classes is None or embeddings is None:
+        return None
+    if prototypes is not None:
+        near = cosine_matrix(embeddings, prototypes) if logits is None else logits
+        numbers = torch.arange(near.shape[1], device=near.device)
+        return _places("prototype", near, classes[:, None] == numbers)
+    near = cosine_matrix(embeddings, embeddings)
+    itself = torch.eye(len(near), dtype=torch.bool, device=near.device)
+    right = (classes[:, None] == classes) & ~itself
+    return _places("class", near.masked_fill(itself, -torch.inf), right)
+
+
+def _places(kind: str, near: Tensor, right: Tensor) -> Places:
+    """A wrong one that is just as near stands before the right one: collapse is no success."""
+    found = right.any(dim=1)
+    best = near.masked_fill(~right, -torch.inf).amax(dim=1)
+    rank = 1 + ((near >= best[:, None]) & ~right).sum(dim=1)[found]
+    mean = float((1 / rank.double()).mean()) if len(rank) else math.nan
+    return Places(kind, int(found.sum()), int((rank == 1).sum()), mean)
+
+
+def weights_of(trace: Trace, terms: str) -> Weights | None:
+    """The weight of each term: the size of the gradient at the step called `terms`."""
+    step = trace.last(terms)
+    if step is None or step.gradient is None:
+        return None
+    sizes = step.gradient.abs()
+    total = sizes.sum()
+    mask = trace.mask_of(step)  # masked terms are absent, not terms of weight 0
+    present = sizes.numel() if mask is None else int(mask.sum())
+    if not bool(total > 0) or not bool(total.isfinite()):
+        return Weights(torch.zeros_like(sizes), present, 0, 0.0, 0.0)
+    shares = sizes / total
+    # All terms below this together cannot reach what is left out, so none of them is active.
+    candidates = shares[shares >= (1 - ACTIVE_SHARE) / shares.numel()]
+    ranked = candidates.sort(descending=True).values.cumsum(0)
+    # A sum that reaches the share exactly may have been rounded to just below it.
+    rounding = shares.numel() * torch.finfo(shares.dtype).eps
+    active = min(int((ranked < ACTIVE_SHARE - rounding).sum()) + 1, len(ranked))
+    entropy = -torch.special.xlogy(shares, shares).sum()
+    return Weights(shares, present, active, float(ranked[active - 1]), float(entropy.exp()))
+
+
+def heaviest(trace: Trace, terms: str, weights: Weights, most: int = 20) -> list[Term]:
+    """The terms that weigh most, heaviest first; of equal weights the largest value first."""
+    values, shares = trace.named(terms).value, weights.shares.flatten()
+    most = min(most, shares.numel())
+    least = shares.topk(most).values[-1:].sum()  # 0 where there are no terms
+    tied = values.flatten().masked_fill(shares < least, -torch.inf)
+    chosen = tied.masked_fill(shares > least, torch.inf).topk(most).indices
+    chosen = chosen[values.flatten()[chosen].argsort(descending=True, stable=True)]
+    chosen = chosen[shares[chosen].argsort(descending=True, stable=True)]
+    cells = torch.stack(torch.unravel_index(chosen, values.shape), dim=1).tolist()
+    so_far = shares[chosen].cumsum(0).tolist()
+    return [
+        Term(tuple(cell), float(values[tuple(cell)]), share, total)
+        for cell, share, total in zip(cells, shares[chosen].tolist(), so_far, strict=True)
+        if share > 0
+    ]
+
+
+def suspects(batch: Batch, most: int = 100) -> list[Suspect]:
+    """Pairs that stand on the wrong side of far more others than is usual, the worst first.
+
+    The label that would fit is the one at the score's own rank among all labels.
+    """
+    ordered, violated = _ordered(batch)
+    against = ordered.sum(0) + ordered.sum(1)
+    rate = (violated.sum(0) + violated.sum(1)) / against.clamp_min(1)
+    usual = float(violated.sum()) / max(float(ordered.sum()), 1.0)
+    least = max(SUSPECT_RATE, SUSPECT_FACTOR * usual)
+    rank = batch.scores.argsort().argsort()
+    fitting = batch.labels.sort().values[rank]
+    worst = rate.argsort(descending=True)[:most]
+    return [
+        Suspect(pair, float(rate[pair]), float(fitting[pair]))
+        for pair in worst.tolist()
+        if rate[pair] >= least and fitting[pair] != batch.labels[pair]
+    ]
+
+
+def pair_gradient(batch: Batch, vectors: Tensor | None, scores: Tensor | None) -> Tensor:
+    """The gradient each pair feels along its own similarity, [N].
+
+    `vectors` and `scores` are ∂L/∂vectors and ∂L/∂scores (None where the loss does not depend
+    on them). A loss on vectors is projected: u_i and v_i are turned towards each other along
+    the directions in which their cosine grows fastest, and the answer is the change of the
+    loss for each unit of cosine. Where the loss sees only s_i, that is ∂L/∂s_i.
+    """
+    felt = torch.zeros_like(batch.labels)
+    if scores is not None:
+        felt = felt + scores
+    if vectors is not None:
+        lengths = batch.needed_vectors.norm(dim=1, keepdim=True).clamp_min(1e-12)
+        directions = unit(batch.needed_vectors)
+        first, second = directions[batch.first], directions[batch.second]
+        cosines = (first * second).sum(dim=1, keepdim=True)
+        rise_first = (second - cosines * first) / lengths[batch.first]
+        rise_second = (first - cosines * second) / lengths[batch.second]
+        change = (vectors[batch.first] * rise_first + vectors[batch.second] * rise_second).sum(1)
+        size = rise_first.square().sum(1) + rise_second.square().sum(1)
+        # Parallel vectors have no direction in which the cosine grows.
+        felt = felt + torch.where(size > 1e-12, change / size.clamp_min(1e-12), 0.0)
+    return felt

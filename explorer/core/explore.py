@@ -1,0 +1,217 @@
+"""explore(scenario): everything a page, a figure or an endpoint shows, as one pure function."""
+
+from __future__ import annotations
+
+import functools
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from explorer.core import diagnostics
+from explorer.core.batch import Batch, make_batch
+from explorer.core.diagnostics import Order, Places, Suspect, Term, Weights
+from explorer.core.scenario import Scenario
+from explorer.core.trace import Trace, trace
+from explorer.locale import title_word
+from explorer.runtime.device import device_name
+from explorer.runtime.problem import Problem
+from explorer.runtime.wire import is_number
+from losses import LOSSES, LossSpec, Parameter
+from losses.spec import ParameterValue
+
+
+@dataclass(frozen=True, eq=False)
+class Exploration:
+    """One loss on one batch: the trace, and what was read off it."""
+
+    scenario: Scenario
+    spec: LossSpec
+    parameters: dict[str, ParameterValue]
+    batch: Batch
+    trace: Trace
+    order: Order
+    places: Places | None
+    weights: Weights | None
+    heaviest: list[Term]
+    suspects: list[Suspect]
+    pair_gradient: Tensor
+    gradient_norm: float
+    gradient_of: str
+    collapse: float | None
+    floor: float | None
+    device: str
+    milliseconds: float
+
+    @property
+    def loss(self) -> float:
+        return float(self.trace.loss)
+
+    @property
+    def floor_is_bound(self) -> bool:
+        """Whether the floor only bounds the loss, and perhaps no embedding reaches it.
+
+        It is the least where each pair can be moved by itself, not where a sentence stands in
+        several.
+        """
+        if self.floor is None or not self.batch.shares_sentences(self.spec.reads.values()):
+            return False
+        reached = [value for value in (self.loss, self.collapse) if value is not None]
+        return min(reached) > self.floor
+
+    @property
+    def by_threshold(self) -> bool:
+        """Whether it matters which pairs count as positive."""
+        return any(reading.by_threshold for reading in self.spec.readings)
+
+
+def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
+    """Compute the chosen loss on the chosen batch, with every intermediate and gradient.
+
+    A `batch` of one's own takes the place of the scenario's data and rules.
+
+    Raises:
+        Problem: whatever the user can put right, from a bad parameter to an empty table.
+    """
+    spec = spec_for(scenario)
+    parameters = parameters_for(spec, dict(scenario.parameters))
+    batch = make_batch(scenario.data, scenario.rules) if batch is None else batch
+    started = time.perf_counter()
+    # Everything is differentiated down to two tensors: the vectors of the distinct sentences,
+    # and the pair scores made of them (or given).
+    vectors = None if batch.vectors is None else batch.vectors.detach().requires_grad_()
+    scores = _scores_on(batch, vectors)
+    given = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
+    wanted = (scores,) if vectors is None else (scores, vectors)
+    called: dict[str, Any] = {**given, **parameters}
+    traced = trace(spec.definition, wrt=wanted, through=spec.terms, **called)
+    by_scores, by_vectors = (*traced.gradients, None)[:2]
+    on_vectors = any(reading.made_of == "vectors" for reading in spec.readings)
+    felt_by_scores = by_scores if batch.given is not None or not on_vectors else None
+    felt_by_vectors = by_vectors if on_vectors else None
+    weights = diagnostics.weights_of(traced, spec.terms)
+    total = by_vectors if by_vectors is not None else by_scores
+    order, suspects = _about(batch)
+    plain = {name: value.detach() for name, value in given.items() if value is not None}
+    return Exploration(
+        scenario=scenario,
+        spec=spec,
+        parameters=parameters,
+        batch=batch,
+        trace=traced,
+        order=order,
+        places=_places(batch, spec, traced),
+        weights=weights,
+        heaviest=diagnostics.heaviest(traced, spec.terms, weights) if weights else [],
+        suspects=suspects,
+        pair_gradient=diagnostics.pair_gradient(batch, felt_by_vectors, felt_by_scores),
+        gradient_norm=0.0 if total is None else float(total.norm()),
+        gradient_of="scores" if by_vectors is None else "vectors",
+        collapse=spec.collapse and spec.collapse(plain, **parameters),
+        floor=spec.floor and spec.floor(plain, **parameters),
+        device=device_name(),
+        milliseconds=1000 * (time.perf_counter() - started),
+    )
+
+
+def spec_for(scenario: Scenario) -> LossSpec:
+    """The chosen loss in the chosen convention."""
+    if scenario.loss not in LOSSES:
+        raise Problem(
+            "unknown_loss", about="loss", name=scenario.loss[:60], known=", ".join(LOSSES)
+        )
+    spec = LOSSES[scenario.loss]
+    known = [convention.name for convention in spec.conventions]
+    if scenario.convention and scenario.convention not in known:
+        raise Problem(
+            "unknown_convention",
+            about="loss",
+            name=scenario.convention[:60],
+            loss=title_word(spec),
+            known=", ".join(known) or "—",
+        )
+    return spec.under(scenario.convention)
+
+
+def parameters_for(spec: LossSpec, chosen: dict[str, object]) -> dict[str, ParameterValue]:
+    """The defaults with what was chosen put over them, each checked against its range."""
+    known = {parameter.name: parameter for parameter in spec.parameters}
+    for name in chosen:
+        if name not in known:
+            said = {"loss": title_word(spec), "known": ", ".join(known) or "—"}
+            raise Problem("unknown_parameter", about="loss", name=name[:60], **said)
+    return {
+        name: _checked(parameter, chosen[name]) if name in chosen else parameter.default
+        for name, parameter in known.items()
+    }
+
+
+def _checked(parameter: Parameter, value: object) -> ParameterValue:
+    said = str(value)[:60]
+    if parameter.kind == "choice":
+        if not isinstance(value, str) or value not in parameter.choices:
+            accepted = ", ".join(parameter.choices)
+            raise Problem(
+                "parameter_choice", about="loss", name=parameter.name, value=said, known=accepted
+            )
+        return value
+    if parameter.kind == "switch":
+        if not isinstance(value, bool):
+            raise Problem("parameter_switch", about="loss", name=parameter.name, value=said)
+        return value
+    given = value if parameter.kind == "list" and isinstance(value, tuple | list) else (value,)
+    numbers: list[float] = []
+    for number in given:
+        if not is_number(number) or not parameter.minimum <= number <= parameter.maximum:
+            raise Problem(
+                "parameter_range",
+                about="loss",
+                name=parameter.name,
+                value=said,
+                low=f"{parameter.minimum:g}",
+                high=f"{parameter.maximum:g}",
+            )
+        numbers.append(float(number))
+    if isinstance(parameter.default, tuple):
+        if len(numbers) != len(parameter.default):
+            raise Problem(
+                "parameter_count",
+                about="loss",
+                name=parameter.name,
+                given=len(numbers),
+                count=len(parameter.default),
+            )
+        return tuple(numbers)
+    return numbers[0]
+
+
+def _scores_on(batch: Batch, vectors: Tensor | None) -> Tensor:
+    if batch.given is not None:
+        return batch.given.detach().requires_grad_()
+    return batch.scores_from(batch.needed_vectors if vectors is None else vectors)
+
+
+def _places(batch: Batch, spec: LossSpec, traced: Trace) -> Places | None:
+    """Where the right ones stand; anew for each picture only where the loss has a say in it."""
+    read = tuple(sorted(set(spec.reads.values())))
+    if "prototypes" not in read:
+        return _places_in(batch, read)
+    compared = traced.last("logits") or traced.last("similarities")
+    given = {what: batch.read(what, batch.vectors, batch.scores) for what in read}
+    return diagnostics.places_of(given, compared and compared.value)
+
+
+@functools.lru_cache(maxsize=16)
+def _places_in(batch: Batch, read: tuple[str, ...]) -> Places | None:
+    with torch.no_grad():
+        given = {what: batch.read(what, batch.vectors, batch.scores) for what in read}
+        return diagnostics.places_of(given)
+
+
+@functools.lru_cache(maxsize=16)
+def _about(batch: Batch) -> tuple[Order, list[Suspect]]:
+    """What does not depend on the loss is worked out once for a batch."""
+    with torch.no_grad():
+        return diagnostics.order_of(batch), diagnostics.suspects(batch)

@@ -1,0 +1,127 @@
+"""The formula of one cell with its numbers, for every cell of a step at once.
+
+A `Symbol.live` is LaTeX with references in «…». A reference is a Python expression of the steps
+and parameters at the cell's place: row r and column c, or place r of a vector, and level l where
+matrices are stacked. It may run over all that is left of a step: «Σ exp terms[r]»,
+«Σ logits[r] where positives[r]», «max distances[r]», «min distances[r]» name the few that count
+most and sum up the others. «r» and «c» alone are the names of the row and the column.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+# So many terms of a sum are written out; the others are one number.
+MOST_PARTS = 3
+REFERENCE = re.compile("«([^»]+)»")
+NAMES = ("r", "c")
+_OVER = re.compile(r"(Σ exp|Σ|max|min) (.+?)(?: where (.+))?")
+_FUNCTIONS = {
+    "len": len,
+    "log": lambda x: torch.as_tensor(x, dtype=torch.float64).log(),
+    "cos": lambda x: torch.as_tensor(x, dtype=torch.float64).cos(),
+    "sin": lambda x: torch.as_tensor(x, dtype=torch.float64).sin(),
+    "either": lambda one, other, by: torch.where(by, one, other),
+    "tensor": torch.as_tensor,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Over:
+    """What a reference runs over: its `kind` ("Σ exp", "Σ", "max", "min"), the `places` [rows or 1,
+    columns or 1, parts] of the terms that are written out (−1: there are no more), and of the
+    others how many they are (`left`) and what they come to (`rest`, of "Σ exp" its logarithm)."""
+
+    kind: str
+    places: Tensor
+    left: Tensor
+    rest: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """What stands for one reference: `values` [rows or 1, columns or 1, parts].
+
+    `of` is the step or parameter it was read from, `at` what of the matrix shown it belongs to:
+    "row", "column", "cell", or "" for all of it. A reference that runs over terms says what it
+    runs `over`.
+    """
+
+    of: str
+    at: str
+    values: Tensor
+    over: Over | None = None
+
+
+def references(live: str) -> Iterator[str]:
+    """The references of a live formula that numbers are needed for."""
+    return (found for found in REFERENCE.findall(live) if found not in NAMES)
+
+
+def numbers_of(reference: str, index: Mapping[str, Tensor], known: Mapping[str, object]) -> Numbers:
+    """Work a reference out for every cell shown.
+
+    `index` has the places l, r and c that there are, in shapes that make [rows, columns] of them
+    together; `known` has the steps and parameters by name.
+    """
+    over = _OVER.fullmatch(reference)
+    kind, expression, where = over.groups() if over else ("", reference, None)
+    scope = _Scope(index, known)
+    values = scope.worked_out(expression, runs_over=bool(over))
+    of, at = scope.of, scope.at
+    if not over:
+        return Numbers(of, at, values)
+    present = ~values.isneginf()
+    if where:
+        present = present & (scope.worked_out(where, runs_over=True) > 0)
+    weight = {"Σ": values.abs(), "min": -values}.get(kind, values)
+    most = min(MOST_PARTS, values.shape[-1])
+    order, places = weight.masked_fill(~present, -torch.inf).topk(most)
+    others = present.scatter(-1, places, False)
+    if kind == "Σ exp":
+        rest = values.masked_fill(~others, -torch.inf).logsumexp(dim=-1)
+    else:
+        rest = values.masked_fill(~others, 0).sum(dim=-1)
+    written = places.masked_fill(order.isneginf(), -1)
+    over_terms = Over(kind, written, others.sum(dim=-1), rest)
+    return Numbers(of, at, values.gather(-1, places), over_terms)
+
+
+class _Scope(dict):
+    """The names an expression may use, and which of them it used."""
+
+    def __init__(self, index: Mapping[str, Tensor], known: Mapping[str, object]) -> None:
+        super().__init__({**known, **index})
+        self._index, self._used = index, []
+
+    def __getitem__(self, name: str) -> object:
+        found = super().__getitem__(name)
+        self._used.append(name)
+        return found
+
+    def worked_out(self, expression: str, *, runs_over: bool) -> Tensor:
+        """[rows or 1, columns or 1, terms]; one term, unless the reference runs over them."""
+        # The expressions are those of our own `LossSpec`s, beside the definitions they explain.
+        values = torch.as_tensor(eval(expression, _FUNCTIONS, self)).cpu().double()
+        if not self._index.keys() & set(self._used):
+            return values.reshape(1, 1, -1)
+        return values.flatten(start_dim=2) if runs_over else values[..., None]
+
+    @property
+    def of(self) -> str:
+        """What the number was read from: a switch only says from where."""
+        held = [n for n in self._used if n not in self._index and not isinstance(self.get(n), bool)]
+        return held[0] if held else ""
+
+    @property
+    def at(self) -> str:
+        letters = self._index.keys() & set(self._used)
+        if "c" not in self._index:  # a vector is drawn as one row
+            return "column" if letters else ""
+        row, column = letters & {"l", "r"}, "c" in letters
+        return "cell" if row and column else "row" if row else "column" if column else ""

@@ -1,0 +1,209 @@
+"""Everything the user chose, as one frozen value that fits into a link.
+
+No other state is shared between pages, server and browser: a scenario goes to JSON and back,
+and to a compressed, versioned piece of text and back.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import json
+import zlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from explorer.runtime import validation
+from explorer.runtime.limits import SCENARIO_BYTES
+from explorer.runtime.problem import Problem
+from explorer.sources.encoders import EMBEDDED
+from explorer.sources.random_batch import RandomBatch
+
+LINK_VERSION = "1"
+
+SOURCES = ("example", "table", "random")
+FACETS = ("value", "mask", "weight", "gradient")
+ORDERS = ("entry", "label", "score")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was found in a file besides the rows that are used, for whoever opens the link.
+
+    `total` counts its rows; where they are more than fit (`limited`) the first ones are used, or
+    some `drawn` at random. `reasons` are the first few of the `left_out` rows: number in the
+    file, key of the problem's sentence, and its values.
+    """
+
+    total: int = 0
+    encoding: str = ""
+    limited: bool = False
+    drawn: bool = False
+    left_out: int = 0
+    reasons: tuple[tuple[int, str, tuple[tuple[str, str], ...]], ...] = ()
+
+
+@dataclass(frozen=True)
+class Data:
+    """Which pairs, and what gives them similarities.
+
+    `rows` are the typed or uploaded (sentence, sentence, score) as text, exactly as entered;
+    `file` is the name of the file they came from, `reading` what else it held. With a
+    `cross_encoder` its scores take the place of the encoder's cosines.
+    """
+
+    source: str = "example"
+    example: str = "graded_english"
+    rows: tuple[tuple[str, str, str], ...] = ()
+    file: str = ""
+    reading: Reading = field(default_factory=Reading)
+    random: RandomBatch = field(default_factory=RandomBatch)
+    encoder: str = EMBEDDED
+    cross_encoder: str = ""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How scored pairs become positives, negatives, classes and prototypes.
+
+    `threshold`: a pair with this score or more is positive; None is half of the largest score.
+    `extra_negatives`: the other pairs' second sentences serve as keys too. `prototypes`: one
+    row of numbers a class, as text; empty for the class means.
+    """
+
+    threshold: float | None = None
+    extra_negatives: bool = True
+    prototypes: str = ""
+
+
+@dataclass(frozen=True)
+class View:
+    """What is being looked at: a step by its place, one facet of it, the order, a pinned cell."""
+
+    step: int | None = None
+    facet: str = "value"
+    order: str = "label"
+    pinned: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """The whole scene."""
+
+    data: Data = field(default_factory=Data)
+    rules: Rules = field(default_factory=Rules)
+    loss: str = "cosent"
+    convention: str = ""
+    parameters: tuple[tuple[str, object], ...] = ()
+    view: View = field(default_factory=View)
+
+    def to_json(self) -> dict[str, object]:
+        chosen = dataclasses.asdict(self)
+        chosen["parameters"] = dict(self.parameters)
+        return chosen
+
+    @classmethod
+    def from_json(cls, chosen: object) -> Scenario:
+        """Read what `to_json` wrote, or any part of it; what is left out has its default.
+
+        Raises:
+            Problem: naming the first entry that does not fit.
+        """
+        return validation.read(cls, chosen, "scenario", _READERS, _unknown)
+
+    def shown(self) -> Scenario:
+        """The scene without the rows that were typed or read but are not shown: who passes an
+        example on does not pass on what they wrote before."""
+        if self.data.source == "table":
+            return self
+        data = dataclasses.replace(self.data, rows=(), file="", reading=Reading())
+        return dataclasses.replace(self, data=data)
+
+    def to_link(self) -> str:
+        """A short text for the end of a URL: version, dot, deflated JSON of what differs."""
+        text = json.dumps(_differences(self.to_json(), Scenario().to_json()), ensure_ascii=False)
+        squeezed = zlib.compress(text.encode("utf-8", "surrogatepass"), 9)
+        return f"{LINK_VERSION}.{base64.urlsafe_b64encode(squeezed).decode().rstrip('=')}"
+
+    @classmethod
+    def from_text(cls, text: str) -> Scenario:
+        """Read the text of a scene file."""
+        try:
+            chosen = json.loads(text)
+        except ValueError as damage:
+            raise Problem("scene_file_damaged") from damage
+        return cls.from_json(chosen)
+
+    @classmethod
+    def from_link(cls, link: str) -> Scenario:
+        """Read a link. An unknown version and a damaged link are told apart."""
+        version, _, body = link.partition(".")
+        if version != LINK_VERSION:
+            raise Problem("link_version", version=version[:12] or "?", known=LINK_VERSION)
+        try:
+            packed = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
+            unpacker = zlib.decompressobj()
+            text = unpacker.decompress(packed, SCENARIO_BYTES)  # ours never unpack to more
+            if not unpacker.eof:
+                raise Problem("link_damaged")
+            chosen = json.loads(text.decode("utf-8", "surrogatepass"))
+        except (binascii.Error, zlib.error, UnicodeDecodeError, ValueError) as damage:
+            raise Problem("link_damaged") from damage
+        return cls.from_json(chosen)
+
+
+def _differences(chosen: dict, default: dict) -> dict:
+    """What is chosen differently from the default, all the way down."""
+    kept: dict[str, object] = {}
+    for key, value in chosen.items():
+        if isinstance(value, dict) and isinstance(default.get(key), dict) and default[key]:
+            value = _differences(value, default[key])
+            if value:
+                kept[key] = value
+        elif value != default.get(key):
+            kept[key] = value
+    return kept
+
+
+def _unknown(where: str) -> Problem:
+    return Problem("scenario_unknown", where=where)
+
+
+def _reasons(value: Any, where: str) -> object:
+    try:
+        return tuple(
+            (int(row), str(key), tuple((str(name), str(text)) for name, text in values))
+            for row, key, values in value
+        )
+    except (TypeError, ValueError) as error:
+        raise validation.misfit(where, value) from error
+
+
+def _number(value: Any, where: str) -> float:
+    found = validation.like(0.0)(value, where)
+    if found != found:
+        raise validation.misfit(where, value)
+    return found
+
+
+def _cell(value: object, where: str) -> tuple[int, int]:
+    places = value if isinstance(value, list | tuple) else ()
+    whole = [place for place in places if type(place) is int]
+    if not len(places) == len(whole) == 2:
+        raise validation.misfit(where, value)
+    row, column = whole
+    return row, column
+
+
+_READERS: validation.Readers = {
+    (Data, "source"): validation.one_of(SOURCES),
+    (Data, "rows"): validation.rows(3),
+    (Reading, "reasons"): _reasons,
+    (Rules, "threshold"): validation.optional(_number),
+    (Scenario, "parameters"): validation.parameters,
+    (View, "step"): validation.optional(validation.of_type(int)),
+    (View, "facet"): validation.one_of(FACETS),
+    (View, "order"): validation.one_of(ORDERS),
+    (View, "pinned"): validation.optional(_cell),
+}

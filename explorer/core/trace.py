@@ -1,0 +1,290 @@
+"""Run a loss once and keep every named intermediate with its gradient.
+
+While the function's own frame runs, a line tracer compares its locals before and after each
+statement. A tensor that is new, or was changed in place, is one step; a name assigned twice
+gives two. Each step's gradient arrives through a hook when the loss is differentiated. Nothing
+in the function has to know of this, so it works on a definition of ours, on a module's
+`forward`, and on other libraries' code alike.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from explorer.runtime.problem import Problem
+
+
+@dataclass(eq=False)
+class Step:
+    """One assignment: what was assigned where, its value, and ∂loss/∂value."""
+
+    name: str
+    line: int
+    source: str
+    value: Tensor
+    gradient: Tensor | None = None
+
+
+@dataclass(eq=False)
+class Trace:
+    """Everything a function did with its named tensors, in order.
+
+    `inputs` are the tensors it was called with, `steps` its assignments, `loss` what it
+    returned, `listing` its source with the number of its first line. `beside` says whether some
+    of the gradient reaches the inputs by another way than the step asked for as `through`.
+    """
+
+    inputs: list[Step]
+    steps: list[Step]
+    loss: Tensor
+    listing: str
+    first_line: int
+    gradients: tuple[Tensor | None, ...] = field(default=())
+    beside: bool = False
+
+    def last(self, name: str) -> Step | None:
+        """The last step, or else the input, of this name."""
+        for step in reversed([*self.inputs, *self.steps]):
+            if step.name == name:
+                return step
+        return None
+
+    def named(self, name: str) -> Step:
+        """The same, where there is one. Raises KeyError where there is none."""
+        step = self.last(name)
+        if step is None:
+            raise KeyError(name)
+        return step
+
+    def mask_of(self, step: Step, *, earlier: bool = False) -> Tensor | None:
+        """Which cells of a step take part, as bools; None where nothing is masked.
+
+        A step of bools is its own mask, −inf marks what is absent, and any other step shares
+        the mask of the last step of bools that has its cells: with `earlier`, only of those
+        that were there before it, so that they have acted on it.
+        """
+        if step.value.dtype == torch.bool:
+            return step.value
+        absent = step.value.isneginf()
+        if bool(absent.any()):
+            return ~absent
+        known = (
+            self.steps[: self.steps.index(step)] if earlier and step in self.steps else self.steps
+        )
+        shape = step.value.shape
+        for other in reversed(known):
+            mask = other.value
+            if mask.dtype == torch.bool and mask.ndim >= 2 and mask.shape == shape[-mask.ndim :]:
+                return mask.expand(shape)
+        return None
+
+
+def trace(
+    function: Callable[..., Tensor],
+    *arguments: Any,
+    wrt: tuple[Tensor, ...] = (),
+    within: Callable[..., Any] | None = None,
+    through: str = "",
+    **keywords: Any,
+) -> Trace:
+    """Call `function` and record it.
+
+    Args:
+        function: a function, bound method, or `nn.Module`, returning a 0-d tensor.
+        arguments, keywords: what to call it with. If no tensor among them requires a gradient,
+            all floating ones do, as copies: the caller's tensors are never touched.
+        wrt: tensors upstream of the arguments whose gradients are wanted too; they come back
+            as `Trace.gradients`, in order.
+        within: the function whose assignments are wanted, where that is one that `function`
+            calls and not `function` itself.
+        through: the name of a step; `Trace.beside` tells of the ways around it.
+
+    Raises:
+        Problem: if the function returned anything but one number.
+        Whatever the function raises; the tracer that was active before is put back first.
+    """
+    watched = code_of(within or function)
+    if not any(tensor.requires_grad for tensor in _tensors((arguments, keywords))):
+        arguments, keywords = _as_leaves(arguments), _as_leaves(keywords)
+    recorder = _Recorder(watched)
+    before = sys.gettrace()
+    sys.settrace(functools.partial(recorder.on_call, before))
+    try:
+        loss = function(*arguments, **keywords)
+    finally:
+        sys.settrace(before)
+    if not isinstance(loss, Tensor) or loss.ndim != 0:
+        shape = tuple(loss.shape) if isinstance(loss, Tensor) else type(loss).__name__
+        raise Problem("not_one_number", name=getattr(function, "__name__", "loss"), shape=shape)
+    targets = [t for t in _tensors((wrt, arguments, keywords)) if t.requires_grad]
+    found: dict[int, Tensor | None] = {}
+    if loss.requires_grad and targets:
+        gradients = torch.autograd.grad(loss, targets, allow_unused=True)
+        found = {id(t): gradient for t, gradient in zip(targets, gradients, strict=True)}
+    listing, first_line = _listing(watched)
+    return Trace(
+        inputs=recorder.inputs,
+        steps=recorder.steps,
+        loss=loss.detach(),
+        listing=listing,
+        first_line=first_line,
+        gradients=tuple(found.get(id(tensor)) for tensor in wrt),
+        beside=bool(through) and _leads_past(recorder.nodes.get(through), loss.grad_fn),
+    )
+
+
+class _Recorder:
+    """The tracer of one call: sees one frame, notes its tensors as they appear."""
+
+    def __init__(self, watched: CodeType) -> None:
+        self.watched = watched
+        self.inputs: list[Step] = []
+        self.steps: list[Step] = []
+        self.nodes: dict[str, Any] = {}  # where each name stands in the graph of the loss
+        self._entered = False
+        self._seen: dict[str, tuple[Tensor, int]] = {}
+        self._line = 0
+
+    def on_call(self, before: Any, frame: FrameType, event: str, argument: Any) -> Any:
+        if frame.f_code is self.watched and not self._entered:
+            self._entered = True
+            self._line = frame.f_lineno
+            self.inputs = list(self._changes(frame))
+            return self._on_line
+        return before(frame, event, argument) if before is not None else None
+
+    def _on_line(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if event in ("line", "return"):
+            self.steps += self._changes(frame)
+            self._line = frame.f_lineno
+        if event == "return":
+            self._note_returned(argument)
+            self._seen = {}  # no tensor, and so no graph, outlives the call through us
+        return self._on_line
+
+    def _changes(self, frame: FrameType) -> Iterator[Step]:
+        for name, value in frame.f_locals.items():
+            if not isinstance(value, Tensor):
+                continue
+            seen, version = self._seen.get(name, (None, -1))
+            if seen is not value or version != value._version:
+                self._seen[name] = (value, value._version)
+                yield self._step(name, value)
+
+    def _note_returned(self, value: Any) -> None:
+        known = any(value is tensor for tensor, _ in self._seen.values())
+        if isinstance(value, Tensor) and not known:
+            self.steps.append(self._step("return", value))
+
+    def _step(self, name: str, value: Tensor) -> Step:
+        line, source = _statement(self.watched, self._line)
+        step = Step(name, line, source, value.detach().clone())
+        if value.requires_grad:
+            self.nodes[name] = torch.autograd.graph.get_gradient_edge(value).node
+            value.register_hook(functools.partial(_keep_gradient, step))
+        return step
+
+
+def _leads_past(node: Any, start: Any) -> bool:
+    """Whether a way from `start` down the graph reaches a leaf without passing `node`."""
+    seen, left = {None, node}, [start]
+    while left:
+        at = left.pop()
+        if at in seen:
+            continue
+        seen.add(at)
+        if hasattr(at, "variable"):
+            return True
+        left += [below for below, _ in at.next_functions]
+    return False
+
+
+def _keep_gradient(step: Step, gradient: Tensor) -> None:
+    step.gradient = gradient.detach()
+
+
+def code_of(function: Any) -> CodeType:
+    """The code whose frame does the work: of a function, a method, a module's forward."""
+    if isinstance(function, torch.nn.Module):
+        function = function.forward
+    if isinstance(function, functools.partial):
+        return code_of(function.func)
+    function = inspect.unwrap(function)
+    if not hasattr(function, "__code__") and callable(function):
+        function = function.__call__ if not inspect.ismethod(function) else function.__func__
+    code = getattr(function, "__code__", None)
+    if code is None:
+        raise Problem("not_python", name=getattr(function, "__name__", str(function)))
+    return code
+
+
+@functools.cache
+def _listing(code: CodeType) -> tuple[str, int]:
+    try:
+        lines, first = inspect.getsourcelines(code)
+    except (OSError, TypeError):  # typed at a prompt, or built by exec: there is no source
+        return "", code.co_firstlineno
+    return textwrap.dedent("".join(lines)), first
+
+
+@functools.cache
+def _statements(code: CodeType) -> tuple[tuple[int, int, str], ...]:
+    """(first line, last line, text) of every simple statement, innermost last."""
+    listing, first = _listing(code)
+    if not listing:
+        return ()
+    try:
+        tree = ast.parse(listing)
+    except SyntaxError:  # a lambda inside a larger expression
+        return ()
+    spans = [
+        (
+            node.lineno + first - 1,
+            (node.end_lineno or node.lineno) + first - 1,
+            ast.get_source_segment(listing, node) or "",
+        )
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt) and not hasattr(node, "body")
+    ]
+    return tuple(sorted(spans, key=lambda span: span[1] - span[0], reverse=True))
+
+
+def _statement(code: CodeType, line: int) -> tuple[int, str]:
+    """The first line and the text of the statement that `line` belongs to."""
+    for start, end, text in reversed(_statements(code)):
+        if start <= line <= end:
+            return start, textwrap.dedent(text)
+    return line, ""
+
+
+def _tensors(held: Any) -> Iterator[Tensor]:
+    if isinstance(held, Tensor):
+        yield held
+    elif isinstance(held, dict):
+        for value in held.values():
+            yield from _tensors(value)
+    elif isinstance(held, list | tuple):
+        for value in held:
+            yield from _tensors(value)
+
+
+def _as_leaves(held: Any) -> Any:
+    """The same arguments with every floating tensor a fresh leaf that wants a gradient."""
+    if isinstance(held, Tensor):
+        return held.detach().requires_grad_() if held.is_floating_point() else held
+    if isinstance(held, dict):
+        return {key: _as_leaves(value) for key, value in held.items()}
+    if isinstance(held, list | tuple):
+        return type(held)(_as_leaves(value) for value in held)
+    return held

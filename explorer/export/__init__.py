@@ -1,0 +1,1 @@
+"""What leaves the page: pictures, figures, captions, CSV, code."""

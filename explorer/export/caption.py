@@ -1,0 +1,115 @@
+"""Where the numbers of an exploration come from, in words: loss, parameters, data, encoder."""
+
+from __future__ import annotations
+
+from explorer.core.batch import load_table
+from explorer.core.explore import Exploration
+from explorer.export.figure.svg import clipped
+from explorer.locale import catalogue, say, spelled, title_word
+from explorer.runtime.numbers import display_number, percent
+from explorer.sources.textbook import EXAMPLES
+from losses import Parameter
+from losses.spec import ParameterValue
+
+
+def caption(exploration: Exploration, language: str = "en", origin: str = "") -> list[str]:
+    """What the numbers are and where they come from, a sentence in each entry.
+
+    `origin` says where they come from in place of the scenario, where that is not the whole story.
+    """
+    e, said = exploration, []
+    parts = [say(language, "figure_text.loss", loss=display_number(e.loss, 6))]
+    for name, value in landmarks_of(e):
+        parts.append(f"{say(language, f'figure.{name}')} {display_number(value)}")
+    if e.places:
+        values = {"part": e.places.first, "all": e.places.anchors}
+        parts.append(say(language, f"figure_text.first_{e.places.kind}", **values))
+    elif e.order.ordered:
+        values = {"part": e.order.violated, "all": e.order.ordered}
+        parts.append(say(language, "figure_text.violated", **values))
+    said.append(" · ".join(parts))
+    rules = [_parameter(language, p, e.parameters[p.name]) for p in e.spec.parameters]
+    if e.by_threshold:
+        threshold = display_number(e.batch.threshold)
+        rules.append(say(language, "figure_text.positive_from", threshold=threshold))
+    said += [" · ".join(rules)] if rules else []
+    whence = origin or " · ".join(filter(None, (_data(e, language), _similarities(e, language))))
+    return [*said, whence]
+
+
+def landmarks_of(e: Exploration) -> list[tuple[str, float]]:
+    """Floor (or bound) and collapse value, each with the word for it, where they are known."""
+    known = [("bound" if e.floor_is_bound else "floor", e.floor), ("collapse", e.collapse)]
+    return [(name, value) for name, value in known if value is not None]
+
+
+def title_of(exploration: Exploration, language: str) -> str:
+    """What the loss is called, and by whose convention."""
+    spec = exploration.spec
+    name = spelled(language, "loss", title_word(spec))
+    return " · ".join(filter(None, (name, exploration.scenario.convention)))
+
+
+def _parameter(language: str, parameter: Parameter, value: ParameterValue) -> str:
+    known = catalogue(language)
+    name = known.get(f"parameter.{parameter.name}", parameter.name)
+    if parameter.kind == "switch":
+        shown = say(language, "ui.yes" if value else "ui.no")
+    elif parameter.kind == "choice":
+        shown = known.get(f"choice.{value}", str(value))
+    elif isinstance(value, tuple):
+        shown = ", ".join(map(display_number, value))
+    else:
+        shown = display_number(float(value))
+    return f"{name} = {shown}"
+
+
+def _data(e: Exploration, language: str) -> str:
+    data, count = e.scenario.data, len(e.batch)
+    if data.source == "example":
+        title = say(language, EXAMPLES[data.example].title)
+        return say(language, "figure_text.data_example", name=title, count=count)
+    if data.source == "random":
+        r = data.random
+        kinds = say(language, f"random.labels.{r.labels}")
+        numbers = {
+            "seed": r.seed,
+            "dimension": r.dimension,
+            "agreement": display_number(r.agreement),
+            "mislabelled": percent(r.mislabelled),
+            "hard": percent(r.hard_negatives),
+            "imbalance": display_number(r.imbalance),
+        }
+        return say(language, "figure_text.data_random", count=count, labels=kinds, **numbers)
+    if data.file:
+        name = clipped(data.file, 400, 12.5)
+        return say(language, "figure_text.data_file", count=count, name=name)
+    return say(language, "figure_text.data_typed", count=count)
+
+
+def _similarities(e: Exploration, language: str) -> str:
+    data = e.scenario.data
+    if data.source == "random":
+        return ""
+    if data.cross_encoder:
+        return say(language, "ui.cross_now", name=clipped(data.cross_encoder, 300, 12.5))
+    if e.batch.given is not None:
+        return say(language, "figure_text.scores_given")
+    if data.source == "example" and not EXAMPLES[data.example].encodable:
+        return say(language, "figure_text.vectors_given")
+    return say(language, "ui.encoder_now", name=clipped(data.encoder, 300, 12.5))
+
+
+def pair_numbers(exploration: Exploration) -> list[int]:
+    """What a person calls each pair: the number of its row, where rows were left out between."""
+    data, count = exploration.scenario.data, len(exploration.batch)
+    if data.source == "table":
+        skipped = {row.row for row in load_table(data.rows).skipped}
+        used = [
+            number
+            for number, row in enumerate(data.rows, 1)
+            if number not in skipped and any(cell.strip() for cell in row)
+        ]
+        if len(used) == count:
+            return used
+    return list(range(1, count + 1))

@@ -1,0 +1,157 @@
+"""Tables to take away, as CSV.
+
+Headers and row names are English, so that a script reads the same file in any language. A text
+cell that a spreadsheet would run as a formula is made harmless with an apostrophe.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+from collections.abc import Iterable, Sequence
+
+from explorer.core.explore import Exploration
+from explorer.export.caption import pair_numbers
+from explorer.export.picture import picture
+from explorer.locale import say
+from explorer.runtime.numbers import csv_number
+
+_STARTS_A_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+
+
+def matrix_csv(exploration: Exploration, step: int | None = None) -> str:
+    """The matrix of a step by its place (None: the chosen one), as the page arranges it.
+
+    The facet is that of `scenario.view`. The first row and column name the items. An absent
+    cell (−inf) is empty, yes and no are 1 and 0. As on the page, a step of more than 1024 rows
+    or columns is cut to the first 1024.
+    """
+    if step is not None:
+        view = dataclasses.replace(exploration.scenario.view, step=step)
+        scenario = dataclasses.replace(exploration.scenario, view=view)
+        exploration = dataclasses.replace(exploration, scenario=scenario)
+    shown = picture(exploration)["shown"]
+    found = [*exploration.trace.inputs, *exploration.trace.steps][shown["step"]]
+    facets = {
+        "gradient": found.gradient,
+        "weight": exploration.weights and exploration.weights.shares,
+        "mask": exploration.trace.mask_of(found),
+    }
+    facet = exploration.scenario.view.facet
+    whole = facets.get(facet)
+    if whole is None or shown[facet] is None:
+        facet, whole = "value", found.value
+    rows, columns = shown["row_axis"], shown["column_axis"]
+    matrix = whole.reshape(shown["all_rows"], shown["all_columns"]).cpu()
+    matrix = matrix[rows["items"]][:, columns["items"]]
+    names = _Names(exploration)
+    body = [
+        [names.of_place(rows, place), *(csv_number(value) for value in line)]
+        for place, line in enumerate(matrix.tolist())
+    ]
+    heads = [names.of_place(columns, place) for place in range(len(columns["items"]))]
+    return _csv([f"{found.name} ({facet})", *heads], body)
+
+
+def terms_csv(exploration: Exploration) -> str:
+    """The heaviest terms: which items, value, weight, and the weight up to and with them."""
+    terms = picture(exploration)["heaviest"]
+    names = _Names(exploration)
+    most = max((len(term["items"]) for term in terms), default=2)
+    sides = ("row", "column") if most == 2 else ("item", "row", "column")[:most]
+    heads = [head for side in sides for head in (side, f"{side}_text")]
+    body = []
+    for rank, term in enumerate(terms, 1):
+        items = [
+            text
+            for item in term["items"]
+            for text in (
+                names.number(item["axis"], item["item"], item["pair"]),
+                names.words(item["axis"], item["pair"], item["sentence"]),
+            )
+        ]
+        numbers = (exploration.heaviest[rank - 1].value, term["share"], term["so_far"])
+        body.append([rank, *items, *map(csv_number, numbers)])
+    return _csv(["rank", *heads, "value", "weight", "cumulative_weight"], body)
+
+
+def suspects_csv(exploration: Exploration) -> str:
+    """The pairs whose label looks wrong: how often it is contradicted, and which would fit."""
+    numbers = pair_numbers(exploration)
+    body = [
+        [
+            numbers[suspect.pair],
+            *_pair_cells(exploration, suspect.pair),
+            suspect.rate,
+            suspect.fitting,
+        ]
+        for suspect in exploration.suspects
+    ]
+    return _csv([*PAIR_HEADS, "contradicted_share", "fitting_label"], body)
+
+
+def pairs_csv(exploration: Exploration) -> str:
+    """Every pair: its sentences, its label, its similarity, and the gradient it feels."""
+    gradient = exploration.pair_gradient.tolist()
+    body = [
+        [number, *_pair_cells(exploration, pair), csv_number(gradient[pair])]
+        for pair, number in enumerate(pair_numbers(exploration))
+    ]
+    return _csv([*PAIR_HEADS, "gradient"], body)
+
+
+PAIR_HEADS = ["pair", "sentence1", "sentence2", "score", "cosine"]
+
+
+def _pair_cells(e: Exploration, pair: int) -> list[object]:
+    pairs = e.batch.pairs
+    numbers = (pairs.labels[pair], float(e.batch.scores[pair]))
+    return [pairs.first[pair], pairs.second[pair], *map(csv_number, numbers)]
+
+
+# Their items are called by the number of their pair, as on the page.
+PAIRED = ("pair", "level_pair", "query", "key", "view")
+
+
+class _Names:
+    """What a row, a column or a term is called in a table."""
+
+    def __init__(self, exploration: Exploration) -> None:
+        self.pairs = exploration.batch.pairs
+        self.numbers = pair_numbers(exploration)
+
+    def of_place(self, axis: dict, place: int) -> str:
+        pair, sentence = (
+            axis[kind][place] if place < len(axis[kind]) else -1 for kind in ("pairs", "sentences")
+        )
+        number = self.number(axis["name"], axis["items"][place], pair)
+        return ": ".join(filter(None, (number, self.words(axis["name"], pair, sentence))))
+
+    def number(self, axis: str, item: int, pair: int) -> str:
+        by_pair = axis in PAIRED and pair >= 0
+        number = self.numbers[pair] if by_pair else item + 1
+        if axis == "level_pair":  # the levels stand below each other
+            return f"level {item // len(self.pairs) + 1}, pair {number}"
+        return f"{say('en', f'axis.one.{axis}') if axis else 'place'} {number}"
+
+    def words(self, axis: str, pair: int, sentence: int) -> str:
+        if axis not in ("pair", "level_pair") and sentence >= 0:
+            return self.pairs.sentences[sentence]
+        return f"{self.pairs.first[pair]} | {self.pairs.second[pair]}" if pair >= 0 else ""
+
+
+def _csv(heads: Sequence[str], body: Iterable[Sequence[object]]) -> str:
+    """RFC 4180: commas, quotes where needed, CR LF."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(map(_harmless, heads))
+    writer.writerows(map(_harmless, row) for row in body)
+    return out.getvalue()
+
+
+def _harmless(cell: object) -> object:
+    if not isinstance(cell, str):
+        return cell
+    cell = cell.replace("\0", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return f"'{cell}" if cell.startswith(_STARTS_A_FORMULA) else cell

@@ -1,0 +1,170 @@
+"""What stands beside the rows and below the columns: numbers, sentences, ticks."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cached_property
+
+from explorer.core.explore import Exploration
+from explorer.export.caption import pair_numbers
+from explorer.export.figure.svg import MARGIN, Pen, Style, clean, clipped, line, width_of
+from explorer.locale import say
+from explorer.runtime.numbers import display_number
+
+# Up to this many rows or columns each is named by its sentences; beyond, there are ticks.
+MOST_NAMED = 24
+NAME_ROOM = 256.0  # for the sentences beside a row
+# Items that belong to one pair each, and go by its number, as on the page.
+PAIRED = ("pair", "level_pair", "query", "key", "view")
+
+
+class Axis:
+    """What stands beside the rows or below the columns: `said` as the picture has it."""
+
+    def __init__(self, exploration: Exploration, said: dict, count: int, language: str) -> None:
+        self.exploration, self.said, self.count, self.language = exploration, said, count, language
+        self.name, self.items = said["name"], said["items"]
+        self.pairs, self.sentences = said["pairs"], said["sentences"]
+        self.numbers = pair_numbers(exploration)
+        self.labels = exploration.batch.labels.tolist()
+        self.scores = exploration.batch.scores.detach().tolist()
+        self.of_pairs = self.name in ("pair", "level_pair")
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @cached_property
+    def sorted_by(self) -> str:
+        """The order in which the items stand: "label", "score", or "entry"."""
+        order = self.exploration.scenario.view.order
+        if order == "entry" or self.name == "level" or not self.pairs or min(self.pairs) < 0:
+            return "entry"
+        keys = [self._sorting(order)[pair] for pair in self.pairs]
+        return order if keys == sorted(keys) else "entry"
+
+    def _sorting(self, order: str) -> list[float]:
+        return self.labels if order == "label" else self.scores
+
+    @property
+    def named(self) -> bool:
+        """Whether there are few enough to be named by their sentences."""
+        behind = (*self.pairs, *self.sentences)
+        return len(self) <= MOST_NAMED and any(item >= 0 for item in behind)
+
+    def fragment(self, place: int, room: float, size: float) -> str:
+        """The words behind a row or column as far as there is room, "" for none."""
+        batch = self.exploration.batch.pairs
+        if place < len(self.sentences) and self.sentences[place] >= 0:
+            return clipped(batch.sentences[self.sentences[place]], room, size)
+        if place < len(self.pairs) and self.pairs[place] >= 0:
+            first, second = batch.first[self.pairs[place]], batch.second[self.pairs[place]]
+            room -= size  # for what stands between them
+            half = max(room / 2, room - width_of(clean(second[:400]), size))
+            first = clipped(first, half, size)
+            return f"{first} | {clipped(second, room - width_of(first, size), size)}"
+        return ""
+
+    def number(self, place: int) -> str:
+        """The number a person knows the row by: that of its pair where it has one of its own."""
+        pair = self.pairs[place] if place < len(self.pairs) else -1
+        paired = self.name in PAIRED and pair >= 0
+        return str(self.numbers[pair] if paired else self.items[place] + 1)
+
+    def label(self, place: int) -> str:
+        return display_number(self.labels[self.pairs[place]], 3)
+
+    def key(self, place: int) -> str:
+        """What the row is sorted by, for a tick: its label, its similarity, its number."""
+        if self.sorted_by == "entry":
+            return self.number(place)
+        if self.sorted_by == "label":
+            return self.label(place)
+        return display_number(self.scores[self.pairs[place]], 2)
+
+    def title(self) -> str:
+        if not self.name:
+            return ""
+        said = {"what": say(self.language, f"axis.{self.name}"), "count": self.count}
+        if self.sorted_by == "entry":
+            return say(self.language, "ui.axis", **said)
+        order = say(self.language, f"order.{self.sorted_by}")
+        return say(self.language, "figure_text.axis_sorted", order=order, **said)
+
+    def ticks(self) -> list[tuple[float, float, str]]:
+        """Where along the axis (0 to its length) there is a mark, and where which text stands."""
+        keys = [self.key(place) for place in range(len(self))]
+        if self.sorted_by == "label":
+            groups = [(key, len(list(members))) for key, members in itertools.groupby(keys)]
+            if len(groups) <= 12:  # a mark where a label ends, the label in the middle
+                ends = itertools.accumulate(size for _, size in groups)
+                return [
+                    (end, end - size / 2, key)
+                    for end, (key, size) in zip(ends, groups, strict=True)
+                ]
+        most = MOST_NAMED if len(self) <= MOST_NAMED else 9
+        step = next(step for step in _round_steps() if len(self) / step <= most)
+        return [(at + 0.5, at + 0.5, keys[at]) for at in range(step - 1, len(self), step)]
+
+
+def _round_steps() -> itertools.chain:
+    return itertools.chain.from_iterable((10**k, 2 * 10**k, 5 * 10**k) for k in range(9))
+
+
+def gutter_of(axis: Axis) -> float:
+    """The room that the names of the rows need."""
+    if len(axis) <= 1:
+        return 0.0
+    if not axis.named:
+        return 58.0
+    widest = max(width_of(axis.fragment(at, NAME_ROOM, 12), 12) for at in range(len(axis)))
+    return 66 + widest + (50 if axis.of_pairs else 0)
+
+
+def row_names(pen: Pen, axis: Axis, x: float, y: float, tall: float, gutter: float) -> list[str]:
+    faint, cell = pen.palette.faint, tall / len(axis)
+    turned: Style = {"fill": faint, "anchor": "middle", "turn": -90.0}
+    out = [pen.text(MARGIN + 10, y + tall / 2, axis.title(), size=12.5, **turned)]
+    if not axis.named:
+        for mark, at, key in axis.ticks():
+            out.append(line(x - 4, y + mark * cell, x, y + mark * cell, faint))
+            said = {"size": 11.5, "fill": faint, "anchor": "end"}
+            out.append(pen.text(x - 7, y + at * cell + 4, key, **said))
+        return out
+    size = min(12.0, cell * 0.62)
+    small = {"size": size, "fill": faint, "anchor": "end"}
+    left, right = x - gutter + 26, x - 8
+    for place in range(len(axis)):
+        base = y + (place + 0.5) * cell + size * 0.35
+        if axis.of_pairs:
+            out.append(pen.text(right, base, f"y = {axis.label(place)}", **small))
+        words = axis.fragment(place, NAME_ROOM, size)
+        out.append(pen.text(left + 18, base, axis.number(place), **small))
+        out.append(pen.text(left + 24, base, words, size=size, kind="row-name"))
+    return out
+
+
+def column_names(
+    pen: Pen, axis: Axis, x: float, y: float, wide: float, *, words: bool
+) -> tuple[list[str], float]:
+    """Ticks, or numbers and (with `words`) sentences, and the name of the axis below."""
+    if not axis.name:
+        return [], y + 8
+    cell = wide / len(axis)
+    said: Style = {"fill": pen.palette.faint, "anchor": "middle"}
+    out, bottom = [], y + 20
+    if len(axis) > MOST_NAMED:
+        for mark, at, key in axis.ticks():
+            out.append(line(x + mark * cell, y, x + mark * cell, y + 4, pen.palette.faint))
+            out.append(pen.text(x + at * cell, y + 17, key, size=11.5, **said))
+    else:
+        size = min(12.0, cell * 0.62)
+        turned: Style = {"anchor": "end", "turn": -90.0, "kind": "column-name"}
+        for place in range(len(axis)):
+            middle = x + (place + 0.5) * cell
+            out.append(pen.text(middle, y + 16, axis.number(place), size=size, **said))
+            if words and axis.named:
+                fragment = axis.fragment(place, 168, size)
+                out.append(pen.text(middle + size * 0.35, y + 24, fragment, size=size, **turned))
+                bottom = max(bottom, y + 28 + 1.08 * width_of(fragment, size))
+    out.append(pen.text(x + wide / 2, bottom + 16, axis.title(), size=12.5, **said))
+    return out, bottom + 22

@@ -1,0 +1,98 @@
+"""The gradient of every pair as bars, as an SVG."""
+
+from __future__ import annotations
+
+import math
+
+from explorer.core.explore import Exploration
+from explorer.export.caption import pair_numbers
+from explorer.export.figure.axes import Axis, column_names
+from explorer.export.figure.sheet import document, head
+from explorer.export.figure.svg import DARK, LIGHT, MARGIN, Pen, clipped, cross, line, rectangle
+from explorer.runtime.numbers import display_number
+
+MOST_BARS_NAMED = 5
+
+
+def bars_figure(exploration: Exploration, *, language: str = "en", dark: bool = False) -> str:
+    """The gradient of every pair as bars, in the order of `scenario.view`, with a caption."""
+    pen = Pen(language, DARK if dark else LIGHT)
+    width, tall, left = 860.0, 260.0, MARGIN + 62
+    wide = width - left - MARGIN
+    parts, top = head(exploration, pen, width)
+    top += 8
+    parts += [
+        pen.text(MARGIN, top, pen.say("ui.gradient_per_pair"), size=15, weight=600),
+        pen.text(MARGIN, top + 19, pen.say("ui.gradient_note"), size=12, fill=pen.palette.faint),
+    ]
+    drawn, bottom = _bars(exploration, pen, left, top + 38, wide, tall)
+    return document(exploration, pen, width, parts + drawn, bottom + 14)
+
+
+def _bars(
+    e: Exploration, pen: Pen, x: float, y: float, wide: float, tall: float
+) -> tuple[list[str], float]:
+    gradient = [float(g) for g in e.pair_gradient]
+    numbers, palette = pair_numbers(e), pen.palette
+    order = _bar_order(e)
+    finite = [abs(g) for g in gradient if math.isfinite(g)]
+    most = max(finite, default=0.0)
+    zero, reach = y + tall / 2, tall / 2 - 4
+    out: list[str] = []
+    for part in (1, 0, -1) if most else (0,):
+        at = zero - part * reach
+        out.append(line(x, at, x + wide, at, palette.line))
+        said = display_number(part * most, 3)
+        style = {"size": 11.5, "fill": palette.faint, "anchor": "end"}
+        out.append(pen.text(x - 8, at + 4, said, **style))
+    width = wide / len(order)
+    for place, pair in enumerate(order):
+        g, left = gradient[pair], x + place * width + width * 0.12
+        if not math.isfinite(g):
+            out.append(cross(left, zero - 7, max(width * 0.76, 8), 14, palette.broken))
+            continue
+        size = abs(g) / most * reach if most else 0.0
+        top = zero - size if g > 0 else zero
+        fill = palette.up if g > 0 else palette.down
+        out.append(rectangle(left, top, width * 0.76, size, class_="bar", fill=fill))
+    said = {"name": "pair", "items": order, "pairs": order, "sentences": []}
+    axis = Axis(e, said, len(order), pen.language)
+    below, bottom = column_names(pen, axis, x, y + tall, wide, words=False)
+    felt, bottom = _felt_most(e, pen, gradient, numbers, bottom + 28, x + wide)
+    return out + below + felt, bottom
+
+
+def _bar_order(e: Exploration) -> list[int]:
+    """The order the page's bars stand in: sorted as the view says, ties by similarity."""
+    places = list(range(len(e.batch)))
+    if e.scenario.view.order == "entry":
+        return places
+    labels, scores = e.batch.labels.tolist(), e.batch.scores.detach().tolist()
+    if e.scenario.view.order == "score":
+        return sorted(places, key=scores.__getitem__)
+    return sorted(places, key=lambda pair: (labels[pair], scores[pair]))
+
+
+def _felt_most(
+    e: Exploration, pen: Pen, gradient: list[float], numbers: list[int], y: float, right: float
+) -> tuple[list[str], float]:
+    """The pairs that feel most, in words."""
+    palette, pairs = pen.palette, e.batch.pairs
+    ranked = sorted(
+        (pair for pair, g in enumerate(gradient) if g and math.isfinite(g)),
+        key=lambda pair: -abs(gradient[pair]),
+    )
+    out: list[str] = []
+    for pair in ranked[:MOST_BARS_NAMED]:
+        fill = palette.up if gradient[pair] > 0 else palette.down
+        said = {"size": 12.5, "anchor": "end", "weight": 600, "fill": fill}
+        out.append(pen.text(MARGIN + 58, y, display_number(gradient[pair], 3), **said))
+        said = {"size": 12.5, "anchor": "end", "fill": palette.faint}
+        out.append(pen.text(MARGIN + 90, y, str(numbers[pair]), **said))
+        room = (right - MARGIN - 124) / 2
+        first = clipped(pairs.first[pair], room, 12.5)
+        second = clipped(pairs.second[pair], room, 12.5)
+        out.append(pen.text(MARGIN + 100, y, first, size=12.5, kind="bar-name"))
+        out.append(pen.text(MARGIN + 116 + room, y, second, size=12.5, fill=palette.faint))
+        y += 20
+    return out, y - 8

@@ -1,0 +1,279 @@
+"""The elements of an SVG that stands on its own: palettes, text that fits, shapes, PNG images."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+from xml.sax.saxutils import escape
+
+import numpy as np
+
+from explorer.export.figure.formula import Run, runs
+from explorer.locale import catalogue, say
+
+# A Chinese face draws quotation marks and dots as wide as a character, so it comes first only
+# in Chinese.
+_LATIN = "IBM Plex Sans, Segoe UI, Helvetica Neue, Arial"
+_CHINESE = "Noto Sans CJK SC, PingFang SC, Microsoft YaHei"
+FONTS = {
+    "en": f"{_LATIN}, {_CHINESE}, system-ui, sans-serif",
+    "zh": f"IBM Plex Sans, {_CHINESE}, system-ui, sans-serif",
+}
+MATH = "STIX Two Math, STIX Two Text, Cambria Math, Latin Modern Math, Times New Roman, serif"
+MARGIN = 30.0
+MONO = "IBM Plex Mono, Menlo, Consolas, monospace"
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of the page's instruments (`web/kit`)."""
+
+    diverging: tuple[str, ...]
+    sequential: tuple[str, ...]
+    mask: tuple[str, ...]
+    broken: str
+    hatch: tuple[str, str]  # colour and opacity
+    ground: str
+    ink: str
+    faint: str
+    line: str
+    up: str
+    down: str
+    accent: str
+    floor: str
+    collapse: str
+
+
+LIGHT = Palette(
+    diverging=("#0b4f8a", "#4b8fc4", "#a9cce6", "#f6f5f2", "#f6c79b", "#dd7f2d", "#8f4207"),
+    sequential=("#f3f2f7", "#c9c8e6", "#8f8fd0", "#5a55b8", "#2c2478"),
+    mask=("#efeeea", "#4d5a70"),
+    broken="#c3127a",
+    hatch=("rgb(60,60,70)", ".28"),
+    ground="#ffffff",
+    ink="#24262b",
+    faint="#5d6068",
+    line="#dedbd4",
+    up="#c2640c",
+    down="#1f6fb2",
+    accent="#4338ca",
+    floor="#2e7d5b",
+    collapse="#a3268f",
+)
+DARK = Palette(
+    diverging=("#8cc8ff", "#3f8bd0", "#1f4a74", "#1b1c21", "#6e3f14", "#cf7a2c", "#ffc48a"),
+    sequential=("#1d1d26", "#36346b", "#5f5bb5", "#9d9be6", "#e9e8ff"),
+    mask=("#22242b", "#93a1ba"),
+    broken="#ff5fb7",
+    hatch=("rgb(220,220,235)", ".20"),
+    ground="#16171b",
+    ink="#ecebe8",
+    faint="#a2a5ae",
+    line="#33353d",
+    up="#f0954a",
+    down="#63b1f2",
+    accent="#a5b4fc",
+    floor="#6fd3a7",
+    collapse="#f08bdc",
+)
+
+
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_DIRECTED = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """Text without the characters that XML forbids; half characters are replaced."""
+    return _FORBIDDEN.sub("", re.sub("[\ud800-\udfff]", "\ufffd", text))
+
+
+def clean(text: str) -> str:
+    """Printable text on one line, unable to reorder what stands beside it.
+
+    Marks of direction are dropped and blanks run together; text that reads from right to left
+    is isolated.
+    """
+    text = " ".join(_DIRECTED.sub("", printable(text)).split())
+    backwards = any(unicodedata.bidirectional(letter) in ("R", "AL", "AN") for letter in text)
+    return f"\u2068{text}\u2069" if backwards else text
+
+
+def _advance(letter: str) -> float:
+    """About how wide a letter is, in units of the font size."""
+    if unicodedata.combining(letter) or unicodedata.category(letter) in ("Cf", "Mn", "Me"):
+        return 0.0
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.0
+    if letter in "iljtfrI.,:;'|!()[] ":
+        return 0.31
+    return 0.84 if letter in "mwMW@%" else 0.66 if letter.isupper() else 0.54
+
+
+def width_of(text: str, size: float) -> float:
+    """About how wide the text will be, in pixels."""
+    return size * sum(map(_advance, text))
+
+
+def clipped(text: str, room: float, size: float) -> str:
+    """As much of a user's text as fits into `room` pixels, cleaned."""
+    text = clean(text[:400])
+    if width_of(text, size) <= room:
+        return text
+    plain = text.strip("\u2068\u2069")
+    room -= 0.8 * size  # for the dots
+    widths = itertools.accumulate(width_of(letter, size) for letter in plain)
+    kept = sum(1 for width in widths if width <= room)
+    return clean(f"{plain[:kept].rstrip()}…")
+
+
+def wrapped(sentence: str, room: float, size: float) -> list[str]:
+    """The sentence in lines that fit, broken at blanks, or anywhere in Chinese."""
+    lines, line = [], ""
+    for piece in re.findall(r"[^\s\u2e80-\uffef]+\s*|[\u2e80-\uffef]|\s+", sentence):
+        if line and width_of(line + piece.rstrip(), size) > room:
+            lines.append(line.rstrip())
+            line = ""
+        line += piece
+    return [*lines, line.rstrip()]
+
+
+class Style(TypedDict, total=False):
+    """What `Pen.text` can be told beside what, where and how large."""
+
+    fill: str
+    anchor: str
+    weight: int
+    font: str
+    turn: float
+    kind: str
+
+
+@dataclass(frozen=True)
+class Pen:
+    """Writes SVG elements in one language and one palette.
+
+    Every text passes through `text`, which escapes it; a user's own has gone through `clean`.
+    """
+
+    language: str
+    palette: Palette
+
+    def say(self, key: str, **values: object) -> str:
+        return say(self.language, key, **values)
+
+    def word(self, words: str) -> str:
+        """A word inside a formula, in the language."""
+        known = catalogue(self.language)
+        return known.get(f"math.{words}") or known.get(f"figure_text.{words}") or words
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        content: str | Sequence[Run],
+        *,
+        size: float = 12,
+        fill: str = "",
+        anchor: str = "",
+        weight: int = 0,
+        font: str = "",
+        turn: float = 0,
+        kind: str = "",
+    ) -> str:
+        formula = not isinstance(content, str)
+        said = {
+            "class": kind,
+            "x": px(x),
+            "y": px(y),
+            "font-size": px(size),
+            "font-family": MATH if formula else font,
+            "font-weight": str(weight or ""),
+            "fill": fill or self.palette.ink,
+            "text-anchor": anchor,
+            "transform": f"rotate({turn:g} {px(x)} {px(y)})" if turn else "",
+        }
+        inner = _tspans(content, size) if formula else escape(printable(content))
+        return f"<text{attributes(said)}>{inner}</text>"
+
+    def formula(self, latex: str) -> list[Run]:
+        return runs(latex, self.word)
+
+
+def _tspans(content: Sequence[Run], size: float) -> str:
+    """Runs as tspans; each moves up or down from where the last one stood."""
+    out, at = [], 0.0
+    for run in content:
+        said = {
+            "dy": px((at - run.rise) * size) if run.rise != at else "",
+            "font-size": px(run.size * size) if run.size != 1 else "",
+            "font-style": "italic" if run.italic else "",
+        }
+        at = run.rise
+        kept = escape(printable(run.text).replace(" ", "\u00a0"))  # blanks at its ends stay
+        out.append(f"<tspan{attributes(said)}>{kept}</tspan>")
+    return "".join(out)
+
+
+def formula_width(content: Sequence[Run], size: float) -> float:
+    return sum(width_of(run.text, run.size * size) for run in content)
+
+
+def attributes(said: dict[str, str]) -> str:
+    return "".join(
+        f' {name}="{escape(value, {chr(34): "&quot;"})}"' for name, value in said.items() if value
+    )
+
+
+def px(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
+
+
+def rectangle(x: float, y: float, width: float, height: float, **said: str) -> str:
+    place = {"x": px(x), "y": px(y), "width": px(width), "height": px(height)}
+    named = {name.rstrip("_").replace("_", "-"): value for name, value in said.items()}
+    return f"<rect{attributes({**place, **named})}/>"
+
+
+def line(x1: float, y1: float, x2: float, y2: float, stroke: str) -> str:
+    place = {"x1": px(x1), "y1": px(y1), "x2": px(x2), "y2": px(y2), "stroke": stroke}
+    return f"<line{attributes(place)}/>"
+
+
+def cross(x: float, y: float, w: float, h: float, ink: str) -> str:
+    a, b = (x + w * 0.3, x + w * 0.7), (y + h * 0.3, y + h * 0.7)
+    path = f"M{px(a[0])} {px(b[0])}L{px(a[1])} {px(b[1])}"
+    path += f"M{px(a[1])} {px(b[0])}L{px(a[0])} {px(b[1])}"
+    return f'<path class="broken" d="{path}" stroke="{ink}" stroke-width="1.4"/>'
+
+
+def ink_on(rgb: Sequence[int]) -> str:
+    red, green, blue = rgb
+    return "#16171b" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
+
+
+def channels(colour: str) -> tuple[int, int, int]:
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return red, green, blue
+
+
+def ramp_table(stops: Sequence[str]) -> np.ndarray:
+    """256 colours between the stops, rounded as the page rounds them."""
+    points = np.array([channels(stop) for stop in stops], dtype=float)
+    place = np.linspace(0, len(stops) - 1, 256)
+    left = np.minimum(place.astype(int), len(stops) - 2)
+    part = (place - left)[:, None]
+    return np.floor(points[left] + (points[left + 1] - points[left]) * part + 0.5).astype(int)
+
+
+def png(pixels: np.ndarray) -> bytes:
+    """Bytes [rows, columns] (grey) or [rows, columns, 4] (RGBA) as a PNG file."""
+    from PIL import Image  # only large matrices are images
+
+    out = io.BytesIO()
+    Image.fromarray(pixels).save(out, "PNG", compress_level=9)
+    return out.getvalue()

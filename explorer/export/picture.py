@@ -1,0 +1,395 @@
+"""From an exploration to plain arrays that an instrument draws, small enough to send often."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import adaptive_avg_pool2d
+
+from explorer.core.batch import Batch
+from explorer.core.diagnostics import Term
+from explorer.core.explore import Exploration
+from explorer.core.live import Numbers, numbers_of, references
+from explorer.core.trace import Step
+from explorer.runtime.limits import SHOWN_ROWS
+from explorer.runtime.numbers import json_number
+from explorer.runtime.wire import Json, packed
+from losses import Symbol
+from losses.spec import READABLE
+
+THUMBNAIL = 56
+MASKED, NOT_A_NUMBER = 255, 254
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """A step's value laid out in rows and columns, with what the axes count."""
+
+    value: Tensor
+    rows: str
+    columns: str
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        rows, columns = self.value.shape
+        return rows, columns
+
+
+def picture(exploration: Exploration) -> Json:
+    """Everything the Explore page draws, as JSON: numbers, text, and packed arrays."""
+    view = exploration.scenario.view
+    steps = [*exploration.trace.inputs, *exploration.trace.steps]
+    chosen = _chosen_step(exploration, steps, view.step)
+    layout = Layout(exploration)
+    return {
+        "figures": _figures(exploration),
+        "steps": [_step(exploration, layout, step) for step in steps],
+        "inputs": len(exploration.trace.inputs),
+        "chosen": chosen,
+        "shown": _shown(exploration, layout, steps, chosen),
+        "listing": exploration.trace.listing,
+        "first_line": exploration.trace.first_line,
+        "pairs": {
+            "score": packed(exploration.batch.scores),
+            "gradient": packed(exploration.pair_gradient),
+            "positive": packed(exploration.batch.positive, torch.uint8),
+        },
+        "heaviest": [_term(exploration, layout, term) for term in exploration.heaviest],
+        "suspects": [
+            {"pair": s.pair, "rate": s.rate, "fitting": s.fitting} for s in exploration.suspects
+        ],
+        "parameters": exploration.parameters,
+    }
+
+
+def describe_batch(batch: Batch) -> Json:
+    """What does not change while a slider moves: the sentences, the labels, the rules."""
+    return {
+        "first": list(batch.pairs.first),
+        "second": list(batch.pairs.second),
+        "sentences": list(batch.pairs.sentences),
+        "labels": [float(label) for label in batch.pairs.labels],
+        "threshold": batch.threshold,
+        "positives": len(batch.positives),
+        "negatives": len(batch.others),
+        "classes": int(batch.classes.max()) + 1,
+        "dimension": 0 if batch.vectors is None else batch.vectors.shape[1],
+        "orthogonal": batch.orthogonal,
+        "given": batch.given is not None,
+    }
+
+
+def _figures(e: Exploration) -> Json:
+    weights, places = e.weights, e.places
+    return {
+        "loss": json_number(e.loss),
+        "collapse": json_number(e.collapse),
+        "floor": json_number(e.floor),
+        "floor_is_bound": e.floor_is_bound,
+        "ordered": e.order.ordered,
+        "violated": e.order.violated,
+        "spearman": json_number(e.order.spearman),
+        "places": places and {**asdict(places), "reciprocal": json_number(places.reciprocal)},
+        "terms": weights.terms if weights else None,
+        "active": weights.active if weights else None,
+        "carried": weights.carried if weights else None,
+        "beside": e.trace.beside,
+        "by_threshold": e.by_threshold,
+        "effective": json_number(weights.effective) if weights else None,
+        "gradient_norm": json_number(e.gradient_norm),
+        "gradient_of": e.gradient_of,
+        "device": e.device,
+        "milliseconds": e.milliseconds,
+    }
+
+
+class Layout:
+    """Rows, columns, axes and display order of the steps of one exploration."""
+
+    def __init__(self, exploration: Exploration) -> None:
+        self.exploration = exploration
+        self.batch = exploration.batch
+        self.order = exploration.scenario.view.order
+        self._permutations: dict[tuple[str, int], Tensor | None] = {}
+        self._items: dict[tuple[str, int], tuple[Tensor, Tensor]] = {}
+
+    def grid(self, step: Step) -> Grid:
+        """A step as a matrix: a vector is one row, leading dimensions are stacked."""
+        value = step.value
+        axes = self.axes(step)
+        if value.ndim < 2:
+            return Grid(value.reshape(1, -1), "", axes[0] if axes else "")
+        rows = axes[-2] if value.ndim == 2 else "level_pair"
+        return Grid(value.reshape(-1, value.shape[-1]), rows, axes[-1])
+
+    def axes(self, step: Step) -> tuple[str, ...]:
+        """Axis names as the loss's symbol declares them, else guessed from the lengths."""
+        symbol = self.exploration.spec.symbols.get(step.name)
+        if symbol and len(symbol.axes) == step.value.ndim:
+            return symbol.axes
+        known = {
+            len(self.batch): "pair",
+            len(self.batch.classes): "sentence",
+            len(self.batch.positives): "query",
+        }
+        return tuple(known.get(length, "index") for length in step.value.shape)
+
+    def items(self, axis: str, length: int) -> tuple[Tensor, Tensor]:
+        """Pair and sentence behind each row or column, −1 for none; on the CPU."""
+        key = (axis, length)
+        if key not in self._items:
+            pairs, sentences = self._behind(axis, length)
+            self._items[key] = pairs.cpu(), sentences.cpu()
+        return self._items[key]
+
+    def _behind(self, axis: str, length: int) -> tuple[Tensor, Tensor]:
+        if axis == "level_pair":
+            pairs = torch.arange(len(self.batch)).repeat(length // len(self.batch))
+            return pairs, torch.full((length,), -1)
+        if axis == "triplet":
+            anchor = self.exploration.trace.last("anchor")
+            if anchor is not None and len(anchor.value) == length:
+                return self.batch._first_pair_of[anchor.value], anchor.value
+        found = self.batch.axis(axis, length)
+        return found or (torch.full((length,), -1), torch.full((length,), -1))
+
+    def permutation(self, axis: str, length: int) -> Tensor | None:
+        """Which item stands at each place; None for entry order."""
+        key = (axis, length)
+        if key not in self._permutations:
+            self._permutations[key] = self._sorted(axis, length)
+        return self._permutations[key]
+
+    def _sorted(self, axis: str, length: int) -> Tensor | None:
+        if self.order == "entry" or axis in ("", "index", "dimension", "level", "class"):
+            return None
+        if axis == "level_pair":  # each level by itself
+            within = self._sorted("pair", len(self.batch))
+            if within is None:
+                return None
+            starts = torch.arange(0, length, len(self.batch), device=within.device)
+            return (starts[:, None] + within).flatten()
+        pairs = self.items(axis, length)[0].to(self.batch.labels.device)
+        if bool((pairs < 0).any()):
+            return None
+        by = self.batch.labels if self.order == "label" else self.batch.scores
+        # Ties by label are broken by score, so that the eye finds the violations at the seams.
+        first = self.batch.scores[pairs].argsort(stable=True)
+        return first[by[pairs][first].argsort(stable=True)]
+
+    def arranged(self, grid: Grid, matrix: Tensor) -> Tensor:
+        rows = self.permutation(grid.rows, matrix.shape[0])
+        columns = self.permutation(grid.columns, matrix.shape[1])
+        matrix = matrix if rows is None else matrix[rows]
+        return matrix if columns is None else matrix[:, columns]
+
+
+def _chosen_step(e: Exploration, steps: list[Step], place: int | None) -> int:
+    """The step the user looks at, or else the terms, or else the widest matrix."""
+    if place is not None and 0 <= place < len(steps):
+        return place
+    for index in reversed(range(len(steps))):
+        if steps[index].name == "terms" and steps[index].value.ndim:
+            return index
+    return max(range(len(steps)), key=lambda index: steps[index].value.numel())
+
+
+def _step(e: Exploration, layout: Layout, step: Step) -> Json:
+    symbol = e.spec.symbols.get(step.name, Symbol(""))
+    said: Json = {
+        "name": step.name,
+        "line": step.line,
+        "source": step.source,
+        "latex": symbol.latex,
+        "shape": list(step.value.shape),
+        "gradient": step.gradient is not None,
+    }
+    if step.value.ndim == 0:
+        said["value"] = json_number(float(step.value))
+    elif step.value.numel():
+        said["thumbnail"] = _thumbnail(layout, layout.grid(step), is_signed(e, step))
+    return said
+
+
+def is_signed(e: Exploration, step: Step) -> bool:
+    """Whether 0 is the middle of the step's scale.
+
+    What the quantity means decides, and not the values that happen to occur, so that its
+    colours do not turn into others while a slider moves. Labels mean what the user says.
+    """
+    if not step.value.is_floating_point():
+        return False
+    what = e.spec.reads.get(step.name)
+    if step in e.trace.inputs and what and READABLE[what].made_of == "labels":
+        return bool((step.value < 0).any())
+    return e.spec.symbols.get(step.name, Symbol("")).signed
+
+
+def _thumbnail(layout: Layout, grid: Grid, signed: bool) -> Json:
+    """The matrix as at most 56×56 bytes: 0..253 from `low` to `high`, 254 NaN, 255 masked."""
+    matrix = layout.arranged(grid, grid.value)
+    boolean = matrix.dtype == torch.bool
+    matrix = matrix.float()
+    masked, broken = matrix.isneginf(), matrix.isnan() | matrix.isposinf()
+    if max(matrix.shape) > THUMBNAIL:
+        rows, columns = (min(length, THUMBNAIL) for length in matrix.shape)
+        present = ~(masked | broken)
+
+        def shrink(full: Tensor) -> Tensor:
+            return adaptive_avg_pool2d(full.float()[None, None], (rows, columns))[0, 0]
+
+        share = shrink(present)
+        matrix = shrink(matrix.masked_fill(~present, 0)) / share.clamp_min(1e-9)
+        broken = shrink(broken) > 0
+        masked = (share == 0) & ~broken
+    low, high = value_range(matrix[~(masked | broken)], signed)
+    scaled = ((matrix - low) / ((high - low) or 1.0) * 253).nan_to_num(0, 0, 0)
+    shades = scaled.round().clamp(0, 253).to(torch.uint8)
+    shades[masked], shades[broken] = MASKED, NOT_A_NUMBER
+    return {
+        "rows": shades.shape[0],
+        "columns": shades.shape[1],
+        "low": low,
+        "high": high,
+        "signed": signed,
+        "boolean": boolean,
+        "data": packed(shades, torch.uint8),
+    }
+
+
+def value_range(values: Tensor, signed: bool) -> tuple[float, float]:
+    """Least and largest, or as far to both sides of 0; `values` are finite."""
+    low, high = (float(values.min()), float(values.max())) if values.numel() else (0.0, 0.0)
+    if signed:
+        reach = max(-low, high) or 1.0
+        return -reach, reach
+    return low, high
+
+
+def _shown(e: Exploration, layout: Layout, steps: list[Step], place: int) -> Json:
+    """The chosen step in full: value, gradient, weight and mask, as laid out."""
+    step = steps[place]
+    grid = layout.grid(step)
+    rows, columns = (min(length, SHOWN_ROWS) for length in grid.shape)
+
+    def laid_out(tensor: Tensor) -> Tensor:
+        return layout.arranged(grid, tensor.reshape(grid.shape))[:rows, :columns]
+
+    mask = e.trace.mask_of(step)
+    weights = e.weights.shares if e.weights is not None else None
+    if weights is not None and weights.shape != step.value.shape:
+        weights = None
+    symbol = e.spec.symbols.get(step.name, Symbol(""))
+    return {
+        "step": place,
+        "name": step.name,
+        "latex": symbol.latex,
+        "live": symbol.live,
+        "boolean": step.value.dtype == torch.bool,
+        "signed": is_signed(e, step),
+        "rows": rows,
+        "columns": columns,
+        "all_rows": grid.shape[0],
+        "all_columns": grid.shape[1],
+        "row_axis": _axis(layout, grid.rows, grid.shape[0], rows),
+        "column_axis": _axis(layout, grid.columns, grid.shape[1], columns),
+        "value": packed(laid_out(step.value)),
+        "gradient": None if step.gradient is None else packed(laid_out(step.gradient)),
+        "beside": e.trace.beside and step.name == e.spec.terms,
+        "weight": None if weights is None else packed(laid_out(weights)),
+        "mask": None if mask is None else packed(laid_out(mask), torch.uint8),
+        "hatched": e.trace.mask_of(step, earlier=True) is not None,
+        "numbers": _numbers(e, layout, steps, place, symbol.live),
+    }
+
+
+def _axis(layout: Layout, name: str, length: int, shown: int) -> Json:
+    pairs, sentences = layout.items(name, length)
+    order = layout.permutation(name, length)
+    places = torch.arange(length) if order is None else order.cpu()
+    return {
+        "name": name,
+        "items": places[:shown].tolist(),
+        "pairs": pairs[places][:shown].tolist() if len(pairs) == length else [],
+        "sentences": sentences[places][:shown].tolist() if len(sentences) == length else [],
+    }
+
+
+def _numbers(e: Exploration, layout: Layout, steps: list[Step], place: int, live: str) -> Json:
+    """What stands for each reference of the step's live formula, in the cells that are shown."""
+    known = {**e.parameters, **{before.name: before.value for before in steps[:place]}}
+    index = _places(layout, steps[place])
+    return {
+        reference: _packed_numbers(e, layout, numbers_of(reference, index, known))
+        for reference in references(live)
+    }
+
+
+def _places(layout: Layout, step: Step) -> dict[str, Tensor]:
+    """Level l, row r and column c of each cell as it is shown; of a vector r, of a number none."""
+    grid = layout.grid(step)
+
+    def display_number(axis: str, length: int) -> Tensor:
+        order = layout.permutation(axis, length)
+        return (torch.arange(length) if order is None else order.cpu())[:SHOWN_ROWS]
+
+    columns = display_number(grid.columns, grid.shape[1])[None, :]
+    if step.value.ndim < 2:
+        return {"r": columns} if step.value.ndim else {}
+    rows = display_number(grid.rows, grid.shape[0])[:, None]
+    if step.value.ndim == 2:
+        return {"r": rows, "c": columns}
+    height = step.value.shape[-2]  # levels are stacked
+    return {"l": rows // height, "r": rows % height, "c": columns}
+
+
+def _packed_numbers(e: Exploration, layout: Layout, found: Numbers) -> Json:
+    rows, columns, parts = found.values.shape
+    said: Json = {"of": found.of, "at": found.at, "rows": rows, "columns": columns, "parts": parts}
+    said["values"] = packed(found.values)
+    if over := found.over:
+        said |= {
+            "kind": over.kind,
+            "pairs": packed(_pairs_behind(e, layout, found.of, over.places), torch.int32),
+            "present": packed(over.places >= 0, torch.uint8),
+            "left": packed(over.left, torch.int32),
+            "rest": packed(over.rest),
+        }
+    return said
+
+
+def _pairs_behind(e: Exploration, layout: Layout, name: str, places: Tensor) -> Tensor:
+    """The pair of the column that each written term of a sum came from, −1 for none."""
+    step = e.trace.last(name)
+    if step is None or not step.value.ndim:
+        return torch.full_like(places, -1)
+    width = step.value.shape[-1]
+    pairs = layout.items(layout.axes(step)[-1], width)[0]
+    if len(pairs) != width:
+        return torch.full_like(places, -1)
+    return pairs[places % width].masked_fill(places < 0, -1)
+
+
+def _term(e: Exploration, layout: Layout, term: Term) -> Json:
+    """A heavy term with the items its cell stands for."""
+    step = e.trace.named(e.spec.terms)
+    items = []
+    for axis, place, length in zip(layout.axes(step), term.cell, step.value.shape, strict=True):
+        pairs, sentences = layout.items(axis, length)
+        known = place < len(pairs)
+        items.append(
+            {
+                "axis": axis,
+                "item": place,
+                "pair": int(pairs[place]) if known else -1,
+                "sentence": int(sentences[place]) if known else -1,
+            }
+        )
+    return {
+        "items": items,
+        "value": json_number(term.value),
+        "share": term.share,
+        "so_far": term.so_far,
+    }

@@ -1,0 +1,36 @@
+"""Code to take away, from the templates beside this file (Jinja: `{{ value }}`, `{% if … %}`).
+
+A template reads as the program that it becomes. `{{ value | repr }}` writes a value as Python.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+TEMPLATES = Path(__file__).resolve().parent / "templates"
+
+
+@functools.cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(  # what is rendered is Python, not HTML
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    made.filters["repr"] = repr
+    return made
+
+
+def render(name: str, **values: object) -> str:
+    """The template `name` with these values; a value that it wants and does not get is an error."""
+    return _environment().get_template(f"{name}.tmpl").render(values)

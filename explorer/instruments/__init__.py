@@ -1,1 +1,0 @@
-"""What draws: Python components, each with its own script beside it."""

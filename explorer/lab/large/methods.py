@@ -1,0 +1,331 @@
+"""How the page goes through the matrix of a loss, by the form that its `LossSpec` declares.
+
+What the loss is stands in `losses`, and nothing of it here: a further loss of one of these forms
+(`losses.forms`) is offered as soon as it says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from explorer.lab.large.batch import (
+    MOST_IN_BATCH,
+    MOST_STREAMED,
+    LargeBatch,
+    Wanted,
+)
+from explorer.lab.large.blocks import Window
+from explorer.lab.large.hinge import Hinge
+from explorer.lab.large.smooth import MOST_SPREAD, Smooth
+from explorer.lab.large.split import Split
+from explorer.lab.large.tiles import Survey, Tiles, tiles_of
+from explorer.runtime.device import device, precision
+from explorer.runtime.limits import LARGE_PAIRS
+from explorer.runtime.problem import Problem
+from losses import LOSSES
+from losses.forms import AgainstOthers, Decisions, HingeSum, LogisticSum, Separable
+from losses.kernels.pairwise import hinge_terms, logistic_terms, sum_of_gaps
+
+# A cosine in float32 is off by some 1e-7, and a term by as many times more as the loss is steep.
+STEEP = 25.0
+
+# ---- Terms that split ----------------------------------------------------------------------------
+
+
+def split(form: Separable, batch: LargeBatch, parameters: Mapping[str, object]) -> Split:
+    """The row and column parts of all terms, with their slopes."""
+    scores = torch.from_numpy(batch.scores).requires_grad_()
+    parts = form.parts(scores, **parameters)
+    slopes = [torch.autograd.grad(part.sum(), scores, retain_graph=True)[0] for part in parts]
+    sides = (np.array(side.detach()) for side in (*parts, *slopes))
+    return Split(batch.labels, *sides, form.by_gap)
+
+
+# ---- Matrices that are streamed ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Streamed:
+    """A matrix that is streamed, and what its survey says of the loss.
+
+    `row_pairs` and `column_pairs` are the places of the pairs behind rows and columns. `loss` and
+    `gradient` read the value, and the gradient of each pair along its own similarity (NaN where a
+    pair has no term of its own), off the survey.
+    """
+
+    tiles: Tiles
+    row_pairs: np.ndarray
+    column_pairs: np.ndarray
+    axes: tuple[str, str]
+    loss: Callable[[Survey], float]
+    gradient: Callable[[Survey], np.ndarray]
+    # How many rows are nearer to their own column than to any other, where a row has its own.
+    nearest: Callable[[Survey], int] | None = None
+
+
+def _ordered_pairs(
+    batch: LargeBatch,
+    terms: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]],
+    divisor: float,
+    slope: float,
+) -> Streamed:
+    """A sum over the ordered pairs; `terms(differences, gaps)` gives log weight and addend."""
+    scores = torch.from_numpy(batch.scores).to(precision()).to(device())
+    labels = torch.from_numpy(batch.labels).to(precision()).to(device())
+
+    def cells(part: Window) -> tuple[Tensor, Tensor, None]:
+        rows, columns = slice(part.top, part.bottom), slice(part.left, part.right)
+        differences = scores[None, rows] - scores[columns, None]
+        gaps = labels[columns, None] - labels[None, rows]
+        logs, values = terms(differences, gaps)
+        masked = gaps <= 0
+        return logs.masked_fill_(masked, -torch.inf), values.masked_fill_(masked, 0), None
+
+    everyone = np.arange(len(batch))
+    return Streamed(
+        Tiles(len(batch), len(batch), False, cells),
+        everyone,
+        everyone,
+        ("pair", "pair"),
+        lambda found: float(found.added.sum()) / divisor,
+        lambda found: slope * (found.row_weights - found.column_weights) / divisor,
+    )
+
+
+def _logistic(form: LogisticSum, batch: LargeBatch, parameters: Mapping[str, object]) -> Streamed:
+    scale = form.scale(**parameters)
+
+    def terms(differences: Tensor, gaps: Tensor) -> tuple[Tensor, Tensor]:
+        scaled = scale * differences
+        values = logistic_terms(scaled)
+        return scaled - values, values  # log σ(x) = x − log(1 + e^x)
+
+    count = np.searchsorted(batch.labels, batch.labels, "left").sum()
+    return _ordered_pairs(batch, terms, max(count, 1) if form.mean(**parameters) else 1.0, scale)
+
+
+def _hinge(form: HingeSum, batch: LargeBatch, parameters: Mapping[str, object]) -> Streamed:
+    margin, eps = form.margin(**parameters), form.eps(**parameters)
+
+    def terms(differences: Tensor, gaps: Tensor) -> tuple[Tensor, Tensor]:
+        values = hinge_terms(differences, gaps, margin)
+        return gaps.clamp_min(0).log().masked_fill_(values == 0, -torch.inf), values
+
+    total = float(sum_of_gaps(torch.from_numpy(batch.labels - batch.labels.mean())))
+    return _ordered_pairs(batch, terms, max(total + eps, 1e-300), 1.0)
+
+
+def _positives(batch: LargeBatch) -> np.ndarray:
+    """The places of the pairs at or above half of the largest label, as on the Explore page."""
+    if batch.first_vectors is None:
+        raise Problem("no_vectors")
+    places = np.flatnonzero(batch.labels >= batch.labels.max() / 2)
+    if len(places) < 2:
+        raise Problem("no_positives", threshold=f"{batch.labels.max() / 2:g}")
+    return places
+
+
+def _vectors(rows: np.ndarray, steepness: float) -> Tensor:
+    """The rows on the device, in a precision that leaves `steepness` · cosine its digits."""
+    return torch.from_numpy(rows).to(device(), precision() if steepness > STEEP else torch.float32)
+
+
+def _products(queries: Tensor, keys: Tensor, part: Window) -> Tensor:
+    """The product of each key with each query of a part, [keys, queries]."""
+    return keys[part.left : part.right] @ queries[part.top : part.bottom].T
+
+
+def _in_batch(
+    batch: LargeBatch,
+    rows: np.ndarray,
+    columns: np.ndarray,
+    own: np.ndarray,
+    places: tuple[np.ndarray, np.ndarray],
+    masked: tuple[int, ...],
+    scale: float,
+    axes: tuple[str, str],
+    symmetric: bool = False,
+) -> Streamed:
+    """Each row against all columns but its own: the column `own`, which it is compared with.
+
+    What a row is not compared with stands so many places beyond the diagonal as `masked` says. If
+    it is `symmetric`, each of those columns is also compared with all rows but its own.
+    """
+    queries, keys = (_vectors(side, scale) for side in (rows, columns))
+    queries = queries * scale
+    positive, count = (queries * keys[torch.from_numpy(own).to(device())]).sum(dim=1), len(rows)
+
+    def cells(part: Window) -> tuple[Tensor, None, Tensor | None]:
+        terms = _products(queries, keys, part)
+        other = back(terms, part) if symmetric else None
+        terms -= positive[part.top : part.bottom]
+        for beyond in masked:
+            terms.diagonal(part.left - part.top - beyond).fill_(-torch.inf)
+        return terms, None, other
+
+    def back(logits: Tensor, part: Window) -> Tensor:
+        # Further keys, which belong to no query, look for none: their terms are −∞.
+        compared = torch.nn.functional.pad(positive, (0, len(keys) - count), value=torch.inf)
+        terms = logits - compared[part.left : part.right, None]
+        terms.diagonal(part.left - part.top).fill_(-torch.inf)
+        return terms
+
+    def loss(found: Survey) -> float:
+        forward = float(found.added.mean())
+        return (forward + float(found.column_norms[:count].mean())) / 2 if symmetric else forward
+
+    def gradient(found: Survey) -> np.ndarray:
+        """Each row takes from its own cell what its weights, 1 − e^−norm, give to the others."""
+        taken = -np.expm1(-found.norms)
+        if symmetric:
+            taken = (taken - np.expm1(-found.column_norms[:count])) / 2
+        felt = np.full(len(batch), np.nan)
+        felt[places[0]] = 0.0
+        np.subtract.at(felt, places[0], taken * (scale / count))
+        return felt
+
+    return Streamed(
+        Tiles(count, len(columns), True, cells, by_column=symmetric),
+        *places,
+        axes,
+        loss,
+        gradient,
+        lambda found: found.nearest,
+    )
+
+
+def _against_others(
+    form: AgainstOthers, batch: LargeBatch, parameters: Mapping[str, object]
+) -> Streamed:
+    scale, own = form.scale(**parameters), _positives(batch)
+    sides = batch.first_vectors, batch.second_vectors
+    if form.views:
+        views = np.concatenate([side[own] for side in sides])
+        partner = np.roll(np.arange(len(views)), len(own))
+        places, masked = np.concatenate([own, own]), (0, len(own), -len(own))
+        axes = "view", "view"
+        return _in_batch(batch, views, views, partner, (places, places), masked, scale, axes)
+    others = np.setdiff1d(np.arange(len(batch)), own)
+    shown = np.concatenate([own, others])
+    return _in_batch(
+        batch,
+        sides[0][own],
+        sides[1][shown],
+        np.arange(len(own)),
+        (own, shown),
+        (0,),
+        scale,
+        ("query", "key"),
+        form.symmetric(**parameters),
+    )
+
+
+def _decisions(form: Decisions, batch: LargeBatch, parameters: Mapping[str, object]) -> Streamed:
+    scale, bias = form.scale(**parameters), form.bias(**parameters)
+    own = _positives(batch)
+    sides = batch.first_vectors, batch.second_vectors
+    queries, keys = (_vectors(side[own], scale) for side in sides)
+
+    def cells(part: Window) -> tuple[Tensor, Tensor, None]:
+        wrong = (scale * _products(queries, keys, part)).add_(bias)
+        wrong.diagonal(part.left - part.top).neg_()
+        values = logistic_terms(wrong)
+        return wrong.sub_(values), values, None
+
+    def nearest(found: Survey) -> int:
+        mine = (queries * keys).sum(dim=1)
+        is_nearest = torch.ones_like(mine, dtype=torch.bool)
+        for part in tiles_of(Window(0, len(own), 0, len(own))):
+            seen = slice(part.top, part.bottom)
+            cosines = _products(queries, keys, part)
+            cosines.diagonal(part.left - part.top).fill_(-torch.inf)
+            is_nearest[seen] &= cosines.amax(dim=0) < mine[seen]
+        return int(is_nearest.sum())
+
+    def gradient(found: Survey) -> np.ndarray:
+        logits = scale * (queries * keys).sum(dim=1).cpu().double() + bias
+        felt = np.full(len(batch), np.nan)
+        felt[own] = -scale * torch.sigmoid(-logits).numpy() / len(own)
+        return felt
+
+    return Streamed(
+        Tiles(len(own), len(own), False, cells),
+        own,
+        own,
+        ("query", "key"),
+        lambda found: float(found.added.sum()) / len(own),
+        gradient,
+        nearest,
+    )
+
+
+def smooth(form: LogisticSum, batch: LargeBatch, parameters: Mapping[str, object]) -> Smooth | None:
+    """The logistic loss without its cells; None where the scale makes it too steep for that.
+
+    Raises Problem if it is, and there are too many pairs to go through the cells.
+    """
+    scale, spread = form.scale(**parameters), float(np.ptp(batch.scores))
+    if scale * spread > MOST_SPREAD:
+        if len(batch) <= MOST_STREAMED:
+            return None
+        raise Problem(
+            "large_too_steep",
+            scale=f"{scale:g}",
+            most=f"{MOST_SPREAD / spread:.3g}",
+            count=f"{MOST_STREAMED:,}",
+        )
+    return Smooth(batch.labels, scale * batch.scores, scale, form.mean(**parameters))
+
+
+def hinge(form: HingeSum, batch: LargeBatch, parameters: Mapping[str, object]) -> Hinge:
+    """The hinge without its cells."""
+    margin, eps = form.margin(**parameters), form.eps(**parameters)
+    return Hinge(batch.labels, batch.scores, margin, eps)
+
+
+@dataclass(frozen=True)
+class Method:
+    """What can be done with a form, each called with it, the batch and the parameters.
+
+    `family` is what the page calls it. A matrix that does not `split` is `streamed`, cell by cell,
+    or where there are too many cells and it can be, `summed` without them.
+    """
+
+    family: str
+    most: int
+    split: Callable[..., Split] | None = None
+    streamed: Callable[..., Streamed] | None = None
+    summed: Callable[..., Smooth | Hinge | None] | None = None
+
+
+METHODS: Mapping[type, Method] = {
+    Separable: Method("split", LARGE_PAIRS, split=split),
+    LogisticSum: Method("smooth", LARGE_PAIRS, streamed=_logistic, summed=smooth),
+    HingeSum: Method("linear", LARGE_PAIRS, streamed=_hinge, summed=hinge),
+    AgainstOthers: Method("in_batch", MOST_IN_BATCH, streamed=_against_others),
+    Decisions: Method("in_batch", MOST_IN_BATCH, streamed=_decisions),
+}
+
+
+def offered(*families: str) -> list[str]:
+    """The losses that declare a form with a method, of these families or of all."""
+    able = [name for name, spec in LOSSES.items() if type(spec.form) in METHODS]
+    return [name for name in able if not families or method_of(name).family in families]
+
+
+def method_of(loss: str) -> Method:
+    """How the matrix of the loss is gone through."""
+    return METHODS[type(LOSSES[loss].form)]
+
+
+def wanted_by(loss: str) -> Wanted:
+    """What the loss compares."""
+    form = LOSSES[loss].form
+    if method_of(loss).family == "in_batch":
+        return "vectors"
+    return form.scores if isinstance(form, Separable) else "cosines"

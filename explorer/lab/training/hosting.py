@@ -1,0 +1,84 @@
+"""What one run, and one visitor, may take of a Space that strangers share. At home: anything."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+import os
+from collections.abc import Sequence
+
+from explorer.lab.training.data import Corpus, examples
+from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.runtime.limits import (
+    SPACE_BATCH,
+    SPACE_NUMBERS,
+    SPACE_PAIRS,
+    SPACE_RUNS,
+    SPACE_RUNS_OF_ONE,
+    SPACE_SECONDS,
+    SPACE_SEEN,
+)
+from explorer.runtime.problem import Problem
+from explorer.sources.model_folders import is_hosted
+
+
+def most_seconds() -> float:
+    return SPACE_SECONDS if is_hosted() else math.inf
+
+
+def why_not(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
+    """Why a run is too large for a Space; None if it is not, or this is none."""
+    if not is_hosted():
+        return None
+    pairs, count = len(corpus.train) + len(corpus.held_out), examples(plan, corpus.train)
+    steps, numbers = plan.steps_for(count), plan.vocabulary * plan.dimension
+    if pairs > SPACE_PAIRS:
+        return Problem("training_shared_pairs", count=pairs, most=SPACE_PAIRS)
+    if plan.batch_size > SPACE_BATCH:
+        return Problem("training_shared_batch", batch=plan.batch_size, most=SPACE_BATCH)
+    if steps * plan.batch_size > SPACE_SEEN:
+        return Problem(
+            "training_shared_length",
+            steps=steps,
+            batch=plan.batch_size,
+            count=steps * plan.batch_size,
+            most=SPACE_SEEN,
+            fits=max(SPACE_SEEN // plan.batch_size, 1),
+        )
+    if plan.encoder == SCRATCH and numbers > SPACE_NUMBERS:
+        return Problem(
+            "training_shared_encoder", about="encoder", count=numbers, most=SPACE_NUMBERS
+        )
+    return None
+
+
+def check_queue(runs: Sequence[RunFolder], more: int) -> None:
+    """Raise Problem if so many `more` runs of this visitor would crowd the others out."""
+    if not is_hosted():
+        return
+    owners = []
+    for run in runs:
+        if run.is_live():
+            with contextlib.suppress(FileNotFoundError):  # it was deleted while we looked
+                owners.append(run.read("config.json").get("visitor"))
+    if owners.count(visitor()) + more > SPACE_RUNS_OF_ONE:
+        raise Problem("training_shared_own", count=owners.count(visitor()), most=SPACE_RUNS_OF_ONE)
+    if len(owners) + more > SPACE_RUNS:
+        raise Problem("training_shared_queue", count=len(owners), most=SPACE_RUNS)
+
+
+def visitor() -> str:
+    """Who asks, on a Space: a digest of their address. Elsewhere nobody is told from another."""
+    if not is_hosted():
+        return ""
+    from gradio.context import LocalContext
+
+    request = LocalContext.request.get(None)
+    address = ""
+    if request is not None:  # behind the Space's own server, which adds the address it was asked by
+        peer = request.client.host if request.client else ""
+        address = request.headers.get("x-forwarded-for", peer)
+    key = os.environ["SPACE_ID"].encode()[:64]
+    return hashlib.blake2b(address.encode(), key=key, digest_size=12).hexdigest()

@@ -1,0 +1,1 @@
+"""What every room stands on: problems, device, files, arrays, progress."""

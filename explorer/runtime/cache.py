@@ -1,0 +1,92 @@
+"""Least recently used leaves first: a cache in memory, and one in a folder of the user's.
+
+A pure function of a few hashable arguments is cached by `functools.lru_cache` where it stands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Hashable, Iterable
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import platformdirs
+from cachetools import LRUCache
+
+from explorer.runtime.files import files_in
+from explorer.runtime.limits import CACHE_FOLDER_BYTES
+
+Value = TypeVar("Value")
+KINDS = ("files", "scores", "arriving")
+
+
+class Cache(Generic[Value]):
+    """An LRU cache that threads may share, of at most `most` entries, or of what `size_of` sums."""
+
+    def __init__(self, most: int, size_of: Callable[[Value], int] | None = None) -> None:
+        self._entries: LRUCache = LRUCache(most, getsizeof=size_of)
+        self._lock = threading.Lock()
+
+    @property
+    def size(self) -> int:
+        return int(self._entries.currsize)
+
+    @property
+    def most(self) -> int:
+        return int(self._entries.maxsize)
+
+    def get(self, key: Hashable) -> Value | None:
+        """What is kept under the key, which is then the last to leave; None for nothing."""
+        with self._lock:
+            return self._entries.get(key)
+
+    def put(self, key: Hashable, value: Value) -> Value:
+        """Keep a value, unless it alone is larger than all there may be."""
+        with self._lock:
+            if self._entries.getsizeof(value) <= self._entries.maxsize:
+                self._entries[key] = value
+        return value
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._entries
+
+
+# ---- On disk ---------------------------------------------------------------------------------
+
+
+def cache_folder(kind: str) -> Path:
+    """The folder of this kind, made where it is missing: LOSSPRISM_CACHE, or the system's place.
+
+    Everything in it is named by its content and written atomically, so what is found is whole.
+    """
+    usual = platformdirs.user_cache_path("lossprism", appauthor=False, opinion=False)
+    made = Path(os.environ.get("LOSSPRISM_CACHE") or usual) / kind
+    made.mkdir(parents=True, exist_ok=True)
+    return made
+
+
+def digest(parts: Iterable[str]) -> str:
+    """A name for these texts in this order."""
+    found = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        encoded = part.encode("utf-8", "surrogatepass")
+        found.update(len(encoded).to_bytes(8, "little"))
+        found.update(encoded)
+    return found.hexdigest()
+
+
+def prune(most: int = CACHE_FOLDER_BYTES) -> None:
+    """Drop the files that were not used for longest until at most `most` bytes are kept."""
+    kept = (entry for kind in KINDS for entry in files_in(cache_folder(kind)))
+    found = sorted((about.st_mtime, about.st_size, path) for path, about in kept)
+    excess = sum(size for _, size, _ in found) - most
+    for _, size, path in found:
+        if excess <= 0:
+            return
+        path.unlink(missing_ok=True)
+        excess -= size

@@ -1,0 +1,76 @@
+"""The best device present, and the precision it computes in."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+import torch
+
+Answer = TypeVar("Answer")
+
+_chosen: str | None = None
+_setting = threading.Lock()
+
+
+def choose(device: str | None) -> None:
+    """Use this device from now on ("cpu", "cuda", "cuda:1", "mps"); None for the best."""
+    global _chosen
+    if device is not None:
+        torch.empty(0, device=device)  # a wrong name or an absent device fails here, at start
+    _chosen = device
+
+
+def device() -> torch.device:
+    return torch.device(_chosen or _best())
+
+
+@functools.cache
+def _best() -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def precision() -> torch.dtype:
+    """float64 wherever the device has it: the figures shown are then good to the last digit."""
+    return torch.float32 if device().type == "mps" else torch.float64
+
+
+@contextmanager
+def all_cores() -> Iterator[None]:
+    """Let torch use every core of the CPU for a while: for an encoder, not for a small matrix.
+
+    The page itself computes on one thread: at its sizes the threads would wait for each other,
+    and for the browser, longer than they compute.
+    """
+    before = torch.get_num_threads()
+    _compute_here_on(os.cpu_count() or before)
+    try:
+        yield
+    finally:
+        _compute_here_on(before)
+
+
+def _compute_here_on(cores: int) -> None:
+    """For this thread alone: torch takes the last number set anywhere for threads yet to come."""
+    with _setting:
+        usual = _in_a_new_thread(torch.get_num_threads)
+        torch.set_num_threads(cores)
+        _in_a_new_thread(lambda: torch.set_num_threads(usual))
+
+
+def _in_a_new_thread(call: Callable[[], Answer]) -> Answer:
+    found: list[Answer] = []
+    thread = threading.Thread(target=lambda: found.append(call()))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def device_name() -> str:
+    return torch.cuda.get_device_name() if device().type == "cuda" else device().type.upper()

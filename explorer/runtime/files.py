@@ -1,0 +1,40 @@
+"""Files that others may read, write or remove at the same time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextlib.contextmanager
+def atomic_write(path: Path) -> Iterator[BinaryIO]:
+    """Atomic write: into a temporary file beside `path`, then renamed over it.
+
+    A reader finds the old content or all of the new.
+
+    What fails midway, or is killed, leaves the old as it was.
+    """
+    beside = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}.part")
+    try:
+        with beside.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def files_in(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """Each file of a folder and of those in it, no deeper, and what the system says of it."""
+    for place, folders, names in os.walk(folder, followlinks=True):
+        if place != str(folder):
+            folders.clear()
+        for file in (Path(place, name) for name in names):
+            if file.is_file():
+                with contextlib.suppress(FileNotFoundError):  # it left while we looked
+                    yield file, file.stat()

@@ -1,0 +1,220 @@
+"""Jobs: work that can be followed and cancelled, in the thread that asked or in the background.
+
+The code that does the work says `step(…)` between its batches and need not know who asked; the
+job it belongs to is a context variable. Cancellation is cooperative: the next step raises.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import Future, TimeoutError
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
+from explorer.runtime.memory import give_back
+
+# What work says of itself: what is being done, how much of it is done, and of how much.
+Report = Callable[[str, int, int], None]
+
+
+class Cancelled(Exception):
+    """The job was cancelled; what it finished before is kept where it keeps such things."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a job is: `what` names a sentence of the catalogues, `values` belong into it."""
+
+    what: str = ""
+    done: int = 0
+    total: int = 0
+    values: dict[str, str] = field(default_factory=dict)
+
+
+class Job:
+    """One piece of work; its result, where it runs in the background, is a future."""
+
+    def __init__(self) -> None:
+        self.progress = Progress()
+        self.cancelled = False
+        self.in_foreground = True  # done by the thread that asked for it
+        self._future: Future = Future()
+        self._failure_told = False
+        self._asked = time.monotonic()
+
+    @classmethod
+    def in_background(cls, work: Callable[[Report], Any]) -> Job:
+        """Start `work(report)` in a daemon thread; cancelled once nobody waits for it any more.
+
+        Daemon threads, and not an executor's: work waits for other work, so a bounded pool could
+        lock up, and an executor's threads would keep a stopped server until the work has ended.
+        """
+        made = cls()
+        made.progress = Progress("start")
+        made.in_foreground = False
+        threading.Thread(target=made._run, args=(work,), daemon=True).start()
+        return made
+
+    def _run(self, work: Callable[[Report], Any]) -> None:
+        current.set(self)
+        try:
+            result, error = work(self.report), None
+        except BaseException as raised:  # raised again where the result is asked for
+            result, error = None, raised
+        del work  # and what it holds on to
+        give_back()
+        if error is None:
+            self._future.set_result(result)
+        else:
+            self._future.set_exception(error)
+
+    def cancel(self) -> None:
+        """Ask the work to end at its next step."""
+        self.cancelled = True
+
+    def report(self, what: str, done: int, total: int, **values: object) -> None:
+        """Tell how far the work is.
+
+        Raises:
+            Cancelled: as `check`.
+        """
+        self.check()
+        said = {name: str(value) for name, value in values.items()}
+        self.progress = Progress(what, done, total, said)
+
+    def check(self) -> None:
+        """Raise Cancelled if that was asked for, or if nobody has waited for background work for
+        so long that the page must have been closed."""
+        if not self.in_foreground and time.monotonic() - self._asked > JOB_IDLE_S:
+            self.cancelled = True
+        if self.cancelled:
+            raise Cancelled
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the work is done, at the latest after so many seconds."""
+        self._asked = time.monotonic()
+        try:
+            self._future.exception(seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    @property
+    def done(self) -> bool:
+        return self._future.done()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether asking for the same work begins it again: cancelled, or its failure was told."""
+        return self.cancelled or self._failure_told
+
+    def result(self) -> Any:
+        """What the work returned, or the error it raised."""
+        self._failure_told = self._future.exception() is not None
+        return self._future.result()
+
+
+# ---- The job that the running code belongs to ------------------------------------------------
+
+current: ContextVar[Job | None] = ContextVar("job", default=None)
+_running: dict[str, Job] = {}
+
+
+@contextmanager
+def job(name: str) -> Iterator[Job]:
+    """The work done inside can be followed, and cancelled, by this name."""
+    started = _running[name] = Job()
+    before = current.set(started)
+    try:
+        yield started
+    finally:
+        current.reset(before)
+        if _running.get(name) is started:
+            del _running[name]
+
+
+def step(what: str, done: int = 0, total: int = 0, **values: object) -> None:
+    """Say how far the work is; outside a job nobody listens.
+
+    Raises:
+        Cancelled: if the job was cancelled since the last step.
+    """
+    mine = current.get()
+    if mine is None:
+        return
+    if mine.in_foreground:
+        mine.report(what, done, total, **values)
+    else:  # it reports itself, and knows of more than this step
+        mine.check()
+
+
+def look(name: str) -> Progress | None:
+    """How far the job of this name is, if it is running."""
+    found = _running.get(name)
+    return found and found.progress
+
+
+def cancel(name: str) -> bool:
+    """Ask the job to stop at its next step; whether there was one."""
+    found = _running.get(name)
+    if found is not None:
+        found.cancel()
+    return found is not None
+
+
+# ---- Work in the background, by key ----------------------------------------------------------
+
+
+class Jobs:
+    """Single flight: the same work is done once, and its last results are kept."""
+
+    def __init__(self, most: int = JOB_RESULTS) -> None:
+        self._most = most
+        self._jobs: OrderedDict[Hashable, Job] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def start(self, key: Hashable, work: Callable[[Report], Any]) -> Job:
+        """The job of this key; one that was cancelled, or has told its failure, begins again."""
+        with self._lock:
+            found = self._jobs.get(key)
+            if found is None or found.is_over:
+                found = self._jobs[key] = Job.in_background(work)
+            self._jobs.move_to_end(key)
+            finished = [other for other, kept in self._jobs.items() if kept.done]
+            for oldest in finished[: max(0, len(self._jobs) - self._most)]:
+                if oldest != key:
+                    del self._jobs[oldest]
+            return found
+
+    def cancel(self, key: Hashable) -> None:
+        """Cancel the job, if it is under way."""
+        with self._lock:
+            if key in self._jobs and not self._jobs[key].done:
+                self._jobs[key].cancel()
+
+
+def within(start: Callable[[], Job], report: Report) -> Any:
+    """The result of background work that other work waits for; cancelling this cancels that."""
+
+    def pass_on(progress: Progress) -> None:
+        report(progress.what, progress.done, progress.total)
+
+    while True:
+        inner = start()
+        while not inner.wait(0.1):
+            try:
+                pass_on(inner.progress)
+            except Cancelled:
+                inner.cancel()
+                raise
+        try:
+            return inner.result()
+        except Cancelled:
+            # Who cancelled it asked for it too; it begins again unless this one was as well.
+            pass_on(inner.progress)

@@ -1,0 +1,62 @@
+"""How much there may be of everything: each limit once, by one name. Nothing is imported here.
+
+Functions take a limit as an argument where their callers have different ones; what stands here is
+handed to them. What a figure has room for, or a method is fast for, stands with the figure or the
+method.
+"""
+
+from __future__ import annotations
+
+MIB = 2**20
+
+# ---- Pairs of a batch
+EXPLORED_PAIRS = 512  # every matrix is shown, N × N
+TRACED_PAIRS = 64  # beyond, every cell of every step as text would be many megabytes
+TRAINED_PAIRS = 100_000  # that a program may send
+LARGE_PAIRS = 2**20
+# Code holds its numbers itself up to this many pairs and numbers; beyond, it makes the batch anew.
+WRITTEN_PAIRS, WRITTEN_NUMBERS = 32, 256
+# A sweep of more pairs than these is drawn through fewer points.
+SWEPT_PAIRS = 128
+# A step of more rows or columns than these is shown, and taken away, up to here.
+SHOWN_ROWS = 1024
+
+# ---- Files and texts
+FILE_BYTES = 64 * MIB
+LARGE_FILE_BYTES = 256 * MIB  # about a million pairs of short sentences
+UNPACKED_BYTES = 512 * MIB  # of a Parquet file
+SCENARIO_BYTES = 16_000_000  # of a scenario as JSON, in a link or a file
+# A longer address is cut off or refused somewhere between two people; a file is offered instead.
+LINK_LETTERS = 16_000
+QUOTED_LETTERS = 400  # of a text that is only quoted
+MODEL_NAME_LETTERS = 1000
+# So many rows of a file that cannot be used are named with their reason; the others are counted.
+NAMED_ROWS = 10
+
+# ---- What is kept
+VECTOR_CACHE_BYTES = 256 * MIB
+CACHE_FOLDER_BYTES = 2048 * MIB
+LOADED_MODELS = 2
+TABLES = 16  # of the last questions
+CORPORA = 4
+PACES = 256  # of trial steps
+JOB_RESULTS = 3
+# Work in the background that nobody has asked about for so long is cancelled: the page was closed.
+JOB_IDLE_S = 60.0
+# An answer waits this long for work to end before it says how far that is.
+ANSWER_S = 0.8
+
+# ---- Training
+QUEUED_AT_ONCE = 24  # plans of one request
+SEEDS = (1, 10)  # of each loss, least and most
+
+# ---- A Space that strangers share: one run, and one visitor's
+SPACE_PAIRS = 10_000
+SPACE_BATCH = 128
+SPACE_SEEN = 50_000  # pairs that go through the model in the whole run: steps × batch
+# Numbers in the table of an encoder from scratch: four times as many bytes, and twice that again
+# for the optimiser.
+SPACE_NUMBERS = 5_000_000
+SPACE_SECONDS = 600.0  # from the first step on, pauses included
+SPACE_HUB_MIB = 200
+SPACE_RUNS_OF_ONE, SPACE_RUNS = 6, 24  # that train or wait

@@ -1,0 +1,48 @@
+"""What went wrong, as a sentence a user can act on, in the user's language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from explorer.locale import say
+
+# Another encoder; another loss or parameter; columns that nobody could tell apart, that were chosen
+# twice, that do not exist; a smaller batch. Empty: something in the data, or nothing at all.
+ABOUT = ("", "encoder", "loss", "columns", "chosen_columns", "unknown_column", "size")
+
+
+class Problem(ValueError):
+    """Something that whoever sent the input can put right.
+
+    `key` names a sentence of the catalogues under ``problem.``; `values` are put into its
+    placeholders, a `locale.word` in the language of the sentence. The page shows it in its own
+    language, everything else in English. `about` is what would put it right, one of `ABOUT`, for
+    whoever has to decide something by it: nothing is read off the key.
+    """
+
+    def __init__(self, key: str, *, about: str = "", **values: object) -> None:
+        if about not in ABOUT:
+            raise ValueError(f"about is {about!r}; it must be one of {', '.join(ABOUT)}")
+        self.about = about
+        self.key = f"problem.{key}"
+        self.values = values
+        super().__init__(self.key)
+
+    def __str__(self) -> str:
+        return say("en", self.key, **self.values)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "key": self.key,
+            "about": self.about,
+            "values": {
+                name: value if isinstance(value, int | dict | list) else str(value)
+                for name, value in self.values.items()
+            },
+        }
+
+    @classmethod
+    def from_json(cls, said: dict[str, Any]) -> Problem:
+        """What `to_json` gave, here or in another process."""
+        key = said["key"].removeprefix("problem.")
+        return cls(key, about=said.get("about", ""), **said["values"])

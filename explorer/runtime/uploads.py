@@ -1,0 +1,127 @@
+"""Uploads: a file that a page hands in, in one piece or in several, kept by its content.
+
+It stands in the cache folder under the digest of its content, so that nobody reads another file of
+this computer by its name, and leaves with what was not used for longest.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from explorer.runtime.cache import cache_folder, prune
+from explorer.runtime.limits import LARGE_FILE_BYTES, MIB
+from explorer.runtime.problem import Problem
+from explorer.runtime.validation import misfit
+
+_TOKEN = re.compile(r"[0-9a-f]{16,64}")
+_DIGEST = re.compile(r"[0-9a-f]{32}")
+
+
+def content_in(request: object) -> tuple[str, bytes]:
+    """Decode and validate {name, content: base64}: the file's name without folders, its bytes."""
+    if not isinstance(request, dict) or not isinstance(request.get("content"), str):
+        raise misfit("file", request)
+    name = _name_in(request)
+    try:
+        return name, base64.b64decode(request["content"], validate=True)
+    except binascii.Error as error:
+        raise misfit("file", name) from error
+
+
+def _name_in(request: dict) -> str:
+    name = Path(str(request.get("name") or "file")).name[:200]
+    return name.encode("utf-8", "replace").decode() or "file"  # half a character fits nowhere
+
+
+def hand_in(request: Any) -> tuple[str, str]:
+    """Take a file, or a piece of one: its digest ("" while pieces are missing) and its name.
+
+    {name, content} is all of it. {name, content, token, start, last} is the piece that begins at
+    byte `start` of the upload that the page calls `token`; {token, forget} drops what has arrived.
+    """
+    if isinstance(request, dict) and request.get("forget"):
+        forget(request.get("token"))
+        return "", _name_in(request)
+    name, content = content_in(request)
+    if "token" not in request:
+        token = os.urandom(16).hex()
+        receive(token, 0, content, name)
+        return arrived(token, name), name
+    start = request.get("start")
+    if type(start) is not int or start < 0:
+        raise misfit("start", start)
+    receive(request["token"], start, content, name)
+    return (arrived(request["token"], name) if request.get("last") else ""), name
+
+
+def _arriving(token: object) -> Path:
+    if not isinstance(token, str) or not _TOKEN.fullmatch(token):
+        raise misfit("upload", token)
+    return cache_folder("arriving") / token
+
+
+def receive(token: object, start: int, piece: bytes, name: str) -> None:
+    """Append the next piece of a file, which begins at byte `start`."""
+    path = _arriving(token)
+    if start + len(piece) > LARGE_FILE_BYTES:
+        forget(token)
+        raise Problem("large_file_too_large", name=name, most=LARGE_FILE_BYTES // MIB)
+    try:
+        with path.open("r+b" if start else "wb") as file:
+            if file.seek(0, os.SEEK_END) != start:
+                raise Problem("large_file_pieces", name=name)
+            file.write(piece)
+    except FileNotFoundError:
+        raise Problem("large_file_pieces", name=name) from None
+
+
+def forget(token: object) -> None:
+    """Drop what has arrived of a file."""
+    _arriving(token).unlink(missing_ok=True)
+
+
+def arrived(token: object, name: str) -> str:
+    """The whole file has arrived: move it under the digest of its content, which is returned."""
+    path = _arriving(token)
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "blake2b").hexdigest()[:32]
+        os.replace(path, cache_folder("files") / digest)
+    except FileNotFoundError:
+        raise Problem("large_file_pieces", name=name) from None
+    prune()
+    return digest
+
+
+def is_digest(text: object) -> bool:
+    return isinstance(text, str) and _DIGEST.fullmatch(text) is not None
+
+
+def find(digest: str) -> Path | None:
+    """Where the upload of this digest is, which counts as use; None where it has left."""
+    path = cache_folder("files") / digest
+    try:
+        os.utime(path)
+    except FileNotFoundError:
+        return None
+    return path
+
+
+def read(digest: str, name: str) -> bytes:
+    """What the upload of this digest holds.
+
+    Raises Problem if it is not here any more, so that it has to be chosen again.
+    """
+    path = find(digest) if is_digest(digest) else None
+    try:
+        if path is not None:
+            return path.read_bytes()
+    except FileNotFoundError:  # it left meanwhile
+        pass
+    raise Problem("large_file_gone", name=name)

@@ -1,0 +1,141 @@
+"""Validation of what a page, a link or a program sends, by one table of readers for each kind.
+
+A reader takes a value and the place it came from, and returns what is kept or raises the Problem
+that names the place. An entry without a reader of its own is of the type of its default.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from explorer.runtime.problem import Problem
+
+Reader = Callable[[Any, str], Any]
+Readers = Mapping[tuple[type, str], Reader]
+
+
+def misfit(where: str, value: object) -> Problem:
+    """The Problem of a value that does not fit at this place."""
+    return Problem("scenario_entry", where=where, value=quoted(value))
+
+
+def quoted(value: object) -> str:
+    """As much of a value as a sentence quotes."""
+    text = str(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def read(
+    kind: type, chosen: object, where: str, readers: Readers, unknown: Callable[[str], Problem]
+) -> Any:
+    """A dataclass from an object of some of its entries; what is left out has its default.
+
+    Raises Problem, naming the first entry that does not fit; for one that there is not,
+    `unknown(place)`.
+    """
+    if not isinstance(chosen, dict):
+        raise misfit(where, chosen)
+    known = {entry.name: entry for entry in dataclasses.fields(kind)}
+    values = {}
+    for name, value in chosen.items():
+        if name not in known:
+            raise unknown(f"{where}.{quoted(name)}")
+        place, default = f"{where}.{name}", known[name].default_factory
+        if reader := readers.get((kind, name)):
+            values[name] = reader(value, place)
+        elif default is not dataclasses.MISSING:
+            values[name] = read(type(default()), value, place, readers, unknown)
+        else:
+            values[name] = like(known[name].default)(value, place)
+    return kind(**values)
+
+
+def like(default: object) -> Reader:
+    """A number, text or switch of the same type as the default."""
+    return _BY_TYPE[type(default)]
+
+
+def of_type(*kinds: type) -> Reader:
+    """What is of one of these types, as it is; True and False are no numbers."""
+
+    def fits(value: Any, where: str) -> Any:
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            raise misfit(where, value)
+        return value
+
+    return fits
+
+
+def _float(value: Any, where: str) -> float:
+    try:
+        return float(of_type(int, float)(value, where))
+    except OverflowError:  # an integer of more than 308 digits
+        raise misfit(where, value) from None
+
+
+_BY_TYPE: dict[type, Reader] = {
+    bool: of_type(bool),
+    int: of_type(int),
+    float: _float,
+    str: of_type(str),
+}
+
+
+def finite(value: Any, where: str) -> float:
+    """A number that is neither infinite nor NaN."""
+    found = _float(value, where)
+    if not math.isfinite(found):
+        raise misfit(where, value)
+    return found
+
+
+def whole(value: Any, where: str) -> int:
+    """A whole number, written as one or not: 60.0 is 60."""
+    finite(value, where)
+    if value != int(value):
+        raise misfit(where, value)
+    return int(value)
+
+
+def optional(reader: Reader) -> Reader:
+    """None, or what the reader takes."""
+    return lambda value, where: None if value is None else reader(value, where)
+
+
+def one_of(choices: tuple[str, ...]) -> Reader:
+    def fits(value: Any, where: str) -> Any:
+        if value not in choices:
+            raise misfit(where, value)
+        return value
+
+    return fits
+
+
+def texts(value: Any, where: str) -> tuple[str, ...]:
+    """A list of texts."""
+    return tuple(of_type(str)(text, where) for text in of_type(list, tuple)(value, where))
+
+
+def rows(width: int | None = None) -> Reader:
+    """Rows of cells as text, each as wide as asked; an empty cell is ""."""
+
+    def fits(value: Any, where: str) -> tuple[tuple[str, ...], ...]:
+        found = []
+        for number, row in enumerate(of_type(list, tuple)(value, where), 1):
+            if not isinstance(row, list | tuple) or len(row) != (width or len(row)):
+                raise misfit(f"{where}[{number}]", row)
+            found.append(tuple("" if cell is None else str(cell) for cell in row))
+        return tuple(found)
+
+    return fits
+
+
+def parameters(value: Any, where: str) -> tuple[tuple[str, object], ...]:
+    """Names and values as they came; the loss at hand says which it accepts."""
+    return tuple(
+        (str(name), tuple(given) if isinstance(given, list) else given)
+        for name, given in of_type(dict)(value, where).items()
+    )

@@ -1,0 +1,1 @@
+"""The pages, the server behind them, and the API."""

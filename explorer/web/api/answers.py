@@ -1,0 +1,112 @@
+"""What was found, as plain JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from explorer.core.diagnostics import Term
+from explorer.core.explore import Exploration
+from explorer.core.trace import Step
+from explorer.export.picture import Layout
+from explorer.runtime.numbers import json_number, json_numbers
+from losses import LossSpec, Parameter
+
+
+def answer_of(found: Exploration) -> dict[str, Any]:
+    layout = Layout(found)
+    weights = found.weights
+    return {
+        "loss": json_number(found.loss),
+        "scores": _plain(found.batch.scores),
+        "labels": list(found.batch.pairs.labels),
+        "score_gradient": _plain(found.pair_gradient),
+        "ordered_pairs": found.order.ordered,
+        "violated_pairs": found.order.violated,
+        "active_terms": weights and weights.active,
+        "effective_terms": weights and json_number(weights.effective),
+        "spearman": json_number(found.order.spearman),
+        "gradient_norm": json_number(found.gradient_norm),
+        "collapse_value": json_number(found.collapse),
+        "floor": json_number(found.floor),
+        "floor_is_bound": found.floor_is_bound,
+        "heaviest_terms": [_term(found, layout, term) for term in found.heaviest],
+        "device": found.device,
+        "milliseconds": found.milliseconds,
+    }
+
+
+def _term(found: Exploration, layout: Layout, term: Term) -> dict[str, Any]:
+    """A term with the pairs behind its last two indices, called i and j as its symbol does."""
+    step = found.trace.named(found.spec.terms)
+    behind = []
+    dimensions = zip(layout.axes(step), term.cell, step.value.shape, strict=True)
+    for axis, place, length in list(dimensions)[-2:]:  # a level in front of them is no pair
+        pair = int(layout.items(axis, length)[0][place])
+        behind.append(pair if pair >= 0 else None)
+    i, j = (*behind, None, None)[:2]
+    symbol = found.spec.symbols.get(step.name)
+    if symbol and symbol.indices == ("j", "i"):
+        i, j = j, i
+    return {"i": i, "j": j, "value": json_number(term.value), "weight": term.share}
+
+
+def steps_of(found: Exploration) -> list[dict[str, Any]]:
+    layout = Layout(found)
+    return [_step(found, layout, s) for s in (*found.trace.inputs, *found.trace.steps)]
+
+
+def _step(found: Exploration, layout: Layout, step: Step) -> dict[str, Any]:
+    symbol = found.spec.symbols.get(step.name)
+    return {
+        "name": step.name,
+        "line": step.line,
+        "source": step.source,
+        "latex": symbol.latex if symbol else "",
+        "axes": list(layout.axes(step)),
+        "shape": list(step.value.shape),
+        "value": _plain(step.value),
+        "gradient": None if step.gradient is None else _plain(step.gradient),
+    }
+
+
+def _plain(tensor: Tensor) -> Any:
+    """A tensor as nested lists; what is not finite as words."""
+    listed = tensor.tolist()
+    return listed if bool(tensor.isfinite().all()) else json_numbers(listed)
+
+
+def described(spec: LossSpec) -> dict[str, Any]:
+    return {
+        "name": spec.name,
+        "title": spec.title,
+        "group": spec.group,
+        "formula": spec.formula,
+        "about": (spec.function.__doc__ or "").strip().partition("\n")[0],
+        "parameters": [_parameter(parameter) for parameter in spec.parameters],
+        "reads": dict(spec.reads),
+        "conventions": [_convention(spec.under(c.name), c.name) for c in spec.conventions],
+        "references": list(spec.references),
+        "collapse_formula": spec.collapse_formula or None,
+        "floor_formula": spec.floor_formula or None,
+    }
+
+
+def _convention(spec: LossSpec, name: str) -> dict[str, Any]:
+    parameters = [_parameter(parameter) for parameter in spec.parameters]
+    return {"name": name, "formula": spec.formula, "parameters": parameters}
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    numeric = parameter.kind in ("number", "list")
+    default = parameter.default
+    return {
+        "name": parameter.name,
+        "symbol": parameter.symbol,
+        "kind": parameter.kind,
+        "default": list(default) if isinstance(default, tuple) else default,
+        "minimum": parameter.minimum if numeric else None,
+        "maximum": parameter.maximum if numeric else None,
+        "choices": list(parameter.choices),
+    }

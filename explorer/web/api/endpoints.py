@@ -1,0 +1,311 @@
+"""What LossPrism computes, for programs: typed functions that answer with plain JSON.
+
+`explorer.web.site` offers the same functions as named endpoints and as MCP tools. Numbers are JSON
+numbers; inf and nan, which JSON lacks, are the words "inf", "-inf" and "nan", so a masked cell
+of a step is "-inf". null stands for what does not exist. Places count from 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from explorer.core.batch import batch_of_scores
+from explorer.core.explore import Exploration, explore
+from explorer.core.scenario import Scenario
+from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.runs import Runs
+from explorer.locale import say
+from explorer.runtime.device import device
+from explorer.runtime.limits import EXPLORED_PAIRS, TRACED_PAIRS, TRAINED_PAIRS
+from explorer.runtime.problem import Problem
+from explorer.sources.cells import shortened
+from explorer.sources.encoders import EMBEDDED
+from explorer.sources.pairs import Pairs
+from explorer.web.api.answers import answer_of, described, steps_of
+from explorer.web.api.reading import (
+    check_lengths,
+    columns_of,
+    read_numbers,
+    read_text,
+    scenario_of,
+    scenario_under,
+)
+from losses import LOSSES
+
+
+def compute_loss(
+    loss: str,
+    sentences1: list[str],
+    sentences2: list[str],
+    scores: list[float],
+    parameters: dict[str, Any] | None = None,
+    encoder: str = EMBEDDED,
+    convention: str = "",
+) -> dict[str, Any]:
+    """Encode up to 512 sentence pairs, compute a loss on them, and say what drives it.
+
+    Args:
+        loss: name of the loss, such as "cosent"; list_losses names them all
+        sentences1: the first sentence of each pair
+        sentences2: the second sentence of each pair
+        scores: the label of each pair, any finite number; half of the largest is positive
+        parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
+        encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
+        convention: another library's definition that list_losses names, "" for our own
+
+    Returns:
+        An object with
+        loss; scores, the similarity of each pair; labels, as sent;
+        score_gradient, the change of the loss for each unit of each pair's similarity;
+        ordered_pairs and violated_pairs, how many pairs of pairs the labels order, and how many
+        of those stand the other way round by similarity; spearman, similarities against labels;
+        active_terms, the fewest terms that carry 90% of the weight, and effective_terms, the
+        exponential of the entropy of the weights (a term's weight is the size of the loss's
+        gradient at the term itself, as a share of all terms);
+        gradient_norm, the length of the gradient by all sentence vectors (by the scores, where
+        those are given and there are no vectors);
+        collapse_value, the loss if all embeddings were equal, and floor, the least possible;
+        floor_is_bound, whether the floor is only a bound, which perhaps no embedding reaches: it
+        holds where each pair can be moved by itself, and a sentence stands in several;
+        heaviest_terms, up to 20 of {i, j, value, weight}: the pairs that the indices i and j of
+        the term belong to (of a sentence in several pairs, the first), its value, and its
+        weight; j is null for a term of one pair;
+        device and milliseconds.
+
+    Raises:
+        Problem: with a sentence that says which input cannot be used, and what can.
+
+    Example:
+        >>> cats, sun = ["A cat sleeps.", "A cat sleeps."], ["A cat is asleep.", "The sun is hot."]
+        >>> answer = compute_loss("cosent", cats, sun, scores=[1, 0], parameters={"scale": 20})
+        >>> answer["ordered_pairs"], answer["violated_pairs"], answer["labels"]
+        (1, 0, [1.0, 0.0])
+    """
+    pairs = (sentences1, sentences2, scores)
+    return answer_of(explore(scenario_of(loss, *pairs, parameters, encoder, convention)))
+
+
+def loss_from_scores(
+    loss: str,
+    scores: list[float],
+    labels: list[float],
+    parameters: dict[str, Any] | None = None,
+    convention: str = "",
+) -> dict[str, Any]:
+    """Compute a loss on up to 512 pairs whose similarities are given: no sentences, no encoder.
+
+    A loss that reads vectors gets unit vectors that have these similarities as cosines, each pair
+    in a plane of its own; that takes similarities from -1 to 1.
+
+    Args:
+        loss: name of the loss, such as "cosent"; list_losses names them all
+        scores: the similarity of each pair, such as its cosine
+        labels: the label of each pair, any finite number; half of the largest is positive
+        parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
+        convention: another library's definition that list_losses names, "" for our own
+
+    Returns:
+        The same object as compute_loss; places are those of the pairs.
+
+    Raises:
+        Problem: with a sentence that says which input cannot be used, and what can.
+
+    Example:
+        >>> answer = loss_from_scores("cosent", [0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1])
+        >>> round(answer["loss"], 12), answer["ordered_pairs"], answer["collapse_value"]
+        (7.919774e-06, 4, 1.6094379124341003)
+        >>> answer["heaviest_terms"][0]["i"], answer["heaviest_terms"][0]["j"]
+        (2, 1)
+    """
+    given = {"scores": read_numbers("scores", scores), "labels": read_numbers("labels", labels)}
+    count = check_lengths("loss_from_scores", EXPLORED_PAIRS, given)
+    pairs = Pairs(
+        first=tuple(f"a{place}" for place in range(count)),
+        second=tuple(f"b{place}" for place in range(count)),
+        labels=given["labels"],
+        scores=given["scores"],
+    )
+    return answer_of(_explore_given(scenario_under(loss, parameters, convention), pairs))
+
+
+def trace_loss(
+    loss: str,
+    sentences1: list[str],
+    sentences2: list[str],
+    scores: list[float],
+    parameters: dict[str, Any] | None = None,
+    encoder: str = EMBEDDED,
+    similarities: list[float] | None = None,
+    convention: str = "",
+) -> dict[str, Any]:
+    """Like compute_loss, for up to 64 pairs, with every step of the computation written out.
+
+    Args:
+        loss: name of the loss, such as "cosent"; list_losses names them all
+        sentences1: the first sentence of each pair
+        sentences2: the second sentence of each pair
+        scores: the label of each pair, any finite number; half of the largest is positive
+        parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
+        encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
+        similarities: given for each pair, they take the place of the encoder's cosines
+        convention: another library's definition that list_losses names, "" for our own
+
+    Returns:
+        The object of compute_loss and, in it, steps: first what the loss reads, then what each
+        line of its definition assigns, in order. A step has name, line (its number in the
+        source file), source (the line itself), latex, axes (what each dimension counts: pair,
+        query, key, sentence …), shape, value (nested lists; a masked cell is "-inf") and
+        gradient, the derivative of the loss by the value, null where there is none.
+
+    Raises:
+        Problem: with a sentence that says which input cannot be used, and what can.
+
+    Example:
+        >>> answer = trace_loss("cosent", ["a", "c"], ["b", "d"], [0, 1], similarities=[0.5, 0.25])
+        >>> [step["name"] for step in answer["steps"]]
+        ['scores', 'labels', 'scaled', 'differences', 'ordered', 'terms', 'loss']
+        >>> answer["steps"][5]["value"]
+        [['-inf', 5.0], ['-inf', '-inf']]
+    """
+    pairs = (sentences1, sentences2, scores)
+    scenario = scenario_of(loss, *pairs, parameters, encoder, convention)
+    if len(scores) > TRACED_PAIRS:
+        raise Problem("api_too_many", count=len(scores), name="trace_loss", most=TRACED_PAIRS)
+    if similarities is None:
+        found = explore(scenario)
+    else:
+        given = read_numbers("similarities", similarities)
+        check_lengths("trace_loss", TRACED_PAIRS, {"scores": scores, "similarities": given})
+        first, second, labels = zip(*scenario.data.rows, strict=True)
+        found = _explore_given(scenario, Pairs(first, second, tuple(map(float, labels)), given))
+    return {**answer_of(found), "steps": steps_of(found)}
+
+
+def list_losses() -> list[dict[str, Any]]:
+    """Every loss that can be computed, with its parameters and where it comes from.
+
+    Returns:
+        A list of objects with name, title, group, formula (LaTeX) and about (one line);
+        parameters, each with name, symbol, kind (number, switch, choice or list), default,
+        minimum, maximum and choices; reads, which input of a batch each argument takes;
+        conventions, the same loss as other libraries define it, each with its formula and
+        parameters; references; collapse_formula, the loss if all embeddings were equal, and
+        floor_formula, the least value it can reach, each null where it has none.
+
+    Example:
+        >>> [loss["title"] for loss in list_losses() if loss["name"] == "cosent"]
+        ['CoSENT']
+    """
+    return [described(spec) for spec in LOSSES.values()]
+
+
+def start_training(
+    loss: str,
+    sentences1: list[str],
+    sentences2: list[str],
+    scores: list[float],
+    parameters: dict[str, Any] | None = None,
+    encoder: str = EMBEDDED,
+    options: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Fine-tune a sentence encoder on up to 100,000 pairs with a loss, in the background.
+
+    A fifth of the pairs is held out to measure by, so that no sentence stands on both sides. Runs
+    take turns, one at a time. The model stays on the computer that trains it.
+
+    Args:
+        loss: name of the loss, such as "cosent"; list_losses names them all
+        sentences1: the first sentence of each pair
+        sentences2: the second sentence of each pair
+        scores: the label of each pair, any finite number; half of the largest is positive
+        parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
+        encoder: all-MiniLM-L6-v2 (embedded), the hub id of a transformer, a folder, or "scratch"
+        options: how to train, such as {"kind": "cross", "steps": 60, "batch_size": 16,
+            "learning_rate": 2e-5, "schedule": "cosine", "warmup": 0.1, "seed": 0}
+
+    Returns:
+        An object with id, by which training_status and stop_training know the run, and
+        queue_position, 0 if it trains at once.
+
+    Raises:
+        Problem: with a sentence that says which input cannot be used, and what can.
+    """
+    columns = columns_of("start_training", TRAINED_PAIRS, sentences1, sentences2, scores)
+    chosen = {} if options is None else options
+    if not isinstance(chosen, dict):
+        raise Problem("api_object", name="options", value=shortened(repr(chosen)))
+    for name in ("data", "own_loss"):  # what would read or run files of this computer
+        if name in chosen:
+            raise Problem("training_entry_unknown", where=f"options.{name}")
+    rows = tuple((a, b, repr(c)) for a, b, c in zip(*columns, strict=True))
+    plan = TrainingPlan.from_json(
+        {
+            **chosen,
+            "loss": read_text("loss", loss),
+            "parameters": parameters or {},
+            "encoder": read_text("encoder", encoder),
+            "data": {"source": "rows", "rows": rows},
+        }
+    )
+    runs = Runs(device=str(device()))
+    name = runs.start(plan)
+    return {"id": name, "queue_position": runs.status(name)["queue_position"]}
+
+
+def training_status(id: str, offset: int = 0) -> dict[str, Any]:
+    """How a training is doing: its state, its progress, and what it has recorded.
+
+    Args:
+        id: as start_training answered it
+        offset: as the last call answered it, to get only what is new; 0 for everything
+
+    Returns:
+        An object with
+        state: queued, loading, training, paused, saving, finished, stopped, failed, interrupted;
+        queue_position, step, steps, seconds, seconds_left (null where not known yet);
+        problem, a sentence if something went wrong, else null;
+        summary, once it has ended: loss, and the held-out figures before and after;
+        records: of each step loss, gradient_norm and learning_rate, of each evaluation spearman,
+        pearson and more; and offset, to ask from next.
+
+    Raises:
+        Problem: if there is no such training.
+    """
+    if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
+        raise Problem("api_number", name="offset", place=0, value=shortened(repr(offset)))
+    status = Runs().status(id, offset)
+    problem = status["problem"]
+    if problem:
+        status["problem"] = say("en", problem["key"], **problem["values"])
+    return status
+
+
+def stop_training(id: str) -> dict[str, Any]:
+    """End a training after its current step; the model so far is kept.
+
+    Args:
+        id: as start_training answered it
+
+    Returns:
+        An object with id.
+
+    Raises:
+        Problem: if there is no such training, or it has ended already.
+    """
+    Runs().stop(id)
+    return {"id": id}
+
+
+ENDPOINTS = (
+    compute_loss,
+    loss_from_scores,
+    trace_loss,
+    list_losses,
+    start_training,
+    training_status,
+    stop_training,
+)
+
+
+def _explore_given(scenario: Scenario, pairs: Pairs) -> Exploration:
+    return explore(scenario, batch_of_scores(pairs, scenario.rules))

@@ -1,0 +1,114 @@
+"""What a program sends, checked: a Problem names the entry that does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+from explorer.core.scenario import Data, Scenario
+from explorer.runtime.limits import EXPLORED_PAIRS
+from explorer.runtime.numbers import typed
+from explorer.runtime.problem import Problem
+from explorer.sources.cells import read_score, read_sentence, shortened
+from explorer.sources.encoders import EMBEDDED
+
+
+def scenario_of(
+    loss: str,
+    sentences1: Sequence[str],
+    sentences2: Sequence[str],
+    scores: Sequence[float],
+    parameters: dict[str, Any] | None = None,
+    encoder: str = EMBEDDED,
+    convention: str = "",
+) -> Scenario:
+    """The scene of these pairs, as if they had been typed into the page's table.
+
+    Raises Problem, naming the first entry that does not fit; the loss itself and its parameters
+    are checked by `explore`.
+    """
+    first, second, given = columns_of(
+        "compute_loss", EXPLORED_PAIRS, sentences1, sentences2, scores
+    )
+    labels = list(map(typed, given))
+    rows = tuple(zip(first, second, labels, strict=True))
+    data = Data(source="table", rows=rows, encoder=read_text("encoder", encoder))
+    return scenario_under(loss, parameters, convention, data)
+
+
+def columns_of(
+    name: str, most: int, sentences1: object, sentences2: object, scores: object
+) -> tuple[Sequence[str], Sequence[str], Sequence[float]]:
+    """The columns of a table of pairs, each entry checked, and all of one length."""
+    given = {
+        "sentences1": _sentences("sentences1", sentences1),
+        "sentences2": _sentences("sentences2", sentences2),
+        "scores": read_numbers("scores", scores),
+    }
+    check_lengths(name, most, given)
+    return tuple(given.values())
+
+
+def scenario_under(
+    loss: object, parameters: object, convention: object, data: Data | None = None
+) -> Scenario:
+    chosen = {} if parameters is None else parameters
+    if not isinstance(chosen, dict):
+        raise Problem("api_object", name="parameters", value=shortened(repr(chosen)))
+    return Scenario(
+        data=data or Data(),
+        loss=read_text("loss", loss),
+        convention=read_text("convention", convention),
+        parameters=tuple(
+            (str(name), tuple(value) if isinstance(value, list) else value)
+            for name, value in chosen.items()
+        ),
+    )
+
+
+def read_text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise Problem("api_text", name=name, value=shortened(repr(value)))
+    return value
+
+
+def _listed(name: str, values: object) -> Sequence[object]:
+    if not isinstance(values, list | tuple):
+        raise Problem("api_list", name=name, value=shortened(repr(values)))
+    return values
+
+
+def _sentences(name: str, values: object) -> tuple[str, ...]:
+    def read(place: int, value: object) -> str:
+        try:
+            return read_sentence(read_text(name, value), name)
+        except Problem:
+            said = shortened(repr(value))
+            raise Problem("api_sentence", name=name, place=place, value=said) from None
+
+    return tuple(read(place, value) for place, value in enumerate(_listed(name, values)))
+
+
+def read_numbers(name: str, values: object) -> tuple[float, ...]:
+    def read(place: int, value: object) -> float:
+        try:
+            return read_score(value if isinstance(value, Real) else None, name)
+        except Problem:
+            said = shortened(repr(value))
+            raise Problem("api_number", name=name, place=place, value=said) from None
+
+    return tuple(read(place, value) for place, value in enumerate(_listed(name, values)))
+
+
+def check_lengths(function: str, most: int, lists: Mapping[str, Sequence[object]]) -> int:
+    lengths = {name: len(values) for name, values in lists.items()}
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"{name}: {length}" for name, length in lengths.items())
+        raise Problem("api_lengths", lengths=said)
+    count = max(lengths.values())
+    if count == 0:
+        raise Problem("api_empty")
+    if count > most:
+        raise Problem("api_too_many", count=count, name=function, most=most)
+    return count

@@ -1,0 +1,107 @@
+"""What a browser fetches from this folder: modules, styles, fonts, words, and each page's facts.
+
+All of it stands below one path that names its content, `served/<version>/`. Files import each
+other by relative addresses, so a page never mixes two versions, and a browser may keep them for
+good: another version has another path. Only the facts of a page, which follow from how the
+program was started, are asked for anew each time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mimetypes
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from fastapi import Response
+from fastapi.routing import APIRoute
+
+from explorer.locale import LANGUAGES, catalogue
+
+HERE = Path(__file__).resolve().parent
+ICON = HERE / "kit" / "icon.svg"  # of the browser's tab, and of the page installed as an app
+SHARED_STYLES = ("kit/vendor/katex/katex.min.css", "kit/kit.css")
+FOREVER = "public, max-age=31536000, immutable"
+ANEW = "no-cache"
+
+_KINDS = {".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2"}
+_IMPORT = re.compile(r"""^import\s(?:[^"';]*\sfrom\s)?"(\.[^"]+)";$""", re.MULTILINE)
+
+
+def _files() -> dict[str, bytes]:
+    """Every file that is served, by its address below the version."""
+    files = {
+        path.relative_to(HERE).as_posix(): path.read_bytes()
+        for path in sorted(HERE.rglob("*"))
+        if path.suffix in _KINDS and path.is_file()
+    }
+    return files | {f"words/{name}.json": _json(catalogue(name)) for name in LANGUAGES}
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def version(files: Mapping[str, bytes]) -> str:
+    """A short name that no other names or contents of files have."""
+    digest = hashlib.sha256()
+    for name, content in files.items():
+        digest.update(f"{name} {len(content)} ".encode() + content)
+    return digest.hexdigest()[:12]
+
+
+FILES = _files()
+VERSION = version(FILES)
+BASE = f"served/{VERSION}"  # relative to the address of the first page
+
+
+def imported(modules: Iterable[str]) -> list[str]:
+    """These modules and all that they import, each once, the first ones first."""
+    found = list(dict.fromkeys(modules))
+    for module in found:  # grows on the way
+        folder = (HERE / module).parent
+        for name in _IMPORT.findall(FILES[module].decode()):
+            path = (folder / name).resolve().relative_to(HERE).as_posix()
+            if path not in found:
+                found.append(path)
+    return found
+
+
+def styles(page: str) -> list[str]:
+    """The shared styles, then those in the page's own folder."""
+    return [*SHARED_STYLES, *sorted(f for f in FILES if re.match(rf"pages/{page}/.*\.css$", f))]
+
+
+def head(pages: Mapping[str, tuple[str, Iterable[str]]]) -> str:
+    """The tags that load a page's styles, and its modules ahead of time.
+
+    `pages`: by the path where Gradio serves a page, its folder and the modules that it mounts.
+    Gradio has one head for all pages, so that a script picks what belongs to the one it is in.
+    """
+    served = {
+        path: {
+            "styles": [f"{BASE}/{name}" for name in styles(folder)],
+            "modules": [f"{BASE}/{name}" for name in imported(modules)],
+        }
+        for path, (folder, modules) in pages.items()
+    }
+    script = FILES["kit/head.js"].decode().replace("SERVED", json.dumps(served))
+    return f"<script>{script}</script>"
+
+
+def routes(facts: Mapping[str, object]) -> list[APIRoute]:
+    """What serves the files of this version, and `facts`: by the folder of a page, its own."""
+    known = {name: (content, FOREVER) for name, content in FILES.items()}
+    known |= {f"data/{page}.json": (_json(one), ANEW) for page, one in facts.items()}
+
+    async def answer(name: str) -> Response:
+        content, keep = known.get(name, (None, ANEW))
+        if content is None:
+            return Response(status_code=404, headers={"Cache-Control": ANEW})
+        ending = Path(name).suffix
+        kind = _KINDS.get(ending) or mimetypes.types_map[ending]
+        return Response(content, media_type=kind, headers={"Cache-Control": keep})
+
+    return [APIRoute(f"/{BASE}/{{name:path}}", answer, include_in_schema=False)]

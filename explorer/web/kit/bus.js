@@ -1,0 +1,140 @@
+// What the instruments of one page tell each other.
+import { pause } from "./server.js";
+
+// Jobs are followed and cancelled by name; nobody should guess another's.
+const TAB = crypto.getRandomValues(new Uint32Array(4)).join("");
+let jobs = 0;
+const SILENCE_MS = 10_000; // a job that was not heard of for so long may be gone
+
+// Topics, and who listens to them. A page puts its state on its own bus; `told` are the topics that
+// one who joins late must hear.
+export class Bus {
+  /** @param {string[]} told */
+  constructor(told = ["state", "problem"]) {
+    this.told = told;
+    /** @type {Map<string, Set<(bus: this) => void>>} */
+    this.listeners = new Map();
+    /** @type {Set<string>} */
+    this.published = new Set();
+    /** @type {import("./types").Notice | null} */
+    this.problem = null;
+    /** @type {import("./types").Notice | null} */
+    this.notice = null;
+    /** @type {Map<string, { server: any, since: number, heard: number }>} */
+    this.jobs = new Map();
+    /** @type {import("../wire").Job | null} */
+    this.progress = null;
+    this.busy = false;
+    this.tooLong = false; // whether the state is too much for an address
+    this.following = false;
+  }
+
+  /**
+   * @param {string} topic
+   * @param {(bus: this) => void} listener
+   */
+  on(topic, listener) {
+    const known = this.listeners.get(topic) ?? new Set();
+    this.listeners.set(topic, known.add(listener));
+  }
+
+  /**
+   * Let an instrument listen, and tell it at once what was published before it came.
+   * @param {() => void} build
+   */
+  join(build) {
+    const before = new Map([...this.listeners].map(([topic, all]) => [topic, new Set(all)]));
+    build();
+    for (const topic of this.told) {
+      if (!this.published.has(topic)) continue;
+      for (const listener of this.listeners.get(topic) ?? []) {
+        if (!before.get(topic)?.has(listener)) listener(this);
+      }
+    }
+  }
+
+  /** @param {string} topic */
+  publish(topic) {
+    this.published.add(topic);
+    for (const listener of this.listeners.get(topic) ?? []) listener(this);
+  }
+
+  /** @param {import("./types").Notice | null} error */
+  fail(error) {
+    this.problem = error;
+    this.publish("problem");
+  }
+
+  /**
+   * A notice does not make the picture stale, and goes with the next change.
+   * @param {import("./types").Notice | null} notice
+   */
+  warn(notice) {
+    if (this.notice === notice) return;
+    this.notice = notice;
+    this.publish("problem");
+  }
+
+  /** @param {boolean} busy */
+  setBusy(busy) {
+    if (this.busy === busy) return;
+    this.busy = busy;
+    this.publish("busy");
+  }
+
+  /**
+   * A question that may take long. Meanwhile `progress` says how far it has come, and cancel()
+   * ends it; `server` needs the functions of `JOBS` for that. Undefined is the answer to a
+   * question that was cancelled.
+   * @template Server
+   * @template {keyof Server & string} Name
+   * @param {Server} server
+   * @param {Name} name
+   * @param {object} request
+   * @returns {Promise<import("./types").AnswerOf<Server[Name]>>}
+   */
+  async work(server, name, request) {
+    jobs += 1;
+    const job = `${TAB}.${jobs}`;
+    const told = { server, since: Date.now(), heard: 0 };
+    this.jobs.set(job, told);
+    this.follow();
+    const alive = () => Date.now() - told.heard < SILENCE_MS;
+    const answer = await /** @type {any} */ (server)[name]({ ...request, job }, { alive });
+    const wanted = this.jobs.delete(job);
+    if (!this.jobs.size) this.tell(null);
+    return wanted ? answer : /** @type {any} */ (undefined);
+  }
+
+  async follow() {
+    if (this.following) return;
+    this.following = true;
+    for (; this.jobs.size; await pause(250)) {
+      for (const [job, told] of [...this.jobs]) {
+        if (Date.now() - told.since < 300) continue;
+        const answer = await told.server.look(job);
+        if (!answer?.job?.what || !this.jobs.has(job)) continue;
+        told.heard = Date.now();
+        this.tell(answer.job);
+        break;
+      }
+    }
+    this.following = false;
+  }
+
+  /** @param {import("../wire").Job | null} progress */
+  tell(progress) {
+    if (this.progress === progress) return;
+    this.progress = progress;
+    this.publish("progress");
+  }
+
+  // The server stops between two batches; what it finished before is kept there.
+  cancel() {
+    for (const [job, { server }] of this.jobs) server.cancel(job);
+    this.jobs.clear();
+    this.tell(null);
+  }
+}
+
+export default () => new Bus();

@@ -1,0 +1,148 @@
+// What a cell of a step says: both its sides in words, the formula with its numbers, what it weighs.
+import { floats } from "./arrays.js";
+import { clip, h } from "./dom.js";
+import { tex } from "./formula.js";
+import { percent, show, texNumber } from "./numbers.js";
+import { hint, language, say } from "./words.js";
+
+const LETTERS = { pair: ["j", "i"], query: ["i", "i"], key: ["j", "j"] };
+const PAIRED = ["pair", "level_pair"];
+const bare = (number) => number.replace(/^\((.*)\)$/, "$1");
+
+// What a row or column is called: by its pair where it has one of its own.
+const NAMED_BY_PAIR = ["pair", "level_pair", "query", "key", "view"];
+export const nameOf = (numberOf, axis, item, pair) =>
+  NAMED_BY_PAIR.includes(axis) && pair >= 0 ? numberOf(pair) : item + 1;
+export const nameAt = ({ numberOf }, axis, place) =>
+  nameOf(numberOf, axis.name, axis.items[place] ?? place, axis.pairs[place] ?? -1);
+
+export function pairsAt(shown, row, column) {
+  const found = [shown.row_axis.pairs[row], shown.column_axis.pairs[column]];
+  return [...new Set(found.filter((pair) => pair >= 0))];
+}
+
+// `step` is a step as it is drawn: { shown, arrays, live, numberOf, picture, batch }. `emit` hears
+// ("point", pairs, part) where a number of the formula is pointed at, and ("lead", of) where it is
+// entered: the name of the step or parameter that it came from.
+export function cellCard(emit) {
+  const element = h("div.lp-card");
+  let told = "";
+  let toldOf = null;
+  let scores = null;
+
+  // `at`: the cell's place, or null; `pinned`: whether it is the pinned one.
+  function tell(step, at, pinned) {
+    const key = JSON.stringify([at, pinned, language()]);
+    if (key === told && toldOf === step) return;
+    if (toldOf?.picture !== step?.picture) scores = null;
+    [told, toldOf] = [key, step];
+    if (!at) {
+      element.replaceChildren(h("p.lp-hint", {}, hint("ui.hover_hint", "ui.tap_hint")));
+      return;
+    }
+    const [row, column] = at;
+    const { shown } = step;
+    const formula = formulaOf(step, row, column);
+    wire(step, formula, row, column);
+    element.replaceChildren(
+      h("div.lp-sides", {}, side(step, shown.row_axis, row, true), side(step, shown.column_axis, column, false)),
+      formula,
+      h("div.lp-facts", {}, factsOf(step, row, column), pinned ? h("span.lp-pinned", {}, say("ui.pinned")) : null),
+    );
+  }
+
+  function formulaOf(step, row, column) {
+    const { shown, arrays } = step;
+    const index = row * shown.columns + column;
+    const formula = h("div.lp-live");
+    const live = shown.live && substituted(step, row, column);
+    if (shown.boolean) {
+      if (live) tex(formula, `${live}\\,?`);
+      return formula;
+    }
+    // What takes no part has a number in the formula, and no part of it in the cell.
+    const becomes = isAbsent(step, index) ? "\\;\\to\\;" : " = ";
+    tex(formula, (live ? live + becomes : "") + bare(texNumber(arrays.value[index])));
+    return formula;
+  }
+
+  function factsOf({ shown, arrays }, row, column) {
+    const index = row * shown.columns + column;
+    const absent = isAbsent({ arrays }, index);
+    const facts = [];
+    if (shown.boolean) {
+      const takes = arrays.value[index];
+      const said = say(takes ? "ui.takes_part" : "ui.takes_no_part");
+      facts.push(h(takes ? "span" : "span.lp-absent", {}, said));
+    } else if (absent) facts.push(h("span.lp-absent", {}, say("ui.takes_no_part")));
+    if (arrays.weight && !absent)
+      facts.push(h("span", {}, say("ui.weight_is", { share: percent(arrays.weight[index]) })));
+    if (arrays.gradient) {
+      const value = show(arrays.gradient[index]);
+      facts.push(h("span", {}, say("ui.gradient_is", { step: shown.name, value })));
+    }
+    if (arrays.gradient && shown.beside && !absent) facts.push(h("span", {}, say("ui.gradient_beside")));
+    return facts;
+  }
+
+  function side(step, axis, index, isRow) {
+    const item = axis.items[index];
+    if (item === undefined || !axis.name) return null;
+    const { first, second, sentences, labels } = step.batch;
+    const [pair, sentence] = [axis.pairs[index] ?? -1, axis.sentences[index] ?? -1];
+    const letter = (LETTERS[axis.name] ?? ["", ""])[isRow ? 0 : 1];
+    const called = `${say(`axis.one.${axis.name}`)} ${nameAt(step, axis, index)}${letter ? ` (${letter})` : ""}`;
+    const isPair = PAIRED.includes(axis.name);
+    const lines = isPair ? [first[pair], second[pair]] : sentence >= 0 ? [sentences[sentence]] : [];
+    scores ??= floats(step.picture.pairs.score);
+    const facts =
+      isPair && pair >= 0 ? say("ui.pair_facts", { label: show(labels[pair]), score: show(scores[pair]) }) : "";
+    return h(
+      `div.lp-side.lp-of-${isRow ? "row" : "column"}`,
+      {},
+      h("b", {}, called),
+      lines.map((line) => h("p", { title: line }, clip(line, 110))),
+      facts ? h("small", {}, facts) : null,
+    );
+  }
+
+  // A number in the formula lights up what it came from, and leads there.
+  function wire(step, formula, row, column) {
+    const { shown } = step;
+    for (const part of formula.querySelectorAll("[data-at]")) {
+      const { of = "", at, pair: own = "-1", more } = part.dataset;
+      const axis = { row: shown.row_axis, column: shown.column_axis }[at];
+      const place = at === "row" ? row : column;
+      const pair = Number(own) >= 0 ? Number(own) : (axis?.pairs[place] ?? -1);
+      const pairs = at === "cell" ? pairsAt(shown, row, column) : pair >= 0 ? [pair] : [];
+      const name = axis?.name ? `${say(`axis.one.${axis.name}`)} ${nameAt(step, axis, place)}` : "";
+      const whose = Number(own) >= 0 ? `${say("axis.one.pair")} ${step.numberOf(pair)}` : name;
+      part.title = more ? say("ui.live_rest", { count: more }) : [of, whose].filter(Boolean).join(" · ");
+      part.setAttribute("role", "button");
+      part.setAttribute("aria-label", `${part.title}: ${part.textContent}`);
+      part.tabIndex = 0;
+      const reach = () => emit("point", pairs, { of, at });
+      const leave = () => emit("point", [], null);
+      const lead = () => emit("lead", of);
+      const acts = { mouseenter: reach, focus: reach, mouseleave: leave, blur: leave, click: lead };
+      for (const [event, act] of Object.entries(acts)) part.addEventListener(event, act);
+      part.addEventListener("keydown", (event) => {
+        if (event.key === "Enter") lead();
+      });
+    }
+    // Its parts can have the focus, so it is this form of the formula that is read aloud.
+    formula.querySelector(".katex-html")?.removeAttribute("aria-hidden");
+    formula.querySelector(".katex-mathml")?.setAttribute("aria-hidden", "true");
+  }
+
+  return { element, tell, wire };
+}
+
+const isAbsent = ({ arrays }, index) => Boolean(arrays.mask) && !arrays.mask[index];
+
+// The formula of a cell with its numbers; rows and columns by their names where it compares them.
+export const substituted = (step, row, column) =>
+  step.live(row, column, {
+    r: () => nameAt(step, step.shown.row_axis, row),
+    c: () => nameAt(step, step.shown.column_axis, column),
+  });

@@ -1,0 +1,183 @@
+// Cells as colours: what a matrix, a map of blocks and a thumbnail are drawn with. Plain arrays in;
+// it knows nothing of what they mean.
+import { hatching, packed, palette, rampTable } from "./colours.js";
+import { h } from "./dom.js";
+
+export const isBroken = (value) => Number.isNaN(value) || value === Infinity;
+
+// The pixels of rows × columns values: −∞ is left out, what is no number has a colour of its own.
+export function raster({ rows, columns, values, least, largest, ramp }) {
+  const image = new ImageData(columns, rows);
+  const pixels = new Uint32Array(image.data.buffer);
+  const table = rampTable(ramp);
+  const broken = packed(palette().broken);
+  const factor = largest > least ? 255 / (largest - least) : 0;
+  for (let i = 0; i < pixels.length; i += 1) {
+    const v = values[i];
+    if (v === -Infinity) pixels[i] = 0;
+    else if (isBroken(v)) pixels[i] = broken;
+    else pixels[i] = table[Math.max(0, Math.min(255, ((v - least) * factor + 0.5) | 0))];
+  }
+  return image;
+}
+
+// Least and largest finite value of what is in view; `centred` as far to both sides of 0, `fromZero`
+// from 0 on.
+export function rangeOf(values, columns, view, { centred = false, fromZero = false } = {}) {
+  let [least, largest] = [Infinity, -Infinity];
+  for (let row = view.top; row < view.top + view.rows; row += 1) {
+    const from = row * columns + view.left;
+    for (let i = from; i < from + view.columns; i += 1) {
+      const v = values[i];
+      if (v < least && v > -Infinity) least = v;
+      if (v > largest && v < Infinity) largest = v;
+    }
+  }
+  if (least > largest) [least, largest] = [0, 0];
+  if (centred) {
+    const reach = Math.max(-least, largest) || 1;
+    return [-reach, reach];
+  }
+  return [fromZero ? 0 : least, largest];
+}
+
+// A canvas of cells with what lies over it: bands for a row and a column, a frame for a cell and for a
+// pinned one (with `pins`), and the rectangle that a hand drags. `thin`: the least width of a mark in
+// pixels.
+export function cellStage({ role, pins = false, thin = 2 }) {
+  const canvas = h("canvas", { tabIndex: 0, role });
+  const overlays = {
+    row: h("div.lp-band.lp-of-row", { hidden: true }),
+    column: h("div.lp-band.lp-of-column", { hidden: true }),
+    ...(pins ? { pin: h("div.lp-cell.lp-pin", { hidden: true }) } : {}),
+    cell: h("div.lp-cell", { hidden: true }),
+  };
+  const lasso = h("div.lp-lasso", { hidden: true });
+  const element = h("div.lp-stage", {}, canvas, Object.values(overlays), lasso);
+  const offscreen = document.createElement("canvas");
+  const hatched = document.createElement("canvas");
+  let view = { top: 0, left: 0, rows: 1, columns: 1 };
+  let size = { width: 0, height: 0 };
+
+  // Draw the part `seen` of the cells on width × height pixels of the page, `ratio` of the screen's to
+  // one. Where `present` is 0 they are hatched, so that this never depends on a colour. Answers whether
+  // anything is hatched, and whether anything is crossed out because it is no number.
+  function draw(cells, seen, { width, height, ratio }) {
+    [view, size] = [seen, { width, height }];
+    const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (canvas.width !== wide || canvas.height !== tall) {
+      Object.assign(canvas, { width: wide, height: tall });
+      for (const box of [canvas, element]) Object.assign(box.style, { width: `${width}px`, height: `${height}px` });
+    }
+    paste(offscreen, raster(cells));
+    const context = canvas.getContext("2d");
+    context.imageSmoothingEnabled = false;
+    context.clearRect(0, 0, wide, tall);
+    context.drawImage(offscreen, view.left, view.top, view.columns, view.rows, 0, 0, wide, tall);
+    const masked = hatch(context, cells, ratio);
+    return { masked, broken: cells.ramp !== "mask" && cross(context, cells, ratio) };
+  }
+
+  function hatch(context, { rows, columns, present }, ratio) {
+    if (!present) return false;
+    const image = new ImageData(columns, rows);
+    const pixels = new Uint32Array(image.data.buffer);
+    let any = false;
+    for (let i = 0; i < pixels.length; i += 1) {
+      if (present[i]) continue;
+      pixels[i] = 0xff000000;
+      any = true;
+    }
+    if (!any) return false;
+    const { width, height } = canvas;
+    Object.assign(hatched, { width, height });
+    const over = hatched.getContext("2d");
+    over.imageSmoothingEnabled = false;
+    paste(offscreen, image);
+    over.drawImage(offscreen, view.left, view.top, view.columns, view.rows, 0, 0, width, height);
+    over.globalCompositeOperation = "source-in";
+    over.fillStyle = hatching(over, ratio);
+    over.fillRect(0, 0, width, height);
+    context.drawImage(hatched, 0, 0);
+    return true;
+  }
+
+  // What is no number is crossed out as well, where a cell has room for it.
+  function cross(context, { columns, values }, ratio) {
+    const [wide, tall] = [canvas.width / view.columns, canvas.height / view.rows];
+    const roomy = Math.min(wide, tall) >= 7 * ratio;
+    let any = false;
+    context.strokeStyle = palette().ground;
+    context.lineWidth = 1.5 * ratio;
+    context.beginPath();
+    for (let row = 0; row < view.rows; row += 1) {
+      for (let column = 0; column < view.columns; column += 1) {
+        if (!isBroken(values[(view.top + row) * columns + view.left + column])) continue;
+        any = true;
+        if (!roomy) continue;
+        const [x, y, arm] = [(column + 0.5) * wide, (row + 0.5) * tall, 0.25 * Math.min(wide, tall)];
+        for (const lean of [-1, 1]) {
+          context.moveTo(x - arm, y - lean * arm);
+          context.lineTo(x + arm, y + lean * arm);
+        }
+      }
+    }
+    context.stroke();
+    return any;
+  }
+
+  // What is marked, as [row, column, rows, columns] in cells; what is not named is not.
+  function mark(marked) {
+    for (const [name, overlay] of Object.entries(overlays)) {
+      if (marked[name]) place(overlay, marked[name]);
+      else overlay.hidden = true;
+    }
+  }
+
+  function place(overlay, [row, column, rows = 1, columns = 1]) {
+    const [tall, wide] = [size.height / view.rows, size.width / view.columns];
+    const [top, left] = [Math.max(row, view.top), Math.max(column, view.left)];
+    const bottom = Math.min(row + rows, view.top + view.rows);
+    const right = Math.min(column + columns, view.left + view.columns);
+    overlay.hidden = bottom <= top || right <= left;
+    overlay.style.transform = `translate(${(left - view.left) * wide}px, ${(top - view.top) * tall}px)`;
+    overlay.style.width = `${Math.max((right - left) * wide, thin)}px`;
+    overlay.style.height = `${Math.max((bottom - top) * tall, thin)}px`;
+  }
+
+  // The bands of these sides are drawn with a stronger line.
+  function strengthen(side) {
+    for (const name of ["row", "column"]) overlays[name].classList.toggle("lp-strong", side === name);
+  }
+
+  return { element, canvas, lasso, draw, mark, strengthen };
+}
+
+function paste(canvas, image) {
+  Object.assign(canvas, { width: image.width, height: image.height });
+  canvas.getContext("2d").putImageData(image, 0, 0);
+}
+
+// The colours of a scale from its largest value down, with up to three numbers beside it.
+export function legendBar() {
+  const canvas = h("canvas.lp-legend", { width: 12, height: 128 });
+  const numbers = [h("span"), h("span"), h("span")];
+  const element = h("div.lp-legend-box", {}, canvas, h("div.lp-scale", {}, numbers));
+
+  // `texts`: largest, middle, least. With `two` only the ends of the ramp are shown, for yes and no.
+  function draw(ramp, texts, two = false) {
+    const table = rampTable(ramp);
+    const image = new ImageData(12, 128);
+    const pixels = new Uint32Array(image.data.buffer);
+    for (let i = 0; i < pixels.length; i += 1) {
+      const y = Math.floor(i / 12);
+      pixels[i] = table[two ? 255 * Number(y < 64) : 255 - y * 2];
+    }
+    canvas.getContext("2d").putImageData(image, 0, 0);
+    numbers.forEach((number, i) => {
+      number.textContent = texts[i] ?? "";
+    });
+  }
+
+  return { element, draw };
+}

@@ -1,0 +1,299 @@
+// A line chart as an SVG: sharp at any pixel ratio, in the page's colours, read with the pointer,
+// with the arrow keys, or as a table. A series is { name, colour, dash, faint, x, y, quiet }: `x` rises,
+// `colour` is a variable of the style sheet, and a quiet one is drawn but not read.
+import { h, worded } from "./dom.js";
+import { s, standalone } from "./drawing.js";
+import { show } from "./numbers.js";
+import { plotArea, ticksOf } from "./plot.js";
+import { sortableTable } from "./table.js";
+import { say } from "./words.js";
+
+export function lineChart(options) {
+  const {
+    key,
+    logarithmic = false,
+    band = null,
+    low = null,
+    high = null,
+    height: usual = 190,
+    point = () => {},
+    choose = () => {},
+  } = options;
+  const MARGINS = { left: 46, right: 10, top: 8, bottom: 22 },
+    WIDE = 460;
+  const EXPORTED = [720, 320],
+    FAINT = 0.32;
+  const dashes = ["", "5 3", "1.5 3", "9 3 2 3"];
+
+  const area = plotArea(
+    { margins: MARGINS, attributes: { tabindex: 0, style: "font-family: inherit" } },
+    (what, value) => {
+      if (what === "reach") point(value === null ? null : nearest(value));
+      else if (what === "click") choose(nearest(value));
+    },
+  );
+  const svg = area.element;
+  const legend = h("div.lp-chart-legend");
+  const spoken = h("div.lp-spoken", { "aria-live": "polite" });
+  const tableButton = worded("button.lp-quiet", "ui.as_table", {
+    type: "button",
+    "aria-pressed": "false",
+    onclick: toggle,
+  });
+  const tableBox = h("div.lp-chart-table", { hidden: true });
+  const title = worded("h3", key, { id: `lp-chart-${key.replace(/\W/g, "-")}` });
+  const element = h(
+    "figure.lp-chart",
+    {},
+    h("div.lp-chart-head", {}, title, tableButton),
+    svg,
+    legend,
+    tableBox,
+    spoken,
+  );
+
+  let series = [];
+  let span = [0, 1];
+  let reach = [0, 1];
+  let at = null; // the step that is read
+  let [width, height] = [WIDE, usual];
+
+  const warp = (v) => (logarithmic ? Math.log10(Math.max(v, 1e-12)) : v);
+  const unwarp = (v) => (logarithmic ? 10 ** v : v);
+
+  // One number alone gives no scale.
+  function scaled(ends, count) {
+    const found = ticksOf(ends, count);
+    return found.length > 1 ? found : ticksOf(ends, 2 * count);
+  }
+
+  function scale() {
+    const all = series.filter((one) => one.x.length);
+    let [least, largest] = [Infinity, -Infinity];
+    for (const { y } of all) {
+      for (const v of y) {
+        if (!Number.isFinite(v) || (logarithmic && v <= 0)) continue;
+        if (v < least) least = v;
+        if (v > largest) largest = v;
+      }
+    }
+    if (least > largest) [least, largest] = [low ?? (logarithmic ? 0.1 : 0), high ?? (logarithmic ? 10 : 1)];
+    if (band) [least, largest] = [Math.min(least, band[0]), Math.max(largest, band[1])];
+    let [bottom, top] = [
+      warp(low === null ? least : Math.min(low, least)),
+      warp(high === null ? largest : Math.max(high, largest)),
+    ];
+    if (top - bottom < 1e-9) [bottom, top] = [bottom - 0.5 * (Math.abs(bottom) || 1), top + 0.5 * (Math.abs(top) || 1)];
+    const air = 0.05 * (top - bottom);
+    reach = [low !== null && low <= least ? bottom : bottom - air, high !== null && high >= largest ? top : top + air];
+  }
+
+  function draw() {
+    scale();
+    const ends = reach.map(unwarp);
+    const up = logarithmic ? ticksOf(ends, 4, true) : scaled(ends, height > 120 ? 4 : 3);
+    area.draw({
+      width,
+      height,
+      x: {
+        span,
+        ticks: ticksOf(span, Math.max(2, Math.floor(width / 90))),
+        write: String,
+        name: say("finetune.axis.step"),
+      },
+      y: { span: ends, logarithmic, ticks: up, write: (v) => show(v, 3) },
+      bands: band ? [{ y: band, look: { fill: "var(--lp-floor)", opacity: 0.13 } }] : [],
+      curves: series.map((one) => ({ x: one.x, y: one.y, look: lookOf(one) })),
+    });
+    read();
+    summarise();
+    if (!tableBox.hidden) fillTable();
+  }
+
+  const lookOf = ({ x, colour, faint, dash }) => ({
+    stroke: `var(--lp-${colour})`,
+    "stroke-width": x.length === 1 ? 6 : faint ? 1 : 2,
+    opacity: faint ? FAINT : 1,
+    "stroke-dasharray": dashes[dash ?? 0],
+  });
+
+  const told = () => series.filter((one) => !one.quiet);
+
+  // The last point of a series at or before a step; −1 before its first.
+  function place({ x }, step) {
+    let [from, to] = [0, x.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (x[middle] <= step) from = middle + 1;
+      else to = middle;
+    }
+    return from - 1;
+  }
+
+  // The values at the step that is read, or the last ones.
+  function read() {
+    const isRead = at !== null;
+    area.mark({
+      lines: isRead ? [{ x: at, look: { stroke: "var(--lp-faint)", "stroke-dasharray": "2 2" } }] : [],
+      dots: told().flatMap((one) => {
+        const i = isRead ? place(one, at) : -1;
+        return i < 0 ? [] : [{ x: one.x[i], y: one.y[i], look: { r: 3, fill: `var(--lp-${one.colour})` } }];
+      }),
+    });
+    legend.replaceChildren(
+      ...(at === null ? [] : [h("span.lp-chart-step", {}, say("finetune.at_step", { step: at }))]),
+      ...entries().map(({ name, value, colour, opacity, dashes: dashed }) =>
+        h(
+          "span",
+          {},
+          s(
+            "svg",
+            { width: 22, height: 8, "aria-hidden": "true" },
+            s("line", {
+              x1: 0,
+              x2: 22,
+              y1: 4,
+              y2: 4,
+              stroke: colour,
+              "stroke-width": 2,
+              "stroke-opacity": opacity,
+              "stroke-dasharray": dashed,
+            }),
+          ),
+          ` ${name} `,
+          value ? h("b", {}, value) : "",
+        ),
+      ),
+    );
+  }
+
+  // Each series that is read, with its value at the step that is read, or its last; and of those
+  // that are only drawn, what has a name of its own.
+  function entries() {
+    const look = ({ name, colour, dash, faint }) => ({
+      name,
+      colour: `var(--lp-${colour})`,
+      dashes: dashes[dash ?? 0],
+      opacity: faint ? FAINT : 1,
+    });
+    const read = told().map((one) => {
+      const i = at === null ? one.x.length - 1 : place(one, at);
+      return { ...look(one), value: i >= 0 ? show(one.y[i], 4) : "—" };
+    });
+    const names = new Set(read.map(({ name }) => name));
+    return [...read, ...series.filter(({ quiet, name }) => quiet && !names.has(name)).map(look)];
+  }
+
+  function summarise() {
+    const parts = told()
+      .filter((one) => one.x.length)
+      .map(({ name, x, y }) =>
+        say("finetune.chart_says", {
+          name,
+          first: show(y[0], 3),
+          from: x[0],
+          last: show(y.at(-1), 3),
+          to: x.at(-1),
+        }),
+      );
+    svg.setAttribute("aria-label", `${say(key)}. ${parts.join(" ")}`);
+  }
+
+  // ---- Reading it --------------------------------------------------------------------------
+
+  function nearest(wanted) {
+    const [one] = told().filter(({ x }) => x.length);
+    if (!one) return null;
+    const i = Math.max(0, place(one, wanted));
+    const next = one.x[i + 1];
+    return next !== undefined && next - wanted < wanted - one.x[i] ? next : one.x[i];
+  }
+  svg.addEventListener("blur", () => point(null));
+  svg.addEventListener("keydown", (event) => {
+    const [one] = told().filter(({ x }) => x.length);
+    const by = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity }[event.key];
+    if (!by || !one) return;
+    event.preventDefault();
+    const from = at === null ? one.x.length - 1 : place(one, at);
+    const i = Math.max(0, Math.min(one.x.length - 1, from + by));
+    point(one.x[i]);
+    spoken.textContent = Array.from(legend.children, (entry) => entry.textContent).join(", ");
+  });
+
+  function toggle() {
+    tableBox.hidden = !tableBox.hidden;
+    tableButton.setAttribute("aria-pressed", String(!tableBox.hidden));
+    if (!tableBox.hidden) fillTable();
+  }
+
+  let table = null;
+  let tableOf = "";
+  function fillTable() {
+    const shown = told();
+    const names = shown.map(({ name }) => name);
+    if (tableOf !== String(names)) {
+      tableOf = String(names);
+      const columns = [{ key: "finetune.step", cell: (step) => String(step), by: (step) => step }];
+      names.forEach((name, i) => {
+        const value = (step) => {
+          const one = told()[i];
+          const found = one ? place(one, step) : -1;
+          return found >= 0 ? one.y[found] : NaN;
+        };
+        columns.push({ key: name, cell: (step) => show(value(step), 4), by: value });
+      });
+      table = sortableTable({ columns, key, most: 8 });
+      tableBox.replaceChildren(table.element);
+    }
+    const steps = shown[0]?.x ?? [];
+    const every = Math.max(1, Math.ceil(steps.length / 200));
+    table.fill(Array.from(steps).filter((_step, i) => i % every === 0 || i === steps.length - 1));
+  }
+
+  // ---- Taking it away ----------------------------------------------------------------------
+
+  // The drawing as a file, larger than on the page, the values last read beside the names.
+  function file({ losses, origin }) {
+    const here = [width, height];
+    [width, height] = EXPORTED;
+    draw();
+    const legend = entries().map(({ name, value = "", ...look }) => ({ ...look, name: `${name} ${value}`.trim() }));
+    const text = standalone({
+      drawn: svg,
+      wide: width,
+      tall: height,
+      title: say(key),
+      legend,
+      caption: [...losses, origin],
+    });
+    [width, height] = here;
+    draw();
+    return text;
+  }
+
+  new ResizeObserver(([{ contentRect }]) => {
+    const next = Math.round(contentRect.width);
+    if (next > 0 && next !== width) {
+      width = next;
+      draw();
+    }
+  }).observe(element);
+
+  return {
+    element,
+    key,
+    file,
+    // Draw these series over the steps from `from` to `to`.
+    draw(next, from, to) {
+      series = next;
+      span = [from, Math.max(to, from + 1)];
+      draw();
+    },
+    // Read the values at this step; null for the last ones.
+    at(step) {
+      if (step === at) return;
+      at = step;
+      read();
+    },
+  };
+}

@@ -1,0 +1,113 @@
+// Elements, and how large they are.
+import { say } from "./words.js";
+
+/**
+ * h("button.quiet", {onclick}, "text", child): an element; strings become text, never HTML.
+ * @template {string} Kind
+ * @param {Kind} kind a tag, and after each dot a class
+ * @param {Record<string, any>} [attributes] null, undefined and false are left out
+ * @param {...import("./types").Child} children
+ * @returns {import("./types").ElementOf<Kind>}
+ */
+export function h(kind, attributes = {}, ...children) {
+  const [tag, ...classes] = kind.split(".");
+  /** @type {any} */ // any element has every attribute that is asked for
+  const element = document.createElement(tag || "div");
+  if (classes.length) element.className = classes.join(" ");
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name in element && name !== "list") element[name] = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  if (element.dataset.title) entitle(element);
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/**
+ * What a canvas is drawn with.
+ * @param {HTMLCanvasElement} canvas
+ */
+export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+
+/**
+ * What shows a mere sign is called by a title, which follows the language too.
+ * @param {HTMLElement} element
+ */
+function entitle(element) {
+  element.title = say(element.dataset.title ?? "");
+  element.setAttribute("aria-label", element.title);
+}
+
+/**
+ * One stop of the tab key for all lines of a box; the up and down keys walk them.
+ * @param {HTMLElement} box
+ */
+export function walkable(box) {
+  box.addEventListener("keydown", (event) => {
+    const line = /** @type {HTMLElement} */ (event.target);
+    const down = event.key === "ArrowDown";
+    if (!(down || event.key === "ArrowUp") || line.parentElement !== box) return;
+    event.preventDefault();
+    const next = /** @type {HTMLElement | null} */ (down ? line.nextElementSibling : line.previousElementSibling);
+    if (!next || next.hidden) return;
+    line.tabIndex = -1;
+    next.tabIndex = 0;
+    next.focus();
+  });
+}
+
+/**
+ * An element whose text follows the language.
+ * @template {string} Kind
+ * @param {Kind} kind
+ * @param {string} key of the sentence
+ * @param {Record<string, any>} [attributes]
+ */
+export const worded = (kind, key, attributes = {}) => h(kind, { "data-say": key, ...attributes }, say(key));
+
+/** @param {HTMLElement} root */
+export function reword(root) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const spoken = root.querySelectorAll("[data-say]");
+  for (const element of spoken) element.textContent = say(element.dataset.say ?? "");
+  /** @type {NodeListOf<HTMLElement>} */
+  const entitled = root.querySelectorAll("[data-title]");
+  for (const element of entitled) entitle(element);
+}
+
+/**
+ * Presenting enlarges the page as a whole: so many pixels of the screen to one of its own. Older
+ * browsers have to lay out the page to tell.
+ * @param {HTMLElement} element
+ * @returns {number}
+ */
+export const magnified = (element) =>
+  element.currentCSSZoom ?? (element.getBoundingClientRect().width / element.offsetWidth || 1);
+
+/**
+ * How wide an element is and how far it is magnified, as it was last laid out: to ask while
+ * drawing would have the page laid out for every picture. Out of sight it keeps its last width.
+ * @param {HTMLElement} element
+ * @param {() => void} changed
+ */
+export function roomOf(element, changed) {
+  const known = { width: 0, magnified: 1 };
+  new ResizeObserver(() => {
+    const now = { width: element.clientWidth, magnified: magnified(element) };
+    if (!now.width || (now.width === known.width && now.magnified === known.magnified)) return;
+    Object.assign(known, now);
+    changed();
+  }).observe(element);
+  return known;
+}
+
+/**
+ * A sentence, shortened for a label.
+ * @param {string} text
+ */
+export function clip(text, most = 60) {
+  const letters = Array.from(text);
+  return letters.length <= most ? text : `${letters.slice(0, most - 1).join("")}…`;
+}

@@ -1,0 +1,204 @@
+// The fields of a sidebar: a slider with its box, the control of a loss's parameter, sections.
+import { h, worded } from "./dom.js";
+import { tex } from "./formula.js";
+import { has, say } from "./words.js";
+
+const TYPING_MS = 300;
+
+// As short as it can be written: 1e-6 for 0.000001, which the box would cut off.
+function short(v) {
+  const [plain, power] = [String(v), v.toExponential()];
+  return plain.length > 6 && power.length < plain.length && Math.abs(v) < 1 ? power : plain;
+}
+
+/**
+ * A number that slides and can be typed: range for the hand, box for the exact value. Its name
+ * is a `label`, or the words of a `key`, which follow the language. A `whole` number has no
+ * fraction.
+ * @param {{ low: number, high: number, step: number, initial: number, change: (value: number) => void,
+ *   label?: string, key?: string, formula?: string, whole?: boolean, logarithmic?: boolean, name?: string }} options
+ */
+export function slider({ label, key, formula, low, high, step, whole, logarithmic, initial, change, name }) {
+  const from = Math.max(low, logarithmic ? 1e-6 : low);
+  const toTrack = (v) =>
+    logarithmic ? Math.log(Math.max(v, from) / from) / Math.log(high / from) : (v - low) / (high - low);
+  const ofTrack = (t) => (logarithmic ? from * (high / from) ** t : low + t * (high - low));
+  const tidy = (v) => {
+    const rounded = logarithmic ? Number(v.toPrecision(whole ? 2 : 3)) : Math.round(v / step) * step;
+    const exact = whole ? Math.round(rounded) : rounded;
+    return Number(Math.min(high, Math.max(low, exact)).toPrecision(7));
+  };
+  let good = initial;
+  const take = (v) => {
+    good = v;
+    box.value = short(v);
+  };
+  const track = h("input", { type: "range", min: 0, max: 1000, step: 1 });
+  const box = h("input.lp-number", { type: "number", min: low, max: high, step: "any" });
+  if (name) track.dataset.parameter = name;
+  const put = (v) => {
+    track.value = String(Math.round(1000 * toTrack(v)));
+    fill();
+    for (const input of [track, box]) input.setAttribute("aria-label", key ? say(key) : label);
+  };
+  const fill = () => track.style.setProperty("--lp-fill", `${Number(track.value) / 10}%`);
+  const reset = h("button.lp-square", { type: "button", "data-title": "ui.reset" }, "↺");
+  track.addEventListener("input", () => {
+    const v = tidy(ofTrack(Number(track.value) / 1000));
+    take(v);
+    fill();
+    complain(true);
+    change(v);
+  });
+  // A number counts once it is whole: 1e3 begins with 1.
+  let typing = 0;
+  const typed = () => {
+    clearTimeout(typing);
+    typing = 0;
+    const v = Number(box.value);
+    if (!box.classList.contains("lp-bad") && v !== good) {
+      good = v;
+      put(v);
+      change(v);
+    }
+  };
+  box.addEventListener("input", () => {
+    const v = Number(box.value);
+    complain(box.value.trim() !== "" && v >= low && v <= high && (!whole || Number.isInteger(v)));
+    clearTimeout(typing);
+    typing = setTimeout(typed, TYPING_MS);
+  });
+  box.addEventListener("change", typed);
+  // What does not fit is named, and on leaving the box the value in force comes back.
+  const wrong = h("p.lp-wrong", { hidden: true });
+  function complain(fits) {
+    box.classList.toggle("lp-bad", !fits);
+    wrong.hidden = fits;
+    wrong.textContent = fits ? "" : say("ui.accepted_else", { low, high, value: good });
+  }
+  box.addEventListener("blur", () => {
+    typed();
+    take(good);
+    complain(true);
+  });
+  reset.addEventListener("click", () => {
+    take(initial);
+    put(initial);
+    complain(true);
+    change(initial);
+  });
+  const head = h("span.lp-name");
+  if (formula) {
+    const symbol = h("span");
+    tex(symbol, formula);
+    head.append(symbol, " ");
+  }
+  head.append(key ? worded("span", key) : h("span", {}, label));
+  put(initial);
+  return {
+    element: h("div.lp-slider", {}, h("div.lp-row", {}, head, box, reset), wrong, track),
+    set(v) {
+      good = v;
+      put(v);
+      // What is being typed stays as it is typed.
+      const busy = document.activeElement === box && (typing || !wrong.hidden || Number(box.value) === v);
+      if (!busy) {
+        take(v);
+        complain(true);
+      }
+    },
+  };
+}
+
+/**
+ * The slider of a number of a page's state: range and default are those of its entry in the table.
+ * @param {Partial<import("../wire").StateEntry>} entry
+ * @param {Partial<Parameters<typeof slider>[0]> & Pick<Parameters<typeof slider>[0], "change">} options
+ */
+export const numberField = ({ kind, low, high, default: initial }, options) =>
+  slider({
+    low,
+    high,
+    initial: Number(initial),
+    whole: kind === "whole",
+    step: kind === "whole" ? 1 : 0.01,
+    ...options,
+  });
+
+export const section = (key, ...children) => h("section", {}, worded("h2", key), ...children);
+// Folded where the screen is small, so that the first picture is in sight.
+export const foldable = (key, ...children) =>
+  h("details.lp-fold", { open: window.innerWidth > 760 }, worded("summary", key), ...children);
+export const labelled = (key, control) => h("label.lp-field", {}, worded("span", key), control);
+
+// The control of a loss's parameter, by its kind: number, choice, switch, or list of numbers.
+export function parameterField(parameter, initial, change) {
+  const { name, kind } = parameter;
+  const spoken = has(`parameter.${name}`) ? say(`parameter.${name}`) : name;
+  if (kind === "number") {
+    return slider({
+      label: spoken,
+      formula: parameter.symbol,
+      low: parameter.minimum,
+      high: parameter.maximum,
+      step: parameter.step,
+      logarithmic: parameter.logarithmic,
+      initial,
+      change,
+      name,
+    });
+  }
+  if (kind === "choice") {
+    const select = h(
+      "select",
+      { onchange: () => change(select.value) },
+      parameter.choices.map((choice) =>
+        h("option", { value: choice }, has(`choice.${choice}`) ? say(`choice.${choice}`) : choice),
+      ),
+    );
+    select.dataset.parameter = name;
+    return {
+      element: h("label.lp-field", {}, h("span", {}, spoken), select),
+      set: (v) => {
+        select.value = v;
+      },
+    };
+  }
+  if (kind === "switch") {
+    const box = h("input", { type: "checkbox", onchange: () => change(box.checked) });
+    box.dataset.parameter = name;
+    return {
+      element: h("label.lp-check", {}, box, h("span", {}, spoken)),
+      set: (v) => {
+        box.checked = v;
+      },
+    };
+  }
+  const text = h("input", { type: "text", inputMode: "decimal" });
+  text.dataset.parameter = name;
+  text.addEventListener("input", () => {
+    const numbers = text.value
+      .split(/[\s,;]+/)
+      .filter(Boolean)
+      .map(Number);
+    const fits = numbers.length > 0 && numbers.every(Number.isFinite);
+    text.classList.toggle("lp-bad", !fits);
+    if (fits) change(numbers);
+  });
+  return {
+    element: h("label.lp-field", {}, h("span", {}, spoken), text),
+    set: (v) => {
+      text.value = Array.from(v).join(", ");
+    },
+  };
+}
+
+/**
+ * Lead to the control of a parameter, where the page has one.
+ * @param {string} name
+ */
+export function focusParameter(name) {
+  /** @type {HTMLElement | null} */
+  const control = document.querySelector(`input[data-parameter="${name}"]`);
+  control?.focus();
+}

@@ -1,0 +1,23 @@
+// LaTeX to formulas. KaTeX is no module: imported, it leaves itself in `window.katex`.
+import "./vendor/katex/katex.min.js";
+import { has, say } from "./words.js";
+
+const { katex } = globalThis;
+
+/**
+ * The few words inside formulas follow the language too.
+ * @param {HTMLElement} element
+ * @param {string} formula
+ */
+export function tex(element, formula, display = false) {
+  const spoken = formula.replace(/\\text\{([^}]*)\}/g, (all, /** @type {string} */ words) =>
+    has(`math.${words}`) ? `\\text{${say(`math.${words}`)}}` : all,
+  );
+  katex.render(spoken, element, {
+    throwOnError: false,
+    displayMode: display,
+    // \htmlData says where a number comes from; no other command may reach the page.
+    trust: (/** @type {{ command: string }} */ { command }) => command === "\\htmlData",
+    strict: (/** @type {string} */ code) => (code === "htmlExtension" ? "ignore" : "warn"),
+  });
+}

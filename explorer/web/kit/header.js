@@ -1,0 +1,88 @@
+// The head of every page: its name, the other pages, the link, looks and language.
+import { h, reword, worded } from "./dom.js";
+import { given } from "./given.js";
+import { presenting } from "./present.js";
+import { GONE } from "./server.js";
+import { store } from "./storage.js";
+import { isDark, setTheme } from "./theme.js";
+import { language, say, speak } from "./words.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./bus.js").Bus} channel
+ */
+export default function header(root, channel) {
+  const { pages } = given;
+
+  const languageButton = h("button.lp-quiet", {
+    type: "button",
+    id: "lp-language",
+    onclick: async () => {
+      if (!(await speak(language() === "en" ? "zh" : "en"))) channel.warn(GONE);
+    },
+  });
+  const themeButton = h(
+    "button.lp-quiet",
+    {
+      type: "button",
+      id: "lp-theme",
+      "data-title": "ui.theme",
+      onclick: () => setTheme(!isDark()),
+    },
+    "◐",
+  );
+  const copyButton = worded("button.lp-quiet", "ui.copy_link", {
+    type: "button",
+    onclick: async () => {
+      if (channel.tooLong) {
+        channel.warn({ key: "ui.link_too_long", values: {} });
+        return;
+      }
+      await navigator.clipboard.writeText(location.href);
+      copyButton.textContent = say("ui.copied");
+      setTimeout(() => {
+        copyButton.textContent = say("ui.copy_link");
+      }, 1500);
+    },
+  });
+
+  // Every page is served below the same address, its own path at the end.
+  const last = location.pathname.replace(/\/+$/, "").split("/").pop();
+  const here = pages.find(({ path }) => path && path === last) ?? pages[0];
+  const up = location.pathname
+    .replace(/\/+$/, "")
+    .slice(0, here.path ? -here.path.length : undefined)
+    .replace(/\/*$/, "/");
+  const links = pages.map(({ path, key }) =>
+    worded("a", key, {
+      href: up + path + location.search,
+      "aria-current": path === here.path ? "page" : null,
+    }),
+  );
+
+  // On the way to another page the scene of Explore is left where that page can find it.
+  if (!here.path) {
+    const keep = () => store("scene", location.hash.slice(1));
+    for (const link of links) link.addEventListener("click", keep);
+  }
+
+  root.append(
+    h(
+      "header.lp-brand",
+      {},
+      h("b", {}, "LossPrism"),
+      h("span.lp-fill"),
+      copyButton,
+      presenting(channel),
+      themeButton,
+      languageButton,
+    ),
+    h("nav.lp-pages", { "data-title": "ui.pages", hidden: pages.length < 2 }, links),
+  );
+  reword(root);
+  const words = () => {
+    languageButton.textContent = language() === "en" ? "中文" : "English";
+  };
+  channel.on("language", words);
+  words();
+}

@@ -1,0 +1,91 @@
+// The address follows the state once it has been still for a moment, and the browser's Back and
+// Forward lead through what the state was.
+
+/**
+ * This page with such a scene behind it. Gradio's <base> would lead a mere "#…" to the first page.
+ * @param {string} scene
+ */
+export const addressOf = (scene) => location.pathname + location.search + (scene && `#${scene}`);
+
+/**
+ * What stands in the address, and what this browser keeps beside it.
+ * @typedef {{ text: string, kept?: object | null }} Said
+ */
+
+/**
+ * The store's table says which entries make a step of their own: another value of theirs begins a
+ * new entry of the history, anything else changes the one it is in.
+ */
+export class History {
+  /**
+   * `write()` is the text of the address for the state as it is, with what is kept beside it.
+   * `open(text, kept, isCurrent)` takes both up again; it may answer false where it did not.
+   * @param {{ store: import("./store.js").Store, write: () => Said | Promise<Said>, delay?: number,
+   *   open: (text: string, kept: any, isCurrent: () => boolean) => unknown }} options
+   */
+  constructor({ store, write, open, delay = 300 }) {
+    this.store = store;
+    this.write = write;
+    this.open = open;
+    this.delay = delay;
+    /** @type {string | null} */
+    this.text = null; // what the address says
+    /** @type {string | null} */
+    this.at = null; // the step that it stands for
+    this.turn = 0;
+    /** @type {ReturnType<typeof setTimeout> | null} */
+    this.timer = null;
+    window.addEventListener("popstate", () => this.revisit());
+  }
+
+  get pending() {
+    return this.timer !== null;
+  }
+
+  // The state has changed. Without a wait, before anything else can happen.
+  remember(wait = this.delay) {
+    this.forget();
+    if (!wait) {
+      this.put(/** @type {Said} */ (this.write()));
+      return;
+    }
+    const { turn } = this;
+    this.timer = setTimeout(async () => {
+      const said = await this.write();
+      if (turn !== this.turn) return;
+      this.timer = null;
+      this.put(said);
+    }, wait);
+  }
+
+  // What was to be remembered is out of date.
+  forget() {
+    clearTimeout(this.timer ?? undefined);
+    this.timer = null;
+    this.turn += 1;
+  }
+
+  /** @param {Said} said */
+  put({ text, kept = null }) {
+    const before = this.at;
+    this.settle(text);
+    const how = before !== null && before !== this.at ? "pushState" : "replaceState";
+    history[how]({ ...history.state, lossprism: kept }, "", addressOf(text));
+  }
+
+  /** The state is what the address says. */
+  settle(text = this.text) {
+    this.text = text;
+    this.at = this.store.place();
+  }
+
+  // The entry of the history that the browser stands at.
+  async revisit() {
+    const text = location.hash.slice(1);
+    if (text && text === this.text) return;
+    this.forget();
+    const { turn } = this;
+    const taken = await this.open(text, history.state?.lossprism ?? null, () => turn === this.turn);
+    if (taken !== false) this.settle(text);
+  }
+}

@@ -1,0 +1,60 @@
+// Where the page begins: what it needs to know is fetched once, then each instrument is built.
+//
+// An instrument is a module whose default export is a function (root, page, server): it fills its
+// own element, listens to the page, and calls the server's functions that came with it. `page` is
+// what all instruments of one name share: the page's state, and the topics it is told by.
+//
+// The one global is for whoever looks in from outside (tests, benchmarks, the console):
+// `window.lossprism.page(name)` is that shared state, by default Explore's; `given` is what the
+// server told at the start; `floats` and `bytes` unpack its arrays; `kit(name)` imports a module.
+import { bytes, floats } from "./arrays.js";
+import { reword } from "./dom.js";
+import { given } from "./given.js";
+import { page } from "./page.js";
+import { calm } from "./server.js";
+import { begin } from "./theme.js";
+import { language, preferred, use } from "./words.js";
+
+async function json(name) {
+  const answer = await fetch(new URL(`../${name}.json`, import.meta.url));
+  if (!answer.ok) throw new Error(`${answer.status} from ${answer.url}`);
+  return answer.json();
+}
+
+const kit = (name) => import(`./${name}.js`);
+
+let ready = null;
+async function start(folder) {
+  const chosen = preferred();
+  const [facts, sentences] = await Promise.all([json(`data/${folder}`), json(`words/${chosen}`)]);
+  Object.assign(given, facts);
+  use(chosen, sentences);
+  document.documentElement.lang = language();
+  begin();
+  document.addEventListener("keydown", walkTabs);
+}
+
+// Build the instrument `module` in this element, on the page state `name` that `state` makes.
+export async function mount(element, server, { folder, name, state, module }) {
+  ready ??= start(folder);
+  const [{ default: make }, { default: build }] = await Promise.all([
+    import(`../${state}`),
+    import(`../${module}`),
+    ready,
+  ]);
+  const shared = page(name, make);
+  window.lossprism ??= { page: (one) => page(one), given, floats, bytes, kit };
+  const root = element.querySelector(".lp");
+  shared.join(() => build(root, shared, calm(server)));
+  shared.on("language", () => reword(root));
+}
+
+// Arrow keys walk along a row of tabs; Enter opens the one that is reached.
+function walkTabs(event) {
+  const tab = event.target.closest?.(".lp [role=tab]");
+  const way = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!tab || !way) return;
+  event.preventDefault();
+  const tabs = Array.from(tab.parentElement.querySelectorAll("[role=tab]:enabled"));
+  tabs.at((tabs.indexOf(tab) + way) % tabs.length).focus();
+}

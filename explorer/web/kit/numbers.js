@@ -1,0 +1,72 @@
+// Numbers as people read them, and as formulas do.
+
+// 1,048,576, in both languages; made once, for toLocaleString makes one at every call.
+const thousands = new Intl.NumberFormat("en");
+/** @param {number} number */
+export const grouped = (number) => thousands.format(number);
+
+const WORDS = { inf: Infinity, "-inf": -Infinity, nan: NaN };
+/**
+ * A number as the server writes it: JSON has no word for ∞ or NaN.
+ * @template {import("../wire").Real | null | undefined} Value
+ * @param {Value} value
+ * @returns {Value extends string ? number : Value}
+ */
+export const read = (value) => /** @type {any} */ (typeof value === "string" ? WORDS[value] : value);
+
+/** @param {import("../wire").Real | null | undefined} number */
+export function show(number, digits = 4) {
+  const value = read(number);
+  if (value === null || value === undefined) return "—";
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  const size = Math.abs(value);
+  if (size === 0) return "0";
+  const text =
+    size >= 1e5 || size < 1e-4
+      ? value.toExponential(Math.max(digits - 2, 1)).replace("e+", "e")
+      : String(Number(value.toPrecision(digits)));
+  return text.replace(/-/g, "−");
+}
+
+/**
+ * A mean and its deviation, both to the second digit of the deviation.
+ * @param {number} mean
+ * @param {number | null | undefined} deviation
+ */
+export function showWithin(mean, deviation) {
+  if (!deviation) return show(mean, 3) + (deviation === 0 ? "\u00a0±\u00a00" : "");
+  const places = Math.min(Math.max(1 - Math.floor(Math.log10(deviation)), 0), 6);
+  return [mean, deviation].map((v) => v.toFixed(places).replace("-", "−")).join("\u00a0±\u00a0");
+}
+
+/** @param {number} share */
+export const percent = (share) => {
+  const value = 100 * share;
+  if (value > 0 && value < 0.01) return `${show(value, 2)}%`;
+  return `${value >= 10 || value === 0 ? value.toFixed(0) : value.toPrecision(2)}%`;
+};
+
+/**
+ * Numbers beside each other with as many digits as tell them apart.
+ * @param {number[]} values
+ */
+export function apart(values, shares = false) {
+  for (let digits = 3; ; digits += 1) {
+    const texts = values.map((v) => (shares ? `${show(100 * v, digits)}%` : show(v, digits)));
+    if (new Set(texts).size === values.length || digits === 8) return texts;
+  }
+}
+
+/**
+ * The same number for a formula: a power of ten is written out, a negative one is bracketed.
+ * @param {import("../wire").Real} value
+ */
+export function texNumber(value) {
+  const text = show(value, 4).replace(/−/g, "-");
+  if (text === "∞") return "\\infty";
+  if (text === "-∞") return "-\\infty";
+  const [mantissa, exponent] = text.split("e");
+  const plain = exponent ? `${mantissa}\\cdot 10^{${exponent}}` : mantissa;
+  return plain.startsWith("-") ? `(${plain})` : plain;
+}

@@ -1,0 +1,23 @@
+// The states of the pages by name: what the instruments of one name share.
+import { onTheme } from "./theme.js";
+import { onLanguage } from "./words.js";
+
+/** @type {Map<string, any>} */
+const pages = new Map();
+
+/**
+ * The state of this name; the first who asks for it makes it.
+ * @param {string} name
+ * @param {(() => object) | null} make
+ */
+export function page(name = "main", make = null) {
+  if (make && !pages.has(name)) pages.set(name, make());
+  return pages.get(name);
+}
+
+/** @param {string} topic */
+const told = (topic) => () => {
+  for (const one of pages.values()) one.publish(topic);
+};
+onLanguage(told("language"));
+onTheme(told("theme"));

@@ -1,0 +1,59 @@
+// For a projector: everything larger, the sidebar folded away into a drawer. Alt+P or the button
+// goes in and out, Esc out; the browser remembers it. Answers the button for the head of a page.
+import { h, reword, worded } from "./dom.js";
+import { store, stored } from "./storage.js";
+
+export function presenting(channel) {
+  const { body } = document;
+  const inside = () => body.classList.contains("lp-presenting");
+  const drawn = () => body.classList.contains("lp-drawer");
+
+  function present(on) {
+    body.classList.toggle("lp-presenting", on);
+    body.classList.remove("lp-drawer");
+    store("presenting", on ? "yes" : "no");
+    say();
+  }
+
+  function pull(open) {
+    body.classList.toggle("lp-drawer", open);
+    say();
+  }
+
+  const button = h(
+    "button.lp-quiet",
+    { type: "button", id: "lp-present", "data-title": "ui.present", onclick: () => present(!inside()) },
+    "⤢",
+  );
+  const drawer = h(
+    "button.lp-button",
+    { type: "button", id: "lp-drawer", "data-title": "ui.drawer", onclick: () => pull(!drawn()) },
+    "☰",
+  );
+  const leave = worded("button.lp-button", "ui.leave_presentation", {
+    type: "button",
+    id: "lp-leave",
+    onclick: () => present(false),
+  });
+  const bar = h("div.lp.lp-present-bar", {}, drawer, leave);
+  body.append(bar);
+
+  function say() {
+    button.setAttribute("aria-pressed", String(inside()));
+    drawer.setAttribute("aria-expanded", String(drawn()));
+  }
+
+  window.addEventListener("keydown", (event) => {
+    if (event.altKey && event.code === "KeyP" && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      present(!inside());
+    } else if (event.key === "Escape" && !event.defaultPrevented && inside()) {
+      if (drawn()) pull(false);
+      else present(false);
+    }
+  });
+  channel.on("language", () => reword(bar));
+  reword(bar);
+  present(stored("presenting") === "yes");
+  return button;
+}

@@ -1,0 +1,134 @@
+// Asking the server. Every request has a deadline, can be given up, and a late answer never takes the
+// place of a newer one.
+
+const DEADLINE_MS = 300_000;
+
+/**
+ * The answer to one request, or null: where it failed, where the connection is gone, or where none
+ * came in time. `alive()` says whether there is still a sign of life, which puts the deadline off.
+ * @template Answer
+ * @param {Promise<Answer>} promise
+ * @param {{ deadline?: number, alive?: () => boolean }} [options]
+ * @returns {Promise<Answer | null>}
+ */
+export async function answerTo(promise, { deadline = DEADLINE_MS, alive = () => false } = {}) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  /** @type {Promise<null>} */
+  const late = new Promise((done) => {
+    const check = () => {
+      if (alive()) timer = setTimeout(check, deadline);
+      else done(null);
+    };
+    timer = setTimeout(check, deadline);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } catch {
+    return null;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * A question that is asked again whenever what it is about has changed: the newest question always
+ * reaches the server, and an answer is taken only while nothing newer has been.
+ * @template Answer
+ */
+export class Requests {
+  /**
+   * `ask()` puts the question as things stand and promises the answer; `take(answer)` uses it. At
+   * most `most` are under way at a time; the question after those waits, and takes the answers
+   * before it only with `between`. `delay`: so many milliseconds without another question go first.
+   * Where `again(answer)` is a number, the answer only says how far the work is: `progress(answer)`
+   * hears of it, and the same is asked again after so many milliseconds. `changed()` hears of starts
+   * and ends.
+   * @param {{ ask: () => Promise<Answer>, take: (answer: Answer) => void, most?: number,
+   *   between?: boolean, delay?: number, again?: (answer: Answer) => number | null,
+   *   progress?: (answer: Answer) => void, changed?: () => void }} options
+   */
+  constructor({
+    ask,
+    take,
+    most = 1,
+    between = false,
+    delay = 0,
+    again = () => null,
+    progress = () => {},
+    changed = () => {},
+  }) {
+    this.question = ask;
+    this.take = take;
+    this.most = most;
+    this.between = between;
+    this.delay = delay;
+    this.again = again;
+    this.progress = progress;
+    this.changed = changed;
+    this.turn = 0; // of the newest question
+    this.taken = 0; // of the newest answer that was taken
+    /** @type {Set<number>} */
+    this.awaited = new Set();
+    this.waiting = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+  }
+
+  get flying() {
+    return this.awaited.size;
+  }
+  get newest() {
+    return this.turn;
+  }
+
+  ask() {
+    clearTimeout(this.timer);
+    if (this.delay) this.timer = setTimeout(() => this.send(), this.delay);
+    else this.send();
+  }
+
+  async send() {
+    clearTimeout(this.timer);
+    if (this.flying >= this.most) {
+      this.waiting = true;
+      return;
+    }
+    this.waiting = false;
+    this.turn += 1;
+    const { turn } = this;
+    this.awaited.add(turn);
+    this.changed();
+    const answer = await this.question();
+    if (!this.awaited.delete(turn)) return; // it was given up
+    if (!this.waiting || this.between) this.hear(turn, answer);
+    this.changed();
+    if (this.waiting) this.send();
+  }
+
+  /**
+   * @param {number} turn
+   * @param {Answer} answer
+   */
+  hear(turn, answer) {
+    if (turn <= this.taken) return;
+    const wait = this.again(answer);
+    if (wait === null) {
+      this.taken = turn;
+      this.take(answer);
+    } else if (turn === this.turn) {
+      this.progress(answer);
+      this.timer = setTimeout(() => this.send(), wait);
+    }
+  }
+
+  // Nobody waits any longer for what is under way.
+  drop() {
+    clearTimeout(this.timer);
+    this.awaited.clear();
+    this.turn += 1;
+    this.taken = this.turn;
+    this.waiting = false;
+    this.changed();
+  }
+}

@@ -1,0 +1,177 @@
+// What the sidebars of the pages are made of: tabs, a file and its columns, a random batch, a loss with
+// its convention and parameters. Each part shows what it is told and says what was chosen.
+import { h, reword, worded } from "./dom.js";
+import { labelled, numberField, parameterField } from "./fields.js";
+import { onFile } from "./files.js";
+import { language, say } from "./words.js";
+
+const FILES = ".csv,.tsv,.txt,.jsonl,.json,.parquet";
+const MOST_ROWS = 20;
+
+// Tabs for these names; `called(name)` is the key of what one is called; `panels`, where there are any, are
+// what each of them shows. `tabId` and `panelId` begin their ids; `label` names them all.
+export function tabbed({ called, names, tabId, panels = {}, panelId = null, label = null }, choose) {
+  const tabs = Object.fromEntries(
+    names.map((name) => [
+      name,
+      worded("button.lp-tab", called(name), {
+        type: "button",
+        role: "tab",
+        id: `${tabId}-${name}`,
+        "aria-controls": panelId && `${panelId}-${name}`,
+        onclick: () => choose(name),
+      }),
+    ]),
+  );
+  for (const [name, panel] of Object.entries(panels)) {
+    panel.setAttribute("role", "tabpanel");
+    panel.setAttribute("aria-labelledby", `${tabId}-${name}`);
+    if (panelId) panel.id = `${panelId}-${name}`;
+  }
+  return {
+    element: h("div.lp-tabs", { role: "tablist", "aria-label": label && say(label) }, Object.values(tabs)),
+    set(chosen) {
+      for (const name of names) {
+        tabs[name].setAttribute("aria-selected", String(name === chosen));
+        if (panels[name]) panels[name].hidden = name !== chosen;
+      }
+    },
+  };
+}
+
+// A button that a file is dropped on, or that opens the chooser.
+export function filePicker({ id, title = "ui.drop_file", kinds = "ui.file_kinds" }, take) {
+  const chooser = h("input", { type: "file", id, accept: FILES, hidden: true });
+  const drop = h(
+    "button.lp-drop",
+    { type: "button", onclick: () => chooser.click() },
+    worded("b", title),
+    worded("span", kinds),
+  );
+  onFile(chooser, drop, take);
+  return [chooser, drop];
+}
+
+// Which column of a file plays which role: a select for each, where "" is none of them.
+export function columnFields({ columns, chosen, roles = Object.keys(chosen), none = null }, change) {
+  return roles.map((role) => {
+    const now = chosen[role] ?? "";
+    const empty = none ? [worded("option", none, { value: "" })] : now ? [] : [h("option", { value: "" })];
+    const select = h(
+      "select",
+      { name: role, onchange: () => change(role, select.value) },
+      ...empty,
+      columns.map((column) => h("option", { value: column }, column)),
+    );
+    select.value = now;
+    return labelled(`column.${role}`, select);
+  });
+}
+
+export function check(key, checked, change) {
+  const box = h("input", { type: "checkbox", checked, onchange: () => change(box.checked) });
+  return h("label.lp-check", {}, box, worded("span", key));
+}
+
+// The rows that were left out: so many, and of the first ones why.
+export function tellSkipped(list, count, reasons) {
+  const told = reasons
+    .slice(0, MOST_ROWS)
+    .map(({ row, key, values }) => h("li", {}, say("ui.row_skipped", { row, reason: say(key, values) })));
+  if (count > told.length) told.push(h("li", {}, say("ui.more_skipped", { count: count - told.length })));
+  list.hidden = count === 0;
+  list.replaceChildren(h("li", {}, h("b", {}, say("ui.skipped", { count }))), ...told);
+}
+
+// The settings of a random batch, by the entries of a page's state below `prefix`; `looks` says what
+// more there is to know of a slider. change(name, value).
+export function randomFields(table, prefix, { labelsId, looks = {} }, change) {
+  const numbers = {};
+  let labels = null;
+  for (const entry of table.values()) {
+    const name = entry.name.startsWith(prefix) && entry.name.slice(prefix.length);
+    if (!name) continue;
+    if (entry.kind === "choice") {
+      labels = h(
+        "select",
+        { id: labelsId, onchange: () => change(name, labels.value) },
+        entry.choices.map((kind) => worded("option", `random.labels.${kind}`, { value: kind })),
+      );
+      continue;
+    }
+    const high = name === "seed" ? 999 : entry.high; // what a hand can choose
+    const more = { key: `random.${name}`, name: `random-${name}`, high, ...looks[name] };
+    numbers[name] = numberField(entry, { ...more, change: (v) => change(name, v) });
+    for (const input of numbers[name].element.querySelectorAll("input")) input.dataset.title = `random.${name}`;
+  }
+  return {
+    element: (name) => numbers[name].element,
+    labels: labelled("random.labels", labels),
+    set(values) {
+      for (const [name, number] of Object.entries(numbers)) number.set(values[name]);
+      labels.value = values.labels;
+    },
+  };
+}
+
+// A loss to choose, in groups: [{ label, losses: [name, title] }], told anew where they changed.
+export function lossSelect(id, change) {
+  const select = h("select", { id, "data-title": "ui.loss", onchange: () => change(select.value) });
+  return {
+    element: select,
+    fill: (groups, first = null) => select.replaceChildren(...(first ? [first] : []), ...groups.map(groupOf)),
+    set(loss) {
+      select.value = loss;
+    },
+  };
+}
+
+const groupOf = ({ label, losses }) =>
+  h(
+    "optgroup",
+    { label },
+    losses.map(([value, title]) => h("option", { value }, title)),
+  );
+
+// The conventions of a loss, hidden where it has but its own.
+export function conventionField(id, change) {
+  const select = h("select", { id, onchange: () => change(select.value) });
+  const element = labelled("ui.convention", select);
+  return {
+    element,
+    set(spec, chosen) {
+      const others = Object.keys(spec.conventions).filter(Boolean);
+      select.replaceChildren(
+        worded("option", "ui.own_convention", { value: "" }),
+        ...others.map((name) => h("option", { value: name }, name)),
+      );
+      select.value = chosen;
+      element.hidden = !others.length;
+    },
+  };
+}
+
+// The controls of a loss's parameters. change(name, value).
+export function parameterList(change) {
+  const element = h("div.lp-parameters");
+  let built = "";
+  let fields = [];
+  return {
+    element,
+    // `key` names the loss and its convention. Answers whether the controls are new ones.
+    set(key, parameters, values) {
+      const isNew = `${key}|${language()}` !== built;
+      if (isNew) {
+        built = `${key}|${language()}`;
+        fields = parameters.map((parameter) => [
+          parameter,
+          parameterField(parameter, parameter.default, (v) => change(parameter.name, v)),
+        ]);
+        element.replaceChildren(...fields.map(([, field]) => field.element));
+        reword(element);
+      }
+      for (const [parameter, field] of fields) field.set(values[parameter.name] ?? parameter.default);
+      return isNew;
+    },
+  };
+}

@@ -1,0 +1,191 @@
+// A table that its reader sorts, by a click or Enter on a column's name, and walks with the arrow
+// keys. It knows nothing of what it lists.
+import { h, walkable, worded } from "./dom.js";
+import { say } from "./words.js";
+
+/**
+ * `cell` makes the text of a row, or its lines, and `by` what it is sorted by; a `spare` column is
+ * hidden while no row has a number for it. With a `box` it is a column of boxes to tick.
+ * @template Row
+ * @typedef {{ key: string, by: (row: Row) => number | string, cell?: (row: Row) => string | string[],
+ *   wide?: boolean, spare?: boolean, box?: { label: (row: Row) => string,
+ *   checked: (row: Row) => boolean, toggle: (row: Row) => void } }} Column
+ */
+
+/**
+ * `sorted` is null for the order the rows come in. `reach` and `leave` are told the row that the
+ * pointer or the focus comes to, `pick` the one that is clicked or entered.
+ * @template Row
+ * @param {{ columns: Column<Row>[], key?: string, most?: number,
+ *   sorted?: { column: number, down: boolean } | null, reach?: (row: Row) => void,
+ *   leave?: () => void, pick?: ((row: Row) => void) | null }} options
+ */
+export function sortableTable(options) {
+  const { columns, key, sorted = null, most = 8, reach = () => {}, leave = () => {}, pick = null } = options;
+  /** @type {Row[]} */
+  let rows = [];
+  /** @type {(row: Row) => boolean} */
+  let lit = () => false;
+  let order = sorted;
+  let whole = false;
+
+  const marks = columns.map(() => h("span.lp-arrow", { "aria-hidden": "true" }));
+  const heads = columns.map((column, place) =>
+    h(
+      "th",
+      { scope: "col", className: column.wide ? "lp-wide" : "" },
+      h("button.lp-sort", { type: "button", onclick: () => sort(place) }, worded("span", column.key), marks[place]),
+    ),
+  );
+  const body = h("tbody");
+  const table = h("table.lp-sortable", { "aria-label": key && say(key) }, h("thead", {}, h("tr", {}, heads)), body);
+  const more = h("button.lp-button.lp-more-rows", {
+    type: "button",
+    onclick: () => {
+      whole = !whole;
+      draw();
+    },
+  });
+  /** @type {{ line: HTMLTableRowElement, cells: HTMLElement[] }[]} */
+  const lines = [];
+
+  /** @param {Column<Row>} column */
+  const numeric = (column) => rows.length > 0 && typeof column.by(rows[0]) === "number";
+
+  /**
+   * Numbers come largest first, words from A to Z; the second time it is the other way round.
+   * @param {number} column
+   */
+  function sort(column) {
+    const down = order?.column === column ? !order.down : numeric(columns[column]);
+    order = { column, down };
+    draw();
+  }
+
+  function arranged() {
+    if (!order) return rows;
+    const { by } = columns[order.column];
+    const sign = order.down ? -1 : 1;
+    const keys = new Map(rows.map((row) => [row, by(row)]));
+    const [known, unknown] = [
+      rows.filter((row) => !Number.isNaN(keys.get(row))),
+      rows.filter((row) => Number.isNaN(keys.get(row))),
+    ];
+    /** @type {(a: any, b: any) => number} */
+    const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b) : Number(a > b) - Number(a < b));
+    known.sort((a, b) => sign * compare(keys.get(a), keys.get(b)));
+    return [...known, ...unknown];
+  }
+
+  /**
+   * Lines are made once and kept: while a slider moves only their words change.
+   * @param {number} place
+   */
+  function lineAt(place) {
+    while (lines.length <= place) {
+      const cells = columns.map(({ box, wide }) =>
+        h(
+          wide ? "td.lp-wide" : "td",
+          {},
+          box ? h("input", { type: "checkbox", onchange: () => box.toggle(line.row) }) : null,
+        ),
+      );
+      const line = h(pick ? "tr.lp-pickable" : "tr", { tabIndex: -1 }, cells);
+      if (pick)
+        line.addEventListener("click", (event) => {
+          if (!(event.target instanceof HTMLInputElement)) pick(line.row);
+        });
+      const point = () => reach(line.row);
+      line.addEventListener("mouseenter", point);
+      line.addEventListener("mouseleave", () => leave());
+      line.addEventListener("focus", point);
+      line.addEventListener("blur", () => leave());
+      lines.push({ line, cells });
+      body.append(line);
+    }
+    return lines[place];
+  }
+
+  walkable(body);
+  if (pick) {
+    body.addEventListener("keydown", (event) => {
+      const line = /** @type {HTMLElement} */ (event.target);
+      if (event.key === "Enter" && line.parentElement === body) pick(line.row);
+    });
+  }
+
+  /**
+   * @param {HTMLElement} cell
+   * @param {string | string[]} text
+   */
+  function put(cell, text) {
+    const said = Array.isArray(text) ? text.join("\n") : text;
+    if (cell.dataset.said === said) return;
+    cell.dataset.said = said;
+    if (Array.isArray(text)) {
+      cell.title = said;
+      cell.replaceChildren(
+        h(
+          "div.lp-two",
+          {},
+          text.map((part) => h("span", {}, part)),
+        ),
+      );
+    } else cell.textContent = text;
+  }
+
+  function draw() {
+    const all = arranged();
+    const shown = whole ? all : all.slice(0, most);
+    shown.forEach((row, place) => {
+      const { line, cells } = lineAt(place);
+      line.row = row;
+      columns.forEach(({ cell, box }, i) => {
+        if (box) Object.assign(cells[i].firstChild ?? {}, { checked: box.checked(row), ariaLabel: box.label(row) });
+        else if (cell) put(cells[i], cell(row));
+      });
+    });
+    lines.forEach(({ line }, place) => {
+      line.hidden = place >= shown.length;
+    });
+    if (!lines.some(({ line }) => line.tabIndex === 0 && !line.hidden) && lines.length) lines[0].line.tabIndex = 0;
+    columns.forEach(({ spare, by }, place) => {
+      if (!spare) return;
+      const hidden = rows.every((row) => Number.isNaN(by(row)));
+      for (const cell of [heads[place], ...lines.map(({ cells }) => cells[place])]) cell.hidden = hidden;
+    });
+    heads.forEach((head, place) => {
+      const sort = order?.column === place ? (order.down ? "descending" : "ascending") : "none";
+      head.setAttribute("aria-sort", sort);
+      marks[place].textContent = { descending: "▼", ascending: "▲", none: "" }[sort];
+    });
+    more.hidden = rows.length <= most;
+    more.textContent = whole ? say("ui.fewer_rows") : say("ui.all_rows", { count: rows.length });
+    light();
+  }
+
+  function light() {
+    for (const { line } of lines) line.classList.toggle("lp-lit", !line.hidden && lit(line.row));
+  }
+
+  return {
+    element: h("div.lp-scroll", {}, table, more),
+    /**
+     * The rows in the order they come in; words are made anew, as after a change of language.
+     * @param {Row[]} next
+     */
+    fill(next) {
+      rows = next;
+      if (key) table.setAttribute("aria-label", say(key));
+      draw();
+    },
+    /**
+     * Which rows are lit: those that show what is pointed at elsewhere.
+     * @param {(row: Row) => boolean} which
+     */
+    light(which) {
+      lit = which;
+      light();
+    },
+  };
+}

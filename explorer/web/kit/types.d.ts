@@ -1,0 +1,55 @@
+// Types that JSDoc has no words for, and what the page finds in the window.
+
+type Tag<Name> = Name extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Name] : HTMLElement;
+
+/** The element that `h("button.quiet")` makes. */
+export type ElementOf<Kind extends string> = Kind extends `${infer Name}.${string}` ? Tag<Name> : Tag<Kind>;
+
+type Part = string | number | Node | null | undefined;
+
+/** What an element is filled with: text, other elements, lists of them; null is left out. */
+export type Child = Part | Part[];
+
+/** The functions of a server as `calm` has them: no answer is null. */
+export type Asking<Server> = {
+  [Name in keyof Server]: Server[Name] extends (request: any) => Promise<infer Answer>
+    ? (request?: unknown, options?: { deadline?: number; alive?: () => boolean }) => Promise<Answer | null>
+    : never;
+};
+
+/** What a function of a server answers. */
+export type Answer<Server, Name extends keyof Server> = Server[Name] extends (request: any) => Promise<infer Found>
+  ? Found
+  : never;
+
+/** What a function of a server is answered, or undefined where nobody waits for it any more. */
+export type AnswerOf<Function> = Function extends (...given: any) => Promise<infer Answer> ? Answer | undefined : never;
+
+/** What was wrong, as the page says it: the server's, or its own. */
+export type Notice = { key: string; about?: string; values: object };
+
+/** The part of a formula that is pointed at: what it came from, and where in it. */
+export type PointedPart = { of: string; at: string };
+
+declare global {
+  interface Window {
+    gradio_config: { current_page: string };
+    lossprism: object;
+    Plotly: { newPlot(element: HTMLElement, ...given: unknown[]): Promise<unknown> };
+  }
+  interface Uint8ArrayConstructor {
+    fromBase64?(text: string): Uint8Array<ArrayBuffer>;
+  }
+  interface HTMLElement {
+    /** What a line of a table stands for. */
+    row?: any;
+    /** The pair that a line shows. */
+    pair?: number | null;
+  }
+  interface GlobalEventHandlers {
+    /** Plotly's own events, on the element that it draws into. */
+    on?(event: string, listener: (event: any) => void): void;
+  }
+  /** By the path of a page, what it loads: the server puts it into `head.js`. */
+  const SERVED: Record<string, { styles: string[]; modules: string[] }>;
+}

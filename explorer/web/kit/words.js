@@ -1,0 +1,109 @@
+// Every word on the page: one catalogue, that of the language in use. Another is fetched when it is
+// first switched to, and kept from then on.
+import { given } from "./given.js";
+import { grouped } from "./numbers.js";
+import { store, stored } from "./storage.js";
+
+let spoken = "en";
+/** @type {Record<string, string>} */
+let catalogue = {};
+/** @type {Map<string, Record<string, string>>} */
+const known = new Map();
+let switches = 0;
+/** @type {Set<() => void>} */
+const listeners = new Set();
+
+export const language = () => spoken;
+/** @param {() => void} listener */
+export const onLanguage = (listener) => listeners.add(listener);
+
+/** @param {string} key */
+export const has = (key) => key in catalogue;
+
+/**
+ * The sentence `key` with `values` put into its {placeholders}; {count:row|rows} is the first word
+ * where the value is 1, else the second.
+ * @param {string} key
+ * @param {Record<string, any>} [values]
+ */
+export function say(key, values = {}) {
+  const sentence = (catalogue[key] ?? key).replace(/\{(\w+):([^|}]*)\|([^}]*)\}/g, (_all, name, one, many) =>
+    String(values[name]) === "1" ? one : many,
+  );
+  return sentence.replace(/\{(\w+)\}/g, (all, name) => (name in values ? spelled(name, values[name]) : all));
+}
+
+/**
+ * As `spelled` of explorer/locale: counts are grouped, and a value may have words of its own.
+ * @param {string} name
+ * @param {any} value
+ * @returns {string}
+ */
+function spelled(name, value) {
+  if (Array.isArray(value)) return value.map((one) => spelled(name, one)).join(say("ui.between"));
+  if (value?.key) return has(value.key) ? say(value.key) : value.otherwise;
+  return given.counts?.includes(name) && Number.isInteger(value) ? grouped(value) : String(value);
+}
+
+/**
+ * What a finger does has other words than what a pointer does.
+ * @param {string} pointing
+ * @param {string} touching
+ */
+export const hint = (pointing, touching) => say(matchMedia("(hover: none)").matches ? touching : pointing);
+
+/**
+ * What a loss is called; one of the user's own has no other name than its own, and one that this
+ * server does not know, but a run of before does, that by which it is known.
+ * @param {string} loss
+ */
+export const titleOf = (loss) =>
+  has(`loss.${loss}.title`) ? say(`loss.${loss}.title`) : (given.losses[loss]?.title ?? loss);
+
+// The language that was chosen, or that the browser prefers.
+export function preferred() {
+  const asked = new URLSearchParams(location.search).get("lang");
+  const wanted = asked || stored("language") || navigator.language || "en";
+  return wanted.toLowerCase().startsWith("zh") ? "zh" : "en";
+}
+
+/**
+ * Speak with this catalogue from now on.
+ * @param {string} next
+ * @param {Record<string, string>} sentences
+ */
+export function use(next, sentences) {
+  known.set(next, sentences);
+  [spoken, catalogue] = [next, sentences];
+}
+
+/**
+ * Switch to another language: at once where its catalogue was here before. Of several switches the
+ * last one counts. False where the catalogue cannot be had.
+ * @param {string} next
+ */
+export async function speak(next) {
+  const turn = ++switches;
+  let sentences = known.get(next);
+  if (!sentences) {
+    let answer;
+    try {
+      answer = await fetch(new URL(`../words/${next}.json`, import.meta.url));
+    } catch {
+      return false;
+    }
+    // The server was started anew, with other files than this page: it has to begin anew as well.
+    if (!answer.ok) {
+      store("language", next);
+      location.reload();
+      return true;
+    }
+    sentences = await answer.json();
+    if (turn !== switches) return true;
+  }
+  store("language", next);
+  use(next, /** @type {Record<string, string>} */ (sentences));
+  document.documentElement.lang = next;
+  for (const listener of listeners) listener();
+  return true;
+}

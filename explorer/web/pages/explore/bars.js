@@ -1,0 +1,145 @@
+// The gradient of every pair as bars, and the pairs that feel most in words.
+import { floats } from "../../kit/arrays.js";
+import { clip, h, roomOf, walkable, worded } from "../../kit/dom.js";
+import { show } from "../../kit/numbers.js";
+import { say } from "../../kit/words.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").Scene} channel
+ */
+export default function bars(root, channel) {
+  const LISTED = 10;
+  const canvas = h("canvas.lp-bar-chart", { role: "img", tabIndex: 0 });
+  const spoken = h("div.lp-spoken", { "aria-live": "polite" });
+  const list = h("ol.lp-list");
+  root.append(worded("h2", "ui.gradient_per_pair"), worded("p.lp-note", "ui.gradient_note"), canvas, spoken, list);
+
+  let gradient = new Float32Array();
+  let order = [];
+  const lines = Array.from({ length: LISTED }, (_, place) => {
+    const bar = h("i");
+    const value = h("span.lp-value");
+    const [first, second] = [h("span"), h("span")];
+    const line = h(
+      "li.lp-felt",
+      { hidden: true, tabIndex: place ? -1 : 0 },
+      h("div.lp-bar-box", {}, bar),
+      value,
+      h("div.lp-two", {}, first, second),
+    );
+    for (const event of ["mouseenter", "focus"]) line.addEventListener(event, () => channel.point([line.pair]));
+    for (const event of ["mouseleave", "blur"]) line.addEventListener(event, () => channel.point());
+    return { line, bar, value, first, second };
+  });
+  list.append(...lines.map(({ line }) => line));
+  walkable(list);
+  const room = roomOf(canvas, draw);
+
+  // Bars stand in the order of the matrix's columns, or in entry order where those are no pairs.
+  function displayOrder() {
+    const { pairs } = channel.picture.shown.column_axis;
+    const whole = pairs.length === gradient.length && new Set(pairs).size === pairs.length;
+    return whole && !pairs.includes(-1) ? pairs : Array.from(gradient.keys());
+  }
+
+  function take() {
+    gradient = floats(channel.picture.pairs.gradient);
+    order = displayOrder();
+    draw();
+    const ranked = Array.from(gradient.keys())
+      .sort((a, b) => Math.abs(gradient[b]) - Math.abs(gradient[a]))
+      .slice(0, LISTED);
+    const most = Math.abs(gradient[ranked[0]]) || 1;
+    lines.forEach(({ line, bar, value, first, second }, place) => {
+      const pair = ranked[place];
+      line.hidden = pair === undefined || !gradient[pair];
+      if (line.hidden) return;
+      const g = gradient[pair];
+      bar.style.width = `${(50 * Math.abs(g)) / most}%`;
+      bar.className = g > 0 ? "lp-up" : "lp-down";
+      value.textContent = show(g, 3);
+      if (line.pair !== pair || first.textContent === "") {
+        line.pair = pair;
+        first.textContent = clip(channel.batch.first[pair], 70);
+        second.textContent = clip(channel.batch.second[pair], 70);
+        line.title = `${channel.batch.first[pair]}\n${channel.batch.second[pair]}`;
+      }
+    });
+  }
+
+  // The colours of the theme, read once: to read them would have the page's styles worked out.
+  let inks = null;
+  function readInks() {
+    const style = getComputedStyle(document.body);
+    return Object.fromEntries(
+      ["up", "down", "line", "pointed"].map((ink) => [ink, style.getPropertyValue(`--lp-${ink}`)]),
+    );
+  }
+
+  function draw() {
+    const ratio = (window.devicePixelRatio || 1) * room.magnified;
+    const [wide, tall] = [room.width, 120];
+    canvas.width = Math.round(wide * ratio);
+    canvas.height = Math.round(tall * ratio);
+    const context = canvas.getContext("2d");
+    context.scale(ratio, ratio);
+    let most = 0;
+    for (const g of gradient) most = Math.max(most, Math.abs(g));
+    inks ??= readInks();
+    const width = wide / Math.max(order.length, 1);
+    context.fillStyle = inks.line;
+    context.fillRect(0, tall / 2 - 0.5, wide, 1);
+    const pointed = new Set(channel.pointed.pairs);
+    order.forEach((pair, place) => {
+      const size = most ? (gradient[pair] / most) * (tall / 2 - 6) : 0;
+      if (pointed.has(pair)) {
+        context.fillStyle = inks.pointed;
+        context.fillRect(place * width, 0, Math.max(width, 2), tall);
+      }
+      context.fillStyle = size > 0 ? inks.up : inks.down;
+      context.fillRect(
+        place * width + width * 0.12,
+        tall / 2 - Math.max(size, 0),
+        Math.max(width * 0.76, 0.6),
+        Math.abs(size),
+      );
+    });
+    canvas.setAttribute("aria-label", say("ui.bars_label", { count: order.length, most: show(most, 3) }));
+  }
+
+  function mark() {
+    for (const { line } of lines) line.classList.toggle("lp-lit", channel.pointed.pairs.includes(line.pair));
+    draw();
+  }
+
+  canvas.addEventListener("mousemove", (event) => {
+    const box = canvas.getBoundingClientRect();
+    const place = Math.floor(((event.clientX - box.left) / box.width) * order.length);
+    if (place in order) channel.point([order[place]]);
+  });
+  canvas.addEventListener("mouseleave", () => channel.point());
+  // The left and right keys walk the bars.
+  canvas.addEventListener("keydown", (event) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!by || !order.length) return;
+    event.preventDefault();
+    const from = order.indexOf(channel.pointed.pairs[0]);
+    const pair = order[Math.max(0, Math.min(order.length - 1, from + by))];
+    channel.point([pair]);
+    spoken.textContent = say("ui.bar_says", { pair: channel.numberOf(pair), value: show(gradient[pair]) });
+  });
+  canvas.addEventListener("blur", () => channel.point());
+  channel.on("batch", () => {
+    for (const { line, first } of lines) {
+      line.pair = null;
+      first.textContent = "";
+    }
+  });
+  channel.on("picture", take);
+  channel.on("pointed", mark);
+  channel.on("theme", () => {
+    inks = null;
+    draw();
+  });
+}

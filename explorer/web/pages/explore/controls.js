@@ -1,0 +1,393 @@
+// The sidebar: data, encoder, loss, parameters, rules. Each control changes the scenario and
+// nothing else.
+import { clip, h, reword, worded } from "../../kit/dom.js";
+import { foldable, labelled, section } from "../../kit/fields.js";
+import { base64Of } from "../../kit/files.js";
+import { given } from "../../kit/given.js";
+import { show } from "../../kit/numbers.js";
+import { problem } from "../../kit/server.js";
+import {
+  check,
+  columnFields,
+  conventionField,
+  filePicker,
+  lossSelect,
+  parameterList,
+  randomFields,
+  tabbed,
+  tellSkipped,
+} from "../../kit/sidebar.js";
+import { say, titleOf } from "../../kit/words.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").Scene} channel
+ * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
+ */
+export default function controls(root, channel, server) {
+  const { losses, limits } = given;
+  const { examples } = given.explore;
+  const GROUPS = ["pair_scores", "in_batch", "distances", "prototypes", "own"];
+
+  // ---- Data --------------------------------------------------------------------------------
+
+  const SOURCES = ["example", "table", "file", "random"];
+  const exampleChoice = h(
+    "select",
+    { id: "lp-example", onchange: () => channel.set({ data: { source: "example", example: exampleChoice.value } }) },
+    Object.keys(examples).map((id) => worded("option", `example.${id}.title`, { value: id })),
+  );
+  const exampleAbout = h("p.lp-note");
+  const copyExample = worded("button.lp-button", "ui.edit_copy", { type: "button", onclick: editCopy });
+  const editButton = worded("button.lp-button", "ui.edit_pairs", {
+    type: "button",
+    onclick: () => channel.publish("edit"),
+  });
+  const tableNote = h("p.lp-note");
+
+  const picker = filePicker({ id: "lp-file" }, readFile);
+  const fileNote = h("p.lp-note");
+  const columnBox = h("div.lp-columns");
+
+  const panels = {
+    example: h("div.lp-panel", {}, labelled("ui.example", exampleChoice), exampleAbout, copyExample),
+    table: h("div.lp-panel", {}, worded("p.lp-note", "ui.table_about"), editButton, tableNote),
+    file: h("div.lp-panel", {}, picker, fileNote, columnBox),
+    random: h("div.lp-panel"),
+  };
+  const sources = tabbed(
+    { called: (name) => `source.${name}`, names: SOURCES, tabId: "lp-source", panels, panelId: "lp-panel" },
+    openTab,
+  );
+  const skippedList = h("ul.lp-skipped", { hidden: true });
+
+  function openTab(source) {
+    sources.set(source);
+    if (source === "example") channel.set({ data: { source: "example" } });
+    if (source === "random") channel.set({ data: { source: "random" } });
+    if (source === "file" && channel.scenario.data.file) channel.set({ data: { source: "table" } });
+    if (source === "table") {
+      if (channel.scenario.data.rows.length) channel.setRows(channel.scenario.data.rows);
+      channel.publish("edit");
+    }
+  }
+
+  // An example or a file becomes rows of one's own, to change at will.
+  function editCopy() {
+    const { first, second, labels } = channel.batch;
+    const rows = labels.map((label, i) => [first[i], second[i], String(label)]);
+    channel.setRows(rows);
+    channel.publish("edit");
+  }
+
+  // ---- File --------------------------------------------------------------------------------
+
+  let file = null;
+  let undecided = ""; // a file that was read, but whose columns the user has yet to choose
+  let turns = 0;
+
+  async function readFile(blob, options = {}) {
+    if (blob.size > limits.bytes) {
+      channel.warn(problem("file_too_large", { name: blob.name, most: limits.bytes / 2 ** 20 }));
+      return;
+    }
+    if (file !== blob) {
+      fileNote.textContent = clip(blob.name);
+      columnBox.replaceChildren();
+    }
+    file = blob;
+    turns += 1;
+    const turn = turns;
+    channel.setBusy(true);
+    const answer = await channel.work(server, "read_file", {
+      name: blob.name,
+      content: await base64Of(blob),
+      ...options,
+    });
+    if (turn !== turns) return; // another file, or other columns of it, were chosen meanwhile
+    channel.setBusy(false);
+    if (answer === undefined) return;
+    if (answer?.columns) offer(answer, options);
+    const fits = channel.check(answer);
+    undecided = !fits && answer.columns ? blob.name : "";
+    if (!fits) {
+      aboutFile();
+      return;
+    }
+    const { name, rows, reading } = answer;
+    channel.set({ data: { source: "table", rows, file: name, reading } });
+  }
+
+  // What the file held is in the scene: who opens its link reads the same.
+  function aboutFile() {
+    if (undecided) {
+      fileNote.textContent = say("ui.file_undecided", { name: undecided });
+      return;
+    }
+    const { file: name, rows, reading } = channel.scenario.data;
+    const key = reading.drawn ? "ui.file_drawn" : reading.limited ? "ui.file_limited" : "ui.file_read";
+    const told = { name, used: rows.length, total: reading.total, encoding: reading.encoding };
+    fileNote.textContent = reading.total ? say(key, told) : name;
+  }
+
+  // What else could be read from the file: other columns, and where there are too many rows,
+  // others of them.
+  let offered = null;
+  function offer(answer, options) {
+    offered = [answer, options];
+    const chosen = { ...answer.chosen };
+    const take = (role, column) => {
+      chosen[role] = column;
+      if (Object.values(chosen).every(Boolean)) readFile(file, { ...options, columns: chosen });
+    };
+    columnBox.replaceChildren(
+      ...(answer.reading?.limited ? [drawing(answer, options)] : []),
+      ...columnFields(answer, take),
+      check("ui.has_header", answer.header, (header) => readFile(file, { header })),
+    );
+  }
+
+  function drawing({ reading, rows }, options) {
+    const values = { used: rows.length, total: reading.total };
+    const button = (kind, key, seed) =>
+      h(
+        kind,
+        {
+          type: "button",
+          onclick: () => readFile(file, { ...options, seed }),
+        },
+        say(key, values),
+      );
+    if (!reading.drawn) return button("button.lp-button.lp-main", "ui.draw_rows", 0);
+    return h(
+      "div.lp-row.lp-wrap",
+      {},
+      button("button.lp-button", "ui.draw_again", options.seed + 1),
+      button("button.lp-button", "ui.first_rows", null),
+    );
+  }
+
+  // ---- Random ------------------------------------------------------------------------------
+
+  const setRandom = (name, value) =>
+    channel.set({ data: { source: "random", random: { [name]: value } } }, { announce: false });
+  const random = randomFields(channel.store.table, "data.random.", { labelsId: "lp-random-labels" }, setRandom);
+  panels.random.append(
+    random.element("pairs"),
+    random.element("dimension"),
+    random.labels,
+    ...["grades", "agreement", "mislabelled", "imbalance", "hard_negatives", "seed"].map(random.element),
+  );
+
+  // ---- Encoder -----------------------------------------------------------------------------
+
+  const encoderName = h("input", { type: "text", id: "lp-encoder", spellcheck: false, placeholder: limits.encoder });
+  const crossName = h("input", { type: "text", id: "lp-cross", spellcheck: false });
+  const useEncoder = worded("button.lp-button", "ui.use_encoder", {
+    type: "button",
+    onclick: () =>
+      channel.set({
+        data: { encoder: encoderName.value.trim() || limits.encoder, cross_encoder: crossName.value.trim() },
+      }),
+  });
+  const useEmbedded = () => channel.set({ data: { encoder: limits.encoder, cross_encoder: "" } });
+  const embedded = worded("button.lp-button", "ui.embedded_encoder", { type: "button", onclick: useEmbedded });
+  channel.remedies.push({
+    fits: ({ about }) => about === "encoder" && !embedded.hidden,
+    key: "ui.embedded_encoder",
+    act: useEmbedded,
+  });
+  const encoderNow = h("p.lp-note");
+
+  // ---- Loss --------------------------------------------------------------------------------
+
+  const lossChoice = lossSelect("lp-loss", (loss) => channel.choose(loss));
+  function listLosses() {
+    const all = Object.entries(losses);
+    const named = (group) => all.filter(([, spec]) => spec.group === group).map(([name]) => [name, titleOf(name)]);
+    const groups = GROUPS.map((group) => ({ label: say(`group.${group}`), losses: named(group) }));
+    lossChoice.fill(groups.filter(({ losses: members }) => members.length));
+    lossChoice.set(channel.scenario.loss);
+  }
+  listLosses();
+  const convention = conventionField("lp-convention", (name) => channel.choose(channel.scenario.loss, name));
+  const parameters = parameterList((name, value) => channel.setParameter(name, value));
+  const scaleAdvice = h("p.lp-note");
+  const references = h("p.lp-note.lp-references");
+  function setParameters() {
+    const { spec, form, scenario } = channel;
+    const { loss, convention: name } = scenario;
+    if (!parameters.set(`${loss}|${name}`, form.parameters, scenario.parameters)) return;
+    convention.set(spec, name);
+    adviseScale();
+    references.textContent = spec.references.length
+      ? say("ui.references", { list: spec.references.map(cited).join("; ") })
+      : "";
+  }
+
+  // "S1 eq. 52" as a reader knows it: the source's name in place of our short one.
+  const cited = (reference) =>
+    reference
+      .replace(/^S\d/, (short) => say(`cite.${short}`))
+      .replace(/ eq\. (.+)$/, (_all, number) => say("cite.equation", { number }));
+
+  // ---- Rules -------------------------------------------------------------------------------
+
+  const threshold = h("input.lp-number", { type: "number", step: "any", id: "lp-threshold" });
+  threshold.addEventListener("input", () => {
+    const text = threshold.value.trim();
+    channel.set({ rules: { threshold: text === "" ? null : Number(text) } }, { announce: false });
+  });
+  const extra = h("input", {
+    type: "checkbox",
+    onchange: () => channel.set({ rules: { extra_negatives: extra.checked } }, { announce: false }),
+  });
+  const prototypes = h("textarea", { rows: 2, spellcheck: false });
+  prototypes.addEventListener("change", () =>
+    channel.set({ rules: { prototypes: prototypes.value } }, { announce: false }),
+  );
+  const ruleText = h("ul.lp-rules");
+  const rulesFold = h(
+    "details.lp-fold",
+    {},
+    worded("summary", "ui.rules"),
+    ruleText,
+    labelled("ui.threshold", threshold),
+    h("label.lp-check", {}, extra, worded("span", "ui.extra_negatives")),
+    labelled("ui.prototypes", prototypes),
+  );
+  channel.on("rules", () => {
+    rulesFold.open = true;
+    threshold.focus();
+  });
+
+  function adviseScale() {
+    const range = channel.batch?.scale;
+    // It speaks of the scale before a difference of two scores, and of no other factor.
+    const { name, maximum } = channel.form.parameters.find(({ role }) => role === "scale") ?? {};
+    const box = name && parameters.element.querySelector(`[data-parameter="${name}"]`);
+    scaleAdvice.hidden = !range || !box;
+    if (scaleAdvice.hidden) return;
+    const take = (value) =>
+      h(
+        "button.lp-crumb",
+        {
+          type: "button",
+          title: say("ui.take_scale"),
+          onclick: () => channel.set({ parameters: { ...channel.scenario.parameters, [name]: Number(value) } }),
+        },
+        value,
+      );
+    const ends = Object.fromEntries(range.map((value, i) => [`<${i}>`, take(show(Math.min(value, maximum), 3))]));
+    const said = say("ui.suggested_scale", { low: "<0>", high: "<1>", sigma: show(channel.batch.sigma, 3) });
+    scaleAdvice.replaceChildren(...said.split(/(<\d>)/).map((part) => ends[part] ?? part));
+    box.closest(".lp-slider").append(scaleAdvice);
+  }
+
+  function describeRules() {
+    const { batch } = channel;
+    if (!batch) return;
+    threshold.placeholder = show(batch.threshold);
+    const lines = [
+      say("rule.positives", { count: batch.positives, all: batch.labels.length, threshold: show(batch.threshold) }),
+      say("rule.negatives", { count: batch.negatives }),
+      say("rule.classes", { count: batch.classes, sentences: batch.sentences.length }),
+      say(batch.dimension ? "rule.vectors" : "rule.no_vectors", { dimension: batch.dimension }),
+    ];
+    if (batch.orthogonal) lines.push(say("rule.orthogonal"));
+    if (batch.given) lines.push(say("rule.given"));
+    lines.push(say("rule.unit"), say("rule.levels"), say("rule.logits"));
+    ruleText.replaceChildren(...lines.map((line) => h("li", {}, line)));
+  }
+
+  // ---- Together ----------------------------------------------------------------------------
+
+  root.append(
+    section("ui.loss", lossChoice.element, convention.element, parameters.element, references),
+    foldable("ui.data", sources.element, Object.values(panels), skippedList),
+    h(
+      "details.lp-fold",
+      {},
+      worded("summary", "ui.encoder"),
+      labelled("ui.encoder_name", encoderName),
+      labelled("ui.cross_encoder", crossName),
+      h("div.lp-row", {}, useEncoder, embedded),
+      encoderNow,
+    ),
+    rulesFold,
+  );
+  reword(root);
+
+  function words() {
+    aboutSkipped();
+    aboutData();
+    describeRules();
+  }
+
+  function aboutData() {
+    const { data } = channel.scenario;
+    const { note } = examples[data.example] ?? {};
+    exampleAbout.textContent = [say(`example.${data.example}.about`), note ? say(note) : ""].join(" ").trim();
+    const count = data.rows.length;
+    tableNote.textContent = count
+      ? say(channel.limited ? "ui.table_limited" : "ui.rows_entered", { count, most: limits.pairs })
+      : "";
+    aboutFile();
+    embedded.hidden = data.encoder === limits.encoder && !data.cross_encoder;
+    encoderNow.textContent = say(data.cross_encoder ? "ui.cross_now" : "ui.encoder_now", {
+      name: data.cross_encoder || data.encoder,
+    });
+  }
+
+  channel.on("scenario", () => {
+    const { scenario } = channel;
+    const { data, rules } = scenario;
+    lossChoice.set(scenario.loss);
+    setParameters();
+    exampleChoice.value = data.example;
+    random.set(data.random);
+    sources.set(data.source === "table" ? (data.file ? "file" : "table") : data.source);
+    if (document.activeElement !== threshold) threshold.value = String(rules.threshold ?? "");
+    extra.checked = rules.extra_negatives;
+    prototypes.value = rules.prototypes;
+    encoderName.value = data.encoder;
+    crossName.value = data.cross_encoder;
+    words();
+  });
+  // A parameter pointed at in a formula is lit.
+  channel.on("pointed", () => {
+    for (const input of parameters.element.querySelectorAll("[data-parameter]")) {
+      const on = channel.pointed.part?.of === input.getAttribute("data-parameter");
+      input.closest(".lp-slider, label").classList.toggle("lp-lit", on);
+    }
+  });
+  channel.on("batch", () => {
+    describeRules();
+    adviseScale();
+    copyExample.hidden = !channel.batch.editable;
+  });
+  channel.on("language", () => {
+    listLosses();
+    setParameters();
+    if (offered) offer(...offered);
+    words();
+  });
+  channel.on("skipped", () => {
+    aboutData();
+    aboutSkipped();
+  });
+
+  // Rows that were left out: of the file by their numbers in it, of the table by theirs.
+  function aboutSkipped() {
+    const { source, file: name, reading } = channel.scenario.data;
+    const ofFile = source === "table" && name ? reading : { left_out: 0, reasons: [] };
+    const all = [
+      ...ofFile.reasons.map(([row, key, values]) => ({ row, key, values: Object.fromEntries(values) })),
+      ...channel.skipped,
+    ];
+    const count = ofFile.left_out + channel.skipped.length;
+    tellSkipped(skippedList, count, all);
+  }
+
+  channel.connect(server);
+}

@@ -1,0 +1,213 @@
+// The derivation: the definition's own lines, each with its formula, its value and a thumbnail.
+import { bytes } from "../../kit/arrays.js";
+import { raster } from "../../kit/cells.js";
+import { h, reword, worded } from "../../kit/dom.js";
+import { tex } from "../../kit/formula.js";
+import { show } from "../../kit/numbers.js";
+import { has, language, say } from "../../kit/words.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").Scene} channel
+ */
+export default function derivation(root, channel) {
+  const place = h("span.lp-place");
+  // Counted from the step asked for, so that quick presses are not lost to a slow answer.
+  const now = () => channel.scenario.view.step ?? channel.picture.chosen;
+  const step = (by) => () => go(now() + by);
+  const rows = h("ol.lp-steps", { tabIndex: 0 });
+  root.append(
+    h(
+      "div.lp-bar",
+      {},
+      worded("h2", "ui.derivation"),
+      h(
+        "div.lp-walk",
+        {},
+        h("button.lp-square", { type: "button", "data-title": "ui.previous_step", onclick: step(-1) }, "◀"),
+        place,
+        h("button.lp-square", { type: "button", "data-title": "ui.next_step", onclick: step(1) }, "▶"),
+      ),
+    ),
+    rows,
+  );
+  reword(root);
+
+  let built = "";
+  let current = null; // the row of the chosen step
+  let parts = [];
+
+  function go(to) {
+    const last = channel.picture.steps.length - 1;
+    channel.goTo(Math.max(0, Math.min(last, to)));
+    // On a projector, walking brings derivation and matrix to the top of the screen.
+    if (document.body.classList.contains("lp-presenting"))
+      root.closest("#lp-middle")?.scrollIntoView({ block: "start" });
+  }
+
+  root.addEventListener("keydown", (event) => {
+    const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, Home: -Infinity, End: Infinity }[event.key];
+    if (by) walk(event, by);
+  });
+
+  function walk(event, by) {
+    if (!channel.picture || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go(now() + by);
+  }
+
+  // On a projector the keys walk from anywhere, those of a presenter's clicker too, unless they
+  // mean something where the focus is.
+  window.addEventListener("keydown", (event) => {
+    const { classList } = document.body;
+    if (!classList.contains("lp-presenting") || classList.contains("lp-drawer")) return;
+    if (event.defaultPrevented || /** @type {Element} */ (event.target).matches("input, select, textarea")) return;
+    const by = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 }[event.key];
+    if (by) walk(event, by);
+  });
+
+  // The rows stay as long as the lines are the same; only numbers and pictures move.
+  function build(steps) {
+    parts = steps.map((step, index) => {
+      const thumbnail = h("canvas.lp-thumb", { width: 1, height: 1 });
+      const value = h("span.lp-value");
+      const formula = h("div.lp-formula");
+      if (step.latex) tex(formula, step.latex);
+      else formula.append(h("code", {}, step.name));
+      const spoken = step.name.replace(/_/g, " ");
+      const line = h(
+        "code.lp-line",
+        { title: step.source || step.name },
+        index < channel.picture.inputs || !step.source ? spoken : linked(step.source, index),
+      );
+      const key = [channel.scenario.loss, channel.spec.group, "any"]
+        .map((owner) => `step.${owner}.${step.name}`)
+        .find(has);
+      const about = key ? worded("p.lp-why", key) : null;
+      const row = h(
+        index < channel.picture.inputs ? "li.lp-step.lp-input" : "li.lp-step",
+        { onclick: () => go(index) },
+        h("div.lp-thumb-box", {}, h("div.lp-thumb-wrap", {}, thumbnail), value),
+        h("div.lp-words", {}, formula, line, about),
+      );
+      return { row, thumbnail, value };
+    });
+    rows.replaceChildren(...parts.map((part) => part.row));
+  }
+
+  // The line of code, broken at its blanks only; the names of earlier steps in it lead to them.
+  function linked(source, index) {
+    const [target, ...rest] = source.split(" ");
+    return [target, ...rest.flatMap((part) => [" ", h("span.lp-unbroken", {}, ...names(part, index))])];
+  }
+
+  function names(code, index) {
+    return code
+      .split(/(?<![\w.])([A-Za-z_]\w*)/)
+      .filter(Boolean)
+      .map((word) => {
+        const step = channel.stepNamed(word, index);
+        if (step < 0) return word;
+        return h(
+          "button.lp-ref",
+          {
+            type: "button",
+            tabIndex: -1,
+            onclick: (event) => {
+              event.stopPropagation();
+              go(step);
+            },
+            onmouseenter: () => channel.point([], null, { of: word, at: "step" }),
+            onmouseleave: () => channel.point(),
+          },
+          word,
+        );
+      });
+  }
+
+  function drawThumbnail(canvas, thumb) {
+    const { rows: height, columns: width } = thumb;
+    if (canvas.width !== width || canvas.height !== height) {
+      canvas.width = width;
+      canvas.height = height;
+    }
+    canvas.classList.toggle("lp-strip", height === 1);
+    const ramp = thumb.boolean ? "mask" : thumb.signed ? "diverging" : "sequential";
+    const values = Float32Array.from(bytes(thumb.data), (byte) =>
+      byte === 255 ? -Infinity : byte === 254 ? Number.NaN : byte,
+    );
+    const image = raster({ rows: height, columns: width, values, least: 0, largest: 253, ramp });
+    canvas.getContext("2d").putImageData(image, 0, 0);
+  }
+
+  function draw() {
+    const { steps, chosen } = channel.picture;
+    const key =
+      `${language()}|${channel.scenario.loss}|${channel.scenario.convention}|` +
+      steps.map((step) => `${step.name}:${step.line}`).join();
+    if (key !== built) {
+      built = key;
+      build(steps);
+    }
+    steps.forEach((step, index) => {
+      const { thumbnail, value } = parts[index];
+      const drawn = step.thumbnail?.rows * step.thumbnail?.columns > 0;
+      thumbnail.hidden = !drawn;
+      if (drawn) drawThumbnail(thumbnail, step.thumbnail);
+      const text = "value" in step ? show(step.value, 6) : "";
+      if (value.textContent !== text) value.textContent = text;
+    });
+    if (current !== parts[chosen].row) choose(chosen);
+  }
+
+  function choose(step) {
+    current?.removeAttribute("aria-current");
+    current = parts[step].row;
+    current.setAttribute("aria-current", "step");
+    place.textContent = say("ui.step_of", { step: step + 1, all: parts.length });
+    keepInSight(current);
+  }
+
+  // Scrolls the list, never the page.
+  function keepInSight(row) {
+    const above = row.offsetTop - rows.offsetTop;
+    if (above < rows.scrollTop) rows.scrollTop = above;
+    const bottom = above + row.offsetHeight;
+    if (bottom > rows.scrollTop + rows.clientHeight) rows.scrollTop = bottom - rows.clientHeight;
+  }
+
+  // A pair pointed at elsewhere is ringed in every thumbnail that has it as row or column.
+  function mark() {
+    const from =
+      channel.pointed.part && channel.picture ? channel.stepNamed(channel.pointed.part.of, channel.picture.chosen) : -1;
+    for (const [index, { row }] of parts.entries()) row.classList.toggle("lp-lit", index === from);
+    const on = channel.pointed.pairs.length > 0;
+    rows.classList.toggle("lp-pointing", on);
+    if (!on || !channel.picture) {
+      for (const { row } of parts) row.style.removeProperty("--lp-mark");
+      return;
+    }
+    const { row_axis: rowAxis, column_axis: columnAxis } = channel.picture.shown;
+    const axis = columnAxis.pairs.length ? columnAxis : rowAxis;
+    const at = axis.pairs.indexOf(channel.pointed.pairs.at(-1));
+    for (const [index, { row }] of parts.entries()) {
+      const thumb = channel.picture.steps[index].thumbnail;
+      const shared = thumb && channel.picture.steps[index].shape.at(-1) === axis.pairs.length;
+      if (at >= 0 && shared) row.style.setProperty("--lp-mark", String((at + 0.5) / axis.pairs.length));
+      else row.style.removeProperty("--lp-mark");
+    }
+  }
+
+  // Presenting makes the rows larger and the list no longer.
+  new ResizeObserver(() => {
+    if (current) keepInSight(current);
+  }).observe(rows);
+  channel.on("picture", draw);
+  channel.on("theme", () => {
+    if (channel.picture) draw();
+  });
+  channel.on("language", () => {
+    if (channel.picture) draw();
+  });
+  channel.on("pointed", mark);
+}

@@ -1,0 +1,176 @@
+// The head of the page: the loss with its formula, the strip of figures, and what went wrong.
+import { h, reword, worded } from "../../kit/dom.js";
+import { tex } from "../../kit/formula.js";
+import { percent, read, show } from "../../kit/numbers.js";
+import { landmarkScale } from "../../kit/scale.js";
+import { has, language, say, titleOf } from "../../kit/words.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").Scene} channel
+ * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
+ */
+export default function figures(root, channel, server) {
+  const name = h("h1");
+  const about = h("p.lp-about");
+  const note = h("p.lp-note.lp-caveat", { hidden: true });
+  const formula = h("div.lp-headline");
+  const problem = h("div.lp-problem", { role: "alert", hidden: true });
+  // A figure has one meaning at a time, told in a tip to the pointer and to the keyboard.
+  const figure = (key) => {
+    const [value, extra, name] = [h("strong"), h("small"), h("span")];
+    const tip = h("span.lp-tip", { role: "tooltip", id: `lp-tip-${key}` });
+    const box = h("div.lp-figure", { tabIndex: 0, "aria-describedby": tip.id }, name, value, extra, tip);
+    const call = (now) => {
+      if (box.dataset.figure === now) return;
+      box.dataset.figure = now;
+      name.dataset.say = `figure.${now}`;
+      tip.dataset.say = `figure.${now}.about`;
+      reword(box);
+    };
+    call(key);
+    return { box, value, extra, call };
+  };
+  const figures = Object.fromEntries(
+    ["violated", "active", "effective", "spearman", "gradient", "device"].map((key) => [key, figure(key)]),
+  );
+  // The gradient norm on a logarithmic line from 0.001 to 1000, with the advised band.
+  const gauge = { now: h("i.lp-now") };
+  gauge.box = h("div.lp-ruler.lp-gauge", {}, h("b"), gauge.now);
+  const loss = figure("loss");
+  const marks = h("div.lp-marks");
+  loss.box.classList.add("lp-loss");
+  loss.extra.replaceWith(marks);
+  root.append(
+    problem,
+    h("div.lp-head", {}, h("div", {}, name, about, note), formula),
+    h(
+      "div.lp-strip-of-figures",
+      {},
+      loss.box,
+      Object.values(figures).map((f) => f.box),
+    ),
+  );
+  const remarks = h("ul.lp-remarks");
+  // Which pairs are positive decides the shape of such a loss; the rule is in the sidebar.
+  const positives = h("span");
+  const rule = worded("button.lp-crumb", "ui.change_rule", { type: "button", onclick: () => channel.publish("rules") });
+  const basis = h("p.lp-note.lp-basis", { hidden: true }, positives, " ", rule);
+  const statistics = h("div.lp-statistics");
+  const details = h("details.lp-more", {}, worded("summary", "ui.statistics"), statistics);
+  details.addEventListener("toggle", test);
+  root.append(basis, remarks, details);
+  figures.gradient.box.append(gauge.box);
+  reword(root);
+
+  function headline() {
+    const { spec } = channel;
+    const key = `loss.${channel.scenario.loss}.about`;
+    name.textContent = [titleOf(channel.scenario.loss), channel.scenario.convention].filter(Boolean).join(" · ");
+    about.textContent = has(key) ? say(key) : spec.about;
+    const { loss, convention } = channel.scenario;
+    const said = [`loss.${loss}.note.${convention}`, `loss.${loss}.note`].find(has);
+    note.textContent = channel.form.note && said ? say(said) : channel.form.note;
+    note.hidden = !channel.form.note;
+    write();
+  }
+
+  function write() {
+    const now = channel.formula && `\\mathcal L = ${channel.formula}`;
+    const key = now + language();
+    if (formula.dataset.formula === key) return;
+    formula.dataset.formula = key;
+    if (now) tex(formula, now, true);
+    else formula.replaceChildren();
+  }
+
+  function put(key, value, extra = "") {
+    const { value: strong, extra: small } = figures[key];
+    if (strong.textContent !== value) strong.textContent = value;
+    if (small.textContent !== extra) small.textContent = extra;
+  }
+
+  function draw() {
+    const found = channel.picture.figures;
+    loss.value.textContent = show(found.loss, 6);
+    marks.replaceChildren(...landmarkScale(found));
+    rank(found);
+    tellPositives(found);
+    put("active", show(found.active), found.terms === null ? "" : say("figure.of_terms", { all: found.terms }));
+    put("effective", show(found.effective, 3));
+    put("gradient", show(found.gradient_norm, 3), say(`figure.by_${found.gradient_of}`));
+    const norm = read(found.gradient_norm);
+    gauge.now.hidden = !(norm > 0);
+    if (norm > 0) gauge.now.style.left = `${Math.max(0, Math.min(100, ((Math.log10(norm) + 3) / 6) * 100))}%`;
+    remark();
+    put("device", `${found.milliseconds.toFixed(1)} ms`, found.device);
+  }
+
+  // A loss that ranks pairs is judged by their order, one that looks for the right key, class or
+  // prototype by where that stands.
+  function rank({ places, ordered, violated, spearman }) {
+    const { violated: left, spearman: right } = figures;
+    left.call(places ? `first_${places.kind}` : "violated");
+    right.call(places ? "reciprocal" : "spearman");
+    const [part, all] = places ? [places.first, places.anchors] : [violated, ordered];
+    put("violated", all ? percent(part / all) : "—", say("figure.of", { part, all }));
+    put("spearman", show(places?.anchors === 0 ? null : (places?.reciprocal ?? spearman), 3));
+  }
+
+  function tellPositives({ by_threshold: matters }) {
+    const { positives: count, labels, threshold } = channel.batch;
+    basis.hidden = !matters;
+    positives.textContent = say("ui.positives_are", { count, all: labels.length, threshold: show(threshold) });
+  }
+
+  function remark() {
+    const told = channel.picture.remarks.map(({ key, values }) => say(`remark.${key}`, values));
+    const before = Array.from(remarks.children, (line) => line.textContent);
+    if (String(told) === String(before)) return;
+    remarks.replaceChildren(...told.map((line) => h("li", {}, line)));
+  }
+
+  // Correlation and test are worked out when asked for, and anew for each batch.
+  let tested = "";
+  async function test() {
+    if (!details.open || !channel.batch || tested === channel.batch.key + language()) return;
+    tested = channel.batch.key + language();
+    const found = await server.statistics(channel.scenario);
+    if (!found || found.error) return;
+    const line = (value, key, values) =>
+      h("p", {}, value === null ? say("ui.nothing_to_compare") : say(key, { value: show(value, 4), ...values }));
+    statistics.replaceChildren(
+      line(found.pearson, "ui.pearson_is", { p: show(found.pearson_p, 3) }),
+      line(found.ks, "ui.ks_is", { p: show(found.ks_p, 3), high: found.high, low: found.low }),
+    );
+  }
+
+  function complain() {
+    const told = channel.problem ?? channel.notice;
+    problem.hidden = !told;
+    document.body.classList.toggle("lp-stale", Boolean(channel.problem));
+    if (!told) return;
+    const remedies = channel.remedies.filter(({ fits }) => fits(told));
+    // What could not be taken changes nothing, and the picture below is still a true one.
+    const kept = !channel.problem && "about" in told && channel.picture;
+    problem.replaceChildren(
+      say(told.key, told.values),
+      kept ? h("p", {}, say("ui.still_shown")) : "",
+      ...remedies.map(({ key, act }) => worded("button.lp-button", key, { type: "button", onclick: act })),
+    );
+  }
+
+  channel.on("scenario", headline);
+  channel.on("picture", () => {
+    write();
+    draw();
+    test();
+  });
+  channel.on("problem", complain);
+  channel.on("language", () => {
+    headline();
+    complain();
+    test();
+    if (channel.picture) draw();
+  });
+}

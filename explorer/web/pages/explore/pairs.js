@@ -1,0 +1,277 @@
+// The table of pairs: type, paste from a spreadsheet, delete; every row of the batch to read.
+import { floats } from "../../kit/arrays.js";
+import { h, reword, worded } from "../../kit/dom.js";
+import { given } from "../../kit/given.js";
+import { show } from "../../kit/numbers.js";
+import { say } from "../../kit/words.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").Scene} channel
+ */
+export default function pairs(root, channel) {
+  const { limits } = given;
+  const body = h("tbody");
+  const count = h("span.lp-note");
+  const add = worded("button.lp-button", "ui.add_row", {
+    type: "button",
+    id: "lp-add-row",
+    onclick: () => {
+      addRow().querySelector("textarea").focus();
+    },
+  });
+  const clear = worded("button.lp-button", "ui.clear_table", { type: "button", onclick: () => replace([]) });
+  // What was in the table before it was cleared.
+  let cleared = [];
+  const undo = worded("button.lp-button", "ui.undo", { type: "button", hidden: true, onclick: () => replace(cleared) });
+  const hint = worded("p.lp-note", "ui.paste_hint");
+  const box = h(
+    "details.lp-table",
+    {},
+    h("summary", {}, worded("span", "ui.pairs"), " ", count),
+    hint,
+    h(
+      "div.lp-scroll",
+      {},
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("th", {}, "#"),
+            worded("th", "column.first"),
+            worded("th", "column.second"),
+            worded("th", "column.score"),
+            worded("th", "ui.similarity"),
+            h("th"),
+          ),
+        ),
+        body,
+      ),
+    ),
+    h("div.lp-row", {}, add, clear, undo),
+  );
+  root.append(box);
+
+  // ---- Rows --------------------------------------------------------------------------------
+
+  function addRow(cells) {
+    body.append(lineOf(cells));
+    number();
+    return body.lastElementChild;
+  }
+
+  function lineOf(cells = ["", "", ""]) {
+    const inputs = [
+      h("textarea", { rows: 1, value: cells[0], "data-title": "column.first" }),
+      h("textarea", { rows: 1, value: cells[1], "data-title": "column.second" }),
+      h("input", { type: "text", inputMode: "decimal", value: cells[2], "data-title": "column.score" }),
+    ];
+    const remove = h("button.lp-square", { type: "button", "data-title": "ui.delete_row" }, "×");
+    const line = h(
+      "tr",
+      {},
+      h("td.lp-index"),
+      inputs.map((input) => h("td", {}, input)),
+      h("td.lp-similarity"),
+      h("td", {}, remove),
+    );
+    remove.hidden = !editable();
+    for (const input of inputs) input.readOnly = !editable();
+    remove.addEventListener("click", () => {
+      line.remove();
+      number();
+      commit();
+    });
+    line.addEventListener("mouseenter", () => channel.point(line.pair === undefined ? [] : [line.pair]));
+    line.addEventListener("mouseleave", () => channel.point());
+    reword(line);
+    return line;
+  }
+
+  // Names of given vectors or scores mean nothing to an encoder, so they are only shown.
+  const editable = () => channel.scenario.data.source === "table" || channel.batch?.editable !== false;
+
+  // More is for a file. Rows beyond SHOWN are not laid out, but kept.
+  const MOST_PASTED = 20000;
+  const SHOWN = 4 * limits.pairs;
+  let beyond = [];
+  function fill(all) {
+    const shown = all.length ? all.slice(0, SHOWN) : [undefined];
+    body.replaceChildren(...shown.map((cells) => lineOf(cells)));
+    beyond = all.slice(SHOWN);
+    number();
+  }
+
+  function replace(all) {
+    cleared = rows();
+    fill(all);
+    undo.hidden = all.length > 0;
+    commit();
+  }
+
+  const cellsOf = (line) => Array.from(line.querySelectorAll("textarea, input"), (input) => input.value);
+  const rows = () => [...Array.from(body.children, cellsOf), ...beyond];
+
+  function number() {
+    linesOf().forEach((line, i) => {
+      line.firstChild.textContent = String(i + 1);
+    });
+  }
+
+  // Typed rows are sent once the typing pauses, or at once when the table is left; what does not
+  // fit yet stays and is named.
+  body.addEventListener("input", () => {
+    clearTimeout(channel.typing);
+    channel.typing = setTimeout(commit, 350);
+  });
+  body.addEventListener("focusout", ({ relatedTarget }) => {
+    if (channel.typing && !body.contains(/** @type {Node | null} */ (relatedTarget))) commit();
+  });
+  function commit() {
+    clearTimeout(channel.typing);
+    channel.typing = null;
+    channel.setRows(rows());
+  }
+
+  // A block pasted from a spreadsheet fills cells to the right and downwards from where it lands.
+  body.addEventListener("paste", (event) => {
+    const text = event.clipboardData.getData("text/plain");
+    const block = spreadsheet(text);
+    if (block.length === 1 && block[0].length === 1) return;
+    event.preventDefault();
+    const cell = /** @type {HTMLElement} */ (event.target);
+    const line = cell.closest("tr");
+    const column = Array.from(line.querySelectorAll("textarea, input")).indexOf(cell);
+    const row = Array.from(body.children).indexOf(line);
+    const width = Math.max(...block.map((cells) => cells.length));
+    const all = rows();
+    for (const [i, cells] of block.slice(0, MOST_PASTED).entries()) {
+      all[row + i] ??= ["", "", ""];
+      const into = all[row + i];
+      for (let k = 0; k < width && column + k < into.length; k += 1) into[column + k] = cells[k] ?? "";
+    }
+    fill(all);
+    /** @type {HTMLElement} */ (body.children[row].querySelectorAll("textarea, input")[column]).focus();
+    commit();
+    if (block.length > MOST_PASTED)
+      channel.warn({ key: "ui.paste_cut", values: { count: block.length, most: MOST_PASTED } });
+  });
+
+  // Tab-separated lines; a cell that holds a tab, a line end or a quote is quoted, as
+  // spreadsheets do. A quote inside an unquoted cell is a quote.
+  function spreadsheet(text) {
+    const lines = [[""]];
+    let quoted = false;
+    const clean = text.replace(/\r\n?/g, "\n").replace(/\n$/, "");
+    for (let i = 0; i < clean.length; i += 1) {
+      const letter = clean[i];
+      const line = lines.at(-1);
+      if (quoted) {
+        if (letter === '"' && clean[i + 1] === '"') {
+          line[line.length - 1] += '"';
+          i += 1;
+        } else if (letter === '"') quoted = false;
+        else line[line.length - 1] += letter;
+      } else if (letter === '"' && line.at(-1) === "" && closes(clean, i)) quoted = true;
+      else if (letter === "\t") line.push("");
+      else if (letter === "\n") lines.push([""]);
+      else line[line.length - 1] += letter;
+    }
+    return lines;
+  }
+  const closes = (text, at) => /^"(?:[^"]|"")*"(?:[\t\n]|$)/.test(text.slice(at));
+
+  // ---- Together ----------------------------------------------------------------------------
+
+  function take() {
+    const { batch, scenario } = channel;
+    count.textContent = say("ui.count_pairs", { count: batch.labels.length });
+    if (!box.open) return;
+    const { data } = scenario;
+    const typed =
+      data.source === "table"
+        ? data.rows
+        : batch.labels.map((label, i) => [batch.first[i], batch.second[i], String(label)]);
+    if (String(rows()) === String(typed) || body.contains(document.activeElement)) return;
+    fill(typed);
+    add.hidden = clear.hidden = !editable();
+    hint.dataset.say = editable() ? "ui.paste_hint" : "ui.only_names";
+    hint.textContent = say(hint.dataset.say);
+    label();
+  }
+
+  // Which row became which pair: skipped and empty rows are none.
+  const linesOf = () => /** @type {HTMLElement[]} */ (Array.from(body.children));
+
+  function label() {
+    const skipped = new Map(channel.skipped.map((skip) => [skip.row, skip]));
+    let pair = 0;
+    const scores = channel.picture ? floats(channel.picture.pairs.score) : [];
+    linesOf().forEach((line, i) => {
+      const skip = channel.scenario.data.source === "table" ? skipped.get(i + 1) : null;
+      const empty = cellsOf(line).every((cell) => cell.trim() === "");
+      line.pair = skip || empty ? undefined : pair;
+      blame(line, skip);
+      line.querySelector(".lp-similarity").textContent = line.pair === undefined ? "" : show(scores[pair], 3);
+      if (line.pair !== undefined) pair += 1;
+    });
+  }
+
+  // The cell that cannot be read is marked and told why, below it; a fault that names no column
+  // is the whole row's.
+  const COLUMNS = ["sentence1", "sentence2", "score"];
+  function blame(line, skip) {
+    line.classList.toggle("lp-bad-row", Boolean(skip));
+    for (const reason of line.querySelectorAll(".lp-wrong")) reason.remove();
+    const inputs = Array.from(line.querySelectorAll("textarea, input"));
+    const named = COLUMNS.indexOf(skip?.values.column);
+    const wrong = !skip ? [] : named < 0 ? inputs : [inputs[named]];
+    for (const input of inputs) {
+      input.classList.toggle("lp-bad", wrong.includes(input));
+      input.toggleAttribute("aria-invalid", wrong.includes(input));
+    }
+    if (skip) wrong.at(-1).after(h("div.lp-wrong", {}, say(skip.key, skip.values)));
+  }
+
+  function mark() {
+    for (const line of linesOf()) {
+      line.classList.toggle("lp-lit", line.pair !== undefined && channel.pointed.pairs.includes(line.pair));
+    }
+  }
+
+  channel.on("edit", () => {
+    box.open = true;
+    if (channel.scenario.data.source !== "table" && channel.batch) take();
+    if (!body.children.length) addRow();
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    box.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "nearest" });
+  });
+  box.addEventListener("toggle", () => {
+    if (box.open && channel.batch) {
+      take();
+      label();
+    }
+  });
+  channel.on("batch", take);
+  channel.on("picture", () => {
+    if (box.open && channel.batch.key !== labelled) {
+      labelled = channel.batch.key;
+      label();
+    }
+  });
+  channel.on("skipped", () => {
+    if (box.open) label();
+  });
+  channel.on("pointed", () => {
+    if (box.open) mark();
+  });
+  channel.on("language", () => {
+    if (channel.batch) count.textContent = say("ui.count_pairs", { count: channel.batch.labels.length });
+  });
+  let labelled = "";
+}

@@ -1,0 +1,230 @@
+"""What the Explore page asks the server for."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import json
+from typing import Any
+
+from explorer.core.batch import has_words, load_table, make_batch
+from explorer.core.explore import explore
+from explorer.core.remarks import remarks, speaks_another_language, statistics, suggested_scale
+from explorer.core.scenario import Data, Reading, Rules, Scenario
+from explorer.export.code import snippet, twin_snippet
+from explorer.export.csv import matrix_csv, pairs_csv, suspects_csv, terms_csv
+from explorer.export.figure.bars import bars_figure
+from explorer.export.figure.matrix import matrix_figure
+from explorer.export.interactive import interactive_figure
+from explorer.export.picture import describe_batch, picture
+from explorer.lab.sweep import POINTS, sweep
+from explorer.locale import LANGUAGES
+from explorer.runtime.cache import Cache, digest
+from explorer.runtime.limits import NAMED_ROWS, SWEPT_PAIRS, TABLES
+from explorer.runtime.numbers import json_numbers, typed
+from explorer.runtime.problem import Problem
+from explorer.runtime.uploads import content_in
+from explorer.runtime.validation import misfit
+from explorer.runtime.wire import Json
+from explorer.sources import tables
+from explorer.sources.grids import read_grid
+from explorer.web.serving import JOBS, served
+from explorer.web.wire import explore as wire
+from explorer.web.wire import shared
+
+
+def _explore(request: object) -> Json:
+    """{scenario, known: key of the batch the page has, rows?: name of its rows} → {picture, batch?,
+    skipped?, limited?, rows?}, or {send_rows} where rows of that name are not held."""
+    if not isinstance(request, dict):
+        raise misfit("request", request)
+    scenario = Scenario.from_json(request.get("scenario"))
+    if "rows" in request:
+        rows = _tables.get(str(request["rows"]))
+        if rows is None:
+            return {"send_rows": True}
+        scenario = dataclasses.replace(scenario, data=dataclasses.replace(scenario.data, rows=rows))
+    answer: Json = {}
+    if scenario.data.rows and "rows" not in request:
+        answer["rows"] = _hold(scenario.data.rows)
+    try:
+        found = explore(scenario)
+    except Problem as problem:
+        return {**answer, "error": problem.to_json(), "skipped": _skipped(scenario)}
+    made = picture(found)
+    made["remarks"] = [dataclasses.asdict(remark) for remark in remarks(found)]
+    answer["picture"] = made
+    key = batch_key(scenario.data, scenario.rules)
+    # What does not change while a slider moves is told once for each batch.
+    if request.get("known") != key:
+        typed = scenario.data.source == "table"
+        answer["skipped"] = _skipped(scenario)
+        answer["limited"] = typed and load_table(scenario.data.rows).limited
+        suggested = suggested_scale(found.batch)
+        answer["batch"] = {
+            "key": key,
+            "scale": suggested,
+            "sigma": float(found.batch.scores.std(correction=0)),
+            "foreign": speaks_another_language(found),
+            "editable": has_words(scenario.data),
+            **describe_batch(found.batch),
+        }
+    return answer
+
+
+# The rows of the last questions by the digest of what is in them: a page sends its rows once and
+# then names them, so that a moving slider does not carry ten thousand rows with every question.
+# What is no longer held is asked for again.
+_tables: Cache[tuple[tuple[str, str, str], ...]] = Cache(TABLES)
+
+
+def _hold(rows: tuple[tuple[str, str, str], ...]) -> str:
+    name = digest(cell for row in rows for cell in row)
+    _tables.put(name, rows)
+    return name
+
+
+@functools.lru_cache(maxsize=32)
+def batch_key(data: Data, rules: Rules) -> str:
+    text = json.dumps([dataclasses.asdict(data), dataclasses.asdict(rules)], sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+
+
+def _skipped(scenario: Scenario) -> list[dict[str, object]]:
+    if scenario.data.source != "table":
+        return []
+    return _told(load_table(scenario.data.rows))
+
+
+def _told(table: tables.Table) -> list[dict[str, object]]:
+    return [{"row": skip.row, **skip.problem.to_json()} for skip in table.skipped]
+
+
+def _read_file(request: Any) -> Json:
+    """{name, content: base64, columns?, header?, seed?} → rows, and what was found besides."""
+    name, content = content_in(request)
+    try:
+        table = tables.read_table(
+            content,
+            name,
+            columns=request.get("columns"),
+            header=request.get("header"),
+            seed=request.get("seed"),
+        )
+    except Problem as problem:
+        if problem.about != "columns":
+            raise
+        # The page offers the columns that there are, to be chosen from.
+        grid = read_grid(content, name, request.get("header"))
+        nothing = dict.fromkeys(("first", "second", "score"), "")
+        found = {"columns": grid.columns, "header": grid.header, "chosen": nothing}
+        return {"error": problem.to_json(), **found}
+    pairs = table.pairs
+    rows = zip(pairs.first, pairs.second, map(typed, pairs.labels), strict=True)
+    return {
+        "name": name,
+        "rows": [list(row) for row in rows],
+        "reading": dataclasses.asdict(_reading(table, request.get("seed") is not None)),
+        "columns": table.columns,
+        "chosen": table.chosen,
+        "header": table.header,
+    }
+
+
+def _reading(table: tables.Table, drawn: bool) -> Reading:
+    told = [(skip.row, skip.problem.to_json()) for skip in table.skipped[:NAMED_ROWS]]
+    return Reading(
+        total=table.total,
+        encoding=table.encoding,
+        limited=table.limited,
+        drawn=table.limited and drawn,
+        left_out=len(table.skipped),
+        reasons=tuple((row, why["key"], tuple(why["values"].items())) for row, why in told),
+    )
+
+
+def _statistics(request: object) -> dict[str, object]:
+    """The scenario → correlation and Kolmogorov–Smirnov test of its batch, on demand."""
+    scenario = Scenario.from_json(request)
+    return dataclasses.asdict(statistics(make_batch(scenario.data, scenario.rules)))
+
+
+def _sweep(request: object) -> Json:
+    """{scenario, parameter} → the curves of one parameter, on demand."""
+    if not isinstance(request, dict):
+        raise misfit("request", request)
+    scenario = Scenario.from_json(request.get("scenario"))
+    batch = make_batch(scenario.data, scenario.rules)
+    points = POINTS if len(batch) <= SWEPT_PAIRS else POINTS // 2 + 1
+    found = sweep(scenario, str(request.get("parameter", "")), batch=batch, points=points)
+    curves = {name: getattr(found, name) for name in ("loss", "gradient", "active")}
+    drawn = {name: curve and json_numbers(list(curve)) for name, curve in curves.items()}
+    return {**dataclasses.asdict(found), **drawn}
+
+
+def _link(request: object) -> Json:
+    return {"link": Scenario.from_json(request).shown().to_link()}
+
+
+def _open_link(request: object) -> Json:
+    """The scenario in a link, or in the text of a scene file."""
+    text = str(request)
+    if text.lstrip().startswith("{"):
+        return {"scenario": Scenario.from_text(text).to_json()}
+    return {"scenario": Scenario.from_link(text).to_json()}
+
+
+def _take(request: object) -> Json:
+    """{what, scenario, language, dark} → a file's name, type and text."""
+    if not isinstance(request, dict) or request.get("what") not in TAKEAWAYS:
+        raise misfit("what", request)
+    scenario = Scenario.from_json(request.get("scenario"))
+    language = request.get("language") if request.get("language") in LANGUAGES else "en"
+    ending, kind, make = TAKEAWAYS[request["what"]]
+    text = make(explore(scenario), language, bool(request.get("dark")))
+    return {"name": f"lossprism-{scenario.loss}{ending}", "type": kind, "text": text}
+
+
+# What can be taken away: how its file ends, its type, and what makes it.
+TAKEAWAYS = {
+    "matrix_svg": (
+        "-matrix.svg",
+        "image/svg+xml",
+        lambda e, language, dark: matrix_figure(e, language=language, dark=dark),
+    ),
+    "bars_svg": (
+        "-gradient.svg",
+        "image/svg+xml",
+        lambda e, language, dark: bars_figure(e, language=language, dark=dark),
+    ),
+    "matrix_html": (
+        "-matrix.html",
+        "text/html",
+        lambda e, language, dark: interactive_figure(e, language=language, dark=dark),
+    ),
+    "matrix_csv": ("-matrix.csv", "text/csv", lambda e, *_: matrix_csv(e)),
+    "terms_csv": ("-terms.csv", "text/csv", lambda e, *_: terms_csv(e)),
+    "suspects_csv": ("-suspects.csv", "text/csv", lambda e, *_: suspects_csv(e)),
+    "pairs_csv": ("-pairs.csv", "text/csv", lambda e, *_: pairs_csv(e)),
+    "snippet": (".py", "text/x-python", lambda e, *_: snippet(e)),
+    "twin_snippet": ("-twin.py", "text/x-python", lambda e, *_: twin_snippet(e) or ""),
+    "scenario_json": (
+        ".json",
+        "application/json",
+        lambda e, *_: json.dumps(e.scenario.shown().to_json(), ensure_ascii=False, indent=1),
+    ),
+}
+
+
+# By instrument; the controls ask for what belongs to the page as a whole.
+SERVED_FIGURES = [served("statistics", _statistics, wire.Statistics)]
+SERVED_SWEEP = [served("sweep", _sweep, wire.Swept)]
+SERVED_TAKEAWAY = [served("take", _take, shared.Text)]
+SERVED = [
+    served("explore", _explore, wire.Explored | wire.Unexplored | wire.SendRows),
+    served("read_file", _read_file, wire.FileRead | wire.FileUndecided),
+    served("link", _link, wire.Link),
+    served("open_link", _open_link, wire.Opened),
+    *JOBS,
+]

@@ -1,0 +1,310 @@
+// The state of the Explore page: the scenario, the batch it names, the latest picture, and what is pointed at.
+import { Bus } from "../../kit/bus.js";
+import { given } from "../../kit/given.js";
+import { History } from "../../kit/history.js";
+import { Requests } from "../../kit/request.js";
+import { GONE, problem } from "../../kit/server.js";
+import { store as keep } from "../../kit/storage.js";
+import { Store } from "../../kit/store.js";
+
+const RETRY_MS = 2000;
+const STILL_MS = 400;
+
+export class Scene extends Bus {
+  constructor() {
+    super(["scenario", "skipped", "batch", "picture", "problem"]);
+    this.store = new Store(given.scenario);
+    this.store.update(given.defaults);
+    /** @type {import("../../wire").SceneBatch | null} */
+    this.batch = null;
+    /** @type {import("../../wire").Picture | null} */
+    this.picture = null;
+    /** @type {import("../../wire").SkippedRow[]} */
+    this.skipped = [];
+    /** @type {boolean | undefined} */
+    this.limited = false; // whether there were more rows than fit
+    /** @type {{ pairs: number[], cell: number[] | null, part: import("../../kit/types").PointedPart | null }} */
+    this.pointed = { pairs: [], cell: null, part: null };
+    /** @type {Partial<import("../../kit/types").Asking<import("../../wire").ExploreServer>> | null} */
+    this.server = null;
+    /**
+     * Buttons beside a problem that can be put right there.
+     * @type {{ fits: (problem: import("../../kit/types").Notice) => boolean, key: string, act: () => void }[]}
+     */
+    this.remedies = [];
+    this.requests = new Requests({
+      most: 2,
+      between: true,
+      ask: () => this.question(),
+      take: (answer) => this.take(answer),
+      changed: () => this.tellBusy(),
+    });
+    /** @type {WeakMap<object, string>} */
+    this.tables = new WeakMap();
+    /** @type {History | null} */
+    this.history = null;
+    /** @type {ReturnType<typeof setTimeout> | null} */
+    this.typing = null; // what is typed in the table has not been asked yet
+    this.drawn = 0;
+  }
+
+  /** @returns {import("../../wire").Scenario} */
+  get scenario() {
+    return this.store.state;
+  }
+
+  // What the tests and the benchmark wait for.
+  get flying() {
+    return this.requests.flying;
+  }
+  get waiting() {
+    return this.requests.waiting;
+  }
+  get linking() {
+    return this.history?.pending ?? false;
+  }
+  get link() {
+    return this.history?.text ?? "";
+  }
+
+  get spec() {
+    return given.losses[this.scenario.loss];
+  }
+  // Formula and parameters of the loss in the chosen convention.
+  get form() {
+    return this.spec.conventions[this.scenario.convention] ?? this.spec.conventions[""];
+  }
+
+  // The formula at the parameters in force: some choices have one of their own.
+  get formula() {
+    const { formula, variants, parameters } = this.form;
+    for (const { name, default: usual } of parameters) {
+      const at = `${name}=${this.scenario.parameters[name] ?? usual}`;
+      if (at in variants) return variants[at];
+    }
+    return formula;
+  }
+
+  async connect(server) {
+    this.server = server;
+    this.remedies.push({
+      fits: ({ key }) => this.problem !== null && key === "problem.cancelled",
+      key: "ui.go_on",
+      act: () => this.ask(),
+    });
+    this.history = new History({
+      store: this.store,
+      delay: STILL_MS,
+      write: () => this.written(),
+      open: (...entry) => this.open(...entry),
+    });
+    await this.history.revisit();
+    if (this.requests.newest) return;
+    this.publish("scenario");
+    this.ask();
+  }
+
+  // The scene of an entry of the browser's history: in its link, or, where it is too large for one,
+  // in what the browser keeps beside the address. That keeps hidden rows too.
+  async open(link, kept, isCurrent) {
+    const usual = this.requests.newest ? given.defaults : null;
+    const scenario = link ? await this.read(link) : (kept ?? usual);
+    if (!scenario || !isCurrent()) return false;
+    if (link && kept) Object.assign(scenario.data, kept.data);
+    this.show(scenario);
+    return true;
+  }
+
+  async written() {
+    const { link } = (await this.server.link(this.scenario)) ?? {};
+    this.tooLong = link?.length > given.limits.link;
+    const text = this.tooLong || !link ? "" : link;
+    if (text) keep("scene", text);
+    const { source, rows, file, reading } = this.scenario.data;
+    const hidden = source !== "table" && rows.length ? { data: { rows, file, reading } } : null;
+    return { text, kept: text ? hidden : this.scenario };
+  }
+
+  // The scene in the text of a link or of a scene file; what is wrong with it is said.
+  async read(text) {
+    const opened = await this.server.open_link(text);
+    this.check(opened);
+    return opened?.scenario;
+  }
+
+  async openScene(text) {
+    const scenario = await this.read(text);
+    if (scenario) this.show(scenario);
+  }
+
+  show(scenario) {
+    this.warn(null);
+    this.store.reset(scenario);
+    this.publish("scenario");
+    this.ask();
+  }
+
+  // Change part of the scenario: set({ view: { order: "score" } }). Controls that made the change
+  // themselves need not hear of it.
+  set(change, { announce = true } = {}) {
+    const { affects } = this.store.update(change);
+    this.warn(null);
+    if (announce) this.publish("scenario");
+    if (affects === "nothing") this.remember();
+    else this.ask();
+  }
+
+  // Rows of one's own, whatever file they may have come from.
+  setRows(rows) {
+    const { file, reading } = given.defaults.data;
+    this.set({ data: { source: "table", rows, file, reading } });
+  }
+
+  setParameter(name, value) {
+    this.set({ parameters: { ...this.scenario.parameters, [name]: value } }, { announce: false });
+  }
+
+  choose(loss, convention = "") {
+    this.set({ loss, convention, parameters: {}, view: { step: null, pinned: null } });
+  }
+
+  // Whether an answer came and is no refusal; else it is said what is wrong.
+  check(answer) {
+    if (!answer) this.take({ error: GONE });
+    else if (answer.error) this.warn(answer.error);
+    return Boolean(answer && !answer.error);
+  }
+
+  ask() {
+    if (!this.server) return;
+    clearTimeout(this.retrying);
+    this.remember();
+    const { data } = this.scenario;
+    if (this.progress && data !== this.askedFor) this.drop();
+    this.askedFor = data;
+    this.requests.ask();
+  }
+
+  // What takes a moment is said to be under way, until the newest question has its answer.
+  tellBusy() {
+    if (!this.flying) {
+      clearTimeout(this.late);
+      this.late = null;
+      this.setBusy(false);
+    } else if (!this.late) {
+      this.late = setTimeout(() => {
+        this.late = null;
+        this.setBusy(this.flying > 0);
+      }, 250);
+    }
+  }
+
+  // Rows travel once; then they go by the name that the server gave them. Changed rows are
+  // another array. After an error the batch is told anew, and with it what was left out.
+  /** @returns {Promise<import("../../kit/types").Answer<import("../../wire").ExploreServer, "explore">>} */
+  async question() {
+    const known = this.problem ? "" : (this.batch?.key ?? "");
+    let answer = await this.questionAbout(known);
+    if (answer?.send_rows) {
+      this.tables = new WeakMap();
+      answer = await this.questionAbout(known);
+    }
+    return answer ?? { error: GONE };
+  }
+
+  async questionAbout(known) {
+    const { scenario } = this;
+    const { data } = scenario;
+    const rows = this.tables.get(data.rows);
+    const asked = rows ? { scenario: { ...scenario, data: { ...data, rows: [] } }, rows } : { scenario };
+    const answer = await this.work(this.server, "explore", { ...asked, known });
+    if (answer?.rows) this.tables.set(data.rows, answer.rows);
+    return answer;
+  }
+
+  // Wait no longer for what is under way.
+  drop() {
+    super.cancel();
+    this.requests.drop();
+  }
+
+  cancel() {
+    const asking = this.flying > 0;
+    const cancelled = problem("cancelled");
+    this.drop();
+    if (asking) this.fail(cancelled);
+    else this.warn(cancelled);
+  }
+
+  take(answer) {
+    if (answer.skipped) {
+      this.skipped = answer.skipped;
+      this.limited = answer.limited;
+      this.publish("skipped");
+    }
+    if (answer.error) {
+      this.fail(answer.error);
+      if (answer.error === GONE) this.retrying = setTimeout(() => this.ask(), RETRY_MS);
+      return;
+    }
+    if (this.problem) {
+      this.problem = null;
+      this.publish("problem");
+    }
+    if (answer.batch) {
+      this.batch = answer.batch;
+      this.numbers = this.rowNumbers();
+      this.publish("batch");
+    }
+    this.picture = answer.picture;
+    this.publish("picture");
+    this.drawn += 1;
+  }
+
+  // What a person calls each pair: the number of its row, where rows in between were left out.
+  rowNumbers() {
+    const { source, rows } = this.scenario.data;
+    const all = this.batch.labels.map((_label, pair) => pair + 1);
+    if (source !== "table") return all;
+    const skipped = new Set(this.skipped.map(({ row }) => row));
+    const used = rows
+      .map((_cells, i) => i + 1)
+      .filter((row) => !skipped.has(row) && rows[row - 1].some((cell) => cell.trim() !== ""));
+    return used.length === all.length ? used : all;
+  }
+
+  numberOf(pair) {
+    return this.numbers?.[pair] ?? pair + 1;
+  }
+
+  // What a row or column is called: by its pair where it has one of its own.
+  nameOf(axis, item, pair) {
+    const paired = ["pair", "level_pair", "query", "key", "view"].includes(axis);
+    return paired && pair >= 0 ? this.numberOf(pair) : item + 1;
+  }
+
+  // The address follows the scene.
+  remember() {
+    this.history?.remember();
+  }
+
+  // Point at pairs and, from a matrix, at a cell of it; from a formula, at the part of it that
+  // came from a step or a parameter `of` and its row, column or cell `at`. Empty: at nothing.
+  point(pairs = [], cell = null, part = null) {
+    const next = { pairs, cell, part };
+    if (JSON.stringify(next) === JSON.stringify(this.pointed)) return;
+    this.pointed = next;
+    this.publish("pointed");
+  }
+
+  // The place of the last step of this name before another step, −1 if there is none.
+  stepNamed(name, before = this.picture.steps.length) {
+    return this.picture.steps.slice(0, before).findLastIndex((step) => step.name === name);
+  }
+
+  goTo(step) {
+    this.set({ view: { step } }, { announce: false });
+  }
+}
+
+export default () => new Scene();

@@ -1,0 +1,39 @@
+"""The state of the Explore page: the scenario, entry by entry."""
+
+from __future__ import annotations
+
+from explorer.core.scenario import FACETS, ORDERS, SOURCES, Scenario
+from explorer.sources import random_batch, textbook
+from explorer.web.state import entries, table
+from losses import LOSSES
+
+_KINDS = {"step": "whole", "threshold": "number", "pinned": "list", "reading": "object"}
+
+
+def scenario_table() -> list[dict[str, object]]:
+    """Another loss or other data are a step of the browser's history; a slider is not."""
+    found = entries(
+        Scenario(),
+        ranges=random_batch.RANGES,
+        kinds={**_KINDS, "parameters": "parameters"},
+        choices={
+            "source": SOURCES,
+            "example": tuple(textbook.EXAMPLES),
+            "labels": random_batch.LABELS,
+            "loss": tuple(LOSSES),
+            "facet": FACETS,
+            "order": ORDERS,
+        },
+    )
+    step = {"history": True}
+    return table(
+        found,
+        loss=step,
+        convention=step,
+        data__source=step,
+        data__example={**step, "when": ("data.source", "example")},
+        data__file={**step, "when": ("data.source", "table")},
+        data__encoder=step,
+        data__cross_encoder=step,
+        view__pinned={"affects": "nothing"},
+    )

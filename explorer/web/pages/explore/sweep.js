@@ -1,0 +1,262 @@
+// What if a parameter were different: the loss, its gradient and its active terms along the range,
+// with the two rules of thumb drawn in. Worked out when asked for.
+import { h, roomOf, worded } from "../../kit/dom.js";
+import { percent, read, show } from "../../kit/numbers.js";
+import { plotArea, ticksOf } from "../../kit/plot.js";
+import { GONE } from "../../kit/server.js";
+import { has, say } from "../../kit/words.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").Scene} channel
+ * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
+ */
+export default function sweep(root, channel, server) {
+  const TALL = 168;
+  const MARGINS = { left: 46, right: 18, top: 10, bottom: 22 };
+  const BAND = [0.1, 10];
+
+  const choice = h("select", {
+    id: "lp-sweep",
+    onchange: () => {
+      found = null;
+      ask();
+    },
+  });
+  const choiceField = h("label.lp-inline", {}, worded("span", "sweep.parameter"), choice);
+  const verdict = h("p.lp-sweep-verdict", { role: "status" });
+  const key = h("p.lp-sweep-key");
+  // The gradient spans decades, the loss sometimes; a share runs from 0 to 1.
+  const panels = [
+    { name: "loss", write: (v) => show(v, 3) },
+    { name: "gradient", write: (v) => show(v, 3), logarithmic: true },
+    { name: "active", write: percent, range: [0, 1] },
+  ].map((panel) => {
+    const said = h("span.lp-value");
+    const area = plotArea({ margins: MARGINS, attributes: { height: TALL } }, hear);
+    const box = h(
+      "div.lp-sweep-panel",
+      {},
+      h("div.lp-sweep-head", {}, worded("span", `sweep.${panel.name}`), said),
+      area.element,
+    );
+    return { ...panel, said, area, box, room: roomOf(box, () => draw()) };
+  });
+  const charts = h(
+    "div.lp-sweep-panels",
+    {},
+    panels.map(({ box }) => box),
+  );
+  const details = h(
+    "details.lp-more",
+    { ontoggle: ask },
+    worded("summary", "sweep.title"),
+    choiceField,
+    verdict,
+    charts,
+    key,
+  );
+  root.append(details);
+
+  let found = null;
+  let foundFor = "";
+  let asking = null;
+  let reached = null; // the value under the pointer
+
+  // ---- Asking ------------------------------------------------------------------------------
+
+  const numeric = () => channel.form.parameters.filter(({ kind }) => kind === "number");
+  const nameOf = (name) => (has(`parameter.${name}`) ? say(`parameter.${name}`) : name);
+
+  function offer() {
+    const known = numeric();
+    details.hidden = known.length === 0;
+    const names = known.map(({ name }) => name);
+    if (String(Array.from(choice.options, ({ value }) => value)) !== String(names)) {
+      choice.replaceChildren(...names.map((name) => h("option", { value: name })));
+    }
+    for (const option of choice.options) option.textContent = nameOf(option.value);
+    choiceField.hidden = known.length < 2;
+  }
+
+  // The curves stay while only their own parameter moves.
+  function scene() {
+    const { loss, convention, parameters } = channel.scenario;
+    const others = Object.entries(parameters)
+      .filter(([name]) => name !== choice.value)
+      .sort();
+    return JSON.stringify([channel.batch?.key, loss, convention, choice.value, others]);
+  }
+
+  function ask() {
+    if (!details.open || details.hidden || !channel.batch || channel.problem) return;
+    if (found && foundFor === scene()) {
+      draw();
+      return;
+    }
+    clearTimeout(asking);
+    asking = setTimeout(fetch, found ? 250 : 0);
+  }
+
+  async function fetch() {
+    const asked = scene();
+    charts.classList.add("lp-waiting");
+    const answer = await server.sweep({ scenario: channel.scenario, parameter: choice.value });
+    if (asked !== scene()) {
+      ask();
+      return;
+    }
+    charts.classList.remove("lp-waiting");
+    if (!answer || answer.error) {
+      channel.warn(answer?.error ?? GONE);
+      return;
+    }
+    found = answer;
+    foundFor = asked;
+    for (const { name } of panels) found[name] = found[name]?.map(read) ?? null;
+    draw();
+  }
+
+  // ---- Drawing -----------------------------------------------------------------------------
+
+  // Least and largest height that is drawn, and whether by ratios.
+  function reachOf({ name, logarithmic, range }) {
+    if (range) return [...range, false];
+    const known = found[name].filter(Number.isFinite);
+    const decades = logarithmic || (Math.min(...known) > 0 && Math.max(...known) > 50 * Math.min(...known));
+    if (decades) {
+      const positive = [...known.filter((v) => v > 0), ...(logarithmic ? BAND : [])];
+      const [low, high] = [Math.min(...positive), Math.max(...positive)].map(Math.log10);
+      return [10 ** Math.max(-6, Math.floor(low)), 10 ** Math.ceil(high), true];
+    }
+    const low = Math.min(0, ...known);
+    return [low, Math.max(low, ...known) || low + 1, false];
+  }
+
+  const valueNow = () => {
+    const { name, default: usual } = numeric().find((one) => one.name === found.parameter) ?? {};
+    return channel.scenario.parameters[name] ?? usual;
+  };
+
+  // The height of a curve at a value, straight between the points it was worked out at.
+  function heightAt(heights, value) {
+    const { values } = found;
+    const right = Math.min(
+      Math.max(
+        values.findIndex((v) => v >= value),
+        1,
+      ),
+      values.length - 1,
+    );
+    const share = (value - values[right - 1]) / (values[right] - values[right - 1]);
+    return heights[right - 1] + (heights[right] - heights[right - 1]) * Math.max(0, Math.min(1, share));
+  }
+
+  function draw() {
+    if (!found || foundFor !== scene()) return;
+    for (const panel of panels) drawPanel(panel);
+    judge();
+  }
+
+  function drawPanel(panel) {
+    const heights = found[panel.name];
+    panel.box.hidden = !heights;
+    if (!heights) return;
+    const [low, high, logarithmic] = reachOf(panel);
+    const { values, advised, within } = found;
+    const span = [values[0], values.at(-1)];
+    const inside = (v) => Math.max(span[0], Math.min(span[1], v));
+    const looks = (name) => ({ class: `lp-${name}` });
+    panel.area.draw({
+      width: Math.max(panel.room.width, 200),
+      height: TALL,
+      x: {
+        span,
+        logarithmic: found.logarithmic,
+        ticks: ticksOf(span, 6, found.logarithmic),
+        write: (v) => show(v, 3),
+        stems: true,
+      },
+      y: { span: [low, high], logarithmic, ticks: ticksOf([low, high], 4, logarithmic), write: panel.write },
+      bands: [
+        ...(advised ? [{ x: advised.map(inside), look: looks("advised") }] : []),
+        ...within.map((range) => ({ x: range, foot: 3, look: looks("within") })),
+        ...(panel.name === "gradient" ? [{ y: BAND, look: looks("norm-band") }] : []),
+      ],
+      curves: [{ x: values, y: heights, look: looks("curve") }],
+    });
+    const now = valueNow();
+    const here = heightAt(heights, now);
+    panel.area.mark({
+      lines: [{ x: now, look: looks("here") }, ...(reached === null ? [] : [{ x: reached, look: looks("reached") }])],
+      dots: [{ x: now, y: here, look: { ...looks("here"), r: 4.5 } }],
+    });
+    const at = reached ?? now;
+    panel.said.textContent = say("sweep.at", {
+      value: panel.write(heightAt(heights, at)),
+      name: nameOf(found.parameter),
+      at: show(at, 3),
+    });
+    panel.area.element.setAttribute(
+      "aria-label",
+      say("sweep.label", {
+        what: say(`sweep.${panel.name}`),
+        name: nameOf(found.parameter),
+        from: panel.write(heights[0]),
+        to: panel.write(heights.at(-1)),
+      }),
+    );
+  }
+
+  // What the two rules say of this batch, and whether they agree.
+  function judge() {
+    const { advised, within } = found;
+    const ranges = within
+      .map(([low, high]) => say("sweep.range", { low: show(low, 3), high: show(high, 3) }))
+      .join(", ");
+    const both = advised
+      ? within
+          .map(([low, high]) => [Math.max(low, advised[0]), Math.min(high, advised[1])])
+          .find(([low, high]) => low <= high)
+      : null;
+    const name = nameOf(found.parameter);
+    const range = ([low, high]) => ({ low: show(low, 3), high: show(high, 3) });
+    if (!within.length) verdict.textContent = say("sweep.never", { name });
+    else if (!advised) verdict.textContent = say("sweep.within", { name, ranges });
+    else if (both) verdict.textContent = say("sweep.agree", { name, ...range(both) });
+    else verdict.textContent = say("sweep.contradict", { ...range(advised), ranges });
+    key.replaceChildren(
+      ...[
+        ["now", true],
+        ["advised", advised],
+        ["band", true],
+      ]
+        .filter(([, there]) => there)
+        .map(([part]) => h("span", {}, h(`i.lp-key-${part}`), say(`sweep.key_${part}`))),
+    );
+  }
+
+  // ---- Pointing: the value under the pointer is told, a press takes it ----------------------
+
+  function hear(what, value) {
+    if (!found || what === "click") return;
+    const told = value === null ? null : Number(value.toPrecision(3));
+    if (what === "reach") {
+      reached = told;
+      draw();
+    } else channel.set({ parameters: { ...channel.scenario.parameters, [found.parameter]: told } });
+  }
+
+  channel.on("scenario", () => {
+    offer();
+    ask();
+  });
+  channel.on("picture", () => {
+    offer();
+    ask();
+  });
+  channel.on("language", () => {
+    offer();
+    draw();
+  });
+}

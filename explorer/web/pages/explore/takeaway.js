@@ -1,0 +1,104 @@
+// What can be taken away: pictures, tables, the code that gives the same number, the scene.
+import { h, worded } from "../../kit/dom.js";
+import { download, rasterised } from "../../kit/files.js";
+import { isDark } from "../../kit/theme.js";
+import { language, say } from "../../kit/words.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").Scene} channel
+ * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
+ */
+export default function takeaway(root, channel, server) {
+  const code = h("pre.lp-code", { hidden: true, tabIndex: 0 });
+  const copy = worded("button.lp-button", "ui.copy", {
+    type: "button",
+    hidden: true,
+    onclick: () => navigator.clipboard.writeText(code.textContent),
+  });
+  const opener = h("input", { type: "file", accept: ".json", hidden: true });
+
+  const button = (key, act) => worded("button.lp-button", key, { type: "button", onclick: act });
+  const line = (key, ...buttons) => h("div.lp-row.lp-wrap", {}, worded("span.lp-what", key), ...buttons);
+  const pictures = (what) => [
+    button("take.svg", () => save(what)),
+    button("take.png2", () => savePng(what, 2)),
+    button("take.png4", () => savePng(what, 4)),
+  ];
+  root.append(
+    h(
+      "details.lp-table",
+      {},
+      worded("summary", "ui.take_away"),
+      line(
+        "take.matrix",
+        ...pictures("matrix_svg"),
+        button("take.html", () => save("matrix_html")),
+        button("take.csv", () => save("matrix_csv")),
+      ),
+      line(
+        "take.bars",
+        ...pictures("bars_svg"),
+        button("take.csv", () => save("pairs_csv")),
+      ),
+      line(
+        "take.tables",
+        button("take.terms", () => save("terms_csv")),
+        button("take.suspects", () => save("suspects_csv")),
+      ),
+      line(
+        "take.code",
+        button("take.ours", () => read("snippet")),
+        button("take.twin", () => read("twin_snippet")),
+      ),
+      line(
+        "take.scene",
+        button("take.file", () => save("scenario_json")),
+        button("take.open", () => opener.click()),
+        opener,
+      ),
+      h("div.lp-code-box", {}, copy, code),
+    ),
+  );
+
+  async function ask(what) {
+    const answer = await server.take({
+      what,
+      scenario: channel.scenario,
+      language: language(),
+      dark: isDark(),
+    });
+    return channel.check(answer) ? answer : null;
+  }
+
+  async function save(what) {
+    const answer = await ask(what);
+    if (!answer) return;
+    const mark = answer.type === "text/csv" ? "\ufeff" : ""; // spreadsheets read Chinese by it
+    download(answer.name, new Blob([mark, answer.text], { type: answer.type }));
+  }
+
+  // The browser turns the figure into pixels: the same drawing, so many pixels to a unit.
+  async function savePng(what, ratio) {
+    const answer = await ask(what);
+    if (!answer) return;
+    const png = await rasterised(answer.text, ratio);
+    download(answer.name.replace(/\.svg$/, `@${ratio}x.png`), png);
+  }
+
+  let reading = "";
+  async function read(what) {
+    reading = what;
+    const answer = await ask(what);
+    if (!answer || reading !== what) return;
+    code.textContent = answer.text || say("take.no_twin");
+    code.hidden = copy.hidden = false;
+    copy.hidden = !answer.text;
+  }
+
+  opener.addEventListener("change", async () => {
+    const [file] = opener.files;
+    opener.value = "";
+    if (file) await channel.openScene(await file.text());
+  });
+}

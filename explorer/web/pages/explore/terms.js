@@ -1,0 +1,114 @@
+// The heaviest terms of the sum, and the labels that look wrong.
+import { h, reword, worded } from "../../kit/dom.js";
+import { percent, read, show } from "../../kit/numbers.js";
+import { sortableTable } from "../../kit/table.js";
+import { language, say } from "../../kit/words.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").Scene} channel
+ */
+export default function terms(root, channel) {
+  const headline = h("p.lp-note");
+  const none = worded("p.lp-note", "ui.no_suspects");
+  const doubtful = worded("p.lp-doubtful", "ui.suspects_doubtful", { hidden: true });
+
+  // What a term's row or column stands for, in lines: its number, then its words.
+  function linesOf(item) {
+    if (!item) return [""];
+    const { first, second, sentences } = channel.batch;
+    const number = channel.nameOf(item.axis, item.item, item.pair);
+    if (item.axis === "pair") return [`${number} · ${first[item.pair] ?? ""}`, second[item.pair] ?? ""];
+    if (item.sentence >= 0) return [`${number} · ${sentences[item.sentence]}`];
+    return [`${say(`axis.one.${item.axis}`)} ${item.item + 1}`];
+  }
+  const placeOf = (item) => (item ? channel.nameOf(item.axis, item.item, item.pair) : -1);
+  const [rowOf, columnOf] = [(term) => term.items.at(-2), (term) => term.items.at(-1)];
+  const pairsOf = (term) => [...new Set(term.items.map((item) => item.pair).filter((pair) => pair >= 0))];
+
+  const terms = sortableTable({
+    key: "ui.heaviest",
+    columns: [
+      { key: "ui.row", wide: true, cell: (term) => linesOf(rowOf(term)), by: (term) => placeOf(rowOf(term)) },
+      { key: "ui.column", wide: true, cell: (term) => linesOf(columnOf(term)), by: (term) => placeOf(columnOf(term)) },
+      { key: "ui.value", cell: (term) => show(term.value, 4), by: (term) => read(term.value) },
+      { key: "ui.share", cell: (term) => percent(term.share), by: (term) => term.share },
+    ],
+    sorted: { column: 3, down: true },
+    reach: (term) => channel.point(pairsOf(term), term.items.length === 2 ? term.items.map((item) => item.item) : null),
+    leave: () => channel.point(),
+  });
+  const suspects = sortableTable({
+    key: "ui.suspects",
+    columns: [
+      {
+        key: "ui.pair",
+        wide: true,
+        cell: ({ pair }) => linesOf({ axis: "pair", item: pair, pair }),
+        by: ({ pair }) => channel.numberOf(pair),
+      },
+      {
+        key: "ui.label",
+        cell: ({ pair }) => show(channel.batch.labels[pair]),
+        by: ({ pair }) => channel.batch.labels[pair],
+      },
+      { key: "ui.would_fit", cell: ({ fitting }) => show(fitting), by: ({ fitting }) => fitting },
+      { key: "ui.contradicts", cell: ({ rate }) => percent(rate), by: ({ rate }) => rate },
+    ],
+    sorted: { column: 3, down: true },
+    reach: ({ pair }) => channel.point([pair]),
+    leave: () => channel.point(),
+  });
+  root.append(
+    worded("h2", "ui.heaviest"),
+    headline,
+    terms.element,
+    worded("h2", "ui.suspects"),
+    doubtful,
+    worded("p.lp-note", "ui.suspects_note"),
+    none,
+    suspects.element,
+  );
+
+  // How the weight is spread, and of which line of the definition it is the gradient.
+  function told({ active, terms, carried, beside }) {
+    const blank = language() === "zh" ? "" : " ";
+    const [before, after] = say("ui.weight_note", { step: "<>" }).split("<>");
+    return [
+      say("ui.heaviest_note", { count: active, terms, share: percent(carried) }),
+      blank,
+      before,
+      h("code", {}, channel.spec.terms),
+      after,
+      beside ? blank + say("ui.weight_beside") : "",
+    ];
+  }
+
+  function draw() {
+    const { heaviest, figures } = channel.picture;
+    terms.fill(heaviest);
+    // The terms of some losses are one pair each: those have no row and column.
+    const single = heaviest[0]?.items.length === 1;
+    terms.element.classList.toggle("lp-single", single);
+    terms.element.querySelectorAll("th [data-say]")[1].setAttribute("data-say", single ? "ui.pair" : "ui.column");
+    reword(terms.element);
+    headline.replaceChildren(...(heaviest.length ? told(figures) : [say("ui.no_terms")]));
+    doubtful.hidden = !channel.batch.foreign;
+    none.hidden = channel.picture.suspects.length > 0;
+    suspects.element.hidden = !none.hidden;
+    suspects.fill(channel.picture.suspects);
+  }
+
+  function mark() {
+    const { pairs } = channel.pointed;
+    const all = (listed) => pairs.length > 0 && pairs.every((pair) => listed.includes(pair));
+    terms.light((term) => all(pairsOf(term)));
+    suspects.light(({ pair }) => all([pair]));
+  }
+
+  channel.on("picture", draw);
+  channel.on("pointed", mark);
+  channel.on("language", () => {
+    if (channel.picture) draw();
+  });
+}

@@ -1,0 +1,61 @@
+// Lines that say what is wrong, each where it can be put right; they follow the language.
+import { h } from "../../kit/dom.js";
+import { labelled } from "../../kit/fields.js";
+import { fits } from "../../kit/store.js";
+import { say } from "../../kit/words.js";
+
+export function complaints() {
+  const told = new Map();
+
+  function complain(line, problem) {
+    told.set(line, problem);
+    line.hidden = !problem;
+    line.textContent = problem ? say(problem.key, problem.values) : "";
+  }
+
+  return {
+    line: () => h("p.lp-wrong", { role: "alert", hidden: true }),
+    complain,
+    of: (line) => told.get(line),
+    reword() {
+      for (const [line, problem] of told) complain(line, problem);
+    },
+  };
+}
+
+// Boxes for numbers of the page's state. What does not fit is named and not taken.
+export function numberBoxes(channel, { line, complain }) {
+  const boxes = new Map();
+
+  // A box for the entry `plan.<name>` or `beside.<name>`; `take` gets what was typed.
+  function box(name, take) {
+    const entry = channel.store.table.get(`plan.${name}`) ?? channel.store.table.get(`beside.${name}`);
+    const now = () => channel.store.get(entry.name);
+    const { low, high, kind } = entry;
+    const step = kind === "whole" ? 1 : "any";
+    const input = h("input", { type: "number", id: `lp-finetune-${name}`, min: low, max: high, step });
+    const told = line();
+    input.addEventListener("input", () => {
+      const value = Number(input.value);
+      const good = input.value.trim() !== "" && fits(entry, value);
+      input.classList.toggle("lp-bad", !good);
+      complain(told, good ? null : { key: "ui.accepted_else", values: { low, high, value: now() } });
+      if (good) take(value);
+    });
+    input.addEventListener("blur", () => {
+      input.value = now();
+      input.classList.remove("lp-bad");
+      complain(told, null);
+    });
+    boxes.set(input, now);
+    return h("div", {}, labelled(`finetune.${name}`, input), told);
+  }
+
+  return {
+    box,
+    // What is being typed stays as it is typed.
+    fill() {
+      for (const [input, now] of boxes) if (document.activeElement !== input) input.value = now();
+    },
+  };
+}

@@ -1,0 +1,270 @@
+// The sidebar of the Fine-tune page: the plan of a run. Each control changes the plan and nothing
+// else; what the server finds in it comes back as "checked".
+import { h, reword, worded } from "../../kit/dom.js";
+import { foldable, labelled } from "../../kit/fields.js";
+import { given } from "../../kit/given.js";
+import { show } from "../../kit/numbers.js";
+import { conventionField, lossSelect, parameterList, tabbed } from "../../kit/sidebar.js";
+import { has, say, titleOf } from "../../kit/words.js";
+import { complaints, numberBoxes } from "./complaints.js";
+import { dataFields, textBox } from "./data.js";
+import { startBox } from "./start.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").FinetunePage} channel
+ * @param {import("../../kit/types").Asking<import("../../wire").FinetuneServer>} server
+ */
+export default function controls(root, channel, server) {
+  const { losses } = given;
+  const facts = given.finetune;
+  const set = (change) => channel.setPlan(change);
+  const FEW = 30; // held-out pairs: below this a correlation is mostly chance
+
+  const wrong = complaints();
+  const { line, complain } = wrong;
+  const numbers = numberBoxes(channel, wrong);
+  const number = (name) => numbers.box(name, (value) => set({ [name]: value }));
+  const data = dataFields(channel, server, wrong);
+  const found = h("p.lp-note");
+  const dataWrong = line();
+  const seeds = numbers.box("seeds", (value) => {
+    channel.setBeside({ seeds: value });
+    start.tellTime();
+  });
+  const start = startBox(channel, wrong, seeds);
+
+  // ---- Encoder -----------------------------------------------------------------------------
+
+  // The rate that suits vectors from scratch would wreck a transformer: the other kind has its own.
+  function chooseEncoder() {
+    const encoder = named[encoderChoice.value] ?? channel.beside.model;
+    const sameKind = (encoder === facts.scratch) === (channel.plan.encoder === facts.scratch);
+    set({ encoder, ...(sameKind ? {} : { learning_rate: 0 }) });
+  }
+  const encoderChoice = h(
+    "select",
+    { id: "lp-finetune-encoder", onchange: chooseEncoder },
+    ["embedded", "scratch", "other"].map((name) => worded("option", `finetune.encoder.${name}`, { value: name })),
+  );
+  const named = { embedded: facts.embedded, scratch: facts.scratch };
+  const encoderName = textBox(channel, "encoder-name", (text) => ({ encoder: text.trim() }));
+  const encoderField = labelled("ui.encoder_name", encoderName);
+  const encoderAbout = h("p.lp-note");
+  const encoderWrong = line();
+  const kinds = tabbed(
+    {
+      called: (name) => `finetune.kind.${name}`,
+      names: ["bi", "cross"],
+      tabId: "lp-finetune-kind",
+      label: "finetune.kind",
+    },
+    (kind) => set({ kind }),
+  );
+
+  // ---- Loss --------------------------------------------------------------------------------
+
+  const lossChoice = lossSelect("lp-finetune-loss", (loss) => set({ loss, convention: "", parameters: {} }));
+  const lossAbout = h("p.lp-note");
+  const lossWrong = line();
+  const convention = conventionField("lp-finetune-convention", (name) => set({ convention: name, parameters: {} }));
+  const parameters = parameterList((name, value) => set({ parameters: { ...channel.plan.parameters, [name]: value } }));
+  const refused = h("ul.lp-rules");
+  const refusedBox = h("details.lp-refused", {}, h("summary"), refused);
+
+  function listLosses() {
+    const reasons = channel.checked?.losses ?? {};
+    const all = Object.entries(losses);
+    const able = all.filter(([name]) => !reasons[name]);
+    const unable = all.filter(([name]) => reasons[name]).map(([name]) => [name, titleOf(name)]);
+    const groups = [...new Set(able.map(([, spec]) => spec.group))].map((group) => ({
+      label: say(`group.${group}`),
+      losses: able.filter(([, spec]) => spec.group === group).map(([name]) => [name, titleOf(name)]),
+    }));
+    start.fillLosses(groups);
+    lossChoice.fill(unable.length ? [...groups, { label: say("finetune.unable"), losses: unable }] : groups);
+    lossChoice.set(channel.plan.loss);
+    refusedBox.hidden = !unable.length;
+    refusedBox.firstChild.textContent = say("finetune.refused", { count: unable.length });
+    refused.replaceChildren(
+      ...unable.map(([name, title]) =>
+        h("li", {}, h("b", {}, `${title}: `), say(reasons[name].key, reasons[name].values)),
+      ),
+    );
+  }
+
+  function fillParameters() {
+    const { plan } = channel;
+    const spec = losses[plan.loss];
+    if (!spec) return;
+    const form = spec.conventions[plan.convention];
+    if (!parameters.set(`${plan.loss}|${plan.convention}`, form.parameters, plan.parameters)) return;
+    convention.set(spec, plan.convention);
+    const about = `loss.${plan.loss}.about`;
+    lossAbout.textContent = has(about) ? say(about) : spec.about;
+  }
+
+  // ---- How -----------------------------------------------------------------------------------
+
+  const schedule = h(
+    "select",
+    { id: "lp-finetune-schedule", onchange: () => set({ schedule: schedule.value }) },
+    facts.schedules.map((name) => worded("option", `finetune.schedule.${name}`, { value: name })),
+  );
+  const bf16 = h("input", { type: "checkbox", id: "lp-finetune-bf16", onchange: () => set({ bf16: bf16.checked }) });
+  const extra = h("input", {
+    type: "checkbox",
+    id: "lp-finetune-extra_negatives",
+    onchange: () => set({ extra_negatives: extra.checked }),
+  });
+  const threshold = h("input", {
+    type: "number",
+    id: "lp-finetune-threshold",
+    step: "any",
+    oninput: () => set({ threshold: threshold.value.trim() === "" ? null : Number(threshold.value) }),
+  });
+  const augment = facts.augmentations.map((kind) => {
+    const box = h("input", {
+      type: "checkbox",
+      id: `lp-finetune-${kind}`,
+      onchange: () => set({ data: { augment: augment.filter((one) => one.box.checked).map((one) => one.kind) } }),
+    });
+    return { kind, box, element: h("label.lp-check", {}, box, worded("span", `finetune.augment.${kind}`)) };
+  });
+  const scratchOnly = h("div", {}, number("vocabulary"), number("dimension"));
+  const layersOnly = h("div", {}, number("layers"), number("lora"));
+  const rateNote = h("p.lp-note");
+
+  // ---- Together ----------------------------------------------------------------------------
+
+  root.append(
+    foldable("ui.data", ...data.elements, found, dataWrong),
+    foldable(
+      "ui.encoder",
+      labelled("finetune.encoder", encoderChoice),
+      encoderField,
+      encoderAbout,
+      kinds.element,
+      encoderWrong,
+    ),
+    foldable(
+      "ui.loss",
+      lossChoice.element,
+      lossWrong,
+      lossAbout,
+      convention.element,
+      parameters.element,
+      worded("h3", "finetune.kept"),
+      ...start.losses,
+      refusedBox,
+    ),
+    h(
+      "details.lp-fold",
+      {},
+      worded("summary", "finetune.how"),
+      h(
+        "div.lp-pair-of-fields",
+        {},
+        numbers.box("epochs", (epochs) => set({ epochs, steps: 0 })),
+        ["steps", "batch_size", "learning_rate"].map(number),
+      ),
+      rateNote,
+      labelled("finetune.schedule", schedule),
+      h(
+        "div.lp-pair-of-fields",
+        {},
+        ["warmup", "weight_decay", "clipping", "evaluations", "seed"].map(number),
+        labelled("ui.threshold", threshold),
+      ),
+      scratchOnly,
+      layersOnly,
+      h("label.lp-check", {}, bf16, worded("span", "finetune.bf16")),
+      h("label.lp-check", {}, extra, worded("span", "ui.extra_negatives")),
+      augment.map((one) => one.element),
+    ),
+    start.element,
+  );
+  reword(root);
+
+  function fill() {
+    const { plan } = channel;
+    data.fill();
+    const choice = Object.keys(named).find((name) => named[name] === plan.encoder) ?? "other";
+    encoderChoice.value = choice;
+    encoderField.hidden = choice !== "other";
+    if (choice === "other") channel.setBeside({ model: plan.encoder });
+    encoderName.value = channel.beside.model;
+    encoderAbout.textContent = say(`finetune.encoder.${choice}.about`);
+    scratchOnly.hidden = choice !== "scratch";
+    layersOnly.hidden = choice === "scratch";
+    kinds.set(plan.kind);
+    lossChoice.set(plan.loss);
+    fillParameters();
+    numbers.fill();
+    schedule.value = plan.schedule;
+    bf16.checked = plan.bf16;
+    extra.checked = plan.extra_negatives;
+    if (document.activeElement !== threshold) threshold.value = plan.threshold ?? "";
+    for (const { kind, box } of augment) box.checked = plan.data.augment.includes(kind);
+    start.fill();
+  }
+
+  function tellChecked() {
+    const { checked } = channel;
+    if (!checked) return;
+    // Each sentence stands where it can be put right.
+    const { error } = checked;
+    const of = { encoder: encoderWrong, loss: lossWrong }[error?.about] ?? dataWrong;
+    for (const one of [dataWrong, encoderWrong]) complain(one, null);
+    complain(lossWrong, checked.refused);
+    if (error && !(of === dataWrong && data.isTold(error))) complain(of, error);
+    found.hidden = Boolean(error);
+    if (!error) {
+      const [low, high, count] = checked.labels;
+      found.textContent = [
+        say("finetune.found", {
+          train: checked.train,
+          held_out: checked.held_out,
+          low: show(low),
+          high: show(high),
+          count,
+        }),
+        checked.skipped ? say("finetune.left_out", { count: checked.skipped }) : "",
+        checked.held_out < FEW ? say("finetune.few") : "",
+        checked.shared ? say("finetune.shared", { count: checked.shared }) : "",
+      ]
+        .join(" ")
+        .trim();
+      rateNote.textContent = channel.plan.learning_rate ? "" : say("finetune.usual_rate", { rate: show(checked.rate) });
+      listLosses();
+    }
+    start.tellChecked();
+  }
+
+  channel.on("plan", () => {
+    channel.cancel();
+    fill();
+  });
+  channel.on("checked", tellChecked);
+  channel.on("language", () => {
+    fill();
+    tellChecked();
+    listLosses();
+    data.reword();
+    wrong.reword();
+  });
+  // Someone who has pairs is led to where they are asked for.
+  channel.on("own", () => {
+    root.querySelector("details").open = true;
+    data.lead();
+  });
+  // What another button than these has put here is shown to have changed.
+  channel.on("taken", () => {
+    root.classList.remove("lp-taken");
+    void root.offsetWidth; // so that it begins anew
+    root.classList.add("lp-taken");
+  });
+  listLosses();
+  channel.connect(server);
+  data.describe();
+}

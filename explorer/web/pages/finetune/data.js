@@ -1,0 +1,236 @@
+// Where the pairs of a plan come from: ready-made ones, files, a scene of Explore, a set of the hub.
+import { h, reword, worded } from "../../kit/dom.js";
+import { labelled, slider } from "../../kit/fields.js";
+import { base64Of } from "../../kit/files.js";
+import { given } from "../../kit/given.js";
+import { GONE, problem } from "../../kit/server.js";
+import { columnFields, filePicker, tabbed } from "../../kit/sidebar.js";
+import { stored } from "../../kit/storage.js";
+import { say } from "../../kit/words.js";
+import { lossOf, wholeLossOf } from "./naming.js";
+
+// A box for text: kept with every key, looked into when it is left.
+export const textBox = (channel, id, put, look = {}) =>
+  h("input", {
+    type: "text",
+    id: `lp-finetune-${id}`,
+    spellcheck: false,
+    ...look,
+    oninput: ({ target }) => channel.note(put(target.value)),
+    onchange: ({ target }) => channel.setPlan(put(target.value)),
+  });
+
+export function dataFields(channel, server, { line, complain, of: complaintOf }) {
+  const { limits } = given;
+  const facts = given.finetune;
+  const set = (data) => channel.setPlan({ data });
+
+  const SOURCES = ["example", "file", "link", "hub"];
+  const ready = h(
+    "select",
+    {
+      id: "lp-finetune-example",
+      onchange: () =>
+        set(
+          facts.practice.includes(ready.value)
+            ? { source: "practice", practice: ready.value }
+            : { source: "example", example: ready.value },
+        ),
+    },
+    [...facts.practice, ...facts.examples].map((name) => worded("option", `example.${name}.title`, { value: name })),
+  );
+  const readyAbout = h("p.lp-note");
+
+  const link = textBox(channel, "link", (text) => ({ data: { link: text } }));
+  // A scene says more than its pairs: the loss that was chosen there, and the rules.
+  const takeScene = h("button.lp-button", {
+    type: "button",
+    id: "lp-finetune-take-scene",
+    hidden: true,
+    onclick: () => channel.takeOver(structuredClone(channel.checked.of_scene)),
+  });
+  function offerScene() {
+    const { plan, checked } = channel;
+    const scene = plan.data.source === "link" && checked?.of_scene;
+    const said = (chosen) => JSON.stringify([wholeLossOf(chosen), chosen.threshold, chosen.extra_negatives]);
+    takeScene.hidden = !scene || said(scene) === said(plan);
+    if (!takeScene.hidden) takeScene.textContent = say("finetune.take_scene", { name: lossOf(scene) });
+  }
+  const hub = textBox(channel, "hub", (text) => ({ data: { hub: text.trim() } }), {
+    placeholder: "sentence-transformers/stsb",
+  });
+  const part = textBox(channel, "split", (text) => ({ data: { split: text.trim() || "train" } }));
+
+  const files = {};
+  function fileField(entry, title) {
+    const [told, failed, columns] = [h("p.lp-note"), line(), h("div.lp-columns")];
+    const leave = worded("button.lp-button", "finetune.leave_file", {
+      type: "button",
+      hidden: true,
+      onclick: leaveFile,
+    });
+    const picker = filePicker({ id: `lp-finetune-${entry}`, title }, (file) => handIn(entry, file));
+    files[entry] = { told, failed, columns, leave, turns: 0, answer: null };
+    return h("div.lp-panel", {}, picker, told, failed, columns, entry === "held_out_file" ? leave : null);
+  }
+
+  async function handIn(entry, file) {
+    if (file.size > limits.bytes) {
+      complain(files[entry].failed, problem("file_too_large", { name: file.name, most: limits.bytes / 2 ** 20 }));
+      return;
+    }
+    files[entry].told.textContent = file.name;
+    const answer = await hear(entry, async () => server.hand_in({ name: file.name, content: await base64Of(file) }));
+    if (!answer) return;
+    if (answer.error) {
+      await describe(entry); // the file of before is still there
+      complain(files[entry].failed, answer.error);
+      return;
+    }
+    set(
+      entry === "file"
+        ? { source: "file", file: answer.file, name: answer.name, columns: [], alternatives: [] }
+        : { held_out_file: answer.file, held_out_name: answer.name },
+    );
+    tellFile(entry);
+  }
+
+  // What the server says of a file: one handed in, or one of before, after a reload or by other columns.
+  async function hear(entry, ask) {
+    const file = files[entry];
+    file.turns += 1;
+    const turn = file.turns;
+    const answer = (await ask()) ?? { error: GONE };
+    if (turn !== file.turns) return null; // another file, or other columns of it, were chosen meanwhile
+    file.answer = answer.error ? null : answer;
+    complain(file.failed, answer.problem);
+    tellFile(entry);
+    return answer;
+  }
+
+  function describe(entry) {
+    const { [entry]: file, name, held_out_name: held, columns } = channel.plan.data;
+    const asked = entry === "file" ? { file, name, columns } : { file, name: held };
+    return file ? hear(entry, () => server.describe(asked)) : null;
+  }
+
+  function leaveFile() {
+    files.held_out_file.answer = null;
+    set({ held_out_file: "", held_out_name: "" });
+    tellFile("held_out_file");
+  }
+
+  function tellFile(entry) {
+    const { told, leave, answer } = files[entry];
+    told.textContent = !answer ? "" : answer.problem ? answer.name : say("ui.file_read", answer);
+    leave.hidden = !answer;
+    if (entry === "file") offerColumns(answer);
+  }
+
+  // Which column is what, and which hold another wording of the first sentence.
+  function offerColumns(answer) {
+    const box = files.file.columns;
+    const held = box.contains(document.activeElement) ? document.activeElement.getAttribute("name") : null;
+    box.replaceChildren();
+    if (!answer) return;
+    const { columns, chosen, problem: unclear } = answer;
+    const take = (role, column) => {
+      const now = Object.entries({ ...chosen, ...channel.plan.data.columns, [role]: column });
+      set({ columns: Object.fromEntries(now.filter(([, one]) => one)), alternatives: [] });
+      describe("file");
+    };
+    const tick = (column) =>
+      h(
+        "label.lp-check",
+        {},
+        h("input", {
+          type: "checkbox",
+          name: column,
+          checked: channel.plan.data.alternatives.includes(column),
+          onchange: ({ target }) => {
+            const others = channel.plan.data.alternatives.filter((one) => one !== column);
+            set({ alternatives: target.checked ? [...others, column] : others });
+          },
+        }),
+        h("span", {}, column),
+      );
+    const others = columns.filter((column) => !Object.values(chosen).includes(column));
+    box.append(
+      ...columnFields(answer, take),
+      ...(others.length && !unclear ? [worded("p.lp-note", "finetune.alternatives"), ...others.map(tick)] : []),
+    );
+    reword(box);
+    if (held) box.querySelector(`[name="${CSS.escape(held)}"]`)?.focus();
+  }
+
+  const panels = {
+    example: h("div.lp-panel", {}, labelled("finetune.ready", ready), readyAbout),
+    file: h(
+      "div",
+      {},
+      worded("p.lp-note", "finetune.file_about"),
+      fileField("file", "ui.drop_file"),
+      fileField("held_out_file", "finetune.held_out_file"),
+    ),
+    link: h("div.lp-panel", {}, worded("p.lp-note", "finetune.link_about"), labelled("finetune.link", link), takeScene),
+    hub: h("div.lp-panel", {}, labelled("finetune.hub", hub), labelled("finetune.split", part)),
+  };
+  const sources = tabbed(
+    {
+      called: (name) => `finetune.source.${name}`,
+      names: SOURCES,
+      tabId: "lp-finetune-source",
+      label: "finetune.source",
+      panels,
+      panelId: "lp-finetune-panel",
+    },
+    openTab,
+  );
+  function openTab(tab) {
+    const source = tab === "example" ? (ready.value.startsWith("practice") ? "practice" : "example") : tab;
+    const scene = tab === "link" && !channel.plan.data.link ? { link: stored("scene") ?? "" } : {};
+    set({ source, ...scene });
+  }
+  const share = slider({
+    key: "finetune.held_out_share",
+    low: 0.05,
+    high: 0.5,
+    step: 0.05,
+    initial: channel.store.usual.plan.data.held_out_share,
+    change: (value) => set({ held_out_share: value }),
+    name: "held_out_share",
+  });
+
+  function fill() {
+    const { data } = channel.plan;
+    const tab = data.source === "practice" ? "example" : data.source;
+    sources.set(tab);
+    if (tab === "example") channel.setBeside({ ready: data[data.source] });
+    ready.value = channel.beside.ready;
+    readyAbout.textContent = say(`example.${ready.value}.about`);
+    link.value = data.link;
+    hub.value = data.hub;
+    part.value = data.split;
+    share.set(data.held_out_share);
+    share.element.hidden = tab === "file" && Boolean(data.held_out_file);
+    offerScene();
+  }
+
+  channel.on("checked", offerScene);
+  return {
+    elements: [sources.element, ...Object.values(panels), share.element],
+    fill,
+    // What is wrong with the file is said there already.
+    isTold: (problem) => channel.plan.data.source === "file" && complaintOf(files.file.failed)?.key === problem.key,
+    describe: () => Object.keys(files).forEach(describe),
+    reword: () => Object.keys(files).forEach(tellFile),
+    // Lead whoever has pairs to where they are asked for.
+    lead() {
+      set({ source: "file" });
+      /** @type {HTMLElement} */
+      const drop = panels.file.querySelector(".lp-drop");
+      drop.scrollIntoView({ block: "center" });
+      drop.focus();
+    },
+  };
+}

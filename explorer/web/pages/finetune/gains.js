@@ -1,0 +1,128 @@
+// Held-out Spearman before and after as a figure: a row for each plan, its mean over seeds with
+// every seed beside it, and how sure that is.
+import { clip, h, worded } from "../../kit/dom.js";
+import { s, standalone } from "../../kit/drawing.js";
+import { show, showWithin } from "../../kit/numbers.js";
+import { say } from "../../kit/words.js";
+
+export function gainsFigure(channel) {
+  const LEFT = 10,
+    BOTTOM = 26;
+  // On a telephone the figures stand between the name and the line, not beside it.
+  const phone = window.matchMedia("(max-width: 760px)");
+  const BESIDE = { wide: 720, right: 190, row: 52, line: 34, letters: 100 },
+    BETWEEN = { wide: 380, right: 20, row: 70, line: 52, letters: 48 };
+  const svg = s("svg", { role: "img" });
+  const note = worded("figcaption.lp-note", "finetune.gains_about");
+  const element = h(
+    "figure.lp-chart.lp-gains-figure",
+    { hidden: true },
+    h("div.lp-chart-head", {}, worded("h3", "finetune.gains")),
+    svg,
+    note,
+  );
+  let [rows, place, tall] = [[], BESIDE, 0];
+
+  const mean = (values) => values.reduce((sum, v) => sum + v, 0) / values.length;
+
+  // A group's runs as { label, colour, before, after: one for each seed, low, high }; null where its
+  // similarities have no order. One run has the interval of its resampled change, several their spread.
+  function rowOf({ label, runs, figures }, colour) {
+    const done = runs.map((name) => channel.trace(name)?.about?.summary).filter(Boolean);
+    const [before, after] = ["before", "after"].map((when) => done.map((one) => one[when].spearman));
+    if (!done.length || [...before, ...after].includes(null)) return null;
+    const gain = runs.length === 1 ? channel.gains.get(runs[0]) : null;
+    const half = figures.spearman?.spread ?? 0;
+    const ends = gain ? [gain.before + gain.low, gain.before + gain.high] : [mean(after) - half, mean(after) + half];
+    const [low, high] = ends.map((v) => Math.min(1, Math.max(-1, v))); // no Spearman lies beyond
+    return { label, colour, before: mean(before), after, deviation: figures.spearman?.spread, low, high };
+  }
+
+  function fill(groups, titled) {
+    const colours = new Map(channel.groups().flatMap(({ names, colour }) => names.map((name) => [name, colour])));
+    rows = groups
+      .map((group) => rowOf({ ...group, label: titled(group.label) }, colours.get(group.runs[0])))
+      .filter(Boolean);
+    element.hidden = !rows.length;
+    if (rows.length) draw();
+    channel.publish("figures");
+  }
+
+  function draw() {
+    place = phone.matches ? BETWEEN : BESIDE;
+    const all = rows.flatMap(({ before, after, low, high }) => [before, ...after, low, high]);
+    const air = 0.06 * (Math.max(...all) - Math.min(...all) || 0.1);
+    const [least, largest] = [Math.min(...all) - air, Math.max(...all) + air];
+    const x = (v) => LEFT + ((v - least) / (largest - least)) * (place.wide - LEFT - place.right);
+    tall = rows.length * place.row + BOTTOM;
+    const step = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find((one) => (largest - least) / one <= 7) ?? 1;
+    const ticks = [];
+    for (let v = Math.ceil(least / step) * step; v <= largest; v += step) ticks.push(Number(v.toFixed(4)));
+    svg.setAttribute("viewBox", `0 0 ${place.wide} ${tall}`);
+    svg.replaceChildren(
+      ...ticks.flatMap((v) => [
+        ...rows.map((_, i) =>
+          s("line", {
+            x1: x(v),
+            x2: x(v),
+            y1: i * place.row + place.line - 9,
+            y2: i * place.row + place.line + 14,
+            stroke: "var(--lp-line)",
+          }),
+        ),
+        s("text", { x: x(v), y: tall - 8, "text-anchor": "middle" }, show(v, 3)),
+      ]),
+      ...rows.flatMap((row, i) => drawRow(row, i * place.row, x)),
+    );
+    svg.setAttribute(
+      "aria-label",
+      `${say("finetune.gains")}. ${rows.map(({ label, before, after }) => say("finetune.gain_says", { what: label, before: show(before, 3), after: show(mean(after), 3) })).join(" ")}`,
+    );
+  }
+
+  function drawRow({ label, colour, before, after, deviation, low, high }, top, x) {
+    const ink = `var(--lp-${colour})`;
+    const now = mean(after);
+    const y = top + place.line;
+    const figures = place === BETWEEN ? { x: LEFT, y: y - 15 } : { x: place.wide - 6, y: y + 4, "text-anchor": "end" };
+    return [
+      s(
+        "text",
+        { x: LEFT, y: top + 19, fill: "var(--lp-ink)", "font-size": 12.5, "font-weight": 600 },
+        clip(label, place.letters),
+      ),
+      s("line", { x1: x(before), x2: x(now), y1: y, y2: y, stroke: ink, "stroke-width": 4, opacity: 0.35 }),
+      ...after.map((v) => s("circle", { cx: x(v), cy: y, r: 3, fill: ink, opacity: 0.45 })),
+      ...(high > low
+        ? [
+            [low, low, 6],
+            [low, high, 0],
+            [high, high, 6],
+          ]
+        : []
+      ).map(([from, to, half]) =>
+        s("line", { x1: x(from), x2: x(to), y1: y - half, y2: y + half, stroke: ink, "stroke-width": 1.5 }),
+      ),
+      s("circle", { cx: x(before), cy: y, r: 5, fill: "var(--lp-card)", stroke: "var(--lp-faint)", "stroke-width": 2 }),
+      s("circle", { cx: x(now), cy: y, r: 6, fill: ink }),
+      s(
+        "text",
+        { ...figures, "font-size": 13, fill: "var(--lp-ink)" },
+        `${show(before, 3)} → ${showWithin(now, deviation)}`,
+      ),
+    ];
+  }
+
+  const file = ({ losses, origin }) =>
+    standalone({
+      drawn: svg,
+      wide: place.wide,
+      tall,
+      title: say("finetune.gains"),
+      caption: [...losses, origin, say("finetune.gains_about")],
+    });
+  phone.addEventListener("change", () => {
+    if (rows.length) draw();
+  });
+  return { element, fill, key: "finetune.gains", file };
+}

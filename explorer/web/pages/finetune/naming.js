@@ -1,0 +1,67 @@
+// What a plan of training is called, in the page's words: its encoder, its data, its loss, and what
+// tells it apart from others.
+import { given } from "../../kit/given.js";
+import { show } from "../../kit/numbers.js";
+import { has, say, titleOf } from "../../kit/words.js";
+
+// These tell nothing: the loss is named anyway, the seed apart, and the rest only watches.
+const SILENT = new Set(["loss", "own_loss", "seed", "evaluations", "checkpoint_seconds"]);
+
+export const encoderNamed = ({ encoder }) =>
+  ({ [given.finetune.scratch]: say("finetune.encoder.scratch"), [given.finetune.embedded]: given.finetune.embedded })[
+    encoder
+  ] ?? encoder;
+export const encoderOf = (plan) =>
+  `${encoderNamed(plan)}${plan.encoder === given.finetune.scratch ? ` (${plan.dimension})` : ""} · ${say(`finetune.kind.${plan.kind}`)}`;
+
+export function dataOf({ data }) {
+  const name = { example: data.example, hub: data.hub }[data.source] ?? data.name;
+  return has(`example.${name}.title`) ? say(`example.${name}.title`) : name;
+}
+
+function settingOf(value) {
+  if (typeof value === "boolean") return say(value ? "ui.yes" : "ui.no");
+  if (Array.isArray(value)) return value.map((one) => show(one)).join(", ");
+  return typeof value === "number" ? show(value) : has(`choice.${value}`) ? say(`choice.${value}`) : String(value);
+}
+const parameterIs = ([name, value]) =>
+  `${has(`parameter.${name}`) ? say(`parameter.${name}`) : name} = ${settingOf(value)}`;
+
+// A loss with the parameters that were chosen, or with all that it has.
+export const lossOf = ({ loss, convention, parameters }) =>
+  [titleOf(loss), convention, ...Object.entries(parameters).map(parameterIs)].filter(Boolean).join(" · ");
+export function wholeLossOf({ loss, convention, parameters }) {
+  const usual = given.losses[loss]?.conventions[convention]?.parameters ?? [];
+  return lossOf({
+    loss,
+    convention,
+    parameters: Object.fromEntries(usual.map((one) => [one.name, parameters[one.name] ?? one.default])),
+  });
+}
+
+// One entry of a plan, where it differs from that of another; "" where it is as usual.
+const SAID = {
+  encoder: encoderNamed,
+  kind: ({ kind }) => say(`finetune.kind.${kind}`),
+  data: (plan) => dataOf(plan),
+  convention: ({ convention }) => convention,
+  parameters: ({ parameters }) => Object.entries(parameters).map(parameterIs).join(" · "),
+  batch_size: (plan) => say("finetune.batch_of", { count: plan.batch_size }),
+  steps: ({ steps }) => (steps ? say("finetune.steps_count", { steps }) : ""),
+  schedule: ({ schedule }) => say(`finetune.schedule.${schedule}`),
+  layers: ({ layers }) => (layers < 0 ? "" : say("finetune.layers_told", { count: layers })),
+  lora: ({ lora }) => (lora ? say("finetune.lora_told", { rank: lora }) : ""),
+  bf16: ({ bf16 }) => (bf16 ? "bfloat16" : ""),
+  extra_negatives: (plan) => `${say("ui.extra_negatives")}: ${settingOf(plan.extra_negatives)}`,
+  threshold: ({ threshold }) => (threshold === null ? "" : `${say("ui.threshold")} = ${show(threshold)}`),
+  learning_rate: ({ learning_rate: rate }) => (rate ? `${say("finetune.learning_rate")} = ${show(rate)}` : ""),
+};
+const told = (plan, key) => (SAID[key] ? SAID[key](plan) : `${say(`finetune.${key}`)} = ${show(plan[key])}`);
+
+// For each plan its loss, and whatever else tells it apart from the others but the seed.
+export function apart(plans) {
+  const differ = Object.keys(plans[0] ?? {}).filter(
+    (key) => !SILENT.has(key) && new Set(plans.map((plan) => JSON.stringify(plan[key]))).size > 1,
+  );
+  return plans.map((plan) => [titleOf(plan.loss), ...differ.map((key) => told(plan, key))].filter(Boolean).join(" · "));
+}

@@ -1,0 +1,86 @@
+"""The Fine-tune page: plan a short training, watch it, compare runs, take the model away."""
+
+from __future__ import annotations
+
+import gradio as gr
+
+from explorer.lab.training import source
+from explorer.lab.training.plan import (
+    AUGMENTATIONS,
+    SCHEDULES,
+    SCRATCH,
+)
+from explorer.lab.training.runs import MORE_EVALUATIONS
+from explorer.runtime.wire import Json
+from explorer.sources import textbook
+from explorer.sources.encoders import EMBEDDED
+from explorer.sources.model_folders import is_hosted
+from explorer.sources.practice import PRACTICE
+from explorer.web.frame import framed
+from explorer.web.instrument import Instrument, PageState
+from explorer.web.pages.finetune.requests import PARCELS, SERVED
+from explorer.web.pages.finetune.state import finetune_table
+
+# What the first button trains: small enough to be done in seconds.
+QUICK = {
+    "encoder": SCRATCH,
+    "steps": 120,
+    "batch_size": 32,
+    "learning_rate": 0.05,
+    "evaluations": 24,
+}
+
+STATE = PageState("finetune", "finetune", "pages/finetune/state.js")
+
+
+def build() -> None:
+    """Lay the page out inside the current `gr.Blocks`."""
+    PARCELS.mkdir(parents=True, exist_ok=True)
+    gr.set_static_paths([PARCELS])
+    with framed("finetune_controls", "pages/finetune/controls.js", STATE, server_functions=SERVED):
+        _instrument("run")
+        _instrument("curves")
+        with gr.Row(elem_id="lp-probe"):
+            with gr.Column(elem_id="lp-probe-bands"):
+                _instrument("probe")
+            with gr.Column(elem_id="lp-probe-matrix"):
+                _instrument("probe_matrix")
+        _instrument("runs")
+        _instrument("takeaway")
+
+
+def _instrument(name: str) -> None:
+    Instrument(f"finetune_{name}", f"pages/finetune/{name}.js", STATE)
+
+
+def page_data() -> Json:
+    """What the instruments of this page know from the start."""
+    return {
+        "table": finetune_table(),
+        "quick": QUICK,
+        "more_evaluations": MORE_EVALUATIONS,
+        "schedules": SCHEDULES,
+        "augmentations": AUGMENTATIONS,
+        "practice": list(PRACTICE),
+        "examples": [name for name, example in textbook.EXAMPLES.items() if example.encodable],
+        "scratch": SCRATCH,
+        "embedded": EMBEDDED,
+        "source": _printed(),
+        "shared": is_hosted(),
+    }
+
+
+def _printed() -> Json:
+    """The figures of the source's table, row by row."""
+    rows = {
+        figure: [
+            {
+                "model": model,
+                "loss": loss,
+                "values": [*values, source.AVERAGES[figure][model, loss]],
+            }
+            for (model, loss), values in table.items()
+        ]
+        for figure, table in source.FIGURES.items()
+    }
+    return {"citation": source.CITATION, "sets": source.DATA_SETS, **rows}

@@ -1,0 +1,143 @@
+"""What the Fine-tune page sends as a plan, with its data found on the server."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from pathlib import Path
+
+from explorer.core.batch import has_words, load_pairs
+from explorer.core.scenario import Data, Scenario
+from explorer.lab.training.plan import (
+    RANGES,
+    TrainingData,
+    TrainingPlan,
+)
+from explorer.runtime import uploads
+from explorer.runtime.numbers import typed
+from explorer.runtime.problem import Problem
+from explorer.runtime.validation import misfit
+from explorer.runtime.wire import Json
+from explorer.sources import tables
+from explorer.sources.columns import CHOOSE_COLUMNS, PAIR_ROLES
+from explorer.sources.encoders import EMBEDDED
+from explorer.sources.grids import read_grid
+from explorer.sources.practice import PRACTICE, practice_pairs
+from losses import LOSSES
+
+# What a plan of the page says of its data, by source; the rest stays with the page. Files are
+# named by the digest of an upload, so that nobody reads another file of this computer.
+SHARED = ("held_out_share", "augment", "most")
+ENTRIES = {
+    "practice": (),
+    "link": (),
+    "example": ("example",),
+    "file": ("file", "name", "columns", "alternatives", "held_out_file", "held_out_name"),
+    "hub": ("hub", "split"),
+}
+
+
+def read_plan(chosen: object) -> TrainingPlan:
+    """The plan that the page sends, with its data found on the server."""
+    if not isinstance(chosen, dict) or not isinstance(chosen.get("data"), dict):
+        raise misfit("plan", chosen)
+    plan = {name: value for name, value in chosen.items() if name not in ("data", "own_loss")}
+    if not str(plan.get("encoder", EMBEDDED)).strip():
+        raise Problem("training_no_encoder", about="encoder")
+    spec = LOSSES.get(str(plan.get("loss")))
+    if spec and spec.group == "own":
+        plan["own_loss"] = f"{inspect.getfile(spec.function)}:{spec.function.__name__}"
+    made = TrainingPlan.from_json({**plan, "data": _shared(chosen["data"])})
+    return dataclasses.replace(made, data=_found(made.data, chosen["data"]))
+
+
+def _shared(given: dict) -> Json:
+    if given.get("source") not in ENTRIES:
+        raise misfit("data.source", given.get("source"))
+    wanted = (*SHARED, *ENTRIES[given["source"]])
+    return {name: given[name] for name in wanted if name in given}
+
+
+def _found(known: TrainingData, given: dict) -> TrainingData:
+    where = given["source"]
+    if where == "practice":
+        if given.get("practice") not in PRACTICE:
+            raise misfit("data.practice", given.get("practice"))
+        rows = practice_pairs(given["practice"])
+        return dataclasses.replace(known, source="rows", name=given["practice"], rows=_text(rows))
+    if where == "link":
+        name, rows = _linked(scene_of(given).data)
+        return dataclasses.replace(known, source="rows", name=name, rows=rows)
+    if where == "file":
+        files = {"file": _uploaded(known.file, "file")}
+        if known.held_out_file:
+            files["held_out_file"] = _uploaded(known.held_out_file, "held_out_file")
+        return dataclasses.replace(known, source="file", **files)
+    if where == "hub" and not known.hub.strip():
+        raise Problem("training_no_hub_id")
+    return dataclasses.replace(known, source=where)
+
+
+def _text(rows: tuple) -> tuple[tuple[str, str, str], ...]:
+    return tuple((first, second, typed(label)) for first, second, label in rows)
+
+
+def scene_of(given: dict) -> Scenario:
+    """The scene in a link of the Explore page."""
+    link = str(given.get("link", "")).strip().rpartition("#")[2]
+    if not link:
+        raise Problem("training_no_link")
+    return Scenario.from_link(link)
+
+
+def _linked(scene: Data) -> tuple[str, tuple[tuple[str, str, str], ...]]:
+    """The name and the rows of a scene's data."""
+    if not has_words(scene):
+        raise Problem("training_no_words", name=scene.source)
+    pairs = load_pairs(scene)
+    rows = zip(pairs.first, pairs.second, pairs.labels, strict=True)
+    return scene.file or scene.example, _text(tuple(rows))
+
+
+# Uploads
+
+
+def _uploaded(token: str, where: str) -> str:
+    """The path of an upload, by the digest of its content."""
+    if not token:
+        raise Problem("training_no_file")
+    if not uploads.is_digest(token):
+        raise misfit(f"data.{where}", token)
+    path = uploads.find(token)
+    if path is None:
+        raise Problem("training_file_gone")
+    return str(path)
+
+
+def hand_in(request: object) -> dict[str, object]:
+    """A file, as `uploads.hand_in` takes it → its digest, with what `describe_file` says of it."""
+    digest, name = uploads.hand_in(request)
+    return describe_file({"file": digest, "name": name}) if digest else {}
+
+
+def describe_file(request: dict) -> Json:
+    """{file: token, name, columns?} → its columns, which of them serve, how many pairs it has."""
+    token, name = str(request.get("file")), str(request.get("name"))[:200]
+    path, columns = Path(_uploaded(token, "file")), dict(request.get("columns") or {})
+    known = {"file": token, "name": name}
+    try:
+        table = tables.read_file(path, name, columns=columns or None, most=int(RANGES["most"][1]))
+    except Problem as problem:
+        if problem.about not in CHOOSE_COLUMNS:
+            raise
+        chosen = {**dict.fromkeys(PAIR_ROLES, ""), **columns}
+        listed = read_grid(path.read_bytes(), name, None).columns
+        return {**known, "problem": problem.to_json(), "columns": listed, "chosen": chosen}
+    return {
+        **known,
+        "columns": table.columns,
+        "chosen": table.chosen,
+        "used": len(table.pairs),
+        "total": table.total,
+        "encoding": table.encoding,
+    }

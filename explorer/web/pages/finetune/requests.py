@@ -1,0 +1,326 @@
+"""What the Fine-tune page asks the server for."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import json
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from explorer.core.scenario import Scenario
+from explorer.export.figure.matrix import matrix_figure
+from explorer.export.picture import describe_batch, picture
+from explorer.lab.training import compare, data, hosting, remarks, source, takeaway
+from explorer.lab.training.plan import (
+    TrainingData,
+    TrainingPlan,
+)
+from explorer.lab.training.runs import Runs, check_encoder, estimate
+from explorer.locale import LANGUAGES
+from explorer.runtime import device, jobs
+from explorer.runtime.cache import Cache
+from explorer.runtime.limits import CORPORA, PACES, QUEUED_AT_ONCE, QUOTED_LETTERS
+from explorer.runtime.problem import Problem
+from explorer.runtime.validation import misfit
+from explorer.runtime.wire import Json
+from explorer.sources.model_folders import is_hosted
+from explorer.web.pages.finetune.plans import describe_file, hand_in, read_plan, scene_of
+from explorer.web.serving import JOBS, served
+from explorer.web.wire import finetune as wire
+from explorer.web.wire import shared
+from losses import LOSSES
+
+# Models to be taken away are served from here.
+PARCELS = Path(tempfile.gettempdir()) / "lossprism" / "parcels"
+
+
+# Where runs are kept: see `--runs`
+
+
+@functools.cache
+def runs() -> Runs:
+    return Runs(device=str(device.device()))
+
+
+# Answers
+
+
+@functools.lru_cache(maxsize=CORPORA)
+def _corpus(known: TrainingData, seed: int) -> data.Corpus:
+    return data.read(TrainingPlan(data=known, seed=seed))
+
+
+def _check(request: dict) -> Json:
+    """{plan} → what the data holds, which losses can learn from it, how long the run will be."""
+    chosen: Any = request.get("plan")
+    plan = read_plan(chosen)
+    check_encoder(plan)
+    corpus = _corpus(plan.data, plan.seed)
+    reasons = data.losses_for(plan, corpus)
+    return {
+        **_outlook(plan, corpus),
+        "repetition": _repetition(plan, corpus),
+        "of_scene": _chosen_in(chosen["data"]),
+        "sample": _sample(corpus.train),
+        "losses": {name: reason and reason.to_json() for name, reason in reasons.items()},
+        "train": len(corpus.train),
+        "held_out": len(corpus.held_out),
+        "labels": [min(corpus.labels), max(corpus.labels), len(set(corpus.labels))],
+        "skipped": corpus.skipped,
+        "shared": corpus.shared,
+        "rate": plan.rate,
+        "minutes": hosting.most_seconds() / 60 if is_hosted() else None,
+    }
+
+
+def _outlook(plan: TrainingPlan, corpus: data.Corpus) -> Json:
+    """Why the plan cannot be trained, or on how many examples, in how many steps of which pace."""
+    refused = data.why_not(plan, corpus) or hosting.why_not(plan, corpus)
+    count = data.examples(plan, corpus.train)
+    return {
+        "refused": refused and refused.to_json(),
+        "examples": count,
+        "steps": plan.steps_for(count),
+        "pace": _pace_key(plan),
+    }
+
+
+def _repetition(plan: TrainingPlan, corpus: data.Corpus) -> Json:
+    """How many runs the source's experiment takes on this data, and the outlook for each."""
+    plans = source.experiment(plan)
+    losses = {one.loss: _outlook(one, corpus) for one in plans}.values()
+    worst = next((outlook for outlook in losses if outlook["refused"]), next(iter(losses)))
+    return {"count": len(plans), **worst}
+
+
+def _chosen_in(given: dict) -> Json | None:
+    """What was chosen beside the data in the scene of a link: its loss, and its rules."""
+    if given["source"] != "link":
+        return None
+    scene = scene_of(given)
+    if scene.loss not in LOSSES:
+        return None
+    rules = {name: getattr(scene.rules, name) for name in ("threshold", "extra_negatives")}
+    form = {"loss": scene.loss, "convention": scene.convention}
+    return {**form, "parameters": dict(scene.parameters), **rules}
+
+
+def _sample(pairs: Sequence[data.Pair]) -> list[data.Pair]:
+    """A pair of the highest label, one from the middle, and one of the lowest."""
+    ordered = sorted(pairs, key=lambda pair: -pair[2])
+    places = sorted({0, len(ordered) // 2, len(ordered) - 1})
+    return [
+        (a[:QUOTED_LETTERS], b[:QUOTED_LETTERS], label)
+        for a, b, label in map(ordered.__getitem__, places)
+    ]
+
+
+# Two trial steps are the same for all who ask, so the times of the last ones are kept; one trial
+# at a time, and none beside a run.
+_trial = threading.Lock()
+_paces: Cache[dict[str, float]] = Cache(PACES)
+PACE = ("seconds_to_load", "seconds_per_step", "seconds_per_evaluation")
+
+
+def _estimate(request: dict) -> Json:
+    """{plan, repetition?} → seconds to load, and for each step and evaluation, of the plan or of
+    one run of the source's experiment on its data, here; {} while a run trains."""
+    plan = read_plan(request.get("plan"))
+    if request.get("repetition"):
+        plan = source.experiment(plan)[0]
+    key = _pace_key(plan)
+    if known := _paces.get(key):
+        return known
+    if runs().busy() or not _trial.acquire(blocking=False):
+        return {}
+    try:
+        found = estimate(plan, runs().device, wanted=_nobody_trains)
+        if found is None:
+            return {}
+        return _paces.put(key, {name: found[name] for name in PACE})
+    finally:
+        _trial.release()
+
+
+def _nobody_trains() -> bool:
+    jobs.step("trial")  # ends here once the page no longer waits
+    return not runs().busy()
+
+
+def _pace_key(plan: TrainingPlan) -> str:
+    """All of a plan but what makes no step of it slower: how many there are, and mere numbers."""
+    usual = TrainingPlan()
+    same = {name: getattr(usual, name) for name in NOT_SLOWER}
+    choices = tuple((n, v) for n, v in plan.parameters if isinstance(v, bool | str | tuple))
+    slow = dataclasses.replace(plan, **same, parameters=choices)
+    return hashlib.sha256(json.dumps(slow.to_json()).encode()).hexdigest()
+
+
+NOT_SLOWER = (
+    *("steps", "epochs", "evaluations", "seed", "threshold"),
+    *("learning_rate", "schedule", "warmup", "weight_decay", "clipping"),
+)
+
+
+def _start(request: dict) -> Json:
+    """{plans} → the names of the queued runs; all are checked before any is queued."""
+    plans = request.get("plans")
+    if not isinstance(plans, list) or not 0 < len(plans) <= QUEUED_AT_ONCE:
+        raise Problem("training_many", most=QUEUED_AT_ONCE)
+    return {"started": compare.start_all(runs(), [read_plan(plan) for plan in plans])}
+
+
+def _repeat(request: dict) -> Json:
+    """{plan} → the names of the runs that repeat the source's experiment on its data."""
+    return {"started": compare.start_all(runs(), source.experiment(read_plan(request.get("plan"))))}
+
+
+def _watch(request: dict) -> dict[str, object]:
+    """{offsets: {name: offset}, list, known} → how these runs are doing, and, asked to, all runs.
+
+    On a Space, which strangers share, all are those that the visitor began or was told the name of.
+    """
+    answer: Json = {"runs": {}}
+    for name, offset in dict(request.get("offsets") or {}).items():
+        try:
+            answer["runs"][name] = _slim(runs().status(name, max(int(offset), 0)))
+        except Problem as problem:
+            answer["runs"][name] = {"error": problem.to_json()}
+    if request.get("list"):
+        listed = runs().listed()
+        if is_hosted():
+            known = set(map(str, request.get("known") or ()))
+            listed = [status for status in listed if status["id"] in known]
+        answer["listed"] = [_slim(status) for status in listed]
+    return answer
+
+
+def _slim(status: dict) -> dict:
+    """Without the rows: the page asks often, and does not show them."""
+    plan = status["plan"]
+    slim = {name: value for name, value in plan["data"].items() if name != "rows"}
+    return {**status, "plan": {**plan, "data": slim}}
+
+
+def _steer(request: dict) -> Json:
+    what = request.get("what")
+    if what not in ("pause", "resume", "stop", "delete"):
+        raise misfit("what", what)
+    getattr(runs(), what)(request.get("run"))
+    return {}
+
+
+def _probe(request: dict) -> Json:
+    """{run, step, scenario, known} → the picture of the probe batch at a recorded step."""
+    scenario = Scenario.from_json(request.get("scenario"))
+    name, step = str(request.get("run")), request.get("step")
+    if type(step) is not int:
+        raise misfit("step", step)
+    found = compare.exploration(runs(), name, step, scenario)
+    answer: Json = {"picture": {**picture(found), "remarks": []}}
+    if request.get("known") != name:
+        probe = runs().probe(name)
+        bands = probe and probe["bands"]
+        answer["batch"] = {"key": name, "bands": bands, **describe_batch(found.batch)}
+    return answer
+
+
+def _figure(request: dict) -> Json:
+    """{run, step, scenario, language, dark, origin} → the probe batch as an SVG."""
+    scenario = Scenario.from_json(request.get("scenario"))
+    language, step = request.get("language"), request.get("step")
+    if language not in LANGUAGES:
+        raise misfit("language", language)
+    if type(step) is not int:
+        raise misfit("step", step)
+    found = compare.exploration(runs(), str(request.get("run")), step, scenario)
+    origin = str(request.get("origin") or "")[:QUOTED_LETTERS]
+    dark = request.get("dark") is True
+    return {"text": matrix_figure(found, language=language, dark=dark, origin=origin)}
+
+
+def _remark(request: dict) -> Json:
+    """{run} → what is striking about it so far, and once it has ended, what it gained."""
+    name = str(request.get("run"))
+    gained = remarks.gain_of(runs(), name)
+    return {
+        "remarks": [dataclasses.asdict(remark) for remark in remarks.remarks(runs(), name)],
+        "gain": gained and dataclasses.asdict(gained),
+    }
+
+
+def _compare(request: dict) -> Json:
+    """{runs} → a table of finished runs with tests; and what one of them moved."""
+    names = [str(name) for name in request.get("runs") or []]
+    answer: Json = compare.table(runs(), names)
+    ended = [name for name in names if (runs().folder(name).path / "after.npz").exists()]
+    if ended:
+        answer["run"] = ended[0]
+        answer["moved"] = compare.moved_pairs(runs(), ended[0])
+        answer["neighbours"] = compare.neighbours(runs(), ended[0], most=3)[:20]
+    return answer
+
+
+# What can be taken away as text: its file, its type, and what makes it; and as a file that the
+# server packs.
+TEXTS = {
+    "json": ("{run}.json", "application/json", takeaway.run_json),
+    "csv": ("{run}.csv", "text/csv", takeaway.run_csv),
+    "script": ("train.py", "text/x-python", takeaway.script),
+}
+PACKED = {"model": ("-model.zip", takeaway.model_zip), "kit": ("-train.zip", takeaway.script_zip)}
+
+
+def _take(request: dict) -> Json:
+    """{run, what} → a file's name with its type and text, or with the path it is served from."""
+    what, name = request.get("what"), str(request.get("run"))
+    folder = runs().folder(name)
+    if what in TEXTS:
+        file, kind, make = TEXTS[what]
+        return {"name": file.format(run=name), "type": kind, "text": make(runs(), name)}
+    if what not in PACKED:
+        raise misfit("what", what)
+    ending, pack = PACKED[what]
+    (PARCELS / folder.name).mkdir(parents=True, exist_ok=True)  # the last parcel of each kind stays
+    path = pack(runs(), name, PARCELS / folder.name / f"{name}{ending}")
+    return {"name": path.name, "path": path.as_posix()}
+
+
+def _of_runs(
+    name: str, answer: Callable[[dict], dict], answers: object
+) -> Callable[[object], dict]:
+    """Served; a run that is deleted while it is read is a run that is not there."""
+
+    def asked(request: dict) -> Json:
+        try:
+            return answer(request)
+        except FileNotFoundError:
+            for run in (request.get("run"), *(request.get("runs") or ())):
+                if run is not None:
+                    runs().folder(run)
+            raise
+
+    return served(name, asked, answers)
+
+
+SERVED: list[Callable] = [
+    served("check", _check, wire.Checked),
+    served("estimate", _estimate, wire.Pace),
+    served("start", _start, wire.Started),
+    served("repeat", _repeat, wire.Started),
+    served("watch", _watch, wire.Watched),
+    _of_runs("steer", _steer, shared.Nothing),
+    _of_runs("probe", _probe, wire.Probed),
+    _of_runs("figure", _figure, wire.Drawing),
+    _of_runs("remark", _remark, wire.Remarked),
+    _of_runs("compare", _compare, wire.Compared),
+    _of_runs("take", _take, shared.Text | wire.Parcel),
+    served("hand_in", hand_in, wire.Upload | wire.UploadUndecided),
+    served("describe", describe_file, wire.Upload | wire.UploadUndecided),
+    *JOBS,
+]

@@ -1,0 +1,419 @@
+// The head of the Fine-tune page: an invitation while nothing is chosen; else the run that is
+// looked at, how far it is, its buttons, and what it has gained.
+import { h, reword, worded } from "../../kit/dom.js";
+import { tex } from "../../kit/formula.js";
+import { given } from "../../kit/given.js";
+import { show } from "../../kit/numbers.js";
+import { Requests } from "../../kit/request.js";
+import { language, say, titleOf } from "../../kit/words.js";
+import { dataOf, encoderOf } from "./naming.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").FinetunePage} channel
+ */
+export default function run(root, channel) {
+  const { losses } = given;
+  const facts = given.finetune;
+  const GLIDE_MS = 100;
+  const LEAST_APART = 0.001; // less is not worth a figure
+  const GAINS = ["spearman", "pearson", "accuracy", "auc"];
+
+  const problem = h("div.lp-problem", { role: "alert", hidden: true });
+
+  // ---- The invitation ----------------------------------------------------------------------
+
+  const quick = worded("button.lp-start", "finetune.quick", {
+    type: "button",
+    id: "lp-finetune-quick",
+    onclick: async () => {
+      quick.disabled = true;
+      const { data, ...first } = channel.store.usual.plan;
+      const practice = language() === "zh" ? facts.practice.at(-1) : facts.practice[0];
+      channel.takeOver({
+        ...first,
+        ...facts.quick,
+        data: {
+          ...data,
+          ...channel.plan.data,
+          held_out_share: data.held_out_share,
+          augment: data.augment,
+          source: "practice",
+          practice,
+        },
+      });
+      await channel.start([structuredClone(channel.plan)]);
+      quick.disabled = false;
+    },
+  });
+  const own = worded("button.lp-button", "finetune.own", {
+    type: "button",
+    id: "lp-finetune-own",
+    onclick: () => channel.publish("own"),
+  });
+  // What the plan on the left would learn from: a pair of the highest label, of the middle, of the least.
+  const sample = h("tbody");
+  const lesson = h(
+    "div",
+    { hidden: true },
+    worded("h2", "finetune.sample"),
+    h(
+      "table.lp-sample",
+      {},
+      h(
+        "thead",
+        {},
+        h("tr", {}, worded("th", "ui.label", { scope: "col" }), worded("th", "ui.pair", { scope: "col" })),
+      ),
+      sample,
+    ),
+    worded("p.lp-note", "finetune.sample_about"),
+  );
+  const invitation = h(
+    "section.lp-invitation",
+    { hidden: true },
+    worded("h1", "finetune.title"),
+    worded("p.lp-about", "finetune.invitation"),
+    h("div.lp-row.lp-wrap", {}, quick, own),
+    worded("p.lp-note", "finetune.quick_about"),
+    lesson,
+    h(
+      "ol.lp-story",
+      {},
+      ["learn", "watch", "judge"].map((part) =>
+        h("li", {}, worded("b", `finetune.story.${part}`), worded("span", `finetune.story.${part}_about`)),
+      ),
+    ),
+    facts.shared ? worded("p.lp-note", "finetune.shared_machine") : null,
+  );
+
+  function tellSample() {
+    const rows = channel.checked?.sample ?? [];
+    lesson.hidden = !rows.length;
+    sample.replaceChildren(
+      ...rows.map(([one, other, label]) =>
+        h("tr", {}, h("th", { scope: "row" }, show(label, 3)), h("td", {}, h("div", {}, one), h("div", {}, other))),
+      ),
+    );
+  }
+  channel.on("checked", tellSample);
+
+  // ---- The run -----------------------------------------------------------------------------
+
+  const name = h("h1");
+  const about = h("p.lp-about");
+  const formula = h("div.lp-headline");
+  const beside = h("section.lp-verdict", { hidden: true });
+  const remarks = h("ul.lp-remarks", { "aria-live": "polite" });
+  const state = h("strong.lp-state");
+  const left = h("span.lp-note");
+  const bar = h("progress", { max: 1, value: 0 });
+  const buttons = Object.fromEntries(
+    ["pause", "resume", "stop", "delete"].map((what) => [
+      what,
+      worded("button.lp-button", `finetune.${what}`, {
+        type: "button",
+        id: `lp-finetune-${what}`,
+        onclick: () => act(what),
+      }),
+    ]),
+  );
+  const reuse = worded("button.lp-button", "finetune.reuse", {
+    type: "button",
+    id: "lp-finetune-reuse",
+    onclick: () => channel.reuse(channel.trace().about.plan),
+  });
+  const failed = h("div.lp-problem", { role: "alert", hidden: true });
+  const alarm = h("div.lp-alarm", { role: "status", hidden: true });
+  const gains = h("div.lp-gains");
+  const figures = Object.fromEntries(
+    ["loss", "gradient_norm", "learning_rate", "speed"].map((key) => [key, h("strong")]),
+  );
+  const strip = h(
+    "div.lp-strip-of-figures",
+    {},
+    Object.entries(figures).map(([key, value]) =>
+      h("div.lp-figure", {}, worded("span", `finetune.figure.${key}`), value),
+    ),
+    gains,
+  );
+  const run = h(
+    "section",
+    { hidden: true },
+    beside,
+    h("div.lp-head", {}, h("div", {}, name, about), formula),
+    h("div.lp-progress", {}, state, bar, left, h("div.lp-row", {}, reuse, Object.values(buttons))),
+    failed,
+    alarm,
+    strip,
+    remarks,
+  );
+  root.append(problem, invitation, run);
+  reword(root);
+
+  let surely = null; // deleting is asked for twice
+  function act(what) {
+    const id = channel.shown[0];
+    if (what === "delete" && surely !== id) {
+      surely = id;
+      buttons.delete.textContent = say("finetune.surely");
+      return;
+    }
+    surely = null;
+    buttons.delete.textContent = say("finetune.delete");
+    channel.steer(what, id);
+  }
+
+  const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+
+  function draw() {
+    const trace = channel.trace();
+    invitation.hidden = channel.shown.length > 0;
+    run.hidden = !trace?.about;
+    if (!trace?.about) return;
+    const { about: told } = trace;
+    const { plan, state: now, step, steps } = told;
+    name.textContent = titleOf(plan.loss);
+    about.textContent = [
+      encoderOf(plan),
+      dataOf(plan),
+      say("finetune.batch_of", { count: plan.batch_size }),
+      say("finetune.seed_is", { seed: plan.seed }),
+    ]
+      .filter(Boolean)
+      .join(" · ");
+    state.textContent =
+      now === "queued" && told.queue_position
+        ? say("finetune.queue", { count: told.queue_position })
+        : say(told.loading ? `finetune.loading.${told.loading.part}` : `finetune.state.${now}`);
+    state.dataset.state = now;
+    bar.hidden = !steps;
+    bar.setAttribute("aria-label", say("finetune.progress"));
+    heard(told);
+    write(plan);
+    compare();
+    buttons.pause.hidden = !["loading", "training"].includes(now);
+    buttons.resume.hidden = !["paused", "stopped", "failed", "interrupted"].includes(now);
+    buttons.stop.hidden = !["queued", "loading", "training", "paused"].includes(now);
+    buttons.delete.hidden = channel.isLive(told);
+    failed.hidden = !told.problem;
+    if (told.problem) failed.textContent = say(told.problem.key, told.problem.values);
+    const pace = told.summary?.steps_per_second ?? (told.seconds ? step / told.seconds : null);
+    figures.loss.textContent = show(trace.smooth.at(-1), 4);
+    figures.gradient_norm.textContent = show(trace.norm.at(-1), 3);
+    figures.learning_rate.textContent = show(trace.rate.at(-1), 2);
+    figures.speed.textContent = pace ? show(pace, 3) : "—";
+    strip.hidden = !channel.isLive(told) && !trace.steps.length && !trace.evaluations.length;
+    warnOfCollapse(trace);
+    drawGains(trace, told.summary);
+  }
+
+  // Between two steps, which may take a second each, the bar goes on at the pace of the last ones,
+  // up to where the next step would bring it; and while it loads, the clock goes on.
+  let [last, since] = [null, 0];
+  let gliding = null;
+  function heard(told) {
+    const isNew =
+      last?.id !== told.id ||
+      last.step !== told.step ||
+      last.state !== told.state ||
+      last.loading?.part !== told.loading?.part;
+    if (isNew) [last, since] = [told, performance.now()];
+    glide();
+    const moves = told.loading || (told.state === "training" && told.seconds_left !== null);
+    if (moves && !gliding) gliding = setInterval(glide, GLIDE_MS);
+    if (!moves) {
+      clearInterval(gliding);
+      gliding = null;
+    }
+  }
+
+  function glide() {
+    const { state: now, step, steps, loading, seconds_left: remaining } = last;
+    const seconds = loading ? loading.seconds + (performance.now() - since) / 1000 : last.seconds;
+    const training = now === "training" && remaining !== null && step < steps;
+    const gone = training ? Math.min((performance.now() - since) / 1000, remaining / (steps - step)) : 0;
+    bar.value = steps ? (step + (training ? (gone * (steps - step)) / remaining : 0)) / steps : 0;
+    const told = training
+      ? say("finetune.left", { time: clock(remaining - gone) })
+      : now === "queued"
+        ? ""
+        : clock(seconds);
+    left.textContent = [steps ? say("finetune.step_of", { step, steps }) : "", told].filter(Boolean).join(" · ");
+  }
+
+  function write({ loss, convention, parameters }) {
+    const form = losses[loss]?.conventions[convention];
+    const key = JSON.stringify([loss, convention, parameters, language()]);
+    if (formula.dataset.formula === key) return;
+    formula.dataset.formula = key;
+    const chosen = form?.parameters
+      .map(({ name: one, default: usual }) => form.variants[`${one}=${parameters[one] ?? usual}`])
+      .find(Boolean);
+    if (form) tex(formula, `\\mathcal L = ${chosen ?? form.formula}`, true);
+    else formula.replaceChildren();
+  }
+
+  // Of several runs: how they came out, how many have ended, and which of them is looked at below.
+  let compared = "";
+  function compare() {
+    const all = channel.shown.map((one) => channel.trace(one)?.about).filter(Boolean);
+    beside.hidden = all.length < 2;
+    const ended = all.filter((one) => !channel.isLive(one)).length;
+    const groups = channel.groups();
+    const key = JSON.stringify([channel.shown, ended, groups.map(({ label }) => label), channel.verdict, language()]);
+    if (beside.hidden || key === compared) return;
+    compared = key;
+    const tabs = groups.flatMap(({ names, colour, label }) =>
+      names.map((one) => ({
+        one,
+        colour,
+        label:
+          names.length > 1
+            ? `${titleOf(planOf(one).loss)} · ${say("finetune.seed_is", { seed: planOf(one).seed })}`
+            : label,
+      })),
+    );
+    beside.replaceChildren(
+      h("h1", {}, [...new Set(groups.map(({ plan }) => titleOf(plan.loss)))].join(" · ")),
+      h(
+        "ul.lp-remarks",
+        {},
+        (channel.verdict ?? []).map((sentence) => h("li", {}, sentence)),
+      ),
+      h("p.lp-note", {}, say("finetune.beside", { count: all.length, ended })),
+      h(
+        "div.lp-row.lp-wrap",
+        { role: "group", "aria-label": say("finetune.looked_at") },
+        tabs.map(({ one, colour, label }) =>
+          h(
+            "button.lp-button.lp-looked",
+            {
+              type: "button",
+              "aria-pressed": String(one === channel.shown[0]),
+              style: `border-bottom-color: var(--lp-${colour})`,
+              onclick: () => channel.first(one),
+            },
+            label,
+          ),
+        ),
+      ),
+    );
+  }
+  const planOf = (one) => channel.trace(one).about.plan;
+  channel.on("verdict", compare);
+
+  // The server says what is striking about the run: anew at each evaluation and at the end.
+  let [remarked, said, gain] = ["", [], null];
+  const remarking = new Requests({
+    ask: async () => {
+      const [id] = channel.shown;
+      return { id, answer: id ? await channel.server.remark({ run: id }) : null };
+    },
+    take: takeRemarks,
+  });
+  function remark() {
+    const trace = channel.trace();
+    const id = trace?.about?.id;
+    const key = `${id}:${trace?.evaluations.length}:${Boolean(trace?.about?.summary)}`;
+    if (!id || key === remarked) return;
+    remarked = key;
+    remarking.ask();
+  }
+
+  function takeRemarks({ id, answer }) {
+    if (id !== channel.shown[0]) return;
+    ({ gain, remarks: said } = answer?.error || !answer ? { gain: null, remarks: [] } : answer);
+    if (gain) {
+      channel.gains.set(id, gain);
+      channel.publish("gain");
+    }
+    tellRemarks();
+    draw();
+  }
+  const tellRemarks = () =>
+    remarks.replaceChildren(...said.map(({ key, values }) => h("li", {}, say(`remark.${key}`, values))));
+
+  function warnOfCollapse({ about: { kind }, alarms, evaluations }) {
+    const last = alarms.at(-1);
+    alarm.hidden = !last || last.step !== evaluations.at(-1)?.step;
+    if (alarm.hidden) return;
+    alarm.textContent = say(last.collapse === null || kind === "cross" ? "finetune.alarm" : "finetune.alarm_at", {
+      apart: show(Math.max(last.high - last.low, LEAST_APART), 2),
+      since: last.since,
+      loss: show(last.loss, 4),
+      collapse: show(last.collapse, 4),
+    });
+  }
+
+  // Before and after (so far) as two marks on a line from 0 to 1, or from −1 where one is below 0.
+  function drawGains(trace, summary) {
+    const before = summary?.before ?? trace.held.before ?? trace.evaluations[0];
+    const after = summary?.after ?? trace.evaluations.at(-1);
+    if (!before || !after) {
+      gains.replaceChildren();
+      return;
+    }
+    gains.replaceChildren(
+      ...GAINS.filter((key) => after[key] !== null && after[key] !== undefined).map((key) => {
+        const [old, now] = [before[key] ?? 0, after[key]];
+        const low = Math.min(old, now) < 0 ? -1 : 0;
+        const share = (length) => `${(100 * length) / (1 - low)}%`;
+        const at = (v) => share(v - low);
+        const ruler = h(
+          "div.lp-ruler.lp-gain",
+          {
+            role: "img",
+            "aria-label": say("finetune.gain_says", {
+              what: say(`finetune.${key}`),
+              before: show(before[key], 3),
+              after: show(now, 3),
+            }),
+          },
+          h("b", {
+            style: `left:${at(Math.min(old, now))};width:${share(Math.abs(now - old))};background:var(--lp-${now < old ? "bad" : "floor"})`,
+          }),
+          h("i.lp-old", { style: `left:${at(old)}` }),
+          h("i.lp-now", { style: `left:${at(now)}` }),
+        );
+        return h(
+          "div.lp-figure.lp-gain-box",
+          {},
+          h(
+            "span",
+            {},
+            say(summary ? "finetune.held_out_of" : "finetune.held_out_so_far", { what: say(`finetune.${key}`) }),
+          ),
+          h("div.lp-row", {}, h("small", {}, show(before[key], 3)), h("small", {}, "→"), h("strong", {}, show(now, 3))),
+          ruler,
+          key === "spearman" && summary && gain
+            ? h("small", {}, say("finetune.interval", { low: signed(gain.low), high: signed(gain.high) }))
+            : null,
+        );
+      }),
+    );
+  }
+
+  const signed = (v) => (v < 0 ? "−" : "+") + Math.abs(v).toFixed(2);
+
+  channel.on("shown", () => {
+    [remarked, gain, said] = ["", null, []];
+    tellRemarks();
+    draw();
+    remark();
+  });
+  channel.on("run", () => {
+    draw();
+    remark();
+  });
+  function tellProblem() {
+    problem.hidden = !channel.problem;
+    if (channel.problem) problem.textContent = say(channel.problem.key, channel.problem.values);
+  }
+  channel.on("language", () => {
+    draw();
+    tellRemarks();
+    tellProblem();
+  });
+  channel.on("problem", tellProblem);
+}

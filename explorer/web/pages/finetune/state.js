@@ -1,0 +1,323 @@
+// The state of the Fine-tune page: the plan that is being made, the runs there are, those that are
+// shown, and what their logs have told so far.
+import { Bus } from "../../kit/bus.js";
+import { given } from "../../kit/given.js";
+import { History } from "../../kit/history.js";
+import * as link from "../../kit/link.js";
+import { Requests } from "../../kit/request.js";
+import { GONE } from "../../kit/server.js";
+import { store as keep, stored } from "../../kit/storage.js";
+import { Store } from "../../kit/store.js";
+import { say } from "../../kit/words.js";
+import { apart } from "./naming.js";
+import { ProbeScene } from "./probe_scene.js";
+import { absorb, emptyTrace } from "./traces.js";
+
+const LIVE = new Set(["queued", "loading", "training", "paused", "saving"]);
+const LIVE_MS = 200,
+  LIST_MS = 1500,
+  SETTLED_MS = 250;
+const MOST_SHOWN = 24;
+const MOST_KNOWN = 200;
+const COLOURS = ["accent", "up", "floor", "collapse", "down", "faint"];
+
+// The runs that this browser began or looked at: on a server shared by strangers, all it sees.
+const known = () => (stored("runs") ?? "").split(",").filter(Boolean);
+const know = (names) => keep("runs", [...new Set([...names, ...known()])].slice(0, MOST_KNOWN).join(","));
+
+export class FinetunePage extends Bus {
+  constructor() {
+    super(["plan", "checked", "runs", "shown", "run", "at", "probe", "problem"]);
+    this.store = new Store(given.finetune.table);
+    this.store.update(this.draft());
+    /** @type {import("../../kit/types").Asking<import("../../wire").FinetuneServer> | null} */
+    this.server = null;
+    /** @type {import("../../wire").RunStatus[]} */
+    this.runs = [];
+    this.order = []; // the shown runs as they came, so that each keeps its colour whichever is first
+    /** @type {import("../../kit/types").Answer<import("../../wire").FinetuneServer, "check"> | null} */
+    this.checked = null; // what the server finds in the plan
+    /** @type {Map<string, import("./traces.js").Trace>} */
+    this.traces = new Map();
+    this.probe = new ProbeScene(
+      (request) => this.server.probe(request),
+      () => this.publish("probe"),
+    );
+    this.charts = []; // what can be taken away as figures: charts, and drawings of one moment
+    this.stills = [];
+    this.gains = new Map(); // of ended runs by name: the interval of their gain
+    this.verdict = null; // how the shown runs came out, in sentences
+    this.checks = new Requests({
+      delay: SETTLED_MS,
+      ask: () => this.server.check({ plan: this.plan }),
+      take: (answer) => {
+        this.checked = answer ?? { error: GONE };
+        this.publish("checked");
+      },
+    });
+    this.logs = new Requests({ between: true, ask: () => this.readLogs(), take: (told) => this.hearLogs(told) });
+    this.listed = 0;
+    this.arrived = false;
+  }
+
+  connect(server) {
+    this.server = server;
+    this.history = new History({
+      store: this.store,
+      write: () => ({ text: link.written(this.store) }),
+      open: (text) => this.show(link.read(this.store.table, text).shown.slice(0, MOST_SHOWN)),
+    });
+    this.publish("plan");
+    this.check();
+    this.publish("shown");
+    this.history.revisit();
+    this.tick();
+  }
+
+  get plan() {
+    return this.store.state.plan;
+  }
+  // Beside the plan: the losses to train before and after its own, the seeds of each, and what was
+  // chosen where the plan now says something else.
+  get beside() {
+    return this.store.state.beside;
+  }
+  // Names of runs: the first is looked at, the others are laid over it.
+  get shown() {
+    return this.store.state.shown;
+  }
+  // The recorded step that is looked at; null follows the run.
+  get at() {
+    return this.store.state.at;
+  }
+
+  // The answer, or null once the page has said what went wrong.
+  async ask(name, request) {
+    const answer = await this.server[name](request);
+    if (answer && !answer.error) return answer;
+    this.warn(answer?.error ?? GONE);
+    return null;
+  }
+
+  // ---- The plan ----------------------------------------------------------------------------
+
+  // What was chosen last is still there after a reload, and on coming back from another page.
+  draft() {
+    let kept = null;
+    try {
+      kept = JSON.parse(stored("finetune"));
+    } catch {
+      /* not one of ours */
+    }
+    return this.store.known({ plan: kept?.plan ?? {}, beside: kept?.beside ?? {} });
+  }
+
+  check() {
+    this.checks.ask();
+  }
+
+  // Every change of what is chosen is kept.
+  choose(patch) {
+    this.store.update(patch);
+    keep("finetune", JSON.stringify({ plan: this.plan, beside: this.beside }));
+  }
+
+  // What is being typed is kept, and looked into once it is whole.
+  note(plan) {
+    this.choose({ plan });
+  }
+
+  setBeside(beside) {
+    this.choose({ beside });
+  }
+
+  setPlan(plan) {
+    this.note(plan);
+    this.warn(null);
+    this.publish("plan");
+    this.check();
+  }
+
+  // The settings of a run, to be tried with a change. Its data too, where the page can name them.
+  reuse({ data, ...plan }) {
+    const source = given.finetune.practice.includes(data.name)
+      ? { source: "practice", practice: data.name }
+      : ["example", "hub"].includes(data.source)
+        ? { source: data.source, example: data.example, hub: data.hub, split: data.split }
+        : {};
+    const { held_out_share: share, augment } = data;
+    this.takeOver({ ...plan, data: { ...source, held_out_share: share, augment } });
+  }
+
+  // A whole plan from elsewhere on the page comes into the controls, and is seen to.
+  takeOver(plan) {
+    this.setPlan(this.store.known({ plan }).plan);
+    this.publish("taken");
+  }
+
+  // ---- The logs ----------------------------------------------------------------------------
+
+  // What the log of a shown run has told so far: the first one's if none is named.
+  trace(name = this.shown[0]) {
+    return this.traces.get(name);
+  }
+
+  isLive({ state }) {
+    return LIVE.has(state);
+  }
+
+  tick() {
+    clearTimeout(this.timer);
+    this.logs.ask();
+  }
+
+  async readLogs() {
+    const began = Date.now();
+    const list = began - this.listed > LIST_MS;
+    // A run that waits for its turn has nothing new to tell each time.
+    const wanted = this.shown.filter((name) => {
+      const trace = this.traces.get(name);
+      return !trace?.done && (list || trace?.about?.state !== "queued");
+    });
+    if (!wanted.length && !list) return { began, list, answer: undefined };
+    const offsets = Object.fromEntries(wanted.map((name) => [name, this.traces.get(name)?.offset ?? 0]));
+    return { began, list, answer: await this.server.watch({ offsets, list, known: known() }) };
+  }
+
+  hearLogs({ began, list, answer }) {
+    if (answer && !answer.error) this.takeLogs(answer, list);
+    else if (answer !== undefined) this.fail(answer?.error ?? GONE);
+    const live = !this.problem && this.shown.some((name) => !this.traces.get(name)?.done);
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.tick(), Math.max(0, (live ? LIVE_MS : LIST_MS) - (Date.now() - began)));
+  }
+
+  takeLogs(answer, list) {
+    if (this.problem) this.fail(null);
+    for (const [name, status] of Object.entries(answer.runs)) {
+      if (status.error) {
+        this.warn(status.error);
+        this.show(this.shown.filter((other) => other !== name));
+        continue;
+      }
+      if (!this.shown.includes(name)) continue;
+      const trace = this.traces.get(name) ?? emptyTrace();
+      this.traces.set(name, trace);
+      for (const record of status.records) absorb(trace, record);
+      trace.offset = status.offset;
+      trace.about = status;
+      trace.done = !LIVE.has(status.state);
+    }
+    if (Object.keys(answer.runs).length) this.publish("run");
+    if (list) this.takeList(answer.listed);
+  }
+
+  takeList(runs) {
+    this.listed = Date.now();
+    const before = JSON.stringify(this.runs);
+    this.runs = runs;
+    for (const { id, state } of runs) {
+      const trace = this.traces.get(id);
+      if (trace?.done && LIVE.has(state)) trace.done = false;
+    }
+    if (JSON.stringify(runs) !== before) this.publish("runs");
+    if (!this.arrived) this.welcomeBack();
+    this.arrived = true;
+  }
+
+  // Whoever comes without an address while a run of theirs is under way finds it.
+  welcomeBack() {
+    const mine = this.runs.find(({ id, state }) => LIVE.has(state) && known().includes(id));
+    if (mine && !this.shown.length) this.show([mine.id]);
+  }
+
+  // ---- What is shown -----------------------------------------------------------------------
+
+  show(names) {
+    if (String(names) === String(this.shown)) return;
+    if (names[0] !== this.shown[0]) this.look(null);
+    know(names);
+    this.store.update({ shown: names });
+    this.order = [
+      ...this.order.filter((name) => names.includes(name)),
+      ...names.filter((name) => !this.order.includes(name)),
+    ];
+    for (const name of this.traces.keys()) if (!names.includes(name)) this.traces.delete(name);
+    this.history.remember(0);
+    this.publish("shown");
+    this.tick();
+  }
+
+  // Look at this run; the others stay laid over it.
+  first(name) {
+    this.show([name, ...this.shown.filter((other) => other !== name)]);
+  }
+
+  toggle(name) {
+    const others = this.shown.filter((other) => other !== name);
+    this.show(others.length < this.shown.length ? others : [...this.shown, name].slice(-MOST_SHOWN));
+  }
+
+  look(at) {
+    const { changed } = this.store.update({ at });
+    if (changed.length) this.publish("at");
+  }
+
+  // ---- Runs that begin and end ---------------------------------------------------------------
+
+  async queue(what, request) {
+    const answer = await this.ask(what, request);
+    if (!answer) return;
+    this.warn(null);
+    this.listed = 0;
+    know(answer.started);
+    this.show(answer.started.slice(0, MOST_SHOWN));
+  }
+
+  repeat(plan) {
+    return this.queue("repeat", { plan });
+  }
+
+  start(plans) {
+    return this.queue("start", { plans });
+  }
+
+  async steer(what, name) {
+    const answer = await this.ask("steer", { run: name, what });
+    if (!answer) return;
+    this.warn(null);
+    this.listed = 0;
+    const trace = this.traces.get(name);
+    if (trace) trace.done = false;
+    if (what === "delete") this.show(this.shown.filter((other) => other !== name));
+    this.tick();
+  }
+
+  // The shown runs that differ in nothing but their seed: a colour each, a name by which they are
+  // told apart from the others, and a label that says of how many seeds they are, or of which.
+  groups() {
+    const found = new Map();
+    for (const name of this.order) {
+      const plan = this.traces.get(name)?.about?.plan;
+      if (!plan) continue;
+      const key = JSON.stringify({ ...plan, seed: 0 });
+      if (!found.has(key)) found.set(key, { plan, names: [], colour: COLOURS[found.size % COLOURS.length] });
+      found.get(key).names.push(name);
+    }
+    const all = [...found.values()];
+    const seeds = new Set(all.map(({ plan }) => plan.seed));
+    apart(all.map(({ plan }) => plan)).forEach((name, place) => {
+      const { plan, names } = all[place];
+      const seed =
+        names.length > 1
+          ? say("finetune.mean_of", { count: names.length })
+          : seeds.size > 1
+            ? say("finetune.seed_is", { seed: plan.seed })
+            : "";
+      Object.assign(all[place], { name, label: [name, seed].filter(Boolean).join(" · ") });
+    });
+    return all;
+  }
+}
+
+export default () => new FinetunePage();

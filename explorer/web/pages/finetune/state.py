@@ -1,0 +1,53 @@
+"""The state of the Fine-tune page: the plan, what stands beside it, what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from explorer.lab.training.plan import RANGES, SCHEDULES, TrainingPlan
+from explorer.runtime.limits import SEEDS
+from explorer.sources.practice import PRACTICE
+from explorer.web.pages.finetune.plans import ENTRIES, SHARED
+from explorer.web.state import Entry, kind_of, table
+
+# Enough to see something on few pairs, and soon over on many.
+FIRST_STEPS = 60
+_KINDS = {"parameters": "parameters", "columns": "list", "threshold": "number"}
+_CHOICES = {"schedule": tuple(SCHEDULES), "practice": tuple(PRACTICE)}
+
+
+def first_plan() -> dict[str, Any]:
+    """What a visitor finds chosen."""
+    plan = TrainingPlan().to_json()
+    first = {name: value for name, value in plan.items() if name != "own_loss"}
+    kept = {name: plan["data"][name] for name in (*SHARED, *sum(ENTRIES.values(), ()))}
+    first["steps"] = FIRST_STEPS
+    first["data"] = {"source": "practice", "practice": next(iter(PRACTICE)), "link": "", **kept}
+    return first
+
+
+def finetune_table() -> list[dict[str, object]]:
+    """A change of the plan has it checked; the address names the runs that are shown."""
+    plan = first_plan()
+    kept: dict[str, Any] = {"affects": "nothing"}
+    beside = {"before": [], "after": [], "model": "", "ready": plan["data"]["practice"]}
+    return table(
+        [
+            *_entries("plan.", plan),
+            *_entries("beside.", beside, **kept),
+            Entry("beside.seeds", 1, "whole", *SEEDS, **kept),
+            Entry("shown", [], "list", link="", affects="redraw"),
+            Entry("at", None, "whole", affects="redraw"),
+        ]
+    )
+
+
+def _entries(prefix: str, values: Mapping[str, Any], **common: Any) -> Iterator[Entry]:
+    for name, value in values.items():
+        if name == "data":
+            yield from _entries(f"{prefix}data.", value, **common)
+            continue
+        low, high = RANGES.get(name, (None, None))
+        kind = _KINDS.get(name) or kind_of(value, _CHOICES.get(name, ()))
+        yield Entry(f"{prefix}{name}", value, kind, low, high, _CHOICES.get(name, ()), **common)

@@ -1,0 +1,127 @@
+// What can be taken away from a run: the model, the log, the script that repeats it, its figures.
+import { h, reword, worded } from "../../kit/dom.js";
+import { download, rasterised } from "../../kit/files.js";
+import { language, say } from "../../kit/words.js";
+import { dataOf, encoderOf, wholeLossOf } from "./naming.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").FinetunePage} channel
+ */
+export default function takeaway(root, channel) {
+  const code = h("pre.lp-code", { hidden: true, tabIndex: 0 });
+  const copy = worded("button.lp-button", "ui.copy", {
+    type: "button",
+    hidden: true,
+    onclick: () => navigator.clipboard.writeText(code.textContent),
+  });
+  const button = (key, act, id) => worded("button.lp-button", key, { type: "button", id, onclick: act });
+  const line = (key, ...buttons) => h("div.lp-row.lp-wrap", {}, worded("span.lp-what", key), ...buttons);
+  const which = h("select", { id: "lp-finetune-figure", style: "width:auto", "data-title": "finetune.take.figure" });
+  const model = button("finetune.take.zip", () => fetchFile("model"), "lp-finetune-zip");
+  const box = h(
+    "section",
+    { hidden: true },
+    worded("h2", "ui.take_away"),
+    line("finetune.take.model", model),
+    line(
+      "finetune.take.run",
+      button("finetune.take.json", () => save("json")),
+      button("finetune.take.csv", () => save("csv")),
+    ),
+    line(
+      "finetune.take.script",
+      button("finetune.take.kit", () => fetchFile("kit"), "lp-finetune-kit"),
+      button("finetune.take.read", read),
+      button("finetune.take.py", () => save("script"), "lp-finetune-script"),
+      worded("span.lp-note", "finetune.take.script_about"),
+    ),
+    line(
+      "finetune.take.figure",
+      which,
+      button("take.svg", () => figure(1)),
+      button("take.png2", () => figure(2)),
+      button("take.png4", () => figure(4)),
+    ),
+    h("div.lp-code-box", {}, copy, code),
+  );
+  root.append(box);
+  reword(root);
+
+  const ask = (what) => channel.ask("take", { run: channel.shown[0], what });
+
+  async function save(what) {
+    const answer = await ask(what);
+    if (!answer) return;
+    const mark = answer.type === "text/csv" ? "\ufeff" : ""; // spreadsheets read Chinese by it
+    download(answer.name, new Blob([mark, answer.text], { type: answer.type }));
+  }
+
+  async function read() {
+    const answer = await ask("script");
+    if (!answer) return;
+    code.textContent = answer.text;
+    code.hidden = copy.hidden = false;
+  }
+
+  // A model is large: the server packs it, and the browser fetches the file.
+  async function fetchFile(what) {
+    const answer = await ask(what);
+    if (answer) h("a", { href: `gradio_api/file=${answer.path}`, download: answer.name }).click();
+  }
+
+  // Where a figure comes from: the losses with their parameters and seeds, the encoder, the data, the
+  // step. The probe batch is that of the first run alone.
+  function captionOf({ step = null }) {
+    const { about } = channel.trace();
+    const shown = step ? [{ plan: about.plan, names: [about.id] }] : channel.groups();
+    const seeds = (names) =>
+      say("finetune.seed_is", { seed: names.map((name) => channel.trace(name).about.plan.seed).join(", ") });
+    const { pairs } = about.summary ?? {};
+    const data = dataOf(about.plan);
+    const origin = [
+      encoderOf(about.plan),
+      pairs ? say("finetune.data_is", { data, ...pairs }) : data,
+      say("finetune.batch_of", { count: about.plan.batch_size }),
+      step ? seeds([about.id]) : "",
+      say("finetune.at_step", { step: step ? step() : about.step }),
+    ];
+    return {
+      losses: shown.map(({ plan, names }) => [wholeLossOf(plan), step ? "" : seeds(names)].filter(Boolean).join(" · ")),
+      origin: origin.filter(Boolean).join(" · "),
+    };
+  }
+
+  async function figure(ratio) {
+    const chosen = figures().find(({ key }) => key === which.value);
+    const svg = await chosen.file(captionOf(chosen));
+    if (!svg) return;
+    const name = `lossprism-${channel.shown[0]}-${chosen.key.split(".").at(-1)}`;
+    if (ratio === 1) download(`${name}.svg`, new Blob([svg], { type: "image/svg+xml" }));
+    else download(`${name}@${ratio}x.png`, await rasterised(svg, ratio));
+  }
+
+  // The page's parts are built in any order.
+  const figures = () => [...channel.charts, ...channel.stills].filter(({ element }) => !element.hidden);
+
+  function draw() {
+    const trace = channel.trace();
+    box.hidden = !trace?.about;
+    if (box.hidden) return;
+    model.disabled = !trace.about.summary;
+    const drawn = figures();
+    const key = drawn.map((chart) => chart.key).join() + language();
+    if (which.dataset.key === key) return;
+    which.dataset.key = key;
+    const chosen = which.value;
+    which.replaceChildren(...drawn.map((chart) => h("option", { value: chart.key }, say(chart.key))));
+    if (drawn.some((chart) => chart.key === chosen)) which.value = chosen;
+  }
+  channel.on("run", draw);
+  channel.on("figures", draw);
+  channel.on("shown", () => {
+    code.hidden = copy.hidden = true;
+    draw();
+  });
+  channel.on("language", draw);
+}

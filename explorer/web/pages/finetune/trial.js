@@ -1,0 +1,69 @@
+// How long training would take, by two trial steps on the server: tried once the plan has settled,
+// and never while a run trains. `outlook` gives what the server foresees (steps and the key of their
+// pace), or nothing while there is no telling; `asked` the request; `told` hears of every change.
+import { given } from "../../kit/given.js";
+import { say } from "../../kit/words.js";
+
+export function timeTrial(channel, about) {
+  const { outlook, asked, told, failed } = about;
+  const facts = given.finetune;
+  const SETTLED_MS = 1200,
+    LATER_MS = 3000;
+  const paces = new Map();
+  let trying = "";
+  let due = null;
+  const key = () => outlook()?.pace;
+  const pace = () => paces.get(key());
+
+  function wait(then, ms) {
+    clearTimeout(due);
+    due =
+      then &&
+      setTimeout(() => {
+        due = null;
+        then();
+      }, ms);
+    told();
+  }
+
+  function settle() {
+    const settled = key() && !pace() && !channel.runs.some(channel.isLive);
+    wait(settled ? measure : null, SETTLED_MS);
+  }
+
+  async function measure() {
+    const wanted = key();
+    if (trying || !wanted || document.hidden || pace()) return;
+    trying = wanted;
+    told();
+    const answer = await channel.work(channel.server, "estimate", asked());
+    trying = "";
+    if (answer?.seconds_per_step) paces.set(wanted, answer);
+    told();
+    if (wanted !== key()) settle();
+    else if (answer?.error) failed(answer.error);
+    else if (answer && !pace()) wait(settle, LATER_MS); // the server is busy
+  }
+
+  const clock = (seconds) =>
+    seconds < 90
+      ? say("finetune.seconds", { count: Math.max(1, Math.round(seconds)) })
+      : seconds < 5400
+        ? say("finetune.minutes", { count: Math.round(seconds / 60) })
+        : say("finetune.hours", { count: (seconds / 3600).toFixed(1) });
+
+  // What is known of the time of so many runs, as a sentence.
+  function sentence(count) {
+    const found = pace();
+    if (!found) return trying || due ? say("finetune.measuring") : "";
+    const { steps } = outlook();
+    const evaluations = channel.plan.evaluations + facts.more_evaluations;
+    const seconds = found.seconds_to_load + steps * found.seconds_per_step + evaluations * found.seconds_per_evaluation;
+    return say(count > 1 ? "finetune.takes_many" : "finetune.takes", { steps, count, time: clock(count * seconds) });
+  }
+
+  channel.on("plan", () => wait(null));
+  channel.on("runs", settle);
+  document.addEventListener("visibilitychange", settle);
+  return { settle, sentence };
+}

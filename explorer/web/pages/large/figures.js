@@ -1,0 +1,123 @@
+// The head of the Large batch page: the loss with its formula, and what it comes to.
+import { h, reword, worded } from "../../kit/dom.js";
+import { tex } from "../../kit/formula.js";
+import { given } from "../../kit/given.js";
+import { grouped, percent, read, show } from "../../kit/numbers.js";
+import { say, titleOf } from "../../kit/words.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").LargePage} channel
+ */
+export default function figures(root, channel) {
+  const name = h("h1");
+  const about = h("p.lp-about");
+  const formula = h("div.lp-headline");
+  const KEYS = ["loss", "gradient", "violated", "effective", "memory", "time"];
+  const figures = Object.fromEntries(
+    KEYS.map((key) => {
+      const [value, extra] = [h("strong"), h("small")];
+      const name = worded("span", `large.figure.${key}`);
+      const box = h(
+        "div.lp-figure",
+        { "data-title": `large.figure.${key}.about`, id: `lp-large-figure-${key}` },
+        name,
+        value,
+        extra,
+      );
+      const call = (now) => {
+        name.dataset.say = now;
+        box.dataset.title = `${now}.about`;
+        reword(box.parentElement);
+      };
+      return [key, { box, value, extra, call }];
+    }),
+  );
+  root.append(
+    h("div.lp-head", {}, h("div", {}, name, about), formula),
+    h(
+      "div.lp-strip-of-figures",
+      {},
+      KEYS.map((key) => figures[key].box),
+    ),
+  );
+  reword(root);
+
+  function headline() {
+    const { loss, parameters } = channel.asked;
+    const spec = given.losses[loss];
+    if (!spec) return;
+    const form = spec.conventions[""];
+    const variant = Object.entries(parameters)
+      .map(([key, value]) => form.variants[`${key}=${value}`])
+      .find(Boolean);
+    name.textContent = titleOf(loss);
+    about.textContent = say(`loss.${loss}.about`);
+    tex(formula, `\\mathcal L = ${variant ?? form.formula}`, true);
+  }
+
+  function put(key, value, extra = "") {
+    figures[key].value.textContent = value;
+    figures[key].extra.textContent = extra;
+  }
+
+  function draw() {
+    const found = channel.answer.figures;
+    // Where the map is there before them, loss and gradient come with the details.
+    put("loss", "loss" in found ? show(found.loss, 6) : "…", say("large.pairs", { count: grouped(found.pairs) }));
+    put("gradient", "loss" in found ? show(found.gradient, 3) : "…", say("figure.by_scores"));
+    keeps(found.bytes);
+    put("time", `${channel.answer.milliseconds.toFixed(0)} ms`, channel.answer.device);
+  }
+
+  function keeps(bytes) {
+    const size = bytes / 2 ** 20;
+    put(
+      "memory",
+      say("large.about_mb", { size: size.toFixed(size < 10 ? 1 : 0) }),
+      say("large.instead", { size: written(channel.answer.figures.terms * 8) }),
+    );
+  }
+
+  // What the terms themselves would take.
+  function written(bytes) {
+    const units = ["B", "kB", "MB", "GB", "TB"];
+    const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
+    return `${show(bytes / 1000 ** step, 3)} ${units[step]}`;
+  }
+
+  function more() {
+    const { violated, compared, places, effective, effective_error: error, loss, gradient } = channel.details;
+    put("loss", show(loss, 6), say("large.pairs", { count: grouped(channel.answer.figures.pairs) }));
+    put("gradient", show(gradient, 3), say("figure.by_scores"));
+    keeps(channel.details.bytes);
+    // A loss that ranks pairs is judged by their order, one that looks for a key by where that
+    // stands, in the words of the Explore page.
+    figures.violated.call(places ? `figure.first_${places.kind}` : "large.figure.violated");
+    const [part, all] = places ? [places.first, places.anchors] : [violated, compared];
+    put("violated", all ? percent(part / all) : "—", all ? say("figure.of", { part, all }) : "");
+    const count = read(effective);
+    put(
+      "effective",
+      count === null ? "—" : count >= 1e5 ? show(count, 4) : grouped(Math.round(count)),
+      say("figure.of_terms", { all: grouped(channel.answer.figures.terms) }) + (error ? ` · ± ${percent(error)}` : ""),
+    );
+  }
+
+  // What the map came without, or what another loss left there.
+  function awaited() {
+    for (const key of ["violated", "effective", ...("loss" in channel.answer.figures ? [] : ["loss", "gradient"])]) {
+      put(key, "…", say("large.computing"));
+    }
+  }
+
+  channel.on("state", headline);
+  channel.on("answer", draw);
+  channel.on("learning", awaited);
+  channel.on("details", more);
+  channel.on("language", () => {
+    headline();
+    if (channel.answer) draw();
+    if (channel.details) more();
+  });
+}

@@ -1,0 +1,78 @@
+// How the similarities of each label are spread.
+import { cssOf, rampTable } from "../../kit/colours.js";
+import { h, roomOf, worded } from "../../kit/dom.js";
+import { widthOf } from "../../kit/drawing.js";
+import { grouped, show } from "../../kit/numbers.js";
+import { ridges } from "../../kit/ridges.js";
+import { say } from "../../kit/words.js";
+
+const FACE = "'IBM Plex Sans', system-ui, sans-serif";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").LargePage} channel
+ */
+export default function histogram(root, channel) {
+  const chart = ridges({
+    row: 34,
+    tall: 46,
+    right: 6,
+    top: 20,
+    foot: 20,
+    gap: 0.5,
+    together: true,
+    attributes: { class: "lp-histogram", "font-size": 11, fill: "var(--lp-faint)" },
+  });
+  const card = h("p.lp-note");
+  root.append(worded("h2", "large.histogram"), chart.element, card);
+  const room = roomOf(root, draw);
+
+  let seen = null;
+  let binAt = null;
+  // From blue to orange with the label; neighbours also differ in their place in the stack.
+  const colour = (group) => {
+    const { groups } = seen;
+    const share = groups.length > 1 ? group / (groups.length - 1) : 0;
+    return cssOf(rampTable("diverging"), share < 0.5 ? 10 + 110 * share : 135 + 110 * share);
+  };
+  const named = ([low, high]) =>
+    low === high ? show(low, 3) : say("large.from_to", { low: show(low, 3), high: show(high, 3) });
+
+  // One ridge for each label, the lowest at the bottom, all on one scale.
+  function draw() {
+    if (!seen || !room.width) return;
+    const { groups, counts, edges } = seen;
+    const names = groups.map(named);
+    const left = 10 + Math.max(...names.map((name) => widthOf(name, 11, FACE)));
+    const rows = groups.map((_, i) => ({ name: names[i], counts: counts[i], look: { fill: colour(i) } }));
+    const span = [edges[0], edges.at(-1)];
+    ({ binAt } = chart.draw({ width: room.width, left, edges, rows, span }));
+    const sums = names.map((name, i) => `${name}: ${grouped(counts[i].reduce((a, b) => a + b, 0))}`);
+    chart.element.setAttribute("aria-label", `${say("large.histogram")}: ${sums.join("; ")}`);
+    card.textContent = say("large.histogram_note");
+  }
+
+  chart.element.addEventListener("mousemove", (event) => {
+    if (!seen) return;
+    const box = chart.element.getBoundingClientRect();
+    const bin = binAt((event.clientX - box.left) / box.width);
+    if (bin < 0) {
+      card.textContent = say("large.histogram_note");
+      return;
+    }
+    const { groups, counts, edges } = seen;
+    const each = groups.map((group, i) => `${named(group)}: ${grouped(counts[i][bin])}`);
+    const range = say("large.from_to", { low: show(edges[bin], 3), high: show(edges[bin + 1], 3) });
+    card.textContent = `${range} — ${each.reverse().join(" · ")}`;
+  });
+  chart.element.addEventListener("mouseleave", () => {
+    card.textContent = say("large.histogram_note");
+  });
+
+  channel.on("details", () => {
+    seen = channel.details.histogram;
+    draw();
+  });
+  channel.on("theme", draw);
+  channel.on("language", draw);
+}

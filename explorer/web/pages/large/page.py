@@ -1,0 +1,61 @@
+"""The Large batch page: up to a million pairs, seen block by block."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import gradio as gr
+
+from explorer.lab.large.methods import method_of, offered, wanted_by
+from explorer.lab.large.opened import most_pairs
+from explorer.runtime.limits import LARGE_FILE_BYTES
+from explorer.runtime.wire import Json
+from explorer.sources.encoders import EMBEDDED
+from explorer.web.frame import framed
+from explorer.web.instrument import Instrument, PageState
+from explorer.web.pages.large.requests import SERVED
+from explorer.web.pages.large.state import large_table
+from losses import LOSSES
+
+STATE = PageState("large", "large", "pages/large/state.js")
+
+
+def build() -> None:
+    """Lay the page out inside the current `gr.Blocks`."""
+    with framed("large_controls", "pages/large/controls.js", STATE):
+        _instrument("scene", *SERVED)
+        _instrument("figures")
+        with gr.Row(elem_id="lp-large"):
+            with gr.Column(elem_id="lp-large-map"):
+                _instrument("map")
+            with gr.Column(elem_id="lp-large-beside"):
+                _instrument("histogram")
+                _instrument("terms")
+        _instrument("pairs")
+
+
+def _instrument(name: str, *functions: Callable) -> None:
+    Instrument(f"large_{name}", f"pages/large/{name}.js", STATE, server_functions=functions)
+
+
+def page_data() -> Json:
+    """What the instruments of this page know from the start."""
+    return {
+        "losses": {
+            name: {
+                "most": most_pairs(name),
+                "most_drawn": most_pairs(name, drawn=True),
+                "wanted": wanted_by(name),
+                "family": method_of(name).family,
+                "parameters": [
+                    {**dataclasses.asdict(parameter), "kind": parameter.kind}
+                    for parameter in LOSSES[name].parameters
+                ],
+            }
+            for name in offered()
+        },
+        "table": large_table(),
+        "bytes": LARGE_FILE_BYTES,
+        "encoder": EMBEDDED,
+    }

@@ -1,0 +1,268 @@
+// The state of the Large batch page: what is looked at, the way there, and what the server is still
+// at work on. The server keeps nothing that this description could not bring back.
+import { Bus } from "../../kit/bus.js";
+import { given } from "../../kit/given.js";
+import { History } from "../../kit/history.js";
+import * as link from "../../kit/link.js";
+import { Requests } from "../../kit/request.js";
+import { GONE, problem } from "../../kit/server.js";
+import { Store } from "../../kit/store.js";
+
+/**
+ * @template {keyof import("../../wire").LargeServer} Name
+ * @typedef {import("../../kit/types").Answer<import("../../wire").LargeServer, Name>} Answer
+ */
+
+const POLL_MS = 200;
+const SLOW_MS = 300;
+const CANCELLED = problem("large_cancelled");
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+export class LargePage extends Bus {
+  constructor() {
+    super(["state", "answer", "details", "cell", "problem"]);
+    this.store = new Store(given.large.table);
+    this.past = []; // the windows that led here, and those that Back left
+    this.future = [];
+    /** @type {import("../../kit/types").Asking<import("../../wire").LargeServer> | null} */
+    this.server = null;
+    /** @type {import("../../wire").Blocks | null} */
+    this.answer = null; // the latest picture
+    this.of = null; // what it is about, while something else is asked for
+    /** @type {import("../../wire").Details | null} */
+    this.details = null; // the figures and tables that come after it
+    /** @type {import("../../wire").Progress | null} */
+    this.working = null; // how far the server is: { what, done, total }
+    this.under = null; // what it was last heard to be at work on
+    this.requests = new Requests({
+      most: 2,
+      ask: () => this.question(),
+      take: (told) => this.take(told),
+      again: ({ answer }) => (answer.working ? POLL_MS : answer.error?.key === CANCELLED.key ? 0 : null),
+      progress: ({ asked, answer }) => this.hear(asked, answer),
+    });
+    this.detailed = new Requests({
+      most: 2,
+      ask: async () => /** @type {Answer<"details">} */ ((await this.server.details(this.of)) ?? { error: GONE }),
+      take: (answer) => this.learn(answer),
+      again: (answer) => (answer.working ? POLL_MS : null),
+    });
+  }
+
+  connect(server) {
+    this.server = server;
+    this.history = new History({
+      store: this.store,
+      write: () => ({ text: link.written(this.store, ["loss"]), kept: { past: this.past, future: this.future } }),
+      open: (text, kept) => this.open(text, kept),
+    });
+    this.history.revisit();
+  }
+
+  // What is asked of the server: the source, the loss, its parameters.
+  get asked() {
+    const { loss, parameters } = this.store.state;
+    return { source: this.store.counted("source"), loss, parameters };
+  }
+
+  // [top, bottom, left, right] of the part in view, or null for all.
+  get window() {
+    return this.store.state.window;
+  }
+  // [row, column] of the matrix: the one that stays marked.
+  get cell() {
+    return this.store.state.cell;
+  }
+
+  open(text, kept) {
+    if (text) {
+      this.store.reset(link.read(this.store.table, text, kindsOf));
+      const { past = [], future = [] } = kept ?? {};
+      Object.assign(this, { past: [...past], future: [...future] });
+    }
+    this.warn(null);
+    this.publish("state");
+    this.publish("cell");
+    this.ask();
+  }
+
+  // ---- Changes -----------------------------------------------------------------------------
+
+  // Another source, or a loss on other rows and columns, is looked at from the beginning.
+  change(part) {
+    const before = placesOf(this.asked);
+    this.store.update(part);
+    if (placesOf(this.asked) !== before) {
+      this.store.update({ window: null, cell: null });
+      Object.assign(this, { past: [], future: [] });
+    }
+    this.warn(null);
+    this.publish("state");
+    this.ask();
+  }
+
+  // What was wrong is not said of what is under way.
+  forgive() {
+    this.warn(null);
+    if (this.problem) this.fail(null);
+  }
+
+  // The cell that stays marked, until another one is.
+  mark(cell) {
+    this.store.update({ cell });
+    this.publish("cell");
+    this.history.remember();
+  }
+
+  // However fast they follow, each step is one of the browser's Back; of turns of the wheel, which
+  // are `passing`, it is where they end.
+  go(window, passing = false) {
+    this.store.update({ window });
+    this.publish("state");
+    this.ask();
+    if (!passing) this.history.remember(0);
+  }
+
+  zoom(window, passing) {
+    if (String(window) === String(this.window)) return;
+    this.past = [...this.past, this.window];
+    this.future = [];
+    this.go(window, passing);
+  }
+
+  back() {
+    if (!this.past.length) return;
+    this.future = [...this.future, this.window];
+    this.go(this.takeLast("past"));
+  }
+
+  backTo(place) {
+    if (place >= this.past.length) return; // a way that led through other data
+    const [target, ...later] = this.past.slice(place);
+    this.past = this.past.slice(0, place);
+    this.future = [...this.future, this.window, ...later.reverse()];
+    this.go(target);
+  }
+
+  forward() {
+    if (!this.future.length) return;
+    this.past = [...this.past, this.window];
+    this.go(this.takeLast("future"));
+  }
+
+  takeLast(list) {
+    const last = this[list].at(-1);
+    this[list] = this[list].slice(0, -1);
+    return last;
+  }
+
+  // ---- Questions ---------------------------------------------------------------------------
+
+  ask() {
+    this.history.remember();
+    this.requests.ask();
+  }
+
+  async question() {
+    const { asked, window } = this;
+    const turn = this.requests.newest;
+    this.dropOther(asked);
+    const late = setTimeout(() => {
+      if (turn === this.requests.newest && !this.working) this.show({ what: "start", done: 0, total: 0 });
+    }, SLOW_MS);
+    /** @type {Answer<"blocks">} */
+    const answer = (await this.server.blocks({ ...asked, window })) ?? { error: GONE };
+    clearTimeout(late);
+    return { asked, window, answer };
+  }
+
+  // Work that is no longer asked for would only take the processor from what is. Another loss on
+  // the same data still waits for these to be read and encoded.
+  dropOther(asked) {
+    if (!this.under) return;
+    const part = this.under.what === "terms" ? (all) => all : ({ source }) => source;
+    if (same(part(this.under.asked), part(asked))) return;
+    this.server.stop(this.under.asked);
+    this.under = null;
+  }
+
+  /**
+   * Where somebody else who waited for the same stopped it, it is asked for again and goes on.
+   * @param {typeof this.asked} asked
+   * @param {{ working?: import("../../wire").Progress }} answer
+   */
+  hear(asked, { working }) {
+    if (!working) return;
+    this.under = { asked, what: working.what };
+    this.show(working);
+  }
+
+  show(working) {
+    this.working = working;
+    this.publish("working");
+  }
+
+  async stop() {
+    this.requests.drop(); // no further question about it
+    this.show(null);
+    await this.server.stop(this.asked);
+    this.fail(CANCELLED);
+  }
+
+  take({ asked, window, answer }) {
+    this.under = null;
+    if (answer.error) this.fail(answer.error);
+    else this.draw(asked, window, answer);
+    this.show(null);
+  }
+
+  draw(asked, window, answer) {
+    if (this.problem) this.fail(null);
+    const other = !same(asked, this.of);
+    this.of = asked;
+    this.answer = answer;
+    // A window of very many pairs begins and ends with a block.
+    if (this.window && String(window) === String(this.window)) this.widen(answer.window);
+    this.publish("answer");
+    this.drawn = (this.drawn ?? 0) + 1;
+    if (other) this.askDetails();
+  }
+
+  widen(window) {
+    const isWritten = this.history.at === this.store.place();
+    this.store.update({ window });
+    if (!isWritten) return;
+    this.history.settle();
+    this.history.remember();
+  }
+
+  // Figures and tables come after the map. Where that takes a while, those still there are another
+  // loss's, and it is said that theirs are being computed.
+  askDetails() {
+    clearTimeout(this.late);
+    this.late = setTimeout(() => this.publish("learning"), 250);
+    this.detailed.ask();
+  }
+
+  learn(answer) {
+    clearTimeout(this.late);
+    if (answer.error) {
+      this.fail(answer.error);
+      return;
+    }
+    this.details = answer;
+    this.publish("details");
+  }
+}
+
+const wantedBy = (loss) => given.large.losses[loss]?.wanted;
+// What decides which rows and columns there are.
+const placesOf = ({ source, loss }) => JSON.stringify([source, wantedBy(loss) === "vectors" ? loss : wantedBy(loss)]);
+
+// The kinds of the parameters of the loss that the text of an address names.
+function kindsOf(said) {
+  const { parameters = [] } = given.large.losses[said.get("loss") ?? "cosent"] ?? {};
+  return Object.fromEntries(parameters.map(({ name, kind }) => [name, kind]));
+}
+
+export default () => new LargePage();

@@ -1,0 +1,60 @@
+"""The state of the Large batch page, entry by entry, with the names it has in the address."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from explorer.lab.large.methods import offered
+from explorer.runtime.limits import LARGE_PAIRS
+from explorer.sources import random_batch
+from explorer.web.pages.large.requests import KINDS, Source
+from explorer.web.state import Entry, entries, table
+
+_RANGES = {**random_batch.RANGES, "pairs": (2, LARGE_PAIRS)}
+
+
+def large_table() -> list[dict[str, object]]:
+    """Another loss, other data or another part of the map are a step of the browser's history;
+    what else is chosen is not."""
+    step = {"history": True}
+    kept = {"affects": "nothing"}
+    source = entries(
+        Source(),
+        prefix="source.",
+        ranges=_RANGES,
+        choices={"kind": KINDS, "labels": random_batch.LABELS},
+        kinds={"columns": "map", "header": "switch"},
+    )
+    found = [
+        Entry("loss", "cosent", "choice", choices=tuple(offered()), link="loss"),
+        Entry("parameters", {}, "parameters", link="p"),
+        *(_placed(entry) for entry in source),
+        Entry("window", None, "list", link="window"),
+        Entry("cell", None, "list", link="cell"),
+    ]
+    return table(
+        found,
+        loss=step,
+        source__kind={**step, "link": "source"},
+        source__file=step,
+        source__link=step,
+        source__random__pairs=step,
+        source__columns={"link": "c"},
+        source__encoder=step,
+        window=step,
+        cell=kept,
+    )
+
+
+def _placed(entry: Entry) -> Entry:
+    """With its name in the address, and the kind of source that it belongs to."""
+    short = entry.name.rpartition(".")[2]
+    if entry.name.startswith("source.random."):
+        kind = "random"
+    elif short == "link":
+        kind = "explore"
+    else:
+        return dataclasses.replace(
+            entry, link=short, when=None if short == "kind" else ("source.kind", "file")
+        )
+    return dataclasses.replace(entry, link=short, when=("source.kind", kind))

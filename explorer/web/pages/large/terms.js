@@ -1,0 +1,69 @@
+// The heaviest of all terms, whether there are a thousand or 10¹².
+import { clip, h, worded } from "../../kit/dom.js";
+import { grouped, percent, read, show } from "../../kit/numbers.js";
+import { sortableTable } from "../../kit/table.js";
+import { say } from "../../kit/words.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").LargePage} channel
+ */
+export default function terms(root, channel) {
+  // Random pairs have no sentences, and are called by their number already.
+  /** @param {import("../../wire").Pair} pair */
+  function words({ entry, side, first, second }) {
+    const number = `#${grouped(entry + 1)}`;
+    const lines = (side ? [{ first, second }[side]] : [first, second]).map((line) => clip(line, 60));
+    return lines[0].startsWith(`${number} `) ? lines : [`${number} · ${lines[0]}`, ...lines.slice(1)];
+  }
+  /** @param {import("../../wire").LargeTerm} term */
+  const label = (term) => `${show(term.row.label)} · ${show(term.column.label)}`;
+  const table = sortableTable({
+    key: "ui.heaviest",
+    most: 10,
+    pick: reveal,
+    columns: [
+      { key: "ui.row", cell: (t) => words(t.row), by: (t) => t.row.entry, wide: true },
+      { key: "ui.column", cell: (t) => words(t.column), by: (t) => t.column.entry, wide: true },
+      { key: "large.labels", cell: label, by: (t) => t.column.label - t.row.label },
+      { key: "ui.value", cell: (t) => show(t.value), by: (t) => read(t.value) },
+      { key: "ui.share", cell: (t) => percent(t.share), by: (t) => t.share },
+    ],
+  });
+  const note = h("p.lp-note");
+  root.append(worded("h2", "ui.heaviest"), note, table.element);
+
+  // A click shows the term in the map, with its neighbours.
+  /** @param {import("../../wire").LargeTerm} term */
+  function reveal({ cell }) {
+    const [rows, columns] = channel.answer.shape;
+    const around = (middle, all) => [Math.max(0, middle - 20), Math.min(all, middle + 21)];
+    channel.zoom([...around(cell[0], rows), ...around(cell[1], columns)]);
+    channel.mark(cell);
+    document.querySelector(".lp-large_map .lp-stage").scrollIntoView({ block: "nearest" });
+  }
+  const light = () => table.light(({ cell }) => String(cell) === String(channel.cell));
+
+  function draw() {
+    const { heaviest } = channel.details;
+    table.fill(heaviest);
+    light();
+    const carried = heaviest.reduce((sum, term) => sum + term.share, 0);
+    note.textContent = heaviest.length
+      ? say("large.heaviest_note", {
+          count: heaviest.length,
+          terms: grouped(channel.answer.figures.terms),
+          share: percent(carried),
+        })
+      : say("ui.no_terms");
+  }
+
+  channel.on("learning", () => {
+    note.textContent = say("large.doing.heaviest");
+  });
+  channel.on("details", draw);
+  channel.on("cell", light);
+  channel.on("language", () => {
+    if (channel.details) draw();
+  });
+}

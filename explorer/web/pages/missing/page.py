@@ -1,0 +1,52 @@
+"""What a reader sees at an address where there is no page; programs get JSON, as before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+from string import Template
+from urllib.parse import urlsplit
+
+from fastapi import HTTPException, Request, Response
+from fastapi.exception_handlers import http_exception_handler
+from fastapi.responses import HTMLResponse
+
+from explorer.locale import LANGUAGES, preferred, say
+
+PAGE = Template(Path(__file__).with_suffix(".html").read_text(encoding="utf-8"))
+# What the server offers to programs is below this.
+FOR_PROGRAMS = "gradio_api"
+
+
+def answer(pages: Sequence[tuple[str, str]]) -> Callable:
+    """What to answer in place of a page that there is none of; `pages` are paths and their keys."""
+
+    async def missing(request: Request, error: HTTPException) -> Response:
+        reads = "text/html" in request.headers.get("accept", "")
+        if not reads or FOR_PROGRAMS in request.url.path.split("/"):
+            return await http_exception_handler(request, error)
+        return HTMLResponse(page(request, pages), status_code=404)
+
+    return missing
+
+
+def page(request: Request, pages: Sequence[tuple[str, str]]) -> str:
+    """A page that leads to those there are. Nothing of the address that was asked for is in it."""
+    asked = request.query_params.get("lang")
+    chosen = asked if asked in LANGUAGES else None
+    language = chosen or preferred(request.headers.get("accept-language", ""))
+    # Below the path of a host, if there is one; a host may also give the whole address.
+    known = getattr(request.app, "root_path", "") or request.scope.get("root_path", "")
+    root = escape(urlsplit(known).path.rstrip("/"))
+    end = f"?lang={chosen}" if chosen else ""
+    links = (
+        f'<li><a href="{root}/{path}{end}">{say(language, key)}</a></li>' for path, key in pages
+    )
+    return PAGE.substitute(
+        language=language,
+        root=root,
+        title=escape(say(language, "missing.title")),
+        advice=escape(say(language, "missing.advice")),
+        links="\n".join(links),
+    )

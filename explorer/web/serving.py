@@ -1,0 +1,59 @@
+"""What every page's server functions have in common."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from explorer.runtime import jobs
+from explorer.runtime.problem import Problem
+from explorer.runtime.wire import Json
+from explorer.web.wire import shared as wire
+
+
+def served(name: str, function: Callable[[Any], dict], answers: object) -> Callable[[object], dict]:
+    """A server function that turns a `Problem` into an answer the page can show.
+
+    `answers` is the type of its answers (`explorer.web.wire`); `Refused` is one everywhere.
+    A request may name itself in "job"; it can then be followed and cancelled (`JOBS`). Anything
+    else that goes wrong is a defect of ours: it is written to the terminal, and the page says so
+    instead of falling silent.
+    """
+
+    def answer(request: object) -> Json:
+        try:
+            with _job_of(request):
+                return function(request)
+        except Problem as problem:
+            return {"error": problem.to_json()}
+        except jobs.Cancelled:
+            return {"error": Problem("cancelled").to_json()}
+        except Exception:
+            traceback.print_exc()
+            return {"error": Problem("internal").to_json()}
+
+    answer.__name__ = name  # what the page calls it by
+    answer.__annotations__ = {"request": object, "return": answers}
+    return answer
+
+
+def _job_of(request: object) -> contextlib.AbstractContextManager:
+    name = request.get("job") if isinstance(request, dict) else None
+    return jobs.job(name) if isinstance(name, str) else contextlib.nullcontext()
+
+
+def _look(name: object) -> Json:
+    """The name of a job → {job: how far it is, or null where none runs}."""
+    found = jobs.look(str(name))
+    return {"job": found and dataclasses.asdict(found)}
+
+
+def _cancel(name: object) -> Json:
+    return {"cancelled": jobs.cancel(str(name))}
+
+
+# For every instrument that asks for long work (`Bus.work` in prism.js).
+JOBS = [served("look", _look, wire.Look), served("cancel", _cancel, wire.Cancelled)]

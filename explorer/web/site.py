@@ -1,0 +1,186 @@
+"""The whole site: pages, looks, and the server that shows them."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import inspect
+import io
+import json
+import threading
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+import torch
+from gradio.components import Navbar
+from gradio.events import api
+from gradio.themes import Base, LocalFont
+
+from explorer.core.explore import explore
+from explorer.core.own_loss import add_own_loss
+from explorer.core.scenario import Scenario
+from explorer.export.picture import picture
+from explorer.locale import say
+from explorer.runtime import device
+from explorer.runtime.limits import FILE_BYTES
+from explorer.runtime.problem import Problem
+from explorer.web import assets
+from explorer.web.api.endpoints import ENDPOINTS
+from explorer.web.instrument import Instrument
+from explorer.web.pages.explore import page as explore_page
+from explorer.web.pages.finetune import page as finetune_page
+from explorer.web.pages.large import page as large_page
+from explorer.web.pages.missing import page as missing
+
+THEME = Base(
+    primary_hue="indigo",
+    neutral_hue="stone",
+    font=[
+        LocalFont("IBM Plex Sans"),  # comes with Gradio, so nothing is fetched
+        "Noto Sans CJK SC",
+        "PingFang SC",
+        "Microsoft YaHei",
+        "system-ui",
+    ],
+    font_mono=[LocalFont("IBM Plex Mono"), "ui-monospace", "monospace"],
+).set(
+    body_background_fill="#fbfaf8",
+    body_background_fill_dark="#141518",
+    block_shadow="none",
+)
+
+
+def first_scenario(device_name: str | None, own_loss: str | None) -> Scenario:
+    """What the page opens with: the default scene, on this device, under one's own loss."""
+    device.choose(device_name)
+    if own_loss is None:
+        return Scenario()
+    return dataclasses.replace(Scenario(), loss=add_own_loss(own_loss).name)
+
+
+# The pages: where each is served, the catalogue's word for it, and the module that lays it out.
+PAGES = (
+    ("", "page.explore", explore_page),
+    ("large", "page.large", large_page),
+    ("finetune", "page.finetune", finetune_page),
+)
+
+
+def build() -> gr.Blocks:
+    with gr.Blocks(title="LossPrism", fill_width=True, analytics_enabled=False) as demo:
+        Navbar(visible=False)  # the head of each page has its own
+        PAGES[0][2].build()
+        for function in ENDPOINTS:
+            api(
+                _endpoint(function),
+                api_name=function.__name__,
+                api_description=inspect.getdoc(function),
+                queue=False,
+            )
+    for path, key, page in PAGES[1:]:
+        with demo.route(say("en", key), path):
+            Navbar(visible=False)
+            page.build()
+    return demo
+
+
+def page_data(first: Scenario) -> dict[str, object]:
+    """What each page knows from the start, by the folder that it stands in."""
+    listed = [{"path": path, "key": key} for path, key, _ in PAGES]
+    shared = {"pages": listed, **explore_page.shared_data(first)}
+    folders = {page.STATE.folder: page for _, _, page in PAGES}
+    return {name: {**shared, name: page.page_data()} for name, page in folders.items()}
+
+
+def page_modules(demo: gr.Blocks) -> dict[str, tuple[str, list[str]]]:
+    """By the path of a page, its folder and the modules that its instruments mount."""
+    mounted: dict[str, list[str]] = {}
+    for block in demo.blocks.values():
+        if isinstance(block, Instrument):
+            mounted.setdefault(block.state.folder, []).extend(block.modules)
+    return {path: (page.STATE.folder, mounted[page.STATE.folder]) for path, _, page in PAGES}
+
+
+class Refusal(gr.Error):
+    """The sentence that a client gets in place of an answer."""
+
+    def __init__(self, sentence: str) -> None:
+        # Half a character of the input, quoted in the sentence, would fit into no answer.
+        plain = sentence.encode("utf-8", "backslashreplace").decode()
+        super().__init__(plain, print_exception=False)
+
+    def __str__(self) -> str:  # Gradio's own puts the sentence in quotation marks
+        return self.message
+
+
+def _endpoint(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as Gradio serves it: with its types resolved, and refusing in a sentence."""
+
+    @functools.wraps(function)
+    def answer(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except Problem as problem:
+            raise Refusal(str(problem)) from None
+        except Exception:
+            traceback.print_exc()
+            raise Refusal(str(Problem("internal"))) from None
+
+    answer.__dict__["__signature__"] = inspect.signature(function, eval_str=True)
+    return answer
+
+
+def _answer_tools_in_json(demo: gr.Blocks) -> None:
+    """MCP tools answer with text, and Gradio's text of an object is Python, not JSON."""
+    server = demo.mcp_server_obj
+    if server is None:  # asked for without the package mcp
+        return
+    types = server.types
+
+    def as_json(data: Any, root_url: str) -> list[Any]:
+        return [types.TextContent(type="text", text=json.dumps(a)) for a in data]
+
+    server.postprocess_output_data = as_json
+
+
+def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, str]:
+    """Start serving in the background; the blocks, to close them, and the address."""
+    torch.set_num_threads(1)  # see device.all_cores
+    warm = threading.Thread(target=_warm, args=(first,), daemon=True)
+    warm.start()
+    demo = build()
+    # Gradio announces the MCP server even when quiet, with a character not every terminal has.
+    with contextlib.redirect_stdout(io.StringIO()):
+        _, address, _ = demo.launch(
+            server_name=host,
+            server_port=port,
+            theme=THEME,
+            head=assets.head(page_modules(demo)),
+            prevent_thread_lock=True,
+            quiet=True,
+            inline=False,
+            run_history=False,
+            ssr_mode=False,
+            enable_monitoring=False,
+            max_file_size=FILE_BYTES,
+            footer_links=[],
+            favicon_path=assets.ICON,
+            pwa=True,
+            share=False,
+            mcp_server=True,
+            app_kwargs={
+                "routes": assets.routes(page_data(first)),
+                "exception_handlers": {404: missing.answer([page[:2] for page in PAGES])},
+            },
+        )
+    _answer_tools_in_json(demo)
+    return demo, address.rstrip("/")
+
+
+def _warm(first: Scenario) -> None:
+    """The first picture is computed while the browser is still loading the page."""
+    with contextlib.suppress(Problem):  # the page asks for the same, and says what is wrong
+        picture(explore(first))

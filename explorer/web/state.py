@@ -1,0 +1,106 @@
+"""The state of a page as one table: what there is, what it may be, and what a change of it does.
+
+The browser keeps the state by this table (`kit/store.js`), writes it into the address and the
+history (`kit/history.js`, `kit/link.js`) and takes ranges and defaults of its fields from it.
+Tables are made from the dataclasses that read what the page sends, so that none says a default
+or a range a second time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+KINDS = ("number", "whole", "text", "choice", "switch", "list", "parameters", "map", "object")
+# What a change of the entry asks for: to compute anew, to draw anew, or nothing.
+EFFECTS = ("compute", "redraw", "nothing")
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """One thing that a page knows of what its visitor chose.
+
+    `name` says its place: "data.random.pairs". `low` and `high` bound a number, `choices` a
+    choice. `link` is its name in the address, None where it does not stand there. Another value
+    of an entry with `history` begins a step of the browser's history. `when` names another entry
+    and the value that it must have for this one to count. "parameters" are those of the loss that
+    is chosen, by name; the `LossSpec` has their kinds and ranges.
+    """
+
+    name: str
+    default: object
+    kind: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    link: str | None = None
+    history: bool = False
+    affects: str = "compute"
+    when: tuple[str, str] | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """The entry without what says nothing."""
+        plain = {field.name: field.default for field in dataclasses.fields(self)}
+        return {name: value for name, value in vars(self).items() if value != plain[name]} | {
+            "default": self.default
+        }
+
+
+def entries(
+    value: Any,
+    *,
+    prefix: str = "",
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    choices: Mapping[str, Iterable[str]] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    **common: Any,
+) -> Iterator[Entry]:
+    """An entry for each field of a dataclass instance, of those inside it too.
+
+    `ranges`, `choices` and `kinds` are by the name of the field; `common` holds for all.
+    """
+    ranges, choices, kinds = ranges or {}, choices or {}, kinds or {}
+    for field in dataclasses.fields(value):
+        name = f"{prefix}{field.name}"
+        found = default = getattr(value, field.name)
+        kind = kinds.get(field.name)
+        if dataclasses.is_dataclass(found) and not isinstance(found, type):
+            if kind is None:
+                told = {"ranges": ranges, "choices": choices, "kinds": kinds}
+                yield from entries(found, prefix=f"{name}.", **told, **common)
+                continue
+            default = dataclasses.asdict(found)
+        if kind in ("parameters", "map"):
+            default = dict(default)
+        low, high = ranges.get(field.name, (None, None))
+        offered = tuple(choices.get(field.name, ()))
+        yield Entry(name, default, kind or kind_of(default, offered), low, high, offered, **common)
+
+
+def kind_of(default: object, choices: tuple[str, ...] = ()) -> str:
+    """The kind of an entry by its default; a text of which only some are meant is a choice."""
+    return "choice" if choices else _KIND_OF[type(default)]
+
+
+_KIND_OF = {
+    bool: "switch",
+    int: "whole",
+    float: "number",
+    str: "text",
+    tuple: "list",
+    list: "list",
+    dict: "object",
+}
+
+
+def table(all_entries: Iterable[Entry], **changes: Mapping[str, Any]) -> list[dict]:
+    """The table as the page gets it. `changes`: by the name of an entry, in which a dot is "__",
+    fields that are otherwise."""
+    made = []
+    for entry in all_entries:
+        changed = changes.pop(entry.name.replace(".", "__"), {})
+        made.append(dataclasses.replace(entry, **changed).to_json())
+    if changes:
+        raise KeyError(f"no entry is called {', '.join(changes)}")
+    return made

@@ -1,0 +1,1113 @@
+// What the server answers: written by `python -m tests.wire` from explorer/web/wire.
+
+/** One of several objects; what stands in the others alone is undefined in it. */
+export type OneOf<T, All = T> = T extends unknown
+  ? T & { [Name in Exclude<All extends unknown ? keyof All : never, keyof T>]?: undefined }
+  : never;
+
+export type Floats = string;
+
+export type Integers = string;
+
+export type Bytes = string;
+
+export type Real = number | "inf" | "-inf" | "nan";
+
+export type About = "" | "encoder" | "loss" | "columns" | "chosen_columns" | "unknown_column" | "size";
+
+export type Setting = number | boolean | string | number[];
+
+export type RunRecord = OneOf<StepRecord | EvaluationRecord | HeldOutRecord | AlarmRecord | EventRecord>;
+
+export type Range = [number, number];
+
+/** All scores lie within `high` − `low`, since a step. */
+export interface AlarmRecord {
+  kind: "alarm";
+  step: number;
+  since: number;
+  low: number;
+  high: number;
+  loss: number | null;
+  collapse: number | null;
+}
+
+/** The rows or columns that are shown: which items, and the pair and sentence behind each. */
+export interface Axis {
+  name: string;
+  items: number[];
+  pairs: number[];
+  sentences: number[];
+}
+
+/** The bands of rows or columns: least and largest label and score; single pairs by name. */
+export interface Bands {
+  name: string;
+  edges: number[];
+  labels: [number[], number[]];
+  scores: [number[], number[]];
+  levels: Level[];
+  items: Pair[];
+}
+
+/** The blocks of a window: arrays [bands of rows, bands of columns]. */
+export interface Blocks {
+  window: [number, number, number, number];
+  shape: [number, number];
+  total: Floats;
+  share: Floats;
+  largest: Floats;
+  masked: Floats;
+  bounded: boolean;
+  of_weights: boolean;
+  exact: boolean;
+  concentrated: Concentrated | null;
+  rows: Bands;
+  columns: Bands;
+  figures: LargeFigures;
+  milliseconds: number;
+  device: string;
+}
+
+/** Whether there was a job to cancel. */
+export interface Cancelled {
+  cancelled: boolean;
+}
+
+/** What the data holds, which losses can learn from it, how long the run will be. */
+export interface Checked {
+  refused: Problem | null;
+  examples: number;
+  steps: number;
+  pace: string;
+  repetition: Repetition;
+  of_scene: ChosenThere | null;
+  sample: [string, string, number][];
+  losses: Record<string, Problem | null>;
+  train: number;
+  held_out: number;
+  labels: [number, number, number];
+  skipped: number;
+  shared: number;
+  rate: number;
+  minutes: number | null;
+}
+
+/** What the scene of a link says beside its data. */
+export interface ChosenThere {
+  loss: string;
+  convention: string;
+  parameters: Record<string, Setting>;
+  threshold: number | null;
+  extra_negatives: boolean;
+}
+
+/** Finished runs beside each other, and what the first of them moved. */
+export interface Compared {
+  groups: Group[];
+  tests: PairedTest[];
+  run?: string;
+  moved?: MovedPair[];
+  neighbours?: Neighbours[];
+}
+
+/** The share of blocks that holds nine tenths of their weight, and their part of all. */
+export interface Concentrated {
+  share: number;
+  part: number;
+}
+
+/** Which pairs, and what gives them similarities. */
+export interface Data {
+  source: string;
+  example: string;
+  rows: [string, string, string][];
+  file: string;
+  reading: Reading;
+  random: RandomBatch;
+  encoder: string;
+  cross_encoder: string;
+}
+
+/** What takes another moment: counts over all terms. */
+export interface Details {
+  loss: Real;
+  gradient: Real;
+  bytes: number;
+  violated: number;
+  compared: number;
+  places: LargePlaces | null;
+  effective: Real;
+  effective_error: number;
+  heaviest: LargeTerm[];
+  histogram: ScoreHistogram;
+}
+
+/** An SVG. */
+export interface Drawing {
+  text: string;
+}
+
+/** The live pairs, measured; `probe` has the score of each probe pair. */
+export interface EvaluationRecord {
+  spearman: number | null;
+  pearson: number | null;
+  accuracy: number | null;
+  accuracy_threshold: number | null;
+  auc: number | null;
+  alignment: number | null;
+  uniformity: number | null;
+  effective_rank: number | null;
+  mean_cosine: number | null;
+  kind: "evaluation";
+  step: number;
+  histogram: LiveHistogram | null;
+  probe: number[];
+  seconds: number;
+}
+
+/** What happened to the run; `resumed`: of what came before, no more than `step` counts. */
+export interface EventRecord {
+  kind: "checkpoint" | "resumed" | "paused" | "continued";
+  step: number;
+}
+
+/** A textbook example. */
+export interface Example {
+  note: string | null;
+}
+
+/** What Explore is told. */
+export interface ExploreFacts {
+  pages: PageLink[];
+  counts: string[];
+  losses: Record<string, Loss>;
+  defaults: Scenario;
+  scenario: StateEntry[];
+  limits: Limits;
+  explore: ExploreOwn;
+}
+
+/** What Explore alone is told. */
+export interface ExploreOwn {
+  examples: Record<string, Example>;
+}
+
+/** `batch`, `skipped`, `limited` where the page has another batch; `rows` names those sent. */
+export interface Explored {
+  picture: Picture;
+  batch?: SceneBatch;
+  skipped?: SkippedRow[];
+  limited?: boolean;
+  rows?: string;
+}
+
+/** The strip of figures above the picture; null for what the loss does not have. */
+export interface Figures {
+  loss: Real;
+  collapse: Real | null;
+  floor: Real | null;
+  floor_is_bound: boolean;
+  ordered: number;
+  violated: number;
+  spearman: Real | null;
+  places: Places | null;
+  terms: number | null;
+  active: number | null;
+  carried: number | null;
+  beside: boolean;
+  by_threshold: boolean;
+  effective: Real | null;
+  gradient_norm: Real;
+  gradient_of: "scores" | "vectors";
+  device: string;
+  milliseconds: number;
+}
+
+/** The pairs of a file, and how it was read. */
+export interface FileRead {
+  name: string;
+  rows: [string, string, string][];
+  reading: Reading;
+  columns: string[];
+  chosen: Record<string, string>;
+  header: boolean;
+}
+
+/** A file whose columns are to be chosen from. */
+export interface FileUndecided {
+  error: Problem;
+  columns: string[];
+  chosen: Record<string, string>;
+  header: boolean;
+}
+
+/** What the Fine-tune page is told. */
+export interface FinetuneFacts {
+  pages: PageLink[];
+  counts: string[];
+  losses: Record<string, Loss>;
+  defaults: Scenario;
+  scenario: StateEntry[];
+  limits: Limits;
+  finetune: FinetuneOwn;
+}
+
+/** What the Fine-tune page alone is told. */
+export interface FinetuneOwn {
+  table: StateEntry[];
+  quick: QuickPlan;
+  more_evaluations: number;
+  schedules: string[];
+  augmentations: string[];
+  practice: string[];
+  examples: string[];
+  scratch: string;
+  embedded: string;
+  source: Printed;
+  shared: boolean;
+}
+
+/** And what its log has since the offset that was asked from. */
+export interface FollowedRun {
+  id: string;
+  loss: string;
+  encoder: string;
+  kind: "bi" | "cross";
+  plan: Plan;
+  created: number;
+  state: "queued" | "loading" | "training" | "paused" | "saving" | "finished" | "stopped" | "failed" | "interrupted";
+  loading: Loading | null;
+  queue_position: number | null;
+  step: number;
+  steps: number | null;
+  seconds: number;
+  seconds_left: number | null;
+  problem: Problem | null;
+  summary: Summary | null;
+  records: RunRecord[];
+  offset: number;
+}
+
+/** A loss in one convention, with a `note` where there is one; `variants`: the formula at a parameter's value, "name=value". */
+export interface Form {
+  formula: string;
+  note: string;
+  variants: Record<string, string>;
+  collapse: string;
+  floor: string;
+  parameters: Parameter[];
+}
+
+/** Held-out Spearman before and after, and where 95% of the resampled changes lie. */
+export interface Gain {
+  before: number;
+  after: number;
+  low: number;
+  high: number;
+  pairs: number;
+}
+
+/** Runs that differ in the seed alone. */
+export interface Group {
+  label: string;
+  loss: string;
+  parameters: Record<string, Setting>;
+  runs: string[];
+  seeds: number[];
+  figures: Record<string, Spread>;
+}
+
+/** The file's name by content, once it is all there. */
+export interface HandedIn {
+  file?: string;
+}
+
+/** All held-out pairs, measured before the first step and after the last. */
+export interface HeldOutRecord {
+  spearman: number | null;
+  pearson: number | null;
+  accuracy: number | null;
+  accuracy_threshold: number | null;
+  auc: number | null;
+  alignment: number | null;
+  uniformity: number | null;
+  effective_rank: number | null;
+  mean_cosine: number | null;
+  kind: "held_out";
+  step: number;
+  when: "before" | "after";
+  histogram: LiveHistogram | null;
+}
+
+/** What one index of a term stands for; −1 for no pair, no sentence. */
+export interface Item {
+  axis: string;
+  item: number;
+  pair: number;
+  sentence: number;
+}
+
+/** How far long work has come; `what` names a sentence under ``progress.``. */
+export interface Job {
+  what: string;
+  done: number;
+  total: number;
+  values: Record<string, string>;
+}
+
+/** What the Large batch page is told. */
+export interface LargeFacts {
+  pages: PageLink[];
+  counts: string[];
+  losses: Record<string, Loss>;
+  defaults: Scenario;
+  scenario: StateEntry[];
+  limits: Limits;
+  large: LargeOwn;
+}
+
+/** What is known at once; loss and gradient where they need not be waited for. */
+export interface LargeFigures {
+  loss?: Real;
+  gradient?: Real;
+  terms: number;
+  pairs: number;
+  bytes: number;
+}
+
+/** A file's columns, which of them are read, and what was left out. */
+export interface LargeFile {
+  columns: string[];
+  chosen: Record<string, string>;
+  header: boolean;
+  total: number;
+  used: number;
+  limited: boolean;
+  skipped: number;
+  told: SkippedRow[];
+}
+
+/** A file whose columns are to be chosen from. */
+export interface LargeFileUndecided {
+  undecided: true;
+  columns: string[];
+  chosen: Record<string, string>;
+  header: boolean;
+  skipped: number;
+  told: SkippedRow[];
+}
+
+/** What of a loss the Large batch page can do. */
+export interface LargeLoss {
+  most: number;
+  most_drawn: number;
+  wanted: "cosines" | "angles" | "vectors";
+  family: string;
+  parameters: Parameter[];
+}
+
+/** What the Large batch page alone is told. */
+export interface LargeOwn {
+  losses: Record<string, LargeLoss>;
+  table: StateEntry[];
+  bytes: number;
+  encoder: string;
+}
+
+/** How many anchors have what they look for nearer than all else. */
+export interface LargePlaces {
+  kind: "key" | "class";
+  first: number | null;
+  anchors: number;
+}
+
+/** A heavy term of the whole matrix. */
+export interface LargeTerm {
+  cell: [number, number];
+  row: Pair;
+  column: Pair;
+  value: Real;
+  share: number;
+}
+
+/** Where the pairs of one label begin and end. */
+export interface Level {
+  label: number;
+  start: number;
+  stop: number;
+}
+
+/** What Explore takes: pairs, bytes of a file, letters of a link, settings of a random batch. */
+export interface Limits {
+  pairs: number;
+  bytes: number;
+  encoder: string;
+  random: Record<string, Range>;
+  link: number;
+}
+
+/** The scene as the end of an address. */
+export interface Link {
+  link: string;
+}
+
+/** How many scores of each band of labels lie in each bin, [bands, bins]. */
+export interface LiveHistogram {
+  edges: number[];
+  counts: number[][];
+}
+
+/** What is being made ready, and for how long all of it has taken so far. */
+export interface Loading {
+  part: "libraries" | "encoder" | "held_out";
+  seconds: number;
+}
+
+/** The job that was asked about, null where none runs. */
+export interface Look {
+  job: Job | null;
+}
+
+/** A loss in its own convention, named "", and in each of the others. */
+export interface Loss {
+  title: string;
+  group: string;
+  terms: string;
+  about: string;
+  references: string[];
+  conventions: Record<string, Form>;
+}
+
+/** Figures of held-out pairs; null where labels or vectors do not allow them. */
+export interface Measured {
+  spearman: number | null;
+  pearson: number | null;
+  accuracy: number | null;
+  accuracy_threshold: number | null;
+  auc: number | null;
+  alignment: number | null;
+  uniformity: number | null;
+  effective_rank: number | null;
+  mean_cosine: number | null;
+}
+
+/** A held-out pair and its ranks, 1 for the highest score. */
+export interface MovedPair {
+  first: string;
+  second: string;
+  label: number;
+  score_before: number;
+  score_after: number;
+  rank_before: number;
+  rank_after: number;
+  label_rank: number;
+}
+
+/** A sentence nearby. */
+export interface Neighbour {
+  sentence: string;
+  cosine: number;
+}
+
+/** The nearest sentences before and after; `kept` of them stayed the same. */
+export interface Neighbours {
+  sentence: string;
+  before: Neighbour[];
+  after: Neighbour[];
+  kept: number;
+}
+
+/** Done; there is nothing to tell. */
+export interface Nothing {}
+
+/** What stands for one reference of a live formula; beyond `values` where it runs over terms. */
+export interface Numbers {
+  of: string;
+  at: "" | "row" | "column" | "cell";
+  rows: number;
+  columns: number;
+  parts: number;
+  values: Floats;
+  kind?: "Σ exp" | "Σ" | "max" | "min";
+  pairs?: Integers;
+  present?: Bytes;
+  left?: Integers;
+  rest?: Floats;
+}
+
+/** The scene of a link or of a scene file. */
+export interface Opened {
+  scenario: Scenario;
+}
+
+/** Seconds, measured here; nothing of it while a run trains. */
+export interface Pace {
+  seconds_to_load?: number;
+  seconds_per_step?: number;
+  seconds_per_evaluation?: number;
+}
+
+/** Where a page is served, and the catalogue's word for it. */
+export interface PageLink {
+  path: string;
+  key: string;
+}
+
+/** A pair of the batch; `side` says which of its sentences is meant, empty for both. */
+export interface Pair {
+  entry: number;
+  side: "" | "first" | "second";
+  first: string;
+  second: string;
+  label: number;
+  score: number;
+  gradient: Real;
+}
+
+/** Of each pair, in the order of the batch. */
+export interface PairArrays {
+  score: Floats;
+  gradient: Floats;
+  positive: Bytes;
+}
+
+/** How many pairs were learnt from, how many held out. */
+export interface PairCounts {
+  train: number;
+  held_out: number;
+}
+
+/** A paired t-test of two groups, over their common seeds; no p without any spread. */
+export interface PairedTest {
+  a: string;
+  b: string;
+  figure: string;
+  seeds: number[];
+  difference: number;
+  statistic: number | null;
+  p: number | null;
+}
+
+/** A page of the table of all pairs that were found. */
+export interface PairsPage {
+  found: number;
+  rows: Pair[];
+}
+
+/** A keyword of a loss as a person moves it. */
+export interface Parameter {
+  name: string;
+  default: Setting;
+  symbol: string;
+  role: string;
+  minimum: number;
+  maximum: number;
+  step: number;
+  logarithmic: boolean;
+  choices: string[];
+  kind: "number" | "switch" | "choice" | "list";
+}
+
+/** A file to be taken away, served from this path. */
+export interface Parcel {
+  name: string;
+  path: string;
+}
+
+/** One loss on one batch, taken apart. */
+export interface Picture {
+  figures: Figures;
+  steps: Step[];
+  inputs: number;
+  chosen: number;
+  shown: Shown;
+  listing: string;
+  first_line: number;
+  pairs: PairArrays;
+  heaviest: Term[];
+  suspects: Suspect[];
+  parameters: Record<string, Setting>;
+  remarks: Remark[];
+}
+
+/** Where the right one stands among all that an anchor is compared with. */
+export interface Places {
+  kind: "key" | "class" | "prototype";
+  anchors: number;
+  first: number;
+  reciprocal: Real;
+}
+
+/** Everything that decides a run. */
+export interface Plan {
+  data: PlanData;
+  encoder: string;
+  kind: "bi" | "cross";
+  vocabulary: number;
+  dimension: number;
+  loss: string;
+  convention: string;
+  parameters: Record<string, Setting>;
+  own_loss: string;
+  threshold: number | null;
+  extra_negatives: boolean;
+  steps: number;
+  epochs: number;
+  batch_size: number;
+  learning_rate: number;
+  schedule: "linear" | "cosine" | "source";
+  warmup: number;
+  weight_decay: number;
+  clipping: number;
+  seed: number;
+  layers: number;
+  lora: number;
+  bf16: boolean;
+  evaluations: number;
+  checkpoint_seconds: number;
+}
+
+/** Where the pairs of a run come from; the pairs themselves stay with the server. */
+export interface PlanData {
+  source: string;
+  example: string;
+  file: string;
+  name: string;
+  columns: [string, string][];
+  hub: string;
+  split: string;
+  held_out_file: string;
+  held_out_name: string;
+  held_out_share: number;
+  alternatives: string[];
+  augment: string[];
+  most: number;
+}
+
+/** The source's table. */
+export interface Printed {
+  citation: string;
+  sets: string[];
+  spearman: PrintedRow[];
+  accuracy: PrintedRow[];
+}
+
+/** A row of the source's table: a figure on each data set, and their mean. */
+export interface PrintedRow {
+  model: string;
+  loss: string;
+  values: number[];
+}
+
+/** The probe batch; `bands` are ranges of labels. */
+export interface ProbeBatch {
+  key: string;
+  first: string[];
+  second: string[];
+  sentences: string[];
+  labels: number[];
+  threshold: number;
+  positives: number;
+  negatives: number;
+  classes: number;
+  dimension: number;
+  orthogonal: boolean;
+  given: boolean;
+  bands: Range[];
+}
+
+/** The picture of the probe batch at a step; the `batch` where the page has another. */
+export interface Probed {
+  picture: Picture;
+  batch?: ProbeBatch;
+}
+
+/** A sentence of the catalogues, with its values; `about` what the page can put right there. */
+export interface Problem {
+  key: string;
+  about: About;
+  values: Record<string, number | string | Word | (number | string | Word)[]>;
+}
+
+/** How far the work is that must end first. */
+export interface Progress {
+  what: string;
+  done: number;
+  total: number;
+}
+
+/** What the first button trains. */
+export interface QuickPlan {
+  encoder: string;
+  steps: number;
+  batch_size: number;
+  learning_rate: number;
+  evaluations: number;
+}
+
+/** What to draw. `RANGES` holds the lowest and highest value of each number. */
+export interface RandomBatch {
+  pairs: number;
+  dimension: number;
+  labels: string;
+  grades: number;
+  agreement: number;
+  mislabelled: number;
+  imbalance: number;
+  hard_negatives: number;
+  seed: number;
+}
+
+/** What was found in a file besides the rows that are used, for whoever opens the link. */
+export interface Reading {
+  total: number;
+  encoding: string;
+  limited: boolean;
+  drawn: boolean;
+  left_out: number;
+  reasons: [number, string, [string, string][]][];
+}
+
+/** The answer to what cannot be done. */
+export interface Refused {
+  error: Problem;
+}
+
+/** A sentence of the catalogues under ``remark.`` with its values. */
+export interface Remark {
+  key: string;
+  values: Record<string, string | number>;
+}
+
+/** What is striking about a run, and, once it has ended, what it gained. */
+export interface Remarked {
+  remarks: Remark[];
+  gain: Gain | null;
+}
+
+/** The source's experiment on the same data: so many runs. */
+export interface Repetition {
+  refused: Problem | null;
+  examples: number;
+  steps: number;
+  pace: string;
+  count: number;
+}
+
+/** How scored pairs become positives, negatives, classes and prototypes. */
+export interface Rules {
+  threshold: number | null;
+  extra_negatives: boolean;
+  prototypes: string;
+}
+
+/** A run that cannot be followed. */
+export interface RunGone {
+  error: Problem;
+}
+
+/** How a run is doing. */
+export interface RunStatus {
+  id: string;
+  loss: string;
+  encoder: string;
+  kind: "bi" | "cross";
+  plan: Plan;
+  created: number;
+  state: "queued" | "loading" | "training" | "paused" | "saving" | "finished" | "stopped" | "failed" | "interrupted";
+  loading: Loading | null;
+  queue_position: number | null;
+  step: number;
+  steps: number | null;
+  seconds: number;
+  seconds_left: number | null;
+  problem: Problem | null;
+  summary: Summary | null;
+}
+
+/** The whole scene. */
+export interface Scenario {
+  data: Data;
+  rules: Rules;
+  loss: string;
+  convention: string;
+  parameters: Record<string, Setting>;
+  view: View;
+}
+
+/** The batch of a scene: `scale` is the λ advised for it, `sigma` the spread of its scores. */
+export interface SceneBatch {
+  key: string;
+  first: string[];
+  second: string[];
+  sentences: string[];
+  labels: number[];
+  threshold: number;
+  positives: number;
+  negatives: number;
+  classes: number;
+  dimension: number;
+  orthogonal: boolean;
+  given: boolean;
+  scale: Range | null;
+  sigma: number;
+  foreign: boolean;
+  editable: boolean;
+}
+
+/** Scores by label: `counts` [groups, bins], a group its least and largest label. */
+export interface ScoreHistogram {
+  edges: number[];
+  groups: Range[];
+  counts: number[][];
+}
+
+/** The rows of that name are not held: they are to be sent again. */
+export interface SendRows {
+  send_rows: true;
+}
+
+/** The step that is looked at, in full: matrices [rows, columns] as laid out. */
+export interface Shown {
+  step: number;
+  name: string;
+  latex: string;
+  live: string;
+  boolean: boolean;
+  signed: boolean;
+  rows: number;
+  columns: number;
+  all_rows: number;
+  all_columns: number;
+  row_axis: Axis;
+  column_axis: Axis;
+  value: Floats;
+  gradient: Floats | null;
+  beside: boolean;
+  weight: Floats | null;
+  mask: Bytes | null;
+  hatched: boolean;
+  numbers: Record<string, Numbers>;
+}
+
+/** A row of a table that cannot be used: its number, and why. */
+export interface SkippedRow {
+  row: number;
+  key: string;
+  about: About;
+  values: Record<string, number | string | Word | (number | string | Word)[]>;
+}
+
+/** A figure over seeds; one seed has no spread. */
+export interface Spread {
+  mean: number;
+  spread: number | null;
+  values: number[];
+}
+
+/** The names of the queued runs. */
+export interface Started {
+  started: string[];
+}
+
+/** An entry of a page's state: see `explorer.web.state.Entry`. */
+export interface StateEntry {
+  name: string;
+  default: unknown;
+  kind: "number" | "whole" | "text" | "choice" | "switch" | "list" | "parameters" | "map" | "object";
+  low?: number;
+  high?: number;
+  choices?: string[];
+  link?: string;
+  history?: boolean;
+  affects?: "compute" | "redraw" | "nothing";
+  when?: [string, string];
+}
+
+/** Correlation of similarity and label, and how far high and low labels' scores differ. */
+export interface Statistics {
+  pearson: number | null;
+  pearson_p: number | null;
+  ks: number | null;
+  ks_p: number | null;
+  high: number;
+  low: number;
+}
+
+/** A line of the derivation: a `value` of one number, or a `thumbnail`, or nothing in it. */
+export interface Step {
+  name: string;
+  line: number;
+  source: string;
+  latex: string;
+  shape: number[];
+  gradient: boolean;
+  value?: Real;
+  thumbnail?: Thumbnail;
+}
+
+/** A step of the training. */
+export interface StepRecord {
+  kind: "step";
+  step: number;
+  loss: number;
+  gradient_norm: number;
+  learning_rate: number;
+  seconds: number;
+}
+
+/** What a run came to. */
+export interface Summary {
+  loss: number;
+  steps: number;
+  seconds: number;
+  steps_per_second: number;
+  before: Measured;
+  after: Measured;
+  threshold: number;
+  label_range: Range;
+  pairs: PairCounts;
+  skipped: number;
+  shared: number;
+  kept_step: number;
+}
+
+/** A pair whose label its score contradicts: how often, and which label would fit. */
+export interface Suspect {
+  pair: number;
+  rate: number;
+  fitting: number;
+}
+
+/** The loss, its gradient and its active terms along the range of one parameter. */
+export interface Swept {
+  parameter: string;
+  logarithmic: boolean;
+  values: number[];
+  loss: Real[];
+  gradient: Real[];
+  active: Real[] | null;
+  advised: Range | null;
+  within: Range[];
+}
+
+/** A heavy term: its share of the weight, and the share up to and with it. */
+export interface Term {
+  items: Item[];
+  value: Real;
+  share: number;
+  so_far: number;
+}
+
+/** A file to be taken away, as text. */
+export interface Text {
+  name: string;
+  type: string;
+  text: string;
+}
+
+/** A matrix as bytes: 0 … 253 from `low` to `high`, 254 NaN, 255 masked. */
+export interface Thumbnail {
+  rows: number;
+  columns: number;
+  low: number;
+  high: number;
+  signed: boolean;
+  boolean: boolean;
+  data: Bytes;
+}
+
+/** A scene that cannot be explored, and which of its rows cannot be used. */
+export interface Unexplored {
+  error: Problem;
+  skipped: SkippedRow[];
+  rows?: string;
+}
+
+/** A file that was handed in: its token, its columns, which of them serve, how many pairs. */
+export interface Upload {
+  file: string;
+  name: string;
+  columns: string[];
+  chosen: Record<string, string>;
+  used: number;
+  total: number;
+  encoding: string;
+}
+
+/** A file whose columns are to be chosen from. */
+export interface UploadUndecided {
+  file: string;
+  name: string;
+  problem: Problem;
+  columns: string[];
+  chosen: Record<string, string>;
+}
+
+/** What is being looked at: a step by its place, one facet of it, the order, a pinned cell. */
+export interface View {
+  step: number | null;
+  facet: string;
+  order: string;
+  pinned: [number, number] | null;
+}
+
+/** The runs that are followed, and, asked for, how all are doing. */
+export interface Watched {
+  runs: Record<string, OneOf<FollowedRun | RunGone>>;
+  listed?: RunStatus[];
+}
+
+/** A value with a sentence of its own in each language, or else one for all. */
+export interface Word {
+  key: string;
+  otherwise: string;
+}
+
+/** No answer yet: it is to be asked for again. */
+export interface Working {
+  working: Progress;
+}
+
+/** What the instruments of the page explore can ask the server. */
+export interface ExploreServer {
+  cancel(request: unknown): Promise<OneOf<Cancelled | Refused>>;
+  explore(request: unknown): Promise<OneOf<Explored | Unexplored | SendRows | Refused>>;
+  link(request: unknown): Promise<OneOf<Link | Refused>>;
+  look(request: unknown): Promise<OneOf<Look | Refused>>;
+  open_link(request: unknown): Promise<OneOf<Opened | Refused>>;
+  read_file(request: unknown): Promise<OneOf<FileRead | FileUndecided | Refused>>;
+  statistics(request: unknown): Promise<OneOf<Statistics | Refused>>;
+  sweep(request: unknown): Promise<OneOf<Swept | Refused>>;
+  take(request: unknown): Promise<OneOf<Text | Refused>>;
+}
+
+/** What the instruments of the page finetune can ask the server. */
+export interface FinetuneServer {
+  cancel(request: unknown): Promise<OneOf<Cancelled | Refused>>;
+  check(request: unknown): Promise<OneOf<Checked | Refused>>;
+  compare(request: unknown): Promise<OneOf<Compared | Refused>>;
+  describe(request: unknown): Promise<OneOf<Upload | UploadUndecided | Refused>>;
+  estimate(request: unknown): Promise<OneOf<Pace | Refused>>;
+  figure(request: unknown): Promise<OneOf<Drawing | Refused>>;
+  hand_in(request: unknown): Promise<OneOf<Upload | UploadUndecided | Refused>>;
+  look(request: unknown): Promise<OneOf<Look | Refused>>;
+  probe(request: unknown): Promise<OneOf<Probed | Refused>>;
+  remark(request: unknown): Promise<OneOf<Remarked | Refused>>;
+  repeat(request: unknown): Promise<OneOf<Started | Refused>>;
+  start(request: unknown): Promise<OneOf<Started | Refused>>;
+  steer(request: unknown): Promise<OneOf<Nothing | Refused>>;
+  take(request: unknown): Promise<OneOf<Text | Parcel | Refused>>;
+  watch(request: unknown): Promise<OneOf<Watched | Refused>>;
+}
+
+/** What the instruments of the page large can ask the server. */
+export interface LargeServer {
+  blocks(request: unknown): Promise<OneOf<Blocks | Working | Refused>>;
+  describe_file(request: unknown): Promise<OneOf<LargeFile | LargeFileUndecided | Working | Refused>>;
+  details(request: unknown): Promise<OneOf<Details | Working | Refused>>;
+  hand_in(request: unknown): Promise<OneOf<HandedIn | Refused>>;
+  pairs(request: unknown): Promise<OneOf<PairsPage | Working | Refused>>;
+  stop(request: unknown): Promise<OneOf<Nothing | Refused>>;
+}

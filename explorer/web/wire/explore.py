@@ -1,0 +1,93 @@
+"""What the server answers the Explore page."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from explorer.core.remarks import Statistics as Statistics
+from explorer.core.scenario import Reading
+from explorer.web.wire.shared import Batch, Picture, Problem, Real, Scenario, SkippedRow
+
+
+class SceneBatch(Batch):
+    """The batch of a scene: `scale` is the λ advised for it, `sigma` the spread of its scores."""
+
+    scale: tuple[float, float] | None
+    sigma: float
+    foreign: bool
+    editable: bool
+
+
+class _Explored(TypedDict):
+    picture: Picture
+
+
+class Explored(_Explored, total=False):
+    """`batch`, `skipped`, `limited` where the page has another batch; `rows` names those sent."""
+
+    batch: SceneBatch
+    skipped: list[SkippedRow]
+    limited: bool
+    rows: str
+
+
+class _Unexplored(TypedDict):
+    error: Problem
+    skipped: list[SkippedRow]
+
+
+class Unexplored(_Unexplored, total=False):
+    """A scene that cannot be explored, and which of its rows cannot be used."""
+
+    rows: str
+
+
+class SendRows(TypedDict):
+    """The rows of that name are not held: they are to be sent again."""
+
+    send_rows: Literal[True]
+
+
+class FileRead(TypedDict):
+    """The pairs of a file, and how it was read."""
+
+    name: str
+    rows: list[tuple[str, str, str]]
+    reading: Reading
+    columns: list[str]
+    chosen: dict[str, str]
+    header: bool
+
+
+class FileUndecided(TypedDict):
+    """A file whose columns are to be chosen from."""
+
+    error: Problem
+    columns: list[str]
+    chosen: dict[str, str]
+    header: bool
+
+
+class Link(TypedDict):
+    """The scene as the end of an address."""
+
+    link: str
+
+
+class Opened(TypedDict):
+    """The scene of a link or of a scene file."""
+
+    scenario: Scenario
+
+
+class Swept(TypedDict):
+    """The loss, its gradient and its active terms along the range of one parameter."""
+
+    parameter: str
+    logarithmic: bool
+    values: list[float]
+    loss: list[Real]
+    gradient: list[Real]
+    active: list[Real] | None
+    advised: tuple[float, float] | None
+    within: list[tuple[float, float]]

@@ -1,0 +1,193 @@
+"""What a page is told when it opens: what all pages are, and its own."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from explorer.web.wire.shared import Scenario, Setting
+
+Range = tuple[float, float]
+
+
+class PageLink(TypedDict):
+    """Where a page is served, and the catalogue's word for it."""
+
+    path: str
+    key: str
+
+
+class Parameter(TypedDict):
+    """A keyword of a loss as a person moves it."""
+
+    name: str
+    default: Setting
+    symbol: str
+    role: str
+    minimum: float
+    maximum: float
+    step: float
+    logarithmic: bool
+    choices: list[str]
+    kind: Literal["number", "switch", "choice", "list"]
+
+
+class Form(TypedDict):
+    """A loss in one convention, with a `note` where there is one; `variants`: the formula at a
+    parameter's value, "name=value"."""
+
+    formula: str
+    note: str
+    variants: dict[str, str]
+    collapse: str
+    floor: str
+    parameters: list[Parameter]
+
+
+class Loss(TypedDict):
+    """A loss in its own convention, named "", and in each of the others."""
+
+    title: str
+    group: str
+    terms: str
+    about: str
+    references: list[str]
+    conventions: dict[str, Form]
+
+
+class Limits(TypedDict):
+    """What Explore takes: pairs, bytes of a file, letters of a link, settings of a random batch."""
+
+    pairs: int
+    bytes: int
+    encoder: str
+    random: dict[str, Range]
+    link: int
+
+
+class NamedEntry(TypedDict):
+    """What every entry of a page's state has."""
+
+    name: str
+    default: object
+    kind: Literal[
+        "number", "whole", "text", "choice", "switch", "list", "parameters", "map", "object"
+    ]
+
+
+class StateEntry(NamedEntry, total=False):
+    """An entry of a page's state: see `explorer.web.state.Entry`."""
+
+    low: float
+    high: float
+    choices: list[str]
+    link: str
+    history: bool
+    affects: Literal["compute", "redraw", "nothing"]
+    when: tuple[str, str]
+
+
+class Facts(TypedDict):
+    """What every page is told; `counts` names the values that are grouped by thousands, `scenario`
+    is the table of Explore's state, `defaults` what that begins with."""
+
+    pages: list[PageLink]
+    counts: list[str]
+    losses: dict[str, Loss]
+    defaults: Scenario
+    scenario: list[StateEntry]
+    limits: Limits
+
+
+class Example(TypedDict):
+    """A textbook example."""
+
+    note: str | None
+
+
+class ExploreOwn(TypedDict):
+    """What Explore alone is told."""
+
+    examples: dict[str, Example]
+
+
+class ExploreFacts(Facts):
+    """What Explore is told."""
+
+    explore: ExploreOwn
+
+
+class LargeLoss(TypedDict):
+    """What of a loss the Large batch page can do."""
+
+    most: int
+    most_drawn: int
+    wanted: Literal["cosines", "angles", "vectors"]
+    family: str
+    parameters: list[Parameter]
+
+
+class LargeOwn(TypedDict):
+    """What the Large batch page alone is told."""
+
+    losses: dict[str, LargeLoss]
+    table: list[StateEntry]
+    bytes: int
+    encoder: str
+
+
+class LargeFacts(Facts):
+    """What the Large batch page is told."""
+
+    large: LargeOwn
+
+
+class QuickPlan(TypedDict):
+    """What the first button trains."""
+
+    encoder: str
+    steps: int
+    batch_size: int
+    learning_rate: float
+    evaluations: int
+
+
+class PrintedRow(TypedDict):
+    """A row of the source's table: a figure on each data set, and their mean."""
+
+    model: str
+    loss: str
+    values: list[float]
+
+
+class Printed(TypedDict):
+    """The source's table."""
+
+    citation: str
+    sets: list[str]
+    spearman: list[PrintedRow]
+    accuracy: list[PrintedRow]
+
+
+class FinetuneOwn(TypedDict):
+    """What the Fine-tune page alone is told."""
+
+    table: list[StateEntry]
+    quick: QuickPlan
+    more_evaluations: int
+    schedules: list[str]
+    augmentations: list[str]
+    practice: list[str]
+    examples: list[str]
+    scratch: str
+    embedded: str
+    source: Printed
+    shared: bool
+
+
+class FinetuneFacts(Facts):
+    """What the Fine-tune page is told."""
+
+    finetune: FinetuneOwn
+
+
+PAGES = {"explore": ExploreFacts, "large": LargeFacts, "finetune": FinetuneFacts}

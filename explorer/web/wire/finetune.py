@@ -1,0 +1,401 @@
+"""What the server answers the Fine-tune page."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from explorer.core.remarks import Remark
+from explorer.lab.training.remarks import Gain
+from explorer.web.wire.shared import Batch, Picture, Problem, Setting
+
+
+class Outlook(TypedDict):
+    """Why a plan cannot be trained, or in how many steps on how many examples; `pace` names the
+    time that a step takes."""
+
+    refused: Problem | None
+    examples: int
+    steps: int
+    pace: str
+
+
+class Repetition(Outlook):
+    """The source's experiment on the same data: so many runs."""
+
+    count: int
+
+
+class ChosenThere(TypedDict):
+    """What the scene of a link says beside its data."""
+
+    loss: str
+    convention: str
+    parameters: dict[str, Setting]
+    threshold: float | None
+    extra_negatives: bool
+
+
+class Checked(Outlook):
+    """What the data holds, which losses can learn from it, how long the run will be."""
+
+    repetition: Repetition
+    of_scene: ChosenThere | None
+    sample: list[tuple[str, str, float]]
+    losses: dict[str, Problem | None]
+    train: int
+    held_out: int
+    labels: tuple[float, float, int]
+    skipped: int
+    shared: int
+    rate: float
+    minutes: float | None
+
+
+class Pace(TypedDict, total=False):
+    """Seconds, measured here; nothing of it while a run trains."""
+
+    seconds_to_load: float
+    seconds_per_step: float
+    seconds_per_evaluation: float
+
+
+class Started(TypedDict):
+    """The names of the queued runs."""
+
+    started: list[str]
+
+
+class PlanData(TypedDict):
+    """Where the pairs of a run come from; the pairs themselves stay with the server."""
+
+    source: str
+    example: str
+    file: str
+    name: str
+    columns: list[tuple[str, str]]
+    hub: str
+    split: str
+    held_out_file: str
+    held_out_name: str
+    held_out_share: float
+    alternatives: list[str]
+    augment: list[str]
+    most: int
+
+
+class Plan(TypedDict):
+    """Everything that decides a run."""
+
+    data: PlanData
+    encoder: str
+    kind: Literal["bi", "cross"]
+    vocabulary: int
+    dimension: int
+    loss: str
+    convention: str
+    parameters: dict[str, Setting]
+    own_loss: str
+    threshold: float | None
+    extra_negatives: bool
+    steps: int
+    epochs: float
+    batch_size: int
+    learning_rate: float
+    schedule: Literal["linear", "cosine", "source"]
+    warmup: float
+    weight_decay: float
+    clipping: float
+    seed: int
+    layers: int
+    lora: int
+    bf16: bool
+    evaluations: int
+    checkpoint_seconds: float
+
+
+class Measured(TypedDict):
+    """Figures of held-out pairs; null where labels or vectors do not allow them."""
+
+    spearman: float | None
+    pearson: float | None
+    accuracy: float | None
+    accuracy_threshold: float | None
+    auc: float | None
+    alignment: float | None
+    uniformity: float | None
+    effective_rank: float | None
+    mean_cosine: float | None
+
+
+class LiveHistogram(TypedDict):
+    """How many scores of each band of labels lie in each bin, [bands, bins]."""
+
+    edges: list[float]
+    counts: list[list[int]]
+
+
+class StepRecord(TypedDict):
+    """A step of the training."""
+
+    kind: Literal["step"]
+    step: int
+    loss: float
+    gradient_norm: float
+    learning_rate: float
+    seconds: float
+
+
+class EvaluationRecord(Measured):
+    """The live pairs, measured; `probe` has the score of each probe pair."""
+
+    kind: Literal["evaluation"]
+    step: int
+    histogram: LiveHistogram | None
+    probe: list[float]
+    seconds: float
+
+
+class HeldOutRecord(Measured):
+    """All held-out pairs, measured before the first step and after the last."""
+
+    kind: Literal["held_out"]
+    step: int
+    when: Literal["before", "after"]
+    histogram: LiveHistogram | None
+
+
+class AlarmRecord(TypedDict):
+    """All scores lie within `high` − `low`, since a step."""
+
+    kind: Literal["alarm"]
+    step: int
+    since: int
+    low: float
+    high: float
+    loss: float | None
+    collapse: float | None
+
+
+class EventRecord(TypedDict):
+    """What happened to the run; `resumed`: of what came before, no more than `step` counts."""
+
+    kind: Literal["checkpoint", "resumed", "paused", "continued"]
+    step: int
+
+
+RunRecord = StepRecord | EvaluationRecord | HeldOutRecord | AlarmRecord | EventRecord
+
+
+class PairCounts(TypedDict):
+    """How many pairs were learnt from, how many held out."""
+
+    train: int
+    held_out: int
+
+
+class Summary(TypedDict):
+    """What a run came to."""
+
+    loss: float
+    steps: int
+    seconds: float
+    steps_per_second: float
+    before: Measured
+    after: Measured
+    threshold: float
+    label_range: tuple[float, float]
+    pairs: PairCounts
+    skipped: int
+    shared: int
+    kept_step: int
+
+
+class Loading(TypedDict):
+    """What is being made ready, and for how long all of it has taken so far."""
+
+    part: Literal["libraries", "encoder", "held_out"]
+    seconds: float
+
+
+class RunStatus(TypedDict):
+    """How a run is doing."""
+
+    id: str
+    loss: str
+    encoder: str
+    kind: Literal["bi", "cross"]
+    plan: Plan
+    created: float
+    state: Literal[
+        "queued",
+        "loading",
+        "training",
+        "paused",
+        "saving",
+        "finished",
+        "stopped",
+        "failed",
+        "interrupted",
+    ]
+    loading: Loading | None
+    queue_position: int | None
+    step: int
+    steps: int | None
+    seconds: float
+    seconds_left: float | None
+    problem: Problem | None
+    summary: Summary | None
+
+
+class FollowedRun(RunStatus):
+    """And what its log has since the offset that was asked from."""
+
+    records: list[RunRecord]
+    offset: int
+
+
+class RunGone(TypedDict):
+    """A run that cannot be followed."""
+
+    error: Problem
+
+
+class _Watched(TypedDict):
+    runs: dict[str, FollowedRun | RunGone]
+
+
+class Watched(_Watched, total=False):
+    """The runs that are followed, and, asked for, how all are doing."""
+
+    listed: list[RunStatus]
+
+
+class ProbeBatch(Batch):
+    """The probe batch; `bands` are ranges of labels."""
+
+    bands: list[tuple[float, float]]
+
+
+class _Probed(TypedDict):
+    picture: Picture
+
+
+class Probed(_Probed, total=False):
+    """The picture of the probe batch at a step; the `batch` where the page has another."""
+
+    batch: ProbeBatch
+
+
+class Drawing(TypedDict):
+    """An SVG."""
+
+    text: str
+
+
+class Remarked(TypedDict):
+    """What is striking about a run, and, once it has ended, what it gained."""
+
+    remarks: list[Remark]
+    gain: Gain | None
+
+
+class Spread(TypedDict):
+    """A figure over seeds; one seed has no spread."""
+
+    mean: float
+    spread: float | None
+    values: list[float]
+
+
+class Group(TypedDict):
+    """Runs that differ in the seed alone."""
+
+    label: str
+    loss: str
+    parameters: dict[str, Setting]
+    runs: list[str]
+    seeds: list[int]
+    figures: dict[str, Spread]
+
+
+class PairedTest(TypedDict):
+    """A paired t-test of two groups, over their common seeds; no p without any spread."""
+
+    a: str
+    b: str
+    figure: str
+    seeds: list[int]
+    difference: float
+    statistic: float | None
+    p: float | None
+
+
+class MovedPair(TypedDict):
+    """A held-out pair and its ranks, 1 for the highest score."""
+
+    first: str
+    second: str
+    label: float
+    score_before: float
+    score_after: float
+    rank_before: float
+    rank_after: float
+    label_rank: float
+
+
+class Neighbour(TypedDict):
+    """A sentence nearby."""
+
+    sentence: str
+    cosine: float
+
+
+class Neighbours(TypedDict):
+    """The nearest sentences before and after; `kept` of them stayed the same."""
+
+    sentence: str
+    before: list[Neighbour]
+    after: list[Neighbour]
+    kept: int
+
+
+class _Compared(TypedDict):
+    groups: list[Group]
+    tests: list[PairedTest]
+
+
+class Compared(_Compared, total=False):
+    """Finished runs beside each other, and what the first of them moved."""
+
+    run: str
+    moved: list[MovedPair]
+    neighbours: list[Neighbours]
+
+
+class Parcel(TypedDict):
+    """A file to be taken away, served from this path."""
+
+    name: str
+    path: str
+
+
+class Upload(TypedDict):
+    """A file that was handed in: its token, its columns, which of them serve, how many pairs."""
+
+    file: str
+    name: str
+    columns: list[str]
+    chosen: dict[str, str]
+    used: int
+    total: int
+    encoding: str
+
+
+class UploadUndecided(TypedDict):
+    """A file whose columns are to be chosen from."""
+
+    file: str
+    name: str
+    problem: Problem
+    columns: list[str]
+    chosen: dict[str, str]

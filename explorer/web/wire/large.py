@@ -1,0 +1,170 @@
+"""What the server answers the Large batch page."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from explorer.web.wire.shared import Floats, Real, SkippedRow
+
+
+class Progress(TypedDict):
+    """How far the work is that must end first."""
+
+    what: str
+    done: int
+    total: int
+
+
+class Working(TypedDict):
+    """No answer yet: it is to be asked for again."""
+
+    working: Progress
+
+
+class Pair(TypedDict):
+    """A pair of the batch; `side` says which of its sentences is meant, empty for both."""
+
+    entry: int
+    side: Literal["", "first", "second"]
+    first: str
+    second: str
+    label: float
+    score: float
+    gradient: Real
+
+
+class Level(TypedDict):
+    """Where the pairs of one label begin and end."""
+
+    label: float
+    start: int
+    stop: int
+
+
+class Bands(TypedDict):
+    """The bands of rows or columns: least and largest label and score; single pairs by name."""
+
+    name: str
+    edges: list[int]
+    labels: tuple[list[float], list[float]]
+    scores: tuple[list[float], list[float]]
+    levels: list[Level]
+    items: list[Pair]
+
+
+class Concentrated(TypedDict):
+    """The share of blocks that holds nine tenths of their weight, and their part of all."""
+
+    share: float
+    part: float
+
+
+class _Values(TypedDict, total=False):
+    loss: Real
+    gradient: Real
+
+
+class LargeFigures(_Values):
+    """What is known at once; loss and gradient where they need not be waited for."""
+
+    terms: int
+    pairs: int
+    bytes: int
+
+
+class Blocks(TypedDict):
+    """The blocks of a window: arrays [bands of rows, bands of columns]."""
+
+    window: tuple[int, int, int, int]
+    shape: tuple[int, int]
+    total: Floats
+    share: Floats
+    largest: Floats
+    masked: Floats
+    bounded: bool
+    of_weights: bool
+    exact: bool
+    concentrated: Concentrated | None
+    rows: Bands
+    columns: Bands
+    figures: LargeFigures
+    milliseconds: float
+    device: str
+
+
+class LargePlaces(TypedDict):
+    """How many anchors have what they look for nearer than all else."""
+
+    kind: Literal["key", "class"]
+    first: int | None
+    anchors: int
+
+
+class LargeTerm(TypedDict):
+    """A heavy term of the whole matrix."""
+
+    cell: tuple[int, int]
+    row: Pair
+    column: Pair
+    value: Real
+    share: float
+
+
+class ScoreHistogram(TypedDict):
+    """Scores by label: `counts` [groups, bins], a group its least and largest label."""
+
+    edges: list[float]
+    groups: list[tuple[float, float]]
+    counts: list[list[int]]
+
+
+class Details(TypedDict):
+    """What takes another moment: counts over all terms."""
+
+    loss: Real
+    gradient: Real
+    bytes: int
+    violated: int
+    compared: int
+    places: LargePlaces | None
+    effective: Real
+    effective_error: float
+    heaviest: list[LargeTerm]
+    histogram: ScoreHistogram
+
+
+class PairsPage(TypedDict):
+    """A page of the table of all pairs that were found."""
+
+    found: int
+    rows: list[Pair]
+
+
+class HandedIn(TypedDict, total=False):
+    """The file's name by content, once it is all there."""
+
+    file: str
+
+
+class LargeFile(TypedDict):
+    """A file's columns, which of them are read, and what was left out."""
+
+    columns: list[str]
+    chosen: dict[str, str]
+    header: bool
+    total: int
+    used: int
+    limited: bool
+    skipped: int
+    told: list[SkippedRow]
+
+
+class LargeFileUndecided(TypedDict):
+    """A file whose columns are to be chosen from."""
+
+    undecided: Literal[True]
+    columns: list[str]
+    chosen: dict[str, str]
+    header: bool
+    skipped: int
+    told: list[SkippedRow]

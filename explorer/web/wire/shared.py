@@ -1,0 +1,282 @@
+"""What the answers of several pages are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypedDict
+
+from explorer.core.remarks import Remark
+from explorer.core.scenario import Data, Rules, View
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Little-endian numbers of this numpy type, as base64."""
+
+    dtype: str
+
+
+Floats = Annotated[str, Packed("<f4")]
+Integers = Annotated[str, Packed("<i4")]
+Bytes = Annotated[str, Packed("u1")]
+
+# A number as JSON can carry it: inf and nan as words.
+Real = float | Literal["inf", "-inf", "nan"]
+# What would put a problem right: `explorer.runtime.problem.ABOUT`.
+About = Literal["", "encoder", "loss", "columns", "chosen_columns", "unknown_column", "size"]
+# What a parameter of a loss can be: a number, a switch, a choice, a list of numbers.
+Setting = float | bool | str | list[float]
+
+
+class Word(TypedDict):
+    """A value with a sentence of its own in each language, or else one for all."""
+
+    key: str
+    otherwise: str
+
+
+class Problem(TypedDict):
+    """A sentence of the catalogues, with its values; `about` what the page can put right there."""
+
+    key: str
+    about: About
+    values: dict[str, int | str | Word | list[int | str | Word]]
+
+
+class Refused(TypedDict):
+    """The answer to what cannot be done."""
+
+    error: Problem
+
+
+class Nothing(TypedDict):
+    """Done; there is nothing to tell."""
+
+
+class SkippedRow(TypedDict):
+    """A row of a table that cannot be used: its number, and why."""
+
+    row: int
+    key: str
+    about: About
+    values: dict[str, int | str | Word | list[int | str | Word]]
+
+
+class Scenario(TypedDict):
+    """The whole scene."""
+
+    data: Data
+    rules: Rules
+    loss: str
+    convention: str
+    parameters: dict[str, Setting]
+    view: View
+
+
+class Job(TypedDict):
+    """How far long work has come; `what` names a sentence under ``progress.``."""
+
+    what: str
+    done: int
+    total: int
+    values: dict[str, str]
+
+
+class Look(TypedDict):
+    """The job that was asked about, null where none runs."""
+
+    job: Job | None
+
+
+class Cancelled(TypedDict):
+    """Whether there was a job to cancel."""
+
+    cancelled: bool
+
+
+class Places(TypedDict):
+    """Where the right one stands among all that an anchor is compared with."""
+
+    kind: Literal["key", "class", "prototype"]
+    anchors: int
+    first: int
+    reciprocal: Real
+
+
+class Figures(TypedDict):
+    """The strip of figures above the picture; null for what the loss does not have."""
+
+    loss: Real
+    collapse: Real | None
+    floor: Real | None
+    floor_is_bound: bool
+    ordered: int
+    violated: int
+    spearman: Real | None
+    places: Places | None
+    terms: int | None
+    active: int | None
+    carried: float | None
+    beside: bool
+    by_threshold: bool
+    effective: Real | None
+    gradient_norm: Real
+    gradient_of: Literal["scores", "vectors"]
+    device: str
+    milliseconds: float
+
+
+class Thumbnail(TypedDict):
+    """A matrix as bytes: 0 … 253 from `low` to `high`, 254 NaN, 255 masked."""
+
+    rows: int
+    columns: int
+    low: float
+    high: float
+    signed: bool
+    boolean: bool
+    data: Bytes
+
+
+class _Step(TypedDict):
+    name: str
+    line: int
+    source: str
+    latex: str
+    shape: list[int]
+    gradient: bool
+
+
+class Step(_Step, total=False):
+    """A line of the derivation: a `value` of one number, or a `thumbnail`, or nothing in it."""
+
+    value: Real
+    thumbnail: Thumbnail
+
+
+class Axis(TypedDict):
+    """The rows or columns that are shown: which items, and the pair and sentence behind each."""
+
+    name: str
+    items: list[int]
+    pairs: list[int]
+    sentences: list[int]
+
+
+class _Numbers(TypedDict):
+    of: str
+    at: Literal["", "row", "column", "cell"]
+    rows: int
+    columns: int
+    parts: int
+    values: Floats
+
+
+class Numbers(_Numbers, total=False):
+    """What stands for one reference of a live formula; beyond `values` where it runs over terms."""
+
+    kind: Literal["Σ exp", "Σ", "max", "min"]
+    pairs: Integers
+    present: Bytes
+    left: Integers
+    rest: Floats
+
+
+class Shown(TypedDict):
+    """The step that is looked at, in full: matrices [rows, columns] as laid out."""
+
+    step: int
+    name: str
+    latex: str
+    live: str
+    boolean: bool
+    signed: bool
+    rows: int
+    columns: int
+    all_rows: int
+    all_columns: int
+    row_axis: Axis
+    column_axis: Axis
+    value: Floats
+    gradient: Floats | None
+    beside: bool
+    weight: Floats | None
+    mask: Bytes | None
+    hatched: bool
+    numbers: dict[str, Numbers]
+
+
+class PairArrays(TypedDict):
+    """Of each pair, in the order of the batch."""
+
+    score: Floats
+    gradient: Floats
+    positive: Bytes
+
+
+class Item(TypedDict):
+    """What one index of a term stands for; −1 for no pair, no sentence."""
+
+    axis: str
+    item: int
+    pair: int
+    sentence: int
+
+
+class Term(TypedDict):
+    """A heavy term: its share of the weight, and the share up to and with it."""
+
+    items: list[Item]
+    value: Real
+    share: float
+    so_far: float
+
+
+class Suspect(TypedDict):
+    """A pair whose label its score contradicts: how often, and which label would fit."""
+
+    pair: int
+    rate: float
+    fitting: float
+
+
+class Picture(TypedDict):
+    """One loss on one batch, taken apart."""
+
+    figures: Figures
+    steps: list[Step]
+    inputs: int
+    chosen: int
+    shown: Shown
+    listing: str
+    first_line: int
+    pairs: PairArrays
+    heaviest: list[Term]
+    suspects: list[Suspect]
+    parameters: dict[str, Setting]
+    remarks: list[Remark]
+
+
+class Batch(TypedDict):
+    """What does not change while a slider moves."""
+
+    key: str
+    first: list[str]
+    second: list[str]
+    sentences: list[str]
+    labels: list[float]
+    threshold: float
+    positives: int
+    negatives: int
+    classes: int
+    dimension: int
+    orthogonal: bool
+    given: bool
+
+
+class Text(TypedDict):
+    """A file to be taken away, as text."""
+
+    name: str
+    type: str
+    text: str

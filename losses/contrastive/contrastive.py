@@ -1,0 +1,199 @@
+"""The contrastive loss: similar pairs pulled together, dissimilar ones pushed beyond a margin."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from losses import geometry, inputs
+from losses.kernels import mean_of
+from losses.kernels.gradient import with_gradient
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+
+def contrastive_definition(
+    first: Tensor,
+    second: Tensor,
+    labels: Tensor,
+    *,
+    margin: float = 2.0,
+    distance: str = "euclidean",
+    half: bool = False,
+) -> Tensor:
+    similar = labels.to(first.dtype)
+    distances = geometry.distance(first, second, distance)
+    pull = similar * distances.square()
+    push = (1 - similar) * (margin - distances).relu().square()
+    terms = pull + push
+    loss = terms.mean() / 2 if half else terms.mean()
+    return loss
+
+
+def contrastive(
+    first: Tensor,
+    second: Tensor,
+    labels: Tensor,
+    *,
+    margin: float = 2.0,
+    distance: str = "euclidean",
+    half: bool = False,
+) -> Tensor:
+    r"""mean(y d² + (1 − y) max(0, m − d)²), halved if `half` (S4; S2; S1 eq. 36).
+
+    >>> first, second = torch.tensor([[0.0], [0.0]]), torch.tensor([[0.5], [0.5]])
+    >>> contrastive(first, second, torch.tensor([1, 0]))  # (0.25 + 1.5²) / 2
+    tensor(1.2500)
+
+    Args:
+        first, second: [N, D] each.
+        labels: [N], 1 for a similar pair, 0 for a dissimilar one; in between, a share of each.
+        margin: m, the distance beyond which a dissimilar pair is left alone.
+        distance: "euclidean", or "cosine" for 1 − cos.
+        half: with the ½ that S2 has in its formula and not in its code.
+    """
+    inputs.one_of(("euclidean", "cosine"), distance=distance)
+    first, second = inputs.paired(first=first, second=second)
+    labels = inputs.ordinal(labels, len(first))
+    given = (first, second, labels, margin, distance, half)
+    if isinstance(margin, Tensor) or labels.requires_grad:
+        return _contrastive_densely(*given)
+    return with_gradient(_contrastive, _contrastive_densely, *given)
+
+
+def _contrastive_densely(first, second, labels, margin, distance, half):
+    return contrastive_definition(
+        first, second, labels, margin=margin, distance=distance, half=half
+    )
+
+
+def _contrastive(wanted, first, second, labels, margin, distance, half):
+    similar = labels.to(first.dtype)
+    distances, to_vectors = geometry.distance_and_pull(first, second, distance)
+    missing = (margin - distances).relu_()
+    pull, push = similar * distances, (1 - similar) * missing
+    share = 1 / (2 * len(first) if half else len(first))
+    # Each term's share is summed: the mean may fit where the sum would overflow.
+    loss = (pull * distances).addcmul_(push, missing).mul_(share).sum()
+    if not any(wanted):
+        return loss, ()
+    return loss, (*to_vectors(pull.sub_(push).mul_(2 * share)), None, None, None, None)
+
+
+def contrastive_unsquared_definition(
+    first: Tensor, second: Tensor, labels: Tensor, *, margin: float = 1.0
+) -> Tensor:
+    """As pytorch-metric-learning: no squares, unit vectors, each side over its non-zero terms."""
+    similar = labels > 0
+    distances = (geometry.unit(first) - geometry.unit(second)).norm(dim=1)
+    pull = distances.masked_fill(~similar, 0)
+    push = (margin - distances).relu().masked_fill(similar, 0)
+    pull_mean = mean_of(pull, pull > 0)
+    push_mean = mean_of(push, push > 0)
+    loss = pull_mean + push_mean
+    return loss
+
+
+def _contrastive_collapse(
+    given: dict[str, Tensor], margin: float = 2.0, half: bool = False, **_: object
+) -> float:
+    dissimilar = float((1 - given["labels"].double()).mean())
+    return max(margin, 0.0) ** 2 * dissimilar * (0.5 if half else 1.0)
+
+
+def _contrastive_floor(
+    given: dict[str, Tensor], margin: float = 2.0, distance: str = "euclidean", half: bool = False
+) -> float:
+    """Each pair at its own best distance: (1 − y)·m, where it can get there."""
+    labels = given["labels"].double()
+    reach = 2.0 if distance == "cosine" else torch.inf
+    best = ((1 - labels) * margin).clamp(0, reach)
+    terms = labels * best.square() + (1 - labels) * (margin - best).relu().square()
+    return float(terms.mean()) * (0.5 if half else 1.0)
+
+
+CONTRASTIVE = LossSpec(
+    function=contrastive,
+    definition=contrastive_definition,
+    title="Contrastive",
+    group="distances",
+    formula=r"\frac1N \sum_i \bigl(y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2\bigr)",
+    symbols={
+        "first": Symbol("u_i", ("pair", "dimension")),
+        "second": Symbol("v_i", ("pair", "dimension")),
+        "labels": Symbol("y_i", ("pair",)),
+        "similar": Symbol("y_i", ("pair",), "«labels[r]»", signed=False),
+        "distances": Symbol(r"d_i = d(u_i, v_i)", ("pair",), signed=False),
+        "pull": Symbol("y_i d_i^2", ("pair",), r"«labels[r]» \cdot «distances[r]»^2", signed=False),
+        "push": Symbol(
+            r"(1 - y_i)\,[m - d_i]_+^2",
+            ("pair",),
+            r"(1 - «labels[r]»)\,[«margin» - «distances[r]»]_+^2",
+            signed=False,
+        ),
+        "terms": Symbol(
+            r"t_i = y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2",
+            ("pair",),
+            "«pull[r]» + «push[r]»",
+            signed=False,
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \frac1N \sum_i t_i\ \text{or half of it}",
+            live=r"\frac{«Σ terms»}{«len(terms) * (2 if half else 1)»}",
+        ),
+    },
+    parameters=(
+        Parameter("margin", 2.0, "m", 0.0, 4.0, 0.01, role="margin"),
+        Parameter("distance", "euclidean", choices=("euclidean", "cosine")),
+        Parameter("half", False),
+    ),
+    variants={
+        "half=true": r"\frac1{2N} \sum_i \bigl(y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2\bigr)",
+    },
+    reads={"first": "first", "second": "second", "labels": "binary_labels"},
+    terms="distances",
+    collapse=_contrastive_collapse,
+    collapse_formula=r"m^2 \cdot \overline{1 - y}\ \text{or half of it}",
+    floor=_contrastive_floor,
+    floor_formula="0",
+    references=("S4", "S2", "Chopra et al. 2005", "S1 eq. 36", "Hadsell et al. 2006"),
+    conventions=(
+        Convention("sentence-transformers", {"margin": 0.5, "distance": "cosine", "half": True}),
+        Convention(
+            "pytorch-metric-learning",
+            {"margin": 1.0},
+            contrastive_unsquared_definition,
+            formula=r"\overline{d_i}\,\big|_{y_i = 1,\, d_i > 0}"
+            r" + \overline{m - d_i}\,\big|_{y_i = 0,\, d_i < m}",
+            symbols={
+                "similar": Symbol("y_i = 1", ("pair",), "«labels[r]» > 0", signed=False),
+                "distances": Symbol(
+                    r"d_i = \bigl\lVert \tfrac{u_i}{\lVert u_i \rVert}"
+                    r" - \tfrac{v_i}{\lVert v_i \rVert} \bigr\rVert",
+                    ("pair",),
+                    signed=False,
+                ),
+                "pull": Symbol(
+                    r"a_i = d_i\ \text{where}\ y_i = 1",
+                    ("pair",),
+                    r"«labels[r]» \cdot «distances[r]»",
+                    signed=False,
+                ),
+                "push": Symbol(
+                    r"b_i = [m - d_i]_+\ \text{where}\ y_i = 0",
+                    ("pair",),
+                    r"(1 - «labels[r]»)\,[«margin» - «distances[r]»]_+",
+                    signed=False,
+                ),
+                "pull_mean": Symbol(
+                    r"\bar a = \text{mean of}\ a_i > 0",
+                    live=r"\frac{«Σ pull»}{«(pull > 0).sum().clamp_min(1)»}",
+                ),
+                "push_mean": Symbol(
+                    r"\bar b = \text{mean of}\ b_i > 0",
+                    live=r"\frac{«Σ push»}{«(push > 0).sum().clamp_min(1)»}",
+                ),
+                "loss": Symbol(r"\mathcal L = \bar a + \bar b", live="«pull_mean» + «push_mean»"),
+            },
+        ),
+    ),
+)

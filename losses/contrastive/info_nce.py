@@ -1,0 +1,187 @@
+"""InfoNCE: the own key against all keys of the batch, from one side or from both."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.contrastive.in_batch import (
+    QUERY_SYMBOLS,
+    temperature_parameter,
+)
+from losses.forms import AgainstOthers
+from losses.gather import gathered
+from losses.geometry import cosine_matrix
+from losses.kernels import log1p_sum_exp
+from losses.kernels.gradient import with_gradient
+from losses.kernels.tiled import (
+    Directions,
+    against_others,
+    both_ways,
+)
+from losses.landmarks import least_in_batch
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+
+def info_nce_definition(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    negatives: Tensor | None = None,
+    temperature: float = 0.05,
+    symmetric: bool = False,
+) -> Tensor:
+    candidates = keys if negatives is None else torch.cat((keys, negatives))
+    similarities = cosine_matrix(queries, candidates)
+    logits = similarities / temperature
+    positive = logits.diagonal()
+    others = ~torch.eye(*logits.shape, dtype=torch.bool, device=logits.device)
+    terms = (logits - positive[:, None]).masked_fill(~others, -torch.inf)
+    per_query = log1p_sum_exp(terms, dim=1)
+    loss = per_query.mean()
+    if symmetric:
+        backward = logits[:, : len(keys)].T - positive[:, None]
+        backward_terms = backward.masked_fill(~others[:, : len(keys)], -torch.inf)
+        per_key = log1p_sum_exp(backward_terms, dim=1)
+        loss = (loss + per_key.mean()) / 2
+    return loss
+
+
+def info_nce(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    negatives: Tensor | None = None,
+    temperature: float = 0.05,
+    symmetric: bool = False,
+    gather: bool = False,
+) -> Tensor:
+    r"""mean_i −log( exp(cos(q_i, k_i)/τ) / Σ_j exp(cos(q_i, k_j)/τ) ) (S1 eq. 5–7; S2).
+
+    >>> queries, keys = torch.eye(2), torch.eye(2)
+    >>> info_nce(queries, keys, temperature=1.0)  # log(1 + e^(0 − 1))
+    tensor(0.3133)
+
+    Args:
+        queries, keys: [N, D] each; key i belongs to query i.
+        negatives: [Q, D], further keys for every query.
+        temperature: τ.
+        symmetric: average with the same loss from keys to queries (in the batch only).
+        gather: of the batch that all processes make together (see `losses.gather`).
+    """
+    inputs.above_zero(temperature=temperature)
+    queries, keys, negatives = gathered(gather, queries, keys, negatives)
+    queries, keys, negatives = inputs.vectors(
+        inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
+    )
+    inputs.must_be_paired(queries=queries, keys=keys)
+    return with_gradient(
+        _info_nce_by_tiles,
+        _info_nce_densely,
+        queries,
+        keys,
+        negatives,
+        1 / temperature,
+        symmetric,
+    )
+
+
+def _info_nce_densely(queries, keys, negatives, scale, symmetric):
+    return info_nce_definition(
+        queries, keys, negatives=negatives, temperature=1 / scale, symmetric=symmetric
+    )
+
+
+def _info_nce_by_tiles(wanted, queries, keys, negatives, scale, symmetric):
+    count = len(queries)
+    parts = [part for part in (queries, keys, negatives) if part is not None]
+    points = Directions(torch.cat(parts), wanted=any(wanted))
+    sides = (wanted[0] or wanted[3], wanted[1] or wanted[2] or wanted[3])
+    logits = points.between(slice(0, count), slice(count, None), scale, sides)
+    if symmetric:
+        total, share = both_ways(logits), 0.5 / count
+    else:
+        (total, _), share = against_others(logits), 1 / count
+    if not any(wanted):
+        return total * share, ()
+    gradient, by_scale = points.pull_back(share, scale)
+    by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
+    return total * share, (by_queries, by_keys, *(by_negatives or [None]), by_scale, None)
+
+
+def _keys_beside(given: dict[str, Tensor]) -> int:
+    negatives = given.get("negatives")
+    return 0 if negatives is None else len(negatives)
+
+
+def _info_nce_collapse(given: dict[str, Tensor], symmetric: bool = False, **_: object) -> float:
+    count = len(given["keys"])
+    forward = math.log(count + _keys_beside(given))
+    return (forward + math.log(count)) / 2 if symmetric else forward
+
+
+def _info_nce_floor(
+    given: dict[str, Tensor], temperature: float = 0.05, symmetric: bool = False
+) -> float:
+    return least_in_batch(len(given["keys"]), _keys_beside(given), temperature, symmetric)
+
+
+INFO_NCE = LossSpec(
+    function=info_nce,
+    definition=info_nce_definition,
+    title="InfoNCE",
+    group="in_batch",
+    formula=r"-\frac1N \sum_i \log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}",
+    symbols={
+        **QUERY_SYMBOLS,
+        "backward": Symbol(
+            r"b_{ij} = s_{ji} - s_{ii}", ("key", "query"), "«logits[c,r]» - «positive[r]»"
+        ),
+        "backward_terms": Symbol(
+            r"b_{ij} = s_{ji} - s_{ii}\ \text{where}\ j \ne i",
+            ("key", "query"),
+            "«logits[c,r]» - «positive[r]»",
+        ),
+        "per_key": Symbol(
+            r"\ell'_i = \log\Bigl(1 + \sum_{j \ne i} e^{b_{ij}}\Bigr)",
+            ("key",),
+            r"\log\bigl(1 + «Σ exp backward_terms[r]»\bigr)",
+            signed=False,
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \frac1N \sum_i \ell_i"
+            r"\ \text{or}\ \frac{1}{2N} \sum_i (\ell_i + \ell'_i)"
+        ),
+    },
+    parameters=(temperature_parameter(0.05), Parameter("symmetric", False)),
+    variants={
+        "symmetric=true": r"-\frac{1}{2N} \sum_i \Bigl("
+        r"\log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}"
+        r" + \log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_j, k_i)/\tau}}\Bigr)",
+    },
+    reads={"queries": "queries", "keys": "keys", "negatives": "negatives"},
+    form=AgainstOthers(
+        scale=lambda temperature, **_: 1 / temperature,
+        symmetric=lambda symmetric, **_: symmetric,
+    ),
+    terms="terms",
+    collapse=_info_nce_collapse,
+    collapse_formula=r"\ln K",
+    floor=_info_nce_floor,
+    floor_formula=r"\ln\bigl(1 + (K - 1)\, e^{-\frac{K}{(K - 1)\tau}}\bigr)",
+    references=("S1 eq. 5–7", "S2", "van den Oord et al. 2018"),
+    conventions=(
+        Convention(
+            "sentence-transformers MultipleNegativesRankingLoss",
+            {"temperature": 0.05, "symmetric": False},
+        ),
+        Convention(
+            "sentence-transformers MultipleNegativesSymmetricRankingLoss",
+            {"temperature": 0.05, "symmetric": True},
+        ),
+        Convention("CLIP (initial temperature)", {"temperature": 0.07, "symmetric": True}),
+    ),
+)

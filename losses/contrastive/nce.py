@@ -1,0 +1,230 @@
+"""NCE: is this key the query's own, or noise?"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.contrastive.in_batch import (
+    QUERY_SYMBOLS,
+    directions_and_logits,
+    temperature_parameter,
+)
+from losses.contrastive.siglip import decisions
+from losses.gather import gathered
+from losses.geometry import cosine, cosine_matrix, unit
+from losses.kernels import mean_of, softplus
+from losses.kernels.gradient import with_gradient
+from losses.kernels.tiled import (
+    against_own,
+)
+from losses.landmarks import least_binary, simplex_gap, softplus_at
+from losses.spec import LossSpec, Parameter, Symbol
+
+
+def nce_definition(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    negatives: Tensor | None = None,
+    temperature: float = 0.05,
+    noise_ratio: float = 1.0,
+    full: bool = False,
+    log_noise: float = 0.0,
+) -> Tensor:
+    positive = cosine(queries, keys) / temperature
+    if negatives is None:
+        noise = cosine_matrix(queries, keys) / temperature
+        is_noise = ~torch.eye(len(noise), dtype=torch.bool, device=noise.device)
+    else:
+        noise = (unit(queries)[:, None, :] * unit(negatives)).sum(dim=2) / temperature
+        is_noise = torch.ones_like(noise, dtype=torch.bool)
+    if full:
+        excess = noise - log_noise
+        terms = softplus(excess).masked_fill(~is_noise, 0)
+        data_terms = softplus(log_noise - positive)
+        per_query = data_terms + terms.sum(dim=1)
+        loss = per_query.mean()
+    else:
+        excess = noise - positive[:, None] + math.log(noise_ratio)
+        terms = softplus(excess).masked_fill(~is_noise, 0)
+        loss = mean_of(terms, is_noise)
+    return loss
+
+
+def nce(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    negatives: Tensor | None = None,
+    temperature: float = 0.05,
+    noise_ratio: float = 1.0,
+    full: bool = False,
+    log_noise: float = 0.0,
+    gather: bool = False,
+) -> Tensor:
+    r"""Is this key the query's own, or noise? −mean log( e^{s⁺/τ} / (e^{s⁺/τ} + m e^{s⁻/τ}) ) (S2).
+
+    The mean runs over queries and their noise keys. With `full`, the sum of binary decisions of
+    Gutmann & Hyvärinen: mean over queries of softplus(ν − s⁺/τ) + Σ_k softplus(s_k⁻/τ − ν).
+
+    >>> nce(torch.eye(2), torch.eye(2), temperature=1.0)  # log(1 + e^(0 − 1))
+    tensor(0.3133)
+
+    Args:
+        queries, keys: [N, D] each; key i belongs to query i.
+        negatives: [N, K, D], the noise keys of each query; the other keys of the batch if left
+            out. Without any noise key there is nothing to tell apart, and no term.
+        temperature: τ.
+        noise_ratio: m, noise keys for each true one.
+        full: both kinds of decision, each with its own term.
+        log_noise: ν = ln(m·p_n), of the full form.
+        gather: of the batch that all processes make together (see `losses.gather`).
+    """
+    inputs.above_zero(temperature=temperature, noise_ratio=noise_ratio)
+    queries, keys, negatives = gathered(gather, queries, keys, negatives)
+    least = inputs.for_products(queries) if negatives is None else torch.float32
+    queries, keys, negatives = inputs.real(least, queries=queries, keys=keys, negatives=negatives)
+    inputs.must_be_rows(queries=queries, keys=keys)
+    inputs.must_be_paired(queries=queries, keys=keys)
+    if negatives is not None:
+        count, width = queries.shape
+        if negatives.ndim != 3 or (len(negatives), negatives.shape[2]) != (count, width):
+            raise ValueError(
+                f"negatives has shape {tuple(negatives.shape)}; noise keys of {width} dimensions "
+                f"for each of the {count} queries are needed, [N, K, D]"
+            )
+        return nce_definition(
+            queries,
+            keys,
+            negatives=negatives,
+            temperature=temperature,
+            noise_ratio=noise_ratio,
+            full=full,
+            log_noise=log_noise,
+        )
+    if full:
+        inputs.one_number(log_noise=log_noise)
+        return decisions(queries, keys, 1 / temperature, log_noise)
+    return with_gradient(
+        _nce_by_tiles, _nce_densely, queries, keys, 1 / temperature, math.log(noise_ratio)
+    )
+
+
+def _nce_densely(queries, keys, scale, log_ratio):
+    return nce_definition(queries, keys, temperature=1 / scale, noise_ratio=math.exp(log_ratio))
+
+
+def _nce_by_tiles(wanted, queries, keys, scale, log_ratio):
+    count = len(queries)
+    share = 1 / max(count * (count - 1), 1)
+    points, logits = directions_and_logits(wanted, queries, keys, scale)
+    total = against_own(logits, log_ratio)
+    if not any(wanted):
+        return total * share, ()
+    gradient, by_scale = points.pull_back(share, scale)
+    return total * share, (*gradient.split(count), by_scale, None)
+
+
+def _noise_keys(given: dict[str, Tensor]) -> int:
+    negatives = given.get("negatives")
+    return len(given["keys"]) - 1 if negatives is None else negatives.shape[1]
+
+
+def _nce_collapse(
+    given: dict[str, Tensor],
+    temperature: float = 0.05,
+    noise_ratio: float = 1.0,
+    full: bool = False,
+    log_noise: float = 0.0,
+) -> float:
+    count = _noise_keys(given)
+    logit = 1 / temperature - log_noise
+    if full:
+        return softplus_at(-logit) + count * softplus_at(logit)
+    return math.log1p(noise_ratio) if count else 0.0
+
+
+def _nce_floor(
+    given: dict[str, Tensor],
+    temperature: float = 0.05,
+    noise_ratio: float = 1.0,
+    full: bool = False,
+    log_noise: float = 0.0,
+) -> float:
+    count, own_noise = _noise_keys(given), given.get("negatives") is not None
+    if full and not own_noise:
+        return least_binary(count + 1, 1 / temperature, log_noise)
+    if full:
+        return softplus_at(log_noise - 1 / temperature) + count * softplus_at(
+            -1 / temperature - log_noise
+        )
+    if count == 0:
+        return 0.0
+    gap = 2.0 if own_noise else simplex_gap(count + 1)
+    return softplus_at(math.log(noise_ratio) - gap / temperature)
+
+
+NCE = LossSpec(
+    function=nce,
+    definition=nce_definition,
+    title="NCE",
+    group="in_batch",
+    formula=r"-\frac{1}{|\mathrm{noise}|} \sum_{i, k}"
+    r" \log \frac{e^{s^+_i/\tau}}{e^{s^+_i/\tau} + m\, e^{s^-_{ik}/\tau}}",
+    symbols={
+        "queries": QUERY_SYMBOLS["queries"],
+        "keys": QUERY_SYMBOLS["keys"],
+        "positive": Symbol(r"p_i = \cos(q_i, k_i) / \tau", ("query",)),
+        "noise": Symbol(r"n_{ik} = \cos(q_i, k_k) / \tau", ("query", "key")),
+        "is_noise": Symbol(r"k \ne i", ("query", "key"), r"«c» \ne «r»"),
+        "excess": Symbol(
+            r"x_{ik} = n_{ik} - p_i + \ln m\ \text{or}\ n_{ik} - \nu",
+            ("query", "key"),
+            "«noise[r,c]» - «log_noise if full else positive[r] - log(noise_ratio)»",
+        ),
+        "terms": Symbol(
+            r"t_{ik} = \log\bigl(1 + e^{x_{ik}}\bigr)\ \text{where}\ k \ne i",
+            ("query", "key"),
+            r"\log\bigl(1 + e^{«excess[r,c]»}\bigr)",
+            signed=False,
+        ),
+        "data_terms": Symbol(
+            r"d_i = \log\bigl(1 + e^{\nu - p_i}\bigr)",
+            ("query",),
+            r"\log\bigl(1 + e^{«log_noise» - «positive[r]»}\bigr)",
+            signed=False,
+        ),
+        "per_query": Symbol(
+            r"\ell_i = d_i + \sum_k t_{ik}",
+            ("query",),
+            "«data_terms[r]» + «Σ terms[r]»",
+            signed=False,
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \overline{t_{ik}}\ \text{or}\ \frac1N \sum_i \ell_i",
+            live=r"\frac{«Σ per_query if full else terms»}"
+            r"{«len(per_query) if full else is_noise.sum().clamp_min(1)»}",
+        ),
+    },
+    parameters=(
+        temperature_parameter(0.05),
+        Parameter("noise_ratio", 1.0, "m", 0.01, 100.0, 0.01, logarithmic=True),
+        Parameter("full", False),
+        Parameter("log_noise", 0.0, r"\nu", -20.0, 20.0, 0.1),
+    ),
+    variants={
+        "full=true": r"\frac1N \sum_i \Bigl(\log\bigl(1 + e^{\nu - s^+_i/\tau}\bigr)"
+        r" + \sum_k \log\bigl(1 + e^{s^-_{ik}/\tau - \nu}\bigr)\Bigr)",
+    },
+    reads={"queries": "queries", "keys": "keys"},
+    terms="excess",
+    collapse=_nce_collapse,
+    collapse_formula=r"\ln(1 + m)",
+    floor=_nce_floor,
+    floor_formula=r"\ln\bigl(1 + m\, e^{-\frac{N}{(N - 1)\tau}}\bigr)",
+    references=("S2", "Gutmann & Hyvärinen 2010"),
+)

@@ -1,0 +1,306 @@
+"""Supervised contrastive learning: every sentence of the same class is a positive."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.contrastive.in_batch import temperature_parameter
+from losses.gather import gathered
+from losses.geometry import cosine_matrix
+from losses.kernels import classes as large
+from losses.kernels import few, log1p_sum_exp, log_sum_exp, mean_of
+from losses.kernels.classes import is_small
+from losses.kernels.gradient import with_gradient
+from losses.landmarks import simplex_gap
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+BASE_TEMPERATURE = 0.07  # of SupContrast, which multiplies its loss by τ/τ_base
+
+
+def supcon_definition(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    queue: Tensor | None = None,
+    queue_classes: Tensor | None = None,
+    temperature: float = 0.1,
+    include_self: bool = False,
+) -> Tensor:
+    keys = embeddings if queue is None else torch.cat((embeddings, queue))
+    key_classes = classes if queue is None else torch.cat((classes, queue_classes))
+    similarities = cosine_matrix(embeddings, keys)
+    logits = similarities / temperature
+    itself = torch.eye(*logits.shape, dtype=torch.bool, device=logits.device)
+    candidates = torch.ones_like(itself) if include_self else ~itself
+    positives = (classes[:, None] == key_classes[None, :]) & candidates
+    terms = logits.masked_fill(~candidates, -torch.inf)
+    partition = log_sum_exp(terms, dim=1)
+    positive_count = positives.sum(dim=1)
+    attraction = logits.masked_fill(~positives, 0).sum(dim=1) / positive_count.clamp_min(1)
+    per_anchor = partition - attraction
+    loss = mean_of(per_anchor, positive_count > 0)
+    return loss
+
+
+def supcon(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    queue: Tensor | None = None,
+    queue_classes: Tensor | None = None,
+    temperature: float = 0.1,
+    include_self: bool = False,
+    gather: bool = False,
+) -> Tensor:
+    r"""mean_i −(1/#P(i)) Σ_{p∈P(i)} log( exp(cos(z_i, z_p)/τ) / Σ_k exp(cos(z_i, z_k)/τ) ) (S2).
+
+    The mean runs over the anchors that have a positive; without any, the loss is 0.
+
+    >>> embeddings = torch.eye(3)
+    >>> supcon(embeddings, torch.tensor([0, 0, 1]))  # two keys at one cosine: log 2
+    tensor(0.6931)
+
+    Args:
+        embeddings: [N, D].
+        classes: [N], whole numbers.
+        queue: [Q, D], earlier embeddings, keys for every anchor.
+        queue_classes: [Q], their classes.
+        temperature: τ.
+        include_self: the anchor is a key and a positive of itself, as S2 writes it; Khosla et
+            al. leave it out.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`); the
+            queue is the same in all of them.
+    """
+    embeddings, classes = gathered(gather, embeddings, classes)
+    inputs.above_zero(temperature=temperature)
+    embeddings, queue = inputs.vectors(embeddings=embeddings, queue=queue)
+    classes = inputs.class_numbers(classes, len(embeddings))
+    if (queue is None) != (queue_classes is None):
+        raise ValueError("queue and queue_classes belong together: give both or neither")
+    if queue is not None:
+        queue_classes = inputs.class_numbers(queue_classes, len(queue), name="queue_classes")
+    return _supervised(embeddings, classes, queue, queue_classes, temperature, include_self, False)
+
+
+def _supervised(embeddings, classes, queue, *given):
+    queued = 0 if queue is None else len(queue)
+    exact = few if is_small(len(embeddings), embeddings, queued) else large
+    return with_gradient(exact.supervised, _supcon_densely, embeddings, classes, queue, *given)
+
+
+def _supcon_densely(embeddings, classes, queue, queue_classes, temperature, include_self, zeros):
+    if zeros:
+        whole = supcon_with_zeros_definition(embeddings, classes, temperature=temperature)
+        return BASE_TEMPERATURE / temperature * whole  # `supcon_with_zeros` multiplies by τ/τ_base
+    return supcon_definition(
+        embeddings,
+        classes,
+        queue=queue,
+        queue_classes=queue_classes,
+        temperature=temperature,
+        include_self=include_self,
+    )
+
+
+def supcon_with_zeros_definition(
+    embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07
+) -> Tensor:
+    """As SupContrast: an anchor without a positive counts as a zero, and the whole × τ/τ_base."""
+    similarities = cosine_matrix(embeddings, embeddings)
+    logits = similarities / temperature
+    candidates = ~torch.eye(len(logits), dtype=torch.bool, device=logits.device)
+    positives = (classes[:, None] == classes[None, :]) & candidates
+    terms = logits.masked_fill(~candidates, -torch.inf)
+    partition = log_sum_exp(terms, dim=1)
+    positive_count = positives.sum(dim=1)
+    attraction = logits.masked_fill(~positives, 0).sum(dim=1) / positive_count.clamp_min(1)
+    per_anchor = (partition - attraction).masked_fill(positive_count == 0, 0)
+    loss = temperature / BASE_TEMPERATURE * per_anchor.mean()
+    return loss
+
+
+def supcon_with_zeros(
+    embeddings: Tensor, classes: Tensor, *, temperature: float = 0.07, gather: bool = False
+) -> Tensor:
+    """SupCon as SupContrast: the mean over all anchors, those without a positive as zeros, times
+    τ/τ_base with τ_base = 0.07.
+
+    >>> embeddings = torch.eye(3)
+    >>> supcon_with_zeros(embeddings, torch.tensor([0, 0, 1]), temperature=0.07)  # ⅔ log 2
+    tensor(0.4621)
+
+    Args:
+        embeddings, classes: [N, D] and [N], as for `supcon`.
+        temperature: τ.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
+    """
+    embeddings, classes = gathered(gather, embeddings, classes)
+    inputs.above_zero(temperature=temperature)
+    (embeddings,) = inputs.vectors(embeddings=embeddings)
+    classes = inputs.class_numbers(classes, len(embeddings))
+    mean = _supervised(embeddings, classes, None, None, temperature, False, True)
+    return temperature / BASE_TEMPERATURE * mean
+
+
+def supcon_over_losses_definition(
+    embeddings: Tensor, classes: Tensor, *, temperature: float = 0.1
+) -> Tensor:
+    """As pytorch-metric-learning: the mean over anchors whose loss is not 0; of one class, 0."""
+    similarities = cosine_matrix(embeddings, embeddings)
+    logits = similarities / temperature
+    candidates = ~torch.eye(len(logits), dtype=torch.bool, device=logits.device)
+    alike = classes[:, None] == classes[None, :]
+    positives = alike & candidates
+    terms = logits.masked_fill(~candidates, -torch.inf)
+    partition = log_sum_exp(terms, dim=1)
+    positive_count = positives.sum(dim=1)
+    attraction = logits.masked_fill(~positives, 0).sum(dim=1) / positive_count.clamp_min(1)
+    valid = (positive_count > 0) & ~alike.all(dim=1)
+    per_anchor = (partition - attraction).masked_fill(~valid, 0)
+    loss = mean_of(per_anchor, per_anchor > 0)
+    return loss
+
+
+def _queued(given: dict[str, Tensor]) -> int:
+    queue = given.get("queue")
+    return 0 if queue is None else len(queue)
+
+
+def _collapse(given: dict[str, Tensor], include_self: bool = False, **_: object) -> float:
+    classes, count = given["classes"], len(given["classes"])
+    known = classes if not _queued(given) else torch.cat((classes, given["queue_classes"]))
+    sizes = (classes[:, None] == known[None, :]).sum(dim=1)
+    if not include_self and bool((sizes < 2).all()):
+        return 0.0
+    return math.log(count + _queued(given) - (0 if include_self else 1))
+
+
+def _floor(
+    given: dict[str, Tensor], temperature: float = 0.1, include_self: bool = False
+) -> float | None:
+    """Known for classes of one size: each class one point, the points a simplex."""
+    _, sizes = given["classes"].unique(return_counts=True)
+    groups, size = len(sizes), int(sizes[0])
+    if _queued(given) or bool((sizes != size).any()):
+        return None
+    positives = size if include_self else size - 1
+    if positives == 0:
+        return 0.0
+    if groups == 1:
+        return math.log(positives)
+    others = (groups - 1) * size
+    exponent = math.log(others / positives) - simplex_gap(groups) / temperature
+    rest = log1p_sum_exp(torch.tensor([exponent], dtype=torch.float64))
+    return math.log(positives) + float(rest)
+
+
+SUPCON = LossSpec(
+    function=supcon,
+    definition=supcon_definition,
+    title="Supervised contrastive (SupCon)",
+    group="in_batch",
+    formula=r"\frac1N \sum_i \frac{-1}{|P(i)|} \sum_{p \in P(i)}"
+    r" \log \frac{e^{\cos(z_i, z_p)/\tau}}{\sum_k e^{\cos(z_i, z_k)/\tau}}",
+    symbols={
+        "embeddings": Symbol("z_i", ("sentence", "dimension")),
+        "classes": Symbol("c_i", ("sentence",)),
+        "keys": Symbol("z_k", ("sentence", "dimension")),
+        "key_classes": Symbol("c_k", ("sentence",)),
+        "similarities": Symbol(r"c_{ik} = \cos(z_i, z_k)", ("sentence", "sentence")),
+        "logits": Symbol(
+            r"s_{ik} = c_{ik} / \tau",
+            ("sentence", "sentence"),
+            r"«similarities[r,c]» / «temperature»",
+        ),
+        "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
+        "candidates": Symbol(r"k \in A(i)", ("sentence", "sentence")),
+        "positives": Symbol(
+            r"k \in P(i)",
+            ("sentence", "sentence"),
+            r"«classes[r]» = «classes[c]»,\ «candidates[r,c]» = 1",
+        ),
+        "terms": Symbol(
+            r"t_{ik} = s_{ik}\ \text{where}\ k \in A(i)",
+            ("sentence", "sentence"),
+            r"«similarities[r,c]» / «temperature»",
+        ),
+        "partition": Symbol(
+            r"Z_i = \log \sum_{k \in A(i)} e^{s_{ik}}",
+            ("sentence",),
+            r"\log\bigl(«Σ exp terms[r]»\bigr)",
+        ),
+        "positive_count": Symbol("|P(i)|", ("sentence",)),
+        "attraction": Symbol(
+            r"a_i = \frac{1}{|P(i)|} \sum_{p \in P(i)} s_{ip}",
+            ("sentence",),
+            r"\frac{«Σ logits[r] where positives[r]»}{«positive_count[r].clamp_min(1)»}",
+        ),
+        "per_anchor": Symbol(
+            r"\ell_i = Z_i - a_i", ("sentence",), r"«partition[r]» - «attraction[r]»"
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \overline{\ell_i}\ \text{over}\ |P(i)| > 0",
+            live=r"\frac{«Σ per_anchor where positive_count»}"
+            r"{«(positive_count > 0).sum().clamp_min(1)»}",
+        ),
+    },
+    parameters=(temperature_parameter(0.1), Parameter("include_self", False)),
+    reads={"embeddings": "embeddings", "classes": "classes"},
+    terms="terms",
+    collapse=_collapse,
+    collapse_formula=r"\ln(N - 1)",
+    floor=_floor,
+    floor_formula=r"\ln\bigl(n - 1 + (N - n)\, e^{-\frac{C}{(C - 1)\tau}}\bigr)",
+    references=("S2", "Khosla et al. 2020", "Graf et al. 2021"),
+    conventions=(
+        Convention(
+            "pytorch-metric-learning",
+            {"temperature": 0.1},
+            supcon_over_losses_definition,
+            symbols={
+                "alike": Symbol(
+                    "c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"
+                ),
+                "valid": Symbol(
+                    r"|P(i)| > 0,\ C > 1",
+                    ("sentence",),
+                    r"«positive_count[r]» > 0,\ «alike.all(dim=1)[r]» = 0",
+                ),
+                "per_anchor": Symbol(
+                    r"\ell_i = Z_i - a_i\ \text{where}\ |P(i)| > 0,\ C > 1",
+                    ("sentence",),
+                    "«either(partition[r], 0, valid[r])» - «either(attraction[r], 0, valid[r])»",
+                ),
+                "loss": Symbol(
+                    r"\mathcal L = \overline{\ell_i}\ \text{over}\ \ell_i > 0",
+                    live=r"\frac{«Σ per_anchor»}{«(per_anchor > 0).sum().clamp_min(1)»}",
+                ),
+            },
+        ),
+        Convention("S2 (the anchor is its own positive)", {"include_self": True}),
+        Convention(
+            "SupContrast (anchors without a positive count as zeros)",
+            {"temperature": BASE_TEMPERATURE},
+            supcon_with_zeros_definition,
+            formula=r"\frac{\tau}{0.07} \cdot \frac1N \sum_i \frac{-1}{|P(i)|} \sum_{p \in P(i)}"
+            r" \log \frac{e^{\cos(z_i, z_p)/\tau}}{\sum_k e^{\cos(z_i, z_k)/\tau}}",
+            symbols={
+                "per_anchor": Symbol(
+                    r"\ell_i = Z_i - a_i\ \text{where}\ |P(i)| > 0",
+                    ("sentence",),
+                    r"\min\bigl(1, «positive_count[r]»\bigr)\,(«partition[r]» - «attraction[r]»)",
+                ),
+                "loss": Symbol(
+                    r"\mathcal L = \frac{\tau}{0.07} \cdot \frac1N \sum_i \ell_i",
+                    live=r"\frac{«temperature» \cdot («Σ per_anchor»)}"
+                    r"{0.07 \cdot «len(per_anchor)»}",
+                ),
+            },
+            function=supcon_with_zeros,
+        ),
+    ),
+)

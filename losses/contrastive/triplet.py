@@ -1,0 +1,357 @@
+"""The triplet loss, of given triplets or mined from classes.
+
+Mined triplets: a row is an anchor with one positive, a column the sentence that may be its
+negative. All ordered pairs of one class make a row; for "hard", each anchor with its farthest.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from losses import geometry, inputs
+from losses.contrastive.mined_triplets import (
+    from_classes,
+    triplet_every_anchor_definition,
+    triplet_over_violating,
+    triplet_over_violating_definition,
+    triplet_semi_hard_or_itself,
+    triplet_semi_hard_or_itself_definition,
+    triplet_shifted_definition,
+    triplet_unit,
+    triplet_unit_definition,
+)
+from losses.gather import gathered
+from losses.kernels import mean_of
+from losses.kernels.gradient import with_gradient
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+MININGS = ("given", "all", "semi_hard", "hard")
+
+
+def triplet_definition(
+    anchors: Tensor,
+    positives: Tensor | None = None,
+    negatives: Tensor | None = None,
+    *,
+    classes: Tensor | None = None,
+    mining: str = "given",
+    margin: float = 1.0,
+    distance: str = "euclidean",
+) -> Tensor:
+    if mining == "given":
+        to_positive = geometry.distance(anchors, positives, distance)
+        to_negative = geometry.distance(anchors, negatives, distance)
+        violations = to_positive - to_negative + margin
+        terms = violations.relu()
+        loss = terms.mean()
+        return loss
+    distances = geometry.distance_matrix(anchors, anchors, distance)
+    alike = classes[:, None] == classes[None, :]
+    itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)
+    partners = alike & ~itself
+    if mining == "hard":
+        anchor = partners.any(dim=1).nonzero()[:, 0]
+        positive = distances.masked_fill(~partners, -torch.inf).argmax(dim=1)[anchor]
+    else:
+        anchor, positive = partners.nonzero(as_tuple=True)
+    to_positive = distances[anchor, positive]
+    to_others = distances[anchor]
+    strangers = ~alike[anchor]
+    place = torch.arange(len(classes), device=classes.device)
+    if mining == "all":
+        valid = strangers
+    elif mining == "hard":
+        negative = to_others.masked_fill(~strangers, torch.inf).argmin(dim=1)
+        valid = strangers & (place == negative[:, None])
+    else:  # the nearest negative beyond the positive; if there is none, the farthest
+        beyond = strangers & (to_others > to_positive[:, None])
+        nearest_beyond = to_others.masked_fill(~beyond, torch.inf).argmin(dim=1)
+        farthest = to_others.masked_fill(~strangers, -torch.inf).argmax(dim=1)
+        negative = torch.where(beyond.any(dim=1), nearest_beyond, farthest)
+        valid = strangers & (place == negative[:, None])
+    differences = to_positive[:, None] - to_others + margin
+    violations = differences.masked_fill(~valid, -torch.inf)
+    terms = violations.relu()
+    loss = mean_of(terms, valid)
+    return loss
+
+
+def triplet(
+    anchors: Tensor,
+    positives: Tensor | None = None,
+    negatives: Tensor | None = None,
+    *,
+    classes: Tensor | None = None,
+    mining: str = "given",
+    margin: float = 1.0,
+    distance: str = "euclidean",
+    gather: bool = False,
+) -> Tensor:
+    r"""mean max(0, d(a, p) − d(a, n) + m) over given or mined triplets (S2; S1 eq. 35).
+
+    >>> anchors, positives, negatives = torch.zeros(1, 1), torch.ones(1, 1), torch.ones(1, 1)
+    >>> triplet(anchors, positives, negatives, margin=0.5)  # 1 − 1 + 0.5
+    tensor(0.5000)
+    >>> embeddings, classes = torch.tensor([[0.0], [1.0], [3.0]]), torch.tensor([0, 0, 1])
+    >>> triplet(embeddings, classes=classes, mining="all", margin=2.0)  # (1 − 3 + 2, 1 − 2 + 2)
+    tensor(0.5000)
+
+    Args:
+        anchors, positives, negatives: [N, D] each. With mining, `anchors` are all embeddings
+            [S, D], and the other two are left out.
+        classes: [S], whole numbers, to mine from.
+        mining: "given"; "all": every (anchor, positive of its class, negative of another);
+            "semi_hard": for each (anchor, positive) the nearest negative farther than the
+            positive, else the farthest negative (FaceNet); "hard": for each anchor its farthest
+            positive and its nearest negative. Without any valid triplet the loss is 0.
+        margin: m.
+        distance: "euclidean", "squared_euclidean" or "cosine".
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
+    """
+    inputs.one_of(geometry.DISTANCES, distance=distance)
+    if mining == "given":
+        if positives is None or negatives is None:
+            raise ValueError(
+                'mining is "given", which needs positives and negatives beside the anchors; '
+                'with classes, choose mining "all", "semi_hard" or "hard"'
+            )
+        if classes is not None:
+            raise ValueError('classes have no use while mining is "given"')
+        anchors, positives, negatives = gathered(gather, anchors, positives, negatives)
+        learned = isinstance(margin, Tensor)
+        anchors, positives, negatives = inputs.paired(
+            torch.float32, learned, anchors=anchors, positives=positives, negatives=negatives
+        )
+        given = (anchors, positives, negatives, margin, distance)
+        if learned:
+            return _given_densely(*given)
+        return with_gradient(_given, _given_densely, *given)
+    inputs.one_of(MININGS, mining=mining)
+    if classes is None:
+        raise ValueError(f"mining is {mining!r}, which needs the class of each embedding")
+    if positives is not None or negatives is not None:
+        raise ValueError(
+            f"mining is {mining!r}, which finds positives and negatives among the anchors "
+            'by class; to use given ones, choose mining "given"'
+        )
+    anchors, classes = gathered(gather, anchors, classes)
+    return from_classes(anchors, classes, mining, margin, distance, _mined_densely)
+
+
+def _given_densely(anchors, positives, negatives, margin, distance):
+    return triplet_definition(anchors, positives, negatives, margin=margin, distance=distance)
+
+
+def _given(wanted, anchors, positives, negatives, margin, distance):
+    violations, pull = geometry.excess_and_pull(anchors, positives, negatives, distance)
+    inputs.must_be_made_of_finite(
+        violations, anchors=anchors, positives=positives, negatives=negatives
+    )
+    # Each term's share is summed: the mean may fit where the sum would overflow.
+    loss = violations.add_(margin).relu_().div(len(anchors)).sum()
+    if not any(wanted):
+        return loss, ()
+    return loss, (*pull(violations.sign_().div_(len(anchors))), None, None)
+
+
+def _mined_densely(anchors, classes, mining, margin, distance):
+    return triplet_definition(
+        anchors, classes=classes, mining=mining, margin=margin, distance=distance
+    )
+
+
+def _has_triplet(classes: Tensor) -> bool:
+    _, sizes = classes.unique(return_counts=True)
+    return len(sizes) > 1 and bool((sizes > 1).any())
+
+
+def _triplet_collapse(given: dict[str, Tensor], margin: float = 1.0, **_: object) -> float:
+    classes = given.get("classes")
+    return max(margin, 0.0) if classes is None or _has_triplet(classes) else 0.0
+
+
+def _triplet_floor(
+    given: dict[str, Tensor], margin: float = 1.0, distance: str = "euclidean", **_: object
+) -> float | None:
+    """0 where classes of one point each can be a margin apart."""
+    if distance != "cosine":
+        return 0.0
+    classes = given.get("classes")
+    if classes is None:
+        return max(margin - 2.0, 0.0)
+    groups = len(classes.unique())
+    if not _has_triplet(classes) or margin <= groups / (groups - 1):
+        return 0.0
+    return None
+
+
+MINED = {"anchors": "embeddings", "classes": "paired_classes"}
+
+TRIPLET_SYMBOLS = {
+    "anchors": Symbol("z_i", ("sentence", "dimension")),
+    "directions": Symbol(r"z_i / \lVert z_i \rVert", ("sentence", "dimension")),
+    "classes": Symbol("c_i", ("sentence",)),
+    "distances": Symbol(r"d_{ik} = d(z_i, z_k)", ("sentence", "sentence"), signed=False),
+    "alike": Symbol("c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"),
+    "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
+    "partners": Symbol(
+        r"c_i = c_k,\ i \ne k",
+        ("sentence", "sentence"),
+        r"«classes[r]» = «classes[c]»,\ «r» \ne «c»",
+    ),
+    "anchor": Symbol("a_t", ("triplet",)),
+    "positive": Symbol("p_t", ("triplet",)),
+    "to_positive": Symbol(
+        r"d^+_t = d(a_t, p_t)", ("triplet",), "«distances[anchor[r],positive[r]]»", signed=False
+    ),
+    "to_others": Symbol(
+        r"d_{tk} = d(a_t, z_k)", ("triplet", "sentence"), "«distances[anchor[r],c]»", signed=False
+    ),
+    "strangers": Symbol(
+        r"c_{a_t} \ne c_k", ("triplet", "sentence"), r"«classes[anchor[r]]» \ne «classes[c]»"
+    ),
+    "beyond": Symbol(
+        r"c_{a_t} \ne c_k,\ d_{tk} > d^+_t",
+        ("triplet", "sentence"),
+        r"«classes[anchor[r]]» \ne «classes[c]»,\ «to_others[r,c]» > «to_positive[r]»",
+    ),
+    "place": Symbol("k", ("sentence",)),
+    "nearest_beyond": Symbol(r"\arg\min_{d_{tk} > d^+_t} d_{tk}", ("triplet",)),
+    "farthest": Symbol(r"\arg\max_k d_{tk}", ("triplet",), signed=False),
+    "negative": Symbol("n_t", ("triplet",)),
+    "valid": Symbol(r"(t, k)\ \text{is a triplet}", ("triplet", "sentence")),
+    "differences": Symbol(
+        r"x_{tk} = d^+_t - d_{tk} + m",
+        ("triplet", "sentence"),
+        "«to_positive[r]» - «to_others[r,c]» + «margin»",
+    ),
+    "violations": Symbol(
+        r"v_{tk} = d^+_t - d_{tk} + m\ \text{where}\ (t, k)\ \text{is a triplet}",
+        ("triplet", "sentence"),
+        "«to_positive[r]» - «to_others[r,c]» + «margin»",
+    ),
+    "terms": Symbol(
+        r"t_{tk} = [v_{tk}]_+", ("triplet", "sentence"), "[«violations[r,c]»]_+", signed=False
+    ),
+    "loss": Symbol(
+        r"\mathcal L = \overline{t_{tk}}\ \text{over the triplets}",
+        live=r"\frac{«Σ terms»}{«valid.sum().clamp_min(1)»}",
+    ),
+}
+
+VIOLATING = {
+    "loss": Symbol(
+        r"\mathcal L = \text{mean of}\ t_{tk} > 0",
+        live=r"\frac{«Σ terms»}{«(terms > 0).sum().clamp_min(1)»}",
+    )
+}
+
+TRIPLET = LossSpec(
+    function=triplet,
+    definition=triplet_definition,
+    title="Triplet",
+    group="distances",
+    formula=r"\frac{1}{|T|} \sum_{(a, p, n) \in T} [d(a, p) - d(a, n) + m]_+",
+    symbols=TRIPLET_SYMBOLS,
+    parameters=(
+        # The function's default is "given"; a batch has classes, and mines.
+        Parameter("mining", "all", choices=("all", "semi_hard", "hard")),
+        Parameter("margin", 1.0, "m", 0.0, 6.0, 0.01, role="margin"),
+        Parameter("distance", "euclidean", choices=geometry.DISTANCES),
+    ),
+    reads=MINED,
+    terms="violations",
+    collapse=_triplet_collapse,
+    collapse_formula="m",
+    floor=_triplet_floor,
+    floor_formula="0",
+    references=("S2", "S1 eq. 35", "Schroff et al. 2015", "Hermans et al. 2017"),
+    conventions=(
+        Convention(
+            "sentence-transformers TripletLoss",
+            {"mining": "all", "margin": 5.0},
+            given_triplets={"mining": "given"},
+            note="The library's loss takes triplets as they are given. A batch of pairs has none: "
+            "here all are mined from the classes.",
+        ),
+        Convention(
+            "sentence-transformers BatchAll",
+            {"margin": 5.0},
+            triplet_over_violating_definition,
+            formula=r"\frac{\sum_T [d(a, p) - d(a, n) + m]_+}{|\{T: d(a, p) - d(a, n) + m > 0\}|}",
+            symbols=VIOLATING,
+            function=triplet_over_violating,
+        ),
+        Convention(
+            "sentence-transformers BatchHard",
+            {"margin": 5.0},
+            triplet_every_anchor_definition,
+            formula=r"\frac1S \sum_a \bigl[\max_p d(a, p) - \min_n d(a, n) + m\bigr]_+",
+            symbols={
+                "to_positive": Symbol(
+                    r"d^+_a = \max_p d(a, p)",
+                    ("sentence",),
+                    r"\max\bigl(0, «max distances[r] where alike[r] & ~itself[r]»\bigr)",
+                    signed=False,
+                ),
+                "farthest": Symbol(
+                    r"\max_k d_{ak}",
+                    ("sentence",),
+                    r"\max\bigl(«max distances[r]»\bigr)",
+                    signed=False,
+                ),
+                "to_negative": Symbol(
+                    r"d^-_a = \min_n d(a, n)",
+                    ("sentence",),
+                    r"\min\bigl(«min distances[r] + farthest[r][..., None] * alike[r]»\bigr)",
+                    signed=False,
+                ),
+                "violations": Symbol(
+                    r"v_a = d^+_a - d^-_a + m",
+                    ("sentence",),
+                    "«to_positive[r]» - «to_negative[r]» + «margin»",
+                ),
+                "terms": Symbol(
+                    "t_a = [v_a]_+", ("sentence",), "[«violations[r]»]_+", signed=False
+                ),
+                "loss": Symbol(
+                    r"\mathcal L = \frac1S \sum_a t_a", live=r"\frac{«Σ terms»}{«len(terms)»}"
+                ),
+            },
+        ),
+        Convention(
+            "sentence-transformers BatchSemiHard",
+            {"margin": 5.0},
+            triplet_semi_hard_or_itself_definition,
+            function=triplet_semi_hard_or_itself,
+        ),
+        Convention(
+            "torch (ε in the distance)",
+            {"margin": 1.0},
+            triplet_shifted_definition,
+            formula=r"\frac{1}{|T|} \sum_T \bigl[\lVert a - p + \varepsilon \rVert"
+            r" - \lVert a - n + \varepsilon \rVert + m\bigr]_+",
+            symbols={
+                "distances": Symbol(
+                    r"d_{ik} = \lVert z_i - z_k + \varepsilon \rVert",
+                    ("sentence", "sentence"),
+                    signed=False,
+                ),
+                "loss": Symbol(
+                    r"\mathcal L = \overline{t_{tk}}\ \text{over the triplets}",
+                    live=r"\frac{«Σ terms»}{«strangers.sum().clamp_min(1)»}",
+                ),
+            },
+        ),
+        Convention(
+            "pytorch-metric-learning",
+            {"margin": 0.05},
+            triplet_unit_definition,
+            formula=r"\frac{\sum_T [d(a, p) - d(a, n) + m]_+}{|\{T: d(a, p) - d(a, n) + m > 0\}|},"
+            r"\quad \lVert a \rVert = \lVert p \rVert = \lVert n \rVert = 1",
+            symbols=VIOLATING,
+            function=triplet_unit,
+        ),
+    ),
+)

@@ -1,0 +1,26 @@
+"""Exact fast forms of the losses: from many terms to one number and its gradient.
+
+`plain` works on terms that are there, `few` on matrices so small that building them is fastest;
+the other files never build the N×N matrix of a large batch.
+"""
+
+from losses.kernels.ordered import (
+    log1p_ordered_sum_exp,
+    ordered_sum,
+    ordered_sum_of_levels,
+)
+from losses.kernels.pairwise import hinge_sum, largest_violation, logistic_sum
+from losses.kernels.plain import log1p_sum_exp, log_sum_exp, mean_of, softplus
+
+__all__ = [
+    "hinge_sum",
+    "largest_violation",
+    "log1p_ordered_sum_exp",
+    "log1p_sum_exp",
+    "log_sum_exp",
+    "logistic_sum",
+    "mean_of",
+    "ordered_sum",
+    "ordered_sum_of_levels",
+    "softplus",
+]

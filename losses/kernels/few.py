@@ -1,0 +1,183 @@
+"""Losses of a batch so small that a step costs more than the cells in it.
+
+What `tiled`, `classes` and `mining` take apart is one matrix here, and the loss with its gradient
+as few steps as it can be written in: the definition under autograd takes about twice as many.
+
+The losses are those of `gradient.with_gradient`: told which inputs want a gradient, they give
+their value and a gradient for each input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from losses.geometry import unit_and_pull
+from losses.inputs import may_ask
+from losses.kernels.classes import temperature_gradient
+from losses.kernels.mining import TERMS, Distances, Rows, number_of_terms
+from losses.kernels.plain import softplus
+
+Exact = tuple[Tensor, Sequence[Tensor | None]]
+
+EVERYONE = slice(None)
+
+
+def softmax(
+    wanted: Sequence[bool], embeddings: Tensor, prototypes: Tensor, classes: Tensor
+) -> Exact:
+    """Each row against the prototypes, of which one is its own."""
+    own = classes[:, None]
+    weights = (embeddings @ prototypes.T).log_softmax(dim=1)
+    logarithms = weights.gather(1, own)
+    weights.exp_().scatter_(1, own, 0)
+    others = weights.sum(dim=1, keepdim=True).neg_()
+    # The digits of a small loss are in what the others have, those of a large one in its logarithm.
+    loss = -torch.where(others > -0.5, others.log1p(), logarithms).mean()
+    weights.scatter_(1, own, others).div_(len(embeddings))
+    by_embeddings = weights @ prototypes if wanted[0] else None
+    by_prototypes = weights.T @ embeddings if wanted[1] else None
+    return loss, (by_embeddings, by_prototypes, None)
+
+
+def supervised(
+    wanted: Sequence[bool],
+    embeddings: Tensor,
+    classes: Tensor,
+    queue: Tensor | None,
+    queue_classes: Tensor | None,
+    temperature: float | Tensor,
+    include_self: bool,
+    zeros: bool,
+) -> Exact:
+    """SupCon. With `zeros`, an anchor without a positive counts as a zero in the mean."""
+    count = len(embeddings)
+    key_classes = classes if queue is None else torch.cat((classes, queue_classes))
+    positive = classes[:, None] == key_classes
+    if not include_self:
+        positive.fill_diagonal_(False)
+    if known_to_be_absent(positive):
+        return nothing(wanted, embeddings, classes, queue, queue_classes, temperature, None, None)
+    units, pull = unit_and_pull(embeddings)
+    queued, pull_queue = (None, None) if queue is None else unit_and_pull(queue)
+    keys = units if queue is None else torch.cat((units, queued))
+    logits = (units @ keys.T).div_(temperature)
+    if not include_self:  # below all others, and yet 0 when multiplied by no weight
+        logits.fill_diagonal_(torch.finfo(logits.dtype).min)
+    logarithms = logits.log_softmax(dim=1)
+    weights = positive.to(units.dtype)
+    sizes = weights.sum(dim=1, keepdim=True)
+    anchors = count if zeros else sizes.count_nonzero().clamp_min(1)
+    weights.div_(sizes.clamp_min(1).mul_(anchors))
+    loss = -(weights * logarithms).sum()  # a dot product would add up less exactly
+    if not any(wanted):
+        return loss, ()
+    slopes = logarithms.exp_().mul_(weights.sum(dim=1, keepdim=True)).sub_(weights)
+    to_keys = slopes.T @ units
+    to_units = to_keys[:count].addmm(slopes, keys).div_(temperature)
+    by_queue, pulls = None, [(units, to_units)]
+    if queue is not None:
+        to_queue = to_keys[count:].div_(temperature)
+        by_queue = pull_queue(to_queue)
+        pulls.append((queued, to_queue))
+    by_temperature = temperature_gradient(temperature, *pulls)
+    return loss, (pull(to_units), None, by_queue, None, by_temperature, None, None)
+
+
+def several_positives(
+    wanted: Sequence[bool], embeddings: Tensor, classes: Tensor, temperature: float | Tensor
+) -> Exact:
+    """NT-Xent with a softmax for each positive pair, against the negatives of its anchor."""
+    alike = classes[:, None] == classes
+    positive = alike.clone().fill_diagonal_(False)
+    if known_to_be_absent(positive):
+        return nothing(wanted, embeddings, classes, temperature)
+    units, pull = unit_and_pull(embeddings)
+    logits = (units @ units.T).div_(temperature)
+    noise = logits.masked_fill(alike, -torch.inf)
+    level = noise.logsumexp(dim=1, keepdim=True).clamp_min_(torch.finfo(noise.dtype).min)
+    excess = (level - logits).masked_fill_(~positive, -torch.inf)
+    count = positive.sum().clamp_min(1)
+    loss = softplus(excess).sum() / count
+    if not any(wanted):
+        return loss, ()
+    missed = excess.sigmoid_().div_(count)
+    slopes = noise.sub_(level).exp_().mul_(missed.sum(dim=1, keepdim=True)).sub_(missed)
+    to_units = ((slopes + slopes.T) @ units).div_(temperature)
+    by_temperature = temperature_gradient(temperature, (units, to_units))
+    return loss, (pull(to_units), None, by_temperature)
+
+
+def paced_circle(
+    wanted: Sequence[bool], embeddings: Tensor, classes: Tensor, scale: float, margin: float
+) -> Exact:
+    """Self-paced Circle: a softplus for each anchor, the mean over those that are not 0."""
+    alike = classes[:, None] == classes
+    if known_to_be_absent(alike.clone().fill_diagonal_(False)) or known_to_be_absent(~alike):
+        return nothing(wanted, embeddings, classes, None, None)
+    units, pull = unit_and_pull(embeddings)
+    similarities = units @ units.T
+    # A positive at s has the logit of a negative at 1 − s.
+    mirrored = torch.where(alike, 1 - similarities, similarities)
+    slopes = (mirrored + margin).relu_().mul_(scale)
+    logits = (mirrored - margin).mul_(slopes).fill_diagonal_(-torch.inf)
+    positive = logits.masked_fill(~alike, -torch.inf).logsumexp(dim=1, keepdim=True)
+    negative = logits.masked_fill(alike, -torch.inf).logsumexp(dim=1, keepdim=True)
+    totals = positive + negative
+    per_anchor = softplus(totals)
+    anchors = per_anchor.count_nonzero().clamp_min(1)
+    loss = per_anchor.sum() / anchors
+    if not any(wanted):
+        return loss, ()
+    shares = totals.sigmoid_().div_(anchors)
+    level = torch.where(alike, positive, negative).clamp_min_(torch.finfo(units.dtype).min)
+    slopes.mul_(logits.sub_(level).exp_()).mul_(shares)
+    slopes = torch.where(alike, -slopes, slopes)
+    return loss, (pull((slopes + slopes.T) @ units), None, None, None)
+
+
+def mined(
+    wanted: Sequence[bool],
+    anchors: Tensor,
+    classes: Tensor,
+    mining: str,
+    margin: float,
+    distance: str,
+) -> Exact:
+    """As `mining.mined`, from the matrix of all distances."""
+    alike = classes[:, None] == classes
+    sizes = alike.sum(dim=1)
+    most = len(anchors)
+    if may_ask(anchors):
+        least, most = (one.item() for one in sizes.aminmax())
+        if most == 1 or least == len(anchors):
+            return nothing(wanted, anchors, classes, None, None, None)
+    measure = Distances(anchors, distance)
+    distances = measure(EVERYONE, EVERYONE)
+    within = torch.where(alike, distances, -torch.inf).fill_diagonal_(-torch.inf)
+    if mining == "hard":
+        to_positive, positives = within.max(dim=1, keepdim=True)  # the first of equals
+    else:
+        to_positive, positives = within.topk(most - 1, dim=1, sorted=False)
+    rows = Rows(distances, alike, positives, to_positive)
+    total, active, slopes = TERMS[mining](rows, margin)
+    count = number_of_terms(mining, sizes, active).clamp_min(1)
+    loss = (total / count).to(anchors.dtype)
+    if not any(wanted):
+        return loss, ()
+    return loss, (measure.pulled(distances, slopes.div_(count)), None, None, None, None)
+
+
+def known_to_be_absent(chosen: Tensor) -> bool:
+    """Whether no cell is chosen, asked where that holds nothing up."""
+    return may_ask(chosen) and not chosen.any().item()
+
+
+def nothing(wanted: Sequence[bool], *given: Tensor | float | None) -> Exact:
+    """The loss without a term: 0, with gradients of 0."""
+    gradients = [
+        torch.zeros_like(one) if needed else None for one, needed in zip(given, wanted, strict=True)
+    ]
+    return given[0].new_zeros(()), gradients

@@ -1,0 +1,97 @@
+"""A loss whose gradient comes with its value; all that is kept is that and the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+import torch
+from torch import Tensor
+
+from losses.inputs import may_ask, savable, would_be_lowered
+from losses.torch_internals import (
+    below_autograd,
+    graph_is_kept,
+    in_torch_func,
+    is_batch_of_gradients,
+)
+
+Gradients = Sequence[Tensor | None]
+# Gets which inputs want a gradient, then the inputs; gives the value and a gradient for each
+# input, None where none is wanted.
+Exact = Callable[..., tuple[Tensor, Gradients]]
+
+
+def with_gradient(exact: Exact, definition: Callable[..., Tensor], *given: object) -> Tensor:
+    """The value of `exact`, which autograd differentiates by the gradient that `exact` knows.
+
+    A gradient of the gradient is taken of `definition`, the same loss in plain torch, and so is
+    all that `torch.func` asks for.
+    """
+    if in_torch_func():
+        return definition(*map(_raised, given))
+    if would_be_lowered(given[0]):
+        with torch.autocast(given[0].device.type, enabled=False):
+            return with_gradient(exact, definition, *given)
+    recording = torch.is_grad_enabled()
+    wanted = [recording and isinstance(one, Tensor) and one.requires_grad for one in given]
+    # Computed before the node of the graph is made: inside it every step would cost more.
+    with _unrecorded():
+        value, gradients = exact(wanted, *given)
+    if not any(wanted):
+        return value
+    kept = [one if needed else None for one, needed in zip(gradients, wanted, strict=True)]
+    return _WithGradient.apply((value, kept, definition), *given)
+
+
+def _unrecorded() -> AbstractContextManager:
+    """Below autograd, as torch's own operators are computed, a step takes less than where
+    autograd is asked and declines; a compiler takes no step, and knows only the latter."""
+    compiling = torch.compiler.is_compiling()
+    return torch.no_grad() if compiling else below_autograd()
+
+
+class _WithGradient(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, known, *given):
+        value, gradients, ctx.definition = known
+        tensors = [one if isinstance(one, Tensor) and savable(one) else None for one in given]
+        ctx.save_for_backward(*tensors, *gradients)
+        pairs = zip(given, tensors, strict=True)
+        ctx.others = [one if kept is None else None for one, kept in pairs]
+        return value
+
+    @staticmethod
+    def backward(ctx, outer):
+        saved = ctx.saved_tensors
+        count = len(ctx.others)
+        gradients = saved[count:]
+        if torch.is_grad_enabled():  # this pass is to be differentiated in its turn
+            gradients = _differentiable(ctx, saved[:count])
+        elif _is_one(outer) and not graph_is_kept():
+            return None, *gradients
+        return None, *[None if one is None else one * outer for one in gradients]
+
+
+def _is_one(outer: Tensor) -> bool:
+    """Whether it can be read, which several at once (`is_grads_batched`) cannot, and is 1."""
+    if not may_ask(outer) or is_batch_of_gradients(outer):
+        return False
+    return outer.item() == 1
+
+
+def _differentiable(ctx, tensors: Gradients) -> list[Tensor | None]:
+    given = [
+        other if tensor is None else tensor
+        for other, tensor in zip(ctx.others, tensors, strict=True)
+    ]
+    needed = ctx.needs_input_grad[1:]
+    moving = [one for one, need in zip(given, needed, strict=True) if need]
+    value = ctx.definition(*map(_raised, given))
+    found = iter(torch.autograd.grad(value, moving, create_graph=True, materialize_grads=True))
+    return [next(found) if need else None for need in needed]
+
+
+def _raised(one: object) -> object:
+    half = isinstance(one, Tensor) and one.dtype in (torch.float16, torch.bfloat16)
+    return one.float() if half else one

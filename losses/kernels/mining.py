@@ -1,0 +1,347 @@
+"""Triplet losses mined from the classes of a batch, without a matrix of all triplets.
+
+hard: each anchor's farthest positive and nearest negative, found block by block in the matrix of
+distances; only these pairs have a gradient. semi_hard, all: some rows of distances at a time. A
+few positives are compared with all negatives of their row. For many these are sorted once, and
+what a positive needs of all within its margin is a place in that order, a count, a prefix sum.
+
+The losses are those of `gradient.with_gradient`: told which inputs want a gradient, they give
+their value and a gradient for each input. The distances are those of `geometry`, or "chord", the
+Euclidean distance of unit vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from losses import geometry
+from losses.inputs import may_ask
+from losses.kernels.classes import both_ways, parts_of
+from losses.torch_internals import cdist_backward
+
+TILE = 2**20  # distances at a time where whole rows are needed
+# Up to how many positives of an anchor comparing is faster than sorting: for a sum, for a least.
+FEW, FEW_FOR_LEAST = 32, 6
+# Up to how many rows all differences are as fast as a product: of distances, of their gradient.
+FEW_TO_MEASURE, FEW_TO_PULL = 24, 48
+
+Exact = tuple[Tensor, Sequence[Tensor | None]]
+
+
+def mined(
+    wanted: Sequence[bool],
+    anchors: Tensor,
+    classes: Tensor,
+    mining: str,
+    margin: float,
+    distance: str,
+) -> Exact:
+    """mean max(0, d(a, p) − d(a, n) + m) over the triplets that `mining` finds.
+
+    "all", "semi_hard" and "hard" as `losses.triplet`; "violating": all that have a loss.
+    """
+    given = (anchors, classes, margin, distance, any(wanted))
+    loss, gradient = hardest(*given) if mining == "hard" else by_rows(mining, *given)
+    return loss, (gradient, None, None, None, None)
+
+
+def hardest(
+    anchors: Tensor, classes: Tensor, margin: float, distance: str, wanted: bool
+) -> tuple[Tensor, Tensor | None]:
+    """Each anchor with its farthest positive and its nearest negative, the first of equals."""
+    measure = Distances(anchors, distance)
+    farthest, nearest = Largest(anchors), Largest(anchors)
+    parts = parts_of(anchors)
+    for at, rows in enumerate(parts):
+        for columns in parts[at:]:
+            alike = classes[rows, None] == classes[columns]
+            within = measure(rows, columns)
+            away = within.neg().masked_fill_(alike, -torch.inf)
+            within.masked_fill_(~alike, -torch.inf)
+            if rows == columns:
+                within.fill_diagonal_(-torch.inf)
+            farthest.add(rows, columns, within)
+            nearest.add(rows, columns, away)
+    valid = torch.minimum(farthest.value, nearest.value) > -torch.inf
+    count = valid.sum().clamp_min(1)
+    violations = (farthest.value + nearest.value + margin).relu_().masked_fill_(~valid, 0)
+    loss = (violations / count).sum()  # the mean may fit where the sum would overflow
+    if not wanted:
+        return loss, None
+    share = violations.sign() / count
+    partners = torch.stack((farthest.index, nearest.index))
+    lengths = torch.stack((farthest.value, -nearest.value))
+    return loss, measure.pull_pairs(partners, lengths, torch.stack((share, -share)))
+
+
+class Rows(NamedTuple):
+    """Anchors with their distances to all: `distances` and `alike` (of one class) are [A, N].
+
+    `positives` [A, P] are others of their class, at the distances `to_positive`; where there are
+    fewer than P, an arbitrary one fills the place, at −∞.
+    """
+
+    distances: Tensor
+    alike: Tensor
+    positives: Tensor
+    to_positive: Tensor
+
+
+# Of some rows: the sum, the number of terms that are not 0, the slopes of the sum in distances.
+Terms = tuple[Tensor, Tensor, Tensor]
+
+
+def of_hard(rows: Rows, margin: float) -> Terms:
+    """Each anchor's nearest negative, the first of equals, beside the one positive of its row."""
+    negatives = rows.distances.masked_fill(rows.alike, torch.inf)
+    return _compared(rows, *negatives.min(dim=1, keepdim=True), margin)
+
+
+def of_semi_hard(rows: Rows, margin: float) -> Terms:
+    """For each positive pair the nearest negative beyond it, else the farthest; the first of
+    equals."""
+    negatives = rows.distances.masked_fill(rows.alike, torch.inf)
+    few = rows.positives.shape[1] <= FEW_FOR_LEAST
+    beyond, place = (_nearest_beyond if few else _nearest_beyond_many)(negatives, rows.to_positive)
+    last, last_place = rows.distances.masked_fill(rows.alike, -torch.inf).max(1, keepdim=True)
+    none = beyond == torch.inf
+    # Where there is no negative at all, one at infinity has no violation.
+    last.masked_fill_(last == -torch.inf, torch.inf)
+    beyond, place = torch.where(none, last, beyond), torch.where(none, last_place, place)
+    return _compared(rows, beyond, place, margin)
+
+
+def _compared(rows: Rows, to_negative: Tensor, negatives: Tensor, margin: float) -> Terms:
+    """Each positive with the one negative that was found for it."""
+    violations = (rows.to_positive - to_negative + margin).relu_()
+    total = violations.sum(dtype=torch.float64)
+    active = violations.sign_()
+    slopes = torch.zeros_like(rows.distances).scatter_add_(1, rows.positives, active)
+    slopes.scatter_add_(1, negatives, -active)
+    return total, active.sum(), slopes
+
+
+def of_every(rows: Rows, margin: float) -> Terms:
+    """Every negative for every positive."""
+    negatives = rows.distances.masked_fill(rows.alike, torch.inf)
+    compare = _within_reach if rows.positives.shape[1] <= FEW else _within_reach_of_many
+    return compare(negatives, rows.to_positive + margin, rows.positives)
+
+
+TERMS = {"hard": of_hard, "semi_hard": of_semi_hard, "all": of_every, "violating": of_every}
+
+
+def _within_reach(negatives: Tensor, reach: Tensor, positives: Tensor) -> Terms:
+    parts, some = [(reach, positives)], max(1, TILE // negatives.numel())
+    if reach.shape[1] > some:
+        parts = zip(reach.split(some, 1), positives.split(some, 1), strict=True)
+    total = active = 0
+    slopes = torch.zeros_like(negatives)
+    for limits, places in parts:
+        missed = (limits[:, :, None] - negatives[:, None, :]).relu_()
+        total = missed.sum(dtype=torch.float64) + total
+        reached = missed.sign_().sum(dim=2)
+        active = reached.sum(dtype=torch.float64) + active
+        slopes.scatter_add_(1, places, reached).sub_(missed.sum(dim=1))
+    return total, active, slopes
+
+
+def _within_reach_of_many(negatives: Tensor, reach: Tensor, positives: Tensor) -> Terms:
+    negatives, places = negatives.sort(dim=1)
+    within = torch.searchsorted(negatives, reach)
+    sums = negatives.masked_fill_(negatives.isinf(), 0).cumsum(dim=1, dtype=torch.float64)
+    sums = pad(sums, (1, 0)).gather(1, within)
+    missed = within * reach.masked_fill(within == 0, 0).double() - sums
+    # A negative is reached by the positives whose place in the order is beyond its own.
+    beyond = negatives.new_zeros(len(negatives), negatives.shape[1] + 1)
+    beyond.scatter_add_(1, within, torch.ones_like(reach))
+    beyond = beyond.cumsum(dim=1)
+    slopes = torch.empty_like(negatives).scatter_(1, places, beyond[:, :-1] - beyond[:, -1:])
+    slopes.scatter_add_(1, positives, within.to(slopes.dtype))
+    return missed.sum(), within.sum(), slopes
+
+
+def _nearest_beyond(negatives: Tensor, to_positive: Tensor) -> tuple[Tensor, Tensor]:
+    """For each positive the nearest negative farther than it, inf if there is none."""
+    some = max(1, TILE // negatives.numel())
+    if to_positive.shape[1] <= some:
+        others, lengths = negatives[:, None, :], to_positive[:, :, None]
+        return torch.where(others > lengths, others, torch.inf).min(dim=2)
+    parts = (_nearest_beyond(negatives, part) for part in to_positive.split(some, 1))
+    beyond, places = zip(*parts, strict=True)
+    return torch.cat(beyond, dim=1), torch.cat(places, dim=1)
+
+
+def _nearest_beyond_many(negatives: Tensor, to_positive: Tensor) -> tuple[Tensor, Tensor]:
+    negatives, places = negatives.sort(dim=1, stable=True)
+    beyond = torch.searchsorted(negatives, to_positive, right=True)
+    beyond.clamp_max_(negatives.shape[1] - 1)
+    return negatives.gather(1, beyond), places.gather(1, beyond)
+
+
+def number_of_terms(mining: str, sizes: Tensor, active: Tensor) -> Tensor:
+    """Of the mean: from how many sentences are of each anchor's class, or those that are not 0."""
+    if mining == "violating":
+        return active
+    partners, strangers = sizes - 1, len(sizes) - sizes
+    if mining == "all":
+        return partners.dot(strangers)
+    if mining == "hard":
+        partners = partners.sign()
+    return partners.dot(strangers.sign())
+
+
+def by_rows(
+    mining: str, anchors: Tensor, classes: Tensor, margin: float, distance: str, wanted: bool
+) -> tuple[Tensor, Tensor | None]:
+    """Σ of the terms of all rows / their number."""
+    measure = Distances(anchors, distance)
+    ordered, order = classes.sort()
+    starts = torch.searchsorted(ordered, ordered)
+    sizes = torch.searchsorted(ordered, ordered, right=True) - starts
+    step = torch.arange(len(anchors), device=anchors.device)
+    offsets = step - starts
+    gradient = torch.zeros_like(measure.wide)
+    total = active = 0
+    at_once = max(1, TILE // len(anchors))
+    for start in range(0, len(anchors), at_once):
+        part = slice(start, start + at_once)
+        rows, size = order[part], sizes[part, None]
+        most = int(size.max()) if may_ask(classes) else len(anchors)
+        steps = step[1:most]
+        positives = order[starts[part, None] + (offsets[part, None] + steps) % size]
+        distances = measure(rows, slice(0, len(anchors)))
+        alike = classes[rows, None] == classes
+        to_positive = distances.gather(1, positives).masked_fill_(steps >= size, -torch.inf)
+        here = TERMS[mining](Rows(distances, alike, positives, to_positive), margin)
+        total, active = total + here[0], active + here[1]
+        if wanted:
+            measure.pull(gradient, rows, distances, here[2])
+    count = number_of_terms(mining, sizes, active).double().clamp_min(1)
+    loss = (total / count).to(anchors.dtype)
+    return loss, measure.by_anchors((gradient / count).to(anchors.dtype)) if wanted else None
+
+
+class Largest:
+    """The largest term of each row and the first place where it stands, block by block."""
+
+    def __init__(self, like: Tensor) -> None:
+        self.like = like
+        self.value = self.index = None
+
+    def add(self, rows: slice, columns: slice, terms: Tensor) -> None:
+        count = len(self.like)
+        if len(terms) == count:
+            self.value, self.index = terms.max(dim=1)
+            return
+        if self.value is None:
+            self.value = self.like.new_full((count,), -torch.inf)
+            self.index = torch.zeros(count, dtype=torch.int64, device=self.like.device)
+        for here, there in both_ways(rows, columns, terms):
+            start = columns.start if here == rows else rows.start
+            value, index = there.max(dim=1)
+            better = value > self.value[here]  # of equals the earlier stays
+            self.value[here] = torch.where(better, value, self.value[here])
+            self.index[here] = torch.where(better, index.add_(start), self.index[here])
+
+
+class Distances:
+    """d(z_i, z_k) of the rows of a batch, block by block, and the way back to its gradient.
+
+    In float32 the Gram matrix would lose near duplicates to cancellation. It is taken in float64
+    and rounded, so equal vectors are at equal distances from every other. Of few rows all
+    differences are sooner taken.
+    """
+
+    def __init__(self, anchors: Tensor, kind: str) -> None:
+        self.kind = kind
+        self.vectors, self.by_anchors = anchors, lambda gradient: gradient
+        if kind in ("cosine", "chord"):
+            self.vectors, self.by_anchors = geometry.unit_and_pull(anchors)
+        lean = anchors.dtype == torch.float32 and len(anchors) > FEW_TO_MEASURE
+        self.by_gram = kind != "cosine" and lean
+        if self.by_gram:  # distances do not tell where the mean is
+            self.centred = self.vectors.double()
+            self.centred = self.centred - self.centred.mean(dim=0)
+            self.squares = self.centred.square().sum(dim=1)
+
+    @property
+    def wide(self) -> Tensor:
+        """The vectors as products need them."""
+        if self.by_gram:
+            return self.centred
+        return self.vectors if self.kind == "cosine" else self.vectors.double()
+
+    def __call__(self, rows: slice | Tensor, columns: slice) -> Tensor:
+        if self.kind == "cosine":
+            return 1 - geometry.dot_matrix(self.vectors[rows], self.vectors[columns])
+        if not self.by_gram:
+            kind = "euclidean" if self.kind == "chord" else self.kind
+            return geometry.distance_matrix(self.vectors[rows], self.vectors[columns], kind)
+        sums = self.squares[rows, None] + self.squares[columns]
+        squares = torch.addmm(sums, self.wide[rows], self.wide[columns].T, alpha=-2)
+        squares.masked_fill_(squares < 1e-14 * sums, 0)  # no more than rounding
+        squares = squares.to(self.vectors.dtype)
+        return squares if self.kind == "squared_euclidean" else squares.sqrt_()
+
+    def pull(self, gradient: Tensor, rows: Tensor, distances: Tensor, slopes: Tensor) -> None:
+        """Add Σ_k G_ik ∂d_ik/∂z to the gradient, for the slopes G of some rows."""
+        if self.kind == "cosine":
+            gradient[rows] -= geometry.dot_matrix(slopes, self.wide.T)
+            gradient.addmm_(slopes.T, self.wide[rows], alpha=-1)
+            return
+        weights = self.weights(distances, slopes).to(self.wide.dtype)
+        if len(weights) == len(gradient):  # all rows at once: both ways in one product
+            weights = torch.empty_like(weights).index_copy_(0, rows, weights)
+            gradient += self._pulled_by_product(weights + weights.T)
+            return
+        here = self.wide[rows]
+        gradient[rows] += weights.sum(dim=1)[:, None] * here - weights @ self.wide
+        gradient.addmm_(weights.T, here, alpha=-1)
+        gradient.addcmul_(weights.sum(dim=0)[:, None], self.wide)
+
+    def pulled(self, distances: Tensor, slopes: Tensor) -> Tensor:
+        """Σ_ik G_ik ∂d_ik/∂anchors, for the slopes G of all rows in their order."""
+        slopes = slopes + slopes.T
+        if self.kind == "cosine":
+            gradient = geometry.dot_matrix(slopes, self.vectors.T).neg_()
+        elif len(slopes) <= FEW_TO_PULL:
+            lengths = distances
+            if self.kind == "squared_euclidean":
+                lengths = distances.sqrt()
+                slopes.mul_(lengths).mul_(2)
+            vectors = self.vectors
+            gradient = cdist_backward(slopes, vectors, lengths)
+        else:
+            weights = self.weights(distances, slopes).to(self.wide.dtype)
+            gradient = self._pulled_by_product(weights).to(self.vectors.dtype)
+        return self.by_anchors(gradient)
+
+    def _pulled_by_product(self, weights: Tensor) -> Tensor:
+        own = weights.sum(dim=1, keepdim=True) * self.wide
+        return own.addmm_(weights, self.wide, alpha=-1)
+
+    def weights(self, distances: Tensor, slopes: Tensor) -> Tensor:
+        """What each pair adds to ∂/∂z_i, as a multiple of z_i − z_k; of the cosine, of −z_k."""
+        if self.kind == "cosine":
+            return slopes
+        if self.kind == "squared_euclidean":
+            return 2 * slopes
+        return (slopes / distances).masked_fill_(distances == 0, 0)
+
+    def pull_pairs(self, partners: Tensor, lengths: Tensor, weights: Tensor) -> Tensor:
+        """The gradient of Σ w d(z_i, z_partner(i)) over [P, N] partners at their distances."""
+        weights = self.weights(lengths, weights)[:, :, None]
+        there = self.vectors[partners]
+        if self.kind == "cosine":
+            pulls, backwards = -weights * there, -weights * self.vectors
+        else:
+            pulls = weights * (self.vectors - there)
+            backwards = -pulls
+        gradient = pulls.sum(dim=0)
+        return self.by_anchors(gradient.index_add_(0, partners.flatten(), backwards.flatten(0, 1)))

@@ -1,0 +1,297 @@
+"""Sums over all ordered pairs of pairs in which no logarithm joins the terms.
+
+The hinge is linear where it is not 0, so each pair needs only the number and the label sum of
+the pairs it violates: `hinge_sum` finds them in O(N log N). A logistic term has no such form;
+`logistic_sum` computes the N² terms in tiles and keeps none of them. The largest violation needs
+the best score below each label alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch import Tensor
+from torch.nn.functional import logsigmoid, softplus
+
+from losses.inputs import may_ask
+from losses.kernels.gradient import with_gradient
+from losses.kernels.ordered import accurate, levels_in_order
+from losses.torch_internals import in_torch_func
+
+# Rows, up to which one matrix is fastest.
+LOGISTIC_BELOW, LARGEST_BELOW = 512, 288
+TREE_ABOVE = 1024  # rows; up to here the hinge is faster in a matrix than in a tree
+TILE_ROWS, TILE = 128, 2**18  # at most so many rows, and terms, at a time
+FLAT = 40.0  # above it softplus(x) is x to the last digit of float64
+
+Summed = tuple[Tensor, tuple[Tensor | None, ...]]
+
+
+def hinge_sum(
+    scores: Tensor, labels: Tensor, *, margin: float | Tensor, eps: float | Tensor
+) -> Tensor:
+    """Σ (y_i − y_j) [s_j − s_i + m]₊ / (Σ (y_i − y_j) + ε) over y_i > y_j."""
+    learned = isinstance(margin, Tensor) or isinstance(eps, Tensor) or labels.requires_grad
+    if learned or in_torch_func():
+        return _dense_hinge(labels, scores, margin, eps)
+    still = scores.detach()
+    loss, slopes = _hinge(labels, still, margin, eps)
+    # Linear where it is not 0: 0 is added, which has the slopes.
+    return loss + (scores - still).dot(slopes)
+
+
+def _dense_hinge(
+    labels: Tensor, scores: Tensor, margin: float | Tensor, eps: float | Tensor
+) -> Tensor:
+    gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu()
+    terms = hinge_terms(scores[:, None] - scores[None, :], gaps, margin)
+    return terms.sum() / _above_zero(gaps.sum() + eps)
+
+
+def hinge_terms(differences: Tensor, gaps: Tensor, margin: float | Tensor) -> Tensor:
+    """(y_i − y_j) [s_j − s_i + m]₊ of each difference of scores and gap of labels, 0 or more."""
+    return gaps * (differences + margin).relu()
+
+
+def _above_zero(weight: Tensor) -> Tensor:
+    """The divisor of a mean whose terms are all 0 where it is 0: 0/0 is 0."""
+    return weight.clamp_min(torch.finfo(weight.dtype).tiny)
+
+
+def _hinge(labels: Tensor, scores: Tensor, margin: float, eps: float) -> tuple[Tensor, Tensor]:
+    """The loss and its gradient."""
+    if len(scores) <= TREE_ABOVE:
+        gaps = (labels - labels.unsqueeze(1)).to(scores.dtype).clamp_min_(0)
+        violations = (scores.unsqueeze(1) - scores).add_(margin).clamp_min_(0)
+        total = _above_zero(gaps.sum() + eps)
+        loss = (gaps * violations).sum() / total  # a dot product would add up less exactly
+        gaps.mul_(violations.sign_())
+        return loss, (gaps.sum(1) - gaps.sum(0)) / total
+    exact, heights = scores.to(accurate(scores)), labels.to(accurate(scores))
+    exact, heights = exact - exact.mean(), heights - heights.mean()  # sums that stay small
+    total = _above_zero(sum_of_gaps(heights) + eps)
+    pull, weight = _violations(exact, heights, _ranks(labels), margin)
+    loss = (exact.dot(pull) + margin * weight) / total
+    return loss.to(scores.dtype), (pull / total).to(scores.dtype)
+
+
+def sum_of_gaps(heights: Tensor) -> Tensor:
+    """Σ (y_i − y_j) over y_i > y_j: each gap between neighbours, as often as it is crossed."""
+    gaps = heights.sort().values.diff()
+    below = torch.arange(1, len(heights), dtype=gaps.dtype, device=gaps.device)
+    return (gaps * below * (len(heights) - below)).sum()
+
+
+def _ranks(labels: Tensor) -> tuple[Tensor, int]:
+    """Whole numbers in the order of the labels, and how many bits the largest has."""
+    if may_ask(labels):
+        ranks, count = levels_in_order(labels)
+    else:  # equal labels may differ in rank, for the gap between them has no weight
+        order, count = labels.argsort(), len(labels)
+        ranks = torch.empty_like(order).scatter(0, order, torch.arange(count, device=order.device))
+    return ranks, (count - 1).bit_length()
+
+
+def _violations(
+    scores: Tensor, heights: Tensor, ranks: tuple[Tensor, int], margin: float
+) -> tuple[Tensor, Tensor]:
+    """For each pair Σ ± (y_i − y_j) over the violated pairs of pairs it is in; and Σ (y_i − y_j).
+
+    A wavelet tree: the pairs in the order of their scores are split by the highest bit of their
+    rank, both halves by the next bit, and so on. Two pairs part at the bit in which their ranks
+    differ. Those that i violates are then a stretch of the other half, from the first score
+    above s_i − m on (or, seen from the lower pair, up to it), and two running sums hold their
+    number and their labels.
+    """
+    scores, by_score = scores.sort()
+    (ranks, bits), count = ranks, len(scores)
+    ranks, heights = ranks[by_score], heights[by_score]
+    thresholds = scores - margin
+    places = torch.stack(
+        (
+            torch.zeros_like(by_score),  # the node starts,
+            torch.full_like(by_score, count),  # the node ends,
+            torch.searchsorted(scores, thresholds, right=True),  # lower pairs are violated from,
+            torch.searchsorted(thresholds, scores),  # higher pairs are violated up to
+        )
+    )
+    inside, inside_heights = ranks, heights  # in the order of the tree, level by level
+    found, found_heights = torch.zeros_like(ranks), torch.zeros_like(heights)
+    weight = heights.new_zeros(())
+    for bit in reversed(range(bits)):
+        upper = inside >> bit & 1
+        split = torch.argsort(upper, stable=True)
+        inside, inside_heights = inside[split], inside_heights[split]
+        sums = _before(inside_heights)
+        to_left = _before(1 - upper)[places]
+        to_right = places - to_left + (count - upper.sum())
+        mine = (ranks >> bit & 1).bool()
+        start, end, first, last = torch.where(mine, to_left, to_right)  # in the other half
+        first, last = torch.where(mine, first, start), torch.where(mine, end, last)
+        number, total = last - first, sums[last] - sums[first]
+        found, found_heights = found + number, found_heights + total
+        weight = weight + (total - heights * number).masked_fill(mine, 0).sum()
+        places = torch.where(mine, to_right, to_left)
+    pull = found_heights - heights * found
+    return torch.empty_like(pull).scatter(0, by_score, pull), weight
+
+
+def logistic_sum(
+    scores: Tensor, labels: Tensor, *, scale: float | Tensor, mean: bool = False
+) -> Tensor:
+    """Σ log(1 + exp(λ(s_j − s_i))) over y_i > y_j, or its mean over these."""
+    compute = _logistic_of_few if len(scores) <= LOGISTIC_BELOW else _logistic
+    compute, dense = partial(compute, mean=mean), partial(_dense_logistic, mean=mean)
+    return with_gradient(compute, dense, labels, scores, scale)
+
+
+def _dense_logistic(labels: Tensor, scores: Tensor, scale: float | Tensor, *, mean: bool) -> Tensor:
+    unordered = labels.unsqueeze(1) >= labels
+    terms = logistic_terms(scale * (scores.unsqueeze(1) - scores))
+    total = terms.masked_fill(unordered, 0).sum()
+    return total / (~unordered).sum().clamp_min(1) if mean else total
+
+
+def logistic_terms(scaled: Tensor) -> Tensor:
+    """log(1 + e^x) of each scaled difference x."""
+    return -logsigmoid(-scaled)
+
+
+def _logistic_of_few(
+    wanted: list[bool], labels: Tensor, scores: Tensor, scale: float | Tensor, *, mean: bool
+) -> Summed:
+    unordered = labels.unsqueeze(1) >= labels
+    total, falling, rising = _tile(scores, scores, scale, unordered, any(wanted))
+    over = (len(labels) ** 2 - unordered.sum()).clamp_min_(1) if mean else 1
+    if not any(wanted):
+        return total / over, ()
+    pull = falling.sub_(rising).div_(over)
+    return total / over, (None, *_by_scores_and_scale(wanted, pull, scores, scale))
+
+
+def _logistic(
+    wanted: list[bool], labels: Tensor, scores: Tensor, scale: float | Tensor, *, mean: bool
+) -> Summed:
+    total, pull, count = _tiles(labels, scores, scale, any(wanted))
+    over = count.clamp_min(1) if mean else 1
+    loss = (total / over).to(scores.dtype)
+    if not any(wanted):
+        return loss, ()
+    return loss, (None, *_by_scores_and_scale(wanted, pull.div_(over), scores, scale))
+
+
+def _by_scores_and_scale(
+    wanted: list[bool], pull: Tensor, scores: Tensor, scale: float | Tensor
+) -> tuple[Tensor, Tensor | None]:
+    """The gradients by s and by λ of a loss that has the gradient `pull` by λs."""
+    by_scale = None
+    if wanted[2]:
+        exact = accurate(scores)
+        by_scale = pull.to(exact).dot(scores.to(exact)).to(scale).reshape(scale.shape)
+    return (pull * scale).to(scores.dtype), by_scale
+
+
+def _tiles(
+    labels: Tensor, scores: Tensor, scale: float | Tensor, wanted: bool
+) -> tuple[Tensor, Tensor | None, Tensor]:
+    """Σ softplus(λ(s_j − s_i)), its gradient by λs, and the number of terms."""
+    labels, order = labels.sort()
+    scores, size = scores[order], len(scores)
+    above = torch.searchsorted(labels, labels, right=True)  # where the higher labels start
+    total = scores.new_zeros((), dtype=accurate(scores))
+    pull = torch.zeros_like(scores, dtype=total.dtype)
+    rows = min(TILE_ROWS, max(1, TILE // size))
+    for start in range(0, size, rows):
+        end = min(start + rows, size)
+        # Columns above some of the rows, then columns above all of them.
+        some, every = (int(above[start]), int(above[end - 1])) if may_ask(labels) else (start, size)
+        for low, high in ((some, every), (every, size)):
+            if low == high:
+                continue
+            masked = low < every
+            unordered = labels[start:end, None] >= labels[low:high] if masked else None
+            part, falling, rising = _tile(
+                scores[start:end], scores[low:high], scale, unordered, wanted
+            )
+            total += part
+            if wanted:
+                pull[start:end] += falling
+                pull[low:high] -= rising
+    pull = torch.empty_like(pull).scatter_(0, order, pull) if wanted else None
+    return total, pull, (size - above).sum()
+
+
+def _tile(
+    lower: Tensor,
+    higher: Tensor,
+    scale: float | Tensor,
+    unordered: Tensor | None,
+    wanted: bool,
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """Σ softplus(λ(lower_j − higher_i)) where ordered, and the slopes summed by row and by column.
+
+    The difference comes before λ: of two scores near each other it is exact.
+    """
+    differences = (lower.unsqueeze(1) - higher).mul_(scale)
+    terms = softplus(differences, threshold=FLAT)
+    slopes = differences.sigmoid_() if wanted else None
+    if unordered is not None:
+        terms.masked_fill_(unordered, 0)
+        if wanted:
+            slopes.masked_fill_(unordered, 0)
+    return (terms.sum(), slopes.sum(1), slopes.sum(0)) if wanted else (terms.sum(), None, None)
+
+
+def largest_violation(
+    scores: Tensor, labels: Tensor, definition: Callable[[Tensor, Tensor], Tensor]
+) -> Tensor:
+    """max(0, max (s_j − s_i)) over y_i > y_j; equal largest ones share the gradient.
+
+    `definition` is the same in plain torch.
+    """
+    largest = _largest_of_few if len(scores) <= LARGEST_BELOW else _largest
+    return with_gradient(largest, definition, scores, labels)
+
+
+def _largest_of_few(wanted: list[bool], scores: Tensor, labels: Tensor) -> Summed:
+    differences = scores.unsqueeze(1) - scores
+    differences.masked_fill_(labels.unsqueeze(1) >= labels, -torch.inf)
+    value = differences.max()
+    loss = value.clamp(min=0)
+    if not any(wanted):
+        return loss, ()
+    chosen = differences.eq(value).mul_(value >= 0).to(scores.dtype)
+    by_row = chosen.sum(1)
+    return loss, ((by_row - chosen.sum(0)).div_(by_row.sum().clamp_min_(1)), None)
+
+
+def _largest(wanted: list[bool], scores: Tensor, labels: Tensor) -> Summed:
+    labels, order = labels.sort()
+    scores = scores[order]
+    below = torch.searchsorted(labels, labels)  # how many stand below each
+    best = scores.cummax(0).values
+    last = (below - 1).clamp_min(0)
+    gaps = (best[last] - scores).masked_fill(below == 0, -torch.inf)
+    value = gaps.max()
+    if not any(wanted):
+        return value.clamp(min=0), ()
+    # The best score so far is constant over a stretch, in which it may be reached several times.
+    start = torch.searchsorted(best, best)
+    end = torch.searchsorted(best, best, right=True)
+    chosen = ((gaps == value) & (value >= 0)).to(scores.dtype)
+    reached = (scores == best).to(scores.dtype)
+    sums = _before(reached)
+    falling = chosen * (sums[below] - sums[start[last]])
+    later = _before(torch.zeros_like(chosen).scatter_add_(0, last, chosen))
+    rising = reached * (later[end] - later[:-1])
+    pull = (rising - falling) / falling.sum().clamp_min(1)
+    return value.clamp(min=0), (torch.empty_like(pull).scatter_(0, order, pull), None)
+
+
+def _before(numbers: Tensor) -> Tensor:
+    """What stands before each place, and before the end: one sum more than there are numbers."""
+    sums = numbers.new_zeros(len(numbers) + 1)
+    torch.cumsum(numbers, 0, out=sums[1:])
+    return sums

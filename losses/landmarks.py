@@ -1,0 +1,165 @@
+"""The least value that a loss can reach: over scores in an interval, or over unit vectors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from losses.kernels import log1p_sum_exp, softplus
+
+# Above this many distinct labels the exact floor costs more than a moving slider can pay.
+MOST_LEVELS = 64
+# Newton's steps, and the halvings of one: a few are taken, and as many are never needed.
+MOST_STEPS = 100
+
+
+def least_over_levels(
+    labels: Tensor,
+    scale: float,
+    *,
+    lowest: float = -1.0,
+    highest: float = 1.0,
+    weighted: bool = False,
+) -> float | None:
+    """min of log(1 + Σ_{y_i > y_j} w exp(λ(s_j − s_i))) over scores in [lowest, highest].
+
+    The loss is convex and does not care which pair of a label has which score, so at the best
+    point equal labels have equal scores: one unknown a level. The outer two sit at the ends; for
+    the others it is a convex problem in a box, solved by projected Newton (`_least_in_box`).
+    None above `MOST_LEVELS` levels.
+    """
+    levels, counts = labels.cpu().unique(return_counts=True)
+    if len(levels) < 2:
+        return 0.0
+    if len(levels) > MOST_LEVELS:
+        return None
+    weights = counts.double()[:, None] * counts.double()[None, :]
+    if weighted:
+        weights = weights * (levels.double()[None, :] - levels.double()[:, None])
+    log_weights = weights.triu(1).log()  # row j, column i; −inf unless y_j < y_i
+    return float(softplus(_least_in_box(log_weights, scale, lowest, highest)))
+
+
+def _least_in_box(log_weights: Tensor, scale: float, lowest: float, highest: float) -> Tensor:
+    """min over x in [lowest, highest] of log Σ_ji exp(log_weights_ji + λ(x_j − x_i)).
+
+    The first of x stands at `lowest` and the last at `highest`. Projected Newton (Bertsekas 1982):
+    a coordinate at an end that its slope presses against is held, the others take the Newton step
+    of Σ exp, clipped to the box and halved until the value falls enough. It ends where the slopes
+    of all that is free are 0 up to rounding, the condition for the least of a convex function.
+    """
+    points = torch.linspace(lowest, highest, len(log_weights), dtype=torch.float64)
+    inner = torch.ones(len(points), dtype=torch.bool)
+    inner[[0, -1]] = False
+
+    def terms_at(points: Tensor) -> Tensor:
+        return log_weights + scale * (points[:, None] - points[None, :])
+
+    value = terms_at(points).logsumexp(dim=(0, 1))
+    for _ in range(MOST_STEPS):
+        shares = (terms_at(points) - value).exp()
+        slope = scale * (shares.sum(1) - shares.sum(0))
+        held = (points <= lowest) & (slope > 0) | (points >= highest) & (slope < 0)
+        free = (inner & ~held).nonzero()[:, 0]
+        both = shares + shares.T
+        curvature = scale**2 * (both.sum(1).diag() - both)[free][:, free]
+        step = torch.zeros_like(points)
+        step[free] = torch.linalg.solve(curvature, slope[free])
+        rounding = 1e-15 * value.abs().clamp_min(1)
+        if slope.dot(step) <= rounding:
+            return value
+        for halvings in range(MOST_STEPS):
+            trial = (points - step / 2**halvings).clamp(lowest, highest)
+            reached = terms_at(trial).logsumexp(dim=(0, 1))
+            expected = slope.dot(points - trial)
+            if expected >= 0 and reached <= value - 1e-4 * expected + rounding:
+                break
+        points, value = trial, reached
+    return value
+
+
+def least_on_grid(
+    value_at: Callable[..., Tensor], *bounds: tuple[float, float], points: int = 65
+) -> float:
+    """The least value of a smooth function of one or two numbers, each within its bounds.
+
+    A grid, laid anew around its lowest point until its steps are below 1e-9 of the first.
+    """
+    spans = [(float(low), float(high)) for low, high in bounds]
+    while True:
+        axes = [torch.linspace(low, high, points, dtype=torch.float64) for low, high in spans]
+        values = value_at(*torch.meshgrid(*axes, indexing="ij"))
+        place = torch.unravel_index(values.argmin(), values.shape)
+        steps = [(high - low) / (points - 1) for low, high in spans]
+        if steps[0] < 1e-9 * (bounds[0][1] - bounds[0][0]):
+            return float(values.min())
+        spans = [
+            (max(low, float(axis[i]) - 2 * step), min(high, float(axis[i]) + 2 * step))
+            for axis, i, step, (low, high) in zip(axes, place, steps, bounds, strict=True)
+        ]
+
+
+def softplus_at(x: float) -> float:
+    """log(1 + exp(x)) of one number."""
+    return float(softplus(torch.tensor(x, dtype=torch.float64)))
+
+
+def simplex_gap(count: int) -> float:
+    """cos = 1 less the mean cosine of `count` unit vectors spread evenly: the largest gap."""
+    return count / (count - 1)
+
+
+def least_in_batch(count: int, extra: int, temperature: float, symmetric: bool = False) -> float:
+    """The least InfoNCE of `count` pairs with `extra` further negatives, in any dimension.
+
+    By convexity the best queries are alike: a part of each, sin a, along one common direction,
+    the rest a simplex; so too the keys, with sin b. The extra negatives stand opposite to the
+    common direction, which is worth it only if there are any.
+    """
+    if count == 1:
+        forward = _log1p_total((extra, -2 / temperature))
+        return forward / 2 if symmetric else forward
+
+    def value_at(a: Tensor, b: Tensor) -> Tensor:
+        in_batch = -simplex_gap(count) * a.cos() * b.cos() / temperature
+        outside = (-a.sin() - (a - b).cos()) / temperature
+        backward = _log1p_total((count - 1, in_batch))
+        forward = _log1p_total((count - 1, in_batch), (extra, outside))
+        return (forward + backward) / 2 if symmetric else forward
+
+    if extra == 0:
+        zero = torch.zeros((), dtype=torch.float64)
+        return float(value_at(zero, zero))
+    return least_on_grid(value_at, (0, math.pi / 2), (0, math.pi / 2))
+
+
+def least_binary(count: int, scale: float, offset: float) -> float:
+    """min of softplus(offset − scale·p) + (count − 1)·softplus(scale·n − offset).
+
+    p is the cosine of the pairs of a batch and n the mean cosine of the others. Moving from a
+    simplex (t = 1) to all queries opposite to all keys (t = 0) trades the one for the other.
+    """
+    if count == 1:
+        return softplus_at(offset - scale)
+
+    def value_at(t: Tensor) -> Tensor:
+        pair, other = 2 * t - 1, t - 1 - t / (count - 1)
+        return softplus(offset - scale * pair) + (count - 1) * softplus(scale * other - offset)
+
+    return least_on_grid(value_at, (0, 1))
+
+
+def _log1p_total(*parts: tuple[int, Tensor | float]) -> Tensor | float:
+    """log(1 + Σ count·exp(exponent)) over (count, exponent)."""
+    exponents = [
+        torch.as_tensor(exponent, dtype=torch.float64) + math.log(count)
+        for count, exponent in parts
+        if count
+    ]
+    if not exponents:
+        return 0.0
+    total = log1p_sum_exp(torch.stack(exponents), dim=0)
+    return total if total.ndim else float(total)

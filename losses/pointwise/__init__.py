@@ -1,0 +1,1 @@
+"""Losses that look at each pair alone."""

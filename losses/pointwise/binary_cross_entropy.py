@@ -1,0 +1,77 @@
+"""Binary cross-entropy: the score of a pair as the logit of its label."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from losses import inputs
+from losses.kernels import softplus
+from losses.spec import Convention, LossSpec, Symbol
+
+
+def binary_cross_entropy_definition(scores: Tensor, labels: Tensor) -> Tensor:
+    log_partition = softplus(scores)
+    terms = log_partition - labels * scores
+    loss = terms.mean()
+    return loss
+
+
+def binary_cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:
+    r"""mean(log(1 + exp(s_i)) − y_i s_i), with the scores as logits (S1; S3 eq. 1-1).
+
+    >>> binary_cross_entropy(torch.tensor([0.0, 0.0]), torch.tensor([1, 0]))  # log 2
+    tensor(0.6931)
+
+    Args:
+        scores: [N], logits of "this pair is positive".
+        labels: [N], 0/1, or a probability between.
+    """
+    scores, labels = inputs.of_one_type(*inputs.pair_scores(scores, labels))
+    return functional.binary_cross_entropy_with_logits(scores, labels)
+
+
+def _at_best_cosine(given: dict[str, Tensor]) -> float:
+    """Each score at its own best place between −1 and 1, the logit of its label."""
+    labels = given["labels"].double()
+    scores = labels.logit().clamp(-1, 1)
+    return float((softplus(scores) - labels * scores).mean())
+
+
+BINARY_CROSS_ENTROPY = LossSpec(
+    function=binary_cross_entropy,
+    definition=binary_cross_entropy_definition,
+    title="Binary cross-entropy",
+    group="pair_scores",
+    formula=r"\frac1N \sum_i \bigl(\log(1 + e^{s_i}) - y_i s_i\bigr)",
+    symbols={
+        "scores": Symbol("s_i", ("pair",)),
+        "labels": Symbol("y_i", ("pair",)),
+        "log_partition": Symbol(
+            r"z_i = \log(1 + e^{s_i})",
+            ("pair",),
+            r"\log\bigl(1 + e^{«scores[r]»}\bigr)",
+            signed=False,
+        ),
+        "terms": Symbol(
+            "t_i = z_i - y_i s_i",
+            ("pair",),
+            r"«log_partition[r]» - «labels[r]» \cdot «scores[r]»",
+            signed=False,
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«terms.numel()»}"
+        ),
+    },
+    reads={"scores": "scores", "labels": "binary_labels"},
+    terms="scores",  # the mean weighs every term alike; what pulls at a pair is its σ(s) − y
+    collapse=lambda given: float(
+        torch.tensor(1.0, dtype=torch.float64).exp().log1p() - given["labels"].double().mean()
+    ),
+    collapse_formula=r"\ln(1 + e) - \bar y",
+    floor=_at_best_cosine,
+    floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    references=("spaces.ac.cn/archives/9341", "S3 eq. 1-1"),
+    conventions=(Convention("sentence-transformers"),),
+)

@@ -1,0 +1,61 @@
+"""Cosine regression: the score of a pair should be its label."""
+
+from __future__ import annotations
+
+from torch import Tensor
+from torch.nn import functional
+
+from losses import inputs
+from losses.spec import Convention, LossSpec, Symbol
+
+
+def cosine_mse_definition(scores: Tensor, labels: Tensor) -> Tensor:
+    errors = scores - labels
+    terms = errors.square()
+    loss = terms.mean()
+    return loss
+
+
+def cosine_mse(scores: Tensor, labels: Tensor) -> Tensor:
+    r"""mean (s_i − y_i)², the regression baseline.
+
+    >>> cosine_mse(torch.tensor([0.5, 0.0]), torch.tensor([1.0, 0.0]))  # 0.25 / 2
+    tensor(0.1250)
+
+    Args:
+        scores: [N], cosines.
+        labels: [N], on the scale of the scores.
+    """
+    return functional.mse_loss(*inputs.of_one_type(*inputs.pair_scores(scores, labels)))
+
+
+def _outside(given: dict[str, Tensor]) -> float:
+    """Cosines reach every label between −1 and 1; what lies outside stays as error."""
+    labels = given["labels"].double()
+    return float((labels - labels.clamp(-1, 1)).square().mean())
+
+
+COSINE_MSE = LossSpec(
+    function=cosine_mse,
+    definition=cosine_mse_definition,
+    title="Cosine regression (MSE)",
+    group="pair_scores",
+    formula=r"\frac1N \sum_i (s_i - y_i)^2",
+    symbols={
+        "scores": Symbol("s_i", ("pair",)),
+        "labels": Symbol("y_i", ("pair",)),
+        "errors": Symbol("r_i = s_i - y_i", ("pair",), r"«scores[r]» - «labels[r]»"),
+        "terms": Symbol("t_i = r_i^2", ("pair",), r"(«scores[r]» - «labels[r]»)^2", signed=False),
+        "loss": Symbol(
+            r"\mathcal L = \frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«terms.numel()»}"
+        ),
+    },
+    reads={"scores": "scores", "labels": "unit_labels"},
+    terms="errors",
+    collapse=lambda given: float((1 - given["labels"].double()).square().mean()),
+    collapse_formula=r"\tfrac1N \sum_i (1 - y_i)^2",
+    floor=_outside,
+    floor_formula="0",
+    references=("Reimers & Gurevych 2019",),
+    conventions=(Convention("sentence-transformers"),),
+)

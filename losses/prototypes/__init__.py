@@ -1,0 +1,1 @@
+"""Losses against one learned vector for each class."""

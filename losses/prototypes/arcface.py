@@ -1,0 +1,219 @@
+"""ArcFace: the softmax over angles to prototypes, with the own angle widened."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.geometry import cosine_matrix, sine
+from losses.kernels import log1p_sum_exp
+from losses.kernels.gradient import with_gradient
+from losses.kernels.tiled import Directions, against_others
+from losses.prototypes.softmax import PROTOTYPE_SYMBOLS
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+
+def arcface_definition(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    prototypes: Tensor,
+    scale: float = 64.0,
+    margin: float = 0.5,
+) -> Tensor:
+    similarities = cosine_matrix(embeddings, prototypes)
+    own = similarities.gather(1, classes[:, None])
+    moved = own * math.cos(margin) - sine(own) * math.sin(margin)
+    others = classes[:, None] != torch.arange(len(prototypes), device=classes.device)
+    terms = (scale * (similarities - moved)).masked_fill(~others, -torch.inf)
+    per_sentence = log1p_sum_exp(terms, dim=1)
+    loss = per_sentence.mean()
+    return loss
+
+
+def arcface(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    prototypes: Tensor,
+    scale: float = 64.0,
+    margin: float = 0.5,
+) -> Tensor:
+    r"""Softmax over s·cos θ in which the own angle is widened by m (S1 eq. 37).
+
+    mean −log( e^{s cos(θ_c + m)} / (e^{s cos(θ_c + m)} + Σ_{j≠c} e^{s cos θ_j}) ). The gradient
+    is finite at θ = 0 and θ = π too.
+
+    >>> embeddings, classes = torch.tensor([[1.0, 0.0]]), torch.tensor([0])
+    >>> arcface(embeddings, classes, prototypes=torch.eye(2), scale=1.0)  # log(1 + e^−cos(½))
+    tensor(0.3477)
+
+    Args:
+        embeddings: [N, D].
+        classes: [N], the number of each one's prototype.
+        prototypes: [C, D], one row for each class.
+        scale: s.
+        margin: m, in radians.
+    """
+    embeddings, prototypes = inputs.vectors(
+        inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
+    )
+    classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
+    inputs.one_number(scale=scale)
+    return with_gradient(
+        _arcface_by_tiles, _arcface_densely, embeddings, prototypes, classes, scale, margin
+    )
+
+
+def _arcface_densely(embeddings, prototypes, classes, scale, margin):
+    return arcface_definition(
+        embeddings, classes, prototypes=prototypes, scale=scale, margin=margin
+    )
+
+
+def _arcface_by_tiles(wanted, embeddings, prototypes, classes, scale, margin):
+    count = len(embeddings)
+    points = Directions(torch.cat((embeddings, prototypes)), wanted=any(wanted))
+    sides = (wanted[0] or wanted[3], wanted[1] or wanted[3])
+    logits = points.between(slice(0, count), slice(count, None), scale, sides)
+    own = logits.at(classes)
+    sines = sine(own)
+    moved = own * math.cos(margin) - sines * math.sin(margin)
+    flat = sines == 0  # where the slope of the sine is taken as 0
+    slopes = math.cos(margin) + math.sin(margin) * (own / sines).masked_fill(flat, 0)
+    total, gaps = against_others(logits, classes, own=moved * scale, slopes=slopes)
+    if not any(wanted):
+        return total / count, ()
+    gradient, by_scale = points.pull_back(1 / count, scale)
+    if by_scale is not None:  # the own logit is scale · moved, and counted as scale · slope · own
+        by_scale = by_scale + (gaps.sigmoid() * (slopes * own - moved)).sum() / count
+    return total / count, (*gradient.split([count, len(prototypes)]), None, by_scale, None)
+
+
+def arcface_monotone_definition(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    prototypes: Tensor,
+    scale: float = 64.0,
+    margin: float = 0.5,
+) -> Tensor:
+    """As pytorch-metric-learning: cos θ − m sin m where θ + m would pass π and turn back."""
+    similarities = cosine_matrix(embeddings, prototypes)
+    own = similarities.gather(1, classes[:, None])
+    widened = own * math.cos(margin) - sine(own) * math.sin(margin)
+    moved = torch.where(own >= -math.cos(margin), widened, own - margin * math.sin(margin))
+    others = classes[:, None] != torch.arange(len(prototypes), device=classes.device)
+    terms = (scale * (similarities - moved)).masked_fill(~others, -torch.inf)
+    per_sentence = log1p_sum_exp(terms, dim=1)
+    loss = per_sentence.mean()
+    return loss
+
+
+def arcface_easy_definition(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    prototypes: Tensor,
+    scale: float = 64.0,
+    margin: float = 0.5,
+) -> Tensor:
+    """`easy_margin`: the margin only where the embedding is on its prototype's side already."""
+    similarities = cosine_matrix(embeddings, prototypes)
+    own = similarities.gather(1, classes[:, None])
+    widened = own * math.cos(margin) - sine(own) * math.sin(margin)
+    moved = torch.where(own > 0, widened, own)
+    others = classes[:, None] != torch.arange(len(prototypes), device=classes.device)
+    terms = (scale * (similarities - moved)).masked_fill(~others, -torch.inf)
+    per_sentence = log1p_sum_exp(terms, dim=1)
+    loss = per_sentence.mean()
+    return loss
+
+
+def _log1p_of_others(given: dict[str, Tensor], exponent: float) -> float:
+    """log(1 + (C − 1)·exp(exponent))."""
+    terms = torch.full((len(given["prototypes"]) - 1,), exponent, dtype=torch.float64)
+    return float(log1p_sum_exp(terms))
+
+
+def _arcface_floor(
+    given: dict[str, Tensor], scale: float = 64.0, margin: float = 0.5
+) -> float | None:
+    """Known for classes of one size and margins up to 60°: prototypes a simplex, θ = 0."""
+    count = len(given["prototypes"])
+    if count == 1:
+        return 0.0
+    sizes = given["classes"].bincount(minlength=count)
+    if bool((sizes != sizes[0]).any()) or not 0 <= margin <= math.pi / 3:
+        return None
+    return _log1p_of_others(given, -scale * (math.cos(margin) + 1 / (count - 1)))
+
+
+WIDENED = r"«own[r,0]» \cdot \cos «margin» - \sqrt{1 - «own[r,0]»^2} \cdot \sin «margin»"
+
+ARCFACE = LossSpec(
+    function=arcface,
+    definition=arcface_definition,
+    title="ArcFace",
+    group="prototypes",
+    formula=r"-\frac1N \sum_i \log \frac{e^{s \cos(\theta_{i c_i} + m)}}"
+    r"{e^{s \cos(\theta_{i c_i} + m)} + \sum_{j \ne c_i} e^{s \cos\theta_{ij}}}",
+    symbols={
+        **PROTOTYPE_SYMBOLS,
+        "own": Symbol(r"\cos\theta_{i c_i}", ("sentence", "class"), "«similarities[r,classes[r]]»"),
+        "moved": Symbol(
+            r"\cos(\theta_{i c_i} + m) = \cos\theta_{i c_i} \cos m - \sin\theta_{i c_i} \sin m",
+            ("sentence", "class"),
+            WIDENED,
+        ),
+        "widened": Symbol(r"\cos(\theta_{i c_i} + m)", ("sentence", "class"), WIDENED),
+        "terms": Symbol(
+            r"t_{ij} = s\,\bigl(\cos\theta_{ij} - \cos(\theta_{i c_i} + m)\bigr)"
+            r"\ \text{where}\ j \ne c_i",
+            ("sentence", "class"),
+            r"«scale»\,(«similarities[r,c]» - «moved[r,0]»)",
+        ),
+    },
+    parameters=(
+        Parameter("scale", 64.0, "s", 0.1, 256.0, 0.1, logarithmic=True),
+        Parameter("margin", 0.5, "m", 0.0, 1.5, 0.01, role="margin"),
+    ),
+    reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
+    terms="terms",
+    collapse=lambda given, scale=64.0, margin=0.5: _log1p_of_others(
+        given, scale * (1 - math.cos(margin))
+    ),
+    collapse_formula=r"\ln\bigl(1 + (C - 1)\, e^{s (1 - \cos m)}\bigr)",
+    floor=_arcface_floor,
+    floor_formula=r"\ln\bigl(1 + (C - 1)\, e^{-s (\cos m + \frac{1}{C - 1})}\bigr)",
+    references=("S1 eq. 37", "Deng et al. 2019"),
+    conventions=(
+        Convention(
+            "pytorch-metric-learning (cos θ − m sin m beyond π − m)",
+            {"margin": math.radians(28.6), "scale": 64.0},
+            arcface_monotone_definition,
+            symbols={
+                "moved": Symbol(
+                    r"\cos(\theta_{i c_i} + m)\ \text{or}\ \cos\theta_{i c_i} - m \sin m",
+                    ("sentence", "class"),
+                    "«either(widened, own - margin * sin(margin), own >= -cos(margin))[r,0]»",
+                )
+            },
+        ),
+        Convention(
+            "easy_margin",
+            {},
+            arcface_easy_definition,
+            symbols={
+                "moved": Symbol(
+                    r"\cos(\theta_{i c_i} + m)\ \text{where}\ \cos\theta_{i c_i} > 0",
+                    ("sentence", "class"),
+                    "«either(widened, own, own > 0)[r,0]»",
+                )
+            },
+        ),
+    ),
+)

@@ -1,0 +1,132 @@
+"""The parametric softmax: one prototype for each class, lengths count."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.geometry import cosine_matrix, dot_matrix
+from losses.kernels import few, log1p_sum_exp
+from losses.kernels.gradient import with_gradient
+from losses.kernels.tiled import Logits, against_others
+from losses.spec import Convention, LossSpec, Symbol
+
+FEW = 2**15  # logits, up to which one matrix is faster than tiles
+
+
+def softmax_definition(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tensor:
+    logits = dot_matrix(embeddings, prototypes)
+    own_logit = logits.gather(1, classes[:, None])
+    others = classes[:, None] != torch.arange(len(prototypes), device=classes.device)
+    terms = (logits - own_logit).masked_fill(~others, -torch.inf)
+    per_sentence = log1p_sum_exp(terms, dim=1)
+    loss = per_sentence.mean()
+    return loss
+
+
+def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tensor:
+    r"""mean −log( exp(q·w_c) / Σ_j exp(q·w_j) ), the parametric softmax (S2; S3 eq. 1-1).
+
+    >>> softmax(torch.zeros(1, 2), torch.tensor([0]), prototypes=torch.eye(2))  # log 2
+    tensor(0.6931)
+
+    Args:
+        embeddings: [N, D], as they are: lengths count.
+        classes: [N], the number of each one's prototype.
+        prototypes: [C, D], one row for each class.
+    """
+    embeddings, prototypes = inputs.vectors(
+        inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
+    )
+    classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
+    few_cells = len(embeddings) * len(prototypes) <= FEW and embeddings.dtype in inputs.REAL
+    exact = few.softmax if few_cells else _softmax_by_tiles
+    return with_gradient(exact, _softmax_densely, embeddings, prototypes, classes)
+
+
+def _softmax_densely(embeddings, prototypes, classes):
+    return softmax_definition(embeddings, classes, prototypes=prototypes)
+
+
+def _softmax_by_tiles(wanted, embeddings, prototypes, classes):
+    share = 1 / len(embeddings)
+    exact = torch.promote_types(embeddings.dtype, torch.float32)
+    by_embeddings, by_prototypes = (
+        torch.zeros_like(part, dtype=exact) if needed else None
+        for part, needed in zip((embeddings, prototypes), wanted[:2], strict=True)
+    )
+    logits = Logits(embeddings, prototypes, 1.0, by_embeddings, by_prototypes)
+    total, _ = against_others(logits, classes, share=share)
+    gradient = (
+        None if g is None else g.to(embeddings.dtype) for g in (by_embeddings, by_prototypes)
+    )
+    return total * share, (*gradient, None)
+
+
+def softmax_of_directions_definition(
+    embeddings: Tensor, classes: Tensor, *, prototypes: Tensor, temperature: float = 0.05
+) -> Tensor:
+    """NormalizedSoftmax of pytorch-metric-learning: all on the sphere, over a temperature."""
+    logits = cosine_matrix(embeddings, prototypes) / temperature
+    own_logit = logits.gather(1, classes[:, None])
+    others = classes[:, None] != torch.arange(len(prototypes), device=classes.device)
+    terms = (logits - own_logit).masked_fill(~others, -torch.inf)
+    per_sentence = log1p_sum_exp(terms, dim=1)
+    loss = per_sentence.mean()
+    return loss
+
+
+PROTOTYPE_SYMBOLS = {
+    "embeddings": Symbol("q_i", ("sentence", "dimension")),
+    "classes": Symbol("c_i", ("sentence",)),
+    "prototypes": Symbol("w_j", ("class", "dimension")),
+    "similarities": Symbol(r"\cos\theta_{ij}", ("sentence", "class")),
+    "others": Symbol(r"j \ne c_i", ("sentence", "class"), r"«c» \ne «classes[r] + 1»"),
+    "per_sentence": Symbol(
+        r"\ell_i = \log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)",
+        ("sentence",),
+        r"\log\bigl(1 + «Σ exp terms[r]»\bigr)",
+        signed=False,
+    ),
+    "loss": Symbol(
+        r"\mathcal L = \frac1N \sum_i \ell_i", live=r"\frac{«Σ per_sentence»}{«len(per_sentence)»}"
+    ),
+}
+
+SOFTMAX = LossSpec(
+    function=softmax,
+    definition=softmax_definition,
+    title="Softmax with prototypes",
+    group="prototypes",
+    formula=r"-\frac1N \sum_i \log \frac{e^{q_i \cdot w_{c_i}}}{\sum_j e^{q_i \cdot w_j}}",
+    symbols={
+        **PROTOTYPE_SYMBOLS,
+        "logits": Symbol(r"z_{ij} = q_i \cdot w_j", ("sentence", "class")),
+        "own_logit": Symbol(r"z_{i c_i}", ("sentence", "class"), "«logits[r,classes[r]]»"),
+        "terms": Symbol(
+            r"t_{ij} = z_{ij} - z_{i c_i}\ \text{where}\ j \ne c_i",
+            ("sentence", "class"),
+            "«logits[r,c]» - «own_logit[r,0]»",
+        ),
+    },
+    reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
+    terms="terms",
+    collapse=lambda given, **_: math.log(len(given["prototypes"])),
+    collapse_formula=r"\ln C",
+    floor=lambda given, **_: 0.0,
+    floor_formula="0",
+    references=("S2", "S3 eq. 1-1"),
+    conventions=(
+        Convention(
+            "pytorch-metric-learning NormalizedSoftmax (τ = 0.05)",
+            {},
+            softmax_of_directions_definition,
+            formula=r"-\frac1N \sum_i \log \frac{e^{\cos\theta_{i c_i}/\tau}}"
+            r"{\sum_j e^{\cos\theta_{ij}/\tau}},\quad \tau = 0.05",
+            symbols={"logits": Symbol(r"z_{ij} = \cos\theta_{ij} / \tau", ("sentence", "class"))},
+        ),
+    ),
+)

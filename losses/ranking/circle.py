@@ -1,0 +1,146 @@
+"""Circle loss as one sum over the batch, with fixed margins."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.forms import Separable
+from losses.gather import gathered
+from losses.kernels import (
+    log1p_ordered_sum_exp,
+    log1p_sum_exp,
+)
+from losses.ranking.ordered_pairs import LOG1P_OF_TERMS, PAIR_SYMBOLS, ordered_count
+from losses.spec import LossSpec, Parameter, Symbol
+
+
+def circle_definition(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    scale: float = 64.0,
+    positive_margin: float = 0.0,
+    negative_margin: float = 0.0,
+) -> Tensor:
+    negative_logits = scale * (scores - negative_margin)
+    positive_logits = -scale * (scores - positive_margin)
+    contrasted = labels[:, None] < labels[None, :]
+    sums = negative_logits[:, None] + positive_logits[None, :]
+    terms = sums.masked_fill(~contrasted, -torch.inf)
+    loss = log1p_sum_exp(terms)
+    return loss
+
+
+def circle(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    scale: float = 64.0,
+    positive_margin: float = 0.0,
+    negative_margin: float = 0.0,
+    gather: bool = False,
+) -> Tensor:
+    r"""log(1 + Σ_neg exp(γ(s_j − Δ_n)) · Σ_pos exp(−γ(s_i − Δ_p))) (S1 eq. 2–4).
+
+    The product of the two sums is the sum over all (negative, positive) pairs of pairs, which
+    is how the definition writes it; graded labels then work too, by their order.
+
+    >>> scores, labels = torch.tensor([0.5, 0.5]), torch.tensor([1, 0])
+    >>> circle(scores, labels)  # both margins 0 and equal scores: log 2
+    tensor(0.6931)
+
+    Args:
+        scores: [N].
+        labels: [N], 0/1, or grades of which the higher should score higher.
+        scale: γ.
+        positive_margin: Δ_p, the score a positive should exceed.
+        negative_margin: Δ_n, the score a negative should stay below.
+        gather: compare with the pairs of all processes too; see `losses.gather`.
+    """
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    shift = scale * (positive_margin - negative_margin)
+    return log1p_ordered_sum_exp(scores, scores, labels, scale=scale, shift=shift)
+
+
+def margin_parts(
+    scores: Tensor, *, scale: float, positive_margin: float, negative_margin: float
+) -> tuple[Tensor, Tensor]:
+    """γ(s_j − Δ_n) and −γ(s_i − Δ_p), of which a term is the sum."""
+    return scale * (scores - negative_margin), -scale * (scores - positive_margin)
+
+
+def all_terms(count: int, exponent: float) -> float:
+    """log(1 + count · exp(exponent))."""
+    if count == 0:
+        return 0.0
+    total = torch.tensor([math.log(count) + exponent], dtype=torch.float64)
+    return float(log1p_sum_exp(total))
+
+
+def _circle_floor(
+    given: dict[str, Tensor], scale: float, positive_margin: float, negative_margin: float
+) -> float | None:
+    if len(given["labels"].unique()) > 2:
+        return None
+    exponent = scale * (-2 + positive_margin - negative_margin)
+    return all_terms(ordered_count(given["labels"]), exponent)
+
+
+SUM_SYMBOLS = {
+    "sums": Symbol(
+        r"u_{ji} = n_j + p_i",
+        ("pair", "pair"),
+        r"«negative_logits[r]» + «positive_logits[c]»",
+        indices=("j", "i"),
+    ),
+    "contrasted": Symbol(r"y_j < y_i", ("pair", "pair"), r"«labels[r]» < «labels[c]»"),
+    "terms": Symbol(
+        r"t_{ji} = u_{ji}\ \text{where}\ y_j < y_i",
+        ("pair", "pair"),
+        r"«negative_logits[r]» + «positive_logits[c]»",
+        indices=("j", "i"),
+    ),
+    "loss": Symbol(r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS),
+}
+
+CIRCLE = LossSpec(
+    function=circle,
+    definition=circle_definition,
+    title="Circle",
+    group="pair_scores",
+    formula=r"\log\Bigl(1 + \sum_{j \in -} e^{\gamma (s_j - \Delta_n)}"
+    r" \sum_{i \in +} e^{-\gamma (s_i - \Delta_p)}\Bigr)",
+    symbols={
+        **PAIR_SYMBOLS,
+        **SUM_SYMBOLS,
+        "negative_logits": Symbol(
+            r"n_j = \gamma (s_j - \Delta_n)",
+            ("pair",),
+            r"«scale»\,(«scores[r]» - «negative_margin»)",
+        ),
+        "positive_logits": Symbol(
+            r"p_i = -\gamma (s_i - \Delta_p)",
+            ("pair",),
+            r"-«scale»\,(«scores[r]» - «positive_margin»)",
+        ),
+    },
+    parameters=(
+        Parameter("scale", 64.0, r"\gamma", 0.1, 256.0, 0.1, logarithmic=True),
+        Parameter("positive_margin", 0.0, r"\Delta_p", -1.0, 1.0, 0.01, role="margin"),
+        Parameter("negative_margin", 0.0, r"\Delta_n", -1.0, 1.0, 0.01, role="margin"),
+    ),
+    reads={"scores": "scores", "labels": "binary_labels"},
+    form=Separable(margin_parts),
+    terms="terms",
+    collapse=lambda given, scale, positive_margin, negative_margin: all_terms(
+        ordered_count(given["labels"]), scale * (positive_margin - negative_margin)
+    ),
+    collapse_formula=r"\ln\bigl(1 + |P|\, e^{\gamma(\Delta_p - \Delta_n)}\bigr)",
+    floor=_circle_floor,
+    floor_formula=r"\ln\bigl(1 + |P|\, e^{\gamma(\Delta_p - \Delta_n - 2)}\bigr)",
+    references=("S1 eq. 2–4", "Sun et al. 2020"),
+)

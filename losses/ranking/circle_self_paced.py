@@ -1,0 +1,287 @@
+"""Circle loss with self-paced weights: one sum over the batch, or one for each anchor."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.forms import Separable
+from losses.gather import gathered
+from losses.geometry import cosine_matrix
+from losses.kernels import classes as large
+from losses.kernels import (
+    few,
+    log1p_sum_exp,
+    log_sum_exp,
+    mean_of,
+    ordered_sum,
+    softplus,
+)
+from losses.kernels.classes import is_small
+from losses.kernels.gradient import with_gradient
+from losses.ranking.circle import SUM_SYMBOLS, all_terms
+from losses.ranking.ordered_pairs import PAIR_SYMBOLS, ordered_count
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+
+def circle_self_paced_definition(
+    scores: Tensor, labels: Tensor, *, scale: float = 64.0, margin: float = 0.25
+) -> Tensor:
+    positive_pace = (1 + margin - scores).relu().detach()
+    negative_pace = (scores + margin).relu().detach()
+    positive_logits = -scale * positive_pace * (scores - (1 - margin))
+    negative_logits = scale * negative_pace * (scores - margin)
+    contrasted = labels[:, None] < labels[None, :]
+    sums = negative_logits[:, None] + positive_logits[None, :]
+    terms = sums.masked_fill(~contrasted, -torch.inf)
+    loss = log1p_sum_exp(terms)
+    return loss
+
+
+def circle_self_paced(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    scale: float = 64.0,
+    margin: float = 0.25,
+    gather: bool = False,
+) -> Tensor:
+    r"""Circle loss with weights α_p = [1 + m − s]₊, α_n = [s + m]₊ (Sun et al. 2020, eq. 6).
+
+    Δ_p = 1 − m and Δ_n = m. The weights follow the scores but carry no gradient.
+
+    >>> scores, labels = torch.tensor([0.5, 0.5]), torch.tensor([1, 0])
+    >>> circle_self_paced(scores, labels, scale=1.0)  # log(1 + e^(.75·.25 + .75·.25))
+    tensor(0.8981)
+
+    Args:
+        scores, labels: [N] each, as for `circle`.
+        scale: γ.
+        margin: m.
+        gather: as for `circle`.
+    """
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    given = (scores, labels, scale, margin)
+    if isinstance(scale, Tensor) or isinstance(margin, Tensor):
+        return _self_paced_densely(*given)
+    return with_gradient(_self_paced, _self_paced_densely, *given)
+
+
+def _self_paced_densely(scores, labels, scale, margin):
+    return circle_self_paced_definition(scores, labels, scale=scale, margin=margin)
+
+
+def _self_paced(wanted, scores, labels, scale, margin):
+    falling, rising = (scores + margin).relu_(), (1 + margin - scores).relu_()
+    negatives, positives = (scores - margin) * falling, (scores - (1 - margin)) * rising
+    loss, (_, *slopes) = ordered_sum(wanted, labels, negatives, positives, scale=scale)
+    by_negatives, by_positives = slopes
+    return loss, (by_negatives.mul_(falling).addcmul_(by_positives, rising), None, None, None)
+
+
+def paced_parts(scores: Tensor, *, scale: float, margin: float) -> tuple[Tensor, Tensor]:
+    """γ[s_j + m]₊(s_j − m) and −γ[1 + m − s_i]₊(s_i − 1 + m), the brackets without gradient."""
+    falling, rising = (scores + margin).relu().detach(), (1 + margin - scores).relu().detach()
+    return scale * falling * (scores - margin), -scale * rising * (scores - (1 - margin))
+
+
+def circle_per_anchor_definition(
+    embeddings: Tensor, classes: Tensor, *, scale: float = 80.0, margin: float = 0.4
+) -> Tensor:
+    """As pytorch-metric-learning: one softplus for each anchor, the mean over the non-zero."""
+    similarities = cosine_matrix(embeddings, embeddings)
+    alike = classes[:, None] == classes[None, :]
+    itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)
+    positives = alike & ~itself
+    positive_pace = (1 + margin - similarities).relu().detach()
+    negative_pace = (similarities + margin).relu().detach()
+    positive_logits = -scale * positive_pace * (similarities - (1 - margin))
+    negative_logits = scale * negative_pace * (similarities - margin)
+    terms = torch.where(alike, positive_logits, negative_logits).masked_fill(itself, -torch.inf)
+    positive_total = log_sum_exp(terms.masked_fill(~alike, -torch.inf), dim=1)
+    negative_total = log_sum_exp(terms.masked_fill(alike, -torch.inf), dim=1)
+    valid = positives.any(dim=1) & ~alike.all(dim=1)
+    totals = (positive_total + negative_total).masked_fill(~valid, -torch.inf)
+    per_anchor = softplus(totals)
+    loss = mean_of(per_anchor, per_anchor > 0)
+    return loss
+
+
+def circle_per_anchor(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    scale: float = 80.0,
+    margin: float = 0.4,
+    gather: bool = False,
+) -> Tensor:
+    r"""Self-paced Circle loss for each anchor of a batch, the mean over those that have one.
+
+    log(1 + Σ_n e^{γ[s_n + m]₊(s_n − m)} · Σ_p e^{−γ[1 + m − s_p]₊(s_p − 1 + m)}) with the cosines s
+    of the anchor with every other of its class (p) and of the other classes (n), as
+    pytorch-metric-learning. The weights in brackets carry no gradient.
+
+    >>> embeddings = torch.eye(3)
+    >>> classes = torch.tensor([0, 0, 1])
+    >>> circle_per_anchor(embeddings, classes, scale=1.0, margin=0.25)  # log(1 + e^(1 − 2m²))
+    tensor(1.2234)
+
+    Args:
+        embeddings: [N, D].
+        classes: [N], whole numbers.
+        scale: γ.
+        margin: m.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
+    """
+    embeddings, classes = gathered(gather, embeddings, classes)
+    (embeddings,) = inputs.vectors(embeddings=embeddings)
+    classes = inputs.class_numbers(classes, len(embeddings))
+
+    learned = isinstance(scale, Tensor) or isinstance(margin, Tensor)
+    given = (embeddings, classes, scale, margin)
+    if learned:
+        return _per_anchor_densely(*given)
+    exact = few if is_small(len(embeddings), embeddings) else large
+    return with_gradient(exact.paced_circle, _per_anchor_densely, *given)
+
+
+def _per_anchor_densely(embeddings, classes, scale, margin):
+    return circle_per_anchor_definition(embeddings, classes, scale=scale, margin=margin)
+
+
+def _paced_collapse(given: dict[str, Tensor], scale: float, margin: float) -> float:
+    exponent = scale * ((1 + margin) * (1 - margin) - margin * margin)  # every score is 1
+    return all_terms(ordered_count(given["labels"]), exponent)
+
+
+def _paced_floor(given: dict[str, Tensor], scale: float, margin: float) -> float | None:
+    """Positives at 1 and negatives at 0: each exponent is −γm² there, its least value."""
+    if len(given["labels"].unique()) > 2:
+        return None
+    return all_terms(ordered_count(given["labels"]), -2 * scale * margin**2)
+
+
+SENTENCES = ("sentence", "sentence")
+
+PER_ANCHOR = {
+    "embeddings": Symbol("z_i", ("sentence", "dimension")),
+    "classes": Symbol("c_i", ("sentence",)),
+    "similarities": Symbol(r"s_{ik} = \cos(z_i, z_k)", SENTENCES),
+    "alike": Symbol("c_i = c_k", SENTENCES, "«classes[r]» = «classes[c]»"),
+    "itself": Symbol("i = k", SENTENCES, "«r» = «c»"),
+    "positives": Symbol(
+        r"c_i = c_k,\ i \ne k", SENTENCES, r"«classes[r]» = «classes[c]»,\ «r» \ne «c»"
+    ),
+    "positive_pace": Symbol(
+        r"\alpha^+_{ik} = [1 + m - s_{ik}]_+",
+        SENTENCES,
+        "[1 + «margin» - «similarities[r,c]»]_+",
+        signed=False,
+    ),
+    "negative_pace": Symbol(
+        r"\alpha^-_{ik} = [s_{ik} + m]_+",
+        SENTENCES,
+        "[«similarities[r,c]» + «margin»]_+",
+        signed=False,
+    ),
+    "positive_logits": Symbol(
+        r"p_{ik} = -\gamma \alpha^+_{ik} (s_{ik} - 1 + m)",
+        SENTENCES,
+        r"-«scale» \cdot «positive_pace[r,c]»\,(«similarities[r,c]» - 1 + «margin»)",
+    ),
+    "negative_logits": Symbol(
+        r"n_{ik} = \gamma \alpha^-_{ik} (s_{ik} - m)",
+        SENTENCES,
+        r"«scale» \cdot «negative_pace[r,c]»\,(«similarities[r,c]» - «margin»)",
+    ),
+    "terms": Symbol(
+        r"t_{ik} = p_{ik}\ \text{where}\ c_i = c_k,\ n_{ik}\ \text{elsewhere}",
+        SENTENCES,
+        r"«either(-scale, scale, alike[r,c])»"
+        r" \cdot «either(positive_pace[r,c], negative_pace[r,c], alike[r,c])»"
+        r"\,(«similarities[r,c]» - «either(1 - margin, margin, alike[r,c])»)",
+    ),
+    "positive_total": Symbol(
+        r"P_i = \log \sum_{c_k = c_i} e^{t_{ik}}",
+        ("sentence",),
+        r"\log\bigl(«Σ exp terms[r] where alike[r]»\bigr)",
+    ),
+    "negative_total": Symbol(
+        r"N_i = \log \sum_{c_k \ne c_i} e^{t_{ik}}",
+        ("sentence",),
+        r"\log\bigl(«Σ exp terms[r] where ~alike[r]»\bigr)",
+    ),
+    "valid": Symbol(r"i \in A", ("sentence",)),
+    "totals": Symbol(r"P_i + N_i", ("sentence",), "«positive_total[r]» + «negative_total[r]»"),
+    "per_anchor": Symbol(
+        r"\ell_i = \log\bigl(1 + e^{P_i + N_i}\bigr)",
+        ("sentence",),
+        r"\log\bigl(1 + e^{«totals[r]»}\bigr)",
+        signed=False,
+    ),
+    "loss": Symbol(
+        r"\mathcal L = \text{mean of}\ \ell_i > 0",
+        live=r"\frac{«Σ per_anchor»}{«(per_anchor > 0).sum().clamp_min(1)»}",
+    ),
+}
+
+CIRCLE_SELF_PACED = LossSpec(
+    function=circle_self_paced,
+    definition=circle_self_paced_definition,
+    title="Circle, self-paced",
+    group="pair_scores",
+    formula=r"\log\Bigl(1 + \sum_{j \in -} e^{\gamma \alpha_n (s_j - m)}"
+    r" \sum_{i \in +} e^{-\gamma \alpha_p (s_i - 1 + m)}\Bigr)",
+    symbols={
+        **PAIR_SYMBOLS,
+        **SUM_SYMBOLS,
+        "positive_pace": Symbol(
+            r"\alpha_i = [1 + m - s_i]_+",
+            ("pair",),
+            r"[1 + «margin» - «scores[r]»]_+",
+            signed=False,
+        ),
+        "negative_pace": Symbol(
+            r"\alpha_j = [s_j + m]_+", ("pair",), r"[«scores[r]» + «margin»]_+", signed=False
+        ),
+        "positive_logits": Symbol(
+            r"p_i = -\gamma \alpha_i (s_i - 1 + m)",
+            ("pair",),
+            r"-«scale» \cdot «positive_pace[r]»\,(«scores[r]» - 1 + «margin»)",
+        ),
+        "negative_logits": Symbol(
+            r"n_j = \gamma \alpha_j (s_j - m)",
+            ("pair",),
+            r"«scale» \cdot «negative_pace[r]»\,(«scores[r]» - «margin»)",
+        ),
+    },
+    parameters=(
+        Parameter("scale", 64.0, r"\gamma", 0.1, 256.0, 0.1, logarithmic=True),
+        Parameter("margin", 0.25, "m", 0.0, 1.0, 0.01, role="margin"),
+    ),
+    reads={"scores": "scores", "labels": "binary_labels"},
+    form=Separable(paced_parts),
+    terms="terms",
+    collapse=_paced_collapse,
+    collapse_formula=r"\ln\bigl(1 + |P|\, e^{\gamma(1 - 2m^2)}\bigr)",
+    floor=_paced_floor,
+    floor_formula=r"\ln\bigl(1 + |P|\, e^{-2\gamma m^2}\bigr)",
+    references=("Sun et al. 2020, eq. 6",),
+    note="The weights α follow the scores but carry no gradient: the gradient shown is that of the "
+    "training step, with α held, and not the slope of the loss itself.",
+    conventions=(
+        Convention("paper (γ = 256)", {"scale": 256.0, "margin": 0.25}),
+        Convention(
+            "pytorch-metric-learning (per anchor)",
+            {"scale": 80.0, "margin": 0.4},
+            circle_per_anchor_definition,
+            formula=r"\frac{1}{|A|} \sum_{a \in A} \log\Bigl(1 +"
+            r" \sum_{n} e^{\gamma \alpha_n (s_{an} - m)}"
+            r" \sum_{p} e^{-\gamma \alpha_p (s_{ap} - 1 + m)}\Bigr)",
+            symbols=PER_ANCHOR,
+            reads={"embeddings": "embeddings", "classes": "classes"},
+            function=circle_per_anchor,
+        ),
+    ),
+)

@@ -1,0 +1,169 @@
+"""CoSENT: one logarithm over all pairs that should be in order, alike or weighted by label gap."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.forms import Separable
+from losses.gather import gathered
+from losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
+from losses.landmarks import least_over_levels
+from losses.ranking.ordered_pairs import (
+    LOG1P_OF_TERMS,
+    PAIR_SYMBOLS,
+    SCALE,
+    ordered_count,
+    scaled_parts,
+)
+from losses.spec import Convention, LossSpec, Symbol
+
+
+def cosent_definition(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
+    scaled = scale * scores
+    differences = scaled[:, None] - scaled[None, :]
+    ordered = labels[:, None] < labels[None, :]
+    terms = differences.masked_fill(~ordered, -torch.inf)
+    loss = log1p_sum_exp(terms)
+    return loss
+
+
+def cosent_as_printed_definition(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
+    """As S0 prints it: 10¹² is subtracted where the labels set no order, and a 0 stands in front,
+    whose exponential is the 1 of the formula."""
+    scaled = scale * scores
+    differences = scaled[:, None] - scaled[None, :]
+    ordered = labels[:, None] < labels[None, :]
+    terms = differences - (1 - ordered.long()) * 1e12
+    loss = torch.cat((torch.zeros_like(scaled[:1]), terms.flatten())).logsumexp(dim=0)
+    return loss
+
+
+def cosent(scores: Tensor, labels: Tensor, *, scale: float = 20.0, gather: bool = False) -> Tensor:
+    r"""log(1 + Σ exp(λ(s_j − s_i))) over all pairs of pairs with y_i > y_j (S0; S1 eq. 1).
+
+    >>> scores, labels = torch.tensor([0.0, 0.5]), torch.tensor([1, 0])
+    >>> cosent(scores, labels, scale=2.0)  # log(1 + e^(2·0.5))
+    tensor(1.3133)
+
+    Args:
+        scores: [N], a cosine or any other similarity of each pair.
+        labels: [N], any numbers; only their order matters, and ties make no term.
+        scale: λ, the inverse temperature.
+        gather: compare with the pairs of all processes too; see `losses.gather`.
+
+    Returns:
+        The loss, 0-d, 0 if no pair stands above another.
+    """
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    return log1p_ordered_sum_exp(scores, scores, labels, scale=scale)
+
+
+def weighted_cosent_definition(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
+    scaled = scale * scores
+    differences = scaled[:, None] - scaled[None, :]
+    gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu()
+    terms = differences + gaps.log()
+    loss = log1p_sum_exp(terms)
+    return loss
+
+
+def weighted_cosent(
+    scores: Tensor, labels: Tensor, *, scale: float = 20.0, gather: bool = False
+) -> Tensor:
+    r"""log(1 + Σ (y_i − y_j) exp(λ(s_j − s_i))) over y_i > y_j (S1 eq. 52).
+
+    >>> weighted_cosent(torch.tensor([0.0, 0.0]), torch.tensor([3.0, 0.0]))  # log(1 + 3)
+    tensor(1.3863)
+
+    Args:
+        scores: [N], similarity of each pair.
+        labels: [N], any numbers; their differences are the weights.
+        scale: λ.
+        gather: as for `cosent`.
+    """
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    return log1p_ordered_sum_exp(scores, scores, labels, scale=scale, weighted=True)
+
+
+COSENT = LossSpec(
+    function=cosent,
+    definition=cosent_definition,
+    title="CoSENT",
+    group="pair_scores",
+    formula=r"\log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr)",
+    symbols={
+        **PAIR_SYMBOLS,
+        "loss": Symbol(
+            r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
+        ),
+    },
+    parameters=(SCALE,),
+    reads={"scores": "scores", "labels": "labels"},
+    form=Separable(scaled_parts),
+    terms="terms",
+    collapse=lambda given, **_: math.log1p(ordered_count(given["labels"])),
+    collapse_formula=r"\ln(1 + |P|)",
+    floor=lambda given, scale: least_over_levels(given["labels"], scale),
+    floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    references=("kexue.fm/archives/8847", "S0", "S1 eq. 1", "doi.org/10.1109/TASLP.2024.3402087"),
+    conventions=(
+        Convention("sentence-transformers", {"scale": 20.0}),
+        Convention(
+            "S0 (−10¹²)",
+            {"scale": 20.0},
+            cosent_as_printed_definition,
+            symbols={
+                "terms": Symbol(
+                    r"t_{ji} = d_{ji} - 10^{12}\,[y_j \ge y_i]",
+                    ("pair", "pair"),
+                    r"«scale»\,(«scores[r]» - «scores[c]»)"
+                    r" - «either(0, 1e12, ordered[r,c])»",
+                ),
+            },
+        ),
+    ),
+)
+
+WEIGHTED_COSENT = LossSpec(
+    function=weighted_cosent,
+    definition=weighted_cosent_definition,
+    title="Weighted CoSENT",
+    group="pair_scores",
+    formula=r"\log\Bigl(1 + \sum_{y_i > y_j} (y_i - y_j)\, e^{\lambda (s_j - s_i)}\Bigr)",
+    symbols={
+        **PAIR_SYMBOLS,
+        "gaps": Symbol(
+            r"w_{ji} = [y_i - y_j]_+",
+            ("pair", "pair"),
+            r"[«labels[c]» - «labels[r]»]_+",
+            signed=False,
+            indices=("j", "i"),
+        ),
+        "terms": Symbol(
+            r"t_{ji} = d_{ji} + \ln w_{ji}",
+            ("pair", "pair"),
+            r"«scale»\,(«scores[r]» - «scores[c]») + \ln(«labels[c]» - «labels[r]»)",
+            indices=("j", "i"),
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
+        ),
+    },
+    parameters=(SCALE,),
+    reads={"scores": "scores", "labels": "labels"},
+    form=Separable(scaled_parts, by_gap=True),
+    terms="terms",
+    collapse=lambda given, **_: math.log1p(_total_gap(given["labels"])),
+    collapse_formula=r"\ln\Bigl(1 + \sum_P (y_i - y_j)\Bigr)",
+    floor=lambda given, scale: least_over_levels(given["labels"], scale, weighted=True),
+    floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    references=("S1 eq. 52",),
+)
+
+
+def _total_gap(labels: Tensor) -> float:
+    return float((labels[:, None] - labels[None, :]).double().relu().sum())

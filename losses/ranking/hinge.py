@@ -1,0 +1,108 @@
+"""The pairwise hinge: each ordered pair beside a margin, weighted by its label gap."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.forms import HingeSum
+from losses.gather import gathered
+from losses.kernels import hinge_sum
+from losses.ranking.ordered_pairs import PAIR_SYMBOLS
+from losses.spec import LossSpec, Parameter, Symbol
+
+
+def pairwise_hinge_definition(
+    scores: Tensor, labels: Tensor, *, margin: float = 0.3, eps: float = 1e-6
+) -> Tensor:
+    ordered = labels[:, None] < labels[None, :]
+    gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu()
+    violations = scores[:, None] - scores[None, :] + margin
+    terms = (gaps * violations.relu()).masked_fill(~ordered, 0)
+    # Without a term and without ε, 0/0 is 0.
+    loss = terms.sum() / (gaps.sum() + eps).clamp_min(torch.finfo(scores.dtype).tiny)
+    return loss
+
+
+def pairwise_hinge(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    margin: float = 0.3,
+    eps: float = 1e-6,
+    gather: bool = False,
+) -> Tensor:
+    r"""Σ (y_i − y_j) max(0, s_j − s_i + m) / (Σ (y_i − y_j) + ε) over y_i > y_j (S3).
+
+    >>> pairwise_hinge(torch.tensor([0.5, 0.4]), torch.tensor([1.0, 0.0]), eps=0.0)  # 0.3 − 0.1
+    tensor(0.2000)
+
+    Args:
+        scores, labels: [N] each; label differences are the weights.
+        margin: m, how far the higher pair must stand above the lower.
+        eps: ε in the denominator. The loss of equal labels is 0, also at ε = 0.
+        gather: as for `pairwise_logistic`.
+    """
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    return hinge_sum(scores, labels, margin=margin, eps=eps)
+
+
+def _hinge_collapse(given: dict[str, Tensor], margin: float, eps: float = 1e-6) -> float:
+    labels = given["labels"]
+    total = float((labels[None, :] - labels[:, None]).double().relu().sum())
+    return max(margin, 0.0) * total / (total + eps) if total else 0.0
+
+
+def _hinge_floor(given: dict[str, Tensor], margin: float, eps: float = 1e-6) -> float | None:
+    """0 where all levels fit into [−1, 1] at this margin; else open."""
+    return 0.0 if (len(given["labels"].unique()) - 1) * margin <= 2 else None
+
+
+PAIRWISE_HINGE = LossSpec(
+    function=pairwise_hinge,
+    definition=pairwise_hinge_definition,
+    title="Pairwise hinge",
+    group="pair_scores",
+    formula=r"\frac{\sum_{y_i > y_j} (y_i - y_j)\,[s_j - s_i + m]_+}"
+    r"{\sum_{y_i > y_j} (y_i - y_j) + \varepsilon}",
+    symbols={
+        **PAIR_SYMBOLS,
+        "gaps": Symbol(
+            r"w_{ji} = [y_i - y_j]_+",
+            ("pair", "pair"),
+            r"[«labels[c]» - «labels[r]»]_+",
+            signed=False,
+            indices=("j", "i"),
+        ),
+        "violations": Symbol(
+            r"v_{ji} = s_j - s_i + m",
+            ("pair", "pair"),
+            r"«scores[r]» - «scores[c]» + «margin»",
+            indices=("j", "i"),
+        ),
+        "terms": Symbol(
+            r"t_{ji} = w_{ji}\,[v_{ji}]_+\ \text{where}\ y_j < y_i",
+            ("pair", "pair"),
+            r"[«labels[c]» - «labels[r]»]_+ \cdot [«scores[r]» - «scores[c]» + «margin»]_+",
+            signed=False,
+            indices=("j", "i"),
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \frac{\sum t_{ji}}{\sum w_{ji} + \varepsilon}",
+            live=r"\frac{«Σ terms»}{«gaps.sum()» + «eps»}",
+        ),
+    },
+    parameters=(
+        Parameter("margin", 0.3, "m", 0.0, 2.0, 0.01, role="margin"),
+        Parameter("eps", 1e-6, r"\varepsilon", 0.0, 1e-3, 1e-6),
+    ),
+    reads={"scores": "scores", "labels": "labels"},
+    form=HingeSum(margin=lambda margin, **_: margin, eps=lambda eps, **_: eps),
+    terms="violations",
+    collapse=_hinge_collapse,
+    collapse_formula=r"m \cdot \tfrac{\sum w}{\sum w + \varepsilon}",
+    floor=_hinge_floor,
+    floor_formula="0",
+    references=("S3",),
+)

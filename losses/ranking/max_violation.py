@@ -1,0 +1,69 @@
+"""The largest violation of an order: what CoSENT over λ tends to for λ → ∞."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.gather import gathered
+from losses.kernels import largest_violation
+from losses.ranking.ordered_pairs import PAIR_SYMBOLS
+from losses.spec import LossSpec, Symbol
+
+
+def max_violation_definition(scores: Tensor, labels: Tensor) -> Tensor:
+    differences = scores[:, None] - scores[None, :]
+    ordered = labels[:, None] < labels[None, :]
+    terms = differences.masked_fill(~ordered, -torch.inf)
+    loss = terms.max().clamp(min=0)
+    return loss
+
+
+def max_violation(scores: Tensor, labels: Tensor, *, gather: bool = False) -> Tensor:
+    r"""max(0, max (s_j − s_i)) over y_i > y_j: the limit of cosent/λ for λ → ∞ (S1 eq. 39).
+
+    >>> max_violation(torch.tensor([0.25, 0.75]), torch.tensor([1, 0]))
+    tensor(0.5000)
+
+    Args:
+        scores, labels: [N] each.
+        gather: as for `pairwise_logistic`.
+    """
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    return largest_violation(scores, labels, max_violation_definition)
+
+
+MAX_VIOLATION = LossSpec(
+    function=max_violation,
+    definition=max_violation_definition,
+    title="Largest violation",
+    group="pair_scores",
+    formula=r"\max\bigl(0, \max_{y_i > y_j} (s_j - s_i)\bigr)",
+    symbols={
+        **PAIR_SYMBOLS,
+        "differences": Symbol(
+            r"d_{ji} = s_j - s_i",
+            ("pair", "pair"),
+            r"«scores[r]» - «scores[c]»",
+            indices=("j", "i"),
+        ),
+        "terms": Symbol(
+            r"t_{ji} = d_{ji}\ \text{where}\ y_j < y_i",
+            ("pair", "pair"),
+            r"«scores[r]» - «scores[c]»",
+            indices=("j", "i"),
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \max\bigl(0, \max_{j,i} t_{ji}\bigr)",
+            live=r"\max\bigl(0, «max terms»\bigr)",
+        ),
+    },
+    reads={"scores": "scores", "labels": "labels"},
+    terms="terms",
+    collapse=lambda given: 0.0,
+    collapse_formula="0",
+    floor=lambda given: 0.0,
+    floor_formula="0",
+    references=("S1 eq. 39",),
+)

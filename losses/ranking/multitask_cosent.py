@@ -1,0 +1,111 @@
+"""CoSENT with a classifier beside it: ranking and cross-entropy in one number."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.gather import gathered
+from losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
+from losses.ranking.ordered_pairs import LOG1P_OF_TERMS, PAIR_SYMBOLS, SCALE
+from losses.spec import LossSpec, Parameter, Symbol
+
+
+def multitask_cosent_definition(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    logits: Tensor,
+    classes: Tensor,
+    alpha: float = 1.0,
+    scale: float = 20.0,
+) -> Tensor:
+    scaled = scale * scores
+    differences = scaled[:, None] - scaled[None, :]
+    ordered = labels[:, None] < labels[None, :]
+    terms = differences.masked_fill(~ordered, -torch.inf)
+    ranking = log1p_sum_exp(terms)
+    log_probabilities = logits.log_softmax(dim=1)
+    classification = -log_probabilities.gather(1, classes[:, None]).mean()
+    loss = ranking + alpha * classification
+    return loss
+
+
+def multitask_cosent(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    logits: Tensor,
+    classes: Tensor,
+    alpha: float = 1.0,
+    scale: float = 20.0,
+    gather: bool = False,
+) -> Tensor:
+    r"""cosent(s, y) + α · CE(logits, classes) (S1 eq. 53).
+
+    >>> scores, labels = torch.tensor([0.0, 0.0]), torch.tensor([1, 0])
+    >>> multitask_cosent(scores, labels, logits=torch.zeros(2, 2), classes=labels)  # 2 · log 2
+    tensor(1.3863)
+
+    Args:
+        scores, labels: [N] each, for the ranking.
+        logits: [N, C], the classifier's output for each pair.
+        classes: [N], the right class of each pair, 0 … C−1.
+        alpha: α, the weight of the cross-entropy.
+        scale: λ.
+        gather: as for `cosent`.
+    """
+    scores, labels, logits, classes = gathered(gather, scores, labels, logits, classes)
+    scores, labels = inputs.pair_scores(scores, labels)
+    logits, scores = map(inputs.recordable, inputs.real(logits=logits, scores=scores))
+    if logits.ndim != 2 or len(logits) != len(scores):
+        raise ValueError(
+            f"logits has shape {tuple(logits.shape)}; a row for each of the {len(scores)} pairs"
+        )
+    classes = inputs.class_numbers(classes, len(logits), most=logits.shape[1], of="classes")
+    ranking = log1p_ordered_sum_exp(scores, scores, labels, scale=scale)
+    return ranking + alpha * torch.nn.functional.cross_entropy(logits, classes)
+
+
+MULTITASK_COSENT = LossSpec(
+    function=multitask_cosent,
+    definition=multitask_cosent_definition,
+    title="Multi-task CoSENT",
+    group="pair_scores",
+    formula=r"\log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr)"
+    r" + \alpha\,\mathrm{CE}(z, c)",
+    symbols={
+        **PAIR_SYMBOLS,
+        "logits": Symbol(r"z_{ik}", ("pair", "class")),
+        "classes": Symbol(r"c_i", ("pair",)),
+        "ranking": Symbol(
+            r"\mathcal L_{\mathrm{rank}} = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)",
+            live=LOG1P_OF_TERMS,
+        ),
+        "log_probabilities": Symbol(
+            r"\log p_{ik} = z_{ik} - \log\sum_{k'} e^{z_{ik'}}",
+            ("pair", "class"),
+            r"«logits[r,c]» - \log\bigl(«Σ exp logits[r]»\bigr)",
+        ),
+        "classification": Symbol(
+            r"\mathcal L_{\mathrm{CE}} = -\frac1N \sum_i \log p_{i c_i}",
+            live=r"-\frac{«Σ log_probabilities.gather(1, classes[:, None])»}{«len(classes)»}",
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \mathcal L_{\mathrm{rank}} + \alpha\, \mathcal L_{\mathrm{CE}}",
+            live=r"«ranking» + «alpha» \cdot «classification»",
+        ),
+    },
+    parameters=(Parameter("alpha", 1.0, r"\alpha", 0.0, 10.0, 0.05), SCALE),
+    reads={
+        "scores": "scores",
+        "labels": "labels",
+        "logits": "pair_logits",
+        "classes": "pair_classes",
+    },
+    terms="terms",
+    references=("S1 eq. 53",),
+    note="There is no classifier in a batch of pairs: on Explore its two outputs are −s and s of "
+    "each pair, so the cross-entropy is that of the probability σ(2s).",
+)

@@ -1,0 +1,46 @@
+"""What the losses over ordered pairs of pairs share: their symbols, λ, and |P|.
+
+Rows and columns: in every matrix the row is the pair j that should score lower and the column the
+pair i that should score higher, so a cell is λ(s_j − s_i), row minus column.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from losses.spec import Parameter, Symbol
+
+
+def ordered_count(labels: Tensor) -> int:
+    """|P|: how many pairs of pairs have y_i > y_j."""
+    return int((labels[:, None] < labels[None, :]).sum())
+
+
+def scaled_parts(scores: Tensor, *, scale: float) -> tuple[Tensor, Tensor]:
+    """λ s_j and −λ s_i, of which a term is the sum."""
+    scaled = scale * scores
+    return scaled, -scaled
+
+
+LOG1P_OF_TERMS = r"\log\bigl(1 + «Σ exp terms»\bigr)"
+
+SCALE = Parameter("scale", 20.0, r"\lambda", 0.1, 1000.0, 0.1, logarithmic=True, role="scale")
+
+PAIR_SYMBOLS = {
+    "scores": Symbol("s_i", ("pair",)),
+    "labels": Symbol("y_i", ("pair",)),
+    "scaled": Symbol(r"a_i = \lambda s_i", ("pair",), r"«scale» \cdot «scores[r]»"),
+    "differences": Symbol(
+        r"d_{ji} = \lambda s_j - \lambda s_i",
+        ("pair", "pair"),
+        r"«scale»\,(«scores[r]» - «scores[c]»)",
+        indices=("j", "i"),
+    ),
+    "ordered": Symbol(r"y_j < y_i", ("pair", "pair"), r"«labels[r]» < «labels[c]»"),
+    "terms": Symbol(
+        r"t_{ji} = d_{ji}\ \text{where}\ y_j < y_i",
+        ("pair", "pair"),
+        r"«scale»\,(«scores[r]» - «scores[c]»)",
+        indices=("j", "i"),
+    ),
+}

@@ -1,0 +1,178 @@
+"""RankNet: a logistic loss for each ordered pair, without a common logarithm."""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor
+
+from losses import inputs
+from losses.forms import LogisticSum
+from losses.gather import gathered
+from losses.kernels import logistic_sum, mean_of, softplus
+from losses.landmarks import softplus_at
+from losses.ranking.ordered_pairs import PAIR_SYMBOLS, SCALE, ordered_count
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+REDUCTIONS = ("sum", "mean", "none")
+
+
+def pairwise_logistic_definition(
+    scores: Tensor, labels: Tensor, *, scale: float = 20.0, reduction: str = "sum"
+) -> Tensor:
+    differences = scale * (scores[:, None] - scores[None, :])
+    ordered = labels[:, None] < labels[None, :]
+    terms = softplus(differences).masked_fill(~ordered, 0)
+    if reduction == "none":
+        return terms
+    loss = terms.sum() if reduction == "sum" else mean_of(terms, ordered)
+    return loss
+
+
+def pairwise_logistic(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    scale: float = 20.0,
+    reduction: str = "sum",
+    gather: bool = False,
+) -> Tensor:
+    r"""Σ log(1 + exp(λ(s_j − s_i))) over y_i > y_j, or its mean (RankNet; S1 eq. 25–27).
+
+    >>> pairwise_logistic(torch.tensor([0.0, 0.0]), torch.tensor([1, 0]))  # log 2
+    tensor(0.6931)
+
+    Args:
+        scores, labels: [N] each.
+        scale: λ.
+        reduction: "sum", "mean" over the ordered pairs, or "none": the terms [N, N], row the
+            lower pair, column the higher, 0 where the labels say nothing.
+        gather: compare with the pairs of all processes too; see `losses.gather`.
+    """
+    inputs.one_of(REDUCTIONS, reduction=reduction)
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    if reduction == "none":
+        return pairwise_logistic_definition(scores, labels, scale=scale, reduction=reduction)
+    return logistic_sum(scores, labels, scale=scale, mean=reduction == "mean")
+
+
+def pairwise_logistic_binary_definition(
+    scores: Tensor, labels: Tensor, *, scale: float = 1.0
+) -> Tensor:
+    """As sentence-transformers writes RankNet: the mean, in bits."""
+    differences = scale * (scores[:, None] - scores[None, :])
+    ordered = labels[:, None] < labels[None, :]
+    terms = softplus(differences).masked_fill(~ordered, 0)
+    loss = mean_of(terms, ordered) / math.log(2)
+    return loss
+
+
+def pairwise_logistic_per_item_definition(
+    scores: Tensor, labels: Tensor, *, scale: float = 1.0
+) -> Tensor:
+    """As keras-rs and TF-Ranking's Keras loss write it: the sum over pairs of pairs by the number
+    of pairs."""
+    differences = scale * (scores[:, None] - scores[None, :])
+    ordered = labels[:, None] < labels[None, :]
+    terms = softplus(differences).masked_fill(~ordered, 0)
+    loss = terms.sum() / len(scores)
+    return loss
+
+
+def _two_levels(labels: Tensor) -> int | None:
+    """|P| if the labels have at most two values, else None."""
+    return ordered_count(labels) if len(labels.unique()) <= 2 else None
+
+
+def _logistic_at(difference: float, count: int, reduction: str) -> float:
+    """The loss when every one of `count` ordered pairs has this scaled difference."""
+    each = softplus_at(difference)
+    return each * (count if reduction == "sum" else min(count, 1))
+
+
+def _logistic_floor(given: dict[str, Tensor], scale: float, reduction: str = "sum") -> float | None:
+    count = _two_levels(given["labels"])
+    return None if count is None else _logistic_at(-2 * scale, count, reduction)
+
+
+PAIRWISE_LOGISTIC = LossSpec(
+    function=pairwise_logistic,
+    definition=pairwise_logistic_definition,
+    title="Pairwise logistic (RankNet)",
+    group="pair_scores",
+    formula=r"\sum_{y_i > y_j} \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
+    symbols={
+        **PAIR_SYMBOLS,
+        "differences": Symbol(
+            r"d_{ji} = \lambda (s_j - s_i)",
+            ("pair", "pair"),
+            r"«scale»\,(«scores[r]» - «scores[c]»)",
+            indices=("j", "i"),
+        ),
+        "terms": Symbol(
+            r"t_{ji} = \log\bigl(1 + e^{d_{ji}}\bigr)\ \text{where}\ y_j < y_i",
+            ("pair", "pair"),
+            r"\log\bigl(1 + e^{«scale»(«scores[r]» - «scores[c]»)}\bigr)",
+            signed=False,
+            indices=("j", "i"),
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \sum_{j,i} t_{ji}",
+            live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1) if reduction == 'mean' else 1»}",
+        ),
+    },
+    parameters=(SCALE, Parameter("reduction", "sum", choices=("sum", "mean"))),
+    variants={
+        "reduction=mean": r"\frac1{|P|} \sum_{y_i > y_j}"
+        r" \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
+    },
+    reads={"scores": "scores", "labels": "labels"},
+    form=LogisticSum(
+        scale=lambda scale, **_: scale, mean=lambda reduction, **_: reduction == "mean"
+    ),
+    terms="differences",
+    collapse=lambda given, reduction="sum", **_: _logistic_at(
+        0.0, ordered_count(given["labels"]), reduction
+    ),
+    collapse_formula=r"|P| \ln 2\ \text{or}\ \ln 2",
+    floor=_logistic_floor,
+    floor_formula=r"|P| \ln(1 + e^{-2\lambda})",
+    references=("S1 eq. 25–27", "Burges et al. 2005"),
+    conventions=(
+        Convention("rax", {"scale": 1.0, "reduction": "mean"}),
+        Convention(
+            "allRank, TF-Ranking",
+            {"scale": 1.0, "reduction": "mean"},
+            note="TF-Ranking here is its function make_loss_fn. Its Keras loss divides by the "
+            "number of items, and is a convention of its own.",
+        ),
+        Convention(
+            "sentence-transformers (mean / ln 2)",
+            {"scale": 1.0},
+            pairwise_logistic_binary_definition,
+            formula=r"\frac{1}{|P| \ln 2} \sum_{y_i > y_j}"
+            r" \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
+            symbols={
+                "loss": Symbol(
+                    r"\mathcal L = \frac{1}{|P| \ln 2} \sum_{j,i} t_{ji}",
+                    live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)» \cdot \ln 2}",
+                )
+            },
+        ),
+        *(
+            Convention(
+                name,
+                {"scale": 1.0},
+                pairwise_logistic_per_item_definition,
+                formula=r"\frac1N \sum_{y_i > y_j} \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
+                symbols={
+                    "loss": Symbol(
+                        r"\mathcal L = \frac1N \sum_{j,i} t_{ji}",
+                        live=r"\frac{«Σ terms»}{«len(scores)»}",
+                    )
+                },
+            )
+            for name in ("keras-rs (sum / N)", "TF-Ranking, Keras (sum / N)")
+        ),
+    ),
+)

@@ -1,0 +1,84 @@
+"""The server of the Fine-tune page, pages of it, and runs that have ended."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from explorer.lab.training.folder import LIVE
+from explorer.lab.training.runs import Runs
+from explorer.runtime.problem import Problem
+from tests.browser import axe
+from tests.browser.conftest import Contexts, forgotten, watched
+from tests.browser.finetune.steering import CHANNEL, arrive, begin, read, visitor, wait_for
+from tests.browser.serving import Server
+from tests.tiny import save_bert
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("studio")
+
+
+@pytest.fixture(scope="session")
+def studio(folder: Path) -> Iterator[Server]:
+    with Server(folder, "--runs", str(folder / "runs")) as running:
+        yield running
+    assert "Traceback" not in running.complaints, running.complaints
+
+
+@pytest.fixture
+def open_page(contexts: Contexts, studio: Server, folder: Path) -> Iterator[Callable[..., Page]]:
+    """The Fine-tune page in a browser of its own, at a place of the address."""
+    faults: list[str] = []
+    with contexts.lent() as take:
+
+        def start(place: str = "", width: int = 1440, locale: str = "en-US") -> Page:
+            page = watched(take((width, 900, locale)), studio.address, faults)
+            return arrive(forgotten(page, studio.address), studio, place)
+
+        yield start
+    runs = Runs(folder / "runs")  # what a failed test left must not keep the others waiting
+    for run in runs.listed():
+        if run["state"] in LIVE:
+            with contextlib.suppress(Problem):  # it has ended meanwhile
+                runs.stop(run["id"])
+    assert not faults, faults
+
+
+@pytest.fixture(scope="session")
+def finished(browser: Browser, studio: Server) -> str:
+    """The name of a short run that has ended."""
+    with visitor(browser, studio) as page:
+        begin(page)
+        wait_for(page, "finished")
+        return read(page, "about.id")
+
+
+@pytest.fixture(scope="session")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a random transformer of two layers."""
+    return save_bert(tmp_path_factory.mktemp("bert"))
+
+
+@pytest.fixture(scope="session")
+def axe_script() -> str:
+    return axe.script()
+
+
+@pytest.fixture(scope="session")
+def beside(browser: Browser, studio: Server) -> str:
+    """The names of two short runs that differ in their loss, as they stand in an address."""
+    with visitor(browser, studio) as page:
+        page.select_option("#lp-finetune-another", "cosine_mse")
+        begin(page, steps=3)
+        page.wait_for_function(f"{CHANNEL}.shown.length === 2")
+        names = page.evaluate(f"{CHANNEL}.shown")
+        ended = f"{json.dumps(names)}.every((one) => {CHANNEL}.trace(one)?.done)"
+        page.wait_for_function(ended)
+        return ",".join(names)

@@ -1,0 +1,101 @@
+"""What the tests of the Fine-tune page do with it: choose, begin, wait, read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect
+
+from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from tests.browser.conftest import PATIENCE_MS
+from tests.browser.serving import Server
+
+CHANNEL = "window.lossprism.page('finetune')"
+TRACE = f"{CHANNEL}.trace()"
+PROBE = f"{CHANNEL}.probe"
+ASKED = re.compile("/component_server")  # where the page puts its questions
+TINY = {"encoder": SCRATCH, "steps": 12, "batch_size": 16, "evaluations": 4, "dimension": 32}
+UNFOLD = "() => document.querySelectorAll('.lp details').forEach((fold) => { fold.open = true; })"
+
+
+def arrive(page: Page, studio: Server, place: str = "") -> Page:
+    """The page at a place of the address, when it can be used."""
+    page.goto(f"{studio.address}/finetune{place}", wait_until="domcontentloaded")
+    page.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
+    return page
+
+
+@contextmanager
+def visitor(browser: Browser, studio: Server) -> Iterator[Page]:
+    """The page of someone who comes, does one thing, and leaves."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    yield arrive(page, studio)
+    context.close()
+
+
+def plan(page: Page, **chosen: object) -> None:
+    """Choose what the sidebar offers, all at once; wait for what the server says of it."""
+    page.evaluate(f"{CHANNEL}.checked = null; {CHANNEL}.setPlan({json.dumps(chosen)})")
+    page.wait_for_function(f"{CHANNEL}.checked")
+
+
+def begin(page: Page, **chosen: object) -> None:
+    plan(page, **{**TINY, **chosen})
+    page.click("#lp-finetune-start")
+
+
+def wait_for(page: Page, *states: str) -> None:
+    wanted = json.dumps(states)
+    page.wait_for_function(f"{wanted}.includes({TRACE}?.about?.state)", polling=100)
+
+
+def read(page: Page, what: str) -> object:
+    return page.evaluate(f"{TRACE}.{what}")
+
+
+def read_of(page: Page, name: str, what: str) -> object:
+    return page.evaluate(f"{CHANNEL}.trace('{name}').{what}")
+
+
+def made_run(folder: Path, name: str, plan: TrainingPlan, **state: object) -> RunFolder:
+    """The folder of a run that has ended, without training one."""
+    run = RunFolder(folder / "runs" / f"20260101-000000-{name}")
+    run.path.mkdir(parents=True)
+    new_year = 1_767_225_600  # the time in its name
+    about = {"plan": plan.to_json(), "created": new_year, "skipped": 0, "shared": 0}
+    run.write("config.json", about)
+    usual = {"state": "finished", "ticket": 1, "process": 1, "born": 0, "steps": plan.steps}
+    run.write("state.json", {**usual, **state})
+    return run
+
+
+def pairs_file(columns: str, count: int) -> dict[str, object]:
+    rows = "".join(f"{i},This {i},That {i},{i % 3},Other {i}\n" for i in range(count))
+    content = f"{columns}\n{rows}".encode()
+    return {"name": f"{count}.csv", "mimeType": "text/csv", "buffer": content}
+
+
+def taken(page: Page, folder: Path, name: str) -> Path:
+    """What a press on the button gives. A browser asks before a page saves many."""
+    take = page.locator(".lp-finetune_takeaway")
+    with page.expect_download() as waiting:
+        take.get_by_role("button", name=name, exact=True).click()
+    path = folder / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
+
+
+def settled(page: Page, state: str) -> None:
+    """What the state has to show is there, unfolded."""
+    if state != "empty":
+        page.wait_for_function(f"{PROBE}.picture")
+        expect(page.locator(".lp-gains-figure")).to_be_visible()
+        expect(page.locator(".lp-finetune_run .lp-remarks li").first).to_be_visible()
+    page.evaluate(UNFOLD)

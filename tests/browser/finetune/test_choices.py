@@ -1,0 +1,286 @@
+"""What is chosen in the sidebar: kept, led to, refused where it can be put right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Request, Route, expect
+
+from explorer.core.scenario import Data, Scenario
+from explorer.locale import say
+from losses import LOSSES
+from tests.browser.finetune.steering import (
+    ASKED,
+    CHANNEL,
+    UNFOLD,
+    begin,
+    pairs_file,
+    plan,
+    wait_for,
+)
+
+pytestmark = pytest.mark.browser
+
+
+# Every field of the sidebar by its place, what it holds, and the words around the files.
+FORM = """() => ({
+  fields: Array.from(document.querySelectorAll(
+    ".lp-finetune_controls :is(select, input:not([type=file]))")).map((one) => [
+      one.id || one.name || one.dataset.parameter || one.ariaLabel,
+      one.type === "checkbox" ? one.checked : one.value,
+      Boolean(one.closest("[hidden]"))]),
+  chosen: Array.from(document.querySelectorAll(".lp-kept-name"), (one) => [
+    one.textContent, one.ariaPressed]),
+  tabs: Array.from(document.querySelectorAll(
+    ".lp-finetune_controls [role=tab]"), (one) => one.ariaSelected),
+  start: document.querySelector("#lp-finetune-start").textContent,
+})"""
+
+
+def fill_in(page: Page) -> None:
+    """Choose something else than usual in every field."""
+    side = page.locator(".lp-finetune_controls")
+    page.select_option("#lp-finetune-example", index=2)
+    page.locator(".lp-finetune_controls .lp-slider .lp-number").first.fill("0.35")
+    page.click("#lp-finetune-source-hub")
+    page.fill("#lp-finetune-hub", "someone/pairs")
+    page.fill("#lp-finetune-split", "test")
+    page.click("#lp-finetune-source-link")
+    page.fill("#lp-finetune-link", "http://here/#1.abc")
+    page.click("#lp-finetune-source-file")
+    page.set_input_files("#lp-finetune-file", pairs_file("a,b,c,d,other", 40))
+    for role, column in {"first": "b", "second": "c", "score": "d"}.items():
+        side.locator(f"select[name={role}]").select_option(column)
+        expect(side.locator(f"select[name={role}]")).to_have_value(column)
+    expect(side).to_contain_text("40.csv: 40 pairs from 40 rows")
+    side.locator("input[name=other]").check()
+    page.set_input_files("#lp-finetune-held_out_file", pairs_file("a,b,c,d,other", 20))
+    expect(side).to_contain_text("20.csv: 20 pairs from 20 rows")
+    page.evaluate(UNFOLD)
+    page.select_option("#lp-finetune-loss", "triplet")
+    for choice in side.locator("select[data-parameter]").all():
+        choice.select_option(index=1)
+    page.locator(".lp-parameters .lp-number").first.fill("0.7")
+    page.locator(".lp-parameters .lp-number").first.press("Enter")
+    page.select_option("#lp-finetune-another", "info_nce")
+    page.select_option("#lp-finetune-another", "cosent")
+    page.locator(".lp-kept-name").nth(1).click()
+    page.fill("#lp-finetune-seeds", "3")
+    for name, value in {
+        "epochs": "2", "steps": "7", "batch_size": "9", "learning_rate": "0.003", "warmup": "0.2",
+        "weight_decay": "0.5", "clipping": "3", "evaluations": "4", "seed": "11",
+        "layers": "1", "lora": "2", "threshold": "1.5",
+    }.items():  # fmt: skip
+        page.fill(f"#lp-finetune-{name}", value)
+    page.select_option("#lp-finetune-schedule", "cosine")
+    for box in page.locator(".lp-finetune_controls details > label > input[type=checkbox]").all():
+        box.set_checked(not box.is_checked())
+    page.click("#lp-finetune-kind-cross")
+    page.select_option("#lp-finetune-encoder", "other")
+    # Typed, and not yet left.
+    page.locator("#lp-finetune-encoder-name").press_sequentially("someone/model")
+
+
+def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    usual = page.evaluate(FORM)
+    fill_in(page)
+    chosen = page.evaluate(FORM)
+    assert chosen["chosen"] == [
+        ["Triplet · mining = semi-hard · distance = squared Euclidean · margin = 0.7", "false"],
+        ["InfoNCE", "true"],
+        ["CoSENT", "false"],
+    ]
+    before = {name: value for name, value, _ in usual["fields"]}
+    same = {name for name, value, _ in chosen["fields"] if value == before.get(name)}
+    # The one to add from, what InfoNCE has no choice of, and what only an encoder from scratch has.
+    hidden = {f"lp-finetune-{name}" for name in ("convention", "vocabulary", "dimension")}
+    assert same == {"lp-finetune-another", *hidden}
+    known = f"{CHANNEL}.checked && document.querySelector('input[name=other]')"
+    page.reload()
+    page.wait_for_function(f"window.lossprism && {known}")
+    assert page.evaluate(FORM) == chosen
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("40.csv: 40 pairs from 40 rows")
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("20.csv: 20 pairs from 20 rows")
+    page.click(".lp-pages a >> text=Explore")
+    page.wait_for_selector(".lp-controls")
+    page.click(".lp-pages a >> text=Fine-tune")
+    page.wait_for_function(f"window.lossprism && {known}")
+    assert page.evaluate(FORM) == chosen
+    page.click("#lp-language")
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("40.csv")
+    spoken = page.evaluate(FORM)
+    assert [one[1:] for one in spoken["fields"]] == [one[1:] for one in chosen["fields"]]
+    assert spoken["tabs"] == chosen["tabs"]
+    # What it is called follows the language.
+    names = [name for name, _ in spoken["chosen"]]
+    assert names[0].startswith(say("zh", "loss.triplet.title"))
+    listed = page.locator("#lp-finetune-loss option").all_inner_texts()
+    assert set(listed) == {say("zh", f"loss.{name}.title") for name in LOSSES}
+    page.click("#lp-language")
+    assert page.evaluate(FORM) == chosen
+    # The file that was held out can be left out again.
+    page.get_by_role("button", name="Leave this file out").click()
+    expect(page.locator(".lp-finetune_controls")).not_to_contain_text("20.csv")
+    assert page.evaluate(f"{CHANNEL}.plan.data.held_out_file") == ""
+
+
+def test_someone_with_pairs_of_their_own_is_led_from_the_invitation_to_the_start(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page(width=390)
+    page.click("#lp-finetune-own")
+    expect(page.locator("#lp-finetune-source-file")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#lp-finetune-panel-file .lp-drop").first).to_be_focused()
+    page.set_input_files("#lp-finetune-file", pairs_file("id,one,two,points,other", 40))
+    panel = page.locator("#lp-finetune-panel-file")
+    expect(panel.locator(".lp-wrong:visible")).to_contain_text("not clear which columns")
+    for role, column in {"first": "one", "second": "two", "score": "points"}.items():
+        panel.locator(f"select[name={role}]").select_option(column)
+    expect(panel).to_contain_text("40.csv: 40 pairs from 40 rows")
+    expect(panel.locator(".lp-wrong:visible")).to_have_count(0)
+    # Epochs that are typed count: the steps that stood there no longer do.
+    page.evaluate(UNFOLD)
+    page.fill("#lp-finetune-epochs", "2")
+    expect(page.locator("#lp-finetune-steps")).to_have_value("0")
+    expect(page.locator(".lp-start-box")).to_contain_text("4 steps, batches of 16 (2 epochs)")
+
+
+def test_a_scene_of_explore_lends_its_loss_too(open_page: Callable[..., Page]) -> None:
+    rows = tuple((f"a cat {i}", f"a dog {i}", str(i % 6)) for i in range(30))
+    scene = Scenario(data=Data(source="table", rows=rows), parameters=(("scale", 35.0),))
+    page = open_page()
+    page.click("#lp-finetune-source-link")
+    page.fill("#lp-finetune-link", scene.to_link())
+    page.press("#lp-finetune-link", "Tab")
+    take = page.locator("#lp-finetune-take-scene")
+    expect(take).to_contain_text("CoSENT · scale = 35")
+    take.click()
+    expect(take).to_be_hidden()
+    expect(page.locator(".lp-parameters .lp-number")).to_have_value("35")
+    expect(page.locator(".lp-start-box")).to_contain_text("scale = 35")
+    expect(page.locator("#lp-finetune-link")).to_have_value(scene.to_link())
+
+
+def test_an_impossible_combination_is_answered_by_a_sentence(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    plan(page, encoder="all-MiniLM-L6-v2", kind="cross", loss="info_nce")
+    said = page.locator(".lp-finetune_controls .lp-wrong", has_text="cross-encoder gives one score")
+    expect(said).to_have_count(2)  # at the loss, and at the button
+    page.click("#lp-finetune-start")
+    expect(said).to_have_count(2)
+    expect(page.locator("#lp-finetune-quick")).to_be_visible()
+    # Which losses can, and why the others cannot.
+    able = page.locator("#lp-finetune-loss optgroup:not([label^=Cannot]) option")
+    assert "cosent" in able.evaluate_all("all => all.map((one) => one.value)")
+    assert "info_nce" not in able.evaluate_all("all => all.map((one) => one.value)")
+    # What was chosen is still chosen after a reload.
+    page.reload()
+    page.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
+    expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
+
+
+def test_each_sentence_stands_where_it_can_be_put_right(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    wrong = page.locator(".lp-finetune_controls .lp-wrong:visible")
+    encoder = page.locator("details", has=page.locator("#lp-finetune-encoder"))
+    page.select_option("#lp-finetune-encoder", "other")
+    expect(encoder.locator(".lp-wrong:visible")).to_contain_text("Name the model to start from")
+    page.select_option("#lp-finetune-encoder", "scratch")
+    expect(wrong).to_have_count(0)
+    page.click("#lp-finetune-kind-cross")
+    expect(encoder.locator(".lp-wrong:visible")).to_contain_text("cannot be a cross-encoder")
+    page.locator("summary", has_text="How it is trained").click()
+    page.fill("#lp-finetune-batch_size", "1")
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("Accepted: 2 to 4096")
+    page.locator("#lp-finetune-batch_size").blur()
+    expect(page.locator("#lp-finetune-batch_size")).to_have_value("16")
+
+
+def test_data_that_cannot_be_used_is_named(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.click("#lp-finetune-source-file")
+    data = page.locator("details", has=page.locator("#lp-finetune-source-file"))
+    wrong = data.locator(".lp-wrong:visible")
+    expect(wrong).to_have_text("Choose a file with pairs and scores first.")
+    rows = "sentence1,sentence2,score\nA,B,1\nC,D,0\n"
+    page.set_input_files(
+        "#lp-finetune-file",
+        {"name": "two.csv", "mimeType": "text/csv", "buffer": rows.encode()},
+    )
+    expect(wrong).to_contain_text("at least 8 are needed")
+    rows += "".join(f"This is {i},That is {i},{i % 3}\n" for i in range(40))
+    page.set_input_files(
+        "#lp-finetune-file",
+        {"name": "more.csv", "mimeType": "text/csv", "buffer": rows.encode()},
+    )
+    expect(wrong).to_have_count(0)
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("34 pairs to learn from")
+    # Another file of the computer cannot be named in its place.
+    answer = page.evaluate(
+        f"{CHANNEL}.server.check({{ plan: {{ ...{CHANNEL}.plan, "
+        f"data: {{ ...{CHANNEL}.plan.data, file: '/etc/passwd' }} }} }})"
+    )
+    assert answer["error"]["key"] == "problem.scenario_entry"
+
+
+def test_a_folder_that_is_no_encoder_is_named_where_it_was_typed(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    page = open_page()
+    encoder = page.locator("details", has=page.locator("#lp-finetune-encoder"))
+    page.select_option("#lp-finetune-encoder", "other")
+    page.fill("#lp-finetune-encoder-name", str(tmp_path))
+    page.keyboard.press("Tab")
+    expect(encoder.locator(".lp-wrong:visible")).to_contain_text("holds no model")
+    page.click("#lp-finetune-start")
+    expect(page.locator(".lp-start-box .lp-wrong:visible")).to_contain_text("holds no model")
+    expect(page.locator("#lp-finetune-quick")).to_be_visible()
+    # One that looks like an encoder is found out when it is loaded.
+    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "model.safetensors").write_bytes(b"no weights")
+    begin(page, encoder=str(tmp_path))
+    wait_for(page, "failed")
+    told = page.locator(".lp-finetune_run .lp-problem:visible")
+    expect(told).to_contain_text("could not be loaded as a sentence encoder")
+    page.click("#lp-language")
+    expect(told).to_contain_text(say("zh", "model.bi"))
+
+
+def test_a_file_read_late_never_takes_the_place_of_a_newer_one(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    held: list[Route] = []
+
+    def hands_in(asked: Request) -> bool:
+        return "hand_in" in (asked.post_data or "")
+
+    def hold_the_first(route: Route) -> None:
+        if hands_in(route.request) and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    def choose(name: str, count: int) -> None:
+        rows = "".join(f"This is {i},That is {i},{i % 3}\n" for i in range(count))
+        content = f"sentence1,sentence2,score\n{rows}".encode()
+        file = {"name": name, "mimeType": "text/csv", "buffer": content}
+        with page.expect_request(hands_in):
+            page.set_input_files("#lp-finetune-file", file)
+
+    page.route(ASKED, hold_the_first)
+    page.click("#lp-finetune-source-file")
+    choose("old.csv", 30)
+    choose("new.csv", 40)
+    page.wait_for_function(f"{CHANNEL}.plan.data.name === 'new.csv'")
+    with page.expect_response(lambda answer: answer.request == held[0].request):
+        held[0].continue_()
+    page.wait_for_function(f"{CHANNEL}.checked?.train === 32")
+    assert page.evaluate(f"{CHANNEL}.plan.data.name") == "new.csv"

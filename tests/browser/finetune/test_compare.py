@@ -1,0 +1,190 @@
+"""Several runs: losses and seeds beside each other, and beside the source's."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+from scipy.stats import ttest_rel
+
+from explorer.lab.training.plan import TrainingPlan
+from explorer.locale import say
+from tests.browser.finetune.steering import CHANNEL, TINY, made_run, plan, read_of, settled, taken
+from tests.browser.reading import number
+from tests.tiny import save_bert
+
+pytestmark = pytest.mark.browser
+
+
+def test_losses_are_put_beside_each_other(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    start = page.locator("#lp-finetune-start")
+    chosen = page.locator(".lp-kept-name")
+    expect(chosen).to_have_text(["CoSENT"])
+    page.select_option("#lp-finetune-another", "info_nce")
+    expect(start).to_have_text("Start 2 runs")
+    expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
+    page.fill("#lp-finetune-seeds", "3")
+    expect(start).to_have_text("Start 6 runs")
+    expect(page.locator(".lp-start-box")).to_contain_text("2 losses × 3 seeds = 6 runs")
+    # The same loss with another parameter is another loss; one chosen twice is trained once.
+    page.select_option("#lp-finetune-another", "cosent")
+    expect(start).to_have_text("Start 6 runs")
+    plan(page, parameters={"scale": 40})
+    expect(chosen).to_have_text(["CoSENT", "InfoNCE", "CoSENT · scale = 40"])
+    expect(start).to_have_text("Start 9 runs")
+    # Each comes back into the controls with its parameters, in its place.
+    chosen.nth(1).click()
+    expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
+    expect(chosen.nth(1)).to_have_attribute("aria-pressed", "true")
+    chosen.nth(2).click()
+    expect(page.locator(".lp-finetune_controls .lp-number[aria-label*=scale]")).to_have_value("40")
+    page.get_by_role("button", name="Leave out CoSENT", exact=True).click()
+    expect(chosen).to_have_text(["InfoNCE", "CoSENT · scale = 40"])
+    page.get_by_role("button", name="Leave out CoSENT · scale = 40").click()
+    expect(chosen).to_have_text(["InfoNCE"])
+    expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
+    expect(start).to_have_text("Start 3 runs")
+
+
+def test_two_losses_under_two_seeds_are_compared(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    plan(page, **{**TINY, "steps": 3})
+    page.select_option("#lp-finetune-another", "cosine_mse")
+    page.fill("#lp-finetune-seeds", "2")
+    expect(page.locator("#lp-finetune-start")).to_have_text("Start 4 runs")
+    page.click("#lp-finetune-start")
+    page.wait_for_function(f"{CHANNEL}.shown.length === 4")
+    names = page.evaluate(f"{CHANNEL}.shown")
+    page.wait_for_function(f"{json.dumps(names)}.every((one) => {CHANNEL}.trace(one)?.done)")
+    final = page.get_by_role("table", name="Final figures")
+    expect(final.locator("tbody tr")).to_have_count(2)
+    expect(final.locator("tbody tr").first).to_contain_text("±")
+    # Graded labels have no accuracy: its column is not there to be empty.
+    expect(final.get_by_role("columnheader")).to_have_text(
+        ["Loss", "Spearman", "Pearson", "Training loss, last step", "Seeds"]
+    )
+    tests = page.get_by_role("table", name="Paired test")
+    line = tests.locator("tbody tr").first.locator("td")
+    expect(line.nth(0)).to_have_text("Cosine regression (MSE) − CoSENT")
+    expect(line.nth(1)).to_have_text("Spearman")
+    sides = [
+        [read_of(page, name, "about.summary.after.spearman") for name in names[at : at + 2]]
+        for at in (0, 2)
+    ]
+    assert number(line.nth(2).inner_text()) == pytest.approx(
+        np.mean(sides[1]) - np.mean(sides[0]), rel=6e-3
+    )
+    assert number(line.nth(3).inner_text()) == pytest.approx(ttest_rel(*sides).pvalue, rel=6e-2)
+    # A bold line for each loss, the mean of its seeds, which are faint; and a row of the figure.
+    legend = page.locator(".lp-chart-legend").first
+    for said in ("CoSENT · mean of 2 seeds", "Cosine regression (MSE) · mean of 2 seeds"):
+        expect(legend).to_contain_text(said)
+    lines = page.locator("figure").first.locator("path")
+    drawn = lines.evaluate_all(
+        "all => all.map((one) => [one.getAttribute('stroke'), one.getAttribute('stroke-width')])"
+    )
+    bold = [stroke for stroke, width in drawn if width == "2"]
+    assert len(bold) == len(set(bold)) == 2
+    assert len(drawn) == 6
+    losses = [read_of(page, name, "about.summary.after.spearman") for name in names]
+    rows = page.locator(".lp-gains-figure svg text[font-size='13']")
+    for row, pair in zip(rows.all_text_contents(), (losses[:2], losses[2:]), strict=True):
+        mean, deviation = row.split("→")[1].split("±")
+        places = len(mean.strip().partition(".")[2])
+        assert places == len(deviation.strip().partition(".")[2])
+        for shown, value in ((mean, np.mean(pair)), (deviation, np.std(pair, ddof=1))):
+            assert number(shown) == pytest.approx(value, abs=0.51 * 10**-places)
+    best = "CoSENT" if sum(losses[:2]) > sum(losses[2:]) else "Cosine regression (MSE)"
+    verdict = page.locator(".lp-verdict")
+    expect(verdict.locator("li").first).to_contain_text(
+        f"{best} · mean of 2 seeds ended at a held-out Spearman of"
+    )
+    expect(verdict.locator("li").nth(1)).to_contain_text("paired t-test over 2 seeds gives p =")
+    expect(page.locator("figure", has_text="no common unit").locator("h3")).to_have_text(
+        "Training loss"
+    )
+    # Any of the runs can be looked at; each keeps its colour.
+    colours = "all => all.map((one) => one.style.borderBottomColor)"
+    looked = verdict.locator(".lp-looked")
+    before = looked.evaluate_all(colours)
+    looked.nth(3).click()
+    expect(page.locator(".lp-finetune_run .lp-head h1")).to_have_text("Cosine regression (MSE)")
+    assert page.evaluate(f"{CHANNEL}.shown[0]") == names[3]
+    assert looked.evaluate_all(colours) == before
+    looked.first.click()
+    moved = page.get_by_role("table", name="Pairs that changed rank most")
+    expect(moved.locator("tbody tr:visible")).to_have_count(8)
+
+
+def test_what_losses_are_called_follows_the_language(
+    open_page: Callable[..., Page], beside: str, tmp_path: Path
+) -> None:
+    page = open_page(f"#{beside}", locale="zh-CN")
+    settled(page, "beside")
+    english, chinese = (say(language, "loss.cosine_mse.title") for language in ("en", "zh"))
+    for place in (".lp-verdict", ".lp-chart-legend", ".lp-finetune_runs table", ".lp-gains-figure"):
+        expect(page.locator(place).first).to_contain_text(chinese)
+    page.select_option("#lp-finetune-loss", "cosine_mse")
+    expect(page.locator(".lp-kept-name")).to_have_text([chinese])
+    expect(page.locator(".lp-start-box")).to_contain_text(chinese)
+    assert english not in page.locator("body").inner_text()
+    page.select_option("#lp-finetune-figure", "finetune.gains")
+    drawn = taken(page, tmp_path, "SVG").read_text(encoding="utf-8")
+    assert chinese in drawn
+    assert english not in drawn
+
+
+def test_the_experiment_of_the_source_stands_beside(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.locator("summary", has_text="CoSENT experiment").click()
+    row = page.locator("tr", has_text="BERT + CoSENT").first
+    expect(row).to_contain_text("48.09")
+    expect(row).to_contain_text("67.10")
+    expect(page.locator("#lp-finetune-repeat")).to_be_enabled()
+
+
+def test_the_experiment_of_the_source_says_how_long_it_will_take(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    page = open_page()
+    plan(page, encoder=save_bert(tmp_path), steps=500, batch_size=8)
+    told = page.locator("#lp-finetune-repeat-time")
+    page.locator("summary", has_text="CoSENT experiment").click()
+    expect(told).to_have_text(re.compile(r"^About \d+ (s|min) for 6 runs of 500 steps"))
+    page.click("#lp-language")
+    expect(told).to_contain_text("6 次训练、每次 500 步")
+    # Other work has no time yet.
+    plan(page, batch_size=12)
+    expect(told).not_to_contain_text("500")
+
+
+def test_a_repetition_joins_the_table_of_the_source(
+    open_page: Callable[..., Page], folder: Path
+) -> None:
+    names = []
+    for loss, reached in (("binary_cross_entropy", (0.80, 0.82)), ("cosent", (0.85, 0.85))):
+        for seed, spearman in enumerate(reached):
+            plan = TrainingPlan(kind="cross", loss=loss, seed=seed, steps=4)
+            run = made_run(folder, f"{loss}-{seed}", plan)
+            figures = {"spearman": spearman, "pearson": 0.5, "accuracy": 0.9, "auc": 0.9}
+            done = {"loss": 0.1, "steps_per_second": 1.0, "before": figures, "after": figures}
+            run.write("summary.json", done)
+            names.append(run.name)
+    page = open_page(f"#{','.join(names)}")
+    page.locator("summary", has_text="CoSENT experiment").click()
+    here = page.locator(".lp-finetune_runs details tr.lp-lit")
+    expect(here).to_have_count(6)  # two losses and their difference, by Spearman and by accuracy
+    expect(here.nth(0)).to_contain_text("all-MiniLM-L6-v2 + CE")
+    expect(here.nth(0)).to_contain_text("81.00 ± 1.41 here, on the data of this run (2 seeds)")
+    expect(here.nth(1)).to_contain_text("85.00 ± 0.00")
+    p = ttest_rel([0.85, 0.85], [0.80, 0.82]).pvalue
+    expect(here.nth(2)).to_contain_text(f"+4.00 here (paired t-test over 2 seeds: p = {p:.2g})")
+    # Of the source's models, too, what lies between the losses: by average 67.10 and 66.77.
+    between = page.locator(".lp-finetune_runs details tr", has_text="CoSENT − CE").first
+    expect(between).to_contain_text("+0.33")

@@ -1,0 +1,126 @@
+"""Runs that fail: the loss, the memory, the disk."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.finetune.steering import CHANNEL, UNFOLD, begin, read, visitor, wait_for
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+
+@contextmanager
+def serving(folder: Path, name: str, loss: str) -> Iterator[Server]:
+    """A server with a loss of the user's own."""
+    (folder / f"{name}.py").write_text(loss)
+    own = ("--loss", f"{folder / name}.py:{name}")
+    with Server(folder, *own, "--runs", str(folder / "runs")) as running:
+        yield running
+
+
+@pytest.fixture
+def unsound(tmp_path: Path) -> Iterator[Server]:
+    """A server with a loss that is the logarithm of what it makes smaller."""
+    loss = "def shaky(scores, labels):\n    return scores.mean().log() + 0 * labels.mean()\n"
+    with serving(tmp_path, "shaky", loss) as running:
+        yield running
+
+
+def test_a_loss_that_stops_being_a_number_names_the_step_and_the_pairs(
+    browser: Browser, unsound: Server
+) -> None:
+    with visitor(browser, unsound) as page:
+        begin(page, loss="shaky", steps=500)
+        wait_for(page, "failed")
+        done = read(page, "steps.length")
+        kept = read(page, "about.problem.values.kept")
+        assert 0 < done == kept
+        told = page.locator(".lp-finetune_run .lp-problem:visible")
+        expect(told).to_contain_text(f"stopped being a number at step {done + 1}.")
+        expect(told).to_contain_text("The batch held: “")
+        expect(told).to_contain_text("and 13 more")
+        expect(told).to_contain_text(f"The model kept is that of step {kept}")
+
+
+@pytest.fixture
+def greedy(tmp_path: Path) -> Iterator[Server]:
+    """A server with a loss that no machine has the memory for with 7 to 16 pairs (the probe batch
+    has more)."""
+    loss = (
+        "import torch\n\n\n"
+        "def greedy(scores, labels):\n"
+        "    torch.empty(2**60 if 6 < len(scores) <= 16 else 1, dtype=torch.uint8)\n"
+        "    return (scores - labels).square().mean()\n"
+    )
+    with serving(tmp_path, "greedy", loss) as running:
+        yield running
+
+
+def test_out_of_memory_names_the_batch_that_fits_and_that_one_trains(
+    browser: Browser, greedy: Server
+) -> None:
+    with visitor(browser, greedy) as page:
+        begin(page, loss="greedy", batch_size=16)
+        wait_for(page, "failed")
+        told = page.locator(".lp-finetune_run .lp-problem:visible")
+        expect(told).to_contain_text("A batch of 16 does not fit into memory.")
+        expect(told).to_contain_text("A batch of 4 does;")
+        # What was chosen is still there, and the batch that was named is enough.
+        assert page.evaluate(f"{CHANNEL}.plan.loss") == "greedy"
+        page.evaluate(UNFOLD)
+        expect(page.locator("#lp-finetune-batch_size")).to_have_value("16")
+        page.fill("#lp-finetune-batch_size", "4")
+        page.click("#lp-finetune-start")
+        wait_for(page, "finished")
+
+
+# Runs in their own small file system, which only this server sees: no right of an administrator's
+# is needed, but a system that lets its users do so.
+SMALL_DISK = 'mount -t tmpfs -o size=2m runs {folder} && exec "$@"'
+
+
+@pytest.fixture
+def cramped(tmp_path: Path) -> Iterator[Server]:
+    """A server whose runs are on a disk of 2 MB."""
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    inside = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
+    inside += (SMALL_DISK.format(folder=runs), "sh")
+    try:
+        subprocess.run([*inside, "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"no small file system can be made here: {error}")
+    with Server(tmp_path, "--runs", str(runs), inside=inside) as running:
+        yield running
+
+
+def test_a_disk_that_is_full_is_said_and_the_run_can_go_on(
+    browser: Browser, cramped: Server
+) -> None:
+    with visitor(browser, cramped) as page:
+        begin(page, steps=10_000, evaluations=1000)
+        wait_for(page, "failed", "interrupted")
+        done = read(page, "steps.length")
+        assert done > 100
+        told = page.locator(".lp-finetune_run .lp-problem:visible")
+        expect(told).to_contain_text("The disk is full (0 MB free) at ")
+        expect(told).to_contain_text("make room, then resume")
+        expect(page.locator("#lp-finetune-resume")).to_be_visible()
+        # Nor can another run be kept there.
+        page.click("#lp-finetune-start")
+        wrong = page.locator(".lp-start-box .lp-wrong:visible")
+        expect(wrong).to_contain_text("No space left on device")
+        page.click("#lp-finetune-delete")
+        page.click("#lp-finetune-delete")
+        expect(page.locator("#lp-finetune-quick")).to_be_visible()
+        # The weights of this one are larger than the disk.
+        begin(page, dimension=4096)
+        wait_for(page, "failed", "interrupted")
+        expect(told).to_contain_text("The disk is full")

@@ -1,0 +1,203 @@
+"""One run: started, watched, steered, found again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.lab.training.plan import TrainingPlan
+from tests.browser.conftest import PATIENCE_MS
+from tests.browser.finetune.steering import (
+    ASKED,
+    CHANNEL,
+    TINY,
+    TRACE,
+    begin,
+    made_run,
+    plan,
+    read,
+    wait_for,
+)
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_empty_page_invites(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    expect(page.locator("#lp-finetune-quick")).to_be_visible()
+    expect(page.locator(".lp-charts").first).to_be_hidden()
+    expect(page.locator("#lp-probe")).to_be_hidden()
+    expect(page.locator("nav a[aria-current=page]")).to_have_text("Fine-tune")
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("512 pairs to learn from")
+    # Pairs of what it would learn from, the best first.
+    labels = page.locator(".lp-sample tbody th").all_inner_texts()
+    assert labels == sorted(labels, reverse=True)
+    assert len(set(labels)) == 3
+
+
+def trials(studio: Server) -> list[psutil.Process]:
+    """The processes in which this server tries steps now; those of others are none of ours."""
+    found = []
+    for process in psutil.Process(studio.process.pid).children():
+        with contextlib.suppress(psutil.NoSuchProcess):  # it ended while we looked
+            if "--trial" in process.cmdline():
+                found.append(process)
+    return found
+
+
+def test_the_time_is_told_before_the_start_and_never_in_its_way(
+    open_page: Callable[..., Page], studio: Server
+) -> None:
+    page = open_page()
+    plan(page, **{**TINY, "steps": 1000})
+    told = page.locator("#lp-finetune-time")
+    expect(told).to_have_text(re.compile(r"^About \d+ (s|min) for 1,000 steps, loading included"))
+    page.fill("#lp-finetune-seeds", "3")
+    expect(told).to_contain_text("for 3 runs of 1,000 steps")
+    # Another count of steps needs no other trial; other work does, and a start ends that.
+    plan(page, steps=2)
+    expect(told).to_contain_text("for 3 runs of 2 steps")
+    page.fill("#lp-finetune-seeds", "1")
+    plan(page, batch_size=24)
+    expect(told).to_contain_text("Timing two trial steps")
+    end = time.monotonic() + PATIENCE_MS / 1000
+    while not (trying := trials(studio)):
+        assert time.monotonic() < end
+        page.wait_for_timeout(50)
+    page.click("#lp-finetune-start")
+    wait_for(page, "training", "saving", "finished")
+    assert not any(process.is_running() for process in trying)
+
+
+def test_one_click_shows_something(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.click("#lp-finetune-quick")
+    wait_for(page, "finished")
+    remarks = page.locator(".lp-finetune_run .lp-remarks li")
+    expect(remarks.first).to_contain_text("Held-out Spearman rose from")
+    expect(page.locator(".lp-finetune_run .lp-headline .katex")).to_be_visible()
+    before, after = (read(page, f"about.summary.{when}.spearman") for when in ("before", "after"))
+    assert f"from {before:.3g} to {after:.3g}" in remarks.first.inner_text()
+    expect(page.locator(".lp-gain-box").first).to_contain_text("95%: +")
+    # What it trained stands in the controls, so that the next run compares with it.
+    mine, its = page.evaluate(f"{CHANNEL}.plan"), read(page, "about.plan")
+    for entry in ("encoder", "loss", "steps", "batch_size", "learning_rate", "evaluations"):
+        assert mine[entry] == its[entry], entry
+    expect(page.locator("#lp-finetune-encoder")).to_have_value("scratch")
+    expect(page.locator(".lp-start-box")).to_contain_text("120 steps, batches of 32")
+    # Another kind of encoder does not inherit a learning rate that would wreck it.
+    page.select_option("#lp-finetune-encoder", "embedded")
+    assert page.evaluate(f"{CHANNEL}.plan.learning_rate") == 0
+    # The settings of a run can be taken over, to be changed.
+    page.click("#lp-finetune-reuse")
+    expect(page.locator("#lp-finetune-encoder")).to_have_value("scratch")
+    assert page.evaluate(f"{CHANNEL}.plan.learning_rate") == its["learning_rate"]
+
+
+def test_loading_names_what_is_loaded_and_its_clock_runs(
+    open_page: Callable[..., Page], folder: Path
+) -> None:
+    loading = {"part": "libraries", "began": time.time() - 75}
+    process = {"process": os.getpid(), "born": psutil.Process().create_time()}
+    run = made_run(folder, "loading", TrainingPlan(), state="loading", **loading, **process)
+    page = open_page(f"#{run.name}")
+    expect(page.locator(".lp-state")).to_have_text("Loading the libraries…")
+    told = page.locator(".lp-progress .lp-note")
+    expect(told).to_have_text(re.compile(r"^[1-9]\d*:\d\d$"))
+    early = told.inner_text()
+    expect(told).not_to_have_text(early)
+    run.say("loading", part="encoder")
+    expect(page.locator(".lp-state")).to_have_text("Loading the encoder…")
+    expect(told).not_to_have_text(re.compile("^0:"))
+    run.say("finished")
+
+
+def test_curves_grow_while_it_trains_and_it_pauses_resumes_and_stops(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    begin(page, steps=100_000, evaluations=1000)
+    wait_for(page, "training")
+    page.wait_for_function(f"{TRACE}.steps.length > 3")
+    path = page.locator(".lp-chart path[stroke-width='2']").first
+    short, early = len(path.get_attribute("d")), read(page, "steps.length")
+    page.wait_for_function(f"{TRACE}.steps.length > {early} + 20")
+    assert len(path.get_attribute("d")) > short
+    expect(page.locator(".lp-progress")).to_contain_text("left")
+    page.click("#lp-finetune-pause")
+    wait_for(page, "paused")
+    held = read(page, "steps.length")
+    for _ in range(3):  # it asks on, and there is no more
+        with page.expect_response(ASKED):
+            pass
+    assert read(page, "steps.length") == held
+    page.click("#lp-finetune-resume")
+    wait_for(page, "training")
+    page.wait_for_function(f"{TRACE}.steps.length > {held}")
+    page.click("#lp-finetune-stop")
+    wait_for(page, "stopped")
+    expect(page.locator(".lp-gains")).to_contain_text("Held-out Spearman")
+    done = read(page, "steps")
+    assert done == list(range(1, len(done) + 1))
+    assert read(page, "about.summary.kept_step") == done[-1] < 100_000
+
+
+def test_a_run_outlives_its_tab(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    begin(page, steps=100_000, evaluations=1000)
+    wait_for(page, "training", "loading")
+    name = read(page, "about.id")
+    assert page.url.endswith(f"#{name}")
+    page.context.close()
+    again = open_page(f"#{name}")
+    wait_for(again, "training")
+    again.wait_for_function(f"{TRACE}.steps.length > 3")
+    assert read(again, "steps")[0] == 1
+    # Someone without the address finds it in the list, and their run waits for its turn.
+    other = open_page()
+    row = other.locator(".lp-finetune_runs tr.lp-pickable").first
+    expect(row).to_contain_text("Training")
+    begin(other, steps=2)
+    expect(other.locator(".lp-state")).to_have_text("Queued: 1 run before it")
+    other.click("#lp-finetune-stop")
+    wait_for(other, "stopped")
+    again.click("#lp-finetune-stop")
+    wait_for(again, "stopped")
+    # Deleting is asked for twice.
+    again.click("#lp-finetune-delete")
+    expect(again.locator("#lp-finetune-delete")).to_have_text("Delete with its model?")
+    again.click("#lp-finetune-delete")
+    expect(again.locator("#lp-finetune-quick")).to_be_visible()
+
+
+def test_whoever_comes_back_without_an_address_finds_the_run_under_way(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    begin(page, steps=100_000, evaluations=1000)
+    wait_for(page, "training")
+    name = read(page, "about.id")
+    page.click(".lp-pages a >> text=Explore")
+    page.wait_for_selector(".lp-controls")
+    page.click(".lp-pages a >> text=Fine-tune")
+    page.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
+    wait_for(page, "training")
+    assert read(page, "about.id") == name
+    page.click("#lp-finetune-stop")
+    wait_for(page, "stopped")
+
+
+def test_an_address_of_no_run(open_page: Callable[..., Page]) -> None:
+    page = open_page("#20200101-000000-cosent-nothing")
+    said = page.locator(".lp-wrong:visible")
+    expect(said).to_have_text("There is no run called “20200101-000000-cosent-nothing”.")
+    expect(page.locator("#lp-finetune-quick")).to_be_visible()

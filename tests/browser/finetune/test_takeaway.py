@@ -1,0 +1,96 @@
+"""What one takes away: script, log, model and figures."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import torch
+from playwright.sync_api import Page, expect
+from safetensors.torch import load_file
+
+from tests.browser.finetune.steering import TINY, UNFOLD, plan, read, taken, wait_for
+
+pytestmark = pytest.mark.browser
+
+
+def test_script_log_and_model_are_taken_away(
+    open_page: Callable[..., Page], finished: str, tmp_path: Path
+) -> None:
+    page = open_page(f"#{finished}")
+    script = taken(page, tmp_path, "train.py alone").read_text(encoding="utf-8")
+    compile(script, "train.py", "exec")
+    with zipfile.ZipFile(taken(page, tmp_path, "Script with its data (ZIP)")) as packed:
+        inside = {name.split("/")[0] for name in packed.namelist()}
+        assert packed.read("train.py").decode() == script
+    needed = re.match(r'"""Needs (.*) beside it', script)[1].replace("/", "").split(", ")
+    assert {"train.py", "requirements.txt", *needed} == inside
+    assert "SentenceTransformerTrainer" in script
+    log = json.loads(taken(page, tmp_path, "JSON").read_text(encoding="utf-8"))
+    assert sum(record["kind"] == "step" for record in log["records"]) == TINY["steps"]
+    assert taken(page, tmp_path, "CSV").read_text(encoding="utf-8-sig").count("\n") >= TINY["steps"]
+    with zipfile.ZipFile(taken(page, tmp_path, "Folder as ZIP")) as packed:
+        assert any(name.endswith("model.safetensors") for name in packed.namelist())
+
+
+def test_figures_are_taken_away(
+    open_page: Callable[..., Page], finished: str, tmp_path: Path
+) -> None:
+    page = open_page(f"#{finished}")
+    which = page.locator("#lp-finetune-figure")
+    expect(which).to_contain_text("Held-out Spearman before and after")
+    expect(which).to_contain_text("The matrix of the probe batch")
+    figures = which.locator("option").evaluate_all("all => all.map((one) => one.value)")
+    kinds = {"finetune.chart.loss", "finetune.bands", "finetune.matrix", "finetune.gains"}
+    assert kinds <= set(figures)
+    for figure in kinds:
+        which.select_option(figure)
+        drawn = taken(page, tmp_path, "SVG").read_text(encoding="utf-8")
+        assert "var(" not in drawn
+        words = " ".join(ElementTree.fromstring(drawn).itertext())
+        for said in ("CoSENT", "seed 0", "512 pairs learnt from", "Step 12", "= 20"):
+            assert said in words, (figure, said)
+    small, large = (taken(page, tmp_path, f"PNG {ratio}×").read_bytes() for ratio in (2, 4))
+    widths = [int.from_bytes(png[16:20], "big") for png in (small, large)]
+    assert small.startswith(b"\x89PNG")
+    assert widths[1] == pytest.approx(2 * widths[0], abs=2)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "written"),
+    [("layers", "1", "Only the last 1 layers move"), ("lora", "2", "LoraConfig(r=2")],
+)
+def test_part_of_a_transformer_is_trained(
+    open_page: Callable[..., Page], bert: str, tmp_path: Path, field: str, value: str, written: str
+) -> None:
+    page = open_page()
+    plan(page, **{**TINY, "encoder": bert, "learning_rate": 0.01})
+    page.evaluate(UNFOLD)
+    if field == "layers":
+        page.fill("#lp-finetune-layers", "0")
+        page.click("#lp-finetune-start")
+        wait_for(page, "failed")
+        told = page.locator(".lp-finetune_run .lp-problem:visible")
+        expect(told).to_contain_text("nothing in this encoder would learn")
+    page.fill(f"#lp-finetune-{field}", value)
+    page.click("#lp-finetune-start")
+    wait_for(page, "finished")
+    assert read(page, f"about.plan.{field}") == int(value)
+    assert written in taken(page, tmp_path, "train.py alone").read_text(encoding="utf-8")
+    # What is taken away stands without what it was trained with.
+    with zipfile.ZipFile(taken(page, tmp_path, "Folder as ZIP")) as packed:
+        packed.extractall(tmp_path / "model")
+    (config,) = (tmp_path / "model").rglob("modules.json")
+    before, after = (
+        load_file(Path(where) / "model.safetensors") for where in (bert, config.parent)
+    )
+    moved = {name for name in before if not torch.equal(before[name], after[name])}
+    assert before.keys() == after.keys()
+    assert moved
+    assert not any("embeddings" in name for name in moved)
+    assert field == "lora" or all(".layer.1." in name or "pooler" in name for name in moved)

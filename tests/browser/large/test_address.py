@@ -1,0 +1,133 @@
+"""Windows and losses in the address: reloaded, copied, walked through."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.lab.large.blocks import Window
+from explorer.web.pages.large.requests import FIRST
+from tests.browser.large.steering import (
+    CHANNEL,
+    PROBLEM,
+    centre,
+    expected,
+    figure,
+    opened_page,
+    redrawn,
+    window,
+)
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+
+def test_reload_and_a_copied_link_return_to_the_same_window(new_page, server: Server) -> None:
+    permitted = {"permissions": ["clipboard-read", "clipboard-write"]}
+    page = opened_page(new_page(**permitted), server.address)
+    with redrawn(page):
+        page.mouse.click(*centre(page, 30, 150))
+    seen = window(page)
+    page.wait_for_function("location.hash.includes('window')")
+    page.locator("[data-say='ui.copy_link']").click()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link.startswith(f"{server.address}/large#")
+    page.reload(wait_until="domcontentloaded")
+    page.wait_for_function(f"window.lossprism && {CHANNEL}.details")
+    assert window(page) == seen
+    page.locator(".lp-crumb", has_text="All").click()  # the way there is kept too
+    page.wait_for_function(f"{CHANNEL}.answer.window[1] === {FIRST.pairs}")
+    other = new_page()
+    other.goto(link)
+    other.wait_for_function(f"window.lossprism && {CHANNEL}.details")
+    assert window(other) == seen
+
+
+def test_back_and_forward_walk_between_windows_and_losses(large: Page) -> None:
+    large.wait_for_function("location.hash")
+    with redrawn(large):
+        large.mouse.click(*centre(large, 30, 150))
+    seen = window(large)
+    large.wait_for_function("location.hash.includes('window')")
+    with redrawn(large):
+        large.select_option("#lp-large-loss", "weighted_cosent")
+    large.wait_for_function("location.hash.includes('weighted')")
+    with redrawn(large):
+        large.go_back()
+    assert large.locator("#lp-large-loss").input_value() == "cosent"
+    assert window(large) == seen
+    with redrawn(large):
+        large.go_back()
+    assert window(large) is None
+    for _ in range(2):
+        with redrawn(large):
+            large.go_forward()
+    assert large.locator("#lp-large-loss").input_value() == "weighted_cosent"
+    assert window(large) == seen
+
+
+def test_steps_that_follow_fast_are_steps_of_the_browser_too(large: Page) -> None:
+    large.wait_for_function("location.hash")
+    first, second = [0, 50_000, 50_000, 100_000], [100, 900, 60_000, 61_000]
+    large.evaluate(f"{CHANNEL}.zoom({first}); {CHANNEL}.zoom({second})")
+    for expected_window in (first, None):
+        large.go_back()
+        large.wait_for_function(
+            f"wanted => String({CHANNEL}.window) === String(wanted)", arg=expected_window
+        )
+    with redrawn(large):
+        large.go_forward()
+    assert window(large) == first
+
+
+def test_the_address_brings_everything_back(large: Page, new_page, server: Server) -> None:
+    with redrawn(large):
+        large.select_option("#lp-large-loss", "weighted_cosent")
+    with redrawn(large):
+        large.locator("input.lp-number").first.fill("7")
+    with redrawn(large):
+        large.mouse.click(*centre(large, 30, 150))
+    large.wait_for_function("location.hash.includes('window')")
+    again = opened_page(new_page(), server.address, large.evaluate("location.hash"))
+    for what in ("asked", "window"):
+        assert again.evaluate(f"{CHANNEL}.{what}") == large.evaluate(f"{CHANNEL}.{what}")
+    assert figure(again, "loss") == figure(large, "loss")
+    assert again.locator("#lp-large-loss").input_value() == "weighted_cosent"
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("#loss=none", "is not offered"),
+        ("#window=5-2-0-1", "lies outside"),
+        ("#window=a-b", "window"),
+        ("#p.scale=-4", "scale is -4"),
+        ("#pairs=1e9", "at most 1,048,576 pairs"),
+        ("#source=file&file=00000000000000000000000000000000&name=mine.csv", "“mine.csv”"),
+        ("#source=explore&link=9.x", "link"),
+    ],
+)
+def test_an_address_that_cannot_be_opened_says_why(new_page, server, place, said) -> None:
+    page = new_page()
+    page.goto(f"{server.address}/large{place}")
+    expect(page.locator(PROBLEM)).to_contain_text(said)
+
+
+def test_who_comes_by_a_link_finds_the_way_to_the_whole(new_page, server: Server) -> None:
+    page = opened_page(new_page(), server.address, "#pairs=10000&window=100-900-4000-5000")
+    with redrawn(page):
+        page.locator(".lp-crumb", has_text="All").click()
+    assert window(page) is None
+
+
+def test_words_say_where_the_weight_is(large: Page) -> None:
+    """The fewest blocks that hold nine tenths of it, counted here."""
+    truth = expected().blocks(Window(0, FIRST.pairs, 0, FIRST.pairs))
+    falling = np.sort(truth.share.ravel())[::-1]
+    count = np.searchsorted(np.cumsum(falling), 0.9 * falling.sum()) + 1
+    said = large.locator("#large-large_map p b").inner_text()
+    share = float(re.match(r"([\d.]+)\s*%", said)[1]) / 100
+    assert share == pytest.approx(count / (truth.present > 0).sum(), rel=0.05, abs=6e-5)

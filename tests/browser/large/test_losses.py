@@ -1,0 +1,168 @@
+"""Losses of the Large batch page: their numbers, their limits, work under way."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.lab.large.batch import drawn as drawn_batch
+from explorer.lab.large.opened import checked, open_batch
+from explorer.locale import say
+from explorer.web.pages.large.requests import FIRST
+from losses import LOSSES
+from tests.browser.large.steering import (
+    CHANNEL,
+    PROBLEM,
+    UNDERWAY,
+    centre,
+    colours,
+    figure,
+    opened_page,
+    redrawn,
+    window,
+)
+from tests.browser.reading import number
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+
+def test_both_directions_are_offered_and_kept_in_the_address(new_page, server: Server) -> None:
+    page = opened_page(new_page(), server.address, "#loss=info_nce&pairs=400")
+    one_way = figure(page, "loss")
+    with redrawn(page):
+        page.locator("input[data-parameter=symmetric]").check()
+    assert figure(page, "loss") != one_way
+    expect(page.locator("#large-large_map")).to_contain_text("both directions")
+    page.wait_for_function("location.hash.includes('p.symmetric=true')")
+    again = opened_page(new_page(), server.address, page.evaluate("location.hash"))
+    assert figure(again, "loss") == figure(page, "loss")
+    assert again.locator("input[data-parameter=symmetric]").is_checked()
+
+
+def test_what_comes_after_the_map_is_said_to_be_on_its_way(large: Page) -> None:
+    large.evaluate(
+        f"""() => {{
+          const {{ server }} = {CHANNEL}, {{ details }} = server;
+          const held = new Promise((done) => {{ window.letGo = done; }});
+          server.details = async (request) => {{ await held; return details(request); }};
+        }}"""
+    )
+    with redrawn(large):
+        large.select_option("#lp-large-loss", "weighted_cosent")
+    effective = large.locator("#lp-large-figure-effective")
+    expect(effective).to_contain_text(say("en", "large.computing"))
+    expect(large.locator(".lp-search")).to_contain_text(say("en", "large.doing.gradient"))
+    large.evaluate("letGo()")
+    expect(effective).to_contain_text("of 4,166,649,072")
+    expect(large.locator(".lp-search")).to_contain_text("100,000 pairs")
+    expect(large.locator("body")).not_to_have_class(re.compile("lp-learning"))
+
+
+def test_work_on_other_data_is_stopped(new_page, server: Server) -> None:
+    page = new_page()
+    page.goto(f"{server.address}/large#loss=nt_xent&pairs=16384&dimension=256")
+    expect(page.locator(UNDERWAY)).to_contain_text(re.compile(r"[1-9][\d,]* of"))
+    expect(page.locator("#lp-large")).to_be_hidden()  # there is nothing to see yet
+    page.evaluate(
+        f"""() => {{
+          const {{ server }} = {CHANNEL}, {{ stop }} = server;
+          server.stop = (request) => {{ window.stopped = request.loss; return stop(request); }};
+        }}"""
+    )
+    page.select_option("#lp-large-loss", "cosent")
+    page.wait_for_function(f"{CHANNEL}.of?.loss === 'cosent'")
+    assert page.evaluate("window.stopped") == "nt_xent"
+    expect(page.locator("#lp-large")).to_be_visible()
+
+
+def test_what_another_visitor_stops_goes_on(large: Page) -> None:
+    large.evaluate(
+        f"""() => {{
+          const {{ server }} = {CHANNEL}, {{ blocks }} = server;
+          server.blocks = async () => {{
+            server.blocks = blocks;
+            return {{ error: {{ key: "problem.large_cancelled", values: {{}} }} }};
+          }};
+        }}"""
+    )
+    with redrawn(large):
+        large.select_option("#lp-large-loss", "pairwise_hinge")
+    expect(large.locator(PROBLEM)).to_be_hidden()
+    assert large.evaluate(f"{CHANNEL}.of.loss") == "pairwise_hinge"
+
+
+def test_angle_scores_come_from_vectors(large: Page) -> None:
+    large.select_option("#lp-large-loss", "angle")
+    expect(large.locator(PROBLEM)).to_contain_text("65,536")
+    with redrawn(large):
+        large.locator(f"{PROBLEM} button").click()  # as many as it takes
+    assert large.evaluate(f"{CHANNEL}.answer.figures.pairs") == 2**16
+    settings = dataclasses.replace(FIRST, pairs=2**16)
+    truth = open_batch(drawn_batch(settings, "angles"), "angle", checked("angle", {}), print)
+    assert number(figure(large, "loss")) == pytest.approx(truth.loss, rel=1e-5)
+
+
+def test_more_pairs_than_can_be_compared_one_with_one(new_page, server: Server) -> None:
+    page = opened_page(new_page(), server.address, "#loss=pairwise_logistic&pairs=40000")
+    expect(page.locator("#large-large_map")).to_contain_text("a millionth of its value")
+    with redrawn(page):
+        page.mouse.click(*centre(page, 10, 200))
+    assert window(page) is not None
+    page.locator("input.lp-number").first.fill("400")
+    expect(page.locator(PROBLEM)).to_contain_text("at most 1")
+
+
+def test_every_loss_on_pair_scores_is_there_or_has_its_reason(large: Page) -> None:
+    offered = set(large.evaluate("Object.keys(lossprism.given.large.losses)"))
+    missing = {name for name, spec in LOSSES.items() if spec.group == "pair_scores"} - offered
+    large.locator(".lp-not-here summary").click()
+    said = large.locator(".lp-not-here").inner_text()
+    words = {
+        "hierarchical_cosent": "Hierarchical CoSENT",
+        "multitask_cosent": "Multi-task CoSENT",
+        "max_violation": "largest violation",
+        "cosine_mse": "Cosine MSE",
+        "binary_cross_entropy": "binary cross-entropy",
+    }
+    assert missing == set(words)
+    assert all(word in said for word in words.values())
+
+
+def test_a_loss_that_takes_fewer_pairs_says_so_and_helps(large: Page) -> None:
+    large.select_option("#lp-large-loss", "info_nce")
+    expect(large.locator(PROBLEM)).to_contain_text("16,384")
+    # What is still in view is another loss's, and says so.
+    expect(large.locator(PROBLEM)).to_contain_text("still CoSENT with 100,000 pairs")
+    expect(large.locator("body")).to_have_class(re.compile("lp-stale"))
+    large.locator("input[data-parameter=random-pairs] >> xpath=.. >> input.lp-number").fill("500")
+    expect(large.locator(PROBLEM)).to_be_hidden()
+    large.wait_for_function(f"{CHANNEL}.answer.rows.name === 'query'")
+    expect(large.locator("body")).not_to_have_class(re.compile("lp-stale"))
+    assert colours(large) > 50
+    expect(large.locator("#lp-large-figure-violated")).to_contain_text(
+        say("en", "figure.first_key")
+    )
+    expect(large.locator("input[data-parameter=symmetric]")).to_have_attribute("type", "checkbox")
+
+
+def test_a_hinge_on_very_many_pairs(new_page, server: Server) -> None:
+    page = opened_page(new_page(), server.address, "#loss=pairwise_hinge&pairs=300000")
+    batch = drawn_batch(dataclasses.replace(FIRST, pairs=300_000))
+    truth = open_batch(batch, "pairwise_hinge", checked("pairwise_hinge", {}), print)
+    assert number(figure(page, "loss")) == pytest.approx(truth.loss, rel=1e-4)
+    assert number(figure(page, "gradient")) == pytest.approx(truth.gradient_norm, rel=1e-2)
+    # Of the effective terms bounds are known: how far they are apart is said.
+    expect(page.locator("#lp-large-figure-effective")).to_contain_text("±")
+    # A window of very many pairs is widened to whole blocks, and says which it shows.
+    with redrawn(page):
+        page.evaluate(f"{CHANNEL}.zoom([1001, 250001, 40001, 300000])")
+    seen = window(page)
+    assert seen == page.evaluate(f"{CHANNEL}.answer.window")
+    assert 0 <= 1001 - seen[0] < 256
+    assert 0 <= seen[1] - 250_001 < 256
+    expect(page.locator(".lp-crumbs b")).to_contain_text(f"rows {seen[0] + 1:,}–{seen[1]:,}")
+    assert number(figure(page, "loss")) == pytest.approx(truth.loss, rel=1e-4)

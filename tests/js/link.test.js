@@ -1,0 +1,85 @@
+// A state as the text of an address: addresses of before still open, and what is written is read.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { read, written } from "../../explorer/web/kit/link.js";
+import { Store } from "../../explorer/web/kit/store.js";
+
+const LARGE = [
+  { name: "loss", default: "cosent", kind: "choice", link: "loss" },
+  { name: "parameters", default: {}, kind: "parameters", link: "p" },
+  { name: "source.kind", default: "random", kind: "choice", link: "source" },
+  { name: "source.random.pairs", default: 100000, kind: "whole", link: "pairs", when: ["source.kind", "random"] },
+  { name: "source.random.labels", default: "graded", kind: "choice", link: "labels", when: ["source.kind", "random"] },
+  { name: "source.file", default: "", kind: "text", link: "file", when: ["source.kind", "file"] },
+  { name: "source.columns", default: {}, kind: "map", link: "c", when: ["source.kind", "file"] },
+  { name: "source.header", default: null, kind: "switch", link: "header", when: ["source.kind", "file"] },
+  { name: "source.encoder", default: "small", kind: "text", link: "encoder", when: ["source.kind", "file"] },
+  { name: "source.link", default: "", kind: "text", link: "link", when: ["source.kind", "explore"] },
+  { name: "window", default: null, kind: "list", link: "window" },
+  { name: "cell", default: null, kind: "list", link: "cell", affects: "nothing" },
+];
+const kinds = () => ({ scale: "number", symmetric: "switch", mining: "choice" });
+const opened = (text) => {
+  const store = new Store(LARGE);
+  store.reset(read(store.table, text, kinds));
+  return store;
+};
+
+test("what is as usual is left out, but for what is always said", () => {
+  const store = new Store(LARGE);
+  assert.equal(written(store), "");
+  assert.equal(written(store, ["loss"]), "loss=cosent");
+});
+
+test("addresses of before are read", () => {
+  const { state } = opened(
+    "loss=info_nce&p.scale=20.5&p.symmetric=true&p.mining=hard&pairs=400&window=0-256-0-10&cell=3-4",
+  );
+  assert.equal(state.loss, "info_nce");
+  assert.deepEqual(state.parameters, { scale: 20.5, symmetric: true, mining: "hard" });
+  assert.equal(state.source.random.pairs, 400);
+  assert.deepEqual(
+    [state.window, state.cell],
+    [
+      [0, 256, 0, 10],
+      [3, 4],
+    ],
+  );
+  const file = opened(
+    "loss=cosent&source=file&file=ab12&name=a%26b.csv&encoder=x%2Fy&c.first=left+one&header=false",
+  ).state;
+  assert.deepEqual(file.source.columns, { first: "left one" });
+  assert.deepEqual([file.source.header, file.source.encoder, file.source.file], [false, "x/y", "ab12"]);
+  assert.equal(opened("loss=cosent&source=explore&link=1.eJyr").state.source.link, "1.eJyr");
+});
+
+test("what is written is read as it was", () => {
+  const patch = {
+    loss: "circle",
+    parameters: { scale: 1e-6, symmetric: false },
+    source: { kind: "file", file: "ab", columns: { "first & second": "列=1" }, header: true, encoder: "a b" },
+    window: [0, 5, 2, 9],
+  };
+  const store = new Store(LARGE);
+  store.update(patch);
+  assert.deepEqual(opened(written(store)).state, store.state);
+});
+
+test("what does not count is not written", () => {
+  const store = new Store(LARGE);
+  store.update({ source: { kind: "explore", link: "1.x", file: "ab", random: { pairs: 3 } } });
+  assert.equal(written(store), "source=explore&link=1.x");
+});
+
+test("an address that is names alone", () => {
+  const table = [
+    { name: "plan.loss", default: "cosent", kind: "text" },
+    { name: "shown", default: [], kind: "list", link: "" },
+  ];
+  const store = new Store(table);
+  assert.equal(written(store), "");
+  store.update({ plan: { loss: "circle" }, shown: ["run-1", "run-2"] });
+  assert.equal(written(store), "run-1,run-2");
+  assert.deepEqual(read(store.table, "run-1,run%202,"), { shown: ["run-1", "run 2"] });
+  assert.deepEqual(read(store.table, ""), { shown: [] });
+});

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { beforeEach, test } from "node:test";
+import { given } from "../../explorer/web/kit/given.js";
+import { has, language, preferred, say, titleOf, use } from "../../explorer/web/kit/words.js";
+
+beforeEach(() => {
+  Object.assign(given, { counts: ["count"], losses: { mine: { title: "My own" } } });
+  use("en", {
+    "ui.between": ", ",
+    plain: "A sentence.",
+    named: "Hello {name}.",
+    rows: "{count} {count:row|rows}",
+    unfilled: "{name} of {other}",
+    "loss.cosent.title": "CoSENT",
+  });
+});
+
+test("a sentence with its values", () => {
+  assert.equal(say("plain"), "A sentence.");
+  assert.equal(say("named", { name: "Ada" }), "Hello Ada.");
+  assert.equal(say("unfilled", { name: "One" }), "One of {other}");
+});
+
+test("one is one, all else is many, and counts are grouped", () => {
+  assert.deepEqual(
+    [1, 0, 2, 12345, "1"].map((count) => say("rows", { count })),
+    ["1 row", "0 rows", "2 rows", "12,345 rows", "1 row"],
+  );
+});
+
+test("what is no count stays as it is", () => assert.equal(say("named", { name: 12345 }), "Hello 12345."));
+
+test("a value may have words of its own, or be several", () => {
+  const known = { key: "loss.cosent.title", otherwise: "?" };
+  const unknown = { key: "loss.mine.title", otherwise: "My own" };
+  assert.equal(say("named", { name: known }), "Hello CoSENT.");
+  assert.equal(say("named", { name: [known, unknown] }), "Hello CoSENT, My own.");
+});
+
+test("a key without a sentence is said itself", () => {
+  assert.equal(say("no.such"), "no.such");
+  assert.deepEqual([has("plain"), has("no.such")], [true, false]);
+});
+
+test("what a loss is called: by the catalogue, by its own title, by the name it is known by", () => {
+  assert.deepEqual(["cosent", "mine", "gone"].map(titleOf), ["CoSENT", "My own", "gone"]);
+});
+
+for (const [search, stored, browser, expected] of [
+  ["?lang=zh", "en", "en-US", "zh"],
+  ["", "zh", "en-US", "zh"],
+  ["", null, "zh-CN", "zh"],
+  ["", null, "fr", "en"],
+]) {
+  test(`the language of ${search || "no address"}, ${stored} stored, in a browser of ${browser}`, () => {
+    Object.defineProperty(globalThis, "navigator", { value: { language: browser }, configurable: true });
+    globalThis.location = { search };
+    globalThis.localStorage = { getItem: () => stored };
+    assert.equal(preferred(), expected);
+  });
+}
+
+test("both catalogues can be spoken with", () => {
+  use("zh", { plain: "一句话。" });
+  assert.deepEqual([language(), say("plain")], ["zh", "一句话。"]);
+});
+
+test("an English sentence with a plural says so for both", () => {
+  const folder = new URL("../../explorer/locale/en/", import.meta.url);
+  use("en", JSON.parse(readFileSync(new URL("ui.json", folder), "utf8")));
+  assert.notEqual(say("ui.all_rows", { count: 1 }), say("ui.all_rows", { count: 2 }));
+});

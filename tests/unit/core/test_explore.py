@@ -1,0 +1,326 @@
+"""explore(scenario) gives, for every loss on every kind of batch, what the page shows."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from explorer.core.batch import batch_of_vectors, load_table
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Rules, Scenario
+from explorer.runtime.problem import Problem
+from explorer.sources.random_batch import RandomBatch, mislabelled_pairs
+from explorer.sources.textbook import EXAMPLES
+from losses import LOSSES
+
+RANDOM = Data(source="random", random=RandomBatch(pairs=24, dimension=16, seed=5))
+
+
+def on(data, loss="cosent", **parameters):
+    return explore(Scenario(data=data, loss=loss, parameters=tuple(parameters.items())))
+
+
+def of_rows(*rows):
+    """The exploration of any loss on these pairs, in vectors drawn for their sentences."""
+    pairs = load_table(rows).pairs
+    vectors = np.random.default_rng(4).standard_normal((len(pairs.sentences), 8))
+    batch = batch_of_vectors(pairs, vectors, Rules())
+    return lambda loss: explore(Scenario(data=Data(), loss=loss), batch)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_loss_on_every_example_is_finite(loss, example):
+    found = on(Data(example=example), loss)
+    assert math.isfinite(found.loss)
+    assert found.pair_gradient.isfinite().all()
+    assert found.pair_gradient.shape == (len(found.batch),)
+    assert math.isfinite(found.gradient_norm)
+    assert found.trace.last(LOSSES[loss].terms) is not None
+
+
+@pytest.mark.parametrize(
+    ("loss", "convention"),
+    [(name, c.name) for name, spec in LOSSES.items() for c in spec.conventions],
+)
+def test_every_convention_runs(loss, convention):
+    found = explore(Scenario(data=RANDOM, loss=loss, convention=convention))
+    assert math.isfinite(found.loss)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_loss_shown_is_the_public_functions(loss):
+    found = on(RANDOM, loss)
+    batch = found.batch
+    given = {
+        name: batch.read(what, batch.vectors, batch.scores)
+        for name, what in found.spec.reads.items()
+    }
+    expected = found.spec.function(**given, **found.parameters)
+    torch.testing.assert_close(found.trace.loss, expected, rtol=1e-12, atol=0)
+
+
+def test_the_sources_batch_has_the_sources_loss():
+    found = on(Data(example="cosent_batch"), "cosent", scale=20.0)
+    assert found.loss == pytest.approx(7.919774e-06, rel=1e-6)
+    assert found.order.ordered == 4
+    assert found.order.violated == 0
+
+
+@pytest.mark.parametrize("loss", ["cosent", "weighted_cosent", "pairwise_logistic", "circle"])
+def test_the_gradient_of_a_pair_is_that_of_its_score(loss):
+    found = on(RANDOM, loss)
+    by_scores = found.trace.last("scores").gradient
+    torch.testing.assert_close(found.pair_gradient, by_scores)
+
+
+def test_the_projected_gradient_of_a_loss_on_vectors_is_that_of_its_cosines():
+    """contrastive on cosine distance depends on the vectors only through each pair's cosine."""
+    found = on(RANDOM, "contrastive", distance="cosine", margin=0.5)
+    by_scores = -found.trace.last("distances").gradient
+    torch.testing.assert_close(found.pair_gradient, by_scores, rtol=1e-8, atol=1e-10)
+
+
+def test_the_gradient_norm_is_over_the_sentence_vectors():
+    found = on(RANDOM)
+    step = 1e-6
+    vectors = found.batch.vectors
+    direction = torch.randn_like(vectors)
+    batch = found.batch
+
+    def loss_at(moved):
+        scores = batch.scores_from(moved)
+        return LOSSES["cosent"].function(scores, batch.labels)
+
+    slope = (loss_at(vectors + step * direction) - loss_at(vectors - step * direction)) / (2 * step)
+    assert abs(float(slope)) <= found.gradient_norm * float(direction.norm())
+    assert found.gradient_of == "vectors"
+    given = on(Data(example="cosent_batch"))
+    assert given.gradient_of == "scores"
+
+
+def test_weights_are_shares_and_count_their_terms():
+    found = on(RANDOM)
+    weights = found.weights
+    assert float(weights.shares.sum()) == pytest.approx(1)
+    assert weights.terms == found.order.ordered
+    ranked = weights.shares.flatten().sort(descending=True).values
+    assert ranked[: weights.active].sum() >= 0.9
+    assert ranked[: weights.active - 1].sum() < 0.9
+    assert weights.carried == pytest.approx(float(ranked[: weights.active].sum()))
+    entropy = stats.entropy(weights.shares.flatten().numpy())
+    assert weights.effective == pytest.approx(math.exp(entropy))
+
+
+@pytest.mark.parametrize(
+    "loss",
+    ["cosent", "weighted_cosent", "pairwise_logistic", "pairwise_hinge", "max_violation", "angle"],
+)
+def test_a_loss_over_ordered_pairs_has_a_term_for_each_and_no_other(loss):
+    found = on(RANDOM, loss)
+    assert found.weights.terms == found.order.ordered
+    mask = found.trace.mask_of(found.trace.last("terms"))
+    assert torch.equal(mask, found.batch.labels[:, None] < found.batch.labels)
+
+
+def test_the_weight_of_a_pair_in_cross_entropy_is_how_far_it_is_from_certain():
+    found = on(RANDOM, "binary_cross_entropy")
+    batch = found.batch
+    missing = (batch.scores.sigmoid() - batch.positive.to(batch.scores.dtype)).abs()
+    torch.testing.assert_close(found.weights.shares, missing / missing.sum())
+    assert found.heaviest[0].cell == (int(missing.argmax()),)
+
+
+@pytest.mark.parametrize("loss", ["triplet", "contrastive", "pairwise_hinge"])
+def test_terms_of_equal_weight_come_by_their_value(loss):
+    found = on(RANDOM, loss)
+    keys = [(term.share, term.value) for term in found.heaviest]
+    assert keys == sorted(keys, reverse=True)
+    share, value = keys[-1]
+    alike = found.weights.shares == share
+    values = found.trace.last(found.spec.terms).value
+    assert int((alike & (values > value)).sum()) <= len(keys)  # none of these is left out
+
+
+def test_the_heaviest_terms_come_in_order_and_add_up():
+    found = on(RANDOM)
+    shares = [term.share for term in found.heaviest]
+    assert shares == sorted(shares, reverse=True)
+    assert found.heaviest[-1].so_far == pytest.approx(sum(shares))
+    top = found.heaviest[0]
+    assert found.weights.shares[top.cell] == found.weights.shares.max()
+    assert float(found.trace.last("terms").value[top.cell]) == top.value
+
+
+def test_order_counts_agree_with_a_loop():
+    found = on(RANDOM)
+    scores, labels = found.batch.scores.tolist(), found.batch.labels.tolist()
+    ordered = [(i, j) for i in range(24) for j in range(24) if labels[i] > labels[j]]
+    assert found.order.ordered == len(ordered)
+    assert found.order.violated == sum(scores[j] > scores[i] for i, j in ordered)
+    assert found.order.spearman == pytest.approx(stats.spearmanr(scores, labels).statistic)
+
+
+def test_loss_at_zero_scale_is_the_collapse_value():
+    found = on(RANDOM, "cosent", scale=0.1)
+    assert found.collapse == pytest.approx(math.log(1 + found.order.ordered))
+    assert abs(found.loss - found.collapse) < 0.2
+
+
+def test_floor_and_loss_stand_in_order():
+    for loss, spec in LOSSES.items():
+        if spec.floor is None:
+            continue
+        found = on(RANDOM, loss)
+        if found.floor is not None:
+            assert found.floor <= found.loss + 1e-9, loss
+
+
+def test_where_a_sentence_stands_in_several_pairs_the_floor_is_a_bound():
+    """Both queries of the worked example are u₁: no embedding has less than ln 2."""
+    found = on(Data(example="worked_example"), "info_nce")
+    assert found.floor < 1e-12
+    assert found.floor_is_bound
+    vectors = torch.randn(4, 3, generator=torch.Generator().manual_seed(1)).double()
+    vectors.requires_grad_()
+    descent = torch.optim.LBFGS([vectors], max_iter=200, line_search_fn="strong_wolfe")
+
+    def loss():
+        batch = found.batch
+        given = {what: batch.read(what, vectors, None) for what in found.spec.reads.values()}
+        return found.spec.definition(**given, **found.parameters)
+
+    def closure():
+        descent.zero_grad()
+        value = loss()
+        value.backward()
+        return value
+
+    descent.step(closure)
+    assert float(loss().detach()) == pytest.approx(math.log(2), abs=1e-6)
+
+
+def test_where_each_pair_moves_by_itself_the_floor_is_the_least():
+    alone = of_rows(("a", "b", "1"), ("c", "d", "0"), ("e", "f", "1"))
+    shared = of_rows(("a", "b", "1"), ("a", "d", "0"), ("e", "f", "1"))
+    for loss, bound in (("cosent", True), ("contrastive", True), ("supcon", False)):
+        assert shared(loss).floor_is_bound == bound
+        assert not alone(loss).floor_is_bound
+    # The shared sentence is the first of a pair that is not positive, which InfoNCE does not read.
+    assert not shared("info_nce").floor_is_bound
+    assert of_rows(("a", "b", "1"), ("e", "f", "1"), ("g", "f", "0"))("info_nce").floor_is_bound
+    # All embeddings equal are at the least of it.
+    assert shared("max_violation").floor == 0
+    assert not shared("max_violation").floor_is_bound
+
+
+def test_scores_that_came_with_the_data_move_by_themselves():
+    assert not on(Data(example="cosent_batch"), "cosent").floor_is_bound
+
+
+def test_planted_wrong_labels_are_suspected():
+    settings = RandomBatch(
+        pairs=60, dimension=32, agreement=1.0, mislabelled=0.05, hard_negatives=0.0, seed=2
+    )
+    planted = set(mislabelled_pairs(settings))
+    assert len(planted) == 3
+    found = on(Data(source="random", random=settings))
+    assert {suspect.pair for suspect in found.suspects[:3]} == planted
+
+
+def test_the_two_wrong_labels_of_the_english_set_lead_the_suspects():
+    example = EXAMPLES["graded_english"]
+    found = on(Data(example="graded_english"))
+    assert {suspect.pair for suspect in found.suspects[:2]} == set(example.mislabelled)
+
+
+def test_all_labels_equal_sees_nothing():
+    rows = tuple((f"a{i}", f"b{i}", "1") for i in range(5))
+    settings = dataclasses.replace(RANDOM.random, pairs=5)
+    batch_scenario = Scenario(
+        data=Data(source="random", random=settings), rules=Rules(threshold=-1)
+    )
+    found = explore(dataclasses.replace(batch_scenario, loss="circle"))
+    assert rows
+    assert found.loss == 0
+    assert found.gradient_norm == 0
+    assert found.weights.active == 0
+    assert found.heaviest == []
+
+
+def test_it_is_a_pure_function():
+    one, two = on(RANDOM, "info_nce"), on(RANDOM, "info_nce")
+    assert one.loss == two.loss
+    assert torch.equal(one.pair_gradient, two.pair_gradient)
+
+
+@pytest.mark.parametrize(
+    ("loss", "parameters", "said"),
+    [
+        ("cosine", {}, "cosent"),
+        ("cosent", {"tau": 1}, "scale"),
+        ("cosent", {"scale": 1e9}, "0.1 to 1000"),
+        ("cosent", {"scale": "20"}, "0.1 to 1000"),
+        ("cosent", {"scale": True}, "0.1 to 1000"),
+        ("cosent", {"scale": math.nan}, "0.1 to 1000"),
+        ("info_nce", {"symmetric": 1}, "on or off"),
+        ("contrastive", {"distance": "manhattan"}, "euclidean"),
+        ("hierarchical_cosent", {"weights": (1.0,)}, "3 are needed"),
+    ],
+)
+def test_a_bad_choice_is_answered_with_what_is_accepted(loss, parameters, said):
+    with pytest.raises(Problem) as raised:
+        on(RANDOM, loss, **parameters)
+    assert said in str(raised.value)
+
+
+def test_an_unknown_convention_is_named():
+    with pytest.raises(Problem, match="sentence-transformers"):
+        explore(Scenario(convention="keras"))
+
+
+def test_large_batches_keep_their_numbers():
+    data = Data(source="random", random=RandomBatch(pairs=512, labels="continuous"))
+    found = on(data)
+    assert found.order.ordered == np.sum(
+        np.subtract.outer(found.batch.labels.numpy(), found.batch.labels.numpy()) > 0
+    )
+    assert float(found.pair_gradient.sum()) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_what_lies_beside_the_terms_is_what_is_felt_when_their_gradient_is_cut(loss, monkeypatch):
+    spec = LOSSES[loss]
+    switches = [{p.name: True} for p in spec.parameters if p.kind == "switch"]
+    for changed in [{}, *switches]:
+        whole = on(RANDOM, loss, **changed)
+        with monkeypatch.context() as cut:
+
+            def stop(step, gradient):
+                return torch.zeros_like(gradient) if step.name == spec.terms else None
+
+            cut.setattr("explorer.core.trace._keep_gradient", stop)
+            felt = on(RANDOM, loss, **changed).gradient_norm
+        assert whole.trace.beside == (felt > 0), changed
+
+
+def test_supcon_pulls_its_positives_beside_the_terms():
+    assert on(RANDOM, "supcon").trace.beside
+    assert not on(RANDOM, "cosent").trace.beside
+    assert not on(RANDOM, "info_nce").trace.beside
+    assert on(RANDOM, "info_nce", symmetric=True).trace.beside
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_threshold_matters_to_those_that_say_so(loss):
+    at = [
+        explore(Scenario(loss=loss, rules=Rules(threshold=threshold)))  # graded labels
+        for threshold in (1, 4)
+    ]
+    assert len({len(one.batch.positives) for one in at}) == 2
+    assert (at[0].loss != at[1].loss) == at[0].by_threshold

@@ -1,0 +1,220 @@
+"""The numbers shown in a formula, put in, give the value of the cell they stand beside."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import itertools
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from explorer.core.batch import make_batch
+from explorer.core.explore import explore
+from explorer.core.live import MOST_PARTS, NAMES, REFERENCE
+from explorer.core.scenario import Data, Scenario, View
+from explorer.export.picture import picture
+from explorer.sources.random_batch import RandomBatch
+from losses import LOSSES
+
+RANDOM = Data(source="random", random=RandomBatch(pairs=12, dimension=4, seed=2))
+
+WHOLE_VECTORS = "made of whole vectors, number by number"
+PLACES = "names places in the batch; nothing is computed"
+SEARCHED = "says which place a search over the row has found"
+# The steps without a live formula, of all losses or of one.
+EXCEPTIONS = {
+    **dict.fromkeys(("candidates", "views", "directions", "keys", "distances"), WHOLE_VECTORS),
+    **dict.fromkeys(("similarities", "noise", "softmax.logits", "nce.positive"), WHOLE_VECTORS),
+    **dict.fromkeys(("place", "partner", "anchor", "triplet.positive", "signs"), PLACES),
+    **dict.fromkeys(("key_classes", "supcon.candidates"), PLACES),
+    **dict.fromkeys(("nearest_beyond", "triplet.farthest", "negative", "triplet.valid"), SEARCHED),
+    "positive_count": "counts the positives of the row",
+    "circle_self_paced.valid": "says whether the row has a positive and a negative",
+    "info_nce.loss": "is one mean or the mean of two",
+}
+
+
+def forms():
+    """Every loss in every convention with every choice of its switches."""
+    for name, spec in LOSSES.items():
+        for convention in ("", *(c.name for c in spec.conventions)):
+            picked = [
+                [(p.name, value) for value in p.choices or (False, True)]
+                for p in spec.under(convention).parameters
+                if p.kind in ("choice", "switch")
+            ]
+            for parameters in itertools.product(*picked):
+                said = " ".join([convention, *(f"{k}={v}" for k, v in parameters)]).strip()
+                yield pytest.param(
+                    Scenario(RANDOM, loss=name, convention=convention, parameters=parameters),
+                    id=f"{name} {said}".strip(),
+                )
+
+
+def array(text, kind, *shape):
+    return np.frombuffer(base64.b64decode(text), dtype=kind).reshape(shape)
+
+
+class Cells:
+    """The shown step of a picture, cell by cell, as the page reads it."""
+
+    def __init__(self, shown):
+        self.shown = shown
+        size = shown["rows"], shown["columns"]
+        self.values = array(shown["value"], np.float32, *size)
+        self.mask = None if shown["mask"] is None else array(shown["mask"], np.uint8, *size)
+        self.numbers = {key: self._unpacked(said) for key, said in shown["numbers"].items()}
+
+    def _unpacked(self, said):
+        size = said["rows"], said["columns"]
+        held = {"values": array(said["values"], np.float32, *size, said["parts"])}
+        if "kind" in said:
+            held["kind"] = said["kind"]
+            held["present"] = array(said["present"], np.uint8, *size, said["parts"])
+            held["left"] = array(said["left"], np.int32, *size)
+            held["rest"] = array(said["rest"], np.float32, *size)
+        return held
+
+    def __iter__(self):
+        return np.ndindex(self.values.shape)
+
+    def is_present(self, cell):
+        masked = self.mask is not None and not self.shown["boolean"] and not self.mask[cell]
+        return not masked and not np.isneginf(self.values[cell])
+
+    def formula(self, cell):
+        """The live formula with the numbers of this cell in it."""
+        return REFERENCE.sub(lambda found: self._text(found[1], cell), self.shown["live"])
+
+    def _text(self, reference, cell):
+        if reference in NAMES:
+            axis = self.shown[{"r": "row_axis", "c": "column_axis"}[reference]]
+            place = cell[NAMES.index(reference)]
+            paired = axis["name"] in ("pair", "level_pair", "query", "key", "view")
+            return f"({(axis['pairs'] if paired else axis['items'])[place] + 1})"
+        held = self.numbers[reference]
+        size = held["values"].shape
+        at = tuple(place if length > 1 else 0 for place, length in zip(cell, size, strict=False))
+        if "kind" not in held:
+            return number(held["values"][at][0])
+        there = held["present"][at].astype(bool)
+        parts = [*held["values"][at][there]]
+        if held["kind"] in ("max", "min"):
+            return ", ".join(map(number, parts))
+        parts += [held["rest"][at]] if held["left"][at] else []
+        written = (f"e^{{{number(p)}}}" if held["kind"] == "Σ exp" else number(p) for p in parts)
+        return " + ".join(written) or "0"
+
+
+def number(value):
+    return f"({float(value)!r})"
+
+
+AS_PYTHON = (
+    (r"\\[bB]igg?[lr]?", ""),
+    (r"\\frac\{(.*)\}\{(.*)\}", r"((\1) / (\2))"),
+    (r"\\(?:log|ln) ?(\d)", r"\\log(\1)"),
+    (r"\\(cos|sin) (\([^)]*\))", r" \1\2"),
+    (r"\\sqrt\{(.*?)\}", r"sqrt(\1)"),
+    (r"\\(?:log|ln)", "log"),
+    (r"\\(max|min)", r"\1"),
+    (r"e\^\{(.*?)\}(?=[ )]|$)", r"exp(\1)"),
+    (r"\\cdot", "*"),
+    (r"\\,(?=[(\[])", "*"),
+    (r"\\ne", "!="),
+    (r"(?<![!<>])=", "=="),
+    (r",\\ ", " and "),
+    (r"\[([^\[\]]*)\]_\+", r"max(0, \1)"),
+    (r"\|(.*)\|", r"abs(\1)"),
+    (r"\^2", "**2"),
+    (r"\^(\d)", r"**\1"),
+    (r"\)\(", ")*("),
+)
+FUNCTIONS = {
+    **{name: getattr(math, name) for name in ("cos", "sin")},
+    "sqrt": lambda x: math.sqrt(max(x, 0)),
+    "inf": math.inf,
+    "exp": lambda x: math.exp(min(x, 700)),
+    "log": lambda *x: math.log(*x) if x[0] > 0 else -math.inf,
+    "max": lambda *of: max(of),
+    "min": lambda *of: min(of),
+    "abs": abs,
+}
+
+
+NUMBER = re.compile(r"\((-?(?:\d[\d.]*(?:e[-+]\d+)?|inf|nan))\)")
+
+
+def worked_out(latex):
+    """The value of a formula; formulas that differ in their numbers alone are read once."""
+    numbers = map(float, NUMBER.findall(latex))
+    places = itertools.count()
+    code = as_python(NUMBER.sub(lambda _: f"(n{next(places)})", latex))
+    return eval(code, FUNCTIONS | {f"n{place}": value for place, value in enumerate(numbers)})
+
+
+@functools.cache
+def as_python(latex):
+    for pattern, plain in AS_PYTHON:
+        latex = re.sub(pattern, plain, latex)
+    assert "\\" not in latex, latex
+    return compile(latex, latex, "eval")
+
+
+def excepted(loss, name):
+    return name in EXCEPTIONS or f"{loss}.{name}" in EXCEPTIONS
+
+
+@pytest.mark.parametrize("scenario", forms())
+def test_the_numbers_of_every_step_give_the_value_of_the_cell(scenario):
+    found = explore(scenario)
+    first = len(found.trace.inputs)
+    for place, step in enumerate(found.trace.steps, first):
+        if excepted(scenario.loss, step.name):
+            continue
+        shown = picture(replace(found, scenario=replace(scenario, view=View(step=place))))["shown"]
+        assert shown["live"], f"{step.name} has no live formula"
+        cells = Cells(shown)
+        compared = [cell for cell in cells if cells.is_present(cell)]
+        assert compared, step.name
+        for cell in compared:
+            given, formula = worked_out(cells.formula(cell)), cells.formula(cell)
+            wanted = cells.values[cell]
+            assert given == pytest.approx(wanted, rel=2e-4, abs=2e-5), (step.name, cell, formula)
+
+
+def test_the_exceptions_are_steps_without_a_formula():
+    """And each is needed: it names a step of some loss."""
+    bare = set()
+    for parameter in forms():
+        (scenario,) = parameter.values
+        found = explore(scenario)
+        for step in found.trace.steps:
+            symbol = found.spec.symbols[step.name]
+            if not symbol.live:
+                bare |= {step.name, f"{scenario.loss}.{step.name}"}
+    assert EXCEPTIONS.keys() <= bare
+
+
+def test_a_sum_names_its_largest_terms_and_the_rest_as_one_number():
+    found = explore(Scenario(RANDOM, loss="info_nce"))
+    names = [s.name for s in (*found.trace.inputs, *found.trace.steps)]
+    view = View(step=names.index("per_query"), order="entry")
+    shown = picture(replace(found, scenario=replace(found.scenario, view=view)))["shown"]
+    (said,) = shown["numbers"].values()
+    terms = found.trace.last("terms").value
+    assert (said["of"], said["at"], said["parts"]) == ("terms", "column", MOST_PARTS)
+    values = array(said["values"], np.float32, len(terms), MOST_PARTS)
+    np.testing.assert_allclose(values, terms.topk(MOST_PARTS, dim=1).values, rtol=1e-6)
+    left = array(said["left"], np.int32, len(terms))
+    assert set(left) == {terms.shape[1] - 1 - MOST_PARTS}
+    # Each written term leads to the pair whose key it is.
+    batch = make_batch(RANDOM, found.scenario.rules)
+    keys = [*batch.positives.tolist(), *batch.others.tolist()]
+    pairs = array(said["pairs"], np.int32, len(terms), MOST_PARTS)
+    places = terms.topk(MOST_PARTS, dim=1).indices.numpy()
+    np.testing.assert_array_equal(pairs, np.array(keys)[places])

@@ -1,0 +1,203 @@
+"""What is striking is said, with numbers that are right; what is not is left unsaid."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+import torch
+from scipy import stats
+
+from explorer.core.batch import batch_of_scores, make_batch
+from explorer.core.diagnostics import Suspect
+from explorer.core.explore import explore
+from explorer.core.remarks import remarks, statistics, suggested_scale
+from explorer.core.scenario import Data, Rules, Scenario
+from explorer.locale import LANGUAGES, catalogue
+from explorer.sources.pairs import Pairs
+from explorer.sources.random_batch import RandomBatch
+from losses import LOSSES
+
+
+def said(scenario):
+    return {remark.key: remark.values for remark in remarks(explore(scenario), most=10)}
+
+
+def on(loss="cosent", rules=None, **settings):
+    random = RandomBatch(**{"pairs": 40, "dimension": 16, "seed": 3, **settings})
+    data = Data(source="random", random=random)
+    return Scenario(data=data, loss=loss, rules=rules or Rules())
+
+
+def test_the_default_scene_points_at_its_wrong_labels():
+    found = said(Scenario())
+    assert {"above_collapse", "suspects", "few_terms", "gradient_large"} <= set(found)
+    exploration = explore(Scenario())
+    assert found["few_terms"] == {
+        "count": exploration.weights.active,
+        "terms": 269,
+        "share": f"{100 * exploration.weights.carried:.0f}%",
+    }
+    assert exploration.weights.carried == pytest.approx(
+        exploration.heaviest[exploration.weights.active - 1].so_far
+    )
+
+
+def test_a_batch_in_order_is_praised_and_not_blamed():
+    found = said(on(agreement=1.0, mislabelled=0.0, hard_negatives=0.0, labels="binary"))
+    assert "suspects" not in found
+    assert "above_collapse" not in found
+    s0 = said(dataclasses.replace(Scenario(), data=Data(example="cosent_batch")))
+    assert s0["in_order"] == {"count": 4}
+
+
+def flat_at(exploration, spread, **changed):
+    """The exploration with all similarities of pairs within `spread`."""
+    batch = exploration.batch
+    scores = 0.5 + spread * torch.linspace(0, 1, len(batch), dtype=torch.float64)
+    flat = dataclasses.replace(batch, given=scores)
+    return dataclasses.replace(exploration, batch=flat, **changed)
+
+
+def test_collapsed_similarities_are_called_so():
+    exploration = explore(on(pairs=8))
+    flat = flat_at(exploration, 0.0, trace=with_loss(exploration, exploration.collapse))
+    assert remarks(flat)[0].key == "collapsed"
+    # Where the loss is elsewhere all the same, it is not said to sit at its collapse value.
+    assert remarks(flat_at(exploration, 0.0))[0].key == "alike"
+    assert remarks(flat_at(exploration, 0.019))[0].values == {"spread": "0.019"}
+    assert remarks(flat_at(exploration, 0.021))[0].key not in ("collapsed", "alike")
+
+
+def with_loss(exploration, loss):
+    return dataclasses.replace(exploration.trace, loss=torch.tensor(loss))
+
+
+def test_pairs_that_all_fit_are_no_collapse_to_a_loss_that_looks_among_many():
+    """Every query lies on its own key, and far from all others: the best there is."""
+    exploration = explore(on("info_nce", pairs=8, labels="binary"))
+    batch = exploration.batch
+    apart = torch.eye(len(batch.classes), dtype=torch.float64)
+    vectors = apart[torch.minimum(batch.first, batch.second)[batch._first_pair_of]]
+    perfect = dataclasses.replace(batch, vectors=vectors)
+    assert float(perfect.scores.min()) == 1
+    found = remarks(dataclasses.replace(exploration, batch=perfect), most=10)
+    assert not {"collapsed", "alike"} & {remark.key for remark in found}
+    same = dataclasses.replace(batch, vectors=torch.ones_like(vectors))
+    found = remarks(dataclasses.replace(exploration, batch=same), most=10)
+    assert {"collapsed", "alike"} & {remark.key for remark in found}
+
+
+CHINESE = Data(example="graded_chinese")
+
+
+def test_an_english_encoder_that_meets_chinese_is_told_apart():
+    found = said(Scenario(data=CHINESE))
+    assert remarks(explore(Scenario(data=CHINESE)))[0].key == "language"
+    # Labels are not doubted on its word, though on that of another encoder they are.
+    exploration = explore(Scenario(data=CHINESE))
+    loudest = int(exploration.pair_gradient.abs().argmax())
+    doubted = dataclasses.replace(exploration, suspects=[Suspect(loudest, 0.9, 0.0)])
+    assert "suspects" not in {remark.key for remark in remarks(doubted, most=10)}
+    other = dataclasses.replace(CHINESE, encoder="a/multilingual-one")
+    doubted = dataclasses.replace(doubted, scenario=Scenario(data=other))
+    assert "suspects" in {remark.key for remark in remarks(doubted, most=10)}
+    assert "language" in found
+    assert "language" not in said(Scenario())
+    assert "language" not in said(on())
+
+
+@pytest.mark.parametrize(
+    ("words", "foreign"),
+    [("naïve façade, Ünïcödé", False), ("中文句子", True), ("Здравствуй мир", True),
+     ("An English sentence with 中文", False), ("😀 123 …", False)],
+)  # fmt: skip
+def test_most_letters_decide(words, foreign):
+    rows = tuple((f"{words} {n}", words, str(n)) for n in (1, 2))
+    assert ("language" in said(Scenario(data=Data(source="table", rows=rows)))) == foreign
+
+
+def test_equal_labels_are_called_so():
+    exploration = explore(on(pairs=4))
+    nothing = dataclasses.replace(exploration.order, ordered=0, violated=0)
+    told = remarks(dataclasses.replace(exploration, order=nothing, gradient_norm=0.0))
+    assert told[0].key == "labels_equal"
+
+
+def test_equal_labels_are_said_to_be_what_they_are_to_the_loss():
+    rows = tuple((f"first {word}", f"second {word}", "1") for word in ("one", "two", "three"))
+    table = Data(source="table", rows=rows)
+    assert "labels_equal" in said(Scenario(data=table, loss="cosent"))
+    found = said(Scenario(data=table, loss="cosine_mse"))
+    assert "labels_equal_felt" in found
+    assert "labels_equal" not in found
+    # A loss that looks for the own key needs no order.
+    assert not {"labels_equal", "labels_equal_felt"} & set(
+        said(Scenario(data=table, loss="info_nce"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("loss", "kind"), [("info_nce", "key"), ("supcon", "class"), ("softmax", "prototype")]
+)
+def test_a_batch_where_all_is_found_is_praised_for_it(loss, kind):
+    easy = on(loss, agreement=1.0, mislabelled=0.0, hard_negatives=0.0, labels="binary")
+    places = explore(easy).places
+    found = said(easy)
+    assert places.kind == kind
+    assert (f"all_{kind}" in found) == (places.first == places.anchors)
+    assert "in_order" not in found
+
+
+def test_a_single_pair_is_told_what_it_lacks():
+    rows = (("A cat sleeps.", "A dog barks.", "1"),)
+    scenario = Scenario(data=Data(source="table", rows=rows))
+    given = batch_of_scores(Pairs(("a",), ("b",), (1.0,), (0.5,)), Rules())
+    assert [remark.key for remark in remarks(explore(scenario, given))] == ["one_pair"]
+
+
+def test_at_most_three_unless_asked():
+    assert len(remarks(explore(Scenario()))) == 3
+
+
+def test_every_remark_has_its_sentence():
+    keys = [key for key in catalogue("en") if key.startswith("remark.")]
+    assert len(keys) >= 14
+    for language in LANGUAGES:
+        for key in keys:
+            assert catalogue(language)[key].strip()
+
+
+def test_the_advised_scale_is_alpha_over_sigma():
+    batch = make_batch(Data(), Rules())
+    low, high = suggested_scale(batch)
+    sigma = float(batch.scores.std(correction=0))
+    assert low == pytest.approx(10 / sigma)
+    assert high == pytest.approx(3 * low)
+    equal = dataclasses.replace(batch, given=batch.labels * 0)
+    assert suggested_scale(equal) is None
+
+
+def test_statistics_are_scipys():
+    batch = make_batch(Data(), Rules())
+    found = statistics(batch)
+    scores, labels = batch.scores.numpy(), batch.labels.numpy()
+    high, low = scores[labels >= batch.threshold], scores[labels < batch.threshold]
+    assert found.pearson == pytest.approx(stats.pearsonr(scores, labels).statistic)
+    assert found.ks == pytest.approx(stats.ks_2samp(high, low).statistic)
+    assert (found.high, found.low) == (len(high), len(low))
+    assert 0 < found.ks_p < 1
+
+
+def test_statistics_without_anything_to_compare():
+    batch = make_batch(Data(), Rules(threshold=-1.0))
+    found = statistics(batch)
+    assert found.ks is None
+    assert found.pearson is not None
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_one_sentence_over_and_over_is_remarked_on_by_every_loss(loss):
+    rows = (("the same", "the same", "3"), ("the same", "the same", "1"))
+    found = said(Scenario(data=Data(source="table", rows=rows), loss=loss))
+    assert {"collapsed", "alike"} & set(found)

@@ -1,0 +1,135 @@
+"""A scenario goes to JSON and to a link and comes back the same; anything else is refused."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import zlib
+
+import pytest
+
+from explorer.core.scenario import Data, Reading, Rules, Scenario, View
+from explorer.runtime.problem import Problem
+from explorer.sources.random_batch import RandomBatch
+
+FULL = Scenario(
+    data=Data(
+        source="table",
+        rows=(
+            ("A cat sleeps.", "一只猫在睡觉。", "4,5"),
+            ('say "hi"\t', "", "x"),
+            ("😀", "‮abc", "0"),
+        ),
+        file="my pairs.csv",
+        reading=Reading(
+            total=9,
+            encoding="UTF-8",
+            limited=True,
+            drawn=True,
+            left_out=6,
+            reasons=((2, "problem.score_missing", (("column", "score"),)),),
+        ),
+        random=RandomBatch(pairs=17, seed=3, labels="binary"),
+        encoder="org/model",
+        cross_encoder="org/cross",
+    ),
+    rules=Rules(threshold=2.5, extra_negatives=False, prototypes="1 2\n3 4"),
+    loss="info_nce",
+    convention="",
+    parameters=(("temperature", 0.07), ("symmetric", True)),
+    view=View(step=3, facet="gradient", order="score", pinned=(1, 4)),
+)
+
+
+@pytest.mark.parametrize("scenario", [Scenario(), FULL])
+def test_to_json_and_back(scenario):
+    through_text = json.loads(json.dumps(scenario.to_json()))
+    assert Scenario.from_json(through_text) == scenario
+
+
+@pytest.mark.parametrize("scenario", [Scenario(), FULL])
+def test_to_a_link_and_back(scenario):
+    link = scenario.to_link()
+    assert Scenario.from_link(link) == scenario
+    assert set(link) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
+
+
+def test_every_single_entry_survives_a_link():
+    """Whatever differs from the default is in the link, also alone."""
+    for part in ("data", "rules", "view"):
+        for entry in dataclasses.fields(getattr(FULL, part)):
+            changed = {entry.name: getattr(getattr(FULL, part), entry.name)}
+            scenario = dataclasses.replace(
+                Scenario(), **{part: dataclasses.replace(getattr(Scenario(), part), **changed)}
+            )
+            assert Scenario.from_link(scenario.to_link()) == scenario
+
+
+def test_the_default_scene_has_a_short_link():
+    assert len(Scenario().to_link()) < 30
+
+
+def test_lone_surrogates_survive():
+    rows = (("\ud800", "b", "1"),)
+    scenario = dataclasses.replace(Scenario(), data=Data(source="table", rows=rows))
+    assert Scenario.from_link(scenario.to_link()) == scenario
+
+
+def test_an_unknown_version_is_named():
+    with pytest.raises(Problem, match="version 9"):
+        Scenario.from_link("9.abcdef")
+
+
+@pytest.mark.parametrize("cut", [1, 2, 5, 20])
+def test_a_link_cut_short_is_called_damaged(cut):
+    with pytest.raises(Problem, match="incomplete or damaged"):
+        Scenario.from_link(FULL.to_link()[:-cut])
+
+
+@pytest.mark.parametrize("body", ["", "!!!", "AAAA", "eNo=", "中文"])
+def test_nonsense_is_called_damaged(body):
+    with pytest.raises(Problem, match="incomplete or damaged"):
+        Scenario.from_link(f"1.{body}")
+
+
+def test_a_link_that_unpacks_to_very_much_is_refused():
+    bomb = base64.urlsafe_b64encode(zlib.compress(b'"' + b"a" * 40_000_000 + b'"', 9)).decode()
+    with pytest.raises(Problem, match="damaged"):
+        Scenario.from_link(f"1.{bomb}")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "where"),
+    [
+        ({"data": {"source": "web"}}, "scenario.data.source"),
+        ({"data": {"rows": [["a", "b"]]}}, r"scenario.data.rows\[1\]"),
+        ({"data": {"reading": {"left_out": "many"}}}, "scenario.data.reading.left_out"),
+        ({"data": {"reading": {"reasons": [1]}}}, "scenario.data.reading.reasons"),
+        ({"data": {"reading": {"reasons": [[1, "a", "b"]]}}}, "scenario.data.reading.reasons"),
+        ({"data": {"random": {"pairs": "many"}}}, "scenario.data.random.pairs"),
+        ({"view": {"facet": "<b>"}}, "scenario.view.facet"),
+        ({"view": {"pinned": [1]}}, "scenario.view.pinned"),
+        ({"view": {"step": True}}, "scenario.view.step"),
+        ({"rules": {"threshold": "high"}}, "scenario.rules.threshold"),
+        ({"rules": {"extra_negatives": 1}}, "scenario.rules.extra_negatives"),
+        ({"loss": 7}, "scenario.loss"),
+        ({"parameters": [1]}, "scenario.parameters"),
+        ({"colour": "red"}, "scenario.colour"),
+        ([], "scenario"),
+        (None, "scenario"),
+    ],
+)
+def test_what_does_not_fit_is_named_by_its_place(chosen, where):
+    with pytest.raises(Problem, match=where):
+        Scenario.from_json(chosen)
+
+
+def test_what_is_not_shown_is_not_passed_on():
+    assert FULL.shown() == FULL
+    example = dataclasses.replace(FULL, data=dataclasses.replace(FULL.data, source="example"))
+    passed_on = Scenario.from_link(example.shown().to_link())
+    assert (passed_on.data.rows, passed_on.data.file) == ((), "")
+    assert passed_on.data.reading == Reading()
+    assert passed_on.data.encoder == FULL.data.encoder
+    assert passed_on.rules == FULL.rules

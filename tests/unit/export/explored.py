@@ -1,0 +1,34 @@
+"""Explorations to export."""
+
+from __future__ import annotations
+
+import functools
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Rules, Scenario
+from explorer.sources.random_batch import RandomBatch
+from losses import LOSSES
+
+RANDOM = Data(source="random")
+SMALL = Data(source="random", random=RandomBatch(pairs=14, dimension=4, seed=3))
+ENGLISH = Data(example="graded_english")
+
+
+def seen(data=SMALL, loss="cosent", convention="", rules=None, **parameters):
+    chosen = tuple(parameters.items())
+    return explore(Scenario(data, rules or Rules(), loss, convention, chosen))
+
+
+@functools.cache
+def explorations():
+    """Every loss and convention on a random batch, every loss on two textbook examples."""
+    return tuple(_explorations())
+
+
+def _explorations():
+    for name, spec in LOSSES.items():
+        for convention in ("", *(c.name for c in spec.conventions)):
+            yield seen(RANDOM, name, convention)
+            yield seen(SMALL, name, convention)
+        yield seen(ENGLISH, name)
+        yield seen(Data(example="cosent_batch"), name)

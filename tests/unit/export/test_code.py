@@ -1,0 +1,196 @@
+"""Tables read back as what was shown; snippets are short and whole."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+
+import numpy as np
+import pytest
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario, View
+from explorer.export.code import snippet, twin_snippet
+from explorer.export.csv import matrix_csv, pairs_csv, suspects_csv, terms_csv
+from explorer.sources.random_batch import RandomBatch
+from explorer.sources.tables import read_file
+from losses import LOSSES
+from tests.unit.export.explored import ENGLISH, SMALL, explorations, seen
+
+
+def with_view(found, **view):
+    scenario = dataclasses.replace(found.scenario, view=View(**view))
+    return dataclasses.replace(found, scenario=scenario)
+
+
+def rows_of(text):
+    return list(csv.reader(io.StringIO(text, newline=""), strict=True))
+
+
+# Tables
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_matrix_reads_back_to_the_last_digit(loss):
+    found = with_view(seen(loss=loss), order="entry")
+    for place, step in enumerate((*found.trace.inputs, *found.trace.steps)):
+        head, *body = rows_of(matrix_csv(found, place))
+        assert head[0] == f"{step.name} (value)"
+        numbers = np.array([[float(cell or "-inf") for cell in row[1:]] for row in body])
+        np.testing.assert_array_equal(numbers.ravel(), step.value.double().numpy().ravel())
+
+
+def test_a_matrix_is_arranged_and_named_as_on_the_page():
+    found = with_view(seen(ENGLISH), order="label")
+    head, *body = rows_of(matrix_csv(found))
+    order = sorted(range(24), key=lambda p: (found.batch.labels[p], found.batch.scores[p]))
+    pairs = found.batch.pairs
+    names = [f"pair {p + 1}: {pairs.first[p]} | {pairs.second[p]}" for p in order]
+    assert head[1:] == names
+    assert [row[0] for row in body] == names
+    cells = {
+        (row[0], name): cell for row in body for name, cell in zip(head[1:], row[1:], strict=True)
+    }
+    terms = found.trace.last("terms").value
+    assert float(cells[names[0], names[-1]]) == float(terms[order[0], order[-1]])
+    assert cells[names[-1], names[0]] == ""  # masked
+
+
+@pytest.mark.parametrize("facet", ["mask", "weight", "gradient"])
+def test_the_facet_is_the_one_looked_at(facet):
+    found = with_view(seen(), facet=facet, order="entry")
+    head, *body = rows_of(matrix_csv(found))
+    assert head[0] == f"terms ({facet})"
+    numbers = np.array([[float(cell) for cell in row[1:]] for row in body])
+    terms = found.trace.last("terms")
+    expected = {
+        "mask": found.trace.mask_of(terms),
+        "weight": found.weights.shares,
+        "gradient": terms.gradient,
+    }[facet]
+    np.testing.assert_array_equal(numbers, expected.double().numpy())
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_terms_are_the_heaviest_ones(loss):
+    found = seen(loss=loss)
+    head, *body = rows_of(terms_csv(found))
+    assert head[-3:] == ["value", "weight", "cumulative_weight"]
+    assert [int(row[0]) for row in body] == list(range(1, len(found.heaviest) + 1))
+    for row, term in zip(body, found.heaviest, strict=True):
+        assert [float(cell) for cell in row[-3:]] == [term.value, term.share, term.so_far]
+
+
+def test_terms_and_suspects_name_their_pairs():
+    found = seen(ENGLISH)
+    term = dict(zip(*rows_of(terms_csv(found))[:2], strict=True))
+    assert (term["row"], term["column"]) == ("pair 7", "pair 15")
+    assert term["row_text"].startswith("Two children are building a sandcastle")
+    head, *body = rows_of(suspects_csv(found))
+    suspects = [dict(zip(head, row, strict=True)) for row in body]
+    assert {int(row["pair"]) for row in suspects} == {s.pair + 1 for s in found.suspects}
+    assert [float(row["fitting_label"]) for row in suspects] == [s.fitting for s in found.suspects]
+
+
+@pytest.mark.parametrize("loss", ["info_nce", "nt_xent", "siglip", "nce"])
+def test_a_term_is_named_by_the_pair_that_its_sentence_comes_from(loss):
+    pairs = seen(ENGLISH, loss).batch.pairs
+    head, *body = rows_of(terms_csv(seen(ENGLISH, loss)))
+    for row in (dict(zip(head, row, strict=True)) for row in body):
+        for side in ("row", "column"):
+            pair = int(row[side].split()[-1]) - 1
+            assert row[f"{side}_text"] in (pairs.first[pair], pairs.second[pair])
+
+
+def test_pairs_read_back_as_a_file_of_pairs(tmp_path):
+    found = seen(ENGLISH)
+    path = tmp_path / "pairs.csv"
+    path.write_text(pairs_csv(found), encoding="utf-8-sig", newline="")
+    read = read_file(path).pairs
+    assert read.first == found.batch.pairs.first
+    assert read.second == found.batch.pairs.second
+    assert read.labels == found.batch.pairs.labels
+    head, *body = rows_of(pairs_csv(found))
+    gradient = [float(row[head.index("gradient")]) for row in body]
+    assert gradient == found.pair_gradient.tolist()
+    assert min(gradient) < 0  # a negative number is no formula
+
+
+FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1+1", '=cmd|" /C calc"!A0']
+
+
+def test_cells_that_a_spreadsheet_would_run_are_made_harmless():
+    rows = [(text, f"other {place}", str(place)) for place, text in enumerate(FORMULAS)]
+    rows += [("a, b", 'say "so"', "3"), ("two\r\nlines", "half \ud800", "4"), ("nul\0", "x", "5")]
+    found = seen()
+    pairs = dataclasses.replace(
+        found.batch.pairs,
+        first=tuple(row[0] for row in rows) + ("x",) * 2,
+        second=tuple(row[1] for row in rows) + ("y",) * 2,
+    )
+    found = dataclasses.replace(found, batch=dataclasses.replace(found.batch, pairs=pairs))
+    for text in (pairs_csv(found), terms_csv(found), matrix_csv(found), suspects_csv(found)):
+        text.encode("utf-8")
+        assert "\0" not in text
+        for cell in (cell for row in rows_of(text) for cell in row):
+            if cell.startswith(tuple("=+-@\t\r\n＝")):
+                float(cell)  # only a number may begin like this
+    body = rows_of(pairs_csv(found))[1:]
+    assert [row[1] for row in body[: len(FORMULAS)]] == [f"'{text}" for text in FORMULAS]
+    assert body[len(FORMULAS)][1:3] == ["a, b", 'say "so"']
+    assert body[len(FORMULAS) + 1][1:3] == ["two\r\nlines", "half \ufffd"]
+    assert all(line.endswith("\r\n") for line in pairs_csv(found).splitlines(keepends=True)[-2:])
+
+
+# Snippets
+
+
+@pytest.mark.parametrize(
+    ("loss", "convention"),
+    [
+        ("supcon", ""),
+        ("softmax", ""),
+        ("pairwise_logistic", "rax"),
+        ("contrastive", "pytorch-metric-learning"),
+        ("triplet", "pytorch-metric-learning"),
+    ],
+)
+def test_what_the_library_has_not_has_no_twin(loss, convention):
+    assert twin_snippet(seen(SMALL, loss, convention)) is None
+
+
+def test_scores_that_are_no_cosines_have_no_twin():
+    rows = tuple((f"a{i}", f"b{i}", str(i)) for i in range(4))
+    found = seen(Data(source="table", rows=rows))
+    given = dataclasses.replace(found.batch, given=found.batch.scores + 1)
+    assert twin_snippet(found) is not None
+    assert twin_snippet(dataclasses.replace(found, batch=given)) is None
+
+
+def test_snippets_stay_short():
+    for e in explorations():
+        text = snippet(e)
+        assert len(text) < 8000, e.spec.name
+        assert max(map(len, text.splitlines())) <= 110
+        compile(text, "snippet", "exec")
+
+
+def test_numbers_are_rounded_no_more_than_needed():
+    assert "[0.1, 0.2, 0.8, 0.9]" in snippet(seen(Data(example="cosent_batch")))
+
+
+def test_stacked_levels_are_named_by_level_and_pair():
+    """Three levels of 24 pairs are 72 rows, and there is no pair 26."""
+    data = Data(source="random", random=RandomBatch(pairs=24, dimension=16, seed=5))
+    found = explore(Scenario(data=data, loss="hierarchical_cosent"))
+    names = [step.name for step in (*found.trace.inputs, *found.trace.steps)]
+    head, *body = rows_of(matrix_csv(found, names.index("differences")))
+    assert len(body) == 72
+    numbers = [cell.partition(":")[0].removeprefix("pair ") for cell in head[1:]]
+    assert sorted(map(int, numbers)) == list(range(1, 25))
+    named = [line[0].partition(":")[0] for line in body]
+    assert named == [f"level {level}, pair {pair}" for level in (1, 2, 3) for pair in numbers]
+    # Where a level is a row of its own, so is its name.
+    _, *body = rows_of(matrix_csv(found, names.index("level_scores")))
+    assert [line[0] for line in body] == ["level 1", "level 2", "level 3"]

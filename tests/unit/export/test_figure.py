@@ -1,0 +1,450 @@
+"""A figure shows what the picture holds, says where it comes from, and is sound XML."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import io
+import json
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Rules, Scenario, View
+from explorer.export.caption import caption, pair_numbers
+from explorer.export.figure.bars import bars_figure
+from explorer.export.figure.files import read_scenario, write_figure
+from explorer.export.figure.formula import runs
+from explorer.export.figure.matrix import matrix_figure
+from explorer.export.figure.svg import DARK, LIGHT, clean, clipped, png, width_of
+from explorer.export.picture import picture
+from explorer.locale import LANGUAGES, say
+from explorer.runtime.numbers import display_number
+from explorer.runtime.problem import Problem
+from explorer.sources.random_batch import RandomBatch
+from explorer.sources.textbook import EXAMPLES
+from explorer.web import assets
+from losses import LOSSES
+
+SVG = "{http://www.w3.org/2000/svg}"
+SMALL = Data(source="random", random=RandomBatch(pairs=20, dimension=8, seed=7))
+LARGE = Data(source="random", random=RandomBatch(pairs=80, dimension=8, seed=7))
+
+
+def seen(data=SMALL, loss="cosent", **view):
+    return explore(Scenario(data=data, loss=loss, view=View(**view)))
+
+
+def drawn(exploration, figure=matrix_figure, **options):
+    return ElementTree.fromstring(figure(exploration, **options))
+
+
+def texts(tree, kind=None):
+    elements = tree.iter(f"{SVG}text")
+    return ["".join(e.itertext()) for e in elements if kind is None or e.get("class") == kind]
+
+
+def of_class(tree, kind):
+    return [element for element in tree.iter() if element.get("class") == kind]
+
+
+def embedded(element):
+    data = element.get("href").removeprefix("data:image/png;base64,")
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(data))))
+
+
+# What it holds
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_loss_is_drawn_in_every_language(loss, language):
+    found = seen(loss=loss)
+    for figure in (matrix_figure, bars_figure):
+        tree = drawn(found, figure, language=language, dark=language == "zh")
+        loss_said = display_number(found.loss, 6)
+        said = say(language, "figure_text.loss", loss=loss_said)
+        assert said in " ".join(texts(tree))
+        assert say(language, f"loss.{loss}.title") in texts(tree, "title")
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_loss_is_drawn_on_every_example(loss, example):
+    found = seen(Data(example=example), loss)
+    tree = drawn(found)
+    shown = picture(found)["shown"]
+    if max(shown["rows"], shown["columns"]) <= 64:
+        assert len(of_class(tree, "cell")) == shown["rows"] * shown["columns"]
+    assert say("en", f"example.{example}.title") in " ".join(texts(tree))
+
+
+def test_every_step_and_facet_can_be_drawn():
+    for loss in ("cosent", "triplet", "hierarchical_cosent", "multitask_cosent"):
+        found = seen(loss=loss)
+        for step in range(len(found.trace.inputs) + len(found.trace.steps)):
+            for facet in ("value", "mask", "weight", "gradient"):
+                drawn(with_view(found, step=step, facet=facet))
+
+
+def with_view(found, **view):
+    scenario = dataclasses.replace(found.scenario, view=View(**view))
+    return dataclasses.replace(found, scenario=scenario)
+
+
+def test_the_masked_cells_are_hatched():
+    found = seen()
+    masked = ~(found.batch.labels[:, None] < found.batch.labels[None, :])
+    tree = drawn(found)
+    assert len(of_class(tree, "masked")) == int(masked.sum())
+    assert sum(cell.get("fill") == "none" for cell in of_class(tree, "cell")) == int(masked.sum())
+    assert "masked" in texts(tree)
+    before = names_of(found).index("differences")
+    assert not of_class(drawn(with_view(found, step=before)), "masked")  # no mask has acted yet
+
+
+def names_of(found):
+    return [step.name for step in (*found.trace.inputs, *found.trace.steps)]
+
+
+def test_a_large_matrix_is_an_image_with_the_same_mask():
+    found = seen(LARGE)
+    shown = picture(found)["shown"]
+    tree = drawn(found)
+    assert not of_class(tree, "cell")
+    (cells,), (masked,) = of_class(tree, "cells"), of_class(tree, "masked")
+    assert "pixelated" in cells.get("style")
+    expected = np.frombuffer(base64.b64decode(shown["mask"]), np.uint8).reshape(80, 80) == 0
+    np.testing.assert_array_equal(embedded(masked) == 255, expected)
+    assert embedded(cells).shape == (80, 80, 4)
+    np.testing.assert_array_equal(embedded(cells)[..., 3] == 0, expected)
+
+
+def test_small_and_large_are_coloured_alike(monkeypatch):
+    found = seen(order="score")
+    cells = [cell.get("fill") for cell in of_class(drawn(found), "cell")]
+    monkeypatch.setattr("explorer.export.figure.cells.MOST_RECTANGLES", 1)
+    pixels = embedded(of_class(drawn(found), "cells")[0]).reshape(-1, 4).tolist()
+    assert cells == ["#{:02x}{:02x}{:02x}".format(*p[:3]) if p[3] else "none" for p in pixels]
+
+
+@pytest.mark.parametrize(("facet", "loss"), [("value", "cosent"), ("gradient", "circle")])
+def test_the_legend_says_the_reach_of_both_signs(facet, loss):
+    found = seen(loss=loss, facet=facet)
+    step = found.trace.last("terms")
+    values = step.value if facet == "value" else step.gradient
+    values = values[values.isfinite()]
+    legend = texts(drawn(found), "legend")
+    reach = float(values.abs().max())
+    assert legend == [display_number(reach, 3), "0", display_number(-reach, 3)]
+
+
+def test_the_legend_of_a_step_of_one_sign_says_least_and_largest():
+    found = seen(step=names_of(seen()).index("labels"))
+    legend = texts(drawn(found), "legend")
+    labels = found.batch.labels
+    assert legend[0] == display_number(float(labels.max()), 3)
+    assert legend[-1] == display_number(float(labels.min()), 3)
+
+
+def test_the_legend_of_weights_is_in_percent_and_begins_at_0():
+    found = seen(facet="weight")
+    legend = texts(drawn(found), "legend")
+    assert legend[-1] == "0%"
+    assert legend[0] == f"{100 * float(found.weights.shares.max()):.0f}%"
+
+
+@pytest.mark.parametrize("data", [SMALL, LARGE])
+def test_nan_and_infinity_are_marked(data):
+    found = seen(data, step=names_of(seen(data)).index("differences"))
+    assert say("en", "legend.broken") not in texts(drawn(found))
+    value = found.trace.last("differences").value
+    value[0, 1], value[2, 3] = float("nan"), float("inf")
+    tree = drawn(found)
+    assert say("en", "legend.broken") in texts(tree)
+    if data is SMALL:
+        assert len(of_class(tree, "broken")) == 2 + 1  # and the one in the legend
+        assert sum(c.get("fill") == LIGHT.broken for c in of_class(tree, "cell")) == 2
+    else:
+        pixels = embedded(of_class(tree, "cells")[0])[..., :3]
+        broken = [int(LIGHT.broken[at : at + 2], 16) for at in (1, 3, 5)]
+        assert int((pixels == broken).all(axis=2).sum()) == 2
+
+
+def test_a_few_cells_carry_their_numbers():
+    found = seen(Data(example="cosent_batch"), step=3)
+    assert names_of(found)[3] == "differences"
+    found.trace.last("differences").value[0, 1] = float("nan")
+    assert texts(drawn(found), "broken") == ["NaN"]  # the word, and no cross over it
+    tree = drawn(seen(Data(example="cosent_batch")))
+    assert [said for said in texts(tree) if said in ("−12", "−14", "−16")].count("−14") >= 2
+
+
+def test_rows_are_named_by_sentences_when_few_and_ticked_when_many():
+    few = texts(drawn(seen(Data(example="graded_english"))), "row-name")
+    assert len(few) == 24
+    assert all(" | " in name for name in few)
+    assert not texts(drawn(seen(LARGE)), "row-name")
+    ticks = texts(drawn(seen(LARGE)))
+    assert {"0", "1", "2", "3", "4"} <= set(ticks)  # the labels they are sorted by
+
+
+def test_the_colours_are_those_of_the_page():
+    script = assets.FILES["kit/colours.js"].decode()
+    styles = assets.FILES["kit/kit.css"].decode()
+    for palette, name, theme in ((LIGHT, "light", ":root"), (DARK, "dark", "body.dark")):
+        ramps = re.search(rf"{name}: \{{(.*?)\n  \}}", script, re.DOTALL)[1]
+        for ramp in ("diverging", "sequential", "mask"):
+            listed = re.search(rf"{ramp}: \[(.*?)\]", ramps)[1]
+            assert tuple(re.findall(r"#\w{6}", listed)) == getattr(palette, ramp)
+        assert f'broken: "{palette.broken}"' in ramps
+        assert f'ground: "{palette.ground}"' in ramps
+        block = re.search(rf"{re.escape(theme)} \{{(.*?)\}}", styles, re.DOTALL)[1]
+        for shade in ("ink", "faint", "line", "up", "down", "accent", "floor", "collapse"):
+            assert f"--lp-{shade}: {getattr(palette, shade)};" in block
+
+
+def test_one_number_is_written_large_with_its_landmarks():
+    found = seen(step=6)  # the loss itself
+    tree = drawn(found)
+    assert texts(tree, "number") == [display_number(found.loss, 6)]
+    assert not of_class(tree, "cell")
+    marks = {
+        kind: float(of_class(tree, kind)[0].get("x") or of_class(tree, kind)[0].get("cx"))
+        for kind in ("floor", "collapse", "now")
+    }
+    values = {"floor": found.floor, "collapse": found.collapse, "now": found.loss}
+    assert sorted(marks, key=marks.get) == sorted(values, key=values.get)
+    assert display_number(found.collapse, 4) in texts(tree, "collapse")[0]
+    assert texts(tree, "floor")[0].startswith("floor ")
+    assert f"floor {display_number(found.floor)}" in " ".join(caption(found))
+    # Where a sentence stands in several pairs it is called a bound.
+    shared = seen(Data(example="worked_example"), step=6)
+    assert texts(drawn(shared), "floor")[0].startswith("bound ")
+    assert f"bound {display_number(shared.floor)}" in " ".join(caption(shared))
+    # A number on the way has none.
+    found = seen(loss="multitask_cosent")
+    names = [step["name"] for step in picture(found)["steps"]]
+    tree = drawn(seen(loss="multitask_cosent", step=names.index("ranking")))
+    assert texts(tree, "number")
+    assert not of_class(tree, "now")
+
+
+@pytest.mark.parametrize("loss", ["cosent", "info_nce", "siglip", "triplet"])
+def test_a_figure_has_the_colours_of_its_quantity(loss):
+    for place, step in enumerate(picture(seen(loss=loss))["steps"]):
+        if len(step["shape"]) != 2 or max(step["shape"]) > 64:
+            continue
+        found = seen(loss=loss, step=place)
+        shown = picture(found)["shown"]
+        legend = [number_of(text) for text in texts(drawn(found), "legend")]
+        if shown["signed"]:
+            assert legend[1] == 0
+            assert legend[0] == -legend[2] > 0
+        elif not shown["boolean"]:
+            assert legend == sorted(legend, reverse=True)
+            assert legend[2] >= 0
+
+
+def number_of(text):
+    return float(text.replace("−", "-"))
+
+
+def test_bars_are_one_for_each_pair_and_as_long_as_the_gradient():
+    found = seen(order="entry")
+    bars = of_class(drawn(found, bars_figure), "bar")
+    gradient = found.pair_gradient.numpy()
+    heights = np.array([float(bar.get("height")) for bar in bars])
+    np.testing.assert_allclose(
+        heights / heights.max(), abs(gradient) / abs(gradient).max(), atol=1e-3
+    )
+    for bar, g in zip(bars, gradient, strict=True):
+        assert bar.get("fill") == (LIGHT.up if g > 0 else LIGHT.down)
+
+
+# What it says
+
+
+def test_the_caption_says_loss_parameters_data_and_encoder():
+    said = " ".join(texts(drawn(explore(Scenario(parameters=(("scale", 5.0),))))))
+    assert "scale = 5" in said
+    assert "Graded English pairs, 24 pairs" in said
+    assert "all-MiniLM-L6-v2" in said
+    found = explore(Scenario(data=SMALL, loss="info_nce", rules=Rules(threshold=3)))
+    said = " ".join(texts(drawn(found)))
+    assert "seed 7" in said
+    assert "20 pairs" in said
+    assert "temperature = 0.05" in said
+    assert "label 3" in said
+
+
+@pytest.mark.parametrize("view", [{}, {"step": 0}])
+def test_the_origin_takes_the_place_of_the_data_and_stays_text(view):
+    exploration = seen(**view)
+    said = " ".join(texts(drawn(exploration, origin="Run <b>7</b>, step 12")))
+    usual = " ".join(texts(drawn(exploration)))
+    assert "Run <b>7</b>, step 12" in said
+    assert "pairs" in usual.rpartition("scale")[2]
+    assert "pairs" not in said.rpartition("scale")[2]
+
+
+def test_typed_and_uploaded_pairs_are_told_apart():
+    rows = tuple((f"{place} one", f"{place} two", str(place % 3)) for place in range(5))
+    typed = Data(source="table", rows=rows, encoder="all-MiniLM-L6-v2")
+    read = dataclasses.replace(typed, file="mine <b>.csv")
+    assert "5 typed pairs" in " ".join(texts(drawn(seen(typed))))
+    assert "File: mine <b>.csv, 5 pairs" in " ".join(texts(drawn(seen(read))))
+
+
+def test_pairs_keep_the_number_of_their_row():
+    rows = (("a", "b", "1"), ("c", "", "2"), ("", "", ""), ("e", "f", "0"))
+    assert pair_numbers(seen(Data(source="table", rows=rows))) == [1, 4]
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "]]> & <!-- </svg> \"quoted\" 'single'",
+    "bell\a null\0 \ufffe \x1b[31m",
+    "half \ud800 a character",
+    "שלום \u202e olleh \u2069",
+    "&lt;already&gt; &#x0;",
+    "emoji 👩‍👩‍👧 " * 20,
+    "很长的句子" * 100,
+]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_hostile_sentences_stay_text(language):
+    found = seen()
+    pairs = found.batch.pairs
+    first = tuple(HOSTILE[i % len(HOSTILE)] + str(i) for i in range(len(pairs)))
+    pairs = dataclasses.replace(pairs, first=first, second=first[::-1])
+    found = dataclasses.replace(found, batch=dataclasses.replace(found.batch, pairs=pairs))
+    for figure in (matrix_figure, bars_figure):
+        text = figure(found, language=language, dark=True)
+        text.encode("utf-8")  # no half characters
+        tree = ElementTree.fromstring(text)
+        kinds = {element.tag.removeprefix(SVG) for element in tree.iter()}
+        assert not kinds & {"script", "foreignObject", "b"}
+        assert not any(name.startswith("on") for e in tree.iter() for name in e.attrib)
+        assert any("<script>" in said for said in texts(tree))
+        assert "\u202e" not in text
+        # Nothing from outside: the only address is the name of the format.
+        assert set(re.findall(r"https?://[^\"\s]+", text)) == {"http://www.w3.org/2000/svg"}
+
+
+def test_what_reads_from_right_to_left_moves_nothing_beside_it():
+    rows = (("שלום \u202e עולם", "plain", "1"), ("other", "\u2069 مرحبا", "0"))
+    names = texts(drawn(seen(Data(source="table", rows=rows), order="entry")), "row-name")
+    assert names == ["\u2068שלום עולם\u2069 | plain", "other | \u2068مرحبا\u2069"]
+
+
+def test_text_is_made_clean():
+    assert clean("a\0b\x1fc\ufffe") == "abc"
+    assert clean("a\n\t b") == "a b"
+    assert clean("\ud800x") == "\ufffdx"
+    assert clean("שלום") == "\u2068שלום\u2069"
+    assert clean("a\u202eb\u2069") == "ab"
+
+
+@pytest.mark.parametrize("text", ["wide words of a sentence " * 9, "句子" * 90, "שלום " * 90])
+def test_clipped_text_fits(text):
+    short = clipped(text, 100, 12)
+    assert width_of(short, 12) <= 100
+    assert short.strip("\u2068\u2069").endswith("…")
+    assert clipped("short", 100, 12) == "short"
+
+
+def test_a_png_reads_back():
+    pixels = np.random.default_rng(1).integers(0, 256, (5, 7, 4), dtype=np.uint8)
+    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(png(pixels)))), pixels)
+    grey = pixels[..., 0]
+    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(png(grey)))), grey)
+
+
+# Formulas
+
+
+def flat(latex):
+    """Indices as _(…), exponents as ^(…)."""
+    marks = {0: "{}", -1: "_({})", 1: "^({})"}
+    return "".join(
+        marks[(run.rise > 0) - (run.rise < 0)].format(run.text) for run in runs(latex)
+    ).replace("\u2009", "")
+
+
+@pytest.mark.parametrize(
+    ("latex", "said"),
+    [
+        (r"t_{ji} = d_{ji}\ \text{where}\ y_j < y_i", "t_(ji) = d_(ji) where y_(j) < y_(i)"),
+        (r"\mathcal L = \frac1N \sum_i t_i", "ℒ = 1/NΣ_(i)t_(i)"),
+        (r"\frac{a + b}{2N}", "(a + b)/(2N)"),
+        (r"\log \frac{a}{b}", "log(a/b)"),
+        (r"-\lambda (s_j - s_i)", "−λ(s_(j) − s_(i))"),
+        (r"\bar a \ne \lVert z \rVert", "a\u0304 ≠ ‖z‖"),
+        (r"\overline{d_i}", "mean(d_(i))"),
+        (r"[v]_+^2", "[v]_(+)^(2)"),
+        (r"\unknown x", "unknownx"),
+    ],
+)
+def test_formulas_become_plain_text(latex, said):
+    assert flat(latex) == said
+
+
+@pytest.mark.parametrize("latex", ["", "}}{_^", r"\frac", r"\frac1", r"\text{", "_", "a_\\", "^{"])
+def test_a_broken_formula_is_drawn_as_far_as_it_goes(latex):
+    assert isinstance(flat(latex), str)
+
+
+def test_no_command_is_left_in_any_formula():
+    for spec in LOSSES.values():
+        for form in (spec, *(spec.under(c.name) for c in spec.conventions)):
+            for latex in (form.formula, *(symbol.latex for symbol in form.symbols.values())):
+                said = flat(latex)
+                assert not set(said) & set("\\$"), latex
+                for command in re.findall(r"\\([a-zA-Z]{2,})", latex):
+                    named = {"log", "ln", "max", "min", "arg", "sin", "cos"}
+                    assert command in named or command not in said, latex
+
+
+# Written to a file
+
+
+def test_a_link_an_address_and_a_file_make_the_same_figure(tmp_path):
+    scenario = Scenario(data=SMALL, loss="circle", view=View(facet="gradient"))
+    link = scenario.to_link()
+    stored = tmp_path / "scene.json"
+    stored.write_text(json.dumps(scenario.to_json()), encoding="utf-8")
+    sources = [scenario, link, f"http://127.0.0.1:7860/#{link}", stored, str(stored)]
+    written = [
+        write_figure(source, tmp_path / f"{place}.svg").read_text(encoding="utf-8")
+        for place, source in enumerate(sources)
+    ]
+    assert set(written) == {matrix_figure(explore(scenario))}
+    assert read_scenario(sources[2]) == scenario
+    bars = write_figure(link, tmp_path / "b.svg", kind="bars", language="zh", dark=True)
+    expected = bars_figure(explore(scenario), language="zh", dark=True)
+    assert bars.read_text(encoding="utf-8") == expected
+
+
+def problem_of(*arguments, **options):
+    with pytest.raises(Problem) as caught:
+        write_figure(*arguments, **options)
+    return caught.value.key
+
+
+def test_what_cannot_be_written_is_said(tmp_path):
+    link = Scenario(data=SMALL).to_link()
+    assert problem_of(link, tmp_path / "f.png") == "problem.figure_not_svg"
+    assert problem_of(link, tmp_path / "f.svg", kind="pie") == "problem.figure_kind"
+    assert problem_of(link, tmp_path / "no" / "f.svg") == "problem.figure_not_written"
+    assert problem_of(link[: len(link) // 2], tmp_path / "f.svg") == "problem.link_damaged"
+    assert problem_of(tmp_path / "no.json", tmp_path / "f.svg") == "problem.file_unreadable"
+    broken = tmp_path / "broken.json"
+    broken.write_text("{not json", encoding="utf-8")
+    assert problem_of(broken, tmp_path / "f.svg") == "problem.scenario_file"
+    assert not list(tmp_path.glob("*.svg"))

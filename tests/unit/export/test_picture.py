@@ -1,0 +1,188 @@
+"""A picture is what the exploration says, arranged and packed."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario, View
+from explorer.export.picture import describe_batch, picture
+from explorer.runtime.wire import packed
+from explorer.sources.random_batch import RandomBatch
+from losses import LOSSES
+
+RANDOM = Data(source="random", random=RandomBatch(pairs=20, dimension=8, seed=1))
+
+
+def drawn(loss="cosent", data=RANDOM, **view):
+    found = explore(Scenario(data=data, loss=loss, view=View(**view)))
+    return found, picture(found)
+
+
+def unpacked(text, kind=np.float32):
+    return np.frombuffer(base64.b64decode(text), dtype=kind)
+
+
+def matrix(shown, what="value", kind=np.float32):
+    return unpacked(shown[what], kind).reshape(shown["rows"], shown["columns"])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_it_is_strict_json(loss):
+    _, made = drawn(loss)
+    text = json.dumps(made, allow_nan=False)
+    assert json.loads(text)["steps"][made["chosen"]]["name"] == made["shown"]["name"]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_step_can_be_shown(loss):
+    found, made = drawn(loss)
+    for place, step in enumerate(made["steps"]):
+        _, again = drawn(loss, step=place, order="entry")
+        shown = again["shown"]
+        value = [*found.trace.inputs, *found.trace.steps][place].value
+        assert shown["all_rows"] * shown["all_columns"] == value.numel(), step["name"]
+        expected = value.reshape(shown["all_rows"], shown["all_columns"]).float().numpy()
+        np.testing.assert_array_equal(matrix(shown), expected[: shown["rows"], : shown["columns"]])
+
+
+@pytest.mark.parametrize("order", ["entry", "label", "score"])
+def test_rows_and_columns_are_arranged_as_their_items_say(order):
+    found, made = drawn(order=order)
+    shown = made["shown"]
+    rows, columns = shown["row_axis"]["items"], shown["column_axis"]["items"]
+    terms = found.trace.last("terms").value.float().numpy()
+    np.testing.assert_array_equal(matrix(shown), terms[np.ix_(rows, columns)])
+    gradient = found.trace.last("terms").gradient.float().numpy()
+    np.testing.assert_array_equal(matrix(shown, "gradient"), gradient[np.ix_(rows, columns)])
+    by = {
+        "entry": np.arange(20),
+        "label": found.batch.labels.numpy(),
+        "score": found.batch.scores.numpy(),
+    }[order]
+    assert (np.diff(by[rows]) >= 0).all()
+    assert sorted(rows) == list(range(20))
+
+
+def test_the_mask_marks_the_absent_cells():
+    _, made = drawn()
+    mask = matrix(made["shown"], "mask", np.uint8)
+    np.testing.assert_array_equal(mask == 0, np.isneginf(matrix(made["shown"])))
+
+
+def test_weights_are_shares():
+    _, made = drawn()
+    assert matrix(made["shown"], "weight").sum() == pytest.approx(1, rel=1e-5)
+
+
+def test_a_vector_is_a_strip_and_a_scalar_a_number():
+    _, made = drawn(step=0)
+    assert (made["shown"]["rows"], made["shown"]["columns"]) == (1, 20)
+    assert "value" in made["steps"][-1]
+    assert "thumbnail" not in made["steps"][-1]
+
+
+def test_thumbnails_of_large_matrices_are_small_and_keep_the_mask():
+    data = Data(source="random", random=RandomBatch(pairs=200, dimension=8))
+    _, made = drawn(data=data)
+    thumb = made["steps"][made["chosen"]]["thumbnail"]
+    assert (thumb["rows"], thumb["columns"]) == (56, 56)
+    shades = unpacked(thumb["data"], np.uint8).reshape(56, 56)
+    assert (shades[-1, :20] == 255).all()  # highest labels below nothing: masked
+    assert (shades[0, 40:] < 254).all()
+
+
+def thumbnail(made, name):
+    return next(step["thumbnail"] for step in made["steps"] if step["name"] == name)
+
+
+def test_zero_stays_the_middle_of_what_has_a_sign_whatever_the_values():
+    given = Data(example="cosent_batch")  # all its terms lie below 0, all its scores above
+    _, made = drawn(data=given)
+    assert made["shown"]["signed"]
+    for name in ("scores", "scaled", "differences", "terms"):
+        drawing = thumbnail(made, name)
+        assert drawing["signed"]
+        assert drawing["low"] == -drawing["high"] < 0
+    labels = thumbnail(made, "labels")
+    assert (labels["signed"], labels["low"], labels["high"]) == (False, 0, 1)
+    rows = tuple((f"a{i}", f"b{i}", str(label)) for i, label in enumerate((-1, 0, 1)))
+    _, made = drawn(data=Data(source="table", rows=rows))
+    assert thumbnail(made, "labels")["signed"]  # as the user says
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_no_parameter_turns_the_colours_of_a_step_into_others(loss):
+    def scales(parameters):
+        made = picture(explore(Scenario(data=RANDOM, loss=loss, parameters=parameters)))
+        return {
+            step["name"]: step["thumbnail"]["signed"]
+            for step in made["steps"]
+            if "thumbnail" in step
+        }
+
+    usual = scales(())
+    for parameter in LOSSES[loss].parameters:
+        if parameter.kind != "number":
+            continue
+        for value in (parameter.minimum or parameter.step, parameter.maximum):
+            assert scales(((parameter.name, value),)) == usual
+
+
+# What S0 prints for its batch: scores 0.1, 0.2, 0.8, 0.9 with labels 0, 0, 1, 1 at λ = 20.
+PRINTED = {
+    "scaled": [[2, 4, 16, 18]],
+    "differences": [[0, -2, -14, -16], [2, 0, -12, -14], [14, 12, 0, -2], [16, 14, 2, 0]],
+    "ordered": [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0]],
+    "terms": [
+        [-np.inf, -np.inf, -14, -16],
+        [-np.inf, -np.inf, -12, -14],
+        [-np.inf, -np.inf, -np.inf, -np.inf],
+        [-np.inf, -np.inf, -np.inf, -np.inf],
+    ],
+}
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_the_textbook_batch_shows_the_intermediates_of_its_source(name):
+    _, made = drawn(data=Data(example="cosent_batch"))
+    place = [step["name"] for step in made["steps"]].index(name)
+    _, made = drawn(data=Data(example="cosent_batch"), step=place, order="entry")
+    np.testing.assert_allclose(matrix(made["shown"]), PRINTED[name], atol=1e-5)
+
+
+def test_the_textbook_batch_has_the_loss_of_its_source():
+    """torch.logsumexp(torch.tensor([0, -14, -16, -12, -14]), dim=0)"""
+    _, made = drawn(data=Data(example="cosent_batch"))
+    printed = torch.tensor([0, -14, -16, -12, -14], dtype=torch.float64).logsumexp(0)
+    assert made["figures"]["loss"] == pytest.approx(float(printed), rel=1e-6)
+
+
+def test_levels_are_stacked_as_rows():
+    _, made = drawn("hierarchical_cosent")
+    assert made["shown"]["all_rows"] == 60
+    assert made["shown"]["row_axis"]["pairs"][:20] == made["shown"]["column_axis"]["items"]
+
+
+def test_heavy_terms_name_the_pairs_of_their_cell():
+    found, made = drawn()
+    for term, said in zip(found.heaviest, made["heaviest"], strict=True):
+        assert [item["pair"] for item in said["items"]] == list(term.cell)
+
+
+def test_packing_is_little_endian_float32():
+    assert unpacked(packed(torch.tensor([1.0, -2.5]))).tolist() == [1.0, -2.5]
+
+
+def test_the_batch_is_described_with_its_sentences_untouched():
+    found, _ = drawn(data=Data(example="graded_chinese"))
+    said = describe_batch(found.batch)
+    assert said["first"] == list(found.batch.pairs.first)
+    assert said["positives"] + said["negatives"] == len(found.batch)
+    assert dataclasses.asdict(found.scenario.data)["example"] == "graded_chinese"

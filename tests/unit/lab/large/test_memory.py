@@ -1,0 +1,75 @@
+"""What the page says it keeps is what is kept."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import tracemalloc
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from explorer.lab.large.batch import drawn
+from explorer.lab.large.drawing import details, look
+from explorer.lab.large.methods import offered, wanted_by
+from explorer.lab.large.opened import Opened, checked, open_batch
+from explorer.runtime.jobs import Job
+from explorer.runtime.memory import held_bytes
+from explorer.sources.random_batch import RandomBatch
+from explorer.web.pages.large.requests import _window
+
+
+def used(loss: str) -> Opened:
+    """A batch that was looked at, so that everything it keeps is there."""
+    batch = drawn(RandomBatch(pairs=3000, labels="graded"), wanted_by(loss))
+    opened = open_batch(batch, loss, checked(loss, {}), lambda done, total: None)
+    look(opened, _window(None, opened.shape))
+    details(opened)
+    return opened
+
+
+@pytest.mark.parametrize("loss", offered())
+def test_it_is_what_is_allocated(loss):
+    used(loss)  # what is made once and stays is there
+    gc.collect()
+    tracemalloc.start()
+    opened = used(loss)
+    gc.collect()
+    traced = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    # torch's own memory is not traced: only the hinge's gradient, 8 bytes a pair, is there alone.
+    alone = 8 * 3000 if loss == "pairwise_hinge" else 0
+    assert held_bytes(opened) == pytest.approx(traced + alone, rel=0.05, abs=40_000)
+
+
+def test_what_is_shared_is_counted_once():
+    numbers = np.zeros(1000)
+    shared = SimpleNamespace(a=numbers, b=numbers[10:], c=[torch.from_numpy(numbers), (numbers,)])
+    assert held_bytes(shared) == 8000
+
+
+def test_what_a_function_holds_on_to_is_counted():
+    numbers = torch.zeros(1000)
+    assert held_bytes(SimpleNamespace(cells=lambda: numbers + 1)) == 4000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems keep nothing back")
+def test_what_a_job_has_freed_goes_back_to_the_system():
+    def resident():
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def work(report):
+        pieces = [b"." * (20_000 + k % 2) for k in range(10_000)]
+        return pieces[-1]  # which stands behind the room of the others
+
+    gc.collect()
+    before = resident()
+    job = Job.in_background(work)
+    assert job.wait(60)
+    assert len(job.result()) == 20_001
+    assert resident() - before < 100e6

@@ -1,0 +1,235 @@
+"""Files, scores kept on disk, and random batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import losses
+from explorer.lab.large import encoding
+from explorer.lab.large.batch import drawn
+from explorer.lab.large.files import read_pairs
+from explorer.lab.large.opened import open_batch
+from explorer.runtime import cache
+from explorer.runtime.jobs import Cancelled
+from explorer.runtime.problem import Problem
+from explorer.sources.random_batch import RandomBatch, draw
+
+PATIENCE = 900  # seconds, on a machine that has other things to do
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def quiet(done, total):
+    pass
+
+
+def read(text, columns=None, header=None):
+    return read_pairs(text.encode(), "pairs.csv", columns, header, lambda what, done, total: None)
+
+
+# ---- Files ---------------------------------------------------------------------------------------
+
+
+def test_a_similarity_column_spares_the_encoder():
+    found = read("sentence1,sentence2,label,similarity\na,b,1,0.5\nc,d,0,0.25\n")
+    assert found.scores.tolist() == [0.5, 0.25]
+    assert found.labels.tolist() == [1, 0]
+    assert found.chosen["similarity"] == "similarity"
+
+
+def test_a_similarity_column_needs_no_sentences():
+    found = read("gold,cosine\n1,0.5\n0,0.25\n2,0.75\n")
+    assert found.labels.tolist() == [1, 0, 2]
+    assert found.scores.tolist() == [0.5, 0.25, 0.75]
+    assert found.first[2] == "#3 a"
+
+
+def test_the_only_score_of_a_file_is_its_label():
+    found = read("sentence1,sentence2,similarity\na,b,1\nc,d,0\n")
+    assert found.scores is None
+    assert found.labels.tolist() == [1, 0]
+
+
+def test_columns_can_be_chosen():
+    text = "sentence1,sentence2,score,mine\na,b,1,0.5\nc,d,0,0.25\n"
+    assert read(text).scores is None
+    assert read(text, {"similarity": "mine"}).scores.tolist() == [0.5, 0.25]
+    with pytest.raises(Problem, match="column"):
+        read(text, {"similarity": "absent"})
+
+
+def test_a_similarity_can_be_left_unread():
+    text = "sentence1,sentence2,label,cosine\na,b,1,0.5\nc,d,0,0.25\n"
+    assert read(text).chosen["similarity"] == "cosine"
+    found = read(text, {"similarity": "", "first": "", "score": "label"})
+    assert found.scores is None
+    assert found.chosen == {"first": "sentence1", "second": "sentence2", "score": "label"}
+
+
+def test_triplets_give_two_pairs_each():
+    found = read("anchor,positive,negative\na,b,c\nd,e,f\n")
+    assert tuple(found.first) == ("a", "a", "d", "d")
+    assert tuple(found.second) == ("b", "c", "e", "f")
+    assert found.labels.tolist() == [1, 0, 1, 0]
+
+
+def test_rows_that_cannot_be_used_are_told():
+    found = read("sentence1,sentence2,score\na,b,1\nc,d,what\ne,f,0\n")
+    count, told = found.skipped
+    assert (len(found.labels), count, told[0][0]) == (2, 1, 2)
+    assert "what" in str(told[0][1])
+
+
+def test_no_more_pairs_than_the_page_takes(monkeypatch):
+    monkeypatch.setattr("explorer.lab.large.files.LARGE_PAIRS", 3)
+    found = read("sentence1,sentence2,score\n" + "a,b,1\n" * 5)
+    assert (len(found.labels), found.limited, found.total) == (3, True, 5)
+    for rows, limited in ((3, False), (4, True)):
+        found = read("sentence1,sentence2,score\n" + "a,b,1\n" * rows)
+        assert (len(found.labels), found.limited) == (3, limited)
+
+
+@pytest.mark.parametrize("name", ["pairs.csv", "quoted.csv", "pairs.jsonl"])
+def test_a_file_can_be_stopped_while_it_is_parsed(name):
+    rows = 20_000
+    lines = {
+        "pairs.csv": ["first,second,score", *["a,b,1"] * rows],
+        "quoted.csv": ["first,second,score", *['"a, c",b,1'] * rows],
+        "pairs.jsonl": ['{"first": "a", "second": "b", "score": 1}'] * rows,
+    }[name]
+    content = "\n".join(lines).encode()
+    heard = []
+
+    def listen(what, done, total):
+        heard.append((what, done / total))
+
+    read_pairs(content, name, None, None, listen)
+    parsing = [far for what, far in heard if what == "parsing"]
+    assert parsing == sorted(parsing)
+    assert parsing[0] == 0
+    assert 0.5 < parsing[-1] < 1
+    assert [what for what, _ in heard] == sorted(what for what, _ in heard)  # parsing, then reading
+
+    def stop(what, done, total):
+        assert what == "parsing"
+        if done:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        read_pairs(content, name, None, None, stop)
+
+
+# ---- Encoding ------------------------------------------------------------------------------------
+
+
+class Encoder:
+    """Vectors made of the sentences' letters, and a note of what was asked."""
+
+    def __init__(self, monkeypatch):
+        self.asked = []
+        monkeypatch.setattr(encoding.encoders, "encode", self)
+        monkeypatch.setattr(encoding, "PART", 4)
+
+    def __call__(self, sentences, encoder):
+        self.asked += sentences
+        rows = [
+            np.random.RandomState(sum(map(ord, s)) % 2**31).standard_normal(8) for s in sentences
+        ]
+        return np.array(rows, dtype=np.float32)
+
+
+FIRST = tuple(f"first {k}" for k in range(10))
+SECOND = tuple(f"second {k % 7}" for k in range(10))
+
+
+def encode(progress=quiet, **options):
+    return encoding.encoded(FIRST, SECOND, encoding.encoders.EMBEDDED, progress, **options)
+
+
+def test_an_interrupted_run_goes_on_where_it_was(monkeypatch):
+    encoder = Encoder(monkeypatch)
+
+    def stop(done, total):
+        if done >= 4:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        encode(stop, with_vectors=False)
+    before = set(encoder.asked)
+    encoder.asked.clear()
+    heard = []
+    found = encode(lambda done, total: heard.append(done), with_vectors=False)
+    assert not {s for s in before if s.startswith("first")} & set(encoder.asked)
+    assert heard == [0, 4, 8, 10]
+    encoder.asked.clear()
+    again = encode(with_vectors=False)
+    assert encoder.asked == []
+    assert np.array_equal(found.cosines, again.cosines)
+    assert np.array_equal(found.angles, again.angles)
+
+
+def test_parts_that_leave_meanwhile_are_encoded_again(monkeypatch):
+    Encoder(monkeypatch)
+    whole = encode(with_vectors=False)
+
+    def clear(done, total):
+        cache.prune(most=0)
+
+    again = encode(clear, with_vectors=False)
+    assert np.array_equal(whole.cosines, again.cosines)
+    assert np.array_equal(whole.angles, again.angles)
+
+
+def test_scores_are_the_cosines_of_the_vectors(monkeypatch):
+    encoder = Encoder(monkeypatch)
+    found = encode(with_vectors=True)
+    plain = encode(with_vectors=False)
+    np.testing.assert_allclose(found.cosines, plain.cosines, atol=1e-6)
+    np.testing.assert_allclose(found.angles, plain.angles, atol=1e-6)
+    first, second = encoder(FIRST, ""), encoder(SECOND, "")
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    np.testing.assert_allclose(plain.cosines, (first * second).sum(axis=1) / lengths, atol=1e-6)
+
+
+# ---- Random batches ------------------------------------------------------------------------------
+
+
+def test_a_random_batch_is_the_one_of_the_explore_page():
+    settings = RandomBatch(pairs=200)
+    pairs = draw(settings)
+    cosines = (pairs.vectors[0::2] * pairs.vectors[1::2]).sum(axis=1)
+    for wanted in ("cosines", "vectors"):
+        batch = drawn(settings, wanted)
+        assert np.array_equal(batch.labels, np.array(pairs.labels)[batch.entry])
+        np.testing.assert_allclose(batch.scores, cosines[batch.entry], atol=1e-5)
+        assert batch.first[batch.entry[7]] == pairs.first[batch.entry[7]]
+
+
+def test_pairs_stand_by_label_then_by_score():
+    batch = drawn(RandomBatch(pairs=500))
+    keys = list(zip(batch.labels, batch.scores, strict=True))
+    assert keys == sorted(keys)
+
+
+def test_more_pairs_than_there_may_be_are_refused():
+    with pytest.raises(Problem, match="1048576"):
+        drawn(RandomBatch(pairs=2**20 + 1))
+
+
+@pytest.mark.parametrize("dimension", [32, 7])
+def test_angles_are_those_of_the_loss(dimension):
+    settings = RandomBatch(pairs=200, dimension=dimension)
+    pairs, batch = draw(settings), drawn(settings, "angles")
+    first, second = (
+        torch.nn.functional.pad(torch.tensor(side, dtype=torch.float64), (0, dimension % 2))
+        for side in (pairs.vectors[0::2], pairs.vectors[1::2])
+    )
+    value = losses.angle(first, second, torch.tensor(pairs.labels), scale=5.0)
+    opened = open_batch(batch, "angle", {"scale": 5.0}, quiet)
+    assert opened.loss == pytest.approx(float(value), rel=1e-5)

@@ -1,0 +1,57 @@
+"""Many sentences in one buffer are the same sentences."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from explorer.lab.large import texts
+from explorer.lab.large.batch import Numbered
+from explorer.lab.large.texts import Texts, holding
+from explorer.runtime.memory import held_bytes
+
+TEXTS = ("", "One", "two\nlines", "Straße", "中文句子", "emoji 🙂", "Ünïcode", "", "a\0b", "ends")
+
+
+@pytest.fixture(params=[1, 2, 4, 100])
+def kept(request, monkeypatch) -> Texts:
+    monkeypatch.setattr(texts, "STEP", request.param)
+    return Texts(TEXTS)
+
+
+def test_they_are_read_as_they_were_written(kept):
+    assert tuple(kept) == TEXTS
+    assert [kept[place] for place in range(len(kept))] == list(TEXTS)
+    assert kept[2:5] == list(TEXTS[2:5])
+    assert kept[7:99] == list(TEXTS[7:])
+    with pytest.raises(IndexError):
+        kept[len(TEXTS)]
+
+
+@pytest.mark.parametrize(
+    "wanted", ["one", "ONE", "e", "strasse", "STRASSE", "句", "ü", "\n", "", "onetwo", "🙂", "\0"]
+)
+def test_what_holds_a_word_is_found_whatever_the_case(kept, wanted):
+    truth = [wanted.casefold() in text.casefold() for text in TEXTS]
+    assert holding(kept, wanted).tolist() == truth
+    assert holding(TEXTS, wanted).tolist() == truth
+
+
+def test_numbered_sentences_are_searched_too():
+    assert holding(Numbered(2000, "a"), "#1,99").sum() == 10
+
+
+def test_without_any_nothing_is_found():
+    assert len(holding(Texts(), "a")) == 0
+    assert list(Texts()) == []
+
+
+def test_they_take_their_own_room_and_little_more():
+    kept = Texts(f"sentence number {k}" for k in range(10_000))
+    plain = sum(len(text) for text in kept)
+    assert plain < held_bytes(kept) < 1.2 * plain + 9 * 10_000 + 1000
+    assert held_bytes(kept) < sum(map(sys.getsizeof, kept)) / 2
+    assert held_bytes([kept, kept]) == pytest.approx(held_bytes(kept))
+    assert held_bytes([kept, np.zeros(10)]) == held_bytes(kept) + 80

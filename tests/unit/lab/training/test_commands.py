@@ -1,0 +1,83 @@
+"""What the command line of training reads."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+
+import pytest
+
+from explorer.lab.training.commands import _DATA_KNOBS, _KNOBS, _pairs, _plan, _time_told, add_to
+from explorer.lab.training.plan import TrainingData, TrainingPlan
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(31, "31 s"), (89, "89 s"), (240, "4 minutes"), (9000, "2.5 hours")]
+)
+def test_a_time_is_said_in_a_fitting_unit(seconds, said):
+    status = {"seconds": 1.0, "seconds_left": seconds - 1.0, "steps": 60}
+    assert f"60 steps will take about {said}," in _time_told(status)
+
+
+# Told in other ways: typed rows and the name of an upload belong to the page.
+OTHERWISE = {"data", "loss", "seed", "parameters"}
+OF_DATA = {"source", "file", "hub", "example", "rows", "columns", "alternatives", "augment"}
+OF_DATA |= {"name", "held_out_name"}
+
+
+def test_every_knob_of_a_plan_can_be_told_and_its_default_is_said():
+    knobs = {name: told for group in _KNOBS.values() for name, told in group.items()}
+    for plan, named, others in (
+        (TrainingPlan(), knobs, OTHERWISE),
+        (TrainingData(), _DATA_KNOBS, OF_DATA),
+    ):
+        assert {entry.name for entry in dataclasses.fields(plan)} == {*named, *others}
+        for name, (default, _) in named.items():
+            assert default == (getattr(plan, name) or type(default)()), name
+
+
+def planned(*arguments):
+    parser = argparse.ArgumentParser()
+    add_to(parser.add_subparsers())
+    chosen = parser.parse_args(["train", *arguments])
+    return _plan(chosen, chosen.loss, chosen.seed)
+
+
+def test_what_is_left_out_stays_as_the_plan_has_it():
+    data = TrainingData(source="file", file="a.tsv")
+    assert planned("--data", "a.tsv") == TrainingPlan(data=data)
+
+
+def test_what_is_told_reaches_the_plan():
+    plan = planned(
+        *("--hub", "someone/pairs", "--split", "dev", "--column", "first=a", "--column", "score=3"),
+        *("--alternative", "back", "--augment", "cutoff", "--augment", "reorder", "--most", "90"),
+        *("--lora", "4", "--bf16", "--threshold", "0.5", "--warmup", "0.2", "--layers", "0"),
+    )
+    assert plan.data == TrainingData(
+        source="hub",
+        hub="someone/pairs",
+        split="dev",
+        columns=(("first", "a"), ("score", "3")),
+        alternatives=("back",),
+        augment=("cutoff", "reorder"),
+        most=90,
+    )
+    assert (plan.lora, plan.bf16, plan.threshold, plan.warmup, plan.layers) == (
+        4,
+        True,
+        0.5,
+        0.2,
+        0,
+    )
+
+
+def test_an_example_of_the_page_is_trained_from():
+    assert planned("--example", "graded_english").data == TrainingData()
+
+
+def test_values_are_json_where_they_are_json():
+    found = dict(_pairs(["a=1", "b=true", "c=hard", "d=[1, 2]", "e=x=y"]))
+    assert found == {"a": 1, "b": True, "c": "hard", "d": [1, 2], "e": "x=y"}
+    with pytest.raises(ValueError, match="NAME=VALUE"):
+        list(_pairs(["a"]))

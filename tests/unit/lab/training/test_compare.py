@@ -1,0 +1,153 @@
+"""Several runs beside each other, and one run before and after."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Scenario
+from explorer.lab.training import compare, source
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.runtime.problem import Problem
+from explorer.sources.encoders import EMBEDDED
+from tests.unit.lab.training.conftest import corpus
+
+PLAN = TrainingPlan(
+    encoder=SCRATCH, dimension=8, steps=12, batch_size=8, evaluations=2, learning_rate=0.1
+)
+
+
+@pytest.fixture
+def several(runs, trained):
+    plans = [
+        dataclasses.replace(PLAN, loss=loss, seed=seed)
+        for loss in ("cosent", "cosine_mse")
+        for seed in (0, 1, 2)
+    ]
+    return runs, [trained(plan) for plan in plans]
+
+
+def test_mean_spread_and_paired_test(several):
+    runs, names = several
+    found = compare.table(runs, names)
+    assert [group["label"] for group in found["groups"]] == ["cosent", "cosine_mse"]
+    values = []
+    for group, some in zip(found["groups"], (names[:3], names[3:]), strict=True):
+        own = [runs.status(name)["summary"]["after"]["spearman"] for name in some]
+        values.append(own)
+        assert group["runs"] == some
+        assert group["seeds"] == [0, 1, 2]
+        assert group["figures"]["spearman"]["values"] == own
+        assert group["figures"]["spearman"]["mean"] == pytest.approx(np.mean(own))
+        assert group["figures"]["spearman"]["spread"] == pytest.approx(np.std(own, ddof=1))
+        assert "accuracy" not in group["figures"]
+    test = next(t for t in found["tests"] if t["figure"] == "spearman")
+    assert test["difference"] == pytest.approx(np.mean(values[1]) - np.mean(values[0]))
+    assert test["p"] == pytest.approx(ttest_rel(values[1], values[0]).pvalue)
+    drawn = compare.curves(runs, names, "loss")
+    assert [curve["steps"] for curve in drawn] == [list(range(1, 13))] * 6
+    assert compare.curves(runs, names[:1], "spearman")[0]["steps"] == [0, 6, 12]
+
+
+def test_no_spread_of_the_differences_has_no_p():
+    assert compare.paired_test([1.0, 2.0], [2.0, 3.0])["p"] is None
+    assert compare.paired_test([1.0, 2.0], [2.0, 3.0])["difference"] == 1
+
+
+def test_the_order_of_the_data_is_that_of_the_seed(runs, trained):
+    """Two losses under one seed see the same batches."""
+    from explorer.lab.training.recorder import Recorder
+
+    seen = []
+
+    def start(self, *given, own=Recorder.on_train_begin, **more):
+        seen.append([])
+        own(self, *given, **more)
+
+    def end(self, *given, own=Recorder.on_step_end, **more):
+        seen[-1].append([row["sentence1"] for row in self.batch])
+        own(self, *given, **more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Recorder, "on_train_begin", start)
+        patch.setattr(Recorder, "on_step_end", end)
+        for loss in ("cosent", "pairwise_hinge"):
+            trained(dataclasses.replace(PLAN, loss=loss))
+        trained(dataclasses.replace(PLAN, seed=1))
+    assert seen[0] == seen[1] != seen[2]
+
+
+def test_nearest_before_and_after(runs, trained):
+    name = trained(PLAN)
+    found = compare.neighbours(runs, name, most=3)
+    texts = {text for pair in corpus().held_out for text in pair[:2]}
+    assert {entry["sentence"] for entry in found} == texts
+    assert [entry["kept"] for entry in found] == sorted(entry["kept"] for entry in found)
+    after = np.load(runs.folder(name).path / "after.npz")
+    vectors, listed = after["vectors"].astype(float), after["sentences"].tolist()
+    entry = found[0]
+    place = listed.index(entry["sentence"])
+    cosines = vectors @ vectors[place]
+    cosines /= np.linalg.norm(vectors, axis=1) * np.linalg.norm(vectors[place])
+    cosines[place] = -np.inf
+    assert entry["after"][0]["cosine"] == pytest.approx(cosines.max(), abs=1e-3)
+    assert len(entry["before"]) == 3
+    only = compare.neighbours(runs, name, entry["sentence"])
+    assert [e["sentence"] for e in only] == [entry["sentence"]]
+
+
+def test_pairs_whose_rank_changed_most(runs, trained):
+    name = trained(PLAN)
+    moved = compare.moved_pairs(runs, name, most=5)
+    jumps = [abs(pair["rank_after"] - pair["rank_before"]) for pair in moved]
+    assert jumps == sorted(jumps, reverse=True)
+    assert jumps[0] > 0
+    every = compare.moved_pairs(runs, name, most=1000)
+    assert len(every) == len(corpus().held_out)
+    assert sorted(p["rank_after"] for p in every)[0] == 1
+
+
+def test_the_probe_batch_opens_in_the_explorer(runs, trained):
+    name = trained(PLAN)
+    records = [r for r in runs.history(name) if r["kind"] == "evaluation"]
+    for record in records:
+        found = compare.exploration(runs, name, record["step"])
+        assert found.spec.name == "cosent"
+        assert found.batch.scores.tolist() == pytest.approx(record["probe"], abs=1e-5)
+    other = compare.exploration(runs, name, 6, Scenario(loss="info_nce"))
+    assert other.spec.name == "info_nce"
+    assert other.loss == pytest.approx(explore(other.scenario, other.batch).loss)
+
+
+def test_queueing_several_checks_all_before_any(runs):
+    good = dataclasses.replace(PLAN, data=dataclasses.replace(PLAN.data, example="graded_english"))
+    bad = dataclasses.replace(good, loss="info_nce", threshold=99.0)
+    with pytest.raises(Problem, match="positive pairs"):
+        compare.start_all(runs, [good, bad])
+    assert runs.listed() == []
+
+
+def test_the_averages_that_the_source_prints_are_those_of_its_figures():
+    for figure, rows in source.FIGURES.items():
+        for model, values in rows.items():
+            printed = source.AVERAGES[figure][model]
+            assert printed == pytest.approx(sum(values) / len(values), abs=0.0101)
+
+
+def test_the_experiment_of_the_source():
+    plans = source.experiment(dataclasses.replace(PLAN, encoder="all-MiniLM-L6-v2"))
+    assert [(plan.loss, plan.seed) for plan in plans] == [
+        (loss, seed) for loss in ("binary_cross_entropy", "cosent") for seed in (0, 1, 2)
+    ]
+    assert {plan.kind for plan in plans} == {"cross"}
+
+
+def test_the_experiment_after_a_run_from_scratch_has_an_encoder_and_a_rate_of_its_own():
+    small = dataclasses.replace(PLAN, encoder=SCRATCH, kind="bi", learning_rate=0.05)
+    for plan in source.experiment(small):
+        assert plan.encoder == EMBEDDED
+        assert plan.rate == dataclasses.replace(PLAN, encoder=EMBEDDED, learning_rate=0.0).rate

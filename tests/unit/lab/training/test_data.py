@@ -1,0 +1,186 @@
+"""Pairs are split without leaks, varied as asked for, and refused with a sentence."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from explorer.lab.training import data
+from explorer.lab.training.data import Corpus, augmented, classes_of, cut_off, reordered, split
+from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.locale import title_word
+from explorer.runtime.problem import Problem
+from losses import LOSSES
+
+
+def chained(count, joined=()):
+    """Pairs with sentences of their own, but those in `joined` share their first with the next."""
+    return [(f"a{i - (i in joined)}", f"b{i}", float(i % 3)) for i in range(count)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_sentence_stands_on_both_sides(seed):
+    pairs = chained(100, joined=set(range(1, 60, 2)))
+    train, held_out = split(pairs, 0.2, seed)
+    assert not data.sentences_of(train) & data.sentences_of(held_out)
+    assert sorted([*train, *held_out]) == sorted(pairs)
+    assert 15 <= len(held_out) <= 20
+
+
+def test_pairs_that_all_hang_together_cannot_be_split():
+    pairs = [("hub", f"spoke {i}", float(i)) for i in range(30)]
+    with pytest.raises(Problem, match="hang together"):
+        split(pairs, 0.2, 0)
+
+
+def test_too_few_pairs():
+    with pytest.raises(Problem, match="There are 5 pairs where at least 8"):
+        split(chained(5), 0.2, 0)
+
+
+def test_the_split_follows_the_seed():
+    pairs = chained(100)
+    assert split(pairs, 0.2, 1) == split(pairs, 0.2, 1)
+    assert split(pairs, 0.2, 1) != split(pairs, 0.2, 2)
+
+
+@pytest.mark.parametrize("text", ["one two three four five six seven", "今天天气很好我们出去走走"])
+def test_a_cut_off_leaves_words_out_in_order(text):
+    for seed in range(20):
+        left = cut_off(text, random.Random(seed))
+        parts = list if " " not in text else str.split
+        assert 0 < len(parts(text)) - len(parts(left)) <= 2
+        rest = iter(parts(text))
+        assert all(word in rest for word in parts(left))  # a subsequence
+
+
+@pytest.mark.parametrize(
+    "text", ["It rained. We left, then ate.", "先吃饭，再走路。", "one two three four"]
+)
+def test_reordering_keeps_every_word(text):
+    parts = list if " " not in text else str.split
+    for seed in range(20):
+        turned = reordered(text, random.Random(seed))
+        assert turned != text
+        assert sorted(parts(turned)) == sorted(parts(text))
+
+
+def test_short_sentences_are_left_alone():
+    assert augmented([("a b", "c", 1.0)], ("cutoff", "reorder"), 0) == []
+
+
+def test_augmented_pairs_keep_their_label_and_one_sentence():
+    pairs = [("one two three four five", "six seven eight nine ten", 2.0)]
+    for kind in ("cutoff", "reorder"):
+        ((first, second, label),) = augmented(pairs, (kind,), 3)
+        assert label == 2.0
+        assert (first == pairs[0][0]) != (second == pairs[0][1])
+
+
+def table(tmp_path, heads, rows):
+    path = tmp_path / "pairs.jsonl"
+    lines = [json.dumps(dict(zip(heads, row, strict=True))) for row in rows]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return str(path)
+
+
+def test_other_wordings_join_the_training_side_only(tmp_path):
+    heads = ("sentence1", "sentence2", "score", "back")
+    rows = [(f"a{i}", f"b{i}", i % 3, f"again a{i}") for i in range(50)]
+    chosen = TrainingData(source="file", file=table(tmp_path, heads, rows), alternatives=("back",))
+    corpus = data.load(TrainingPlan(data=chosen))
+    reworded = [pair for pair in corpus.train if pair[0].startswith("again")]
+    assert len(reworded) == 40 == len(corpus.train) - len(reworded)
+    held_out = {second for _, second, _ in corpus.held_out}
+    assert not held_out & {second for _, second, _ in corpus.train}
+
+
+def test_a_held_out_file_of_ones_own(tmp_path):
+    heads = ("sentence1", "sentence2", "score")
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    mine = table(tmp_path / "one", heads, [(f"a{i}", f"b{i}", i % 3) for i in range(20)])
+    theirs = table(tmp_path / "two", heads, [(f"a{i}", f"c{i}", i % 2) for i in range(15, 25)])
+    chosen = TrainingData(source="file", file=mine, held_out_file=theirs)
+    corpus = data.load(TrainingPlan(data=chosen))
+    assert (len(corpus.train), len(corpus.held_out), corpus.shared) == (20, 10, 5)
+
+
+def test_examples_typed_rows_and_what_has_no_words():
+    corpus = data.load(TrainingPlan(data=TrainingData(example="graded_english")))
+    assert len(corpus.train) + len(corpus.held_out) == 24
+    rows = tuple((f"a{i}", f"b{i}", str(i % 2)) for i in range(600))  # more than a page's batch
+    corpus = data.load(TrainingPlan(data=TrainingData(source="rows", rows=rows)))
+    assert len(corpus.train) + len(corpus.held_out) == 600
+    with pytest.raises(Problem, match="numbers in place of sentences"):
+        data.load(TrainingPlan(data=TrainingData(example="cosent_batch")))
+
+
+def test_the_hub_out_of_reach_is_said(monkeypatch):
+    import huggingface_hub
+
+    def nowhere(*_, **__):
+        raise OSError("no route to host")
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", nowhere)
+    chosen = TrainingData(source="hub", hub="sentence-transformers/stsb")
+    with pytest.raises(Problem, match="could not be reached, so the data set"):
+        data.load(TrainingPlan(data=chosen))
+
+
+def corpus_of(*labels):
+    pairs = tuple((f"a{i}", f"b{i}", float(label)) for i, label in enumerate(labels))
+    return Corpus(pairs, pairs[:4])
+
+
+def test_one_label_value_says_which_losses_can():
+    same = corpus_of(*[1] * 10)
+    able = {name for name, why in data.losses_for(TrainingPlan(), same).items() if why is None}
+    assert {"info_nce", "nt_xent", "siglip", "supcon"} <= able
+    assert not able & {"cosent", "contrastive", "circle", "angle", "multitask_cosent"}
+    why = data.why_not(TrainingPlan(loss="cosent"), same)
+    assert why.key == "problem.training_one_label"
+    assert LOSSES["info_nce"].title in str(why)
+    assert title_word(LOSSES["angle"]) not in why.values["known"]
+
+
+def test_a_threshold_beyond_all_labels_names_the_rule():
+    pairs = corpus_of(*[0, 1] * 5)
+    high = {"threshold": 9.0}
+    assert data.why_not(TrainingPlan(loss="info_nce"), pairs) is None
+    why = data.why_not(TrainingPlan(loss="info_nce", **high), pairs)
+    assert (why.key, why.values["count"]) == ("problem.training_no_positives", 0)
+    why = data.why_not(TrainingPlan(loss="circle", **high), pairs)
+    assert why.key == "problem.training_one_side"
+    assert data.why_not(TrainingPlan(loss="cosent", **high), pairs) is None
+
+
+@pytest.mark.parametrize("kind", ["bi", "cross"])
+@pytest.mark.parametrize(
+    ("labels", "threshold"), [([1] * 10, None), ([0, 1] * 5, None), ([0, 1] * 5, 9.0)]
+)
+def test_every_reason_names_exactly_the_losses_that_can(kind, labels, threshold):
+    whys = data.losses_for(TrainingPlan(kind=kind, threshold=threshold), corpus_of(*labels))
+    able = [title_word(LOSSES[name]) for name, why in whys.items() if why is None]
+    assert all(why.values["known"] == (able or "—") for why in whys.values() if why)
+
+
+def test_a_cross_encoder_needs_a_loss_on_scores():
+    pairs = corpus_of(*[0, 1] * 5)
+    whys = data.losses_for(TrainingPlan(kind="cross"), pairs)
+    able = {name for name, why in whys.items() if why is None}
+    assert {"cosent", "binary_cross_entropy", "multitask_cosent", "circle"} <= able
+    assert not able & {"info_nce", "angle", "triplet", "softmax", "hierarchical_cosent"}
+    assert LOSSES["cosent"].title in str(whys["info_nce"])
+
+
+def test_classes_are_the_components_of_the_positive_pairs():
+    pairs = [("a", "b", 1.0), ("b", "c", 1.0), ("d", "e", 0.0), ("f", "d", 1.0)]
+    found = classes_of(pairs, 0.5)
+    groups = {}
+    for sentence, number in found.items():
+        groups.setdefault(number, set()).add(sentence)
+    assert sorted(map(sorted, groups.values())) == [["a", "b", "c"], ["d", "f"], ["e"]]
+    assert sorted(groups) == [0, 1, 2]

@@ -1,0 +1,114 @@
+"""A Space that is shared stays usable for all; at home nothing is bounded."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from types import SimpleNamespace
+
+import pytest
+from gradio.context import LocalContext
+
+from explorer.lab.training import compare, hosting
+from explorer.lab.training.data import Corpus
+from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
+from explorer.lab.training.session import train
+from explorer.runtime import limits
+from explorer.runtime.problem import Problem
+from tests.unit.lab.training.conftest import corpus
+
+PLAN = TrainingPlan(encoder=SCRATCH, dimension=8, steps=5, batch_size=8, evaluations=1)
+MANY = Corpus(tuple((f"a {i}", f"b {i}", float(i % 2)) for i in range(10_001)), corpus().held_out)
+
+TOO_MUCH = {
+    "training_shared_pairs": ({}, MANY),
+    "training_shared_batch": ({"batch_size": 129}, corpus()),
+    "training_shared_length": ({"steps": 6251}, corpus()),
+    "training_shared_encoder": ({"vocabulary": 50_000, "dimension": 101}, corpus()),
+}
+
+
+@pytest.fixture
+def space(monkeypatch):
+    monkeypatch.setenv("SPACE_ID", "someone/space")
+
+
+@pytest.fixture
+def ask_as():
+    """Be the visitor of this address from now on."""
+
+    def become(address):
+        request = SimpleNamespace(client=SimpleNamespace(host=address), headers={})
+        LocalContext.request.set(request)
+
+    yield become
+    LocalContext.request.set(None)
+
+
+@pytest.mark.parametrize("key", TOO_MUCH)
+def test_a_run_that_is_too_large_is_refused_before_it_starts(key, runs, space):
+    chosen, pairs = TOO_MUCH[key]
+    with pytest.raises(Problem) as caught:
+        runs.start(dataclasses.replace(PLAN, **chosen), pairs)
+    assert caught.value.key == f"problem.{key}"
+    assert runs.listed() == []
+
+
+def test_the_length_that_is_named_is_accepted(space):
+    reason = hosting.why_not(dataclasses.replace(PLAN, steps=10**6), corpus())
+    fits = reason.values["fits"]
+    assert hosting.why_not(dataclasses.replace(PLAN, steps=fits), corpus()) is None
+    assert hosting.why_not(dataclasses.replace(PLAN, steps=fits + 1), corpus()) is not None
+
+
+@pytest.mark.parametrize("key", TOO_MUCH)
+def test_at_home_nothing_is_too_large(key):
+    chosen, pairs = TOO_MUCH[key]
+    assert hosting.why_not(dataclasses.replace(PLAN, **chosen), pairs) is None
+    assert hosting.most_seconds() == float("inf")
+
+
+def waiting(runs, count):
+    """Runs of whoever asks now, that seem to be under way."""
+    for _ in range(count):
+        runs.prepare(PLAN, corpus()).take_ticket(os.getpid())
+
+
+def test_nobody_fills_the_queue(runs, space, ask_as):
+    ask_as("1.2.3.4")
+    waiting(runs, limits.SPACE_RUNS_OF_ONE - 1)
+    plans = [dataclasses.replace(PLAN, seed=seed, data=TrainingData()) for seed in (0, 1)]
+    with pytest.raises(Problem) as caught:  # both or none
+        compare.start_all(runs, plans)
+    assert caught.value.key == "problem.training_shared_own"
+    assert caught.value.values["count"] == limits.SPACE_RUNS_OF_ONE - 1
+    ask_as("1.2.3.5")
+    hosting.check_queue([runs.folder(s["id"]) for s in runs.listed()], 2)
+    while len(runs.listed()) < limits.SPACE_RUNS:
+        ask_as(f"2.0.0.{len(runs.listed())}")
+        waiting(runs, 1)
+    ask_as("1.2.3.6")
+    with pytest.raises(Problem) as caught:
+        runs.start(PLAN, corpus())
+    assert caught.value.key == "problem.training_shared_queue"
+
+
+def test_the_queue_at_home_is_as_long_as_one_likes(runs, ask_as):
+    ask_as("1.2.3.4")
+    waiting(runs, limits.SPACE_RUNS)
+    hosting.check_queue([runs.folder(s["id"]) for s in runs.listed()], 100)
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_run_ends_when_its_time_is_up(paused, runs, monkeypatch):
+    """Also one that its owner has left paused: the others wait."""
+    monkeypatch.setattr(hosting, "most_seconds", lambda: 0.0)
+    run = runs.prepare(PLAN, corpus())
+    run.take_ticket(os.getpid())
+    if paused:
+        run.tell("pause")
+    train(run)
+    status = runs.status(run.name)
+    assert (status["state"], status["step"]) == ("stopped", 1)
+    assert status["problem"]["key"] == "problem.training_time_up"
+    assert (run.model / "modules.json").exists()

@@ -1,0 +1,76 @@
+"""A plan goes to JSON and back, and says what does not fit."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import pytest
+
+from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
+from explorer.runtime.problem import Problem
+
+
+def test_there_and_back():
+    plan = TrainingPlan(
+        data=TrainingData(
+            source="rows", rows=(("a", "b", "1"),), columns=(("first", "a"),), augment=("cutoff",)
+        ),
+        loss="hierarchical_cosent",
+        parameters=(("weights", (1.0, 0.5, 0.25)),),
+        threshold=2.5,
+        schedule="source",
+        layers=2,
+    )
+    assert TrainingPlan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
+    assert TrainingPlan.from_json({}) == TrainingPlan()
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ({"steps": 1.5}, "plan.steps is “1.5”"),
+        ({"steps": True}, "plan.steps"),
+        ({"batch_size": 1}, "batch_size is 1; accepted are numbers from 2 to 4096"),
+        ({"warmup": float("nan")}, "plan.warmup"),
+        ({"kind": "both"}, "choose one of bi, cross"),
+        ({"schedule": 3}, "plan.schedule"),
+        ({"data": {"source": "web"}}, "choose one of rows, file, example, hub"),
+        ({"data": {"augment": ["spin"]}}, "cutoff, reorder"),
+        ({"data": []}, "plan.data"),
+        ({"data": {"rows": 5}}, "plan.data.rows"),
+        ({"parameters": 5}, "plan.parameters"),
+        ({"loss": "nothing"}, "no loss called nothing"),
+        ({"parameters": {"scale": -1}}, "scale is -1"),
+        ({"parameters": {"tau": 1}}, "has no parameter tau"),
+        ({"colour": "red"}, "plan.colour is not an entry"),
+        ({"kind": "cross", "encoder": SCRATCH}, "cannot be a cross-encoder"),
+        ([], "plan is"),
+    ],
+    ids=str,
+)
+def test_what_does_not_fit(chosen, said):
+    with pytest.raises(Problem) as caught:
+        TrainingPlan.from_json(chosen)
+    assert said in str(caught.value)
+
+
+def test_a_file_that_is_called_nothing_else_has_its_own_name():
+    data = TrainingData(source="file", file="/data/pairs.tsv", held_out_file="held.csv")
+    assert (data.name, data.held_out_name) == ("pairs.tsv", "held.csv")
+    assert dataclasses.replace(data, name="Mine").name == "Mine"
+    assert TrainingData(source="rows").name == ""
+
+
+def test_steps_and_epochs():
+    assert TrainingPlan(batch_size=16).steps_for(1000) == 62
+    assert TrainingPlan(batch_size=16, epochs=2.0).steps_for(1000) == 124
+    assert TrainingPlan(batch_size=16, steps=7).steps_for(1000) == 7
+    assert TrainingPlan(batch_size=16).steps_for(5) == 1
+
+
+def test_the_schedule_of_the_source_starts_lower_by_the_root_of_the_warm_up():
+    told = TrainingPlan(schedule="source", warmup=0.25, learning_rate=0.1).trainer_arguments(64, 99)
+    assert told["learning_rate"] == pytest.approx(0.1 / math.sqrt(16))
+    assert (told["lr_scheduler_type"], told["warmup_steps"]) == ("inverse_sqrt", 16)

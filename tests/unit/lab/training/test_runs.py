@@ -1,0 +1,246 @@
+"""Runs as they are kept, listed, told and refused."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from explorer.lab.training import runs as runs_module
+from explorer.lab.training import worker
+from explorer.lab.training.data import Corpus
+from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.runs import Runs, one_gpu
+from explorer.runtime.problem import Problem
+from tests.unit.lab.training.conftest import corpus
+
+PLAN = {"encoder": SCRATCH, "dimension": 8, "batch_size": 8, "evaluations": 4}
+
+
+def test_runs_are_listed_the_newest_first(runs):
+    """Also those that began within one second, whatever their losses are called."""
+    names = []
+    for loss in ("triplet", "cosent", "info_nce", "circle"):
+        run = runs.prepare(TrainingPlan(**PLAN, loss=loss), corpus())
+        run.take_ticket(os.getpid())
+        names.append(run.name)
+    assert [status["id"] for status in runs.listed()] == names[::-1]
+
+
+def test_a_run_that_has_ended_has_all_its_records(runs, monkeypatch):
+    """Whoever hears that a run has ended asks no more."""
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
+    run.take_ticket(os.getpid())
+    run.say("training")
+    run.log.write_text('{"kind": "step", "step": 1, "seconds": 1}\n', encoding="utf-8")
+
+    def ends_meanwhile(self, offset, own=RunFolder.records_from):
+        found = own(self, offset)
+        if self.state["state"] == "training":
+            with self.log.open("a", encoding="utf-8") as log:
+                log.write('{"kind": "step", "step": 2, "seconds": 2}\n')
+            self.say("finished")
+        return found
+
+    monkeypatch.setattr(RunFolder, "records_from", ends_meanwhile)
+    first = runs.status(run.name)
+    assert first["state"] == "training"
+    rest = runs.status(run.name, first["offset"])
+    assert rest["state"] == "finished"
+    assert [record["step"] for record in first["records"] + rest["records"]] == [1, 2]
+
+
+def test_a_full_disk_ends_the_run_with_a_sentence(runs, monkeypatch):
+    from explorer.lab.training.recorder import Recorder
+
+    def full(self):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Recorder, "flush", full)
+    run = runs.prepare(TrainingPlan(**PLAN, steps=5), corpus())
+    run.take_ticket(os.getpid())
+    assert worker.work(run) == 1
+    status = runs.status(run.name)
+    assert status["state"] == "failed"
+    assert status["problem"]["key"] == "problem.training_disk_full"
+    assert str(run.path) in status["problem"]["values"]["folder"]
+
+
+def test_a_folder_that_is_no_encoder_is_refused_at_once(runs, tmp_path):
+    (tmp_path / "notes.txt").write_text("no model", encoding="utf-8")
+    with pytest.raises(Problem, match="holds no model"):
+        runs.start(TrainingPlan(encoder=str(tmp_path)), corpus())
+    assert runs.listed() == []
+
+
+def test_a_root_that_cannot_be_written_is_said(tmp_path):
+    from explorer.lab.training.runs import Runs
+
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(Problem, match="--runs"):
+        Runs(tmp_path / "file" / "runs").start(TrainingPlan(**PLAN), corpus())
+
+
+@pytest.mark.parametrize(
+    ("device", "visible", "expected"),
+    [
+        (None, None, "0"),
+        ("cuda", None, "0"),
+        ("cuda:1", None, "1"),
+        ("cuda:1", "4,6", "6"),
+        ("cuda", "", None),
+        ("cpu", None, None),
+    ],
+)
+def test_a_run_sees_one_gpu(device, visible, expected):
+    assert one_gpu(device, visible).get("CUDA_VISIBLE_DEVICES") == expected
+
+
+@pytest.mark.parametrize("name", ["../x", "", "a/b", None, "nowhere"])
+def test_names_from_strangers(name, runs):
+    with pytest.raises(Problem, match="no run called"):
+        runs.status(name)
+
+
+def test_a_crash_at_any_byte_of_the_log_loses_that_line_only(tmp_path):
+    run = RunFolder(tmp_path)
+    run.log.write_bytes(b'{"kind":"step","step":1}\n{"kind":"step","st')
+    assert [r["step"] for r in run.history()] == [1]
+    run.mend_log()
+    with run.log.open("a") as file:
+        file.write('{"kind":"step","step":2}\n')
+    assert [r["step"] for r in run.history()] == [1, 2]
+
+
+def test_records_beyond_a_resumed_step_do_not_count(tmp_path):
+    run = RunFolder(tmp_path)
+    records = [{"kind": "step", "step": step, "loss": step} for step in (1, 2, 3)]
+    records += [{"kind": "resumed", "step": 1}, {"kind": "step", "step": 2, "loss": 9}]
+    run.log.write_text("".join(f"{json.dumps(r)}\n" for r in records), encoding="utf-8")
+    steps = [(r["step"], r["loss"]) for r in run.history() if r["kind"] == "step"]
+    assert steps == [(1, 1), (2, 9)]
+
+
+def test_a_half_written_checkpoint_is_not_continued_from(tmp_path):
+    run = RunFolder(tmp_path)
+    for step, whole in ((5, True), (10, True), (15, False)):
+        folder = run.checkpoints / f"checkpoint-{step}"
+        folder.mkdir(parents=True)
+        if whole:
+            (folder / "whole").touch()
+    assert run.last_checkpoint()[1] == 10
+
+
+def test_the_corpus_is_kept_to_the_letter(tmp_path):
+    run = RunFolder(tmp_path)
+    pairs = (("line\u2028break", 'tab\tand "quote"', 0.1), ("中文", "🙂\n", 3.0))
+    run.write_pairs("train.jsonl", pairs)
+    assert tuple(run.read_pairs("train.jsonl")) == pairs
+    assert Corpus(pairs, ()).labels == [0.1, 3.0]
+
+
+def test_any_offset_gives_whole_records(tmp_path):
+    run = RunFolder(tmp_path)
+    run.log.write_bytes(b'{"step":1}\n{"step":2}\n{"step":3}\n')
+    size = run.log.stat().st_size
+    for offset in range(size + 5):
+        records, then = run.records_from(offset)
+        steps = [record["step"] for record in records]
+        assert steps == [1, 2, 3][-(-offset // 11) :]
+        assert run.records_from(then)[0] == []
+
+
+# ---- What overlaps -------------------------------------------------------------------------------
+
+
+def ended(runs, state="finished"):
+    """A run that seems to have ended."""
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
+    run.take_ticket(os.getpid())
+    run.say(state)
+    return run.name
+
+
+def test_a_run_leaves_at_once(runs, monkeypatch):
+    """Whoever reads it while its files are deleted finds no run, and no half of one."""
+    name, seen = ended(runs), []
+
+    def looked_at(path, own=shutil.rmtree):
+        for ask in (runs.status, runs.history, runs.folder, runs.stop, runs.delete):
+            with pytest.raises(Problem, match="no run called"):
+                ask(name)
+        seen.append((runs.listed(), runs.busy()))
+        own(path)
+
+    monkeypatch.setattr(shutil, "rmtree", looked_at)
+    runs.delete(name)
+    assert seen == [([], False)]
+    assert list(runs.root.iterdir()) == []
+
+
+def test_a_run_that_leaves_while_all_are_looked_at_is_passed_over(runs, monkeypatch):
+    gone = RunFolder(runs.root / "20260101-000000-cosent-gone")
+    monkeypatch.setattr(runs_module, "all_runs", lambda root: [gone])
+    assert not runs.busy()
+    assert runs.listed() == []
+
+
+def test_two_who_resume_a_run_get_one_process(runs, monkeypatch):
+    name, begun = ended(runs, "stopped"), []
+    both = threading.Barrier(2)
+
+    def spawn(self, run):
+        begun.append(run.name)
+        time.sleep(0.05)  # as a process takes to be there
+        run.take_ticket(os.getpid())
+
+    def resume():
+        both.wait()
+        runs.resume(name)
+
+    monkeypatch.setattr(Runs, "_spawn", spawn)
+    asking = [threading.Thread(target=resume) for _ in range(2)]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join()
+    assert begun == [name]
+
+
+def test_a_run_starts_while_another_process_comes_or_goes(runs, monkeypatch):
+    known = {}
+
+    def other():
+        known["another"] = SimpleNamespace(poll=lambda: None)
+
+    known["one"] = SimpleNamespace(poll=other)
+    monkeypatch.setattr(runs_module, "_processes", known)
+    process = SimpleNamespace(pid=os.getpid(), poll=lambda: None)
+    monkeypatch.setattr(runs_module.subprocess, "Popen", lambda *given, **more: process)
+    name = runs.start(TrainingPlan(**PLAN), corpus())
+    assert runs.status(name)["state"] == "queued"
+    assert known.keys() == {"one", "another", runs.folder(name).path}
+
+
+@pytest.mark.parametrize(("apart", "alive"), [(1.5, True), (-3.0, True), (3600.0, False)])
+def test_a_clock_that_is_set_ends_no_run(runs, apart, alive):
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
+    run.take_ticket(os.getpid())
+    run.write("state.json", {**run.state, "born": run.state["born"] + apart})
+    assert run.is_alive == alive
+
+
+@pytest.mark.parametrize(("free", "key"), [(2**19, "disk_full"), (2**30, "crashed")])
+def test_what_cannot_be_written_on_a_full_disk_says_so(runs, monkeypatch, free, key):
+    """Torch tells of a file that it could not write, and not why."""
+    run = runs.folder(ended(runs))
+    monkeypatch.setattr(worker.shutil, "disk_usage", lambda path: SimpleNamespace(free=free))
+    problem = worker._problem(run, RuntimeError("file write failed"))
+    assert problem.key == f"problem.training_{key}"

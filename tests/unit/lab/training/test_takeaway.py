@@ -1,0 +1,96 @@
+"""What one takes away works without LossPrism."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import zipfile
+
+import pytest
+
+from explorer.lab.training import session, takeaway
+from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
+from explorer.runtime.problem import Problem
+from tests.unit.lab.training.conftest import corpus
+
+SMALL = {"steps": 8, "batch_size": 8, "evaluations": 2}
+
+
+def test_the_model_is_a_folder_of_sentence_transformers(runs, trained, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    data = TrainingData(source="rows", name="my|pairs.tsv")
+    name = trained(TrainingPlan(encoder=SCRATCH, dimension=8, data=data, **SMALL))
+    with zipfile.ZipFile(takeaway.model_zip(runs, name, tmp_path / "model.zip")) as opened:
+        opened.extractall(tmp_path / "out")
+        files = [path.partition("/")[2] for path in opened.namelist()]
+    assert "modules.json" in files
+    assert not [file for file in files if file.endswith((".bin", ".pt", ".pkl"))]
+    model = SentenceTransformer(str(tmp_path / "out" / name))
+    assert model.encode("cat dog").shape == (8,)
+    card = (tmp_path / "out" / name / "README.md").read_text(encoding="utf-8")
+    assert card.index("\n# ") < card.index("## Trained with LossPrism") < card.index("## Model D")
+    assert "| Data | my\\|pairs.tsv |" in card
+    assert '| Loss | cosent {"scale": 20.0} |' in card
+    assert "| Steps | 8 of 8 pairs |" in card
+    assert "<polyline" in (tmp_path / "out" / name / "loss.svg").read_text(encoding="utf-8")
+
+
+def test_the_log_as_tables(runs, trained):
+    name = trained(TrainingPlan(encoder=SCRATCH, dimension=8, **SMALL))
+    whole = json.loads(takeaway.run_json(runs, name))
+    assert whole["records"] == runs.history(name)
+    rows = list(csv.DictReader(io.StringIO(takeaway.run_csv(runs, name))))
+    assert [row["step"] for row in rows] == [str(step) for step in range(9)]
+    assert [bool(row["spearman"]) for row in rows] == [True, *[False, False, False, True] * 2]
+    assert float(rows[-1]["loss"]) == whole["summary"]["loss"]
+
+
+def test_there_is_no_model_before_the_end(runs):
+    run = runs.prepare(TrainingPlan(encoder=SCRATCH), corpus())
+    run.take_ticket(os.getpid())
+    with pytest.raises(Problem, match="no model yet"):
+        takeaway.model_zip(runs, run.name, "nowhere.zip")
+
+
+def test_what_is_not_made_yet_is_said_or_left_out(runs, tmp_path):
+    """A run that waits for its turn has neither a probe batch nor an encoder from scratch."""
+    run = runs.prepare(TrainingPlan(encoder=SCRATCH), corpus())
+    run.take_ticket(os.getpid())
+    assert json.loads(takeaway.run_json(runs, run.name))["probe"] is None
+    with pytest.raises(Problem, match="not made yet"):
+        takeaway.script_zip(runs, run.name, tmp_path / "script.zip")
+    assert list(tmp_path.glob("*.zip*")) == []
+
+
+@pytest.mark.parametrize("half", [1, 2])
+def test_a_model_that_is_replaced_while_it_is_packed_is_packed_whole(
+    runs, tmp_path, monkeypatch, half
+):
+    run = runs.prepare(TrainingPlan(encoder=SCRATCH), corpus())
+    run.take_ticket(os.getpid())
+    files = ("a.json", "b.json")
+
+    def write(which):
+        part = run.path / "model.part"
+        part.mkdir()
+        for name in files:
+            (part / name).write_text(which)
+        session._put_in_place(part, run.model)
+
+    def replaced_midway(folder, under, own=takeaway._files):
+        for place, found in enumerate(own(folder, under), 1):
+            yield found
+            if place == half and found[1] == b"old":
+                write("new")
+
+    write("old")
+    monkeypatch.setattr(takeaway, "_files", replaced_midway)
+    packed = takeaway.model_zip(runs, run.name, tmp_path / "model.zip")
+    with zipfile.ZipFile(packed) as opened:
+        assert {name: opened.read(f"{run.name}/{name}") for name in files} == dict.fromkeys(
+            files, b"new"
+        )
+    assert not (run.path / "model.old").exists()

@@ -1,0 +1,246 @@
+"""English and Chinese say the same things, and everything asked for is there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Scenario
+from explorer.locale import LANGUAGES, catalogue, say, title_word, word
+from explorer.runtime.problem import Problem
+from losses import LOSSES
+
+ROOT = Path(__file__).resolve().parents[3] / "explorer"
+SCRIPTS = sorted(path for path in (ROOT / "web").rglob("*.js") if "vendor" not in path.parts)
+
+
+def placeholders(sentence):
+    return set(re.findall(r"\{(\w+)\}", sentence))
+
+
+def test_the_same_keys_in_every_language():
+    keys = [set(catalogue(language)) for language in LANGUAGES]
+    assert keys[0] == keys[1]
+
+
+def test_the_same_placeholders_in_every_language():
+    for key, sentence in catalogue("en").items():
+        assert placeholders(sentence) == placeholders(catalogue("zh")[key]), key
+
+
+def test_nothing_is_empty_and_chinese_is_chinese():
+    for key in catalogue("en"):
+        assert catalogue("en")[key].strip(), key
+        assert catalogue("zh")[key].strip(), key
+    chinese = sum(bool(re.search("[一-鿿]", s)) for s in catalogue("zh").values())
+    assert chinese > 0.95 * len(catalogue("zh"))
+
+
+PREFIXES = "|".join(sorted({key.partition(".")[0] for key in catalogue("en")}))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_key_an_instrument_names_exists(script):
+    text = script.read_text(encoding="utf-8")
+    named = set(re.findall(rf'"((?:{PREFIXES})\.[a-z_]\w*(?:\.\w+)*)"', text))
+    assert named <= set(catalogue("en")), named - set(catalogue("en"))
+
+
+def test_no_sentence_is_kept_that_nobody_says():
+    """Every key stands somewhere in full, or fits a name that is put together there."""
+    sources = [*SCRIPTS, *ROOT.rglob("*.py"), *(ROOT.parent / "losses").rglob("*.py")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    whole = set(re.findall(r"[\"'`]([a-z_]+(?:\.[\w-]+)+)[\"'`]", text))
+    raised = re.findall(r'Problem\(\s*f?"([\w{}]+)"', text)
+    told = re.findall(r'Remark\(\s*f?"([\w{}.]+)"', text)
+    pieced = set(re.findall(r"[`\"']([a-z_]+\.[^`\"'\s]*\$?\{[^}]*\}[^`\"'\s]*)[`\"']", text))
+    pieced -= {"ui.{word}", "problem.{key}"}  # would fit everything
+    pieced |= {f"problem.{key}" for key in raised} | {f"remark.{key}" for key in told}
+    fitting = [
+        re.compile(".+".join(map(re.escape, re.split(r"\$?\{[^}]*\}", name)))) for name in pieced
+    ]
+    unsaid = {
+        key
+        for key in set(catalogue("en")) - whole
+        if not any(pattern.fullmatch(key) for pattern in fitting)
+    }
+    assert unsaid == set()
+
+
+# Not for a reader: what the language, the keyboard, CSS and LaTeX are called; and the two
+# languages, each named in itself.
+NO_WORDS = {
+    r"\\mathcal L = ",
+    "tbody tr",
+    "Enter",
+    "Backspace",
+    "Escape",
+    "中文",
+    "English",
+}
+READABLE = re.compile(r"[A-Za-z]{2,} [A-Za-z]|^[A-Z][a-z]+[.!?…]?$|[一-鿿]")
+
+
+def readable(text):
+    """Whether a person would take this for words: two in a row, a capitalised one, Chinese."""
+    return READABLE.search(text)
+
+
+def texts_of(script):
+    """What stands in quotation marks in a script, comments aside."""
+    code = re.sub(r"(?m)^\s*//.*$|(?<=[;{}),])\s*//.*$", "", script.read_text(encoding="utf-8"))
+    return [
+        whole or re.sub(r"\$\{[^}]*\}", "", pieced)
+        for whole, pieced in re.findall(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`', code)
+    ]
+
+
+def test_the_scan_finds_the_texts_of_the_scripts():
+    assert sum(len(texts_of(script)) for script in SCRIPTS) > 3000
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_word_for_a_reader_stands_in_a_script(script):
+    texts = texts_of(script)
+    words = {text for text in texts if readable(text)} - NO_WORDS
+    assert {w for w in words if not w.startswith(".") and "sans-serif" not in w} == set()
+
+
+PAGES = sorted((ROOT / "web" / "pages").rglob("page.py"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_no_word_for_a_reader_stands_in_a_page(page):
+    tree = ast.parse(page.read_text(encoding="utf-8"))
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+    words = {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if id(node) not in said and readable(node.value)
+    }
+    assert words == set()
+
+
+def test_the_scan_finds_words():
+    for text in ("Add a row", "Working…", "Cancel", "添加一行"):
+        assert readable(text)
+    for text in ("ui.add_row", "lp-button", "change", "aria-label", "div.lp-row.lp-wrap", "#"):
+        assert not readable(text)
+
+
+def test_every_problem_raised_has_its_sentence():
+    raised = set()
+    for path in ROOT.rglob("*.py"):
+        raised |= set(re.findall(r'Problem\(\s*"(\w+)"', path.read_text(encoding="utf-8")))
+    assert len(raised) > 20
+    missing = {key for key in raised if f"problem.{key}" not in catalogue("en")}
+    assert not missing
+
+
+OURS = [
+    "cosent",
+    "weighted_cosent",
+    "hierarchical_cosent",
+    "multitask_cosent",
+    "pairwise_logistic",
+    "max_violation",
+    "pairwise_hinge",
+    "circle",
+    "circle_self_paced",
+    "cosine_mse",
+    "binary_cross_entropy",
+    "angle",
+    "info_nce",
+    "nt_xent",
+    "nce",
+    "supcon",
+    "siglip",
+    "contrastive",
+    "triplet",
+    "softmax",
+    "arcface",
+]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_loss_and_parameter_of_ours_is_described(name):
+    """A loss added in one file may go without: the page then shows its docstring."""
+    assert f"loss.{name}.about" in catalogue("en")
+    for parameter in LOSSES[name].parameters:
+        assert f"parameter.{parameter.name}" in catalogue("en")
+        for choice in parameter.choices:
+            assert f"choice.{choice}" in catalogue("en")
+    for symbol in LOSSES[name].symbols.values():
+        for axis in symbol.axes:
+            assert f"axis.{axis}" in catalogue("en")
+            assert f"axis.one.{axis}" in catalogue("en")
+
+
+def test_values_are_put_in_as_text():
+    said = say("en", "problem.unknown_loss", name="{known}", known="cosent")
+    assert "cosent" in said
+
+
+def test_a_problem_speaks_english_and_travels_as_json():
+    problem = Problem("no_positives", threshold="3")
+    assert "threshold 3" in str(problem)
+    said = {"key": "problem.no_positives", "about": "", "values": {"threshold": "3"}}
+    assert problem.to_json() == said
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_step_of_ours_is_explained_in_a_sentence(name):
+    spec = LOSSES[name]
+    choices = next((p.choices for p in spec.parameters if p.name == "mining"), ("",))
+    for mining in choices:
+        for switch in [p.name for p in spec.parameters if p.kind == "switch"] or [""]:
+            chosen = (("mining", mining),) if mining else ()
+            chosen += ((switch, True),) if switch else ()
+            found = explore(Scenario(loss=name, parameters=chosen))
+            for step in (*found.trace.inputs, *found.trace.steps):
+                keys = [f"step.{owner}.{step.name}" for owner in (name, spec.group, "any")]
+                assert any(key in catalogue("en") for key in keys), (name, step.name)
+
+
+def test_words_inside_formulas_are_translated():
+    formulas = set()
+    for spec in LOSSES.values():
+        for form in (spec, *(spec.under(c.name) for c in spec.conventions)):
+            formulas |= {form.formula, *(symbol.latex for symbol in form.symbols.values())}
+    words = {word for text in formulas for word in re.findall(r"\\text\{([^}]*)\}", text)}
+    assert words
+    assert {f"math.{word}" for word in words} <= set(catalogue("zh"))
+
+
+def test_every_loss_has_its_name_in_both_languages():
+    for name, spec in LOSSES.items():
+        assert catalogue("en")[f"loss.{name}.title"] == spec.title
+        assert f"loss.{name}.title" in catalogue("zh")
+
+
+def test_counts_are_grouped_and_other_numbers_are_not():
+    said = say("en", "figure_text.violated", part=1000, all=2_500_000)
+    assert "1,000 of 2,500,000" in said
+    assert "seed 1000" in say("en", "finetune.seed_is", seed=1000)
+    assert say("en", "figure_text.data_typed", count=999).startswith("999 ")
+
+
+def test_a_value_with_words_of_its_own_is_said_in_the_language_of_the_sentence():
+    known = [title_word(LOSSES["cosent"]), title_word(LOSSES["circle"]), word("loss.x.title", "X")]
+    values = {"loss": title_word(LOSSES["contrastive"]), "known": known}
+    english = say("en", "problem.training_needs_vectors", **values)
+    chinese = say("zh", "problem.training_needs_vectors", **values)
+    assert english.startswith("Contrastive ")
+    assert "CoSENT; Circle; X" in english  # a name may hold a comma
+    assert "、X" in chinese
+    assert catalogue("zh")["loss.contrastive.title"] in chinese
+    assert catalogue("zh")["loss.circle.title"] in chinese
+
+
+def test_what_is_put_into_a_sentence_is_not_read_as_one():
+    assert "“{pairs}”" in say("en", "problem.training_no_run", name="{pairs}", pairs="b")

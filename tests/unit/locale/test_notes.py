@@ -1,0 +1,66 @@
+"""What must be said beside a number is said, in both languages, and of whom it comes."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.locale import LANGUAGES, catalogue
+from explorer.web.pages.explore.page import describe_loss
+from losses import LOSSES
+
+NOTES = {
+    f"loss.{spec.name}.note{apart}": note
+    for spec in LOSSES.values()
+    for apart, note in [
+        ("", spec.note),
+        *((f".{convention.name}", convention.note) for convention in spec.conventions),
+    ]
+    if note
+}
+
+
+def test_a_note_is_said_in_both_languages():
+    for language in LANGUAGES:
+        kept = {key for key in catalogue(language) if ".note" in key and key.startswith("loss.")}
+        assert kept == set(NOTES)
+    assert {key: catalogue("en")[key] for key in NOTES} == NOTES
+
+
+@pytest.mark.parametrize(
+    ("loss", "convention", "said"),
+    [
+        ("circle_self_paced", "", "carry no gradient"),
+        ("circle_self_paced", "paper (γ = 256)", "carry no gradient"),
+        ("multitask_cosent", "", "σ(2s)"),
+        ("nt_xent", "SimCLR", "twice this number"),
+        ("nt_xent", "", ""),
+        ("triplet", "sentence-transformers TripletLoss", "as they are given"),
+    ],
+)
+def test_the_page_gets_the_note_of_the_loss_or_of_its_convention(loss, convention, said):
+    note = describe_loss(LOSSES[loss])["conventions"][convention]["note"]
+    assert said in note
+    assert bool(said) == bool(note)
+
+
+def test_the_rules_of_the_annotated_derivation_are_not_said_to_be_its_authors():
+    """Eqs. 45, 50 and 51 stand in an unsigned annotation that circulates with the article."""
+    ruled = [
+        key
+        for key, text in catalogue("en").items()
+        if any(part in text for part in ("0.1 to 10", "α/σ", "1/√step"))
+    ]
+    assert len(ruled) >= 11
+    for key in (*ruled, "sweep.agree"):
+        assert "Su" not in catalogue("en")[key].replace("Sum", "")
+        assert "苏" not in catalogue("zh")[key]
+
+
+def test_references_are_those_of_the_sources():
+    assert "Chopra et al. 2005" in LOSSES["contrastive"].references
+    assert "S2" not in LOSSES["nt_xent"].references  # its NT-Xent is InfoNCE
+    assert "S2" in LOSSES["info_nce"].references
+    for language in LANGUAGES:
+        about = catalogue(language)["example.worked_example.about"]
+        assert "0.985" in about
+        assert "0.986" in about

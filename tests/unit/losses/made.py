@@ -1,0 +1,141 @@
+"""Random inputs for any loss, made from what its `LossSpec` reads."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from losses import LOSSES, LossSpec
+from losses.spec import READABLE
+
+GOLDEN = Path(__file__).parents[2] / "data" / "golden"
+
+EVERY = [pytest.param(spec, id=name) for name, spec in LOSSES.items()]
+PAIRS, WIDTH, LEVELS, CLASSES = 6, 4, 3, 3
+
+# What a batch offers that a gradient can reach.
+EMBEDDED = tuple(name for name, one in READABLE.items() if one.axes[-1] == "dimension")
+SCORED = ("scores", "level_scores")
+
+
+def inputs_for(
+    spec: LossSpec, seed: int = 0, count: int = PAIRS, dtype: torch.dtype = torch.float64
+) -> dict[str, Tensor]:
+    """Arguments by name: generic values (no ties, no kinks), every label and class present."""
+    made = torch.Generator().manual_seed(seed)
+
+    def normal(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=made, dtype=torch.float64).to(dtype)
+
+    def cosines(*shape: int) -> Tensor:
+        return (torch.rand(*shape, generator=made, dtype=torch.float64) * 2 - 1).to(dtype)
+
+    def shuffled(values: Tensor) -> Tensor:
+        return values[torch.randperm(len(values), generator=made)]
+
+    place = torch.arange(count)
+    offered = {
+        "scores": lambda: cosines(count),
+        "level_scores": lambda: cosines(LEVELS, count),
+        "labels": lambda: shuffled(place % 4).to(dtype),
+        "binary_labels": lambda: shuffled(place % 2),
+        "unit_labels": lambda: shuffled(place / count).to(dtype),
+        "pair_logits": lambda: normal(count, 2),
+        "pair_classes": lambda: shuffled(place % 2),
+        "first": lambda: normal(count, WIDTH),
+        "second": lambda: normal(count, WIDTH),
+        "queries": lambda: normal(count, WIDTH),
+        "keys": lambda: normal(count, WIDTH),
+        "negatives": lambda: normal(max(count - 1, 1), WIDTH),
+        "embeddings": lambda: normal(count, WIDTH),
+        "classes": lambda: shuffled(place % CLASSES),
+        "paired_classes": lambda: shuffled(place % CLASSES),
+        "prototypes": lambda: normal(CLASSES, WIDTH),
+    }
+    return {name: offered[what]() for name, what in spec.reads.items()}
+
+
+def learned(spec: LossSpec, given: dict[str, Tensor]) -> list[str]:
+    """The arguments that carry a gradient."""
+    return [
+        name
+        for name in given
+        if spec.reads[name] in (*EMBEDDED, *SCORED, "pair_logits") and given[name] is not None
+    ]
+
+
+def call(spec: LossSpec, given: dict[str, Tensor], **parameters: object) -> Tensor:
+    """The public function at the defaults of its spec."""
+    return spec.function(**given, **{**spec.defaults, **parameters})
+
+
+def gradients(spec: LossSpec, given: dict[str, Tensor], **parameters: object) -> dict[str, Tensor]:
+    """∂loss/∂argument for every argument that carries one."""
+    names = learned(spec, given)
+    leaves = {name: given[name].detach().clone().requires_grad_() for name in names}
+    loss = call(spec, {**given, **leaves}, **parameters)
+    found = torch.autograd.grad(loss, list(leaves.values()), allow_unused=True)
+    return {
+        name: torch.zeros_like(leaves[name]) if grad is None else grad
+        for name, grad in zip(names, found, strict=True)
+    }
+
+
+def collapsed(spec: LossSpec, given: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The same arguments with all embeddings equal: every vector one, every cosine 1."""
+
+    def equal(name: str, tensor: Tensor) -> Tensor:
+        if spec.reads[name] in SCORED:
+            return torch.ones_like(tensor)
+        if spec.reads[name] in EMBEDDED:
+            one = torch.linspace(0.3, 1.0, tensor.shape[-1], dtype=tensor.dtype)
+            return one.expand_as(tensor).clone()
+        return tensor
+
+    return {name: equal(name, tensor) for name, tensor in given.items()}
+
+
+def steps_of(
+    definition: Callable[..., Tensor], *given: Tensor, **named: object
+) -> dict[str, object]:
+    """The names of a definition and what they held when it returned."""
+    kept: dict[str, object] = {}
+
+    def watch(frame, event, _):
+        if event == "return" and frame.f_code is definition.__code__:
+            kept.update(frame.f_locals)
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        definition(*given, **named)
+    finally:
+        sys.setprofile(before)
+    return kept
+
+
+def saved_bytes(function: Callable[..., Tensor], *given: object, **named: object) -> int:
+    """Bytes kept for the backward pass, each storage once."""
+    kept: dict[int, int] = {}
+
+    def pack(tensor: Tensor) -> Tensor:
+        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        function(*given, **named)
+    return sum(kept.values())
+
+
+def golden_cases() -> list[dict]:
+    """Cases computed by explicit loops, without torch and without code of this project."""
+    cases = []
+    for path in sorted(GOLDEN.glob("cases_*.json")):
+        cases += json.loads(path.read_text())["cases"]
+    return cases

@@ -1,0 +1,452 @@
+"""Every convention preset against the library it is named after."""
+
+import math
+
+import pytest
+import torch
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario
+from losses import LOSSES
+from losses.geometry import unit
+from tests.unit.losses.made import inputs_for
+
+MADE = torch.Generator().manual_seed(12)
+FIRST, SECOND, THIRD = torch.randn(3, 8, 6, generator=MADE).double()
+CLASSES = torch.tensor([0, 1, 0, 2, 1, 0, 3, 1])  # two singletons
+GRADES = torch.tensor([0.0, 1.0, 2.0, 2.0, 5.0, 3.0, 1.0, 0.0]).double()
+BINARY = torch.tensor([0, 1, 1, 0, 0, 1, 0, 1])
+SCORES = torch.rand(8, generator=MADE).double() * 2 - 1
+
+COVERED: set[tuple[str, str]] = set()
+
+
+def ours(name, convention, **given):
+    COVERED.add((name, convention))
+    spec = LOSSES[name].under(convention)
+    assert set(given) >= set(spec.reads) - {"negatives"}
+    return spec.definition(**given, **spec.defaults)
+
+
+def same(found, expected, rtol=1e-10):
+    torch.testing.assert_close(
+        found, torch.as_tensor(expected, dtype=found.dtype).reshape(()), rtol=rtol, atol=1e-12
+    )
+
+
+@pytest.fixture
+def st():
+    return pytest.importorskip("sentence_transformers.sentence_transformer.losses")
+
+
+@pytest.fixture
+def pml():
+    return pytest.importorskip("pytorch_metric_learning.losses")
+
+
+def on_embeddings(loss, embeddings, labels=None):
+    return loss.compute_loss_from_embeddings(list(embeddings), labels)
+
+
+# Losses on pair scores
+
+
+def test_cosent_sentence_transformers(st):
+    expected = on_embeddings(st.CoSENTLoss(None), (FIRST, SECOND), GRADES)
+    scores = (unit(FIRST) * unit(SECOND)).sum(dim=1)
+    same(ours("cosent", "sentence-transformers", scores=scores, labels=GRADES), expected)
+
+
+def test_cosent_as_s0_prints_it():
+    """Its own batch, and the matrix it prints: −10¹² where the labels set no order."""
+    given = {"scores": torch.tensor([0.1, 0.2, 0.8, 0.9]), "labels": torch.tensor([0, 0, 1, 1])}
+    found = explore(
+        Scenario(
+            data=Data(example="cosent_batch"),
+            loss="cosent",
+            convention="S0 (−10¹²)",
+        )
+    )
+    printed = [
+        [-1e12, -1e12, -14, -16],
+        [-1e12, -1e12, -12, -14],
+        [-1e12, -1e12, -1e12, -1e12],
+        [-1e12, -1e12, -1e12, -1e12],
+    ]
+    terms = found.trace.last("terms").value
+    torch.testing.assert_close(terms, torch.tensor(printed).double(), rtol=1e-10, atol=0)
+    exponents = torch.tensor([0.0, -14, -16, -12, -14]).double()
+    convention = "S0 (−10¹²)"
+    same(found.trace.loss, exponents.logsumexp(dim=0), rtol=1e-9)
+    same(ours("cosent", convention, **given), 7.919774e-06, rtol=0.02)  # as float32 has it
+
+
+def test_angle_sentence_transformers(st):
+    expected = on_embeddings(st.AnglELoss(None), (FIRST, SECOND), GRADES)
+    given = {"first": FIRST, "second": SECOND, "labels": GRADES}
+    same(ours("angle", "sentence-transformers", **given), expected)
+
+
+def test_angle_as_its_authors_call_it(st):
+    expected = on_embeddings(st.AnglELoss(None, scale=1.0), (FIRST, SECOND), GRADES)
+    given = {"first": FIRST, "second": SECOND, "labels": GRADES}
+    same(ours("angle", "AnglE (function default)", **given), expected)
+
+
+def test_cosine_mse_sentence_transformers(st):
+    expected = on_embeddings(st.CosineSimilarityLoss(None), (FIRST, SECOND), GRADES / 5)
+    scores = torch.cosine_similarity(FIRST, SECOND)
+    found = ours("cosine_mse", "sentence-transformers", scores=scores, labels=GRADES / 5)
+    same(found, expected, rtol=1e-6)  # the library lowers the labels to float32
+
+
+class Scorer(torch.nn.Module):
+    """Stands in for a cross-encoder: a document is the name of its logit."""
+
+    num_labels, device = 1, torch.device("cpu")
+
+    def preprocess(self, pairs, **_):
+        return {"place": torch.tensor([int(document) for _, document in pairs])}
+
+    def forward(self, features):
+        return {"scores": SCORES[features["place"]]}
+
+
+def test_ranknet_sentence_transformers():
+    cross = pytest.importorskip("sentence_transformers.cross_encoder.losses")
+    documents = [str(place) for place in range(8)]
+    expected = cross.RankNetLoss(Scorer())((["query"], [documents]), [GRADES])
+    given = {"scores": SCORES, "labels": GRADES}
+    found = ours("pairwise_logistic", "sentence-transformers (mean / ln 2)", **given)
+    same(found, expected, rtol=1e-6)  # the library lowers scores to float32
+
+
+# What the libraries below printed for one list, each run as it is installed from its registry:
+# rax 0.4.0 (float64); tensorflow-ranking 0.5.5, PairwiseLogisticLoss of its Keras losses and
+# make_loss_fn("pairwise_logistic_loss"); keras-rs 0.4.0; allRank's rankNet (of its repository).
+LIST = {
+    "scores": torch.tensor([1.25, -0.5, 0.75, 2.0, -1.0, 0.25, 0.0, -0.25]).double(),
+    "labels": torch.tensor([0, 1, 2, 2, 5, 3, 1, 0]),
+}
+PRINTED = {
+    "rax": (1.0121069277385746,),
+    "allRank, TF-Ranking": (1.0121069277385746, 1.0121068954467773),
+    "keras-rs (sum / N)": (3.1628342,),
+    "TF-Ranking, Keras (sum / N)": (3.1628342,),
+}
+
+
+@pytest.mark.parametrize("convention", PRINTED)
+def test_ranknet_as_libraries_print_it(convention):
+    for printed in PRINTED[convention]:
+        same(ours("pairwise_logistic", convention, **LIST), printed, rtol=1e-7)
+
+
+def test_ranknet_rax():
+    """Its default, on four documents: the mean over ordered pairs, whatever its docstring says."""
+    given = {"scores": torch.tensor([0.0, 3, 1, 2]).double(), "labels": torch.tensor([0, 0, 1, 1])}
+    same(ours("pairwise_logistic", "rax", **given), 0.9700948492805979, rtol=1e-12)
+
+
+def test_ranknet_rax_as_installed():
+    rax = pytest.importorskip("rax")
+    expected = rax.pairwise_logistic_loss(LIST["scores"].numpy(), LIST["labels"].numpy())
+    same(ours("pairwise_logistic", "rax", **LIST), float(expected), rtol=1e-6)
+
+
+def test_ranknet_of_the_doctest_of_tf_ranking():
+    """tensorflow_ranking.keras.losses.PairwiseLogisticLoss()([[1., 0.]], [[0.6, 0.8]])."""
+    given = {"scores": torch.tensor([0.6, 0.8]).double(), "labels": torch.tensor([1, 0])}
+    same(ours("pairwise_logistic", "TF-Ranking, Keras (sum / N)", **given), 0.39906943, rtol=1e-7)
+
+
+def test_binary_cross_entropy_as_torch():
+    expected = torch.nn.BCEWithLogitsLoss()(SCORES, BINARY.double())
+    given = {"scores": SCORES, "labels": BINARY}
+    same(ours("binary_cross_entropy", "sentence-transformers", **given), expected)
+
+
+def test_circle_pytorch_metric_learning(pml):
+    expected = pml.CircleLoss()(FIRST, CLASSES)
+    given = {"embeddings": FIRST, "classes": CLASSES}
+    convention = "pytorch-metric-learning (per anchor)"
+    same(ours("circle_self_paced", convention, **given), expected)
+
+
+def test_circle_gradient_pytorch_metric_learning(pml):
+    convention = "pytorch-metric-learning (per anchor)"
+    mine, theirs = (FIRST.clone().requires_grad_() for _ in range(2))
+    ours("circle_self_paced", convention, embeddings=mine, classes=CLASSES).backward()
+    pml.CircleLoss()(theirs, CLASSES).backward()
+    torch.testing.assert_close(mine.grad, theirs.grad, rtol=1e-9, atol=1e-9)
+
+
+def test_circle_of_the_paper():
+    given = {"scores": SCORES, "labels": BINARY}
+    total = sum(
+        math.exp(
+            256 * max(0, s_n + 0.25) * (s_n - 0.25) - 256 * max(0, 1.25 - s_p) * (s_p - 0.75) - 700
+        )
+        for s_p in SCORES[BINARY == 1].tolist()
+        for s_n in SCORES[BINARY == 0].tolist()
+    )
+    same(ours("circle_self_paced", "paper (γ = 256)", **given), 700 + math.log(total))
+
+
+# Losses on in-batch negatives
+
+
+@pytest.mark.parametrize("negatives", [None, THIRD])
+def test_info_nce_sentence_transformers(st, negatives):
+    columns = [FIRST, SECOND] + ([] if negatives is None else [negatives])
+    given = {"queries": FIRST, "keys": SECOND, "negatives": negatives}
+    for name in ("MultipleNegativesRankingLoss", "MultipleNegativesSymmetricRankingLoss"):
+        expected = on_embeddings(getattr(st, name)(None), columns)
+        same(ours("info_nce", f"sentence-transformers {name}", **given), expected)
+
+
+def test_info_nce_of_clip():
+    logits = unit(FIRST) @ unit(SECOND).T / 0.07
+    cross = torch.nn.functional.cross_entropy
+    expected = (cross(logits, torch.arange(8)) + cross(logits.T, torch.arange(8))) / 2
+    given = {"queries": FIRST, "keys": SECOND}
+    same(ours("info_nce", "CLIP (initial temperature)", **given), expected)
+
+
+def test_nt_xent_is_the_two_way_ranking_loss_with_keys_from_both_sides(st, pml):
+    directions = ("query_to_doc", "query_to_query")
+    loss = st.MultipleNegativesRankingLoss(None, scale=2.0, directions=directions)
+    there, back = (on_embeddings(loss, pair) for pair in ((FIRST, SECOND), (SECOND, FIRST)))
+    found = ours("nt_xent", "SimCLR", first=FIRST, second=SECOND)
+    same(found, (there + back) / 2)
+    views, classes = torch.cat((FIRST, SECOND)), torch.arange(8).repeat(2)
+    same(found, pml.NTXentLoss(temperature=0.5)(views, classes))
+    one_way = on_embeddings(st.MultipleNegativesRankingLoss(None, scale=2.0), (FIRST, SECOND))
+    assert abs(found - one_way) > 0.1  # not the library's default
+
+
+@pytest.mark.parametrize(
+    ("temperature", "printed"), [(1.0, 3.2354875), (0.5, 3.2279434), (0.1, 8.890535)]
+)
+def test_nt_xent_of_the_code_of_simclr_prints(temperature, printed):
+    """add_contrastive_loss of google-research/simclr, run with tensorflow 2.15 on these views."""
+    first = torch.tensor([[1, 2], [-1, 1], [0.5, -2], [3, 1]]).double()
+    second = torch.tensor([[2, 1], [-1, 2], [1, -1], [-1, -1]]).double()
+    convention = "SimCLR, google-research's code (both directions added)"
+    ours("nt_xent", convention, first=first, second=second)
+    spec = LOSSES["nt_xent"].under(convention)
+    assert spec.defaults == {"temperature": 0.1}
+    found = spec.definition(first, second, temperature=temperature)
+    same(found, printed, rtol=1e-6)
+    paper = LOSSES["nt_xent"].under("SimCLR").definition(first, second, temperature=temperature)
+    same(found, 2 * paper)
+
+
+def test_nt_xent_of_several_positives(pml):
+    expected = pml.NTXentLoss()(FIRST, CLASSES)
+    given = {"embeddings": FIRST, "classes": CLASSES}
+    same(ours("nt_xent", "pytorch-metric-learning (several positives)", **given), expected)
+
+
+def test_supcon_pytorch_metric_learning(pml):
+    given = {"embeddings": FIRST, "classes": CLASSES}
+    expected = pml.SupConLoss(temperature=0.1)(FIRST, CLASSES)
+    same(ours("supcon", "pytorch-metric-learning", **given), expected)
+
+
+# Six vectors, two of which are given: with classes, and as two views of three.
+SIX = torch.tensor([[1, 2], [-1, 1], [0.5, -2], [3, 1], [2, 1], [-1, 2]]).double()
+SIX_CLASSES = torch.tensor([0, 0, 1, 0, 2, 1])  # one alone
+
+
+@pytest.mark.parametrize(
+    ("temperature", "printed"),
+    [(0.07, 11.945409281008962), (0.1, 12.050023469412709), (0.5, 16.047337888831294)],
+)
+def test_supcon_of_supcontrast_prints(temperature, printed):
+    """losses.py of SupContrast, run on unit vectors [6, 1, 2]: × τ/0.07, and a lonely anchor
+    counts as a zero."""
+    convention = "SupContrast (anchors without a positive count as zeros)"
+    given = {"embeddings": SIX, "classes": SIX_CLASSES}
+    ours("supcon", convention, **given)
+    spec = LOSSES["supcon"].under(convention)
+    same(spec.definition(**given, temperature=temperature), printed)
+    fast = next(c.function for c in LOSSES["supcon"].conventions if c.name == convention)
+    same(fast(**given, temperature=temperature), printed)
+
+
+@pytest.mark.parametrize("classes", [CLASSES, torch.zeros(8).long(), torch.arange(8)])
+def test_supcon_pytorch_metric_learning_of_any_classes(pml, classes):
+    """Of one class it is 0, and so it is without a positive."""
+    given = {"embeddings": FIRST, "classes": classes}
+    same(
+        ours("supcon", "pytorch-metric-learning", **given),
+        pml.SupConLoss(temperature=0.1)(FIRST, classes),
+    )
+
+
+def test_supcon_pytorch_metric_learning_leaves_anchors_out_whose_loss_is_zero(pml):
+    embeddings = torch.tensor([[1.0, 0], [1, 0], [-1, 0], [-1, 0.3], [0, 1]]).double()
+    given = {"embeddings": embeddings, "classes": torch.tensor([0, 0, 1, 1, 1])}
+    spec = LOSSES["supcon"].under("pytorch-metric-learning")
+    expected = pml.SupConLoss(temperature=0.01)(embeddings, given["classes"])
+    same(spec.definition(**given, temperature=0.01), expected)
+    assert expected > 1.3 * LOSSES["supcon"].function(**given, temperature=0.01)
+
+
+def test_supcon_of_s2_has_the_anchor_among_its_positives():
+    logits = unit(FIRST) @ unit(FIRST).T / 0.1
+    same_class = CLASSES[:, None] == CLASSES[None, :]
+    log_p = logits.log_softmax(dim=1)
+    expected = -sum(log_p[i, same_class[i]].mean() for i in range(8)) / 8
+    given = {"embeddings": FIRST, "classes": CLASSES}
+    same(ours("supcon", "S2 (the anchor is its own positive)", **given), expected)
+
+
+def test_siglip_open_clip():
+    """−Σ log sigmoid(z (t cos + b)) / N."""
+    logits = 10 * unit(FIRST) @ unit(SECOND).T - 10
+    signs = 2 * torch.eye(8).double() - 1
+    expected = -torch.nn.functional.logsigmoid(signs * logits).sum() / 8
+    found = ours("siglip", "open_clip (initial values)", queries=FIRST, keys=SECOND)
+    same(found, expected)
+
+
+# Losses on distances
+
+
+def test_contrastive_sentence_transformers(st):
+    expected = on_embeddings(st.ContrastiveLoss(None), (FIRST, SECOND), BINARY)
+    given = {"first": FIRST, "second": SECOND, "labels": BINARY}
+    same(ours("contrastive", "sentence-transformers", **given), expected)
+
+
+def test_contrastive_pytorch_metric_learning(pml):
+    near = FIRST + 0.3 * SECOND
+    for second in (SECOND, near):  # far pairs, of which few push, and near ones
+        pairs = (BINARY == 1).nonzero()[:, 0], (BINARY == 0).nonzero()[:, 0]
+        indices = (pairs[0], pairs[0], pairs[1], pairs[1])
+        expected = pml.ContrastiveLoss()(FIRST, ref_emb=second, indices_tuple=indices)
+        given = {"first": FIRST, "second": second, "labels": BINARY}
+        same(ours("contrastive", "pytorch-metric-learning", **given), expected)
+
+
+def all_triplets():
+    alike = CLASSES[:, None] == CLASSES[None, :]
+    valid = (alike & ~torch.eye(8, dtype=torch.bool))[:, :, None] & ~alike[:, None, :]
+    return (FIRST[index] for index in valid.nonzero(as_tuple=True))
+
+
+MINED = {"anchors": FIRST, "classes": CLASSES}
+
+
+def test_triplet_sentence_transformers(st):
+    expected = on_embeddings(st.TripletLoss(None), all_triplets())
+    # its distance adds torch's 1e-6 to each coordinate
+    same(ours("triplet", "sentence-transformers TripletLoss", **MINED), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("mined", ["BatchAll", "BatchHard", "BatchSemiHard"])
+def test_mined_triplets_sentence_transformers(st, mined):
+    loss = getattr(st, f"{mined}TripletLoss")(None)
+    expected = on_embeddings(loss, [FIRST], CLASSES)
+    same(ours("triplet", f"sentence-transformers {mined}", **MINED), expected)
+    loss = getattr(st, f"{mined}TripletLoss")(None, margin=0.3)
+    spec = LOSSES["triplet"].under(f"sentence-transformers {mined}")
+    found = spec.definition(**MINED, **{**spec.defaults, "margin": 0.3})
+    same(found, on_embeddings(loss, [FIRST], CLASSES))
+
+
+@pytest.mark.parametrize("mined", ["BatchAll", "BatchHard", "BatchSemiHard"])
+@pytest.mark.parametrize("classes", [torch.zeros(8).long(), torch.arange(8)])
+def test_mined_triplets_of_one_class_and_of_none(st, mined, classes):
+    """Of one class BatchSemiHard takes the anchor itself for its negative."""
+    loss = getattr(st, f"{mined}TripletLoss")(None)
+    expected = on_embeddings(loss, [FIRST], classes)
+    name = f"sentence-transformers {mined}"
+    same(ours("triplet", name, anchors=FIRST, classes=classes), expected)
+    fast = next(c.function for c in LOSSES["triplet"].conventions if c.name == name)
+    if fast:
+        same(fast(FIRST, classes), expected)
+
+
+def test_triplet_torch():
+    expected = torch.nn.TripletMarginLoss()(*all_triplets())
+    same(ours("triplet", "torch (ε in the distance)", **MINED), expected)
+
+
+def test_triplet_pytorch_metric_learning(pml):
+    expected = pml.TripletMarginLoss()(FIRST, CLASSES)
+    same(ours("triplet", "pytorch-metric-learning", **MINED), expected)
+
+
+# Losses with prototypes
+
+
+def against_prototypes(loss, prototypes):
+    loss.W.data = prototypes.T.clone()
+    return loss
+
+
+def test_arcface_pytorch_metric_learning(pml):
+    prototypes = torch.cat((-FIRST[:1] + 0.05 * SECOND[:1], SECOND[:3]))  # one beyond π − m
+    loss = against_prototypes(pml.ArcFaceLoss(4, 6), prototypes)
+    given = {"embeddings": FIRST, "classes": CLASSES, "prototypes": prototypes}
+    assert torch.cosine_similarity(FIRST[0], prototypes[0], dim=0) < -math.cos(0.5)
+    convention = "pytorch-metric-learning (cos θ − m sin m beyond π − m)"
+    found = ours("arcface", convention, **given)
+    same(found, loss(FIRST, CLASSES))
+    assert abs(found - LOSSES["arcface"].function(**given, margin=math.radians(28.6))) > 1e-3
+
+
+def test_arcface_with_easy_margin():
+    given = {"embeddings": FIRST, "classes": CLASSES, "prototypes": SECOND[:4]}
+    cosines = unit(FIRST) @ unit(SECOND[:4]).T
+    own = cosines[torch.arange(8), CLASSES]
+    assert (own > 0).any()
+    assert (own < 0).any()
+    moved = torch.where(own > 0, (own.acos() + 0.5).cos(), own)
+    logits = cosines.clone()
+    logits[torch.arange(8), CLASSES] = moved
+    expected = torch.nn.functional.cross_entropy(64 * logits, CLASSES)
+    same(ours("arcface", "easy_margin", **given), expected)
+
+
+def test_softmax_pytorch_metric_learning(pml):
+    loss = against_prototypes(pml.NormalizedSoftmaxLoss(4, 6), SECOND[:4])
+    given = {"embeddings": FIRST, "classes": CLASSES, "prototypes": SECOND[:4]}
+    convention = "pytorch-metric-learning NormalizedSoftmax (τ = 0.05)"
+    same(ours("softmax", convention, **given), loss(FIRST, CLASSES))
+
+
+# All of them
+
+
+PRESETS = [(name, c.name) for name, spec in LOSSES.items() for c in spec.conventions]
+
+
+@pytest.mark.parametrize(("name", "convention"), PRESETS)
+def test_a_preset_is_whole(name, convention):
+    """Runs on what it reads, and moves only parameters that there are."""
+    spec = LOSSES[name].under(convention)
+    preset = next(c for c in LOSSES[name].conventions if c.name == convention)
+    assert set(preset.parameters) <= {p.name for p in LOSSES[name].parameters}
+    for p in spec.parameters:
+        assert p.choices or p.kind != "number" or p.minimum <= p.default <= p.maximum
+    loss = spec.definition(**inputs_for(spec, seed=3), **spec.defaults)
+    assert loss.shape == ()
+    assert loss.isfinite()
+
+
+def test_an_unknown_convention_is_refused():
+    with pytest.raises(ValueError, match="it has: sentence-transformers"):
+        LOSSES["cosent"].under("keras")
+
+
+def test_every_preset_is_compared_above():
+    """Runs last in this file: `ours` notes what was compared."""
+    if len(COVERED) < 5:
+        pytest.skip("runs with the whole file")
+    pytest.importorskip("sentence_transformers")
+    pytest.importorskip("pytorch_metric_learning")
+    assert set(PRESETS) == COVERED

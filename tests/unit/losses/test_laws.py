@@ -1,0 +1,462 @@
+"""What must hold for every batch: symmetries, limits, landmarks. No copied numbers."""
+
+import math
+
+import pytest
+import torch
+
+from losses import LOSSES
+from losses.geometry import unit
+from losses.ranking.ordered_pairs import ordered_count
+from tests.unit.losses.made import EMBEDDED, SCORED, call, collapsed, gradients, inputs_for
+
+L = {name: spec.function for name, spec in LOSSES.items()}
+
+# Losses that see scores only through s_j − s_i.
+DIFFERENCES = [
+    "cosent",
+    "weighted_cosent",
+    "hierarchical_cosent",
+    "multitask_cosent",
+    "pairwise_logistic",
+    "pairwise_hinge",
+    "max_violation",
+    "circle",
+]
+
+
+def scores_of(given):
+    return "scores" if "scores" in given else "level_scores"
+
+
+def close(found, expected, rtol=1e-10, atol=1e-12):
+    torch.testing.assert_close(
+        torch.as_tensor(found, dtype=torch.float64),
+        torch.as_tensor(expected, dtype=torch.float64),
+        rtol=rtol,
+        atol=atol,
+    )
+
+
+@pytest.mark.parametrize("name", DIFFERENCES)
+def test_shifting_all_scores_changes_nothing(name):
+    spec = LOSSES[name]
+    given = inputs_for(spec, seed=1)
+    key = scores_of(given)
+    moved = {**given, key: given[key] + 3.7}
+    close(call(spec, moved), call(spec, given), rtol=1e-9)
+    total = gradients(spec, given)[key].sum(dim=-1)
+    close(total, torch.zeros_like(total))
+
+
+@pytest.mark.parametrize("name", ["cosent", "hierarchical_cosent", "circle", "max_violation"])
+def test_only_the_order_of_labels_counts(name):
+    spec = LOSSES[name]
+    given = inputs_for(spec, seed=2)
+    relabelled = {**given, "labels": given["labels"].double().exp() * 10 - 50}
+    close(call(spec, relabelled), call(spec, given))
+
+
+def test_weighted_cosent_follows_label_distances():
+    given = inputs_for(LOSSES["weighted_cosent"], seed=2)
+    before = call(LOSSES["weighted_cosent"], given, scale=1.0)
+    doubled = {**given, "labels": 2 * given["labels"]}
+    close(call(LOSSES["weighted_cosent"], doubled, scale=1.0).expm1(), 2 * before.expm1())
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in DIFFERENCES if n != "multitask_cosent"] + ["circle_self_paced", "angle"]
+)
+def test_equal_labels_ask_for_nothing(name):
+    spec = LOSSES[name]
+    given = inputs_for(spec, seed=3)
+    given["labels"] = torch.full_like(given["labels"], 2)
+    assert call(spec, given) == 0
+    assert all(not gradient.any() for gradient in gradients(spec, given).values())
+
+
+@pytest.mark.parametrize("count", [2, 7, 40])
+def test_circle_without_margins_is_cosent(count):
+    given = inputs_for(LOSSES["circle"], seed=4, count=count)
+    close(L["circle"](**given, scale=20.0), L["cosent"](**given, scale=20.0))
+
+
+def test_cosent_by_its_scale_tends_to_the_largest_violation():
+    given = inputs_for(LOSSES["cosent"], seed=5, count=20)
+    limit = L["max_violation"](**given)
+    assert limit > 0
+    pairs = ordered_count(given["labels"])
+    for scale in (1.0, 10.0, 100.0, 1000.0):
+        gap = L["cosent"](**given, scale=scale) / scale - limit
+        assert 0 <= gap <= math.log1p(pairs) / scale
+
+
+def test_cosent_below_log_2_has_every_pair_in_order():
+    """L < ln 2 ⇒ no violated ordered pair (S1-38, put right)."""
+    below = 0
+    for seed in range(300):
+        given = inputs_for(LOSSES["cosent"], seed=seed, count=4)
+        if L["cosent"](**given, scale=20.0) < math.log(2):
+            below += 1
+            assert L["max_violation"](**given) == 0
+    assert below > 3
+
+
+def test_cosent_is_below_the_sum_of_logistic_terms():
+    """log(1 + Σ x) ≤ Σ log(1 + x) (S1 eq. 28)."""
+    for seed in range(50):
+        given = inputs_for(LOSSES["cosent"], seed=seed)
+        assert L["cosent"](**given, scale=3.0) <= L["pairwise_logistic"](**given, scale=3.0)
+
+
+def test_hierarchical_cosent_is_the_weighted_sum_of_its_levels():
+    given = inputs_for(LOSSES["hierarchical_cosent"], seed=6)
+    weights = (0.5, 2.0, 0.0)
+    levels = [L["cosent"](level, given["labels"]) for level in given["level_scores"]]
+    expected = sum(b * level for b, level in zip(weights, levels, strict=True))
+    close(L["hierarchical_cosent"](**given, weights=weights), expected)
+
+
+def test_multitask_cosent_is_cosent_and_cross_entropy():
+    given = inputs_for(LOSSES["multitask_cosent"], seed=6)
+    entropy = torch.nn.functional.cross_entropy(given["logits"], given["classes"])
+    ranking = L["cosent"](given["scores"], given["labels"])
+    close(L["multitask_cosent"](**given, alpha=0.3), ranking + 0.3 * entropy)
+
+
+def test_angle_is_cosent_on_its_own_scores_and_not_symmetric():
+    given = inputs_for(LOSSES["angle"], seed=8)
+    first, second = unit(given["first"]), unit(given["second"])
+    z = torch.complex(*first.chunk(2, dim=1))
+    w = torch.complex(*second.chunk(2, dim=1))
+    product = (z * w.conj()).sum(dim=1)
+    scores = (product.real + product.imag).abs()
+    close(L["angle"](**given), L["cosent"](scores, given["labels"]))
+    swapped = L["angle"](given["second"], given["first"], given["labels"])
+    assert abs(swapped - L["angle"](**given)) > 1e-3
+
+
+@pytest.mark.parametrize("with_negatives", [False, True])
+def test_symmetric_info_nce_is_the_mean_of_both_directions(with_negatives):
+    given = inputs_for(LOSSES["info_nce"], seed=9)
+    queries, keys = given["queries"], given["keys"]
+    extra = given["negatives"] if with_negatives else None
+    there = L["info_nce"](queries, keys, negatives=extra)
+    back = L["info_nce"](keys, queries)
+    both = L["info_nce"](queries, keys, negatives=extra, symmetric=True)
+    close(both, (there + back) / 2)
+    if not with_negatives:
+        close(L["info_nce"](keys, queries, symmetric=True), both)
+
+
+def test_info_nce_is_a_cross_entropy_over_its_keys():
+    given = inputs_for(LOSSES["info_nce"], seed=10)
+    keys = torch.cat((given["keys"], given["negatives"]))
+    logits = unit(given["queries"]) @ unit(keys).T / 0.05
+    close(L["info_nce"](**given), torch.nn.functional.cross_entropy(logits, torch.arange(6)))
+
+
+def test_nt_xent_is_the_two_way_mean_with_keys_from_both_sides():
+    first, second = torch.randn(2, 5, 4, generator=torch.Generator().manual_seed(1)).double()
+
+    def one_way(queries, keys):
+        others = torch.cat((unit(keys), unit(queries)))
+        logits = unit(queries) @ others.T / 0.5
+        logits[torch.arange(5), torch.arange(5) + 5] = -torch.inf  # a query is no key of itself
+        return torch.nn.functional.cross_entropy(logits, torch.arange(5))
+
+    both = (one_way(first, second) + one_way(second, first)) / 2
+    close(L["nt_xent"](first, second, temperature=0.5), both)
+    close(L["nt_xent"](second, first, temperature=0.5), both)
+
+
+def test_nce_with_one_noise_key_is_info_nce_with_one_negative():
+    """S2: with a single negative the two-way decision is the softmax over two keys."""
+    made = torch.Generator().manual_seed(4)
+    query, key, noise = torch.randn(3, 1, 4, generator=made).double()
+    close(
+        L["nce"](query, key, negatives=noise[:, None]), L["info_nce"](query, key, negatives=noise)
+    )
+
+
+def test_nce_of_noise_of_its_own_written_out():
+    made = torch.Generator().manual_seed(4)
+    queries, keys = torch.randn(2, 3, 4, generator=made).double()
+    noise = torch.randn(3, 2, 4, generator=made).double()
+    parts, sums = [], []
+    for q, k, others in zip(queries, keys, noise, strict=True):
+        positive = torch.cosine_similarity(q, k, dim=0).item() / 0.5
+        data = math.log1p(math.exp(0.7 - positive))
+        for other in others:
+            negative = torch.cosine_similarity(q, other, dim=0).item() / 0.5
+            own, noisy = math.exp(positive), 3 * math.exp(negative)
+            parts.append(-math.log(own / (own + noisy)))
+            data += math.log1p(math.exp(negative - 0.7))
+        sums.append(data)
+    arguments = {"negatives": noise, "temperature": 0.5}
+    close(L["nce"](queries, keys, **arguments, noise_ratio=3.0), sum(parts) / 6)
+    close(L["nce"](queries, keys, **arguments, full=True, log_noise=0.7), sum(sums) / 3)
+
+
+def test_full_nce_over_the_batch_is_siglip():
+    """Both sum binary decisions over all pairs: t = 1/τ, b = −ν."""
+    given = inputs_for(LOSSES["nce"], seed=2)
+    siglip = L["siglip"](**given, scale=4.0, bias=-1.5)
+    close(L["nce"](**given, temperature=0.25, full=True, log_noise=1.5), siglip)
+
+
+def test_supcon_of_two_views_is_nt_xent():
+    first, second = torch.randn(2, 5, 4, generator=torch.Generator().manual_seed(1)).double()
+    classes = torch.arange(5).repeat(2)
+    views = torch.cat((first, second))
+    close(L["supcon"](views, classes, temperature=0.5), L["nt_xent"](first, second))
+
+
+def test_a_queue_is_further_keys():
+    made = torch.Generator().manual_seed(3)
+    embeddings, queue = torch.randn(2, 4, 3, generator=made).double()
+    classes, queue_classes = torch.tensor([0, 0, 1, 2]), torch.tensor([1, 1, 0, 5])
+    logits = unit(embeddings) @ unit(torch.cat((embeddings, queue))).T / 0.1
+    logits = logits.masked_fill(torch.eye(4, 8, dtype=torch.bool), -torch.inf)
+    positives = classes[:, None] == torch.cat((classes, queue_classes))[None, :]
+    positives &= ~torch.eye(4, 8, dtype=torch.bool)
+    each = [-logits.log_softmax(dim=1)[i, positives[i]].mean() for i in range(3)]
+    found = L["supcon"](embeddings, classes, queue=queue, queue_classes=queue_classes)
+    close(found, sum(each) / 3)  # the fourth has no positive
+
+
+def test_mined_triplets_are_those_a_loop_finds():
+    embeddings = torch.randn(9, 3, generator=torch.Generator().manual_seed(5)).double()
+    classes = torch.tensor([0, 1, 0, 2, 1, 0, 3, 1, 2])
+    d = torch.cdist(embeddings, embeddings)
+    every, semi_hard, hard = [], [], []
+    for a in range(9):
+        partners = [p for p in range(9) if p != a and classes[p] == classes[a]]
+        strangers = [d[a, n].item() for n in range(9) if classes[n] != classes[a]]
+        for p in partners:
+            near = d[a, p].item()
+            every += [max(0.0, near - far + 1.0) for far in strangers]
+            chosen = min((far for far in strangers if far > near), default=max(strangers))
+            semi_hard.append(max(0.0, near - chosen + 1.0))
+        if partners:
+            worst = max(d[a, p].item() for p in partners)
+            hard.append(max(0.0, worst - min(strangers) + 1.0))
+    for mining, expected in (("all", every), ("semi_hard", semi_hard), ("hard", hard)):
+        found = L["triplet"](embeddings, classes=classes, mining=mining)
+        close(found, sum(expected) / len(expected))
+
+
+def test_given_triplets_that_were_mined_give_the_mined_loss():
+    embeddings = torch.randn(6, 3, generator=torch.Generator().manual_seed(5)).double()
+    classes = torch.tensor([0, 1, 0, 2, 1, 0])
+    same = classes[:, None] == classes[None, :]
+    valid = (same & ~torch.eye(6, dtype=torch.bool))[:, :, None] & ~same[:, None, :]
+    a, p, n = valid.nonzero(as_tuple=True)
+    for distance in ("euclidean", "squared_euclidean", "cosine"):
+        given = L["triplet"](embeddings[a], embeddings[p], embeddings[n], distance=distance)
+        mined = L["triplet"](embeddings, classes=classes, mining="all", distance=distance)
+        close(given, mined)
+
+
+def test_arcface_without_margin_is_softmax_on_scaled_directions():
+    given = inputs_for(LOSSES["arcface"], seed=2)
+    plain = L["softmax"](
+        16 * unit(given["embeddings"]), given["classes"], prototypes=unit(given["prototypes"])
+    )
+    close(L["arcface"](**given, scale=16.0, margin=0.0), plain)
+
+
+def test_half_halves():
+    given = inputs_for(LOSSES["contrastive"], seed=2)
+    close(L["contrastive"](**given, half=True), L["contrastive"](**given) / 2)
+
+
+@pytest.mark.parametrize("name", ["cosent", "weighted_cosent", "pairwise_logistic", "circle"])
+def test_scale_and_scores_enter_as_a_product(name):
+    given = inputs_for(LOSSES[name], seed=4)
+    tripled = {**given, "scores": 3 * given["scores"]}
+    close(L[name](**given, scale=6.0), L[name](**tripled, scale=2.0))
+
+
+@pytest.mark.parametrize(
+    "name", ["angle", "info_nce", "nt_xent", "nce", "siglip", "supcon", "arcface"]
+)
+def test_the_length_of_a_vector_means_nothing_on_the_sphere(name):
+    spec = LOSSES[name]
+    given = inputs_for(spec, seed=4)
+    scaled = {
+        key: tensor * torch.linspace(0.2, 9, len(tensor))[:, None].double()
+        if spec.reads[key] in EMBEDDED
+        else tensor
+        for key, tensor in given.items()
+    }
+    close(call(spec, scaled), call(spec, given))
+
+
+@pytest.mark.parametrize(("distance", "power"), [("euclidean", 1), ("squared_euclidean", 2)])
+def test_triplets_scale_with_their_space(distance, power):
+    given = inputs_for(LOSSES["triplet"], seed=4)
+    grown = {**given, "anchors": 3 * given["anchors"]}
+    settings = {"mining": "all", "distance": distance}
+    before = L["triplet"](**given, **settings, margin=1.0)
+    close(L["triplet"](**grown, **settings, margin=3.0**power), 3**power * before)
+
+
+# Landmarks
+
+
+VARIANTS = [
+    (name, parameters)
+    for name, parameters in [
+        *((name, {}) for name in LOSSES),
+        ("cosent", {"scale": 1.0}),
+        ("circle", {"positive_margin": 0.75, "negative_margin": 0.25}),
+        ("circle_self_paced", {"scale": 4.0, "margin": 0.4}),
+        ("pairwise_logistic", {"reduction": "mean", "scale": 2.0}),
+        ("pairwise_hinge", {"margin": 0.1}),
+        ("hierarchical_cosent", {"weights": (0.5, 0.3, 0.2), "scale": 2.0}),
+        ("info_nce", {"symmetric": True, "temperature": 0.3}),
+        ("info_nce", {"temperature": 1.0}),
+        ("nce", {"noise_ratio": 4.0, "temperature": 0.5}),
+        ("nce", {"full": True, "log_noise": 0.5, "temperature": 0.5}),
+        ("siglip", {"scale": 2.0, "bias": 0.5}),
+        ("supcon", {"include_self": True, "temperature": 0.5}),
+        ("contrastive", {"half": True, "distance": "cosine", "margin": 0.5}),
+        ("contrastive", {"distance": "cosine", "margin": 3.0}),
+        ("triplet", {"mining": "hard", "margin": 0.7, "distance": "cosine"}),
+        ("triplet", {"mining": "semi_hard", "distance": "squared_euclidean"}),
+        ("arcface", {"scale": 3.0, "margin": 0.3}),
+    ]
+]
+
+
+@pytest.mark.parametrize(("name", "parameters"), VARIANTS)
+def test_collapse_is_the_loss_where_all_embeddings_are_equal(name, parameters):
+    spec = LOSSES[name]
+    if spec.collapse is None:
+        assert name == "multitask_cosent"  # its logits are no embeddings
+        return
+    given = collapsed(spec, inputs_for(spec, seed=1))
+    settings = {**spec.defaults, **parameters}
+    close(spec.collapse(given, **settings), spec.definition(**given, **settings), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_collapse_of_a_batch_with_nothing_to_tell_apart(name):
+    """One class, equal labels: still the value of the definition."""
+    spec = LOSSES[name]
+    given = inputs_for(spec, seed=1)
+    for key in {"labels", "classes"} & given.keys():
+        given[key] = torch.zeros_like(given[key])
+    given = collapsed(spec, given)
+    if spec.collapse is not None:
+        expected = spec.definition(**given, **spec.defaults)
+        close(spec.collapse(given, **spec.defaults), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("name", "parameters"), VARIANTS)
+def test_nothing_is_below_the_floor(name, parameters):
+    spec = LOSSES[name]
+    settings = {**spec.defaults, **parameters}
+    found = 0
+    for seed in range(12):
+        given = inputs_for(spec, seed=seed)
+        floor = spec.floor and spec.floor(given, **settings)
+        if floor is None:
+            continue
+        found += 1
+        loss = spec.definition(**given, **settings)
+        assert floor <= loss * (1 + 1e-9) + 1e-12
+        if spec.collapse is not None:
+            assert floor <= spec.collapse(given, **settings) * (1 + 1e-9) + 1e-12
+    open_ones = {"multitask_cosent", "pairwise_logistic"}  # graded logistic is not known
+    assert found == 12 or name in open_ones
+
+
+REACHED = [
+    ("cosent", {"scale": 3.0}),
+    ("weighted_cosent", {"scale": 3.0}),
+    ("hierarchical_cosent", {"weights": (0.5, 0.3, 0.2), "scale": 2.0}),
+    ("angle", {"scale": 2.0}),
+    ("circle", {"scale": 2.0, "positive_margin": 0.3}),
+    ("pairwise_hinge", {"margin": 0.3}),
+    ("cosine_mse", {}),
+    ("binary_cross_entropy", {}),
+    ("info_nce", {"temperature": 0.5}),
+    ("info_nce", {"temperature": 2.0}),
+    ("info_nce", {"temperature": 0.5, "symmetric": True}),
+    ("nt_xent", {"temperature": 0.5}),
+    ("nce", {"temperature": 0.5, "noise_ratio": 2.0}),
+    ("nce", {"temperature": 0.5, "full": True, "log_noise": 0.7}),
+    ("nce", {"temperature": 2.0, "full": True, "log_noise": 3.0}),
+    ("siglip", {"scale": 4.0, "bias": -2.0}),
+    ("siglip", {"scale": 1.0, "bias": -3.0}),
+    ("supcon", {"temperature": 0.5}),
+    ("supcon", {"temperature": 0.5, "include_self": True}),
+    ("contrastive", {"distance": "cosine", "margin": 2.5}),
+    ("contrastive", {}),
+    ("triplet", {"margin": 0.7, "distance": "cosine"}),
+    ("triplet", {"mining": "hard", "margin": 0.7}),
+    ("arcface", {"scale": 3.0, "margin": 0.3}),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters"), REACHED)
+def test_the_floor_is_reached_by_descent(name, parameters):
+    spec = LOSSES[name]
+    settings = {**spec.defaults, **parameters}
+    given = inputs_for(spec, seed=11)
+    if "classes" in given:
+        given["classes"] = torch.arange(6) % 3
+    wide = torch.Generator().manual_seed(3)
+    leaves = {}
+    for key, tensor in given.items():
+        if spec.reads[key] in EMBEDDED:  # room for a simplex of every row
+            leaves[key] = torch.randn(len(tensor), 8, generator=wide, dtype=torch.float64)
+        elif spec.reads[key] in SCORED:
+            leaves[key] = tensor.clone()
+    for leaf in leaves.values():
+        leaf.requires_grad_()
+    floor = spec.floor(given, **settings)
+
+    def value():
+        bound = {
+            key: leaf.sin() if spec.reads[key] in SCORED else leaf for key, leaf in leaves.items()
+        }
+        return spec.definition(**{**given, **bound}, **settings)
+
+    descent = torch.optim.LBFGS(
+        list(leaves.values()),
+        lr=1,
+        max_iter=600,
+        tolerance_change=1e-14,
+        line_search_fn="strong_wolfe",
+    )
+
+    def closure():
+        descent.zero_grad()
+        loss = value()
+        loss.backward()
+        return loss
+
+    descent.step(closure)
+    assert floor - 1e-9 <= value().item() <= floor + 2e-3 * max(floor, 0.5)
+
+
+def test_the_floor_of_the_largest_violation_is_reached_in_order():
+    given = inputs_for(LOSSES["max_violation"], seed=1)
+    assert L["max_violation"](given["labels"] / 4, given["labels"]) == 0
+
+
+def test_floors_at_their_textbook_values():
+    pair = {"queries": torch.eye(4), "keys": torch.eye(4)}
+    simplex = math.log1p(3 * math.exp(-4 / 3 / 0.5))
+    close(LOSSES["info_nce"].floor(pair, temperature=0.5), simplex)
+    collapse = {name: LOSSES[name].collapse for name in LOSSES}
+    close(collapse["info_nce"](pair), math.log(4))
+    close(collapse["nt_xent"]({"first": torch.eye(4)}), math.log(7))
+    close(collapse["cosent"]({"labels": torch.tensor([0, 0, 1, 1])}), math.log(5))
+    close(
+        collapse["contrastive"]({"labels": torch.tensor([0, 0, 0, 1])}, half=True), 0.5 * 4 * 0.75
+    )
+    close(collapse["triplet"]({"classes": torch.tensor([0, 0, 1])}, margin=0.3), 0.3)

@@ -1,0 +1,320 @@
+"""The registry as data: complete, true to the functions, and extended by adding a file."""
+
+import ast
+import doctest
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+import losses
+from losses import GROUPS, LOSSES, SHIPPED, LossSpec, Parameter, spec_of
+from losses.forms import Separable
+from losses.spec import READABLE
+from tests.unit.losses.made import EVERY, call, inputs_for, steps_of
+
+ROOT = Path(losses.__file__).parents[1]
+AXES = {"pair", "query", "key", "view", "sentence", "class", "triplet", "level", "dimension"}
+
+PUBLIC = {
+    "pair_scores": {
+        "cosent", "weighted_cosent", "hierarchical_cosent", "multitask_cosent",
+        "pairwise_logistic", "max_violation", "pairwise_hinge", "circle", "circle_self_paced",
+        "cosine_mse", "binary_cross_entropy", "angle",
+    },
+    "in_batch": {"info_nce", "nt_xent", "nce", "supcon", "siglip"},
+    "distances": {"contrastive", "triplet"},
+    "prototypes": {"softmax", "arcface"},
+}  # fmt: skip
+
+SHIPPED_FUNCTIONS = {spec.function for spec in SHIPPED}
+
+# Every definition in every form that takes another path through it.
+FORMS = [
+    *((spec, {}) for spec in LOSSES.values()),
+    *((spec.under(c.name), {}) for spec in LOSSES.values() for c in spec.conventions),
+    (LOSSES["info_nce"], {"symmetric": True}),
+    (LOSSES["nce"], {"full": True}),
+    (LOSSES["triplet"], {"mining": "hard"}),
+    (LOSSES["triplet"], {"mining": "semi_hard"}),
+]
+NAMED_FORMS = [
+    pytest.param(spec, changed, id=f"{spec.name}-{spec.definition.__name__}-{n}")
+    for n, (spec, changed) in enumerate(FORMS)
+]
+
+
+def test_every_loss_of_the_contract_is_there_under_its_name():
+    for group, names in PUBLIC.items():
+        assert {spec.name for spec in SHIPPED if spec.group == group} == names
+    for name, spec in LOSSES.items():
+        assert getattr(losses, name) is spec.function
+        assert name == spec.function.__name__
+    assert list(LOSSES) == sorted(LOSSES, key=lambda name: GROUPS.index(LOSSES[name].group))
+
+
+MODULES = [found.name for found in pkgutil.walk_packages(losses.__path__, "losses.")]
+
+
+def test_no_spec_of_the_package_is_missing():
+    held = [vars(importlib.import_module(name)).values() for name in MODULES]
+    specs = {id(one): one for values in held for one in values if isinstance(one, LossSpec)}
+    assert {spec.name for spec in specs.values()} == set(LOSSES)
+    assert all(LOSSES[spec.name] is spec for spec in specs.values())
+
+
+def test_what_ships_is_imported_by_name():
+    """So that an editor, a type checker and `help` see it without running the package."""
+    tree = ast.parse(Path(losses.__file__).read_text(encoding="utf-8"))
+    named = {
+        alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    constants = {name for name in named if isinstance(getattr(losses, name), LossSpec)}
+    assert {id(getattr(losses, name)) for name in constants} == set(map(id, SHIPPED))
+    functions = {spec.name for spec in SHIPPED} | {
+        other.function.__name__ for spec in SHIPPED for other in spec.conventions if other.function
+    }
+    assert functions <= named & set(losses.__all__)
+    assert set(losses.__all__) <= set(vars(losses))
+
+
+@pytest.mark.parametrize("spec", EVERY)
+def test_the_definition_and_the_function_agree(spec):
+    given = inputs_for(spec, seed=21)
+    torch.testing.assert_close(
+        spec.definition(**given, **spec.defaults), call(spec, given), rtol=1e-12, atol=0
+    )
+
+
+@pytest.mark.parametrize("spec", EVERY)
+def test_parameters_are_the_keywords_of_both_and_have_their_defaults(spec):
+    function = dict(inspect.signature(spec.function).parameters)
+    definition = inspect.signature(spec.definition).parameters
+    gather = function.pop("gather", None)  # across processes, which a definition knows nothing of
+    assert gather is None or gather.default is False
+    assert {n: a.default for n, a in function.items()} == {
+        n: a.default for n, a in definition.items()
+    }
+    for parameter in spec.parameters:
+        argument = function[parameter.name]
+        assert argument.kind is inspect.Parameter.KEYWORD_ONLY
+        if (spec.name, parameter.name) in {
+            ("triplet", "mining"),  # a batch has classes to mine from, not given triplets
+            ("hierarchical_cosent", "weights"),  # 1 for each level, however many
+        }:
+            continue
+        assert parameter.default == argument.default
+    left = set(function) - set(spec.reads) - {p.name for p in spec.parameters}
+    optional = {"queue", "queue_classes", "negatives", "positives"}
+    assert left <= optional
+
+
+OTHERS = [
+    pytest.param(spec.under(other.name), other.function, id=other.function.__name__)
+    for spec in LOSSES.values()
+    for other in spec.conventions
+    if other.function
+]
+
+
+@pytest.mark.parametrize(("spec", "function"), OTHERS)
+def test_the_function_of_a_convention_has_its_keywords_and_its_number(spec, function):
+    assert getattr(losses, function.__name__) is function
+    assert function.__name__ in losses.__all__
+    assert ">>>" in function.__doc__
+    assert "Args" in function.__doc__
+    accepted = dict(inspect.signature(function).parameters)
+    assert accepted.pop("gather").default is False
+    assert {n: a.default for n, a in accepted.items()} == {
+        n: a.default for n, a in inspect.signature(spec.definition).parameters.items()
+    }
+    given = inputs_for(spec, seed=21)
+    torch.testing.assert_close(
+        function(**given), spec.definition(**given, **spec.defaults), rtol=1e-12, atol=0
+    )
+
+
+@pytest.mark.parametrize("spec", EVERY)
+def test_parameters_can_be_moved(spec):
+    for parameter in spec.parameters:
+        if parameter.choices:
+            assert parameter.default in parameter.choices
+        elif parameter.kind == "number":
+            assert parameter.minimum <= parameter.default <= parameter.maximum
+            assert parameter.symbol
+            assert 0 < parameter.step <= (parameter.maximum - parameter.minimum) / 10
+            assert not parameter.logarithmic or parameter.minimum > 0
+
+
+@pytest.mark.parametrize("spec", EVERY)
+def test_the_loss_is_finite_over_the_whole_range_of_its_parameters(spec):
+    given = inputs_for(spec, seed=21)
+    for parameter in spec.parameters:
+        ends = (
+            parameter.choices
+            or {
+                "number": (parameter.minimum, parameter.maximum),
+                "switch": (False, True),
+                "list": ((0.0,) * 3,),
+            }[parameter.kind]
+        )
+        for value in ends:
+            assert call(spec, given, **{parameter.name: value}).isfinite()
+            settings = {**spec.defaults, parameter.name: value}
+            for landmark in (spec.collapse, spec.floor):
+                found = landmark and landmark(given, **settings)
+                assert found is None or torch.tensor(found).isfinite()
+
+
+@pytest.mark.parametrize(("spec", "changed"), NAMED_FORMS)
+def test_every_name_of_a_definition_has_latex_and_axes(spec, changed):
+    steps = steps_of(spec.definition, **inputs_for(spec, seed=2), **{**spec.defaults, **changed})
+    for name, value in steps.items():
+        if not isinstance(value, Tensor):
+            continue
+        if spec.function not in SHIPPED_FUNCTIONS and name not in spec.symbols:
+            continue  # drawn by its name
+        assert name in spec.symbols, name
+        symbol = spec.symbols[name]
+        assert symbol.latex
+        assert symbol.latex.count("{") == symbol.latex.count("}")
+        assert set(symbol.axes) <= AXES
+        assert len(symbol.axes) == value.ndim, name
+
+
+@pytest.mark.parametrize(("spec", "changed"), NAMED_FORMS)
+def test_what_is_not_signed_never_falls_below_zero(spec, changed):
+    for seed in range(5):
+        given = inputs_for(spec, seed=seed)
+        for name, value in steps_of(
+            spec.definition, **given, **{**spec.defaults, **changed}
+        ).items():
+            if not isinstance(value, Tensor) or name not in spec.symbols:
+                continue
+            if not spec.symbols[name].signed:
+                assert bool((value >= 0).all()), name
+
+
+@pytest.mark.parametrize(("spec", "changed"), NAMED_FORMS)
+def test_the_gradient_reaches_the_single_terms(spec, changed):
+    """`terms` names a step that the loss depends on; for a logarithm of a sum of exponentials
+    its gradient is a weight: not negative."""
+    given = inputs_for(spec, seed=2)
+    kept = {}
+
+    def keep(*arguments, **named):
+        kept.update(steps_of(spec.definition, *arguments, **named))
+
+    leaves = {
+        name: tensor.requires_grad_()
+        if tensor.is_floating_point() and "labels" not in name
+        else tensor
+        for name, tensor in given.items()
+    }
+    keep(**leaves, **{**spec.defaults, **changed})
+    terms, loss = kept[spec.terms], kept["loss"]
+    (weights,) = torch.autograd.grad(loss, terms)
+    assert weights.any()
+    if (terms.isneginf()).any():
+        assert not weights[terms.isneginf()].any()
+    if spec.terms in ("terms", "violations"):
+        assert (weights >= 0).all()
+
+
+@pytest.mark.parametrize("spec", EVERY)
+def test_an_entry_is_complete(spec):
+    assert spec.title
+    assert spec.formula.count("{") == spec.formula.count("}")
+    assert set(spec.reads.values()) <= set(READABLE)
+    assert (spec.collapse is None) == (not spec.collapse_formula)
+    assert (spec.floor is None) == (not spec.floor_formula)
+
+
+@pytest.mark.parametrize("spec", SHIPPED, ids=lambda spec: spec.name)
+def test_what_ships_says_where_it_comes_from_and_how_it_is_called(spec):
+    assert spec.references
+    assert "Args" in spec.function.__doc__ or spec.name == "max_violation"
+    assert ">>>" in spec.function.__doc__
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_doctests(name):
+    module = importlib.import_module(name)
+    assert doctest.testmod(module, extraglobs={"torch": torch}).failed == 0
+
+
+def test_a_function_without_an_entry_gets_one():
+    def mine(scores, labels, *, sharpness=2.0, squared=False, bias=-1.0):
+        return (sharpness * scores).sum()
+
+    spec = spec_of(mine)
+    assert (spec.name, spec.title, spec.group) == ("mine", "mine", "own")
+    assert spec.reads == {"scores": "scores", "labels": "labels"}
+    assert spec.defaults == {"sharpness": 2.0, "squared": False, "bias": -1.0}
+    assert spec.parameters[0].maximum == 8.0
+    assert spec.parameters[2].minimum == -4.0
+    assert spec.definition is mine
+
+
+def test_an_entry_that_reads_the_unknown_is_refused():
+    def mine(scores, moods):
+        return scores.sum()
+
+    with pytest.raises(ValueError, match="mine reads moods; a batch offers scores, labels"):
+        spec_of(mine)
+    with pytest.raises(ValueError, match="group is 'other'"):
+        LossSpec(function=mine, title="", formula="", group="other")
+
+
+SEPARABLE = [spec for spec in LOSSES.values() if isinstance(spec.form, Separable)]
+
+
+@pytest.mark.parametrize("spec", SEPARABLE, ids=lambda spec: spec.name)
+def test_the_parts_of_a_separable_loss_make_its_terms(spec):
+    given = inputs_for(spec, seed=4, count=9)
+    steps = steps_of(spec.definition, **given, **spec.defaults)
+    scores = steps["scores"]
+    lower, higher = spec.form.parts(scores, **spec.defaults)
+    terms = lower[:, None] + higher[None, :]
+    if spec.form.by_gap:
+        terms = terms + (given["labels"][None, :] - given["labels"][:, None]).relu().log()
+    there = ~steps["terms"].isneginf()
+    torch.testing.assert_close(terms[there], steps["terms"][there], rtol=1e-12, atol=1e-12)
+
+
+def test_indices_are_those_of_the_formula():
+    """What decides which pair is called i is a field; the formula says the same."""
+    for spec in SHIPPED:
+        for symbol in spec.symbols.values():
+            written = "_{ji}" in symbol.latex.partition("=")[0]
+            assert (symbol.indices == ("j", "i")) == written, symbol.latex
+
+
+def test_the_rule_of_lambda_speaks_of_lambda_alone():
+    said = {
+        (spec.group, parameter.symbol)
+        for spec in SHIPPED
+        for parameter in spec.parameters
+        if parameter.role == "scale"
+    }
+    assert said == {("pair_scores", r"\lambda")}
+    with pytest.raises(ValueError, match="role is 'colour'; it must be one of"):
+        Parameter("hue", 1.0, role="colour")
+
+
+def test_a_choice_with_a_formula_of_its_own_is_written_by_it():
+    spec = LOSSES["info_nce"]
+    assert spec.formula_at() == spec.formula
+    assert spec.formula_at(symmetric=True) == spec.variants["symmetric=true"]
+    assert LOSSES["pairwise_logistic"].formula_at(reduction="mean").startswith(r"\frac1{|P|}")
+    symmetric = spec.under("sentence-transformers MultipleNegativesSymmetricRankingLoss")
+    assert symmetric.formula_at() == spec.variants["symmetric=true"]
+    for spec in LOSSES.values():
+        for choice in spec.variants:
+            name, _, value = choice.partition("=")
+            parameter = next(p for p in spec.parameters if p.name == name)
+            assert value in (*parameter.choices, "true", "false")

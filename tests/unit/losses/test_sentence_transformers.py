@@ -1,0 +1,389 @@
+"""The losses inside sentence-transformers' own trainers, beside that library's losses."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import torch
+from datasets import Dataset
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
+from sentence_transformers.cross_encoder import CrossEncoder, CrossEncoderTrainer
+from sentence_transformers.cross_encoder import losses as cross
+from sentence_transformers.cross_encoder.training_args import CrossEncoderTrainingArguments
+from sentence_transformers.sentence_transformer import losses as bi
+from sentence_transformers.sentence_transformer.training_args import (
+    SentenceTransformerTrainingArguments,
+)
+from torch import nn
+
+import losses.sentence_transformers as adapter
+from losses import LOSSES
+from losses.spec import READABLE
+from tests.tiny import save_bert, sentence, static_model
+
+STEPS, BATCH = 20, 8
+
+
+def rows(kind, count=STEPS * BATCH):
+    draw = random.Random(3)
+    columns = {"sentence1": [sentence(draw) for _ in range(count)]}
+    if kind == "classes":
+        return Dataset.from_dict({**columns, "label": [draw.randrange(3) for _ in range(count)]})
+    columns["sentence2"] = [sentence(draw) for _ in range(count)]
+    if kind == "triplets":
+        columns["sentence3"] = [sentence(draw) for _ in range(count)]
+    labels = {
+        "scored": lambda: round(draw.random(), 1),
+        "binary": lambda: draw.randrange(2),
+    }
+    if kind in labels:
+        columns["label"] = [labels[kind]() for _ in range(count)]
+    return Dataset.from_dict(columns)
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory):
+    return save_bert(tmp_path_factory.mktemp("bert"))
+
+
+def trained(model, loss, data, folder):
+    """The weights after 20 steps of the library's own trainer."""
+    is_cross = isinstance(model, CrossEncoder)
+    arguments = CrossEncoderTrainingArguments if is_cross else SentenceTransformerTrainingArguments
+    trainer = CrossEncoderTrainer if is_cross else SentenceTransformerTrainer
+    chosen = arguments(
+        output_dir=str(folder),
+        max_steps=STEPS,
+        per_device_train_batch_size=BATCH,
+        learning_rate=0.01,
+        report_to="none",
+        save_strategy="no",
+        use_cpu=True,
+        seed=1,
+        disable_tqdm=True,
+    )
+    trainer(model=model, args=chosen, train_dataset=data, loss=loss).train()
+    # The library's batch losses call the model `sentence_embedder`.
+    weights = {
+        name.replace("sentence_embedder.", "model."): w for name, w in loss.named_parameters()
+    }
+    return {name: weight.detach().clone() for name, weight in weights.items()}
+
+
+def agree(one, other):
+    assert one.keys() == other.keys()
+    for name in one:
+        torch.testing.assert_close(one[name], other[name], rtol=1e-4, atol=1e-5, msg=name)
+
+
+TWINS = {
+    "cosent": ("scored", lambda m: adapter.CosentLoss(m), lambda m: bi.CoSENTLoss(m)),
+    "angle": ("scored", lambda m: adapter.AngleLoss(m), lambda m: bi.AnglELoss(m)),
+    "cosine_mse": (
+        "scored",
+        lambda m: adapter.CosineMseLoss(m),
+        lambda m: bi.CosineSimilarityLoss(m),
+    ),
+    "contrastive": (
+        "binary",
+        lambda m: adapter.ContrastiveLoss(m, convention="sentence-transformers"),
+        lambda m: bi.ContrastiveLoss(m),
+    ),
+    "info_nce": (
+        "positives",
+        lambda m: adapter.InfoNceLoss(m),
+        lambda m: bi.MultipleNegativesRankingLoss(m),
+    ),
+    "info_nce with negatives": (
+        "triplets",
+        lambda m: adapter.InfoNceLoss(m, temperature=0.1),
+        lambda m: bi.MultipleNegativesRankingLoss(m, scale=10),
+    ),
+    "info_nce both ways": (
+        "positives",
+        lambda m: adapter.InfoNceLoss(m, symmetric=True),
+        lambda m: bi.MultipleNegativesSymmetricRankingLoss(m),
+    ),
+    "triplet": (
+        "triplets",
+        lambda m: adapter.TripletLoss(m, margin=5.0),
+        lambda m: bi.TripletLoss(m),
+    ),
+    "triplet, by convention": (
+        "triplets",
+        lambda m: adapter.TripletLoss(m, convention="sentence-transformers TripletLoss"),
+        lambda m: bi.TripletLoss(m),
+    ),
+    "triplet, all": (
+        "classes",
+        lambda m: adapter.TripletLoss(m, convention="sentence-transformers BatchAll"),
+        lambda m: bi.BatchAllTripletLoss(m),
+    ),
+    "triplet, hard": (
+        "classes",
+        lambda m: adapter.TripletLoss(m, convention="sentence-transformers BatchHard"),
+        lambda m: bi.BatchHardTripletLoss(m),
+    ),
+    "triplet, semi-hard": (
+        "classes",
+        lambda m: adapter.TripletLoss(m, convention="sentence-transformers BatchSemiHard"),
+        lambda m: bi.BatchSemiHardTripletLoss(m),
+    ),
+}
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_training_goes_as_with_the_librarys_own_loss(twin, tmp_path):
+    kind, mine, theirs = TWINS[twin]
+    models = static_model(), static_model()
+    before = models[0].state_dict()["0.embedding.weight"].clone()
+    one = trained(models[0], mine(models[0]), rows(kind), tmp_path)
+    other = trained(models[1], theirs(models[1]), rows(kind), tmp_path)
+    agree(one, other)
+    assert not torch.allclose(before, one["model.0.embedding.weight"], atol=0.01)
+
+
+class TheirMultitask(nn.Module):
+    """CoSENT and the classifier of Sentence-BERT, put together from the library's parts."""
+
+    def __init__(self, model, alpha):
+        super().__init__()
+        self.model, self.alpha = model, alpha
+        self.ranking = bi.CoSENTLoss(model)
+        self.naming = bi.SoftmaxLoss(model, model.get_embedding_dimension(), num_labels=2)
+
+    def forward(self, columns, labels):
+        classes = (labels >= 0.5).long()
+        return self.ranking(columns, labels) + self.alpha * self.naming(columns, classes)
+
+
+def test_the_classifier_of_the_multitask_loss_trains_as_sentence_bert_does(tmp_path):
+    models = static_model(), static_model()
+    mine = adapter.MultitaskCosentLoss(models[0], alpha=3.0)
+    theirs = TheirMultitask(models[1], alpha=3.0)
+    theirs.naming.classifier.load_state_dict(mine.classifier.state_dict())
+    one = trained(models[0], mine, rows("scored"), tmp_path)
+    other = trained(models[1], theirs, rows("scored"), tmp_path)
+    torch.testing.assert_close(
+        one["model.0.embedding.weight"], other["model.0.embedding.weight"], rtol=1e-4, atol=1e-5
+    )
+    torch.testing.assert_close(
+        one["classifier.weight"], other["naming.classifier.weight"], rtol=1e-4, atol=1e-5
+    )
+
+
+CROSS_TWINS = {
+    "binary_cross_entropy": (
+        "binary",
+        lambda m: adapter.BinaryCrossEntropyLoss(m),
+        lambda m: cross.BinaryCrossEntropyLoss(m),
+    ),
+    "cosine_mse": ("scored", lambda m: adapter.CosineMseLoss(m), lambda m: cross.MSELoss(m)),
+}
+
+
+def cross_encoder(folder):
+    torch.manual_seed(0)
+    return CrossEncoder(folder, num_labels=1)
+
+
+@pytest.mark.parametrize("twin", CROSS_TWINS)
+def test_a_cross_encoder_trains_as_with_the_librarys_own_loss(twin, bert, tmp_path):
+    kind, mine, theirs = CROSS_TWINS[twin]
+    models = cross_encoder(bert), cross_encoder(bert)
+    one = trained(models[0], mine(models[0]), rows(kind), tmp_path)
+    other = trained(models[1], theirs(models[1]), rows(kind), tmp_path)
+    agree(one, other)
+
+
+def batch(model, kind, count=6):
+    data = rows(kind, count)
+    texts = [list(data[name]) for name in data.column_names if name != "label"]
+    labels = torch.tensor(data["label"]) if "label" in data.column_names else None
+    return texts, labels
+
+
+def value(loss, kind, count=6):
+    texts, labels = batch(loss.model, kind, count)
+    if isinstance(loss.model, CrossEncoder):
+        return loss(texts, labels)
+    return loss([loss.model.preprocess(column) for column in texts], labels)
+
+
+CLASSES_OF_THEIR_OWN = {"softmax", "arcface"}
+
+
+@pytest.mark.parametrize("name", [n for n in LOSSES if n not in CLASSES_OF_THEIR_OWN])
+@pytest.mark.parametrize("kind", ["scored", "binary", "triplets"])
+def test_every_loss_trains_from_scored_pairs_and_from_triplets(name, kind):
+    model = static_model(width=5)  # odd: AnglE halves it
+    settings = {"mining": "all"} if name == "triplet" else {}
+    loss = adapter.TRAINING_LOSSES[name](model, **settings)
+    found = value(loss, kind)
+    found.backward()
+    assert found.isfinite()
+    assert model[0].embedding.weight.grad.abs().sum() > 0
+
+
+CONVENTIONS = [
+    (name, convention.name)
+    for name, spec in LOSSES.items()
+    if name not in CLASSES_OF_THEIR_OWN
+    for convention in spec.conventions
+]
+
+
+@pytest.mark.parametrize(("name", "convention"), CONVENTIONS)
+def test_every_convention_trains_as_it_is_defined(name, convention):
+    model = static_model()
+    loss = adapter.TRAINING_LOSSES[name](model, convention=convention)
+    texts, labels = batch(model, "binary", 12)
+    columns = [model.preprocess(column) for column in texts]
+    examples = loss.examples(columns, labels, None, None)
+    defined = loss.spec.definition(**loss.arguments(examples), **loss.settings)
+    found = loss(columns, labels)
+    torch.testing.assert_close(found, defined, rtol=1e-4, atol=1e-5)
+    found.backward()
+    assert model[0].embedding.weight.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("name", ["supcon", "triplet", "softmax", "arcface"])
+def test_losses_on_classes_train_from_one_column(name):
+    model = static_model()
+    own = {"class_count": 3} if name in CLASSES_OF_THEIR_OWN else {}
+    loss = adapter.TRAINING_LOSSES[name](
+        model, **own, **({"mining": "hard"} if name == "triplet" else {})
+    )
+    found = value(loss, "classes", 12)
+    found.backward()
+    assert found > 0
+    if own:
+        assert loss.prototypes.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_cross_encoder_takes_the_losses_on_pair_scores_and_says_no_to_the_rest(name, bert):
+    model = cross_encoder(bert)
+    own = {"class_count": 3} if name in CLASSES_OF_THEIR_OWN else {}
+    if name in CLASSES_OF_THEIR_OWN or not LOSSES[name].reads_scores_only:
+        if own:
+            return  # a cross-encoder has no vector that prototypes could be compared with
+        with pytest.raises(ValueError, match="cross-encoder gives one score"):
+            value(adapter.TRAINING_LOSSES[name](model), "binary")
+        return
+    found = value(adapter.TRAINING_LOSSES[name](model), "binary")
+    found.backward()
+    assert found.isfinite()
+
+
+def test_the_rules_are_those_of_the_page():
+    """The same batch gives the same loss as the explorer computes, whatever a loss reads."""
+    from explorer.core.batch import Batch, _components
+    from explorer.core.scenario import Rules
+
+    model = static_model()
+    texts, labels = batch(model, "scored", 12)
+    with torch.no_grad():
+        first, second = (model(model.preprocess(t))["sentence_embedding"] for t in texts)
+    vectors = torch.cat([first, second]).double()
+    places = torch.arange(12), torch.arange(12, 24)
+    labels = labels * 5
+    positive = labels >= 2.5
+    read = Batch(
+        pairs=[None] * 12,
+        vectors=vectors,
+        given=None,
+        labels=labels.double(),
+        first=places[0],
+        second=places[1],
+        threshold=2.5,
+        positive=positive,
+        classes=_components(*places, positive, 24),
+        rules=Rules(),
+    )
+    for name, spec in LOSSES.items():
+        if name in CLASSES_OF_THEIR_OWN | {"hierarchical_cosent", "multitask_cosent"}:
+            continue  # these bring parts of their own
+        settings = {"mining": "all"} if name == "triplet" else {}
+        loss = adapter.TRAINING_LOSSES[name](
+            model, threshold=2.5, label_range=(0.0, 5.0), **settings
+        )
+        columns = [model.preprocess(column) for column in texts]
+        here = loss(columns, labels)
+        given = {n: read.read(what, vectors, read.scores) for n, what in spec.reads.items()}
+        if "unit_labels" in spec.reads.values():
+            given["labels"] = labels.double() / 5
+        there = spec.function(**{n: t for n, t in given.items() if t is not None}, **settings)
+        assert float(here.detach()) == pytest.approx(float(there), rel=1e-4), name
+
+
+def test_what_a_loss_may_read_is_there_or_learned():
+    """Nothing that the one table names is forgotten here, and nothing has another name."""
+    learned = {"prototypes", "pair_logits", "level_scores"}
+    given = {*dir(adapter.Examples), *adapter.Examples.__dataclass_fields__}
+    assert set(READABLE) - given == learned
+
+
+def test_levels_of_a_transformer(bert):
+    model = SentenceTransformer(bert)
+    loss = adapter.HierarchicalCosentLoss(model, weights=(0.5, 1.0, 2.0))
+    assert loss.levels == ("token", "layer:1", "sentence")
+    texts, labels = batch(model, "scored")
+    columns = [model.preprocess(column) for column in texts]
+    outputs = [model(dict(column)) for column in columns]
+    hidden = [
+        model[0].model(
+            **{k: c[k] for k in ("input_ids", "attention_mask")}, output_hidden_states=True
+        )
+        for c in columns
+    ]
+    sides = []
+    for column, states in zip(columns, hidden, strict=True):
+        mask = column["attention_mask"][:, :, None]
+        sides.append((states.hidden_states[1] * mask).sum(1) / mask.sum(1))
+    cos = nn.functional.cosine_similarity
+    tokens = []
+    for a, b in zip(range(6), range(6), strict=True):
+        one = outputs[0]["token_embeddings"][a][outputs[0]["attention_mask"][a].bool()]
+        two = outputs[1]["token_embeddings"][b][outputs[1]["attention_mask"][b].bool()]
+        near = cos(one[:, None], two[None], dim=2)
+        tokens.append((near.amax(1).mean() + near.amax(0).mean()) / 2)
+    sentence_scores = cos(outputs[0]["sentence_embedding"], outputs[1]["sentence_embedding"])
+    from losses import cosent
+
+    expected = (
+        0.5 * cosent(torch.stack(tokens), labels)
+        + cosent(cos(*sides), labels)
+        + 2 * cosent(sentence_scores, labels)
+    )
+    assert loss(columns, labels).item() == pytest.approx(expected.item(), rel=1e-5)
+    loss(columns, labels).backward()
+    assert not any(loss._states.values())
+
+
+def test_what_cannot_be_trained_is_said():
+    model = static_model()
+    with pytest.raises(ValueError, match="no label"):
+        value(adapter.CosentLoss(model), "positives")
+    with pytest.raises(ValueError, match="two columns"):
+        value(adapter.CosentLoss(model), "classes")
+    with pytest.raises(ValueError, match="three columns"):
+        value(adapter.TripletLoss(model), "positives")
+    with pytest.raises(ValueError, match="one column"):
+        value(adapter.SoftmaxLoss(model, class_count=2), "binary")
+    with pytest.raises(TypeError, match="no parameter 'margin'; it has: scale"):
+        adapter.CosentLoss(model, margin=1)
+    with pytest.raises(ValueError, match="the model has 0 layers"):
+        adapter.HierarchicalCosentLoss(model, levels=("layer:1",))
+    with pytest.raises(ValueError, match="unknown"):
+        adapter.HierarchicalCosentLoss(model, levels=("paragraph",))
+
+
+def test_a_batch_without_a_positive_teaches_nothing():
+    model = static_model()
+    loss = adapter.InfoNceLoss(model, threshold=2.0)
+    found = value(loss, "binary")
+    found.backward()
+    assert found == 0
+    assert model[0].embedding.weight.grad.abs().sum() == 0

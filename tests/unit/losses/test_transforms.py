@@ -1,0 +1,231 @@
+"""What torch does to a function, done to every public loss: vmap, compile, another device."""
+
+from functools import partial
+from inspect import signature
+
+import pytest
+import torch
+from torch.autograd import forward_ad
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import losses
+from losses import LOSSES, OTHERS
+from losses.kernels import pairwise
+from tests.unit.losses.made import EVERY, call, gradients, inputs_for, learned, saved_bytes
+
+
+def of_classes(count):
+    made = torch.Generator().manual_seed(count)
+    embeddings = torch.randn(count, 4, generator=made, dtype=torch.float64)
+    return embeddings, torch.arange(count) % 7
+
+
+def registered(spec, count):
+    """A loss as a function of what it learns, and that."""
+    given = inputs_for(spec, seed=1, count=count)
+    names = learned(spec, given)
+    rest = {name: tensor for name, tensor in given.items() if name not in names}
+
+    def loss(moving, rest):
+        return spec.function(**dict(zip(names, moving, strict=True)), **rest, **spec.defaults)
+
+    return loss, [given[name] for name in names], rest
+
+
+def classed(function, count):
+    embeddings, classes = of_classes(count)
+    return lambda moving, rest: function(*moving, **rest), [embeddings], {"classes": classes}
+
+
+def paired(function, count):
+    made = torch.Generator().manual_seed(count)
+    both = torch.randn(2, count, 4, generator=made, dtype=torch.float64)
+    return lambda moving, rest: function(*moving, **rest), list(both), {}
+
+
+FORMS = {
+    **{name: partial(registered, spec) for name, spec in LOSSES.items()},
+    **{
+        name: partial(classed if "classes" in signature(function).parameters else paired, function)
+        for name, function in OTHERS.items()
+    },
+    **{
+        f"triplet, {mining}": partial(classed, partial(losses.triplet, mining=mining))
+        for mining in ("hard", "semi_hard", "all")
+    },
+}
+every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+
+
+def value_and_gradient(loss, moving, rest):
+    moving = [tensor.detach().clone().requires_grad_() for tensor in moving]
+    value = loss(moving, rest)
+    return value.detach(), torch.autograd.grad(value, moving)
+
+
+@pytest.mark.parametrize("count", [6, 40])
+@every_form
+def test_a_batch_of_batches(form, count):
+    """torch.func.vmap: several batches at once, value and gradient."""
+    loss, moving, rest = form(count)
+    several = [torch.stack((tensor, 1.1 * tensor)) for tensor in moving]
+    expected = [value_and_gradient(loss, [one[k] for one in several], rest) for k in (0, 1)]
+    both = torch.func.grad_and_value(lambda *moving: loss(moving, rest), tuple(range(len(moving))))
+    gradients, values = torch.func.vmap(both)(*several)
+    for place, (value, gradient) in enumerate(expected):
+        torch.testing.assert_close(values[place], value)
+        for found, one in zip(gradients, gradient, strict=True):
+            torch.testing.assert_close(found[place], one)
+
+
+@pytest.mark.parametrize("count", [30, 300])
+@every_form
+def test_a_compiled_training_step_is_one_graph(form, count, monkeypatch):
+    monkeypatch.setattr(pairwise, "TREE_ABOVE", 200)
+    loss, moving, rest = form(count)
+
+    def step(moving, rest):
+        return loss([2 * tensor for tensor in moving], rest).square()
+
+    torch._dynamo.reset()
+    compiled = torch.compile(step, backend="aot_eager", fullgraph=True)
+    found, expected = (value_and_gradient(one, moving, rest) for one in (compiled, step))
+    torch.testing.assert_close(found, expected, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("count", [6, 40])
+@every_form
+def test_several_backward_passes_at_once(form, count):
+    """What `torch.autograd.functional.jacobian` does when it is to vectorize."""
+    loss, moving, rest = form(count)
+    _, expected = value_and_gradient(loss, moving, rest)
+    leaves = [tensor.detach().clone().requires_grad_() for tensor in moving]
+    outer = torch.tensor([1.0, -2.0], dtype=torch.float64)
+    found = torch.autograd.grad(loss(leaves, rest), leaves, outer, is_grads_batched=True)
+    for both, one in zip(found, expected, strict=True):
+        torch.testing.assert_close(both, torch.stack((one, -2 * one)))
+
+
+class NoWaiting(TorchDispatchMode):
+    """Refuses what makes an accelerator wait and the device without numbers lets pass."""
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        found = operation(*args, **(kwargs or {}))
+        copies = (torch.ops.aten._to_copy, torch.ops.aten.copy_)
+        if operation.overloadpacket in copies:
+            tensors = [one for one in (*args, found) if isinstance(one, torch.Tensor)]
+            assert {tensor.device.type for tensor in tensors} == {"meta"}
+        return found
+
+
+@pytest.mark.parametrize("count", [8, 100, 1300])
+@every_form
+def test_an_accelerator_never_waits(form, count):
+    """The meta device has no numbers: to read one, or to size by one, is an error."""
+    loss, moving, rest = form(count)
+    there = [tensor.to("meta") for tensor in moving]
+    rest = {name: tensor.to("meta") for name, tensor in rest.items()}
+    with NoWaiting():
+        _, gradients = value_and_gradient(loss, there, rest)
+    assert [one.shape for one in gradients] == [tensor.shape for tensor in moving]
+
+
+def test_what_waits_is_noticed():
+    there = torch.ones(3, device="meta")
+    with NoWaiting(), pytest.raises(AssertionError):
+        torch.zeros(3).to("meta")
+    for wait in (lambda: there.sum().item(), lambda: there.nonzero(), lambda: there[there > 0]):
+        with pytest.raises((RuntimeError, NotImplementedError)):
+            wait()
+
+
+WITH_LABELS = ["weighted_cosent", "pairwise_hinge", "contrastive", "binary_cross_entropy"]
+
+
+@pytest.mark.parametrize("count", [6, 300])
+@pytest.mark.parametrize("name", WITH_LABELS)
+def test_labels_may_be_learned_where_their_size_counts(name, count):
+    spec = LOSSES[name]
+    given = inputs_for(spec, seed=1, count=count)
+    gradients = []
+    for form in (spec.function, spec.definition):
+        labels = given["labels"].double().requires_grad_()
+        loss = form(**{**given, "labels": labels}, **spec.defaults)
+        gradients += torch.autograd.grad(loss, labels)
+    assert gradients[0].any()
+    torch.testing.assert_close(*gradients)
+
+
+def carried_forwards(loss, moving, directions, rest):
+    with forward_ad.dual_level():
+        there = list(map(forward_ad.make_dual, moving, directions))
+        return forward_ad.unpack_dual(loss(there, rest)).tangent
+
+
+@every_form
+def test_a_derivative_forwards(request, form):
+    """torch.autograd.forward_ad: the slope of the loss along a direction, without a backward."""
+    loss, moving, rest = form(12)
+    directions = [torch.randn_like(tensor) for tensor in moving]
+    if "triplet" in request.node.callspec.id:  # torch knows none of the distances of all pairs
+        with pytest.raises(NotImplementedError, match="cdist"):
+            carried_forwards(loss, moving, directions, rest)
+        return
+    _, gradients = value_and_gradient(loss, moving, rest)
+    along = sum((one * by).sum() for one, by in zip(directions, gradients, strict=True))
+    torch.testing.assert_close(carried_forwards(loss, moving, directions, rest), along)
+
+
+@pytest.mark.parametrize("count", [40, 1300])
+@every_form
+def test_no_more_is_kept_than_what_is_given_and_its_gradient(form, count):
+    loss, moving, rest = form(count)
+    moving = [tensor.requires_grad_() for tensor in moving]
+    given = sum(tensor.nbytes for tensor in (*moving, *rest.values()))
+    weights = 64  # bytes, of what a loss keeps for each level
+    assert saved_bytes(loss, moving, rest) <= given + sum(one.nbytes for one in moving) + weights
+
+
+@pytest.mark.parametrize("count", [6, 300])
+@pytest.mark.parametrize("spec", EVERY)
+def test_what_does_not_learn_may_come_from_inference_mode(spec, count):
+    """Labels of a teacher, keys of a frozen encoder: autograd refuses to save them as they are."""
+    given = inputs_for(spec, seed=1, count=count)
+    expected = gradients(spec, given)
+    for name in expected:
+        with torch.inference_mode():
+            frozen = {one: tensor.clone() for one, tensor in given.items()}
+        leaf = given[name].clone().requires_grad_()
+        loss = call(spec, {**frozen, name: leaf})
+        torch.testing.assert_close(torch.autograd.grad(loss, leaf)[0], expected[name])
+
+
+NUMBERS = {
+    "cosent": "scale",
+    "weighted_cosent": "scale",
+    "hierarchical_cosent": "scale",
+    "multitask_cosent": "scale",
+    "pairwise_logistic": "scale",
+    "circle": "scale",
+    "circle_self_paced": "scale",
+    "angle": "scale",
+    "info_nce": "temperature",
+    "supcon": "temperature",
+    "siglip": "scale",
+}
+
+
+@pytest.mark.parametrize("count", [6, 300])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_number_is_learned_on_what_was_made_in_inference_mode(name, count):
+    """Scores of a frozen model, and a λ that learns."""
+    spec, number = LOSSES[name], NUMBERS[name]
+    given = inputs_for(spec, seed=1, count=count)
+    with torch.inference_mode():
+        frozen = {one: tensor.clone() for one, tensor in given.items()}
+    found, expected = (
+        torch.autograd.grad(call(spec, each, **{number: leaf}), leaf)[0]
+        for each in (frozen, given)
+        for leaf in [torch.tensor(2.0, dtype=torch.float64, requires_grad=True)]
+    )
+    torch.testing.assert_close(found, expected)

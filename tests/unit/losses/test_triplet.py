@@ -1,0 +1,67 @@
+"""Given triplets with their gradient in closed form: equal to the definition, refusing the same."""
+
+import pytest
+import torch
+
+from losses.contrastive.triplet import triplet, triplet_definition
+from losses.geometry import DISTANCES
+
+NAMES = ("anchors", "positives", "negatives")
+
+
+def triples():
+    made = torch.Generator().manual_seed(5)
+    return torch.randn(3, 9, 5, generator=made, dtype=torch.float64)
+
+
+def with_edges():
+    """Equal and zero vectors, and a triplet at its kink."""
+    anchors, positives, negatives = triples()
+    positives[0], negatives[1] = anchors[0], anchors[1]
+    anchors[2], positives[3], negatives[4] = 0, 0, 0
+    negatives[5] = positives[5]
+    return anchors, positives, negatives
+
+
+def value_and_gradients(loss, vectors, **settings):
+    leaves = [one.clone().requires_grad_() for one in vectors]
+    value = loss(*leaves, **settings)
+    return value.detach(), *torch.autograd.grad(value, leaves)
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.4, 30.0])
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_they_are_their_definition(distance, margin):
+    for vectors in (triples(), with_edges()):
+        found, expected = (
+            value_and_gradients(loss, vectors, distance=distance, margin=margin)
+            for loss in (triplet, triplet_definition)
+        )
+        torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_a_learned_margin_has_a_gradient_too(distance):
+    slopes = []
+    for loss in (triplet, triplet_definition):
+        margin = torch.tensor(1.5).double().requires_grad_()
+        slopes += torch.autograd.grad(loss(*triples(), margin=margin, distance=distance), margin)
+    torch.testing.assert_close(*slopes)
+    assert slopes[0] > 0
+
+
+@pytest.mark.parametrize("learned", [False, True])
+@pytest.mark.parametrize("number", [torch.nan, torch.inf, -torch.inf])
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_what_is_no_number_is_refused_wherever_it_stands(distance, place, number, learned):
+    vectors = list(triples())
+    vectors[place][4, 2] = number
+    margin = torch.tensor(1.0).double() if learned else 1.0
+    with pytest.raises(ValueError, match=rf"{NAMES[place]}\[4\]\[2\] is {number}; every value"):
+        triplet(*vectors, margin=margin, distance=distance)
+
+
+def test_what_overflows_is_told_by_an_infinite_loss():
+    vectors = triples().float() * 1e30
+    assert triplet(*vectors, distance="squared_euclidean").isnan()  # inf − inf

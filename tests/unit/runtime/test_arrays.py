@@ -1,0 +1,33 @@
+"""Arrays in files: whole, or not there; and a full disk is told as one."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from explorer.runtime import arrays
+
+FULL = Path("/dev/full")
+
+
+def test_what_was_saved_is_loaded_again(tmp_path):
+    values = np.arange(12, dtype=np.float32).reshape(3, 4)
+    arrays.save_array(tmp_path / "a.npy", values)
+    assert np.array_equal(arrays.load_array(tmp_path / "a.npy"), values)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
+
+
+def test_what_is_not_there_any_more_is_nothing(tmp_path):
+    assert arrays.load_array(tmp_path / "a.npy") is None
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="the system has no disk that is always full")
+@pytest.mark.parametrize("count", [10, 100_000])
+def test_a_full_disk_is_told_as_one(tmp_path, monkeypatch, count):
+    monkeypatch.setattr(arrays, "atomic_write", lambda path: FULL.open("wb"))
+    with pytest.raises(OSError, match="space") as raised:
+        arrays.save_array(tmp_path / "a.npy", np.zeros(count))
+    assert raised.value.errno == errno.ENOSPC

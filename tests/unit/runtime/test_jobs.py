@@ -1,0 +1,208 @@
+"""A job can be followed and cancelled, in the thread that asked or in the background."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from explorer.runtime import jobs as running
+from explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, step, within
+from explorer.runtime.problem import Problem
+
+PATIENCE = 900  # seconds, on a machine that has other things to do
+
+
+def test_a_job_is_known_while_it_runs():
+    assert running.look("a") is None
+    with running.job("a"):
+        running.step("encoding", 3, 10, name="x")
+        seen = running.look("a")
+        assert (seen.what, seen.done, seen.total, seen.values) == ("encoding", 3, 10, {"name": "x"})
+        assert running.look("b") is None
+    assert running.look("a") is None
+    assert not running.cancel("a")
+
+
+def test_a_cancelled_job_stops_at_its_next_step():
+    steps = []
+
+    def work():
+        for done in range(10):
+            running.step("encoding", done, 10)
+            steps.append(done)
+            if done == 4:
+                running.cancel("a")
+
+    with running.job("a"), pytest.raises(Cancelled):
+        work()
+    assert steps == [0, 1, 2, 3, 4]
+    assert running.look("a") is None
+
+
+def test_cancelling_one_job_leaves_another():
+    with running.job("outer"):
+        with running.job("inner"):
+            running.cancel("outer")
+            running.step("encoding")
+        with pytest.raises(Cancelled):
+            running.step("encoding")
+
+
+def test_two_threads_have_jobs_of_their_own():
+    def work():
+        running.step("scoring")  # in no job, though another thread is in one that is cancelled
+        with running.job("theirs"):
+            running.step("scoring")
+            seen.append(running.look("theirs").what)
+
+    seen = []
+    with running.job("mine"):
+        running.step("encoding")
+        running.cancel("mine")
+        other = threading.Thread(target=work)
+        other.start()
+        other.join()
+    assert seen == ["scoring"]
+
+
+def test_outside_a_job_a_step_does_nothing():
+    with running.job("a"):
+        pass
+    running.cancel("a")
+    running.step("encoding", 1, 2)
+
+
+# ---- Work in the background ----------------------------------------------------------------------
+
+
+def test_a_job_tells_its_progress_and_its_result():
+    go = threading.Event()
+
+    def work(report):
+        report("terms", 1, 2)
+        assert go.wait(PATIENCE)
+        return 42
+
+    job = Job.in_background(work)
+    while job.progress.what != "terms":
+        time.sleep(0.001)
+    assert not job.wait(0)
+    assert job.progress == Progress("terms", 1, 2)
+    go.set()
+    assert job.wait(PATIENCE)
+    assert job.result() == 42
+
+
+def test_a_stopped_job_ends_and_is_begun_again_when_asked_for():
+    jobs, runs = Jobs(), []
+    started, stopped = threading.Event(), threading.Event()
+
+    def work(report):
+        runs.append(1)
+        started.set()
+        while len(runs) == 1 and not stopped.is_set():
+            report("terms", 0, 1)
+        return len(runs)
+
+    first = jobs.start("key", work)
+    assert started.wait(PATIENCE)
+    jobs.cancel("key")
+    assert first.wait(PATIENCE)
+    with pytest.raises(Cancelled):
+        first.result()
+    second = jobs.start("key", work)
+    assert second.wait(PATIENCE)
+    assert second.result() == 2
+
+
+def test_work_that_only_tells_its_steps_is_stopped_between_two():
+    started = threading.Event()
+
+    def work(report):
+        while True:  # as an encoder does between two batches
+            step("encoding", 0, 1)
+            started.set()
+
+    job = Job.in_background(work)
+    assert started.wait(PATIENCE)
+    job.cancel()
+    assert job.wait(PATIENCE)
+    with pytest.raises(Cancelled):
+        job.result()
+
+
+def test_a_failure_is_told_once_and_then_tried_again():
+    jobs, runs = Jobs(), []
+
+    def work(report):
+        runs.append(1)
+        raise Problem("no_pairs")
+
+    job = jobs.start("key", work)
+    assert job.wait(PATIENCE)
+    assert jobs.start("key", work) is job  # nobody has heard of it yet
+    with pytest.raises(Problem):
+        job.result()
+    assert jobs.start("key", work) is not job
+
+
+def test_only_so_many_results_are_kept():
+    jobs = Jobs(most=2)
+    made = [jobs.start(key, lambda report: object()) for key in "ab"]
+    assert all(job.wait(PATIENCE) for job in made)
+    assert jobs.start("c", lambda report: object()).wait(PATIENCE)
+    jobs.start("b", lambda report: object())
+    assert jobs.start("b", lambda report: object()) is made[1]
+    assert jobs.start("a", lambda report: object()) is not made[0]
+
+
+def test_work_that_nobody_waits_for_any_more_ends(monkeypatch):
+    monkeypatch.setattr(running, "JOB_IDLE_S", 0.05)
+    ended = threading.Event()
+
+    def work(report):
+        try:
+            while True:
+                report("terms", 0, 1)
+                time.sleep(0.001)
+        finally:
+            ended.set()
+
+    job = Job.in_background(work)
+    assert ended.wait(PATIENCE)
+    with pytest.raises(Cancelled):
+        job.result()
+
+
+def test_who_waits_for_other_work_hears_of_its_progress_and_cancels_it():
+    inner, heard, go = [], [], threading.Event()
+
+    def work(report):
+        report("reading", 1, 2)
+        while not go.wait(0.001):
+            report("reading", 1, 2)
+        return 42
+
+    def start():
+        if not inner:
+            inner.append(Job.in_background(work))
+        return inner[0]
+
+    def report(what, done, total):
+        heard.append((what, done, total))
+        if len(heard) == 3:
+            go.set()
+
+    assert within(start, report) == 42
+    assert heard[-1] == ("reading", 1, 2)
+
+    def refuse(what, done, total):
+        raise Cancelled
+
+    inner.clear()
+    go.clear()
+    with pytest.raises(Cancelled):
+        within(start, refuse)
+    assert inner[0].cancelled

@@ -1,0 +1,35 @@
+"""Which Pythons are promised, and where they are found."""
+
+import sys
+
+import pytest
+
+from tests import interpreters
+
+
+def test_the_promised_ones_are_those_of_pyproject():
+    assert interpreters.promised() == ["3.11", "3.12", "3.13"]
+
+
+def test_the_one_that_runs_this_is_present():
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert interpreters.present(version)
+    assert interpreters.present("3.99") is None
+
+
+@pytest.mark.parametrize("fails", [(), ("3.12",)])
+def test_one_that_fails_is_named_and_none_that_is_absent_counts(monkeypatch, capsys, fails):
+    monkeypatch.setattr(interpreters, "present", lambda v: None if v == "3.13" else v)
+    asked = []
+
+    def tried(python, folder, arguments):
+        asked.append((python, arguments))
+        return python not in fails
+
+    monkeypatch.setattr(interpreters, "tried", tried)
+    assert interpreters.main() == len(fails)
+    assert asked == [("3.11", ["--fast"]), ("3.12", ["--fast"])]
+    said = capsys.readouterr().out
+    assert "Python 3.11: passed" in said
+    assert ("Python 3.12: FAILED" in said) == bool(fails)
+    assert "Python 3.13: not on this machine" in said

@@ -1,0 +1,157 @@
+"""What the Explore page asks its server, asked directly."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+
+from explorer.core.scenario import Scenario
+from explorer.runtime.cache import Cache
+from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
+from explorer.web.pages.explore import requests
+from explorer.web.pages.explore.requests import SERVED
+
+SERVER = {function.__name__: function for function in SERVED}
+
+
+def read(name: str, content: bytes, **options: object) -> dict:
+    packed = base64.b64encode(content).decode()
+    answer = SERVER["read_file"]({"name": name, "content": packed, **options})
+    json.dumps(answer).encode()  # fits into an answer
+    json.dumps(answer, ensure_ascii=False).encode()
+    return answer
+
+
+def lines(count: int, bad: tuple[int, ...] = ()) -> bytes:
+    rows = [f"a {i},b {i},{'high' if i in bad else i % 5}" for i in range(1, count + 1)]
+    return "\n".join(["sentence1,sentence2,score", *rows]).encode()
+
+
+def test_what_was_left_out_of_a_file_is_in_its_scene():
+    answer = read("bad.csv", lines(5, bad=(2, 4)))
+    assert [row[0] for row in answer["rows"]] == ["a 1", "a 3", "a 5"]
+    data = {"source": "table", "rows": answer["rows"], "file": answer["name"]}
+    scenario = Scenario.from_json({"data": {**data, "reading": answer["reading"]}})
+    again = Scenario.from_link(scenario.to_link()).data.reading
+    assert (again.total, again.left_out, again.limited, again.drawn) == (5, 2, False, False)
+    assert [row for row, _, _ in again.reasons] == [2, 4]
+    assert {key for _, key, _ in again.reasons} == {"problem.score_not_a_number"}
+    assert dict(again.reasons[0][2])["value"] == "high"
+
+
+def test_of_many_bad_rows_a_few_are_named_and_all_are_counted():
+    reading = read("bad.csv", lines(300, bad=tuple(range(1, 200))))["reading"]
+    assert reading["left_out"] == 199
+    assert [reason[0] for reason in reading["reasons"]] == list(range(1, NAMED_ROWS + 1))
+
+
+def test_ten_thousand_rows_are_cut_or_drawn():
+    first = read("many.csv", lines(10_000))
+    assert first["rows"] == [[f"a {i}", f"b {i}", str(i % 5)] for i in range(1, EXPLORED_PAIRS + 1)]
+    assert (first["reading"]["total"], first["reading"]["limited"]) == (10_000, True)
+    assert not first["reading"]["drawn"]
+    drawn = [read("many.csv", lines(10_000), seed=seed) for seed in (0, 0, 1)]
+    assert drawn[0] == drawn[1]
+    assert drawn[0]["rows"] != drawn[2]["rows"]
+    for answer in drawn:
+        assert answer["reading"]["drawn"]
+        places = [int(row[0].split()[1]) for row in answer["rows"]]
+        assert places == sorted(set(places))
+        assert len(places) == EXPLORED_PAIRS
+        assert max(places) > 5000
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "half \ud83d name.csv",
+        "n" * 100_000 + ".csv",
+        "../../etc/passwd",
+        "<img src=x onerror=alert(1)>.csv",
+        "\u202egnp.vsc",
+        "a\x00b.csv",
+        "",
+        "。",
+    ],
+)
+def test_a_file_may_be_called_anything(name):
+    answer = read(name, lines(3))
+    assert len(answer["rows"]) == 3
+    assert len(answer["name"]) <= 200
+    assert "/" not in answer["name"]
+    assert "error" in read(name, b"")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (
+            "half.jsonl",
+            b'{"sentence1": "a", "sentence2": "b", "score": 1}\n'
+            b'{"sentence1": "half \\ud83d here", "sentence2": "b", "score": 1}\n',
+        ),
+        ("half.csv", b"sentence1,sentence2,score\na,b,1\nhalf \xed\xa0\xbd here,b,1\n"),
+        ("bom.csv", b"\xef\xbb\xbfsentence1,sentence2,score\na,b,1\n\xed\xb0\x80,b,1\n"),
+    ],
+)
+def test_half_a_character_in_a_file_costs_its_row(name, content):
+    answer = read(name, content)
+    assert answer["rows"] == [["a", "b", "1"]]
+    assert answer["reading"]["reasons"][0][:2] == (2, "problem.sentence_broken_character")
+
+
+def test_a_hundred_thousand_characters_in_a_cell_of_a_file():
+    long = "very long " * 10_000
+    answer = read("long.csv", f"sentence1,sentence2,score\n{long},b,1\nc,d,{long}\n".encode())
+    assert answer["rows"] == [[long.strip(), "b", "1"]]
+    (_, key, values) = answer["reading"]["reasons"][0]
+    assert key == "problem.score_not_a_number"
+    assert max(len(text) for _, text in values) < 100
+
+
+@pytest.mark.parametrize("request_", [None, [], {}, {"content": 7}, {"name": "x", "content": "%"}])
+def test_no_file_at_all_is_refused_in_a_sentence(request_):
+    assert SERVER["read_file"](request_)["error"]["key"] == "problem.scenario_entry"
+
+
+def asked(scenario: dict, **also: object) -> dict:
+    return SERVER["explore"]({"scenario": {"data": scenario}, **also})
+
+
+def typed(count: int) -> dict:
+    return {"source": "table", "rows": [[f"a {i}", f"b {i}", str(i % 5)] for i in range(count)]}
+
+
+def test_rows_are_sent_once_and_then_named():
+    table = typed(4)
+    first = asked(table)
+    named = asked({**table, "rows": []}, rows=first["rows"], known=first["batch"]["key"])
+    assert named["picture"]["figures"]["loss"] == first["picture"]["figures"]["loss"]
+    assert "batch" not in named  # it is the one that the page has
+    assert "rows" not in named
+    # Other rows have another name; the same rows the same.
+    assert asked(typed(3))["rows"] != first["rows"] == asked(table)["rows"]
+    # A question that cannot be answered has told the rows all the same.
+    empty = asked({**table, "rows": [["", "", ""]]})
+    assert empty["error"]["key"] == "problem.no_pairs"
+    again = asked({**table, "rows": []}, rows=empty["rows"])
+    assert again["error"] == empty["error"]
+
+
+@pytest.mark.parametrize("name", ["", "0" * 64, 3, None, ["a"]])
+def test_rows_that_are_not_held_are_asked_for(name):
+    assert asked({"source": "table", "rows": []}, rows=name) == {"send_rows": True}
+
+
+def test_only_the_last_tables_are_held(monkeypatch):
+    tables = Cache(2)
+    monkeypatch.setattr(requests, "_tables", tables)
+    rows = [((str(i), "b", "1"),) for i in range(3)]
+    names = [requests._hold(table) for table in rows]
+    assert [tables.get(name) for name in names] == [None, *rows[1:]]
+    # What is used stays.
+    tables.get(names[1])
+    requests._hold(rows[0])
+    assert [tables.get(name) for name in names] == [rows[0], rows[1], None]

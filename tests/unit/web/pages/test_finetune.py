@@ -1,0 +1,364 @@
+"""What the Fine-tune page asks the server: plans from strangers, files by token, answers."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import os
+import shutil
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from explorer.core.scenario import Data, Rules, Scenario
+from explorer.lab.training import data, source
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.runs import Runs
+from explorer.runtime import jobs
+from explorer.runtime.cache import Cache, cache_folder
+from explorer.runtime.limits import PACES
+from explorer.runtime.problem import Problem
+from explorer.sources import textbook
+from explorer.sources.practice import PRACTICE, practice_pairs
+from explorer.web.pages.finetune import page, plans, requests, state
+from losses import LOSSES
+
+FIRST = state.first_plan()
+
+
+def asked(**data: object) -> dict[str, object]:
+    return {**FIRST, "data": {**FIRST["data"], **data}}
+
+
+@pytest.fixture
+def uploads(tmp_path, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
+    return cache_folder("files")
+
+
+def hand_in(text: str) -> dict[str, object]:
+    content = base64.b64encode(text.encode()).decode()
+    return plans.hand_in({"name": "pairs.csv", "content": content})
+
+
+def test_the_first_plan_is_one_that_can_start():
+    plan = plans.read_plan(FIRST)
+    assert plan == dataclasses.replace(TrainingPlan(), steps=state.FIRST_STEPS, data=plan.data)
+    found = requests._check({"plan": FIRST})
+    assert found["refused"] is None
+    assert found["train"] + found["held_out"] == len(practice_pairs(plan.data.name))
+    assert found["steps"] == state.FIRST_STEPS
+
+
+def test_the_quick_plan_fits_into_the_first():
+    plan = plans.read_plan({**FIRST, **page.page_data()["quick"]})
+    assert plan.encoder == SCRATCH
+    assert plan.loss == FIRST["loss"]
+
+
+@pytest.mark.parametrize("name", PRACTICE)
+def test_practice_becomes_rows(name):
+    data = plans.read_plan(asked(source="practice", practice=name)).data
+    assert (data.source, data.name) == ("rows", name)
+    first, second, label = practice_pairs(name)[0]
+    assert data.rows[0][:2] == (first, second)
+    assert float(data.rows[0][2]) == label
+
+
+def test_a_link_of_explore_becomes_its_rows():
+    rows = (("A cat.", "A dog.", "0.25"), ("A bird.", "Some bird.", "1"))
+    link = Scenario(data=Data(source="table", rows=rows, file="mine.csv")).to_link()
+    data = plans.read_plan(asked(source="link", link=f"http://127.0.0.1:7860/#{link}")).data
+    assert (data.rows, data.name) == (rows, "mine.csv")
+    example = Scenario(data=Data(example="nli_triplets")).to_link()
+    data = plans.read_plan(asked(source="link", link=example)).data
+    assert len(data.rows) == len(textbook.load_example("nli_triplets"))
+
+
+@pytest.mark.parametrize(
+    ("data", "key"),
+    [
+        ({"source": "link", "link": ""}, "training_no_link"),
+        ({"source": "link", "link": "1.@@"}, "link_damaged"),
+        ({"source": "file"}, "training_no_file"),
+        ({"source": "file", "file": "../../etc/passwd"}, "scenario_entry"),
+        ({"source": "file", "file": "0" * 32}, "training_file_gone"),
+        ({"source": "hub", "hub": " "}, "training_no_hub_id"),
+        ({"source": "rows"}, "scenario_entry"),
+        ({"source": "practice", "practice": "no such"}, "scenario_entry"),
+    ],
+)
+def test_data_that_is_not_there_is_named(uploads, data, key):
+    with pytest.raises(Problem) as raised:
+        plans.read_plan(asked(**data))
+    assert raised.value.key == f"problem.{key}"
+
+
+def test_no_code_of_a_strangers_is_run():
+    plan = plans.read_plan({**FIRST, "own_loss": "/tmp/evil.py:evil"})
+    assert plan.own_loss == ""
+
+
+def test_a_loss_of_ones_own_goes_along(tmp_path):
+    from explorer.core.own_loss import add_own_loss
+
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "def gap(scores, labels):\n    loss = ((scores - labels) ** 2).mean()\n    return loss\n"
+    )
+    spec = add_own_loss(f"{path}:gap")
+    try:
+        assert plans.read_plan({**FIRST, "loss": spec.name}).own_loss == f"{path}:gap"
+    finally:
+        del LOSSES[spec.name]
+
+
+def test_a_file_is_handed_in_and_read_by_its_token(uploads):
+    rows = "".join(f"This is {i},That is {i},{i % 3}\n" for i in range(20))
+    found = hand_in(f"sentence1,sentence2,score\n{rows}")
+    assert found["used"] == 20
+    assert plans.read_plan(asked(source="file", **found_in(found))).data.file == str(
+        uploads / found["file"]
+    )
+    checked = requests._check({"plan": asked(source="file", **found_in(found))})
+    assert checked["labels"] == [0.0, 2.0, 3]
+
+
+def found_in(answer: dict) -> dict[str, object]:
+    return {"file": answer["file"], "name": answer["name"]}
+
+
+def test_columns_that_are_not_recognised_are_offered(uploads):
+    rows = "".join(f"{i},This {i},That {i},{i % 3},{i % 2}\n" for i in range(20))
+    found = hand_in(f"a,b,c,d,e\n{rows}")
+    assert found["problem"]["key"] == "problem.columns_not_recognised"
+    assert list(found["columns"]) == ["a", "b", "c", "d", "e"]
+    known = found_in(found)
+    # One after the other: what is chosen is kept while the rest is still open.
+    partly = plans.describe_file({**known, "columns": {"first": "b"}})
+    assert partly["chosen"] == {"first": "b", "second": "", "score": ""}
+    twice = {"first": "b", "second": "b", "score": "d"}
+    assert plans.describe_file({**known, "columns": twice})["chosen"] == twice
+    chosen = {"first": "b", "second": "c", "score": "d"}
+    assert plans.describe_file({**known, "columns": chosen})["used"] == 20
+
+
+def test_a_held_out_file_is_read_by_the_columns_of_the_other_where_it_has_them(uploads):
+    rows = [f"{i},This {i},That {i},{i % 3},{i % 2}\n" for i in range(40)]
+    learn = hand_in("a,b,c,d,e\n" + "".join(rows[:20]))
+    chosen = {"first": "b", "second": "c", "score": "d"}
+    plan = asked(source="file", **found_in(learn), columns=chosen)
+    recognised = "".join(f"One {i},Two {i},{i}\n" for i in range(9))
+    for text, count in (
+        ("a,b,c,d,e\n" + "".join(rows[20:]), 20),
+        (f"sentence1,sentence2,score\n{recognised}", 9),
+    ):
+        held = {"held_out_file": hand_in(text)["file"], "held_out_name": "held.csv"}
+        found = requests._check({"plan": {**plan, "data": {**plan["data"], **held}}})
+        assert (found["train"], found["held_out"]) == (20, count)
+
+
+def test_which_losses_can_learn_and_why_the_others_cannot():
+    found = requests._check({"plan": {**FIRST, "kind": "cross", "loss": "info_nce"}})
+    assert found["refused"]["key"] == "problem.training_needs_vectors"
+    assert found["losses"]["info_nce"] == found["refused"]
+    assert found["losses"]["cosent"] is None
+    assert set(found["losses"]) == set(LOSSES)
+
+
+def test_the_figures_of_the_source_with_their_means():
+    printed = page.page_data()["source"]
+    for figure in ("spearman", "accuracy"):
+        for row in printed[figure]:
+            *values, mean = row["values"]
+            assert len(values) == len(printed["sets"])
+            assert mean == pytest.approx(sum(values) / len(values), abs=0.006)
+
+
+def test_too_many_runs_at_once_are_refused():
+    with pytest.raises(Problem) as raised:
+        requests._start({"plans": [FIRST] * (requests.QUEUED_AT_ONCE + 1)})
+    assert raised.value.key == "problem.training_many"
+
+
+@pytest.mark.parametrize("what", ["kill", None, "__init__"])
+def test_only_known_words_steer(what):
+    with pytest.raises(Problem):
+        requests._steer({"run": "any", "what": what})
+
+
+def test_on_a_space_strangers_do_not_see_each_others_runs(monkeypatch):
+    status = {"plan": {"data": {}}}
+    monkeypatch.setattr(
+        requests, "runs", lambda: SimpleNamespace(listed=lambda: [status | {"id": "a"}])
+    )
+
+    def seen(known: list[str]) -> list[str]:
+        return [one["id"] for one in requests._watch({"list": True, "known": known})["listed"]]
+
+    assert seen([]) == ["a"]
+    monkeypatch.setenv("SPACE_ID", "somebody/lossprism")
+    assert seen([]) == []
+    assert seen(["a", "b"]) == ["a"]
+
+
+def test_a_space_says_its_bounds_before_the_start(monkeypatch):
+    long = {**FIRST, "steps": 100_000}
+    assert requests._check({"plan": long})["refused"] is None
+    assert requests._check({"plan": long})["minutes"] is None
+    monkeypatch.setenv("SPACE_ID", "somebody/lossprism")
+    found = requests._check({"plan": FIRST})
+    assert (found["refused"], found["minutes"]) == (None, 10)
+    refused = requests._check({"plan": long})["refused"]
+    assert refused["key"] == "problem.training_shared_length"
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine on which no run is under way, and how often its trial steps were timed."""
+    state = SimpleNamespace(busy=False, trials=[])
+
+    def timed(plan, device, wanted):
+        state.trials.append(plan)
+        return dict.fromkeys(requests.PACE, 0.5) if wanted() else None
+
+    monkeypatch.setattr(requests, "estimate", timed)
+    monkeypatch.setattr(requests, "_paces", Cache(PACES))
+    fake = SimpleNamespace(busy=lambda: state.busy, device="cpu")
+    monkeypatch.setattr(requests, "runs", lambda: fake)
+    return state
+
+
+def test_trial_steps_are_timed_once_for_all_who_ask(machine):
+    first = requests._estimate({"plan": FIRST})
+    assert first["seconds_per_step"] == 0.5
+    assert requests._estimate({"plan": {**FIRST, "steps": 7, "seed": 3}}) == first
+    assert requests._estimate({"plan": {**FIRST, "parameters": {"scale": 9}}}) == first
+    assert len(machine.trials) == 1
+    requests._estimate({"plan": {**FIRST, "batch_size": 64}})
+    assert len(machine.trials) == 2
+    mining = {**FIRST, "loss": "triplet", "parameters": {"mining": "hard"}}
+    requests._estimate({"plan": mining})
+    requests._estimate({"plan": {**mining, "parameters": {"mining": "all"}}})
+    assert len(machine.trials) == 4
+
+
+def test_the_time_of_the_experiment_of_the_source_is_that_of_its_runs(machine):
+    plan = plans.read_plan({**FIRST, "epochs": 2, "steps": 0})
+    runs = source.experiment(plan)
+    found = requests._check({"plan": {**FIRST, "epochs": 2, "steps": 0}})["repetition"]
+    count = data.examples(runs[0], data.read(plan).train)
+    assert (found["count"], found["steps"]) == (len(runs), runs[0].steps_for(count))
+    assert found["refused"] is None
+    requests._estimate({"plan": FIRST, "repetition": True})
+    (tried,) = machine.trials
+    assert (tried.kind, tried.encoder, tried.loss) == ("cross", runs[0].encoder, runs[0].loss)
+    assert (len(requests._paces), found["pace"] in requests._paces) == (1, True)
+
+
+def test_what_keeps_the_experiment_from_being_repeated_is_said_before():
+    alike = tuple((f"a {i}", f"b {i}", "1") for i in range(20))
+    link = Scenario(data=Data(source="table", rows=alike)).to_link()
+    found = requests._check({"plan": {**asked(source="link", link=link), "loss": "info_nce"}})
+    assert found["refused"] is None
+    assert found["repetition"]["refused"]["key"] == "problem.training_one_label"
+
+
+def test_a_link_says_the_loss_and_the_rules_that_were_chosen_there():
+    rules = Rules(threshold=3.0, extra_negatives=False)
+    scene = Scenario(loss="circle", parameters=(("scale", 30.0),), rules=rules)
+    found = requests._check({"plan": asked(source="link", link=scene.to_link())})["of_scene"]
+    plan = {**asked(source="link", link=scene.to_link()), **found}
+    taken = plans.read_plan(plan)
+    assert (taken.loss, dict(taken.parameters)) == ("circle", {"scale": 30.0})
+    assert (taken.threshold, taken.extra_negatives) == (3.0, False)
+    assert requests._check({"plan": plan})["refused"] is None
+    assert requests._check({"plan": FIRST})["of_scene"] is None
+
+
+def test_only_the_last_times_are_kept(machine, monkeypatch):
+    monkeypatch.setattr(requests, "_paces", Cache(2))
+    for size in (8, 16, 32):
+        requests._estimate({"plan": {**FIRST, "batch_size": size}})
+    requests._estimate({"plan": {**FIRST, "batch_size": 32}})
+    assert (len(requests._paces), len(machine.trials)) == (2, 3)
+    requests._estimate({"plan": {**FIRST, "batch_size": 8}})
+    assert len(machine.trials) == 4
+
+
+def test_nothing_is_timed_beside_a_run_or_another_trial(machine):
+    machine.busy = True
+    assert requests._estimate({"plan": FIRST}) == {}
+    machine.busy = False
+    with requests._trial:
+        assert requests._estimate({"plan": FIRST}) == {}
+    assert machine.trials == []
+
+
+def test_a_trial_gives_way_to_a_run_and_to_a_changed_plan(machine):
+    assert requests._nobody_trains()
+    machine.busy = True
+    assert not requests._nobody_trains()
+    with jobs.job("mine"):
+        jobs.cancel("mine")
+        with pytest.raises(jobs.Cancelled):
+            requests._nobody_trains()
+
+
+def test_the_sample_goes_from_the_highest_label_to_the_lowest():
+    sample = requests._check({"plan": FIRST})["sample"]
+    labels = [label for *_, label in sample]
+    assert labels == [5, labels[1], 0]
+    known = {(a, b): label for a, b, label in practice_pairs(FIRST["data"]["practice"])}
+    assert all(known[a, b] == label for a, b, label in sample)
+
+
+@pytest.mark.parametrize("wrong", [{"language": "de"}, {"step": "1"}, {"step": True}])
+def test_a_figure_is_asked_for_properly(wrong):
+    asked = {"run": "r", "step": 1, "language": "en", "scenario": Scenario().to_json(), **wrong}
+    with pytest.raises(Problem, match=next(iter(wrong))):
+        requests._figure(asked)
+
+
+@pytest.mark.parametrize("deleted", [True, False])
+def test_a_run_deleted_while_it_is_read_is_a_run_that_is_not_there(tmp_path, monkeypatch, deleted):
+    runs = Runs(tmp_path)
+    monkeypatch.setattr(requests, "runs", lambda: runs)
+    pairs = [(f"One {i}.", f"Two {i}.", float(i % 2)) for i in range(8)]
+    run = runs.prepare(plans.read_plan(FIRST), data.Corpus(tuple(pairs), tuple(pairs)))
+    run.take_ticket(os.getpid())
+
+    def read(*_):
+        if deleted:
+            shutil.rmtree(run.path)
+        return (run.path / "after.npz").read_bytes()
+
+    monkeypatch.setattr(requests.remarks, "gain_of", read)
+    remark = next(served for served in requests.SERVED if served.__name__ == "remark")
+    expected = "problem.training_no_run" if deleted else "problem.internal"
+    assert remark({"run": run.name})["error"]["key"] == expected
+
+
+def test_parcels_that_are_made_at_once_are_all_there(tmp_path, monkeypatch):
+    runs = Runs(tmp_path / "runs")
+    monkeypatch.setattr(requests, "runs", lambda: runs)
+    monkeypatch.setattr(requests, "PARCELS", tmp_path / "parcels")
+    pairs = [(f"One {i}.", f"Two {i}.", float(i % 2)) for i in range(8)]
+    run = runs.prepare(plans.read_plan(FIRST), data.Corpus(tuple(pairs), tuple(pairs)))
+    run.take_ticket(os.getpid())
+    run.model.mkdir()
+    (run.model / "modules.json").write_text("[]")
+    take = next(served for served in requests.SERVED if served.__name__ == "take")
+    with ThreadPoolExecutor(8) as pool:
+        asked = [{"run": run.name, "what": what} for what in ("model", "kit")] * 8
+        answers = list(pool.map(take, asked))
+    assert not any("error" in answer for answer in answers)
+    paths = sorted({Path(answer["path"]) for answer in answers})
+    assert [path.name for path in paths] == [f"{run.name}-model.zip", f"{run.name}-train.zip"]
+    for path in paths:
+        with zipfile.ZipFile(path) as packed:
+            assert packed.testzip() is None
+    assert sorted(paths[0].parent.iterdir()) == paths

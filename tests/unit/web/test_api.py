@@ -1,0 +1,612 @@
+"""The endpoints and MCP tools answer with explore()'s numbers, or with a sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import doctest
+import json
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+import torch
+from gradio_client import Client
+from gradio_client.exceptions import AppError
+from mcp import ClientSession
+from mcp.client.streamable_http import streamablehttp_client
+
+import explorer
+from explorer import notebook
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario
+from explorer.runtime.limits import TRACED_PAIRS
+from explorer.runtime.problem import Problem
+from explorer.sources.encoders import EMBEDDED
+from explorer.sources.random_batch import RandomBatch
+from explorer.web import assets, site
+from explorer.web.api import endpoints as api
+from losses import LOSSES
+
+KEYS = {
+    "loss",
+    "scores",
+    "labels",
+    "score_gradient",
+    "ordered_pairs",
+    "violated_pairs",
+    "active_terms",
+    "effective_terms",
+    "spearman",
+    "gradient_norm",
+    "collapse_value",
+    "floor",
+    "floor_is_bound",
+    "heaviest_terms",
+    "device",
+    "milliseconds",
+}
+NAMES = {
+    "compute_loss",
+    "loss_from_scores",
+    "trace_loss",
+    "list_losses",
+    "start_training",
+    "training_status",
+    "stop_training",
+}
+
+FIRST = ["A man eats pasta.", "A girl plays the violin.", "Two dogs run.", "It rains in Rome."]
+SECOND = ["Someone has a meal.", "A child makes music.", "A cat sleeps.", "The stock market fell."]
+LABELS = [1.0, 0.8, 0.2, 0.0]
+PAIRS = {"loss": "cosent", "sentences1": FIRST, "sentences2": SECOND, "scores": LABELS}
+
+# S0's batch, and what S0 prints of it.
+S0_SCORES, S0_LABELS = [0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1]
+S0_LOSS = 7.919774e-06
+S0_SCALED = [2, 4, 16, 18]
+S0_DIFFERENCES = [[0, -2, -14, -16], [2, 0, -12, -14], [14, 12, 0, -2], [16, 14, 2, 0]]
+S0_ORDERED = [
+    [False, False, True, True],
+    [False, False, True, True],
+    [False, False, False, False],
+    [False, False, False, False],
+]
+S0_PAIRS = (["a1", "a2", "a3", "a4"], ["b1", "b2", "b3", "b4"])
+
+
+@pytest.fixture(scope="module")
+def client(address):
+    return Client(address, verbose=False, analytics_enabled=False)
+
+
+def same_as_explored(answer, found):
+    """Every number of the answer is the one that explore() found."""
+    assert set(answer) - {"steps"} == KEYS
+    weights = found.weights
+    assert answer["loss"] == found.loss
+    assert answer["scores"] == found.batch.scores.tolist()
+    assert answer["labels"] == found.batch.labels.tolist()
+    assert answer["score_gradient"] == found.pair_gradient.tolist()
+    assert answer["ordered_pairs"] == found.order.ordered
+    assert answer["violated_pairs"] == found.order.violated
+    assert answer["spearman"] == found.order.spearman
+    assert answer["active_terms"] == weights.active
+    assert answer["effective_terms"] == weights.effective
+    assert answer["gradient_norm"] == found.gradient_norm
+    assert answer["collapse_value"] == found.collapse
+    assert answer["floor"] == found.floor
+    assert answer["floor_is_bound"] == found.floor_is_bound
+    said = [(term["value"], term["weight"]) for term in answer["heaviest_terms"]]
+    assert said == [(term.value, term.share) for term in found.heaviest]
+    assert answer["device"] == found.device
+    assert answer["milliseconds"] > 0
+
+
+def typed(loss="cosent", **parameters):
+    """The scene as a person would type it into the page's table."""
+    rows = tuple(zip(FIRST, SECOND, map(str, LABELS), strict=True))
+    data = Data(source="table", rows=rows)
+    return Scenario(data=data, loss=loss, parameters=tuple(parameters.items()))
+
+
+# ---- The numbers -------------------------------------------------------------------------------
+
+
+@pytest.mark.encoder
+@pytest.mark.parametrize("loss", ["cosent", "info_nce", "triplet"])
+def test_compute_loss_is_the_pages_table(client, loss):
+    answer = client.predict(loss, FIRST, SECOND, LABELS, api_name="/compute_loss")
+    same_as_explored(answer, explore(typed(loss)))
+
+
+@pytest.mark.encoder
+def test_parameters_and_encoder_are_passed_on(client):
+    asked = PAIRS | {"parameters": {"scale": 5}, "encoder": "sentence-transformers/" + EMBEDDED}
+    answer = client.predict(**asked, api_name="/compute_loss")
+    same_as_explored(answer, explore(typed("cosent", scale=5.0)))
+    elsewhere = asked | {"encoder": "/no/such/folder"}
+    with pytest.raises(AppError, match=r"There is no folder “/no/such/folder”"):
+        client.predict(**elsewhere, api_name="/compute_loss")
+
+
+@pytest.mark.encoder
+def test_trace_loss_adds_the_steps_of_explores_trace(client):
+    answer = client.predict("angle", FIRST, SECOND, LABELS, api_name="/trace_loss")
+    found = explore(typed("angle"))
+    same_as_explored(answer, found)
+    traced = [*found.trace.inputs, *found.trace.steps]
+    assert len(answer["steps"]) == len(traced)
+    for said, step in zip(answer["steps"], traced, strict=True):
+        keys = {"name", "line", "source", "latex", "axes", "shape", "value", "gradient"}
+        assert set(said) == keys
+        assert (said["name"], said["line"], said["source"]) == (step.name, step.line, step.source)
+        assert said["shape"] == list(step.value.shape)
+        assert len(said["axes"]) == len(said["shape"])
+        # float("-inf") reads the word that stands for a masked cell.
+        assert torch.equal(read(said["value"]), step.value.double())
+        assert (said["gradient"] is None) == (step.gradient is None)
+        if step.gradient is not None:
+            assert torch.equal(read(said["gradient"]), step.gradient.double())
+
+
+def read(value):
+    """Nested lists back to a tensor."""
+    if isinstance(value, list):
+        return torch.stack([read(inner) for inner in value])
+    return torch.tensor(float(value), dtype=torch.float64)
+
+
+def test_the_sources_batch_gives_the_sources_loss(client):
+    answer = client.predict(
+        "cosent", S0_SCORES, S0_LABELS, {"scale": 20}, api_name="/loss_from_scores"
+    )
+    assert answer["loss"] == pytest.approx(S0_LOSS, rel=1e-6)
+    assert answer["collapse_value"] == pytest.approx(math.log(5))
+    assert (answer["ordered_pairs"], answer["violated_pairs"]) == (4, 0)
+    found = explore(Scenario(data=Data(example="cosent_batch"), parameters=(("scale", 20.0),)))
+    same_as_explored(answer, found)
+
+
+def test_the_sources_intermediates_are_traced(client):
+    answer = client.predict(
+        "cosent",
+        *S0_PAIRS,
+        S0_LABELS,
+        {"scale": 20},
+        similarities=S0_SCORES,
+        api_name="/trace_loss",
+    )
+    assert answer["loss"] == pytest.approx(S0_LOSS, rel=1e-6)
+    steps = {step["name"]: step for step in answer["steps"]}
+    assert list(steps) == ["scores", "labels", "scaled", "differences", "ordered", "terms", "loss"]
+    assert steps["scores"]["value"] == S0_SCORES
+    assert steps["scaled"]["value"] == S0_SCALED
+    assert steps["differences"]["value"] == S0_DIFFERENCES
+    assert steps["ordered"]["value"] == S0_ORDERED
+    assert steps["terms"]["value"] == [
+        [d if kept else "-inf" for d, kept in zip(*rows, strict=True)]
+        for rows in zip(S0_DIFFERENCES, S0_ORDERED, strict=True)
+    ]
+    assert steps["terms"]["axes"] == ["pair", "pair"]
+    assert steps["loss"]["value"] == answer["loss"]
+    assert steps["loss"]["gradient"] == 1
+    # e^(−14) / (1 + e^(−14) + …), the weight of one exponential in the gradient
+    total = 1 + sum(math.exp(20 * (low - high)) for low in (0.1, 0.2) for high in (0.8, 0.9))
+    assert steps["terms"]["gradient"][0][2] == pytest.approx(math.exp(-14) / total)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_loss_takes_scores(loss):
+    settings = RandomBatch(pairs=12, dimension=8, seed=3)
+    batch = explore(Scenario(data=Data(source="random", random=settings))).batch
+    answer = api.loss_from_scores(loss, batch.scores.tolist(), batch.labels.tolist())
+    text = json.dumps(answer, allow_nan=False)
+    assert math.isfinite(json.loads(text)["loss"])
+    if all(what in ("scores", "labels", "binary_labels") for what in LOSSES[loss].reads.values()):
+        same = explore(Scenario(data=Data(source="random", random=settings), loss=loss))
+        assert answer["loss"] == pytest.approx(same.loss)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_trace_is_json_and_small_enough_to_send(loss):
+    count = TRACED_PAIRS
+    scores = torch.linspace(-0.9, 0.9, count).tolist()
+    labels = [place % 4 for place in range(count)]
+    names = ([f"a{place}" for place in range(count)], [f"b{place}" for place in range(count)])
+    answer = api.trace_loss(loss, *names, labels, similarities=scores)
+    text = json.dumps(answer, allow_nan=False)
+    assert len(text) < 10_000_000
+    assert [len(step["axes"]) for step in answer["steps"]] == [
+        len(step["shape"]) for step in answer["steps"]
+    ]
+
+
+def test_i_and_j_are_those_of_the_formula():
+    """In cosent pair i should stand above pair j; in info_nce i is a query and j a key."""
+    scores, labels = [0.9, 0.1, 0.5], [0, 1, 1]
+    heaviest = api.loss_from_scores("cosent", scores, labels)["heaviest_terms"]
+    assert [(term["i"], term["j"]) for term in heaviest] == [(1, 0), (2, 0)]
+    for term in heaviest:
+        expected = 20 * (scores[term["j"]] - scores[term["i"]])
+        assert term["value"] == pytest.approx(expected)
+    heaviest = api.loss_from_scores("info_nce", scores, labels)["heaviest_terms"]
+    # The positives are the pairs 1 and 2: only they have queries.
+    assert {term["i"] for term in heaviest} == {1, 2}
+    assert {term["j"] for term in heaviest} == {0, 1, 2}
+    alone = api.loss_from_scores("cosine_mse", scores, labels)["heaviest_terms"]
+    assert [(term["i"], term["j"]) for term in alone][:2] == [(0, None), (1, None)]
+
+
+def test_what_does_not_exist_is_null():
+    answer = api.loss_from_scores("cosent", [0.5, 0.5], [1, 1])
+    assert answer["loss"] == 0
+    assert answer["spearman"] is None
+    assert (answer["active_terms"], answer["heaviest_terms"]) == (0, [])
+    multitask = api.loss_from_scores("multitask_cosent", S0_SCORES, S0_LABELS)
+    assert multitask["collapse_value"] is None
+
+
+def test_list_losses_is_the_registry(client):
+    listed = {loss["name"]: loss for loss in client.predict(api_name="/list_losses")}
+    assert list(listed) == list(LOSSES)
+    for name, spec in LOSSES.items():
+        said = listed[name]
+        assert (said["title"], said["group"], said["formula"]) == (
+            spec.title,
+            spec.group,
+            spec.formula,
+        )
+        assert said["reads"] == dict(spec.reads)
+        assert said["references"] == list(spec.references)
+        assert [c["name"] for c in said["conventions"]] == [c.name for c in spec.conventions]
+        assert said["collapse_formula"] == (spec.collapse_formula or None)
+        assert said["floor_formula"] == (spec.floor_formula or None)
+        for parameter in said["parameters"]:
+            default = parameter["default"]
+            if parameter["kind"] == "choice":
+                assert default in parameter["choices"]
+            elif parameter["kind"] == "number":
+                assert parameter["minimum"] <= default <= parameter["maximum"]
+    assert listed["cosent"]["parameters"][0] == {
+        "name": "scale",
+        "symbol": r"\lambda",
+        "kind": "number",
+        "default": 20.0,
+        "minimum": 0.1,
+        "maximum": 1000.0,
+        "choices": [],
+    }
+
+
+def test_the_defaults_that_are_listed_are_the_ones_that_are_used():
+    for loss in api.list_losses():
+        defaults = {p["name"]: p["default"] for p in loss["parameters"]}
+        said = api.loss_from_scores(loss["name"], S0_SCORES, S0_LABELS, defaults)
+        left_out = api.loss_from_scores(loss["name"], S0_SCORES, S0_LABELS)
+        assert said["loss"] == left_out["loss"], loss["name"]
+
+
+# ---- The sentences -----------------------------------------------------------------------------
+
+MANY = {
+    "sentences1": [f"a{place}" for place in range(513)],
+    "sentences2": [f"b{place}" for place in range(513)],
+    "scores": [0.5] * 513,
+}
+MORE_THAN_TRACED = {name: values[:65] for name, values in MANY.items()}
+GIVEN = {"loss": "cosent", "scores": S0_SCORES, "labels": S0_LABELS}
+
+BAD = {
+    "lengths": (
+        "compute_loss",
+        PAIRS | {"sentences2": SECOND[:3]},
+        "The lists have different lengths (sentences1: 4, sentences2: 3, scores: 4); "
+        "each pair needs an entry in every list.",
+    ),
+    "too many": ("compute_loss", PAIRS | MANY, "513 pairs were sent; compute_loss accepts"),
+    "score": (
+        "compute_loss",
+        PAIRS | {"scores": [1, "high", 0, 0]},
+        "scores[1] is 'high'; a finite number is needed, such as 0.8. Places count from 0.",
+    ),
+    "missing score": ("compute_loss", PAIRS | {"scores": [1, 0, 0, None]}, "scores[3] is None;"),
+    "endless score": ("compute_loss", PAIRS | {"scores": [1, 0, 10**400, 0]}, "scores[2] is 1000"),
+    "sentence": (
+        "compute_loss",
+        PAIRS | {"sentences1": [*FIRST[:3], "  "]},
+        "sentences1[3] is '  '; a sentence is needed",
+    ),
+    "number": (
+        "compute_loss",
+        PAIRS | {"sentences2": [1, *SECOND[1:]]},
+        "sentences2[0] is 1; a sentence is needed",
+    ),
+    "no list": ("compute_loss", PAIRS | {"sentences1": "A cat."}, "sentences1 is 'A cat.'; a list"),
+    "nothing": (
+        "compute_loss",
+        {"loss": "cosent", "sentences1": [], "sentences2": [], "scores": []},
+        "The lists are empty; at least one pair is needed.",
+    ),
+    "loss": ("compute_loss", PAIRS | {"loss": "cosnet"}, "There is no loss called cosnet. Known:"),
+    "no loss": ("compute_loss", PAIRS | {"loss": None}, "loss is None; text is needed."),
+    "parameter": (
+        "compute_loss",
+        PAIRS | {"parameters": {"scael": 20}},
+        "CoSENT has no parameter scael. It has: scale.",
+    ),
+    "value": (
+        "compute_loss",
+        PAIRS | {"parameters": {"scale": -1}},
+        "scale is -1; accepted are numbers from 0.1 to 1000.",
+    ),
+    "no object": (
+        "compute_loss",
+        PAIRS | {"parameters": [20]},
+        "parameters is [20]; an object of names and values is needed",
+    ),
+    "encoder": ("compute_loss", PAIRS | {"encoder": 5}, "encoder is 5; text is needed."),
+    "given": (
+        "loss_from_scores",
+        GIVEN | {"labels": [0, 1]},
+        "The lists have different lengths (scores: 4, labels: 2);",
+    ),
+    "no vectors": (
+        "loss_from_scores",
+        GIVEN | {"loss": "triplet", "scores": [0.1, 0.2, 0.8, 1.5]},
+        "This loss reads sentence vectors, but the data gives scores only",
+    ),
+    "traced": (
+        "trace_loss",
+        PAIRS | MORE_THAN_TRACED,
+        "65 pairs were sent; trace_loss accepts at most 64.",
+    ),
+    "similarities": (
+        "trace_loss",
+        PAIRS | {"similarities": [0.5]},
+        "The lists have different lengths (scores: 4, similarities: 1);",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_answered_with_a_sentence(client, capfd, name):
+    function, asked, sentence = BAD[name]
+    with pytest.raises(Problem) as problem:
+        getattr(api, function)(**asked)
+    assert str(problem.value).startswith(sentence)
+    with pytest.raises(AppError) as refused:
+        client.predict(**asked, api_name=f"/{function}")
+    assert str(refused.value) == str(problem.value)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_what_json_cannot_hold_is_refused_too(address):
+    """NaN, and half of a surrogate pair, as only a hand-made request can send them."""
+
+    def sent(body):
+        headers = {"content-type": "application/json"}
+        url = f"{address}/gradio_api/run/loss_from_scores"
+        return httpx.post(url, content=body, headers=headers).json()["error"]
+
+    assert sent('{"data": ["cosent", [0.5, NaN], [0, 1], {}, ""]}').startswith("scores[1] is nan;")
+    said = sent(r'{"data": ["\ud800", [0.5, 0.1], [0, 1], {}, ""]}')
+    assert said.startswith(r"There is no loss called \ud800.")
+
+
+def test_a_defect_of_ours_is_told_apart(monkeypatch, capsys):
+    def broken():
+        raise KeyError("secret")
+
+    with pytest.raises(site.Refusal) as refused:
+        site._endpoint(broken)()
+    assert str(refused.value) == str(Problem("internal"))
+    assert "secret" in capsys.readouterr().err
+
+
+# ---- What the server offers --------------------------------------------------------------------
+
+
+def test_the_api_shows_the_four_and_nothing_of_the_page(client):
+    offered = client.view_api(return_format="dict", print_info=False)
+    assert set(offered["named_endpoints"]) == {f"/{name}" for name in NAMES}
+    assert offered["unnamed_endpoints"] == {}
+    for name in NAMES:
+        endpoint = offered["named_endpoints"][f"/{name}"]
+        function = getattr(api, name)
+        assert function.__doc__.strip().partition("\n")[0] in endpoint["description"]
+        names = [parameter["parameter_name"] for parameter in endpoint["parameters"]]
+        assert names == [n for n in function.__annotations__ if n != "return"]
+        assert all(parameter["type"] for parameter in endpoint["parameters"])
+        assert endpoint["returns"][0]["type"]["type"] == (
+            "array" if name == "list_losses" else "object"
+        )
+
+
+def test_its_description_for_programs_names_the_same_calls(address):
+    described = httpx.get(f"{address}/gradio_api/openapi.json").json()["paths"]
+    assert {f"/gradio_api/call/v2/{name}" for name in NAMES} <= set(described)
+
+
+def ask(address, *calls):
+    """The tools of the MCP server, and its answers to these calls."""
+
+    async def talk():
+        async with (
+            streamablehttp_client(f"{address}/gradio_api/mcp/") as (reading, writing, _),
+            ClientSession(reading, writing) as session,
+        ):
+            await session.initialize()
+            tools = (await session.list_tools()).tools
+            return tools, [await session.call_tool(name, given) for name, given in calls]
+
+    # On a thread of its own: a browser test before may have left a loop running on this one.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, talk()).result()
+
+
+def test_mcp_offers_them_as_tools(address):
+    tools, _ = ask(address)
+    assert {tool.name for tool in tools} == NAMES
+    compute = next(tool for tool in tools if tool.name == "compute_loss")
+    assert compute.inputSchema["required"] == ["loss", "sentences1", "sentences2", "scores"]
+    fields = compute.inputSchema["properties"]
+    assert fields["scores"]["items"] == {"type": "number"}
+    assert all(field["description"] for field in fields.values())
+    assert ">>> answer = compute_loss(" in compute.description
+
+
+def test_mcp_tools_answer_in_json_and_refuse_in_sentences(address):
+    given = {"loss": "cosent", "scores": S0_SCORES, "labels": S0_LABELS}
+    _, (answered, listed, refused) = ask(
+        address,
+        ("loss_from_scores", given),
+        ("list_losses", {}),
+        ("loss_from_scores", given | {"loss": "cosnet"}),
+    )
+    assert not answered.isError
+    answer = json.loads(answered.content[0].text)
+    same_as_explored(answer, explore(Scenario(data=Data(example="cosent_batch"))))
+    assert answer["loss"] == pytest.approx(S0_LOSS, rel=1e-6)
+    assert [loss["name"] for loss in json.loads(listed.content[0].text)] == list(LOSSES)
+    assert refused.isError
+    assert refused.content[0].text.startswith("There is no loss called cosnet. Known: cosent,")
+
+
+@pytest.mark.encoder
+def test_the_examples_in_the_documentation_are_true():
+    done = doctest.testmod(api)
+    assert done.attempted >= 10
+    assert done.failed == 0
+
+
+# ---- Training ----------------------------------------------------------------------------------
+
+
+def training_pairs(count=24):
+    first = [f"A man eats dish number {i}." for i in range(count)]
+    second = [f"Somebody has meal number {i}." for i in range(count)]
+    return {"sentences1": first, "sentences2": second, "scores": [i % 3 for i in range(count)]}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"own_loss": "/etc/passwd:x"}, "options.own_loss is not an entry"),
+        ({"data": {"file": "/etc/passwd"}}, "options.data is not an entry"),
+        ({"steps": -1}, "steps is -1"),
+        ({"stepps": 1}, "plan.stepps"),
+        ([], "options"),
+    ],
+    ids=str,
+)
+def test_options_that_do_not_fit(options, said, kept):
+    with pytest.raises(Problem, match=said):
+        api.start_training("cosent", **training_pairs(), options=options)
+    assert not kept.exists()
+
+
+def test_no_such_training(kept):
+    with pytest.raises(Problem, match="no run called"):
+        api.training_status("../../etc")
+    with pytest.raises(Problem, match="no run called"):
+        api.stop_training("nobody")
+
+
+# ---- Conventions -------------------------------------------------------------------------------
+
+
+@pytest.mark.encoder
+@pytest.mark.parametrize(
+    ("loss", "convention"),
+    [
+        ("pairwise_logistic", "sentence-transformers (mean / ln 2)"),
+        ("pairwise_logistic", "rax"),
+        ("contrastive", "pytorch-metric-learning"),
+    ],
+)
+def test_every_endpoint_computes_another_librarys_definition(client, loss, convention):
+    asked = PAIRS | {"loss": loss, "convention": convention}
+    found = explore(dataclasses.replace(typed(loss), convention=convention))
+    answer = client.predict(**asked, api_name="/compute_loss")
+    same_as_explored(answer, found)
+    traced = client.predict(**asked, api_name="/trace_loss")
+    same_as_explored(traced, found)
+    assert traced["steps"][-1]["value"] == found.loss
+    ours = client.predict(**(asked | {"convention": ""}), api_name="/compute_loss")
+    given = {"loss": loss, "scores": answer["scores"], "labels": LABELS}
+    from_scores = client.predict(**given, convention=convention, api_name="/loss_from_scores")
+    assert from_scores["loss"] == pytest.approx(answer["loss"], rel=1e-9)
+    assert ours["loss"] == pytest.approx(explore(typed(loss)).loss)
+    assert ours["loss"] != pytest.approx(answer["loss"], rel=1e-3)
+
+
+def test_a_convention_no_one_knows_is_refused_with_those_there_are(client):
+    for unknown in ("rust", 7):
+        with pytest.raises(AppError, match=r"rust|is 7; text is needed") as refused:
+            client.predict(
+                "cosine_mse", S0_SCORES, S0_LABELS, None, unknown, api_name="/loss_from_scores"
+            )
+        assert unknown == 7 or "Known: sentence-transformers" in str(refused.value)
+
+
+# ---- The notebook ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def notebook_server():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    demo, found = notebook._server()
+    assert torch.get_num_threads() == 2  # the notebook's own work goes on as before
+    torch.set_num_threads(before)
+    yield found
+    demo.close(verbose=False)
+    notebook._server.cache_clear()
+
+
+def test_show_opens_the_page_on_the_pairs(notebook_server):
+    scores = torch.tensor([1.0, 0.8, 0.25, 0.0], dtype=torch.float64)
+    shown = explorer.show(tuple(FIRST), SECOND, scores, loss="circle", scale=32)
+    place, link = shown.address.split("/#")
+    assert place == notebook_server
+    assert assets.BASE in httpx.get(place).text
+    assert f'<iframe src="{shown.address}"' in shown._repr_html_()
+    restored = Scenario.from_link(link)
+    assert restored.loss == "circle"
+    assert dict(restored.parameters) == {"scale": 32}
+    labels = ["1", "0.8", "0.25", "0"]
+    assert restored.data.rows == tuple(zip(FIRST, SECOND, labels, strict=True))
+
+
+def test_show_opens_another_librarys_definition(notebook_server):
+    shown = explorer.show(
+        FIRST, SECOND, LABELS, loss="triplet", convention="torch (ε in the distance)"
+    )
+    restored = Scenario.from_link(shown.address.split("/#")[1])
+    assert (restored.loss, restored.convention) == ("triplet", "torch (ε in the distance)")
+    with pytest.raises(Problem, match="has no convention “numpy”"):
+        explorer.show(FIRST, SECOND, LABELS, loss="triplet", convention="numpy")
+
+
+def test_show_uses_one_server_for_all_cells(notebook_server):
+    one, other = (explorer.show(FIRST, SECOND, LABELS, loss=loss) for loss in ("cosent", "circle"))
+    assert one.address != other.address
+    assert one.address.startswith(notebook_server)
+    assert other.address.startswith(notebook_server)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"loss": "cosnet"}, "There is no loss called cosnet."),
+        ({"scael": 2}, "CoSENT has no parameter scael."),
+        ({"scale": 5000}, "scale is 5000; accepted are numbers from 0.1 to 1000."),
+    ],
+)
+def test_show_refuses_before_it_starts_anything(monkeypatch, asked, sentence):
+    monkeypatch.setattr(notebook, "_server", lambda: pytest.fail("the server was started"))
+    with pytest.raises(Problem) as problem:
+        explorer.show(FIRST, SECOND, LABELS, **asked)
+    assert str(problem.value).startswith(sentence)

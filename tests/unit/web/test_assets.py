@@ -1,0 +1,88 @@
+"""What a browser fetches: each page its own modules, and never two versions beside each other."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from explorer.core.scenario import Scenario
+from explorer.locale import LANGUAGES, catalogue
+from explorer.web import assets, site
+
+FACTS = {"explore": {"losses": {"∞": "<b>"}}}
+
+
+@pytest.fixture(scope="module")
+def client():
+    return TestClient(FastAPI(routes=assets.routes(FACTS)))
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return site.page_modules(site.build())
+
+
+def test_a_file_may_be_kept_for_good_as_its_path_names_its_version(client):
+    found = client.get(f"/{assets.BASE}/kit/mount.js")
+    assert found.content == (assets.HERE / "kit" / "mount.js").read_bytes()
+    assert found.headers["content-type"].startswith("text/javascript")
+    assert "immutable" in found.headers["cache-control"]
+
+
+def test_another_content_has_another_version(monkeypatch):
+    changed = {**assets.FILES, "kit/dom.js": assets.FILES["kit/dom.js"] + b"\n"}
+    renamed = {name.replace("dom.js", "domo.js"): one for name, one in assets.FILES.items()}
+    versions = {assets.version(files) for files in (assets.FILES, changed, renamed)}
+    assert len(versions) == 3
+    assert assets.version(dict(assets.FILES)) == assets.VERSION
+
+
+def test_another_version_is_never_served(client):
+    assert client.get("/served/000000000000/kit/mount.js").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["mount.py", "page.py", "../assets.py", "nothing.js"])
+def test_what_is_no_file_of_the_browser_is_not_served(client, name):
+    answer = client.get(f"/{assets.BASE}/{name}")
+    assert answer.status_code == 404
+    assert answer.headers.get("cache-control") != assets.FOREVER
+
+
+def test_facts_are_asked_for_anew(client):
+    found = client.get(f"/{assets.BASE}/data/explore.json")
+    assert found.json() == FACTS["explore"]
+    assert found.headers["cache-control"] == "no-cache"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_language_is_a_file_of_its_own(client, language):
+    assert client.get(f"/{assets.BASE}/words/{language}.json").json() == catalogue(language)
+
+
+def test_a_page_loads_its_own_modules_and_no_other_pages(pages):
+    assert set(pages) == {"", "large", "finetune"}
+    for folder, modules in pages.values():
+        loaded = assets.imported(modules)
+        assert "kit/mount.js" in loaded
+        assert any(name.startswith(f"pages/{folder}/") for name in loaded)
+        assert all(name.startswith(("kit/", f"pages/{folder}/")) for name in loaded)
+        assert len(loaded) == len(set(loaded))
+
+
+def test_every_module_belongs_to_a_page(pages):
+    loaded = {name for _, modules in pages.values() for name in assets.imported(modules)}
+    written = {name for name in assets.FILES if name.endswith(".js")}
+    assert written - loaded == {"kit/head.js"}  # stands in the head itself
+
+
+def test_the_facts_of_a_page_are_its_own_and_what_all_share():
+    known = site.page_data(Scenario())
+    assert set(known) == {"explore", "large", "finetune"}
+    for page, facts in known.items():
+        assert set(facts) & set(known) == {page}
+        assert json.loads(json.dumps(facts)) is not None
+    shared = [set(facts) - {page} for page, facts in known.items()]
+    assert shared[0] == shared[1] == shared[2] >= {"losses", "pages", "defaults"}

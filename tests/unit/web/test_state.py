@@ -1,0 +1,82 @@
+"""A page's state as a table: nothing missing, nothing said a second time."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from explorer.core.scenario import Scenario
+from explorer.lab.training.plan import RANGES
+from explorer.sources import random_batch
+from explorer.web.pages.explore.state import scenario_table
+from explorer.web.pages.finetune.plans import read_plan
+from explorer.web.pages.finetune.state import finetune_table, first_plan
+from explorer.web.pages.large.requests import Source, _asked
+from explorer.web.pages.large.state import large_table
+from explorer.web.state import EFFECTS, KINDS, Entry, table
+
+TABLES = {"explore": scenario_table(), "large": large_table(), "finetune": finetune_table()}
+
+
+def put_together(entries, below=""):
+    """The state that a table begins with, or the part of it below a name."""
+    state = {}
+    for entry in entries:
+        if entry["name"].startswith(below):
+            *inside, last = entry["name"].removeprefix(below).split(".")
+            part = state
+            for key in inside:
+                part = part.setdefault(key, {})
+            part[last] = entry["default"]
+    return state
+
+
+@pytest.mark.parametrize("page", TABLES)
+def test_an_entry_says_what_is_known(page):
+    names = [entry["name"] for entry in TABLES[page]]
+    assert len(set(names)) == len(names)
+    for entry in TABLES[page]:
+        assert entry["kind"] in KINDS
+        assert entry.get("affects", "compute") in EFFECTS
+        assert entry.get("low", 0) <= entry.get("high", float("inf"))
+        if "when" in entry:
+            other, value = entry["when"]
+            (choice,) = [one for one in TABLES[page] if one["name"] == other]
+            assert value in choice["choices"]
+        if entry["kind"] == "choice":
+            assert entry["default"] in entry["choices"]
+
+
+def test_explore_begins_with_the_default_scenario():
+    assert Scenario.from_json(put_together(TABLES["explore"])) == Scenario()
+
+
+def test_explore_has_an_entry_for_all_of_a_scenario():
+    told = put_together(TABLES["explore"])
+    assert told.keys() == {field.name for field in dataclasses.fields(Scenario)}
+    assert told["data"].keys() == Scenario().to_json()["data"].keys()
+
+
+def test_large_begins_with_what_the_server_takes_for_nothing_said():
+    told = put_together(TABLES["large"], "source.")
+    assert _asked({"source": told}).source == Source()
+
+
+def test_finetune_begins_with_a_plan_that_can_start():
+    told = put_together(TABLES["finetune"], "plan.")
+    assert told == first_plan()
+    assert read_plan(told).steps == first_plan()["steps"]
+
+
+def test_ranges_are_those_that_the_server_holds_to():
+    for page, ranges in (("explore", random_batch.RANGES), ("finetune", RANGES)):
+        entries = {entry["name"].rpartition(".")[2]: entry for entry in TABLES[page]}
+        for name, (low, high) in ranges.items():
+            if name in entries:
+                assert (entries[name]["low"], entries[name]["high"]) == (low, high)
+
+
+def test_a_change_to_no_entry_is_a_mistake():
+    with pytest.raises(KeyError, match="los"):
+        table([Entry("loss", "cosent", "text")], los={"history": True})

@@ -1,0 +1,288 @@
+"""Every server function's answers are of the types that `explorer.web.wire` declares for them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import threading
+import typing
+from dataclasses import dataclass, field
+
+import pytest
+import torch
+
+from explorer.core.scenario import Scenario
+from explorer.lab.large.methods import offered
+from explorer.lab.training.data import Corpus
+from explorer.lab.training.plan import SCRATCH
+from explorer.lab.training.runs import Runs
+from explorer.lab.training.session import train
+from explorer.runtime import jobs
+from explorer.runtime.cache import Cache
+from explorer.runtime.jobs import Job
+from explorer.runtime.limits import PACES
+from explorer.web.pages.explore.requests import TAKEAWAYS
+from explorer.web.pages.finetune import plans
+from explorer.web.pages.finetune import requests as finetune_requests
+from explorer.web.pages.finetune import state as finetune_state
+from explorer.web.pages.large import requests as large_requests
+from explorer.web.site import page_data
+from explorer.web.wire import explore, facts, finetune, large, shared
+from losses import LOSSES
+from tests import wire
+from tests.unit.lab.training.conftest import corpus
+
+ROWS = [["A cat.", "A dog.", "1"], ["A bird.", "Some bird.", "4"], ["Sun.", "", "2"]]
+# One loss of each shape: a matrix of pairs, stacked ones, queries and keys, triplets, classes.
+LOOKED_INTO = ("cosent", "hierarchical_cosent", "info_nce", "triplet", "arcface")
+FEW = {"source": "random", "random": {"pairs": 6, "dimension": 4}}
+TABLE = b"sentence1,sentence2,score\nA cat.,A dog.,1\nA bird.,Some bird.,4\nSun.,,2\n"
+UNCLEAR = b"a,b,c,d,e\n" + b"".join(
+    b"%d,This %d,That %d,%d,%d\n" % (i, i, i, i, i) for i in range(8)
+)
+
+
+def packed(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+@dataclass
+class Server:
+    """The functions of one page, and the types of the answers that they gave."""
+
+    functions: dict
+    given: set = field(default_factory=set)
+
+    def ask(self, name: str, request: object, kind: type) -> dict:
+        answer = self.functions[name](request)
+        answer = json.loads(json.dumps(answer, allow_nan=False))
+        assert wire.misfits(answer, kind) == []
+        self.given.add((name, kind))
+        return answer
+
+    def answered(self, *names: str) -> None:
+        """All that these functions can answer was answered; all functions', where none is named."""
+        for name in names or self.functions:
+            function = self.functions[name]
+            kinds = function.__annotations__["return"]
+            for kind in typing.get_args(kinds) or (kinds,):
+                assert (name, kind) in self.given, f"{name} never answered {kind}"
+
+
+@pytest.fixture(scope="module")
+def pages():
+    """Each page's functions, computing on one thread as the server does."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield wire.served_functions()
+    torch.set_num_threads(before)
+
+
+def test_the_declarations_are_those_of_the_types():
+    written = wire.DECLARED.read_text(encoding="utf-8")
+    assert written == wire.declarations(), "run python -m tests.wire"
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ({"link": 3}, explore.Link),
+        ({"link": "", "more": 1}, explore.Link),
+        ({}, explore.Link),
+        (True, int),
+        (1.5, int),
+        ("infinity", shared.Real),
+        ("####", shared.Floats),
+        ("AAAA", shared.Floats),
+        ([1, 2], tuple[int, int, int]),
+        ([1, None], list[int]),
+        ({"a": "b"}, dict[str, int]),
+        ("levels", typing.Literal["level"]),
+        ({"runs": {"a": {"error": {"key": "x"}}}}, finetune.Watched),
+    ],
+)
+def test_what_is_not_of_its_type_is_found(value, kind):
+    assert wire.misfits(value, kind)
+
+
+def test_the_misfit_is_named_by_its_place():
+    answer = {"scenario": {**Scenario().to_json(), "parameters": {"scale": None}}}
+    (found,) = wire.misfits(json.loads(json.dumps(answer)), explore.Opened)
+    assert found.startswith("answer.scenario.parameters['scale']: 'None'")
+
+
+@pytest.mark.parametrize("request_", [{}, {"what": "?", "source": {"kind": "?"}, "run": "?"}, "?"])
+def test_what_makes_no_sense_is_answered_in_form(pages, request_):
+    for functions in pages.values():
+        for name, function in functions.items():
+            answer = json.loads(json.dumps(function(request_)))
+            assert wire.misfits(answer, wire.answers_of(function)) == [], name
+
+
+def test_explore(pages):
+    server = Server(pages["explore"])
+    for name, spec in LOSSES.items():
+        for convention in ("", *(one.name for one in spec.conventions)):
+            scene = {"loss": name, "convention": convention, "data": FEW}
+            found = server.ask("explore", {"scenario": scene}, explore.Explored)
+            steps = len(found["picture"]["steps"]) if name in LOOKED_INTO and not convention else 0
+            for step in range(steps):
+                looked = {
+                    "scenario": {**scene, "view": {"step": step}},
+                    "known": found["batch"]["key"],
+                }
+                server.ask("explore", looked, explore.Explored)
+    table = {"data": {"source": "table", "rows": ROWS}}
+    found = server.ask("explore", {"scenario": table}, explore.Explored)
+    assert (len(found["skipped"]), found["limited"]) == (1, False)
+    nothing = {"data": {"source": "table", "rows": ROWS[2:]}}
+    server.ask("explore", {"scenario": nothing}, explore.Unexplored)
+    named = {"scenario": {"data": {"source": "table", "rows": []}}, "rows": "unknown"}
+    server.ask("explore", named, explore.SendRows)
+    file = {"name": "a.csv", "content": packed(TABLE)}
+    assert server.ask("read_file", file, explore.FileRead)["reading"]["reasons"]
+    file = {"name": "a.csv", "content": packed(UNCLEAR)}
+    server.ask("read_file", file, explore.FileUndecided)
+    opened = server.ask("link", {"loss": "circle", "parameters": {"scale": 30}}, explore.Link)
+    server.ask("open_link", opened["link"], explore.Opened)
+    server.ask("statistics", {}, explore.Statistics)
+    server.ask("statistics", {"data": {"source": "table", "rows": ROWS[:1]}}, explore.Statistics)
+    for loss in ("cosent", "info_nce", "pairwise_hinge"):  # with a range advised, and without
+        swept = {"scenario": {"loss": loss, "data": FEW}, "parameter": ""}
+        server.ask("sweep", swept, explore.Swept)
+    for what in TAKEAWAYS:
+        server.ask("take", {"what": what, "scenario": {}, "language": "zh"}, shared.Text)
+    follow_jobs(server)
+    server.answered()
+
+
+def test_what_a_page_is_told_when_it_opens():
+    for page, told in page_data(Scenario()).items():
+        told = json.loads(json.dumps(told, allow_nan=False))
+        assert wire.misfits(told, facts.PAGES[page], page) == []
+
+
+def follow_jobs(server: Server) -> None:
+    assert server.ask("look", "mine", shared.Look)["job"] is None
+    with jobs.job("mine"):
+        jobs.step("reading", 1, 2, name="a.csv")
+        assert server.ask("look", "mine", shared.Look)["job"]["done"] == 1
+        assert server.ask("cancel", "mine", shared.Cancelled)["cancelled"]
+
+
+def test_large(pages, tmp_path, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
+    monkeypatch.setattr(large_requests, "ANSWER_S", 600.0)
+    server = Server(pages["large"])
+    drawn = {"source": {"random": {"pairs": 40}}}
+    for loss in offered():
+        for more in ({}, {"window": [0, 3, 2, 8]}):
+            server.ask("blocks", {**drawn, "loss": loss, **more}, large.Blocks)
+        server.ask("details", {**drawn, "loss": loss}, large.Details)
+    for search in ("", "label > 0", "nowhere"):
+        server.ask("pairs", {**drawn, "search": search}, large.PairsPage)
+    for content, kind in ((TABLE, large.LargeFile), (UNCLEAR, large.LargeFileUndecided)):
+        first, second = (
+            {"token": "0" * 16, "start": start, "content": packed(part), "name": "a.csv"}
+            for start, part in ((0, content[:9]), (9, content[9:]))
+        )
+        assert server.ask("hand_in", first, large.HandedIn) == {}
+        named = server.ask("hand_in", {**second, "last": True}, large.HandedIn)
+        file = {"kind": "file", "file": named["file"], "name": "a.csv"}
+        server.ask("describe_file", {"source": file}, kind)
+    over = threading.Event()
+    job = Job.in_background(lambda report: over.wait(600))
+    for begin in ("_open", "_reading"):
+        monkeypatch.setattr(large_requests, begin, lambda asked: job)
+    monkeypatch.setattr(large_requests, "ANSWER_S", 0.0)
+    for name in ("blocks", "details", "pairs", "describe_file"):
+        server.ask(name, drawn, large.Working)
+    over.set()
+    server.ask("stop", drawn, shared.Nothing)
+    server.answered()
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    """Runs whose process never comes, uploads and parcels, all in a folder of the test."""
+    made = Runs(tmp_path / "runs", device="cpu")
+    monkeypatch.setattr(finetune_requests, "runs", lambda: made)
+    monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(finetune_requests, "PARCELS", tmp_path / "parcels")
+    monkeypatch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
+    return made
+
+
+SMALL = {
+    **finetune_state.first_plan(),
+    **{"encoder": SCRATCH, "dimension": 8, "steps": 6, "batch_size": 8, "evaluations": 2},
+}
+
+
+def test_finetune(pages, runs, monkeypatch):
+    server = Server(pages["finetune"])
+    server.ask("check", {"plan": SMALL}, finetune.Checked)
+    refused = {**SMALL, "loss": "info_nce", "kind": "cross", "encoder": "all-MiniLM-L6-v2"}
+    assert server.ask("check", {"plan": refused}, finetune.Checked)["refused"]
+    link = Scenario(loss="circle", parameters=(("scale", 30.0),)).to_link()
+    linked = {**SMALL, "data": {**SMALL["data"], "source": "link", "link": link}}
+    assert server.ask("check", {"plan": linked}, finetune.Checked)["of_scene"]
+    timed = dict.fromkeys(finetune_requests.PACE, 0.5)
+    monkeypatch.setattr(finetune_requests, "_paces", Cache(PACES))
+    monkeypatch.setattr(finetune_requests, "estimate", lambda *_, **__: {**timed, "steps": 6})
+    assert server.ask("estimate", {"plan": SMALL}, finetune.Pace) == timed
+    waiting = server.ask("start", {"plans": [SMALL]}, finetune.Started)["started"]
+    assert server.ask("estimate", {"plan": {**SMALL, "batch_size": 9}}, finetune.Pace) == {}
+    server.ask("repeat", {"plan": SMALL}, finetune.Started)
+    found = server.ask("watch", {"offsets": {"gone": 0}, "list": True}, finetune.Watched)
+    assert len(found["listed"]) == 7
+    server.ask("steer", {"run": waiting[0], "what": "stop"}, shared.Nothing)
+    for content, kind in ((TABLE, finetune.Upload), (UNCLEAR, finetune.UploadUndecided)):
+        file = {"name": "a.csv", "content": packed(content)}
+        handed = server.ask("hand_in", file, kind)
+        server.ask("describe", {"file": handed["file"], "name": "a.csv"}, kind)
+    follow_jobs(server)
+    server.answered("check", "estimate", "start", "repeat", "watch", "steer", "hand_in", "describe")
+
+
+def test_a_run(pages, runs):
+    server = Server(pages["finetune"])
+    names = [trained(runs, {**SMALL, "seed": seed}) for seed in (0, 1)]
+    names.append(trained(runs, {**SMALL, "loss": "cosine_mse"}))
+    names.append(trained(runs, {**SMALL, "loss": "cosine_mse", "seed": 1}))
+    watched = server.ask("watch", {"offsets": dict.fromkeys(names, 0)}, finetune.Watched)["runs"]
+    kinds = {record["kind"] for one in watched.values() for record in one["records"]}
+    assert {"step", "evaluation", "held_out"} <= kinds
+    asked = {"run": names[0], "step": 6, "scenario": {"loss": "cosent"}}
+    assert "batch" in server.ask("probe", asked, finetune.Probed)
+    assert "batch" not in server.ask("probe", {**asked, "known": names[0]}, finetune.Probed)
+    server.ask("figure", {**asked, "language": "en"}, finetune.Drawing)
+    assert server.ask("remark", {"run": names[0]}, finetune.Remarked)["gain"]
+    compared = server.ask("compare", {"runs": names}, finetune.Compared)
+    assert compared["tests"]
+    assert compared["neighbours"]
+    assert server.ask("compare", {"runs": []}, finetune.Compared) == {"groups": [], "tests": []}
+    for what in finetune_requests.TEXTS:
+        server.ask("take", {"run": names[0], "what": what}, shared.Text)
+    for what in finetune_requests.PACKED:
+        server.ask("take", {"run": names[0], "what": what}, finetune.Parcel)
+    server.answered("probe", "figure", "remark", "compare", "take")
+
+
+def test_a_run_whose_scores_are_all_one(pages, runs):
+    same = tuple(("sun " * (2 * i + 1), "sun " * (2 * i + 2), float(i % 3)) for i in range(40))
+    name = trained(runs, SMALL, Corpus(same[:30], same[30:]))
+    asked = {"offsets": {name: 0}}
+    records = Server(pages["finetune"]).ask("watch", asked, finetune.Watched)["runs"][name][
+        "records"
+    ]
+    assert "alarm" in {record["kind"] for record in records}
+
+
+def trained(runs: Runs, plan: dict, pairs: Corpus | None = None) -> str:
+    """Train here, without a process; the name of the run."""
+    run = runs.prepare(plans.read_plan(plan), pairs or corpus())
+    run.take_ticket(os.getpid())
+    train(run)
+    return run.name
