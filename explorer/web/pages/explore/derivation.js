@@ -1,6 +1,6 @@
 // The derivation: the definition's own lines, each with its formula, its value and a thumbnail.
 import { bytes } from "../../kit/arrays.js";
-import { raster } from "../../kit/cells.js";
+import { paint } from "../../kit/cells.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { tex } from "../../kit/formula.js";
 import { show } from "../../kit/numbers.js";
@@ -126,18 +126,13 @@ export default function derivation(root, channel) {
   }
 
   function drawThumbnail(canvas, thumb) {
-    const { rows: height, columns: width } = thumb;
-    if (canvas.width !== width || canvas.height !== height) {
-      canvas.width = width;
-      canvas.height = height;
-    }
-    canvas.classList.toggle("lp-strip", height === 1);
+    const { rows, columns } = thumb;
+    canvas.classList.toggle("lp-strip", rows === 1);
     const ramp = thumb.boolean ? "mask" : thumb.signed ? "diverging" : "sequential";
     const values = Float32Array.from(bytes(thumb.data), (byte) =>
       byte === 255 ? -Infinity : byte === 254 ? Number.NaN : byte,
     );
-    const image = raster({ rows: height, columns: width, values, least: 0, largest: 253, ramp });
-    canvas.getContext("2d").putImageData(image, 0, 0);
+    paint(canvas, { rows, columns, values, least: 0, largest: 253, ramp });
   }
 
   function draw() {
