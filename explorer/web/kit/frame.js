@@ -148,26 +148,3 @@ export function cellFrame({ layers, called, choose, stage, beside = [], below = 
 
   return { element, tabList, canvas, names, marks, legendSide, grid, draw, choosable, ticks, mark };
 }
-
-/**
- * A button that shows the same as a table, filled anew each time it is opened or what it shows changes.
- * @param {HTMLElement} table
- * @param {() => void} fill
- */
-export function asTable(table, fill) {
-  const button = worded("button.lp-button", "ui.as_table", {
-    type: "button",
-    "aria-pressed": "false",
-    onclick: () => show(Boolean(table.hidden)),
-  });
-  const refill = () => {
-    if (!table.hidden) fill();
-  };
-  /** @param {boolean} open */
-  function show(open) {
-    table.hidden = !open;
-    button.setAttribute("aria-pressed", String(open));
-    refill();
-  }
-  return { button, refill, close: () => show(false) };
-}

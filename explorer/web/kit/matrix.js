@@ -1,9 +1,9 @@
 // A matrix, cell by cell: layers to choose from, what its rows and columns are called, a scale, a part
 // to look at closely, and the same as a table. It gets plain arrays and tells what was pointed at or
 // chosen; it knows neither a loss nor a server, and several may stand beside each other.
-import { clip, h, roomOf, worded } from "./dom.js";
+import { asTable, clip, h, roomOf, worded } from "./dom.js";
 import { tex } from "./formula.js";
-import { asTable, cellFrame } from "./frame.js";
+import { cellFrame } from "./frame.js";
 import { percent, show } from "./numbers.js";
 import { language, say } from "./words.js";
 
@@ -71,7 +71,7 @@ export function matrix(root, { layers, orders, words, orderId = null }, emit) {
     onclick: () => zoom(null),
   });
   const table = h("div.lp-scroll.lp-cells", { hidden: true, tabIndex: 0 });
-  const unfolded = asTable(table, () => data && fillTable(data));
+  const unfolded = asTable("button.lp-button", table, () => data && fillTable(data));
   const head = h("div.lp-title", {}, title, h("span.lp-fill"), whole, unfolded.button);
 
   // A click pins; a drag chooses the part to look at; the wheel goes nearer or back.

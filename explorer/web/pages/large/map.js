@@ -1,7 +1,7 @@
 // The map of a matrix that nobody could store: blocks that can be entered, down to single cells.
 import { floats } from "../../kit/arrays.js";
-import { h, magnified, worded } from "../../kit/dom.js";
-import { asTable, cellFrame } from "../../kit/frame.js";
+import { asTable, h, magnified, worded } from "../../kit/dom.js";
+import { cellFrame } from "../../kit/frame.js";
 import { apart, percent, show } from "../../kit/numbers.js";
 import { sortableTable } from "../../kit/table.js";
 import { say } from "../../kit/words.js";
@@ -101,7 +101,7 @@ export default function map(root, channel) {
     pick: (b) => open([b.row, b.column]),
   });
   table.element.hidden = true;
-  const unfolded = asTable(table.element, fillTable);
+  const unfolded = asTable("button.lp-button", table.element, fillTable);
   root.append(
     worded("h2", "large.map"),
     about,
@@ -202,7 +202,7 @@ export default function map(root, channel) {
     drawStrip(strips.column, "column", shown.columns, width);
     frame.ticks("row", height, labelMarks("row", shown.rows, height));
     frame.ticks("column", width, labelMarks("column", shown.columns, width));
-    canvas.dataset.drawn = String(channel.drawn ?? 0);
+    canvas.dataset.drawn = String(channel.drawn);
     mark();
   }
 
