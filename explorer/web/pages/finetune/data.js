@@ -123,7 +123,7 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
     }
     set(
       entry === "file"
-        ? { source: "file", file: answer.file, name: answer.name, columns: {}, alternatives: [] }
+        ? { source: "file", file: answer.file, name: answer.name, columns: [], alternatives: [] }
         : { held_out_file: answer.file, held_out_name: answer.name },
     );
     tellFile(entry);
@@ -202,7 +202,9 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
       ...(others.length && !unclear ? [worded("p.lp-note", "finetune.alternatives"), ...others.map(tick)] : []),
     );
     reword(box);
-    if (held) find(box, `[name="${CSS.escape(held)}"]`).focus();
+    /** @type {HTMLElement | null} */
+    const again = held ? box.querySelector(`[name="${CSS.escape(held)}"]`) : null;
+    again?.focus();
   }
 
   const panels = {

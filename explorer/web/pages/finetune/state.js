@@ -23,7 +23,7 @@ import { absorb, emptyTrace } from "./traces.js";
 
 /**
  * The data of the plan in the controls, with what the page alone has a name for.
- * @typedef {Omit<Plan["data"], "columns"> & { columns: Record<string, string>, practice: string,
+ * @typedef {Omit<Plan["data"], "columns"> & { columns: Record<string, string> | never[], practice: string,
  *   link: string }} PageData
  */
 /** @typedef {Omit<Plan, "data"> & { data: PageData }} PagePlan */
