@@ -56,8 +56,6 @@ declare global {
     fromBase64?(text: string): Uint8Array<ArrayBuffer>;
   }
   interface HTMLElement {
-    /** What a line of a table stands for. */
-    row?: any;
     /** The pair that a line shows. */
     pair?: number;
   }
