@@ -213,7 +213,7 @@ class Runs:
             "steps": steps,
             "seconds": last["seconds"],
             "seconds_left": None if ended else left,
-            "problem": state.get("problem") or _died(run, standing),
+            "problem": _told(state) or _died(run, standing),
             "summary": run.read("summary.json") if done.exists() else None,
         }
 
@@ -268,6 +268,12 @@ def _progress(run: RunFolder) -> tuple[dict, float | None]:
 def _loading(state: dict) -> Json:
     """What is being made ready, and for how long all of it has taken so far."""
     return {"part": state["part"], "seconds": max(time.time() - state["began"], 0.0)}
+
+
+def _told(state: dict) -> dict | None:
+    """What the run says went wrong, in full: earlier versions wrote less of a problem."""
+    problem = state.get("problem")
+    return Problem.from_json(problem).to_json() if problem else None
 
 
 def _died(run: RunFolder, standing: str) -> dict | None:
