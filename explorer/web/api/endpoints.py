@@ -67,7 +67,8 @@ def compute_loss(
         those are given and there are no vectors);
         collapse_value, the loss if all embeddings were equal, and floor, the least possible;
         floor_is_bound, whether the floor is only a bound, which perhaps no embedding reaches: it
-        holds where each pair can be moved by itself, and a sentence stands in several;
+        is the least where each pair can be moved by itself, in enough dimensions, and here a
+        sentence stands in several pairs, or there are fewer dimensions than pairs;
         heaviest_terms, up to 20 of {i, j, value, weight}: the pairs that the indices i and j of
         the term belong to (of a sentence in several pairs, the first), its value, and its
         weight; j is null for a term of one pair;
