@@ -92,10 +92,9 @@ WITHOUT_LOSSES = ("kernels", "modules", "sentence_transformers")  # the last two
 
 def _added() -> list[LossSpec]:
     """The specs of whatever further module stands in the package or in one of its rooms."""
-    apart = tuple(f"{__name__}.{name}" for name in WITHOUT_LOSSES)
     found = {id(spec): spec for spec in SHIPPED}
     for module in pkgutil.walk_packages(__path__, f"{__name__}."):
-        if not module.name.startswith(apart):
+        if module.name.removeprefix(f"{__name__}.").partition(".")[0] not in WITHOUT_LOSSES:
             held = vars(importlib.import_module(module.name)).values()
             found.update({id(one): one for one in held if isinstance(one, LossSpec)})
     return list(found.values())[len(SHIPPED) :]

@@ -1,5 +1,5 @@
 // The live formula of a step with the numbers of one cell put in. What stands for each reference
-// comes with the picture; see explorer/live.py.
+// comes with the picture; see explorer/core/live.py.
 import { bytes, floats } from "./arrays.js";
 import { bare, texNumber } from "./numbers.js";
 
