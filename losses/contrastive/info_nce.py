@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -74,8 +75,10 @@ def info_nce(
     """
     inputs.above_zero(temperature=temperature)
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
-    queries, keys, negatives = inputs.vectors(
-        inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
+    least = inputs.for_products(queries)
+    queries, keys, negatives = cast(
+        "tuple[Tensor, Tensor, Tensor | None]",
+        inputs.vectors(least, queries=queries, keys=keys, negatives=negatives),
     )
     inputs.must_be_paired(queries=queries, keys=keys)
     return with_gradient(

@@ -72,7 +72,7 @@ def _nt_xent_densely(first, second, scale):
 def _nt_xent_by_tiles(wanted, first, second, scale):
     points = Directions(torch.cat((first, second)), wanted=any(wanted))
     every = slice(0, None)
-    logits = points.between(every, every, scale, (any(wanted),) * 2)
+    logits = points.between(every, every, scale, (any(wanted), any(wanted)))
     count = 2 * len(first)
     place = torch.arange(count, device=first.device)
     total, _ = against_others(logits, place.roll(len(first)), absent=place)

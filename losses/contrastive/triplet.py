@@ -39,13 +39,14 @@ def triplet_definition(
     margin: float = 1.0,
     distance: str = "euclidean",
 ) -> Tensor:
-    if mining == "given":
+    if positives is not None and negatives is not None:  # mining is "given"
         to_positive = geometry.distance(anchors, positives, distance)
         to_negative = geometry.distance(anchors, negatives, distance)
         violations = to_positive - to_negative + margin
         terms = violations.relu()
         loss = terms.mean()
         return loss
+    assert classes is not None
     distances = geometry.distance_matrix(anchors, anchors, distance)
     alike = classes[:, None] == classes[None, :]
     itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)

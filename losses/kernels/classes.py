@@ -36,7 +36,9 @@ def supervised(
     units, pull = unit_and_pull(embeddings)
     queued, pull_queue = unit_and_pull(units[:0] if queue is None else queue)
     keys = torch.cat((units, queued))
-    numbers = class_numbers(classes if queue is None else torch.cat((classes, queue_classes)))
+    numbers = class_numbers(
+        classes if queue_classes is None else torch.cat((classes, queue_classes))
+    )
     own = numbers[: len(units)]
     sizes = class_sums(numbers, torch.ones_like(keys[:, 0]))
     positives = sizes[own] - int(not include_self)

@@ -33,7 +33,7 @@ def look(opened: Opened, window: Window) -> dict[str, object]:
         "bounded": blocks.bounded,
         # A sum has no exponents of its own: there the logarithm of each weight stands for a term.
         "of_weights": opened.of_weights,
-        "exact": opened.summed is None,
+        "exact": opened.is_exact,
         "concentrated": _concentrated(blocks),
         "rows": _axis(opened, 0, blocks.rows),
         "columns": _axis(opened, 1, blocks.columns),
