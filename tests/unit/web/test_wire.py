@@ -176,6 +176,7 @@ def test_large(pages, tmp_path, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
     monkeypatch.setattr(large_requests, "ANSWER_S", 600.0)
     server = Server(pages["large"])
+    monkeypatch.setattr(large_requests, "ANSWER_S", 600)  # on a busy machine, too
     drawn = {"source": {"random": {"pairs": 40}}}
     for loss in offered():
         for more in ({}, {"window": [0, 3, 2, 8]}):
