@@ -212,6 +212,13 @@ def one_number(**numbers: float | Tensor) -> None:
             raise ValueError(f"{name} has shape {shape}; a tensor of no dimension is needed, []")
 
 
+def plain_number(**numbers: float | Tensor) -> None:
+    """Refuse a learned number where none can be learned: no gradient would reach it."""
+    for name, number in numbers.items():
+        if isinstance(number, Tensor) and number.requires_grad:
+            raise ValueError(f"{name} requires a gradient, and none reaches it; give a number")
+
+
 def one_of(choices: tuple[str, ...], **named: str) -> None:
     """Refuse a choice that does not exist, naming those that do."""
     for name, choice in named.items():

@@ -5,13 +5,13 @@ export type OneOf<T, All = T> = T extends unknown
   ? T & { [Name in Exclude<All extends unknown ? keyof All : never, keyof T>]?: undefined }
   : never;
 
+export type Real = number | "inf" | "-inf" | "nan";
+
 export type Floats = string;
 
 export type Integers = string;
 
 export type Bytes = string;
-
-export type Real = number | "inf" | "-inf" | "nan";
 
 export type About = "" | "encoder" | "loss" | "columns" | "chosen_columns" | "unknown_column" | "size";
 
@@ -283,8 +283,8 @@ export interface FollowedRun {
   steps: number | null;
   seconds: number;
   seconds_left: number | null;
-  problem: Problem | null;
   summary: Summary | null;
+  problem: Problem | null;
   records: RunRecord[];
   offset: number;
 }
@@ -822,8 +822,8 @@ export interface RunStatus {
   steps: number | null;
   seconds: number;
   seconds_left: number | null;
-  problem: Problem | null;
   summary: Summary | null;
+  problem: Problem | null;
 }
 
 /** The whole scene. */

@@ -86,6 +86,7 @@ def nce(
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature, noise_ratio=noise_ratio)
+    inputs.plain_number(noise_ratio=noise_ratio)
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
     least = inputs.for_products(queries) if negatives is None else torch.float32
     queries, keys, negatives = cast(

@@ -17,13 +17,13 @@ from explorer.lab.large.summed import Summed
 from explorer.runtime.limits import LARGE_CELLWISE_PAIRS
 from tests.unit.lab.large.made import LABELS, batch_of, rising
 
-COUNT = 4096
+COUNT = 1024
 WINDOWS = (
     Window(0, COUNT, 0, COUNT),
-    Window(0, 3700, 409, COUNT),
-    Window(100, 900, 90, 4000),
-    Window(1000, 1100, 1040, 1050),
-    Window(700, 1800, 2500, 2900),
+    Window(0, 925, 102, COUNT),
+    Window(25, 225, 22, 1000),
+    Window(250, 275, 260, 263),
+    Window(175, 450, 625, 725),
     Window(COUNT - 1, COUNT, 0, 1),
 )
 
@@ -56,7 +56,7 @@ def _small_steps(monkeypatch):
     """No window so small that its cells are compared, and no table that holds all bins."""
     monkeypatch.setattr(without_cells, "FEW", 0)
     monkeypatch.setattr(runs, "GROUP", 100)
-    monkeypatch.setattr(runs, "TABLE", 2**13)
+    monkeypatch.setattr(runs, "TABLE", 2**11)
     monkeypatch.setattr(runs, "AT_ONCE", 2**12)
 
 
@@ -91,7 +91,7 @@ def test_blocks_are_the_sums_of_their_cells(labels, margin, ties, monkeypatch):
 @pytest.mark.parametrize("labels", LABELS)
 def test_windows_of_many_cells_are_made_of_chunks(labels, monkeypatch):
     monkeypatch.setattr(without_cells, "MOST_BLOCKS", 0)
-    monkeypatch.setattr(without_cells, "MOST_CHUNKS", 150)
+    monkeypatch.setattr(without_cells, "MOST_CHUNKS", 40)
     terms = hinge_of(tied(batch_of(COUNT, labels)))
     found, weights = terms.survey(quiet), weights_of(terms)
     assert found.size == 32
@@ -153,7 +153,7 @@ def test_it_says_what_is_said_of_fewer_pairs(labels):
 @pytest.mark.parametrize("labels", ["continuous", "ties", "grades"])
 def test_the_effective_number_of_terms_lies_within_the_error_that_is_told(labels, monkeypatch):
     monkeypatch.setattr(without_cells, "MOST_CHUNKS", 128)
-    terms = hinge_of(batch_of(COUNT, labels))
+    terms = hinge_of(batch_of(4096, labels))
     weights = weights_of(terms)
     shares = weights[weights > 0] / weights.sum()
     expected = np.exp(-(shares * np.log(shares)).sum())
