@@ -25,6 +25,7 @@ from losses.kernels.tiled import (
 )
 from losses.landmarks import least_in_batch
 from losses.spec import Convention, LossSpec, Parameter, Symbol
+from losses.twins import Twin
 
 
 def info_nce_definition(
@@ -132,6 +133,16 @@ def _info_nce_floor(
     return least_in_batch(len(given["keys"]), _keys_beside(given), temperature, symmetric)
 
 
+def _twin(*, temperature: float, symmetric: bool) -> Twin:
+    kind = f"MultipleNegatives{'Symmetric' if symmetric else ''}RankingLoss"
+    return Twin(
+        kind,
+        {"queries": "queries", "keys": "keys", "negatives": "negatives"},
+        f"twin = {kind}(None, scale=1 / {temperature!r})\n"
+        "loss = twin.compute_loss_from_embeddings([«given»], None)\n",
+    )
+
+
 INFO_NCE = LossSpec(
     function=info_nce,
     definition=info_nce_definition,
@@ -176,6 +187,7 @@ INFO_NCE = LossSpec(
     floor=_info_nce_floor,
     floor_formula=r"\ln\bigl(1 + (K - 1)\, e^{-\frac{K}{(K - 1)\tau}}\bigr)",
     references=("S1 eq. 5–7", "S2", "van den Oord et al. 2018"),
+    twin=_twin,
     conventions=(
         Convention(
             "sentence-transformers MultipleNegativesRankingLoss",
