@@ -1,9 +1,9 @@
 """``python -m tests``: see that there is a browser, then run every test.
 
-``--fast`` leaves out what needs a browser or starts processes; ``--coverage`` says at the end which
-lines and branches of ``losses`` and ``explorer`` were reached, also in the processes that tests
-start; ``--interpreters`` runs the fast tests under every Python that is promised and present. All
-else is handed to pytest.
+``--fast`` leaves out what needs a browser, starts processes, or compiles; ``--coverage`` says at
+the end which lines and branches of ``losses`` and ``explorer`` were reached, also in the processes
+that tests start; ``--interpreters`` runs the fast tests under every Python that is promised and
+present. All else is handed to pytest.
 """
 
 from __future__ import annotations
@@ -17,10 +17,13 @@ import pytest
 
 from tests import interpreters
 
+# The one without windows opens a page in half the time.
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser")
 # Two files at a time: much of a test of the page is waiting.
 PARALLEL = ["-n", "2"]
 SLOWEST = "--durations=10"
-FAST = ["--ignore=tests/browser", "--ignore=tests/process"]
+SLOW = ("browser", "process", "compiled")
+FAST = [f"--ignore=tests/{folder}" for folder in SLOW]
 COVERAGE = ["--cov", "--cov-report=term:skip-covered"]
 # Of two processes on two cores each has one: with two threads each they wait for one another, and
 # threads that wait by spinning take the processor from whoever they wait for.
@@ -29,14 +32,14 @@ ONE_CORE = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
 ENOUGH = "--maxfail=10"
 NO_BROWSER = """\
 No Chromium was found, and none could be installed: {reason}
-The tests of the page need one. Install it (Debian: apt-get install chromium; elsewhere:
-{python} -m playwright install chromium) and start again,
-or run the tests that need none: {python} -m tests --fast"""
+The tests of the page need one. Install it (Debian:
+apt-get install chromium-headless-shell; elsewhere: {python} -m playwright install chromium)
+and start again, or run the tests that need none: {python} -m tests --fast"""
 
 
 def browser_present() -> bool:
     """Whether the browser tests will find a Chromium: the system's, or Playwright's own."""
-    if shutil.which("chromium") or shutil.which("chromium-browser"):
+    if any(map(shutil.which, CHROMIUM)):
         return True
     from playwright.sync_api import sync_playwright
 
@@ -59,7 +62,7 @@ def install_browser() -> None:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in (
         ["apt-get", "update"],
-        ["apt-get", "install", "-y", "chromium", "fonts-noto-cjk"],
+        ["apt-get", "install", "-y", "chromium-headless-shell", "fonts-noto-cjk"],
     ):
         subprocess.run([*root, *command], env=environment, check=True, stdout=subprocess.DEVNULL)
 

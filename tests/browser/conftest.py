@@ -21,6 +21,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from tests.__main__ import CHROMIUM
 from tests.browser.reading import visit
 from tests.browser.serving import Server
 
@@ -48,13 +49,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         # A Chromium of the system, else the one that Playwright itself downloaded.
-        system = shutil.which("chromium") or shutil.which("chromium-browser")
+        system = next(filter(None, map(shutil.which, CHROMIUM)), None)
         try:
             opened = playwright.chromium.launch(executable_path=system, args=ARGUMENTS)
         except Error as error:
             pytest.fail(
                 "The browser tests need Chromium: `playwright install chromium`, or Debian's "
-                f"package `chromium`. Starting it failed: {error}",
+                f"package `chromium-headless-shell`. Starting it failed: {error}",
                 pytrace=False,
             )
         yield opened

@@ -1,8 +1,8 @@
 """The page's JavaScript is formatted, linted, typed and tested, its styles formatted and linted.
 
-See package.json. Node and npm come with requirements-dev.txt. Biome and TypeScript are installed into
-node_modules as package-lock.json says; where npm cannot fetch them, those two checks are skipped and
-say so.
+See package.json. Node and npm come with requirements-dev.txt. Biome and TypeScript are installed
+into node_modules as package-lock.json says; where npm cannot fetch them, those two checks are
+skipped and say so.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -139,3 +140,13 @@ def golden_cases() -> list[dict]:
     for path in sorted(GOLDEN.glob("cases_*.json")):
         cases += json.loads(path.read_text())["cases"]
     return cases
+
+
+@contextmanager
+def case(**named: object) -> Iterator[None]:
+    """One of several in a test: a failure tells which."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"case: {named}")
+        raise

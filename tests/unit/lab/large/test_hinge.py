@@ -8,19 +8,22 @@ import torch
 
 import losses
 from explorer.lab.large import hinge as without_cells
-from explorer.lab.large.batch import MOST_CELLWISE, LargeBatch, in_order
+from explorer.lab.large import runs
+from explorer.lab.large.batch import LargeBatch, in_order
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.hinge import Hinge
 from explorer.lab.large.opened import checked, open_batch
+from explorer.lab.large.summed import Summed
+from explorer.runtime.limits import LARGE_CELLWISE_PAIRS
 from tests.unit.lab.large.made import LABELS, batch_of, rising
 
-COUNT = 4096
+COUNT = 1024
 WINDOWS = (
     Window(0, COUNT, 0, COUNT),
-    Window(0, 3700, 409, COUNT),
-    Window(100, 900, 90, 4000),
-    Window(1000, 1100, 1040, 1050),
-    Window(700, 1800, 2500, 2900),
+    Window(0, 925, 102, COUNT),
+    Window(25, 225, 22, 1000),
+    Window(250, 275, 260, 263),
+    Window(175, 450, 625, 725),
     Window(COUNT - 1, COUNT, 0, 1),
 )
 
@@ -52,9 +55,9 @@ def summed(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nda
 def _small_steps(monkeypatch):
     """No window so small that its cells are compared, and no table that holds all bins."""
     monkeypatch.setattr(without_cells, "FEW", 0)
-    monkeypatch.setattr(without_cells, "GROUP", 100)
-    monkeypatch.setattr(without_cells, "TABLE", 2**13)
-    monkeypatch.setattr(without_cells, "AT_ONCE", 2**12)
+    monkeypatch.setattr(runs, "GROUP", 100)
+    monkeypatch.setattr(runs, "TABLE", 2**11)
+    monkeypatch.setattr(runs, "AT_ONCE", 2**12)
 
 
 def must_be_sums(terms: Hinge, window: Window, weights: np.ndarray, found) -> None:
@@ -88,7 +91,7 @@ def test_blocks_are_the_sums_of_their_cells(labels, margin, ties, monkeypatch):
 @pytest.mark.parametrize("labels", LABELS)
 def test_windows_of_many_cells_are_made_of_chunks(labels, monkeypatch):
     monkeypatch.setattr(without_cells, "MOST_BLOCKS", 0)
-    monkeypatch.setattr(without_cells, "MOST_CHUNKS", 150)
+    monkeypatch.setattr(without_cells, "MOST_CHUNKS", 40)
     terms = hinge_of(tied(batch_of(COUNT, labels)))
     found, weights = terms.survey(quiet), weights_of(terms)
     assert found.size == 32
@@ -150,7 +153,7 @@ def test_it_says_what_is_said_of_fewer_pairs(labels):
 @pytest.mark.parametrize("labels", ["continuous", "ties", "grades"])
 def test_the_effective_number_of_terms_lies_within_the_error_that_is_told(labels, monkeypatch):
     monkeypatch.setattr(without_cells, "MOST_CHUNKS", 128)
-    terms = hinge_of(batch_of(COUNT, labels))
+    terms = hinge_of(batch_of(4096, labels))
     weights = weights_of(terms)
     shares = weights[weights > 0] / weights.sum()
     expected = np.exp(-(shares * np.log(shares)).sum())
@@ -160,9 +163,9 @@ def test_the_effective_number_of_terms_lies_within_the_error_that_is_told(labels
 
 
 def test_many_pairs_are_compared_without_cells():
-    batch = rising(MOST_CELLWISE + 1)
+    batch = rising(LARGE_CELLWISE_PAIRS + 1)
     opened = open_batch(batch, "pairwise_hinge", checked("pairwise_hinge", {}), quiet)
-    assert opened.summed is not None
+    assert isinstance(opened.matrix, Summed)
     assert not opened.is_known
     value = losses.pairwise_hinge(torch.tensor(batch.scores), torch.tensor(batch.labels))
     assert opened.loss == pytest.approx(float(value), rel=1e-9)

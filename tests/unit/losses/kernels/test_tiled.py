@@ -197,23 +197,6 @@ def test_gradgradcheck(name, parameters, extra):
     assert torch.autograd.gradgradcheck(loss, leaves)
 
 
-@every_case
-def test_a_compiled_training_step_is_one_graph(name, parameters, extra, monkeypatch):
-    monkeypatch.setattr(tiled, "CELLS", 1)
-    monkeypatch.setattr(tiled, "FEWEST", 4)
-    vectors, rest = made(name, 7, extra)  # a whole tile and a ragged one
-    encoder = torch.nn.Linear(5, 4, dtype=torch.float64)
-
-    def step():
-        encoded = {name: encoder(vector) for name, vector in vectors.items()}
-        return LOSSES[name].function(**encoded, **rest, **parameters)
-
-    expected = torch.autograd.grad(step(), list(encoder.parameters()))
-    torch._dynamo.reset()
-    compiled = torch.compile(step, backend="aot_eager", fullgraph=True)
-    agree(torch.autograd.grad(compiled(), list(encoder.parameters())), expected)
-
-
 # Memory, layout, types
 
 

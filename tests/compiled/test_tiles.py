@@ -1,0 +1,24 @@
+"""torch.compile: every loss that goes by tiles in a training step that is one graph."""
+
+import torch
+
+from losses import LOSSES
+from losses.kernels import tiled
+from tests.unit.losses.kernels.test_tiled import agree, every_case, made
+
+
+@every_case
+def test_a_compiled_training_step_is_one_graph(name, parameters, extra, monkeypatch):
+    monkeypatch.setattr(tiled, "CELLS", 1)
+    monkeypatch.setattr(tiled, "FEWEST", 4)
+    vectors, rest = made(name, 7, extra)  # a whole tile and a ragged one
+    encoder = torch.nn.Linear(5, 4, dtype=torch.float64)
+
+    def step():
+        encoded = {name: encoder(vector) for name, vector in vectors.items()}
+        return LOSSES[name].function(**encoded, **rest, **parameters)
+
+    expected = torch.autograd.grad(step(), list(encoder.parameters()))
+    torch._dynamo.reset()
+    compiled = torch.compile(step, backend="aot_eager", fullgraph=True)
+    agree(torch.autograd.grad(compiled(), list(encoder.parameters())), expected)
