@@ -90,7 +90,7 @@ def drawn(settings: RandomBatch, wanted: Wanted = "cosines") -> LargeBatch:
     count = settings.pairs
     names = Numbered(count, "a"), Numbered(count, "b")
     if wanted == "cosines":
-        plan = random_batch.plan(settings, most=LARGE_PAIRS)
+        plan = random_batch.composed(settings, most=LARGE_PAIRS)
         return in_order(plan.labels, plan.cosines, *names)
     most = LARGE_IN_BATCH_PAIRS if wanted == "vectors" else LARGE_DRAWN_PAIRS
     pairs = random_batch.draw(settings, most=most)

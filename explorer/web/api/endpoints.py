@@ -30,7 +30,14 @@ from explorer.web.api.reading import (
     scenario_of,
     scenario_under,
 )
-from explorer.web.wire.program import Answer, Followed, ListedLoss, Started, Stopped, Traced
+from explorer.web.wire.program import (
+    Answer,
+    Followed,
+    ListedLoss,
+    StartedTraining,
+    StoppedTraining,
+    Traced,
+)
 from losses import LOSSES
 
 
@@ -209,7 +216,7 @@ def start_training(
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
     options: dict[str, Any] | None = None,
-) -> Started:
+) -> StartedTraining:
     """Fine-tune a sentence encoder on up to 100,000 pairs with a loss, in the background.
 
     A fifth of the pairs is held out to measure by, so that no sentence stands on both sides. Runs
@@ -281,7 +288,7 @@ def training_status(id: str, offset: int = 0) -> Followed:
     return cast("Followed", {**status, "problem": told})
 
 
-def stop_training(id: str) -> Stopped:
+def stop_training(id: str) -> StoppedTraining:
     """End a training after its current step; the model so far is kept.
 
     Args:

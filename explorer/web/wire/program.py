@@ -93,7 +93,7 @@ class ListedLoss(TypedDict):
     floor_formula: str | None
 
 
-class Started(TypedDict):
+class StartedTraining(TypedDict):
     """A training that was begun: its id, and how many go before it."""
 
     id: str
@@ -108,7 +108,7 @@ class Followed(Standing):
     offset: int
 
 
-class Stopped(TypedDict):
+class StoppedTraining(TypedDict):
     """The training that is ending."""
 
     id: str

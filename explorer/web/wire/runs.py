@@ -7,7 +7,7 @@ from typing import Literal, TypedDict
 from explorer.web.wire.shared import Problem, Setting
 
 
-class PlanData(TypedDict):
+class TrainingData(TypedDict):
     """Where the pairs of a run come from; the pairs themselves stay with the server."""
 
     source: str
@@ -25,10 +25,10 @@ class PlanData(TypedDict):
     most: int
 
 
-class Plan(TypedDict):
+class TrainingPlan(TypedDict):
     """Everything that decides a run."""
 
-    data: PlanData
+    data: TrainingData
     encoder: str
     kind: Literal["bi", "cross"]
     vocabulary: int
@@ -166,7 +166,7 @@ class Standing(TypedDict):
     loss: str
     encoder: str
     kind: Literal["bi", "cross"]
-    plan: Plan
+    plan: TrainingPlan
     created: float
     state: Literal[
         "queued",

@@ -10,7 +10,7 @@ import { complaints, numberBoxes } from "./complaints.js";
 import { dataFields, textBox } from "./data.js";
 import { startBox } from "./start.js";
 
-/** @typedef {import("../../wire").Plan} Plan */
+/** @typedef {import("../../wire").TrainingPlan} Plan */
 
 /**
  * @param {HTMLElement} root

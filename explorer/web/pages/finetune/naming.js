@@ -4,7 +4,7 @@ import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
 import { has, say, titleOf } from "../../kit/words.js";
 
-/** @typedef {import("../../wire").Plan} Plan */
+/** @typedef {import("../../wire").TrainingPlan} Plan */
 /** @typedef {import("./state.js").PagePlan} PagePlan */
 /** @typedef {import("./state.js").Form} Form */
 /** @typedef {import("../../wire").Setting} Setting */

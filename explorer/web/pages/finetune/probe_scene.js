@@ -63,7 +63,7 @@ export class ProbeScene {
    * Look at a recorded step of a run with this plan.
    * @param {string} run
    * @param {number} step
-   * @param {import("../../wire").Plan} plan
+   * @param {import("../../wire").TrainingPlan} plan
    */
   look(run, step, { loss, convention, parameters }) {
     if (run !== this.run) {

@@ -260,7 +260,7 @@ export default function run(root, channel) {
     left.textContent = [steps ? say("finetune.step_of", { step, steps }) : "", told].filter(Boolean).join(" · ");
   }
 
-  /** @param {import("../../wire").Plan} plan */
+  /** @param {import("../../wire").TrainingPlan} plan */
   function write({ loss, convention, parameters }) {
     const form = losses[loss]?.conventions[convention];
     const key = JSON.stringify([loss, convention, parameters, language()]);

@@ -15,7 +15,7 @@ import { absorb, emptyTrace } from "./traces.js";
 
 /** @typedef {import("../../wire").FinetuneServer} FinetuneServer */
 /** @typedef {import("../../wire").RunStatus} RunStatus */
-/** @typedef {import("../../wire").Plan} Plan */
+/** @typedef {import("../../wire").TrainingPlan} Plan */
 /**
  * @template {keyof FinetuneServer} Name
  * @typedef {import("../../kit/types").Answer<FinetuneServer, Name>} Answer
