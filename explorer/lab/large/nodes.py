@@ -64,6 +64,11 @@ def kernels(differences: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return weights, addends, weights * log_weights
 
 
+def log_weight(differences: np.ndarray) -> np.ndarray:
+    """log σ(x)."""
+    return -np.logaddexp(0, -differences)
+
+
 def chebyshev_points() -> np.ndarray:
     """The nodes of a bin, which reaches from −1 to 1."""
     return np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)

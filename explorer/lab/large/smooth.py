@@ -21,7 +21,7 @@ from torch.nn.functional import embedding_bag
 
 from explorer.lab.large.blocks import Blocks, Window, listed
 from explorer.lab.large.heaviest import Heaviest, heaviest_terms
-from explorer.lab.large.nodes import NODES, Nodes, kernels
+from explorer.lab.large.nodes import NODES, Nodes, kernels, log_weight
 from explorer.lab.large.split import Split, largest_terms
 from explorer.lab.large.summed import Summable
 from explorer.lab.large.tiles import Progress
@@ -399,8 +399,3 @@ class Smooth(Summable[Found]):
     @property
     def _divisor(self) -> int:
         return max(self.differences.present(), 1) if self.mean else 1
-
-
-def log_weight(differences: np.ndarray) -> np.ndarray:
-    """log σ(x)."""
-    return -np.logaddexp(0, -differences)
