@@ -7,8 +7,20 @@ from typing import Any
 from explorer.locale import say
 
 # Another encoder; another loss or parameter; columns that nobody could tell apart, that were chosen
-# twice, that do not exist; a smaller batch. Empty: something in the data, or nothing at all.
-ABOUT = ("", "encoder", "loss", "columns", "chosen_columns", "unknown_column", "size")
+# twice, that do not exist; a smaller batch; another search; the rest of what was cancelled; another
+# attempt, which may end better. Empty: something in the data, or nothing at all.
+ABOUT = (
+    "",
+    "encoder",
+    "loss",
+    "columns",
+    "chosen_columns",
+    "unknown_column",
+    "size",
+    "search",
+    "cancelled",
+    "again",
+)
 
 
 class Problem(ValueError):

@@ -30,10 +30,10 @@ def served(name: str, function: Callable[[Any], dict], answers: object) -> Calla
         except Problem as problem:
             return {"error": problem.to_json()}
         except jobs.Cancelled:
-            return {"error": Problem("cancelled").to_json()}
+            return {"error": Problem("cancelled", about="cancelled").to_json()}
         except Exception:
             traceback.print_exc()
-            return {"error": Problem("internal").to_json()}
+            return {"error": Problem("internal", about="again").to_json()}
 
     answer.__name__ = name  # what the page calls it by
     answer.__annotations__ = {"request": object, "return": answers}

@@ -127,7 +127,7 @@ def _endpoint(function: Callable[..., Any]) -> Callable[..., Any]:
             raise Refusal(str(problem)) from None
         except Exception:
             traceback.print_exc()
-            raise Refusal(str(Problem("internal"))) from None
+            raise Refusal(str(Problem("internal", about="again"))) from None
 
     answer.__dict__["__signature__"] = inspect.signature(function, eval_str=True)
     return answer

@@ -13,7 +13,7 @@ export type Integers = string;
 
 export type Bytes = string;
 
-export type About = "" | "encoder" | "loss" | "columns" | "chosen_columns" | "unknown_column" | "size";
+export type About = "" | "encoder" | "loss" | "columns" | "chosen_columns" | "unknown_column" | "size" | "search" | "cancelled" | "again";
 
 export type Setting = number | boolean | string | number[];
 
@@ -410,6 +410,7 @@ export interface LargeLoss {
 /** What the Large batch page alone is told. */
 export interface LargeOwn {
   losses: Record<string, LargeLoss>;
+  not_here: Record<string, Word[]>;
   table: StateEntry[];
   bytes: number;
   encoder: string;

@@ -101,7 +101,7 @@ def _conditions(search: str) -> list[tuple[str, str, str]]:
     while place < len(plain):
         condition = _CONDITION.match(plain, place)
         if not condition:
-            raise Problem("large_search", text=search[place:].strip()[:60])
+            raise Problem("large_search", about="search", text=search[place:].strip()[:60])
         found.append(condition.groups())
         between = _BETWEEN.match(plain, condition.end())
         assert between is not None, "nothing at all may stand between"

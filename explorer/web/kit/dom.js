@@ -32,7 +32,7 @@ export function h(kind, attributes = {}, ...children) {
  */
 export function find(root, selector) {
   const found = root.querySelector(selector);
-  if (!(found instanceof HTMLElement)) throw new Error(`nothing is ${selector}`);
+  if (!(found instanceof HTMLElement)) throw new Error(`missing: ${selector}`);
   return found;
 }
 

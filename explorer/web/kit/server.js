@@ -5,14 +5,16 @@ import { answerTo } from "./request.js";
  * What is said when no answer comes.
  * @type {import("../wire").Problem}
  */
-export const GONE = { key: "ui.server_gone", about: "", values: {} };
+export const GONE = { key: "ui.server_gone", about: "again", values: {} };
 
 /**
  * What is found wrong before the server is asked, as the server would say it (runtime/problem.py).
  * @param {string} key
+ * @param {import("../wire").Problem["values"]} values
+ * @param {import("../wire").Problem["about"]} about
  * @returns {import("../wire").Problem}
  */
-export const problem = (key, values = {}) => ({ key: `problem.${key}`, about: "", values });
+export const problem = (key, values = {}, about = "") => ({ key: `problem.${key}`, about, values });
 
 /** @param {number} ms */
 export const pause = (ms) =>

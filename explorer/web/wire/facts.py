@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from explorer.web.wire.shared import Scenario, Setting
+from explorer.web.wire.shared import Scenario, Setting, Word
 
 Range = tuple[float, float]
 
@@ -130,6 +130,7 @@ class LargeOwn(TypedDict):
     """What the Large batch page alone is told."""
 
     losses: dict[str, LargeLoss]
+    not_here: dict[str, list[Word]]
     table: list[StateEntry]
     bytes: int
     encoder: str

@@ -22,7 +22,18 @@ Integers = Annotated[str, Packed("<i4")]
 Bytes = Annotated[str, Packed("u1")]
 
 # What would put a problem right: `explorer.runtime.problem.ABOUT`.
-About = Literal["", "encoder", "loss", "columns", "chosen_columns", "unknown_column", "size"]
+About = Literal[
+    "",
+    "encoder",
+    "loss",
+    "columns",
+    "chosen_columns",
+    "unknown_column",
+    "size",
+    "search",
+    "cancelled",
+    "again",
+]
 # What a parameter of a loss can be: a number, a switch, a choice, a list of numbers.
 Setting = float | bool | str | list[float]
 

@@ -109,7 +109,7 @@ export class Scene extends Bus {
   async connect(server) {
     this.server = server;
     this.remedies.push({
-      fits: ({ key }) => this.problem !== null && key === "problem.cancelled",
+      fits: ({ about }) => this.problem !== null && about === "cancelled",
       key: "ui.go_on",
       act: () => this.ask(),
     });
@@ -279,7 +279,7 @@ export class Scene extends Bus {
 
   cancel() {
     const asking = this.flying > 0;
-    const cancelled = problem("cancelled");
+    const cancelled = problem("cancelled", {}, "cancelled");
     this.drop();
     if (asking) this.fail(cancelled);
     else this.warn(cancelled);

@@ -229,6 +229,11 @@ export default function controls(root, channel) {
     lossChoice.set(channel.asked.loss);
   }
   const lossNote = h("p.lp-note");
+  const notHere = h("div");
+  function tellNotHere() {
+    const said = Object.entries(facts.not_here).map(([why, losses]) => say(`large.not_here.${why}`, { losses }));
+    notHere.replaceChildren(...said.map((sentence) => h("p.lp-note", {}, sentence)));
+  }
   const parameters = parameterList((name, value) =>
     channel.change({ parameters: { ...channel.asked.parameters, [name]: value } }),
   );
@@ -239,14 +244,7 @@ export default function controls(root, channel) {
       lossChoice.element,
       lossNote,
       parameters.element,
-      h(
-        "details.lp-not-here",
-        {},
-        worded("summary", "large.not_here"),
-        ["hierarchical_cosent", "multitask_cosent", "max_violation", "single", "others"].map((why) =>
-          worded("p.lp-note", `large.not_here.${why}`),
-        ),
-      ),
+      h("details.lp-not-here", {}, worded("summary", "large.not_here"), notHere),
     ),
     foldable("large.data", sources.element, still, Object.values(panels)),
   );
@@ -278,6 +276,7 @@ export default function controls(root, channel) {
   }
   function words() {
     listLosses();
+    tellNotHere();
     sizes.querySelectorAll("button").forEach((button, i) => {
       button.textContent = grouped([10_000, 100_000, 1_000_000][i]);
     });

@@ -9,6 +9,7 @@ import gradio as gr
 
 from explorer.lab.large.methods import method_of, offered, wanted_by
 from explorer.lab.large.opened import most_pairs
+from explorer.locale import LANGUAGES, catalogue, title_word
 from explorer.runtime.limits import LARGE_FILE_BYTES
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import EMBEDDED
@@ -55,7 +56,22 @@ def page_data() -> Json:
             }
             for name in offered()
         },
+        "not_here": _not_here(),
         "table": large_table(),
         "bytes": LARGE_FILE_BYTES,
         "encoder": EMBEDDED,
     }
+
+
+def _not_here() -> dict[str, list[dict[str, str]]]:
+    """Why the other losses are not on this page, and which: a sentence under ``large.not_here.`` of
+    its own, or that of losses that judge each pair by itself, or that of all others."""
+    words = catalogue(LANGUAGES[0])
+    why: dict[str, list[dict[str, str]]] = {}
+    for name, spec in LOSSES.items():
+        if name not in offered():
+            terms = spec.symbols.get(spec.terms)
+            shared = "single" if terms and terms.axes == ("pair",) else "others"
+            reason = name if f"large.not_here.{name}" in words else shared
+            why.setdefault(reason, []).append(title_word(spec))
+    return why

@@ -103,7 +103,7 @@ export default function pairs(root, channel) {
 
   /** @param {Answer} answer */
   function take({ error, ...answer }) {
-    const unread = error?.key === "problem.large_search";
+    const unread = error?.about === "search";
     if (error && unread) found.textContent = say(error.key, error.values);
     else if (error) channel.warn(error);
     else if (answer.rows) draw(answer);

@@ -212,7 +212,7 @@ def _answer(request: object, make: Callable[[Opened], Json]) -> Json:
     try:
         return make(job.result())
     except Cancelled:
-        raise Problem("large_cancelled") from None
+        raise Problem("large_cancelled", about="cancelled") from None
 
 
 def _told(progress: Progress) -> dict[str, object]:
@@ -271,7 +271,7 @@ def _describe_file(request: Json) -> Json:
     try:
         read = job.result()
     except Cancelled:
-        raise Problem("large_cancelled") from None
+        raise Problem("large_cancelled", about="cancelled") from None
     except Problem as problem:
         if problem.about not in CHOOSE_COLUMNS:
             raise

@@ -2,7 +2,6 @@
 import { h, worded } from "../../kit/dom.js";
 import { given } from "../../kit/given.js";
 import { grouped } from "../../kit/numbers.js";
-import { GONE } from "../../kit/server.js";
 import { say, titleOf } from "../../kit/words.js";
 
 /**
@@ -60,12 +59,11 @@ export default function scene(root, channel, server) {
   // attempt where that may end better.
   /** @type {Record<string, string>} */
   const AGAIN = {
-    "problem.large_cancelled": "large.go_on",
-    "problem.internal": "ui.again",
-    [GONE.key]: "ui.again",
+    cancelled: "large.go_on",
+    again: "ui.again",
   };
   /** @param {import("../../kit/types").Notice} problem */
-  function remedy({ key, about }) {
+  function remedy({ about = "" }) {
     const { source, loss } = channel.asked;
     if (about === "size" && source.kind === "random") {
       const most = facts.losses[loss].most_drawn;
@@ -79,8 +77,8 @@ export default function scene(root, channel, server) {
       );
     }
     return (
-      AGAIN[key] &&
-      worded("button.lp-button", AGAIN[key], {
+      AGAIN[about] &&
+      worded("button.lp-button", AGAIN[about], {
         type: "button",
         onclick: () => {
           channel.forgive();

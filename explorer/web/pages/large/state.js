@@ -27,7 +27,7 @@ import { Store } from "../../kit/store.js";
 
 const POLL_MS = 200;
 const SLOW_MS = 300;
-const CANCELLED = problem("large_cancelled");
+const CANCELLED = problem("large_cancelled", {}, "cancelled");
 /** @type {(one: unknown, other: unknown) => boolean} */
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
@@ -61,7 +61,7 @@ export class LargePage extends Bus {
       most: 2,
       ask: () => this.question(),
       take: (told) => this.take(told),
-      again: ({ answer }) => (answer.working ? POLL_MS : answer.error?.key === CANCELLED.key ? 0 : null),
+      again: ({ answer }) => (answer.working ? POLL_MS : answer.error?.about === CANCELLED.about ? 0 : null),
       progress: ({ asked, answer }) => this.hear(asked, answer),
     });
     /** @type {Requests<Answer<"details">>} */
