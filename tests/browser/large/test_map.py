@@ -60,7 +60,7 @@ def test_pointing_at_a_block_tells_what_it_holds(large: Page) -> None:
     assert f"Rows {10 * width + 1:,}–{11 * width:,}" in said
     rows = np.arange(10 * width, 11 * width)
     columns = np.arange(200 * width, 201 * width)
-    cells = truth.split.cells(rows, columns)
+    cells = truth.matrix.split.cells(rows, columns)
     total = np.logaddexp.reduce(cells.ravel())
     shown = number(re.search(r"log of the sum ([−\d.e]+)", said)[1])
     assert shown == pytest.approx(total, rel=1e-3)
@@ -87,7 +87,7 @@ def test_from_the_overview_to_single_cells_and_back(large: Page) -> None:
         assert f"#{entry + 1:,} a" in said
         assert f"#{entry + 1:,} b" in said
     term = number(re.search(r"term ([−\d.e]+)", said)[1])
-    value = truth.split.cells(np.array([top]), np.array([left + 1]))[0, 0]
+    value = truth.matrix.split.cells(np.array([top]), np.array([left + 1]))[0, 0]
     assert term == pytest.approx(value, rel=1e-3)
     # The way back, step by step and at once.
     with redrawn(large):
