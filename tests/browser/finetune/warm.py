@@ -1,5 +1,6 @@
 """`python app.py` whose runs need not load torch and transformers: they are forked from a process
-that has. All else of a run is as usual; how one is started is shown where a server is `app.py`.
+that has, which the first of them starts. All else of a run is as usual; how one is started is
+shown where a server is `app.py`.
 """
 
 from __future__ import annotations
@@ -7,13 +8,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
-from multiprocessing import forkserver, process
+from multiprocessing import process
 from pathlib import Path
 from types import SimpleNamespace
 from typing import BinaryIO
 
 WARM = multiprocessing.get_context("forkserver")
-LOADED = ["explorer.lab.training.session", "explorer.lab.training.worker"]
+LOADED = ["tests.browser.finetune.loaded"]
 
 
 def work(run: str, options: list[str], environment: dict[str, str]) -> None:
@@ -60,7 +61,6 @@ class Forked:
 
 def main() -> int:
     WARM.set_forkserver_preload(LOADED)
-    forkserver.ensure_running()
     from explorer.cli import main as app
     from explorer.lab.training import runs
 
