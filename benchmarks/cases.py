@@ -1,22 +1,28 @@
-"""Which losses are measured, at which sizes, and on what."""
+"""Which losses are measured, at which sizes, and on what.
+
+Every loss is, at its defaults on a batch of what it reads (`plain`); what is known to be worth more
+than that, or other sizes, stands in `CHOSEN`.
+"""
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import torch
 from torch import Tensor
 
-from losses import LOSSES
+from losses import LOSSES, LossSpec
 from losses.contrastive.mined_triplets import (
     triplet_over_violating,
     triplet_over_violating_definition,
 )
 from losses.contrastive.nt_xent import nt_xent_of_classes, nt_xent_of_classes_definition
 from losses.ranking.circle_self_paced import circle_per_anchor, circle_per_anchor_definition
+from losses.spec import READABLE
 
 WIDTH = 384
 CLASSES = 8
@@ -68,11 +74,6 @@ def triples(count: int) -> tuple[Tensor, ...]:
     return *vectors(count), torch.randn(count, WIDTH)
 
 
-def levelled(count: int) -> tuple[Tensor, ...]:
-    """Scores of three levels, with one label a pair."""
-    return torch.rand(3, count) * 2 - 1, grades(count)
-
-
 def binary_vectors(count: int) -> tuple[Tensor, ...]:
     return *vectors(count), (torch.rand(count) < 0.5).float()
 
@@ -88,6 +89,77 @@ def prototyped(number: int, count: int = 512) -> tuple[Tensor, ...]:
     prototypes = torch.randn(number, WIDTH) / math.sqrt(WIDTH)
     classes = torch.randint(0, number, (count,))
     return torch.randn(count, WIDTH), classes, prototypes
+
+
+class Drawn:
+    """A batch of `count` rows at random, by the names of `losses.spec.READABLE`."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    @cached_property
+    def _pairs(self) -> tuple[Tensor, Tensor]:
+        first, second = vectors(self.count)
+        return first, second
+
+    @cached_property
+    def _classed(self) -> tuple[Tensor, Tensor]:
+        embeddings, classes = classed(self.count)
+        return embeddings, classes
+
+    @property
+    def scores(self) -> Tensor:
+        return torch.rand(self.count) * 2 - 1
+
+    @property
+    def level_scores(self) -> Tensor:
+        return torch.rand(3, self.count) * 2 - 1
+
+    @property
+    def labels(self) -> Tensor:
+        return grades(self.count)
+
+    unit_labels = labels
+
+    @property
+    def binary_labels(self) -> Tensor:
+        return (torch.rand(self.count) < 0.5).float()
+
+    @property
+    def pair_logits(self) -> Tensor:
+        return torch.randn(self.count, 2)
+
+    @property
+    def pair_classes(self) -> Tensor:
+        return self.binary_labels.long()
+
+    @property
+    def first(self) -> Tensor:
+        return self._pairs[0]
+
+    @property
+    def second(self) -> Tensor:
+        return self._pairs[1]
+
+    queries, keys = first, second
+
+    @property
+    def negatives(self) -> Tensor:
+        return torch.randn(self.count, WIDTH)
+
+    @property
+    def embeddings(self) -> Tensor:
+        return self._classed[0]
+
+    @property
+    def classes(self) -> Tensor:
+        return self._classed[1]
+
+    paired_classes = classes
+
+    @property
+    def prototypes(self) -> Tensor:
+        return torch.randn(CLASSES, WIDTH) / math.sqrt(WIDTH)
 
 
 def _registered(name: str, **parameters: object) -> dict[str, Callable[..., Tensor]]:
@@ -131,127 +203,170 @@ def _on_scores(
     return Case(title or name, **_registered(name), **given)
 
 
-CASES = (
-    _on_scores("cosent", torch.rand, title="cosent, continuous labels"),
-    _on_scores("cosent", grades, title="cosent, 51 grades"),
-    _on_scores("cosent", partial(grades, number=2), title="cosent, two labels"),
-    Case("angle", **_registered("angle"), inputs=graded_vectors, sizes=ON_VECTORS, dense=4096),
-    _on_scores("circle", grades, title="circle, graded"),
-    _on_scores("circle_self_paced", grades),
-    Case(
-        "hierarchical_cosent",
-        **_registered("hierarchical_cosent"),
-        inputs=levelled,
-        sizes=ON_SCORES[:-1],
-        dense=4096,
+def plain(spec: LossSpec) -> Case:
+    """The loss at its defaults, on a batch of what it reads and cannot do without."""
+    reads = {name: what for name, what in spec.reads.items() if not READABLE[what].optional}
+
+    def inputs(count: int) -> tuple[Tensor, ...]:
+        batch = Drawn(count)
+        return tuple(getattr(batch, what) for what in reads.values())
+
+    def called(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        known = inspect.signature(loss).parameters
+        if all(known[name].kind is not inspect.Parameter.KEYWORD_ONLY for name in reads):
+            return partial(loss, **spec.defaults)
+        return lambda *tensors: loss(**dict(zip(reads, tensors, strict=True)), **spec.defaults)
+
+    sizes = ON_SCORES[:-1] if spec.reads_scores_only else ON_VECTORS
+    return Case(spec.name, called(spec.function), called(spec.definition), inputs, sizes, 4096)
+
+
+# By the loss that they are of.
+CHOSEN: Mapping[str, tuple[Case, ...]] = {
+    "cosent": (
+        _on_scores("cosent", torch.rand, title="cosent, continuous labels"),
+        _on_scores("cosent", grades, title="cosent, 51 grades"),
+        _on_scores("cosent", partial(grades, number=2), title="cosent, two labels"),
     ),
-    _on_scores("weighted_cosent", torch.rand, sizes=ON_SCORES[:-1]),
-    _on_scores("pairwise_hinge", torch.rand, sizes=(*SMALL, 512, 4096, 100_000)),
-    _on_scores("pairwise_logistic", torch.rand, sizes=(*SMALL, 512, 8192), dense=8192),
-    _on_scores("max_violation", torch.rand, sizes=ON_SCORES[:-1]),
-    _on_scores("cosine_mse", torch.rand, sizes=ON_SCORES[:-1], dense=65536),
-    _on_scores(
-        "binary_cross_entropy", partial(grades, number=2), sizes=ON_SCORES[:-1], dense=65536
+    "angle": (
+        Case("angle", **_registered("angle"), inputs=graded_vectors, sizes=ON_VECTORS, dense=4096),
     ),
-    Case("info_nce", **_registered("info_nce"), inputs=vectors, sizes=ON_VECTORS, dense=4096),
-    Case(
-        "info_nce, symmetric",
-        **_registered("info_nce", symmetric=True),
-        inputs=vectors,
-        sizes=ON_VECTORS,
-        dense=4096,
+    "circle": (_on_scores("circle", grades, title="circle, graded"),),
+    "circle_self_paced": (
+        _on_scores("circle_self_paced", grades),
+        Case(
+            "circle, per anchor",
+            circle_per_anchor,
+            circle_per_anchor_definition,
+            inputs=classed,
+            sizes=ON_VECTORS,
+            dense=4096,
+        ),
     ),
-    Case(
-        "info_nce, bfloat16, D = 768",
-        **_registered("info_nce"),
-        inputs=partial(vectors, width=768, dtype=torch.bfloat16),
-        sizes=(4096, 65536),
-        dense=4096,
-        peers=65536,
-        rivals="info_nce",
-        on="cuda",
+    "weighted_cosent": (_on_scores("weighted_cosent", torch.rand, sizes=ON_SCORES[:-1]),),
+    "pairwise_hinge": (
+        _on_scores("pairwise_hinge", torch.rand, sizes=(*SMALL, 512, 4096, 100_000)),
     ),
-    Case(
-        "nt_xent",
-        **_registered("nt_xent"),
-        inputs=vectors,
-        sizes=(*SMALL, 512, 2048),
-        dense=2048,
-        peers=64,
+    "pairwise_logistic": (
+        _on_scores("pairwise_logistic", torch.rand, sizes=(*SMALL, 512, 8192), dense=8192),
     ),
-    Case("siglip", **_registered("siglip"), inputs=vectors, sizes=ON_VECTORS, dense=4096),
-    Case("nce", **_registered("nce"), inputs=vectors, sizes=ON_VECTORS, dense=4096),
-    Case(
-        "nt_xent, several positives",
-        nt_xent_of_classes,
-        nt_xent_of_classes_definition,
-        inputs=classed,
-        sizes=(*SMALL, 256, 4096),
-        dense=256,
-        peers=256,
+    "max_violation": (_on_scores("max_violation", torch.rand, sizes=ON_SCORES[:-1]),),
+    "cosine_mse": (_on_scores("cosine_mse", torch.rand, sizes=ON_SCORES[:-1], dense=65536),),
+    "binary_cross_entropy": (
+        _on_scores(
+            "binary_cross_entropy", partial(grades, number=2), sizes=ON_SCORES[:-1], dense=65536
+        ),
     ),
-    Case("supcon", **_registered("supcon"), inputs=classed, sizes=ON_VECTORS, dense=4096),
-    Case(
-        "circle, per anchor",
-        circle_per_anchor,
-        circle_per_anchor_definition,
-        inputs=classed,
-        sizes=ON_VECTORS,
-        dense=4096,
+    "info_nce": (
+        plain(LOSSES["info_nce"]),
+        Case(
+            "info_nce, symmetric",
+            **_registered("info_nce", symmetric=True),
+            inputs=vectors,
+            sizes=ON_VECTORS,
+            dense=4096,
+        ),
+        Case(
+            "info_nce, bfloat16, D = 768",
+            **_registered("info_nce"),
+            inputs=partial(vectors, width=768, dtype=torch.bfloat16),
+            sizes=(4096, 65536),
+            dense=4096,
+            peers=65536,
+            rivals="info_nce",
+            on="cuda",
+        ),
     ),
-    Case(
-        "triplet, given",
-        **_registered("triplet", margin=5.0),
-        inputs=triples,
-        sizes=ON_VECTORS,
-        dense=4096,
+    "nt_xent": (
+        Case(
+            "nt_xent",
+            **_registered("nt_xent"),
+            inputs=vectors,
+            sizes=(*SMALL, 512, 2048),
+            dense=2048,
+            peers=64,
+        ),
+        Case(
+            "nt_xent, several positives",
+            nt_xent_of_classes,
+            nt_xent_of_classes_definition,
+            inputs=classed,
+            sizes=(*SMALL, 256, 4096),
+            dense=256,
+            peers=256,
+        ),
     ),
-    Case(
-        "triplet, hard",
-        **_mined("hard"),
-        inputs=classed,
-        sizes=ON_VECTORS,
-        dense=4096,
+    "triplet": (
+        Case(
+            "triplet, given",
+            **_registered("triplet", margin=5.0),
+            inputs=triples,
+            sizes=ON_VECTORS,
+            dense=4096,
+        ),
+        Case(
+            "triplet, hard",
+            **_mined("hard"),
+            inputs=classed,
+            sizes=ON_VECTORS,
+            dense=4096,
+        ),
+        Case(
+            "triplet, semi-hard",
+            **_mined("semi_hard"),
+            inputs=classed,
+            sizes=(*SMALL, 256, 2048),
+            dense=256,
+            peers=256,
+        ),
+        Case(
+            "triplet, all",
+            triplet_over_violating,
+            triplet_over_violating_definition,
+            inputs=classed,
+            sizes=(*SMALL, 256, 2048),
+            dense=256,
+            peers=256,
+        ),
     ),
-    Case(
-        "triplet, semi-hard",
-        **_mined("semi_hard"),
-        inputs=classed,
-        sizes=(*SMALL, 256, 2048),
-        dense=256,
-        peers=256,
+    "softmax": (
+        Case(
+            "softmax",
+            **_with_prototypes("softmax"),
+            inputs=prototyped,
+            sizes=(16, 100, 1000, 10_000, 100_000),
+            dense=100_000,
+        ),
     ),
-    Case(
-        "triplet, all",
-        triplet_over_violating,
-        triplet_over_violating_definition,
-        inputs=classed,
-        sizes=(*SMALL, 256, 2048),
-        dense=256,
-        peers=256,
+    "arcface": (
+        Case(
+            "arcface",
+            **_with_prototypes("arcface", margin=math.radians(28.6)),
+            inputs=prototyped,
+            sizes=(16, 100, 1000, 10_000, 100_000),
+            dense=100_000,
+        ),
     ),
-    Case(
-        "softmax",
-        **_with_prototypes("softmax"),
-        inputs=prototyped,
-        sizes=(16, 100, 1000, 10_000, 100_000),
-        dense=100_000,
+    "contrastive": (
+        Case(
+            "contrastive",
+            **_registered("contrastive", margin=0.5, distance="cosine", half=True),
+            inputs=binary_vectors,
+            sizes=ON_VECTORS,
+            dense=4096,
+        ),
     ),
-    Case(
-        "arcface",
-        **_with_prototypes("arcface", margin=math.radians(28.6)),
-        inputs=prototyped,
-        sizes=(16, 100, 1000, 10_000, 100_000),
-        dense=100_000,
-    ),
-    Case(
-        "contrastive",
-        **_registered("contrastive", margin=0.5, distance="cosine", half=True),
-        inputs=binary_vectors,
-        sizes=ON_VECTORS,
-        dense=4096,
-    ),
-)
+}
+
+
+def cases_of(losses: Mapping[str, LossSpec]) -> tuple[Case, ...]:
+    """What is measured of these losses, in their order."""
+    return tuple(
+        case for name, spec in losses.items() for case in CHOSEN.get(name) or (plain(spec),)
+    )
+
+
+CASES = cases_of(LOSSES)
 
 LARGE = tuple(
     Case(name, **_registered(name), inputs=vectors, sizes=(32768,), dense=0, peers=0)

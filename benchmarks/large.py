@@ -95,7 +95,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def overview(count: int, labels: str, loss: str) -> list[Row]:
-    plan = random_batch.plan(RandomBatch(pairs=count, labels=labels), most=count)
+    plan = random_batch.composed(RandomBatch(pairs=count, labels=labels), most=count)
     names = ("",) * count
 
     def opened() -> Opened:

@@ -10,6 +10,7 @@ import sys
 import threading
 
 from explorer.lab.training import commands as training
+from explorer.locale import LANGUAGES
 from explorer.web.stubs import no_stubs
 
 DESCRIPTION = "LossPrism: what does this loss do to my batch?"
@@ -35,7 +36,7 @@ def arguments() -> argparse.Namespace:
     figure.add_argument(
         "--out", required=True, help="the .svg file to write, or an .html to point at"
     )
-    figure.add_argument("--language", choices=("en", "zh"), default="en")
+    figure.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
     figure.add_argument("--dark", action="store_true")
     training.add_to(commands)
     return parser.parse_args()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Shown:
+class EmbeddedPage:
     """The page at its address: a notebook shows it in a frame, any browser opens it."""
 
     address: str
@@ -37,7 +37,7 @@ def show(
     loss: str = "cosent",
     convention: str = "",
     **parameters: Any,
-) -> Shown:
+) -> EmbeddedPage:
     """Open the page on these pairs under this loss; in a notebook, inside the cell.
 
         import explorer
@@ -57,7 +57,7 @@ def show(
     scenario = scenario_of(loss, first, second, labels, parameters, convention=convention)
     parameters_for(spec_for(scenario), dict(scenario.parameters))
     _, address = _server()
-    return Shown(f"{address}/#{scenario.to_link()}")
+    return EmbeddedPage(f"{address}/#{scenario.to_link()}")
 
 
 def _plain(column: Any) -> list[Any]:

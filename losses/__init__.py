@@ -24,6 +24,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterable, Iterator
+from types import ModuleType
 
 from losses.contrastive.contrastive import CONTRASTIVE, contrastive
 from losses.contrastive.info_nce import INFO_NCE, info_nce
@@ -92,13 +94,21 @@ WITHOUT_LOSSES = ("kernels", "modules", "sentence_transformers")  # the last two
 
 def _added() -> list[LossSpec]:
     """The specs of whatever further module stands in the package or in one of its rooms."""
-    apart = tuple(f"{__name__}.{name}" for name in WITHOUT_LOSSES)
     found = {id(spec): spec for spec in SHIPPED}
-    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
-        if not module.name.startswith(apart):
-            held = vars(importlib.import_module(module.name)).values()
-            found.update({id(one): one for one in held if isinstance(one, LossSpec)})
+    for module in _modules(__path__, __name__):
+        found.update({id(one): one for one in vars(module).values() if isinstance(one, LossSpec)})
     return list(found.values())[len(SHIPPED) :]
+
+
+def _modules(folders: Iterable[str], package: str) -> Iterator[ModuleType]:
+    """All modules that may hold a loss, room by room."""
+    apart = [f"{__name__}.{name}" for name in WITHOUT_LOSSES]
+    for file in pkgutil.iter_modules(folders, f"{package}."):
+        if file.name not in apart:
+            module = importlib.import_module(file.name)
+            yield module
+            if file.ispkg:
+                yield from _modules(module.__path__, file.name)
 
 
 def _by_name(specs: list[LossSpec]) -> dict[str, LossSpec]:

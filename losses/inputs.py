@@ -9,6 +9,7 @@ everywhere in torch.
 from __future__ import annotations
 
 import math
+from typing import overload
 
 import torch
 from torch import Tensor
@@ -26,9 +27,21 @@ class NotFinite(ValueError):
     """A tensor holds NaN or inf."""
 
 
+@overload
+def real(
+    least: torch.dtype = ..., asked: bool = ..., /, **tensors: Tensor
+) -> tuple[Tensor, ...]: ...
+
+
+@overload
+def real(
+    least: torch.dtype = ..., asked: bool = ..., /, **tensors: Tensor | None
+) -> tuple[Tensor | None, ...]: ...
+
+
 def real(
     least: torch.dtype = torch.float32, asked: bool = True, /, **tensors: Tensor | None
-) -> tuple:
+) -> tuple[Tensor | None, ...]:
     """The tensors in at least `least`, all of one type, all finite if `asked`; None stays None."""
     dtype, alike = least, True
     for name, tensor in tensors.items():
@@ -97,6 +110,18 @@ def for_products(vectors: Tensor) -> torch.dtype:
     if not isinstance(vectors, Tensor) or not (vectors.is_cuda or vectors.is_meta):
         return torch.float32
     return torch.bfloat16 if vectors.dtype == torch.bfloat16 else torch.float32
+
+
+@overload
+def vectors(
+    least: torch.dtype = ..., asked: bool = ..., /, **tensors: Tensor
+) -> tuple[Tensor, ...]: ...
+
+
+@overload
+def vectors(
+    least: torch.dtype = ..., asked: bool = ..., /, **tensors: Tensor | None
+) -> tuple[Tensor | None, ...]: ...
 
 
 def vectors(
@@ -185,6 +210,13 @@ def one_number(**numbers: float | Tensor) -> None:
         if isinstance(number, Tensor) and number.ndim > 0:
             shape = tuple(number.shape)
             raise ValueError(f"{name} has shape {shape}; a tensor of no dimension is needed, []")
+
+
+def plain_number(**numbers: float | Tensor) -> None:
+    """Refuse a learned number where none can be learned: no gradient would reach it."""
+    for name, number in numbers.items():
+        if isinstance(number, Tensor) and number.requires_grad:
+            raise ValueError(f"{name} requires a gradient, and none reaches it; give a number")
 
 
 def one_of(choices: tuple[str, ...], **named: str) -> None:

@@ -71,6 +71,7 @@ def _least_in_box(log_weights: Tensor, scale: float, lowest: float, highest: flo
         rounding = 1e-15 * value.abs().clamp_min(1)
         if slope.dot(step) <= rounding:
             return value
+        trial, reached = points, value
         for halvings in range(MOST_STEPS):
             trial = (points - step / 2**halvings).clamp(lowest, highest)
             reached = terms_at(trial).logsumexp(dim=(0, 1))
@@ -120,7 +121,7 @@ def least_in_batch(count: int, extra: int, temperature: float, symmetric: bool =
     common direction, which is worth it only if there are any.
     """
     if count == 1:
-        forward = _log1p_total((extra, -2 / temperature))
+        forward = float(_log1p_total((extra, torch.tensor(-2 / temperature, dtype=torch.float64))))
         return forward / 2 if symmetric else forward
 
     def value_at(a: Tensor, b: Tensor) -> Tensor:
@@ -152,14 +153,9 @@ def least_binary(count: int, scale: float, offset: float) -> float:
     return least_on_grid(value_at, (0, 1))
 
 
-def _log1p_total(*parts: tuple[int, Tensor | float]) -> Tensor | float:
-    """log(1 + Σ count·exp(exponent)) over (count, exponent)."""
-    exponents = [
-        torch.as_tensor(exponent, dtype=torch.float64) + math.log(count)
-        for count, exponent in parts
-        if count
-    ]
+def _log1p_total(*parts: tuple[int, Tensor]) -> Tensor:
+    """log(1 + Σ count·exp(exponent)) over (count, exponent), in the shape of the exponents."""
+    exponents = [exponent + math.log(count) for count, exponent in parts if count]
     if not exponents:
-        return 0.0
-    total = log1p_sum_exp(torch.stack(exponents), dim=0)
-    return total if total.ndim else float(total)
+        return torch.zeros_like(parts[0][1])
+    return log1p_sum_exp(torch.stack(exponents), dim=0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -62,15 +63,18 @@ class LossModule(Settled):
 
 
 class PrototypeLoss(LossModule):
-    """A loss that learns one prototype [D] for each of `count` classes."""
+    """A loss that learns one prototype [D] for each of `count` classes.
+
+    It is called with the rest of what the loss reads: embeddings [N, D] and classes [N].
+    """
 
     def __init__(self, count: int, dimension: int, **settings: object) -> None:
         super().__init__(**settings)
         self.prototypes = nn.Parameter(torch.empty(count, dimension))
         nn.init.xavier_uniform_(self.prototypes)
 
-    def forward(self, embeddings: Tensor, classes: Tensor) -> Tensor:
-        return super().forward(embeddings, classes, prototypes=self.prototypes)
+    def forward(self, *given: Tensor, **named: Tensor) -> Tensor:
+        return super().forward(*given, **named, prototypes=self.prototypes)
 
     def extra_repr(self) -> str:
         count, dimension = self.prototypes.shape
@@ -86,13 +90,13 @@ def _module_of(spec: LossSpec) -> type[LossModule]:
     base = PrototypeLoss if "prototypes" in spec.reads else LossModule
     described = f"{spec.title}: `losses.{spec.name}` with its parameters held."
     held = {"spec": spec, "__module__": __name__, "__doc__": described}
-    return type(module_name(spec.name), (base,), held)
+    return cast("type[LossModule]", type(module_name(spec.name), (base,), held))  # of that base
 
 
 MODULES: dict[str, type[LossModule]] = {name: _module_of(spec) for name, spec in LOSSES.items()}
 globals().update({module.__name__: module for module in MODULES.values()})  # to import, to pickle
 
-__all__ = [
+__all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # a class is made for each loss
     "MODULES",
     "LossModule",
     "PrototypeLoss",

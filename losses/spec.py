@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from torch import Tensor
 
 from losses.forms import Form
+from losses.twins import Twin
 
 GROUPS = ("pair_scores", "in_batch", "distances", "prototypes", "own")
 
@@ -166,7 +167,8 @@ class Convention:
     a step of the name that `LossSpec.terms` gives. What is left empty is as in the loss. The
     same number for training, checked and fast, is `function`, if there is one. A trainer that
     is given triplets, which a batch of pairs has not, takes the parameters of `given_triplets` in
-    place of those. `note` says where the library and this part, in a sentence.
+    place of those. `note` says where the library and this part, in a sentence. `twin` is as in
+    `LossSpec`, for a definition of its own.
     """
 
     name: str
@@ -178,6 +180,7 @@ class Convention:
     function: Callable[..., Tensor] | None = None
     given_triplets: Mapping[str, object] = field(default_factory=dict)
     note: str = ""
+    twin: Callable[..., Twin | None] | None = None
 
 
 def as_function(*_: Tensor, **__: object) -> Tensor:
@@ -194,7 +197,8 @@ class LossSpec:
     both are called with the loss's inputs and parameters, and may answer None. `variants` holds the
     formula that takes the place of `formula` at a parameter's value, under "name=value" (true and
     false in lower case). `note` is what a reader of its numbers must know beside the formula.
-    `form` is the form of its terms, where it has one of `losses.forms`.
+    `form` is the form of its terms, where it has one of `losses.forms`. `twin`, called with the
+    parameters, is the same in sentence-transformers (`losses.twins`).
     """
 
     function: Callable[..., Tensor]
@@ -215,6 +219,7 @@ class LossSpec:
     variants: Mapping[str, str] = field(default_factory=dict)
     form: Form | None = None
     note: str = ""
+    twin: Callable[..., Twin | None] | None = None
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:
@@ -291,6 +296,7 @@ class LossSpec:
                     collapse=None,
                     floor=None,
                     note=note,
+                    twin=candidate.twin,
                 )
         known = ", ".join(c.name for c in self.conventions) or "none"
         raise ValueError(f"{self.name} has no convention {convention!r}; it has: {known}")

@@ -90,7 +90,7 @@ class Batch:
             raise Problem("no_vectors")
         if reading.positives_only and len(self.positives) == 0:
             raise Problem("no_positives", threshold=f"{self.threshold:g}")
-        return getattr(_Reader(self, vectors, scores), what)()
+        return getattr(_Readings(self, vectors, scores), what)()
 
     def shares_sentences(self, reads: Iterable[str]) -> bool:
         """Whether a sentence stands in several places of what a loss reads.
@@ -138,7 +138,7 @@ class Batch:
 
 
 @dataclass(frozen=True, eq=False)
-class _Reader:
+class _Readings:
     """A method for each name of `losses.spec.READABLE`, of the tensors to differentiate."""
 
     batch: Batch
@@ -239,8 +239,11 @@ def _matrix_from(text: str, count: int, width: int) -> Tensor:
 
 
 # Made of the cosines of the pairs, unless scores came with the data.
-_OF_COSINES = {name for name, reading in READABLE.items() if reading.made_of == "scores"}
-_OF_COSINES |= {"level_scores"}
+_OF_COSINES = {
+    name
+    for name, reading in READABLE.items()
+    if "pair" in reading.axes and "dimension" not in reading.axes and reading.made_of != "labels"
+}
 
 
 @functools.lru_cache(maxsize=32)

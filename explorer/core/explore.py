@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,13 +54,23 @@ class Exploration:
     def floor_is_bound(self) -> bool:
         """Whether the floor only bounds the loss, and perhaps no embedding reaches it.
 
-        It is the least where each pair can be moved by itself, not where a sentence stands in
-        several.
+        It is the least where each pair can be moved by itself, in as many dimensions as it takes
+        for all pairs to lie equally far apart.
         """
-        if self.floor is None or not self.batch.shares_sentences(self.spec.reads.values()):
+        if self.floor is None:
+            return False
+        tied = self.batch.shares_sentences(self.spec.reads.values())
+        if not tied and not self._crowded:
             return False
         reached = [value for value in (self.loss, self.collapse) if value is not None]
         return min(reached) > self.floor
+
+    @property
+    def _crowded(self) -> bool:
+        """Whether the space is too small for a simplex with a corner for every pair."""
+        vectors = self.batch.vectors
+        on_vectors = any(reading.made_of == "vectors" for reading in self.spec.readings)
+        return on_vectors and vectors is not None and vectors.shape[1] < len(self.batch) - 1
 
     @property
     def by_threshold(self) -> bool:
@@ -110,10 +121,25 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
         gradient_norm=0.0 if total is None else float(total.norm()),
         gradient_of="scores" if by_vectors is None else "vectors",
         collapse=spec.collapse and spec.collapse(plain, **parameters),
-        floor=spec.floor and spec.floor(plain, **parameters),
+        floor=_floor(scenario, batch, spec, plain, parameters),
         device=device_name(),
         milliseconds=1000 * (time.perf_counter() - started),
     )
+
+
+def _floor(
+    scenario: Scenario,
+    batch: Batch,
+    spec: LossSpec,
+    given: Mapping[str, Tensor],
+    parameters: Mapping[str, Any],
+) -> float | None:
+    """The least of cosines, which lie within −1 and 1: of scores that need not, there is none."""
+    if batch.given is not None and any(reading.made_of == "scores" for reading in spec.readings):
+        beyond = len(batch.given) > 0 and bool(batch.given.abs().max() > 1)
+        if scenario.data.cross_encoder or beyond:
+            return None
+    return spec.floor(given, **parameters) if spec.floor else None
 
 
 def spec_for(scenario: Scenario) -> LossSpec:
@@ -136,16 +162,31 @@ def spec_for(scenario: Scenario) -> LossSpec:
 
 
 def parameters_for(spec: LossSpec, chosen: dict[str, object]) -> dict[str, ParameterValue]:
-    """The defaults with what was chosen put over them, each checked against its range."""
+    """The defaults with what was chosen put over them, each checked against its range.
+
+    What only another convention of the loss takes is passed over: a link or a run folder may be of
+    a time when this one took it too.
+    """
     known = {parameter.name: parameter for parameter in spec.parameters}
-    for name in chosen:
-        if name not in known:
-            said = {"loss": title_word(spec), "known": ", ".join(known) or "—"}
-            raise Problem("unknown_parameter", about="loss", name=name[:60], **said)
+    check_names(spec, [name for name in chosen if not _is_of(spec.name, name)])
     return {
         name: _checked(parameter, chosen[name]) if name in chosen else parameter.default
         for name, parameter in known.items()
     }
+
+
+def check_names(spec: LossSpec, names: Iterable[str]) -> None:
+    """Refuse a parameter that the loss in this convention does not have."""
+    known = [parameter.name for parameter in spec.parameters]
+    for name in names:
+        if name not in known:
+            said = {"loss": title_word(spec), "known": ", ".join(known) or "—"}
+            raise Problem("unknown_parameter", about="loss", name=name[:60], **said)
+
+
+def _is_of(loss: str, name: str) -> bool:
+    """Whether the loss takes this parameter, if perhaps not in every convention."""
+    return loss in LOSSES and any(one.name == name for one in LOSSES[loss].parameters)
 
 
 def _checked(parameter: Parameter, value: object) -> ParameterValue:

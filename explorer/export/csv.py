@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from explorer.core.explore import Exploration
 from explorer.export.caption import pair_numbers
-from explorer.export.picture import picture
+from explorer.export.picture import NAMED_BY_PAIR, PAIRED, picture
 from explorer.locale import say
 from explorer.runtime.numbers import csv_number
 
@@ -111,7 +111,6 @@ def _pair_cells(e: Exploration, pair: int) -> list[object]:
 
 
 # Their items are called by the number of their pair, as on the page.
-PAIRED = ("pair", "level_pair", "query", "key", "view")
 
 
 class _Names:
@@ -129,14 +128,14 @@ class _Names:
         return ": ".join(filter(None, (number, self.words(axis["name"], pair, sentence))))
 
     def number(self, axis: str, item: int, pair: int) -> str:
-        by_pair = axis in PAIRED and pair >= 0
+        by_pair = axis in NAMED_BY_PAIR and pair >= 0
         number = self.numbers[pair] if by_pair else item + 1
         if axis == "level_pair":  # the levels stand below each other
             return f"level {item // len(self.pairs) + 1}, pair {number}"
         return f"{say('en', f'axis.one.{axis}') if axis else 'place'} {number}"
 
     def words(self, axis: str, pair: int, sentence: int) -> str:
-        if axis not in ("pair", "level_pair") and sentence >= 0:
+        if axis not in PAIRED and sentence >= 0:
             return self.pairs.sentences[sentence]
         return f"{self.pairs.first[pair]} | {self.pairs.second[pair]}" if pair >= 0 else ""
 

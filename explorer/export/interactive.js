@@ -1,17 +1,27 @@
 // Draws the figure and says what the cell under the pointer is about.
 (() => {
   "use strict";
-  const given = JSON.parse(document.getElementById("data").textContent);
-  const [plot, card] = ["plot", "card"].map((name) => document.getElementById(name));
+
+  /** @param {string} name */
+  function find(name) {
+    const found = document.getElementById(name);
+    if (!found) throw new Error(name);
+    return found;
+  }
+  const given = JSON.parse(find("data").textContent ?? "");
+  const card = find("card");
   const masked = new Set(given.masked);
 
+  /** @type {(tag: string, text: string) => HTMLElement} */
   const element = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
+  /** @param {string[]} words */
   function side([name, ...lines]) {
     const box = document.createElement("div");
     if (name) box.append(element("b", name), ...lines.map((line) => element("p", line)));
     return box;
   }
 
+  /** @param {{ points: { pointIndex: [number, number], z: number }[] }} hover */
   function show({
     points: [
       {
@@ -27,7 +37,7 @@
 
   card.append(element("p", given.hint));
   const { data, layout } = given.figure;
-  window.Plotly.newPlot(plot, data, layout, { responsive: true, displaylogo: false }).then(() =>
-    plot.on("plotly_hover", show),
+  window.Plotly.newPlot(find("plot"), data, layout, { responsive: true, displaylogo: false }).then((drawn) =>
+    drawn.on("plotly_hover", show),
   );
 })();

@@ -20,11 +20,14 @@ from losses import Symbol
 from losses.spec import READABLE
 
 THUMBNAIL = 56
+# Axes whose places are pairs, and those that a pair gives its name to.
+PAIRED = ("pair", "level_pair")
+NAMED_BY_PAIR = (*PAIRED, "query", "key", "view")
 MASKED, NOT_A_NUMBER = 255, 254
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class Sheet:
     """A step's value laid out in rows and columns, with what the axes count."""
 
     value: Tensor
@@ -115,14 +118,14 @@ class Layout:
         self._permutations: dict[tuple[str, int], Tensor | None] = {}
         self._items: dict[tuple[str, int], tuple[Tensor, Tensor]] = {}
 
-    def grid(self, step: Step) -> Grid:
+    def grid(self, step: Step) -> Sheet:
         """A step as a matrix: a vector is one row, leading dimensions are stacked."""
         value = step.value
         axes = self.axes(step)
         if value.ndim < 2:
-            return Grid(value.reshape(1, -1), "", axes[0] if axes else "")
+            return Sheet(value.reshape(1, -1), "", axes[0] if axes else "")
         rows = axes[-2] if value.ndim == 2 else "level_pair"
-        return Grid(value.reshape(-1, value.shape[-1]), rows, axes[-1])
+        return Sheet(value.reshape(-1, value.shape[-1]), rows, axes[-1])
 
     def axes(self, step: Step) -> tuple[str, ...]:
         """Axis names as the loss's symbol declares them, else guessed from the lengths."""
@@ -179,7 +182,7 @@ class Layout:
         first = self.batch.scores[pairs].argsort(stable=True)
         return first[by[pairs][first].argsort(stable=True)]
 
-    def arranged(self, grid: Grid, matrix: Tensor) -> Tensor:
+    def arranged(self, grid: Sheet, matrix: Tensor) -> Tensor:
         rows = self.permutation(grid.rows, matrix.shape[0])
         columns = self.permutation(grid.columns, matrix.shape[1])
         matrix = matrix if rows is None else matrix[rows]
@@ -227,7 +230,7 @@ def is_signed(e: Exploration, step: Step) -> bool:
     return e.spec.symbols.get(step.name, Symbol("")).signed
 
 
-def _thumbnail(layout: Layout, grid: Grid, signed: bool) -> Json:
+def _thumbnail(layout: Layout, grid: Sheet, signed: bool) -> Json:
     """The matrix as at most 56×56 bytes: 0..253 from `low` to `high`, 254 NaN, 255 masked."""
     matrix = layout.arranged(grid, grid.value)
     boolean = matrix.dtype == torch.bool

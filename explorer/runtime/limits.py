@@ -13,7 +13,13 @@ MIB = 2**20
 EXPLORED_PAIRS = 512  # every matrix is shown, N × N
 TRACED_PAIRS = 64  # beyond, every cell of every step as text would be many megabytes
 TRAINED_PAIRS = 100_000  # that a program may send
+# Of the Large page: losses whose terms split, or can be summed without their cells, take all; the
+# others' matrices are streamed cell by cell, those of a loss over sentences with two a pair.
 LARGE_PAIRS = 2**20
+LARGE_STREAMED_PAIRS = 2**15
+LARGE_IN_BATCH_PAIRS = LARGE_STREAMED_PAIRS // 2
+LARGE_CELLWISE_PAIRS = 2**11  # above, cells are gone through only where nothing else is possible
+LARGE_DRAWN_PAIRS = 2**16  # random ones with vectors, which are let go once the scores are known
 # Code holds its numbers itself up to this many pairs and numbers; beyond, it makes the batch anew.
 WRITTEN_PAIRS, WRITTEN_NUMBERS = 32, 256
 # A sweep of more pairs than these is drawn through fewer points.

@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal, overload
+
+# A number as JSON can carry it: inf and nan as words.
+Real = float | Literal["inf", "-inf", "nan"]
 
 
 def display_number(value: float | None, digits: int = 4) -> str:
@@ -51,7 +54,11 @@ def csv_number(value: float | bool) -> object:
     return "" if value == -math.inf else value
 
 
-def json_number(value: float | None) -> float | str | None:
+@overload
+def json_number(value: float) -> Real: ...
+@overload
+def json_number(value: float | None) -> Real | None: ...
+def json_number(value: float | None) -> Real | None:
     """A number as JSON can carry it: inf and nan, which JSON lacks, as words."""
     if value is None or math.isfinite(value):
         return value

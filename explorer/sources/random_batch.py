@@ -51,7 +51,7 @@ class RandomBatch:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Composition:
     """What the pairs will be before they have vectors: for N pairs, `labels` and `cosines` of
     shape (N,), and the positions of the pairs with a wrong label and of the hard negatives."""
 
@@ -67,12 +67,12 @@ def draw(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Pairs:
 
     The first vector of a pair has a uniformly random direction; the second is
     cos · first + √(1 − cos²) · (a random unit vector orthogonal to the first), with the cosine
-    that `plan` gave the pair.
+    that `composed` gave the pair.
 
     Raises Problem if a setting is out of its range, naming it.
     """
-    chosen = plan(settings, most=most)
-    # A stream of its own, so that the vectors do not depend on how many numbers the plan used.
+    chosen = composed(settings, most=most)
+    # A stream of its own, so that the vectors do not depend on how many numbers that one used.
     stream = np.random.RandomState([settings.seed, 1])
     count, dimension = settings.pairs, settings.dimension
     first = _unit(stream.standard_normal((count, dimension)))
@@ -92,10 +92,10 @@ def draw(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Pairs:
 
 def mislabelled_pairs(settings: RandomBatch) -> tuple[int, ...]:
     """The positions of the pairs that were given a wrong label, in order."""
-    return plan(settings).mislabelled
+    return composed(settings).mislabelled
 
 
-def plan(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Plan:
+def composed(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Composition:
     """Labels and target cosines of at most `most` pairs, and which pairs were tampered with.
 
     1. Each pair gets a true level q between 0 and 1, in the proportions that `imbalance` asks for.
@@ -125,7 +125,7 @@ def plan(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Plan:
     apparent[hard] = upper[stream.randint(0, len(upper), size=len(hard))]
 
     mixed = settings.agreement * apparent + (1 - settings.agreement) * noise
-    return Plan(
+    return Composition(
         labels=np.round(labels * max(steps, 1), 4),
         cosines=LOWEST_COSINE + (HIGHEST_COSINE - LOWEST_COSINE) * mixed,
         mislabelled=tuple(mislabelled.tolist()),

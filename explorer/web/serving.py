@@ -55,5 +55,5 @@ def _cancel(name: object) -> Json:
     return {"cancelled": jobs.cancel(str(name))}
 
 
-# For every instrument that asks for long work (`Bus.work` in prism.js).
+# For every instrument that asks for long work (`Bus.work` of kit/bus.js).
 JOBS = [served("look", _look, wire.Look), served("cancel", _cancel, wire.Cancelled)]

@@ -5,13 +5,13 @@ export type OneOf<T, All = T> = T extends unknown
   ? T & { [Name in Exclude<All extends unknown ? keyof All : never, keyof T>]?: undefined }
   : never;
 
+export type Real = number | "inf" | "-inf" | "nan";
+
 export type Floats = string;
 
 export type Integers = string;
 
 export type Bytes = string;
-
-export type Real = number | "inf" | "-inf" | "nan";
 
 export type About = "" | "encoder" | "loss" | "columns" | "chosen_columns" | "unknown_column" | "size";
 
@@ -274,7 +274,7 @@ export interface FollowedRun {
   loss: string;
   encoder: string;
   kind: "bi" | "cross";
-  plan: Plan;
+  plan: TrainingPlan;
   created: number;
   state: "queued" | "loading" | "training" | "paused" | "saving" | "finished" | "stopped" | "failed" | "interrupted";
   loading: Loading | null;
@@ -283,8 +283,8 @@ export interface FollowedRun {
   steps: number | null;
   seconds: number;
   seconds_left: number | null;
-  problem: Problem | null;
   summary: Summary | null;
+  problem: Problem | null;
   records: RunRecord[];
   offset: number;
 }
@@ -537,7 +537,7 @@ export interface Numbers {
 }
 
 /** The scene of a link or of a scene file. */
-export interface Opened {
+export interface OpenedScene {
   scenario: Scenario;
 }
 
@@ -637,52 +637,6 @@ export interface Places {
   anchors: number;
   first: number;
   reciprocal: Real;
-}
-
-/** Everything that decides a run. */
-export interface Plan {
-  data: PlanData;
-  encoder: string;
-  kind: "bi" | "cross";
-  vocabulary: number;
-  dimension: number;
-  loss: string;
-  convention: string;
-  parameters: Record<string, Setting>;
-  own_loss: string;
-  threshold: number | null;
-  extra_negatives: boolean;
-  steps: number;
-  epochs: number;
-  batch_size: number;
-  learning_rate: number;
-  schedule: "linear" | "cosine" | "source";
-  warmup: number;
-  weight_decay: number;
-  clipping: number;
-  seed: number;
-  layers: number;
-  lora: number;
-  bf16: boolean;
-  evaluations: number;
-  checkpoint_seconds: number;
-}
-
-/** Where the pairs of a run come from; the pairs themselves stay with the server. */
-export interface PlanData {
-  source: string;
-  example: string;
-  file: string;
-  name: string;
-  columns: [string, string][];
-  hub: string;
-  split: string;
-  held_out_file: string;
-  held_out_name: string;
-  held_out_share: number;
-  alternatives: string[];
-  augment: string[];
-  most: number;
 }
 
 /** The source's table. */
@@ -813,7 +767,7 @@ export interface RunStatus {
   loss: string;
   encoder: string;
   kind: "bi" | "cross";
-  plan: Plan;
+  plan: TrainingPlan;
   created: number;
   state: "queued" | "loading" | "training" | "paused" | "saving" | "finished" | "stopped" | "failed" | "interrupted";
   loading: Loading | null;
@@ -822,8 +776,8 @@ export interface RunStatus {
   steps: number | null;
   seconds: number;
   seconds_left: number | null;
-  problem: Problem | null;
   summary: Summary | null;
+  problem: Problem | null;
 }
 
 /** The whole scene. */
@@ -1018,6 +972,52 @@ export interface Thumbnail {
   data: Bytes;
 }
 
+/** Where the pairs of a run come from; the pairs themselves stay with the server. */
+export interface TrainingData {
+  source: string;
+  example: string;
+  file: string;
+  name: string;
+  columns: [string, string][];
+  hub: string;
+  split: string;
+  held_out_file: string;
+  held_out_name: string;
+  held_out_share: number;
+  alternatives: string[];
+  augment: string[];
+  most: number;
+}
+
+/** Everything that decides a run. */
+export interface TrainingPlan {
+  data: TrainingData;
+  encoder: string;
+  kind: "bi" | "cross";
+  vocabulary: number;
+  dimension: number;
+  loss: string;
+  convention: string;
+  parameters: Record<string, Setting>;
+  own_loss: string;
+  threshold: number | null;
+  extra_negatives: boolean;
+  steps: number;
+  epochs: number;
+  batch_size: number;
+  learning_rate: number;
+  schedule: "linear" | "cosine" | "source";
+  warmup: number;
+  weight_decay: number;
+  clipping: number;
+  seed: number;
+  layers: number;
+  lora: number;
+  bf16: boolean;
+  evaluations: number;
+  checkpoint_seconds: number;
+}
+
 /** A scene that cannot be explored, and which of its rows cannot be used. */
 export interface Unexplored {
   error: Problem;
@@ -1076,7 +1076,7 @@ export interface ExploreServer {
   explore(request: unknown): Promise<OneOf<Explored | Unexplored | SendRows | Refused>>;
   link(request: unknown): Promise<OneOf<Link | Refused>>;
   look(request: unknown): Promise<OneOf<Look | Refused>>;
-  open_link(request: unknown): Promise<OneOf<Opened | Refused>>;
+  open_link(request: unknown): Promise<OneOf<OpenedScene | Refused>>;
   read_file(request: unknown): Promise<OneOf<FileRead | FileUndecided | Refused>>;
   statistics(request: unknown): Promise<OneOf<Statistics | Refused>>;
   sweep(request: unknown): Promise<OneOf<Swept | Refused>>;

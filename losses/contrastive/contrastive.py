@@ -9,6 +9,7 @@ from losses import geometry, inputs
 from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
 from losses.spec import Convention, LossSpec, Parameter, Symbol
+from losses.twins import Twin
 
 
 def contrastive_definition(
@@ -111,6 +112,19 @@ def _contrastive_floor(
     return float(terms.mean()) * (0.5 if half else 1.0)
 
 
+def _twin(*, margin: float, distance: str, half: bool) -> Twin:
+    kind = "COSINE_DISTANCE" if distance == "cosine" else "EUCLIDEAN"
+    halved = "{}" if half else "2 * {}  # the library halves"
+    loss = halved.format("twin.compute_loss_from_embeddings([first, second], labels)")
+    return Twin(
+        "ContrastiveLoss, SiameseDistanceMetric",
+        {"first": "first", "second": "second", "labels": "binary_labels"},
+        f"metric = SiameseDistanceMetric.{kind}\n"
+        f"twin = ContrastiveLoss(None, distance_metric=metric, margin={margin!r})\n"
+        f"loss = {loss}\n",
+    )
+
+
 CONTRASTIVE = LossSpec(
     function=contrastive,
     definition=contrastive_definition,
@@ -156,6 +170,7 @@ CONTRASTIVE = LossSpec(
     floor=_contrastive_floor,
     floor_formula="0",
     references=("S4", "S2", "Chopra et al. 2005", "S1 eq. 36", "Hadsell et al. 2006"),
+    twin=_twin,
     conventions=(
         Convention("sentence-transformers", {"margin": 0.5, "distance": "cosine", "half": True}),
         Convention(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -24,6 +25,7 @@ from losses.kernels.tiled import (
 )
 from losses.landmarks import least_in_batch
 from losses.spec import Convention, LossSpec, Parameter, Symbol
+from losses.twins import Twin
 
 
 def info_nce_definition(
@@ -74,8 +76,10 @@ def info_nce(
     """
     inputs.above_zero(temperature=temperature)
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
-    queries, keys, negatives = inputs.vectors(
-        inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
+    least = inputs.for_products(queries)
+    queries, keys, negatives = cast(
+        "tuple[Tensor, Tensor, Tensor | None]",
+        inputs.vectors(least, queries=queries, keys=keys, negatives=negatives),
     )
     inputs.must_be_paired(queries=queries, keys=keys)
     return with_gradient(
@@ -129,6 +133,16 @@ def _info_nce_floor(
     return least_in_batch(len(given["keys"]), _keys_beside(given), temperature, symmetric)
 
 
+def _twin(*, temperature: float, symmetric: bool) -> Twin:
+    kind = f"MultipleNegatives{'Symmetric' if symmetric else ''}RankingLoss"
+    return Twin(
+        kind,
+        {"queries": "queries", "keys": "keys", "negatives": "negatives"},
+        f"twin = {kind}(None, scale=1 / {temperature!r})\n"
+        "loss = twin.compute_loss_from_embeddings([«given»], None)\n",
+    )
+
+
 INFO_NCE = LossSpec(
     function=info_nce,
     definition=info_nce_definition,
@@ -173,6 +187,7 @@ INFO_NCE = LossSpec(
     floor=_info_nce_floor,
     floor_formula=r"\ln\bigl(1 + (K - 1)\, e^{-\frac{K}{(K - 1)\tau}}\bigr)",
     references=("S1 eq. 5–7", "S2", "van den Oord et al. 2018"),
+    twin=_twin,
     conventions=(
         Convention(
             "sentence-transformers MultipleNegativesRankingLoss",

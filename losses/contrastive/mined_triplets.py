@@ -178,7 +178,7 @@ def triplet_semi_hard_or_itself(
     return torch.where(one_class, _against_itself(anchors, margin, distance), mined)
 
 
-def _against_itself(anchors, margin, distance):
+def _against_itself(anchors: Tensor, margin: float, distance: str) -> Tensor:
     """Every pair of a batch of one class, its anchor the negative, at distance 0."""
     (anchors,) = inputs.vectors(anchors=anchors)
     distances = geometry.distance_matrix(anchors, anchors, distance)

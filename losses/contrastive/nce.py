@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -85,9 +86,13 @@ def nce(
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature, noise_ratio=noise_ratio)
+    inputs.plain_number(noise_ratio=noise_ratio)
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
     least = inputs.for_products(queries) if negatives is None else torch.float32
-    queries, keys, negatives = inputs.real(least, queries=queries, keys=keys, negatives=negatives)
+    queries, keys, negatives = cast(
+        "tuple[Tensor, Tensor, Tensor | None]",
+        inputs.real(least, queries=queries, keys=keys, negatives=negatives),
+    )
     inputs.must_be_rows(queries=queries, keys=keys)
     inputs.must_be_paired(queries=queries, keys=keys)
     if negatives is not None:

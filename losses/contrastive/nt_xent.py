@@ -25,6 +25,7 @@ from losses.kernels.tiled import (
 )
 from losses.landmarks import simplex_gap, softplus_at
 from losses.spec import Convention, LossSpec, Symbol
+from losses.twins import Twin
 
 
 def nt_xent_definition(first: Tensor, second: Tensor, *, temperature: float = 0.5) -> Tensor:
@@ -72,7 +73,7 @@ def _nt_xent_densely(first, second, scale):
 def _nt_xent_by_tiles(wanted, first, second, scale):
     points = Directions(torch.cat((first, second)), wanted=any(wanted))
     every = slice(0, None)
-    logits = points.between(every, every, scale, (any(wanted),) * 2)
+    logits = points.between(every, every, scale, (any(wanted), any(wanted)))
     count = 2 * len(first)
     place = torch.arange(count, device=first.device)
     total, _ = against_others(logits, place.roll(len(first)), absent=place)
@@ -174,6 +175,20 @@ def _nt_xent_floor(given: dict[str, Tensor], temperature: float = 0.5) -> float:
     return softplus_at(exponent)
 
 
+def _twin(*, temperature: float) -> Twin:
+    return Twin(
+        "MultipleNegativesRankingLoss",
+        {"first": "queries", "second": "keys"},
+        "# Keys from both sides, and the mean of both directions.\n"
+        'ways = ("query_to_doc", "query_to_query")\n'
+        f"scale = 1 / {temperature!r}\n"
+        "twin = MultipleNegativesRankingLoss(None, scale=scale, directions=ways)\n"
+        "there = twin.compute_loss_from_embeddings([first, second], None)\n"
+        "back = twin.compute_loss_from_embeddings([second, first], None)\n"
+        "loss = (there + back) / 2\n",
+    )
+
+
 NT_XENT = LossSpec(
     function=nt_xent,
     definition=nt_xent_definition,
@@ -214,6 +229,7 @@ NT_XENT = LossSpec(
     floor=_nt_xent_floor,
     floor_formula=r"\ln\bigl(1 + (2N - 2)\, e^{-\frac{N}{(N - 1)\tau}}\bigr)",
     references=("Chen et al. 2020 (SimCLR)",),
+    twin=_twin,
     conventions=(
         Convention(
             "SimCLR",

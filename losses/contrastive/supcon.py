@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -31,7 +32,7 @@ def supcon_definition(
     include_self: bool = False,
 ) -> Tensor:
     keys = embeddings if queue is None else torch.cat((embeddings, queue))
-    key_classes = classes if queue is None else torch.cat((classes, queue_classes))
+    key_classes = classes if queue_classes is None else torch.cat((classes, queue_classes))
     similarities = cosine_matrix(embeddings, keys)
     logits = similarities / temperature
     itself = torch.eye(*logits.shape, dtype=torch.bool, device=logits.device)
@@ -77,11 +78,13 @@ def supcon(
     """
     embeddings, classes = gathered(gather, embeddings, classes)
     inputs.above_zero(temperature=temperature)
-    embeddings, queue = inputs.vectors(embeddings=embeddings, queue=queue)
+    embeddings, queue = cast(
+        "tuple[Tensor, Tensor | None]", inputs.vectors(embeddings=embeddings, queue=queue)
+    )
     classes = inputs.class_numbers(classes, len(embeddings))
     if (queue is None) != (queue_classes is None):
         raise ValueError("queue and queue_classes belong together: give both or neither")
-    if queue is not None:
+    if queue is not None and queue_classes is not None:
         queue_classes = inputs.class_numbers(queue_classes, len(queue), name="queue_classes")
     return _supervised(embeddings, classes, queue, queue_classes, temperature, include_self, False)
 

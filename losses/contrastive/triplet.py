@@ -6,6 +6,8 @@ negative. All ordered pairs of one class make a row; for "hard", each anchor wit
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
@@ -25,6 +27,7 @@ from losses.gather import gathered
 from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
 from losses.spec import Convention, LossSpec, Parameter, Symbol
+from losses.twins import Twin
 
 MININGS = ("given", "all", "semi_hard", "hard")
 
@@ -39,13 +42,14 @@ def triplet_definition(
     margin: float = 1.0,
     distance: str = "euclidean",
 ) -> Tensor:
-    if mining == "given":
+    if positives is not None and negatives is not None:  # mining is "given"
         to_positive = geometry.distance(anchors, positives, distance)
         to_negative = geometry.distance(anchors, negatives, distance)
         violations = to_positive - to_negative + margin
         terms = violations.relu()
         loss = terms.mean()
         return loss
+    assert classes is not None
     distances = geometry.distance_matrix(anchors, anchors, distance)
     alike = classes[:, None] == classes[None, :]
     itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)
@@ -247,6 +251,40 @@ VIOLATING = {
     )
 }
 
+
+def _twin_of_mined(kind: str, *, margin: float, distance: str) -> Twin | None:
+    """A loss of sentence-transformers that mines by itself."""
+    if distance not in ("euclidean", "cosine"):
+        return None
+    return Twin(
+        f"BatchHardTripletLossDistanceFunction, {kind}",
+        MINED,
+        f"metric = BatchHardTripletLossDistanceFunction.{distance}_distance\n"
+        f"twin = {kind}(None, distance_metric=metric, margin={margin!r})\n"
+        "loss = twin.compute_loss_from_embeddings([anchors], classes)\n",
+    )
+
+
+def _twin(*, mining: str, margin: float, distance: str) -> Twin | None:
+    if mining == "semi_hard":
+        return _twin_of_mined("BatchSemiHardTripletLoss", margin=margin, distance=distance)
+    if mining != "all" or distance not in ("euclidean", "cosine"):
+        return None
+    return Twin(
+        "TripletDistanceMetric, TripletLoss",
+        MINED,
+        "# Every (anchor, positive of its class, negative of another).\n"
+        "alike = classes[:, None] == classes[None, :]\n"
+        "partners = alike & ~torch.eye(len(classes), dtype=torch.bool)\n"
+        "valid = partners[:, :, None] & ~alike[:, None, :]\n"
+        "triplets = [anchors[place] for place in valid.nonzero(as_tuple=True)]\n"
+        f"metric = TripletDistanceMetric.{distance.upper()}\n"
+        f"twin = TripletLoss(None, distance_metric=metric, triplet_margin={margin!r})\n"
+        "loss = twin.compute_loss_from_embeddings(triplets, None)\n",
+        over_triplets=True,
+    )
+
+
 TRIPLET = LossSpec(
     function=triplet,
     definition=triplet_definition,
@@ -267,6 +305,7 @@ TRIPLET = LossSpec(
     floor=_triplet_floor,
     floor_formula="0",
     references=("S2", "S1 eq. 35", "Schroff et al. 2015", "Hermans et al. 2017"),
+    twin=_twin,
     conventions=(
         Convention(
             "sentence-transformers TripletLoss",
@@ -282,6 +321,7 @@ TRIPLET = LossSpec(
             formula=r"\frac{\sum_T [d(a, p) - d(a, n) + m]_+}{|\{T: d(a, p) - d(a, n) + m > 0\}|}",
             symbols=VIOLATING,
             function=triplet_over_violating,
+            twin=partial(_twin_of_mined, "BatchAllTripletLoss"),
         ),
         Convention(
             "sentence-transformers BatchHard",
@@ -319,6 +359,7 @@ TRIPLET = LossSpec(
                     r"\mathcal L = \frac1S \sum_a t_a", live=r"\frac{«Σ terms»}{«len(terms)»}"
                 ),
             },
+            twin=partial(_twin_of_mined, "BatchHardTripletLoss"),
         ),
         Convention(
             "sentence-transformers BatchSemiHard",

@@ -36,7 +36,9 @@ def supervised(
     units, pull = unit_and_pull(embeddings)
     queued, pull_queue = unit_and_pull(units[:0] if queue is None else queue)
     keys = torch.cat((units, queued))
-    numbers = class_numbers(classes if queue is None else torch.cat((classes, queue_classes)))
+    numbers = class_numbers(
+        classes if queue_classes is None else torch.cat((classes, queue_classes))
+    )
     own = numbers[: len(units)]
     sizes = class_sums(numbers, torch.ones_like(keys[:, 0]))
     positives = sizes[own] - int(not include_self)
@@ -53,7 +55,7 @@ def supervised(
         logits = similarities / temperature
         return logits if include_self else without_self(rows, columns, logits)
 
-    pairs = Pairs(units)
+    pairs = PairBlocks(units)
     partition = RunningSum(units)
     for rows, columns, similarities in pairs.blocks():
         partition.add(rows, columns, logits_of(rows, columns, similarities))
@@ -94,7 +96,7 @@ def several_positives(
 ) -> Exact:
     """NT-Xent with a softmax for each positive pair, against the negatives of its anchor."""
     units, pull = unit_and_pull(embeddings)
-    pairs = ClassPairs(units, classes)
+    pairs = ClassBlocks(units, classes)
     sizes = class_sums(pairs.numbers, torch.ones_like(units[:, 0]))
     count = (sizes * (sizes - 1)).sum().clamp_min(1)
 
@@ -141,7 +143,7 @@ def paced_circle(
 ) -> Exact:
     """Self-paced Circle: a softplus for each anchor, the mean over those that are not 0."""
     units, pull = unit_and_pull(embeddings)
-    pairs = ClassPairs(units, classes)
+    pairs = ClassBlocks(units, classes)
 
     def paced(mirrored: Tensor) -> tuple[Tensor, Tensor]:
         slope = (mirrored + margin).relu_().mul_(scale)
@@ -185,7 +187,7 @@ def paced_circle(
     return loss, (pull(pairs.pulled(weights_of)), None, None, None)
 
 
-class Pairs:
+class PairBlocks:
     """The pairs of a batch as blocks of its matrix of similarities, the diagonal and above.
 
     Blocks are formed anew for every pass, or held as long as the passes last if they are few.
@@ -222,7 +224,7 @@ class Pairs:
         return gradient
 
 
-class ClassPairs(Pairs):
+class ClassBlocks(PairBlocks):
     """The same in the order of classes, where only blocks near the diagonal hold positives."""
 
     def __init__(self, units: Tensor, classes: Tensor) -> None:

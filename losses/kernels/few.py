@@ -54,15 +54,15 @@ def supervised(
 ) -> Exact:
     """SupCon. With `zeros`, an anchor without a positive counts as a zero in the mean."""
     count = len(embeddings)
-    key_classes = classes if queue is None else torch.cat((classes, queue_classes))
+    key_classes = classes if queue_classes is None else torch.cat((classes, queue_classes))
     positive = classes[:, None] == key_classes
     if not include_self:
         positive.fill_diagonal_(False)
     if known_to_be_absent(positive):
         return nothing(wanted, embeddings, classes, queue, queue_classes, temperature, None, None)
     units, pull = unit_and_pull(embeddings)
-    queued, pull_queue = (None, None) if queue is None else unit_and_pull(queue)
-    keys = units if queue is None else torch.cat((units, queued))
+    of_queue = None if queue is None else unit_and_pull(queue)
+    keys = units if of_queue is None else torch.cat((units, of_queue[0]))
     logits = (units @ keys.T).div_(temperature)
     if not include_self:  # below all others, and yet 0 when multiplied by no weight
         logits.fill_diagonal_(torch.finfo(logits.dtype).min)
@@ -78,7 +78,8 @@ def supervised(
     to_keys = slopes.T @ units
     to_units = to_keys[:count].addmm(slopes, keys).div_(temperature)
     by_queue, pulls = None, [(units, to_units)]
-    if queue is not None:
+    if of_queue is not None:
+        queued, pull_queue = of_queue
         to_queue = to_keys[count:].div_(temperature)
         by_queue = pull_queue(to_queue)
         pulls.append((queued, to_queue))
@@ -151,7 +152,7 @@ def mined(
     sizes = alike.sum(dim=1)
     most = len(anchors)
     if may_ask(anchors):
-        least, most = (one.item() for one in sizes.aminmax())
+        least, most = (int(one) for one in sizes.aminmax())
         if most == 1 or least == len(anchors):
             return nothing(wanted, anchors, classes, None, None, None)
     measure = Distances(anchors, distance)
@@ -175,9 +176,10 @@ def known_to_be_absent(chosen: Tensor) -> bool:
     return may_ask(chosen) and not chosen.any().item()
 
 
-def nothing(wanted: Sequence[bool], *given: Tensor | float | None) -> Exact:
+def nothing(wanted: Sequence[bool], *given: *tuple[Tensor, *tuple[object, ...]]) -> Exact:
     """The loss without a term: 0, with gradients of 0."""
     gradients = [
-        torch.zeros_like(one) if needed else None for one, needed in zip(given, wanted, strict=True)
+        torch.zeros_like(one) if needed and isinstance(one, Tensor) else None
+        for one, needed in zip(given, wanted, strict=True)
     ]
     return given[0].new_zeros(()), gradients

@@ -22,7 +22,9 @@ Gradients = Sequence[Tensor | None]
 Exact = Callable[..., tuple[Tensor, Gradients]]
 
 
-def with_gradient(exact: Exact, definition: Callable[..., Tensor], *given: object) -> Tensor:
+def with_gradient(
+    exact: Exact, definition: Callable[..., Tensor], *given: *tuple[Tensor, *tuple[object, ...]]
+) -> Tensor:
     """The value of `exact`, which autograd differentiates by the gradient that `exact` knows.
 
     A gradient of the gradient is taken of `definition`, the same loss in plain torch, and so is
@@ -62,7 +64,8 @@ class _WithGradient(torch.autograd.Function):
         return value
 
     @staticmethod
-    def backward(ctx, outer):
+    def backward(ctx, *outers):
+        (outer,) = outers
         saved = ctx.saved_tensors
         count = len(ctx.others)
         gradients = saved[count:]
@@ -93,5 +96,6 @@ def _differentiable(ctx, tensors: Gradients) -> list[Tensor | None]:
 
 
 def _raised(one: object) -> object:
-    half = isinstance(one, Tensor) and one.dtype in (torch.float16, torch.bfloat16)
-    return one.float() if half else one
+    if isinstance(one, Tensor) and one.dtype in (torch.float16, torch.bfloat16):
+        return one.float()
+    return one

@@ -13,6 +13,7 @@ Euclidean distance of unit vectors.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import torch
@@ -137,18 +138,21 @@ TERMS = {"hard": of_hard, "semi_hard": of_semi_hard, "all": of_every, "violating
 
 
 def _within_reach(negatives: Tensor, reach: Tensor, positives: Tensor) -> Terms:
-    parts, some = [(reach, positives)], max(1, TILE // negatives.numel())
-    if reach.shape[1] > some:
-        parts = zip(reach.split(some, 1), positives.split(some, 1), strict=True)
-    total = active = 0
     slopes = torch.zeros_like(negatives)
-    for limits, places in parts:
+
+    def compared(limits: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
         missed = (limits[:, :, None] - negatives[:, None, :]).relu_()
-        total = missed.sum(dtype=torch.float64) + total
+        total = missed.sum(dtype=torch.float64)
         reached = missed.sign_().sum(dim=2)
-        active = reached.sum(dtype=torch.float64) + active
         slopes.scatter_add_(1, places, reached).sub_(missed.sum(dim=1))
-    return total, active, slopes
+        return total, reached.sum(dtype=torch.float64)
+
+    some = max(1, TILE // negatives.numel())
+    if reach.shape[1] <= some:
+        return *compared(reach, positives), slopes
+    parts = zip(reach.split(some, 1), positives.split(some, 1), strict=True)
+    totals, actives = zip(*(compared(*part) for part in parts), strict=True)
+    return reduce(torch.add, totals), reduce(torch.add, actives), slopes
 
 
 def _within_reach_of_many(negatives: Tensor, reach: Tensor, positives: Tensor) -> Terms:
@@ -207,7 +211,7 @@ def by_rows(
     step = torch.arange(len(anchors), device=anchors.device)
     offsets = step - starts
     gradient = torch.zeros_like(measure.wide)
-    total = active = 0
+    total = active = gradient.new_zeros((), dtype=torch.float64)
     at_once = max(1, TILE // len(anchors))
     for start in range(0, len(anchors), at_once):
         part = slice(start, start + at_once)
@@ -232,14 +236,17 @@ class Largest:
 
     def __init__(self, like: Tensor) -> None:
         self.like = like
-        self.value = self.index = None
+        self.empty = True  # until a block comes, and with it the two
+        self.value: Tensor
+        self.index: Tensor
 
     def add(self, rows: slice, columns: slice, terms: Tensor) -> None:
         count = len(self.like)
         if len(terms) == count:
             self.value, self.index = terms.max(dim=1)
             return
-        if self.value is None:
+        if self.empty:
+            self.empty = False
             self.value = self.like.new_full((count,), -torch.inf)
             self.index = torch.zeros(count, dtype=torch.int64, device=self.like.device)
         for here, there in both_ways(rows, columns, terms):

@@ -76,7 +76,7 @@ def ordered_sum(
     scale: float = 1.0,
     shift: float = 0.0,
     weighted: bool = False,
-) -> tuple[Tensor, tuple[Tensor | None, ...]]:
+) -> tuple[Tensor, tuple[None, *tuple[Tensor, ...]]]:
     """The value and its gradient at each of the given, which comes with it."""
     kind = moving[0].dtype
     rows, *others = [one.to(accurate(labels)) * scale for one in moving]
@@ -250,7 +250,7 @@ def few_levels(labels: Tensor, count: int = 0) -> tuple[Tensor, int] | None:
     lowest, highest = lowest.item(), highest.item()
     width = highest - lowest
     if not labels.is_floating_point():
-        return (labels - lowest, width + 1) if width < count else None
+        return (labels - lowest, int(width) + 1) if width < count else None
     if width > 1e38 or 0 < width < 1e-30:  # a step below would leave the range of float32
         return None
     cells = (labels - lowest).mul_((count - 1) / width if width else 0.0).long()

@@ -33,8 +33,9 @@ def hinge_sum(
     scores: Tensor, labels: Tensor, *, margin: float | Tensor, eps: float | Tensor
 ) -> Tensor:
     """Σ (y_i − y_j) [s_j − s_i + m]₊ / (Σ (y_i − y_j) + ε) over y_i > y_j."""
-    learned = isinstance(margin, Tensor) or isinstance(eps, Tensor) or labels.requires_grad
-    if learned or in_torch_func():
+    if isinstance(margin, Tensor) or isinstance(eps, Tensor):
+        return _dense_hinge(labels, scores, margin, eps)
+    if labels.requires_grad or in_torch_func():
         return _dense_hinge(labels, scores, margin, eps)
     still = scores.detach()
     loss, slopes = _hinge(labels, still, margin, eps)
@@ -95,7 +96,7 @@ def _ranks(labels: Tensor) -> tuple[Tensor, int]:
 
 
 def _violations(
-    scores: Tensor, heights: Tensor, ranks: tuple[Tensor, int], margin: float
+    scores: Tensor, heights: Tensor, ranked: tuple[Tensor, int], margin: float
 ) -> tuple[Tensor, Tensor]:
     """For each pair Σ ± (y_i − y_j) over the violated pairs of pairs it is in; and Σ (y_i − y_j).
 
@@ -106,7 +107,7 @@ def _violations(
     number and their labels.
     """
     scores, by_score = scores.sort()
-    (ranks, bits), count = ranks, len(scores)
+    (ranks, bits), count = ranked, len(scores)
     ranks, heights = ranks[by_score], heights[by_score]
     thresholds = scores - margin
     places = torch.stack(
@@ -163,10 +164,11 @@ def _logistic_of_few(
     wanted: list[bool], labels: Tensor, scores: Tensor, scale: float | Tensor, *, mean: bool
 ) -> Summed:
     unordered = labels.unsqueeze(1) >= labels
-    total, falling, rising = _tile(scores, scores, scale, unordered, any(wanted))
+    total, slopes = _tile(scores, scores, scale, unordered, any(wanted))
     over = (len(labels) ** 2 - unordered.sum()).clamp_min_(1) if mean else 1
-    if not any(wanted):
+    if slopes is None:
         return total / over, ()
+    falling, rising = slopes
     pull = falling.sub_(rising).div_(over)
     return total / over, (None, *_by_scores_and_scale(wanted, pull, scores, scale))
 
@@ -177,7 +179,7 @@ def _logistic(
     total, pull, count = _tiles(labels, scores, scale, any(wanted))
     over = count.clamp_min(1) if mean else 1
     loss = (total / over).to(scores.dtype)
-    if not any(wanted):
+    if pull is None:
         return loss, ()
     return loss, (None, *_by_scores_and_scale(wanted, pull.div_(over), scores, scale))
 
@@ -187,7 +189,7 @@ def _by_scores_and_scale(
 ) -> tuple[Tensor, Tensor | None]:
     """The gradients by s and by λ of a loss that has the gradient `pull` by λs."""
     by_scale = None
-    if wanted[2]:
+    if wanted[2] and isinstance(scale, Tensor):
         exact = accurate(scores)
         by_scale = pull.to(exact).dot(scores.to(exact)).to(scale).reshape(scale.shape)
     return (pull * scale).to(scores.dtype), by_scale
@@ -212,11 +214,10 @@ def _tiles(
                 continue
             masked = low < every
             unordered = labels[start:end, None] >= labels[low:high] if masked else None
-            part, falling, rising = _tile(
-                scores[start:end], scores[low:high], scale, unordered, wanted
-            )
+            part, slopes = _tile(scores[start:end], scores[low:high], scale, unordered, wanted)
             total += part
-            if wanted:
+            if slopes is not None:
+                falling, rising = slopes
                 pull[start:end] += falling
                 pull[low:high] -= rising
     pull = torch.empty_like(pull).scatter_(0, order, pull) if wanted else None
@@ -229,8 +230,9 @@ def _tile(
     scale: float | Tensor,
     unordered: Tensor | None,
     wanted: bool,
-) -> tuple[Tensor, Tensor | None, Tensor | None]:
-    """Σ softplus(λ(lower_j − higher_i)) where ordered, and the slopes summed by row and by column.
+) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
+    """Σ softplus(λ(lower_j − higher_i)) where ordered, and the slopes summed by row and by column,
+    if `wanted`.
 
     The difference comes before λ: of two scores near each other it is exact.
     """
@@ -239,9 +241,9 @@ def _tile(
     slopes = differences.sigmoid_() if wanted else None
     if unordered is not None:
         terms.masked_fill_(unordered, 0)
-        if wanted:
+        if slopes is not None:
             slopes.masked_fill_(unordered, 0)
-    return (terms.sum(), slopes.sum(1), slopes.sum(0)) if wanted else (terms.sum(), None, None)
+    return terms.sum(), None if slopes is None else (slopes.sum(1), slopes.sum(0))
 
 
 def largest_violation(

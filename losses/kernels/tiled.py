@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import reduce
 
 import torch
 from torch import Tensor
@@ -50,8 +51,9 @@ class Directions:
     ) -> Logits:
         """scale · cos of two parts; their gradient, if `wanted`, is added up here."""
         largest = math.inf if isinstance(scale, Tensor) else abs(scale)
+        gradient = self.gradient
         by_rows, by_columns = (
-            self.gradient[part] if needed else None
+            gradient[part] if needed and gradient is not None else None
             for part, needed in zip((rows, columns), wanted, strict=True)
         )
         return Logits(
@@ -63,6 +65,7 @@ class Directions:
 
         Uses the gradient up. All logits must be `scale` times a cosine.
         """
+        assert self.gradient is not None, "no gradient was wanted"
         along = (self.gradient * self.units).sum(dim=1, keepdim=True)
         turning = along
         if self.some_short:  # such a vector was divided by a constant
@@ -102,14 +105,14 @@ class Logits:
 
     def tiles(self) -> Iterator[tuple[slice, Tensor]]:
         """Spans of rows with their logits [n, K], in a room that the next span overwrites."""
-        columns, count = self.columns.T, len(self.rows)
-        learned = isinstance(self.scale, Tensor)
+        columns, count, scale = self.columns.T, len(self.rows), self.scale
+        learned = isinstance(scale, Tensor)
         room = columns.new_empty(self.step, columns.shape[1], dtype=self.exact)
         for start in range(0, count, self.step):
             span = slice(start, min(start + self.step, count))
             tile = room if span.stop - start == len(room) else room[: span.stop - start]
-            _multiply(_part(self.rows, span), columns, tile, 0, 1 if learned else self.scale)
-            yield span, tile.mul_(self.scale) if learned else tile
+            _multiply(_part(self.rows, span), columns, tile, 0, 1 if learned else scale)
+            yield span, tile.mul_(scale) if learned else tile
 
     def at(self, columns: Tensor) -> Tensor:
         """The logit of each row in one column, without the factor `scale`: [N]."""
@@ -186,7 +189,7 @@ def against_own(logits: Logits, distance: float) -> Tensor:
         _put(weights, span, None, 0)
         _put(weights, span, None, -weights.sum(dim=1))
         logits.add(span, weights)
-    return sum(values)
+    return reduce(torch.add, values)
 
 
 def against_threshold(logits: Logits, threshold: float | Tensor) -> tuple[Tensor, Tensor]:
@@ -203,7 +206,7 @@ def against_threshold(logits: Logits, threshold: float | Tensor) -> tuple[Tensor
         _put(weights, span, None, own.sigmoid_().sub_(1))
         slopes.append(-weights.sum())
         logits.add(span, weights)
-    return sum(values), sum(slopes)
+    return reduce(torch.add, values), reduce(torch.add, slopes)
 
 
 def both_ways(logits: Logits) -> Tensor:

@@ -7,6 +7,7 @@ from torch.nn import functional
 
 from losses import inputs
 from losses.spec import Convention, LossSpec, Symbol
+from losses.twins import of_pairs
 
 
 def cosine_mse_definition(scores: Tensor, labels: Tensor) -> Tensor:
@@ -57,5 +58,6 @@ COSINE_MSE = LossSpec(
     floor=_outside,
     floor_formula="0",
     references=("Reimers & Gurevych 2019",),
+    twin=of_pairs("CosineSimilarityLoss", "unit_labels"),
     conventions=(Convention("sentence-transformers"),),
 )

@@ -63,6 +63,7 @@ def arcface(
     )
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
     inputs.one_number(scale=scale)
+    inputs.plain_number(margin=margin)
     return with_gradient(
         _arcface_by_tiles, _arcface_densely, embeddings, prototypes, classes, scale, margin
     )

@@ -24,6 +24,7 @@ from losses.ranking.ordered_pairs import (
     scaled_parts,
 )
 from losses.spec import Convention, LossSpec, Symbol
+from losses.twins import of_pairs
 
 
 def angle_definition(
@@ -162,6 +163,7 @@ ANGLE = LossSpec(
     ),
     floor_formula=r"\min_{0 \le s \le \sqrt2} \mathcal L",
     references=("Li & Li 2023",),
+    twin=of_pairs("AnglELoss"),
     conventions=(
         Convention("sentence-transformers", {"scale": 20.0}),
         Convention("AnglE (function default)", {"scale": 1.0}),

@@ -20,6 +20,7 @@ from losses.ranking.ordered_pairs import (
     scaled_parts,
 )
 from losses.spec import Convention, LossSpec, Symbol
+from losses.twins import of_pairs
 
 
 def cosent_definition(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
@@ -110,6 +111,7 @@ COSENT = LossSpec(
     floor=lambda given, scale: least_over_levels(given["labels"], scale),
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
     references=("kexue.fm/archives/8847", "S0", "S1 eq. 1", "doi.org/10.1109/TASLP.2024.3402087"),
+    twin=of_pairs("CoSENTLoss"),
     conventions=(
         Convention("sentence-transformers", {"scale": 20.0}),
         Convention(

@@ -142,7 +142,7 @@ HIERARCHICAL_COSENT = LossSpec(
 )
 
 
-def _total_weight(weights: object, given: dict[str, Tensor]) -> float:
+def _total_weight(weights: Tensor | tuple[float, ...] | None, given: dict[str, Tensor]) -> float:
     levels = given["level_scores"][:, 0].double()
     return float(level_weights(weights, levels).sum())
 

@@ -14,19 +14,16 @@ from explorer.export.figure.matrix import matrix_figure
 from explorer.web.api.endpoints import list_losses
 from tests.test_readme import BLOCKS, ROOT
 
+# Where there are tests that run over the registry.
+REGISTRY_TESTS = ("losses", "core", "locale", "export", "web")
+
 
 def with_its_loss(folder):
-    """A copy of the packages and of the tests of the losses, and in it the file as it is shown."""
-    for package in ("losses", "explorer"):
-        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("*.pyc"))
-    shutil.copytree(ROOT / "tests" / "unit" / "losses", folder / "tests" / "unit" / "losses")
-    for file in (
-        "tests/__init__.py",
-        "tests/unit/__init__.py",
-        "tests/conftest.py",
-        "pyproject.toml",
-    ):
-        shutil.copy(ROOT / file, folder / file)
+    """A copy of the packages and of the tests, and in it the file as it is shown."""
+    ignored = shutil.ignore_patterns("*.pyc", "__pycache__")
+    for package in ("losses", "explorer", "tests"):
+        shutil.copytree(ROOT / package, folder / package, ignore=ignored)
+    shutil.copy(ROOT / "pyproject.toml", folder)
     place = BLOCKS[1].splitlines()[0].removeprefix("# ")
     (folder / place).write_text(BLOCKS[1], encoding="utf-8")
 
@@ -59,11 +56,27 @@ print(matrix_figure(found)[:4], found.weights.terms == found.order.ordered)
     ]
 
 
-def test_the_registry_tests_hold_for_the_file_it_adds(tmp_path):
+def test_the_tests_over_the_registry_hold_for_the_file_it_adds(tmp_path):
+    """Those of the loss itself, and those that ask something of all losses together."""
     with_its_loss(tmp_path)
-    chosen = "tests/unit/losses/test_registry.py"
-    said = run(tmp_path, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-rA", chosen)
+    folders = [f"tests/unit/{name}" for name in REGISTRY_TESTS]
+    named = "soft_rank or registry or of_the_package or in_both_languages"
+    said = run(
+        tmp_path,
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        "0",
+        "-p",
+        "no:cacheprovider",
+        "-rA",
+        "-k",
+        named,
+        *folders,
+    )
     assert "test_the_definition_and_the_function_agree[soft_rank]" in said
+    assert said.count("soft_rank") > 50
 
 
 NEW_LOSS = """

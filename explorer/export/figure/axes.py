@@ -8,6 +8,7 @@ from functools import cached_property
 from explorer.core.explore import Exploration
 from explorer.export.caption import pair_numbers
 from explorer.export.figure.svg import MARGIN, Pen, Style, clean, clipped, line, width_of
+from explorer.export.picture import NAMED_BY_PAIR, PAIRED
 from explorer.locale import say
 from explorer.runtime.numbers import display_number
 
@@ -15,7 +16,6 @@ from explorer.runtime.numbers import display_number
 MOST_NAMED = 24
 NAME_ROOM = 256.0  # for the sentences beside a row
 # Items that belong to one pair each, and go by its number, as on the page.
-PAIRED = ("pair", "level_pair", "query", "key", "view")
 
 
 class Axis:
@@ -28,7 +28,7 @@ class Axis:
         self.numbers = pair_numbers(exploration)
         self.labels = exploration.batch.labels.tolist()
         self.scores = exploration.batch.scores.detach().tolist()
-        self.of_pairs = self.name in ("pair", "level_pair")
+        self.of_pairs = self.name in PAIRED
 
     def __len__(self) -> int:
         return len(self.items)
@@ -67,7 +67,7 @@ class Axis:
     def number(self, place: int) -> str:
         """The number a person knows the row by: that of its pair where it has one of its own."""
         pair = self.pairs[place] if place < len(self.pairs) else -1
-        paired = self.name in PAIRED and pair >= 0
+        paired = self.name in NAMED_BY_PAIR and pair >= 0
         return str(self.numbers[pair] if paired else self.items[place] + 1)
 
     def label(self, place: int) -> str:

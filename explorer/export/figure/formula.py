@@ -62,10 +62,10 @@ class _Atom:
 
 def runs(latex: str, word: Callable[[str], str] = str) -> list[Run]:
     r"""The formula as text from left to right; `word` translates what stands in \text{…}."""
-    return _merged(_spaced(_Reader(latex, word).atoms(until=None)))
+    return _merged(_spaced(_Formula(latex, word).atoms(until=None)))
 
 
-class _Reader:
+class _Formula:
     def __init__(self, latex: str, word: Callable[[str], str]) -> None:
         self.tokens = _TOKEN.findall(_SIZES.sub("", latex))
         self.place = 0

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, overload
 
 import numpy as np
 import torch
 from torch.nn.functional import pad
 
 from explorer.locale import title_word
-from explorer.runtime.limits import LARGE_PAIRS
+from explorer.runtime.limits import LARGE_DRAWN_PAIRS, LARGE_IN_BATCH_PAIRS, LARGE_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.sources import random_batch
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
 from losses.ranking.angle import angle_scores
-
-# Losses whose terms split take LARGE_PAIRS; the others' matrices are streamed cell by cell.
-MOST_STREAMED = 2**15
-# Above so many pairs cells are gone through only where the loss cannot be summed without them.
-MOST_CELLWISE = 2**11
-# Two sentences a pair.
-MOST_IN_BATCH = MOST_STREAMED // 2
-# Random pairs whose vectors are drawn, to be let go once their scores are known.
-MOST_DRAWN = 2**16
 
 # Rows that are raised to float64 together.
 AT_ONCE = 2**12
@@ -65,7 +56,13 @@ class Numbered(Sequence[str]):
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, place: int) -> str:
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [self[at] for at in range(*place.indices(self._count))]
         if not 0 <= place < self._count:
             raise IndexError(place)
         return f"#{place + 1:,} {self._side}"
@@ -81,8 +78,11 @@ def in_order(
     """The batch of these pairs; `vectors` are those of the first and of the second sentences."""
     labels, scores = (np.ascontiguousarray(values, dtype=np.float64) for values in (labels, scores))
     order = np.lexsort((scores, labels))
-    ranked = [None, None] if vectors is None else [_unit(side[order]) for side in vectors]
-    return LargeBatch(labels[order], scores[order], order, first, second, *ranked)
+    ranked = LargeBatch(labels[order], scores[order], order, first, second)
+    if vectors is None:
+        return ranked
+    one, other = vectors
+    return replace(ranked, first_vectors=_unit(one[order]), second_vectors=_unit(other[order]))
 
 
 def drawn(settings: RandomBatch, wanted: Wanted = "cosines") -> LargeBatch:
@@ -90,10 +90,11 @@ def drawn(settings: RandomBatch, wanted: Wanted = "cosines") -> LargeBatch:
     count = settings.pairs
     names = Numbered(count, "a"), Numbered(count, "b")
     if wanted == "cosines":
-        plan = random_batch.plan(settings, most=LARGE_PAIRS)
+        plan = random_batch.composed(settings, most=LARGE_PAIRS)
         return in_order(plan.labels, plan.cosines, *names)
-    most = MOST_IN_BATCH if wanted == "vectors" else MOST_DRAWN
+    most = LARGE_IN_BATCH_PAIRS if wanted == "vectors" else LARGE_DRAWN_PAIRS
     pairs = random_batch.draw(settings, most=most)
+    assert pairs.vectors is not None, "random pairs are drawn with vectors"
     return scored(np.array(pairs.labels), *names, pairs.vectors[0::2], pairs.vectors[1::2], wanted)
 
 
@@ -137,7 +138,7 @@ def angles(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def must_fit(count: int, most: int, loss: str) -> None:
     """Refuse more pairs than the loss takes, saying how many that is."""
     if count > most:
-        of = "_sentences" if most == MOST_IN_BATCH else ""
+        of = "_sentences" if most == LARGE_IN_BATCH_PAIRS else ""
         title = title_word(LOSSES[loss])
         raise Problem(
             f"large_too_many{of}", about="size", loss=title, count=f"{count:,}", most=f"{most:,}"

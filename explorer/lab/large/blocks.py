@@ -69,8 +69,8 @@ def joined(chunks: Blocks, window: Window) -> Blocks:
         (chunks.rows, window.top, window.bottom),
         (chunks.columns, window.left, window.right),
     ):
-        first = np.searchsorted(cuts, start, "right") - 1
-        bands.append(edges(first, np.searchsorted(cuts, stop, "left"), window.most))
+        first, last = np.searchsorted(cuts, start, "right") - 1, np.searchsorted(cuts, stop, "left")
+        bands.append(edges(int(first), int(last), window.most))
     part = tuple(slice(band[0], band[-1]) for band in bands)
     widths = [band[1] - band[0] for band in bands]
 

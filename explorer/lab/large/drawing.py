@@ -11,7 +11,7 @@ from explorer.runtime.memory import held_bytes
 from explorer.runtime.numbers import json_number
 from explorer.runtime.wire import packed
 
-MOST_LEVELS = 24
+MOST_LEVEL_LINES = 24
 LONGEST_SENTENCE = 400
 # Of fewer blocks nobody needs to be told where the weight is.
 FEWEST_BLOCKS = 20
@@ -33,7 +33,7 @@ def look(opened: Opened, window: Window) -> dict[str, object]:
         "bounded": blocks.bounded,
         # A sum has no exponents of its own: there the logarithm of each weight stands for a term.
         "of_weights": opened.of_weights,
-        "exact": opened.summed is None,
+        "exact": opened.is_exact,
         "concentrated": _concentrated(blocks),
         "rows": _axis(opened, 0, blocks.rows),
         "columns": _axis(opened, 1, blocks.columns),
@@ -152,7 +152,7 @@ def _bounds(values: np.ndarray, starts: np.ndarray) -> list[list[float]]:
 def _levels(labels: np.ndarray, offset: int) -> list[dict[str, float]]:
     """Where each label begins and ends, if there are few such runs."""
     starts = np.append(0, 1 + np.flatnonzero(labels[1:] != labels[:-1]))
-    if len(starts) > MOST_LEVELS:
+    if len(starts) > MOST_LEVEL_LINES:
         return []
     stops = np.append(starts[1:], len(labels))
     return [

@@ -60,7 +60,7 @@ def encoded(
     prune()
     joined = np.concatenate(parts)
     if not with_vectors:
-        return Encoded(*joined.T, None)
+        return Encoded(joined[:, 0], joined[:, 1], None)
     sides = joined[:, 0], joined[:, 1]
     return Encoded(cosines(*sides), angles(*sides), sides)
 

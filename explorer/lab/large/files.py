@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,9 @@ from explorer.runtime.problem import Problem
 from explorer.sources.cells import read_score, read_sentence
 from explorer.sources.columns import SCORE_NAMES, TRIPLET_ROLES, choose_columns, plain_name
 from explorer.sources.grids import Grid, read_grid
+
+# A first and a second sentence, the label, the similarity.
+Read = tuple[str, str, float, float]
 
 # Compared as `columns.plain_name` makes them.
 SIMILARITY_NAMES = (
@@ -160,7 +163,7 @@ def _similarity(grid: Grid, wanted: str | None) -> int | None:
     return known[0] if known else None
 
 
-def _pair(cells: list, chosen: dict[str, int], names: tuple[str, ...]) -> list[tuple]:
+def _pair(cells: Sequence[object], chosen: dict[str, int], names: tuple[str, ...]) -> list[Read]:
     def score(role: str) -> float:
         return read_score(cells[chosen[role]], names[chosen[role]])
 
@@ -172,7 +175,7 @@ def _pair(cells: list, chosen: dict[str, int], names: tuple[str, ...]) -> list[t
     return [(first, second, score("score"), similarity)]
 
 
-def _triplet(cells: list, chosen: dict[str, int], names: tuple[str, ...]) -> list[tuple]:
+def _triplet(cells: Sequence[object], chosen: dict[str, int], names: tuple[str, ...]) -> list[Read]:
     anchor, positive, negative = (
         read_sentence(cells[chosen[role]], names[chosen[role]]) for role in TRIPLET_ROLES
     )

@@ -13,19 +13,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.lab.large.batch import (
-    MOST_IN_BATCH,
-    MOST_STREAMED,
-    LargeBatch,
-    Wanted,
-)
+from explorer.lab.large.batch import LargeBatch, Wanted
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.hinge import Hinge
 from explorer.lab.large.smooth import MOST_SPREAD, Smooth
 from explorer.lab.large.split import Split
-from explorer.lab.large.tiles import Survey, Tiles, tiles_of
+from explorer.lab.large.streamed import Streamed
+from explorer.lab.large.strips import Tiles, tiles_of
+from explorer.lab.large.tiles import Survey
 from explorer.runtime.device import device, precision
-from explorer.runtime.limits import LARGE_PAIRS
+from explorer.runtime.limits import LARGE_IN_BATCH_PAIRS, LARGE_PAIRS, LARGE_STREAMED_PAIRS
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 from losses.forms import AgainstOthers, Decisions, HingeSum, LogisticSum, Separable
@@ -40,32 +37,22 @@ STEEP = 25.0
 def split(form: Separable, batch: LargeBatch, parameters: Mapping[str, object]) -> Split:
     """The row and column parts of all terms, with their slopes."""
     scores = torch.from_numpy(batch.scores).requires_grad_()
-    parts = form.parts(scores, **parameters)
-    slopes = [torch.autograd.grad(part.sum(), scores, retain_graph=True)[0] for part in parts]
-    sides = (np.array(side.detach()) for side in (*parts, *slopes))
-    return Split(batch.labels, *sides, form.by_gap)
+    lower, higher = form.parts(scores, **parameters)
+
+    def slope(part: Tensor) -> Tensor:
+        return torch.autograd.grad(part.sum(), scores, retain_graph=True)[0]
+
+    return Split(
+        batch.labels,
+        np.array(lower.detach()),
+        np.array(higher.detach()),
+        np.array(slope(lower)),
+        np.array(slope(higher)),
+        form.by_gap,
+    )
 
 
 # ---- Matrices that are streamed ------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Streamed:
-    """A matrix that is streamed, and what its survey says of the loss.
-
-    `row_pairs` and `column_pairs` are the places of the pairs behind rows and columns. `loss` and
-    `gradient` read the value, and the gradient of each pair along its own similarity (NaN where a
-    pair has no term of its own), off the survey.
-    """
-
-    tiles: Tiles
-    row_pairs: np.ndarray
-    column_pairs: np.ndarray
-    axes: tuple[str, str]
-    loss: Callable[[Survey], float]
-    gradient: Callable[[Survey], np.ndarray]
-    # How many rows are nearer to their own column than to any other, where a row has its own.
-    nearest: Callable[[Survey], int] | None = None
 
 
 def _ordered_pairs(
@@ -120,14 +107,15 @@ def _hinge(form: HingeSum, batch: LargeBatch, parameters: Mapping[str, object]) 
     return _ordered_pairs(batch, terms, max(total + eps, 1e-300), 1.0)
 
 
-def _positives(batch: LargeBatch) -> np.ndarray:
-    """The places of the pairs at or above half of the largest label, as on the Explore page."""
-    if batch.first_vectors is None:
+def _positives(batch: LargeBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The places of the pairs at or above half of the largest label, as on the Explore page; and
+    the vectors of the first and of the second sentences of all pairs."""
+    if batch.first_vectors is None or batch.second_vectors is None:
         raise Problem("no_vectors")
     places = np.flatnonzero(batch.labels >= batch.labels.max() / 2)
     if len(places) < 2:
         raise Problem("no_positives", threshold=f"{batch.labels.max() / 2:g}")
-    return places
+    return places, batch.first_vectors, batch.second_vectors
 
 
 def _vectors(rows: np.ndarray, steepness: float) -> Tensor:
@@ -202,10 +190,9 @@ def _in_batch(
 def _against_others(
     form: AgainstOthers, batch: LargeBatch, parameters: Mapping[str, object]
 ) -> Streamed:
-    scale, own = form.scale(**parameters), _positives(batch)
-    sides = batch.first_vectors, batch.second_vectors
+    scale, (own, first, second) = form.scale(**parameters), _positives(batch)
     if form.views:
-        views = np.concatenate([side[own] for side in sides])
+        views = np.concatenate([first[own], second[own]])
         partner = np.roll(np.arange(len(views)), len(own))
         places, masked = np.concatenate([own, own]), (0, len(own), -len(own))
         axes = "view", "view"
@@ -214,8 +201,8 @@ def _against_others(
     shown = np.concatenate([own, others])
     return _in_batch(
         batch,
-        sides[0][own],
-        sides[1][shown],
+        first[own],
+        second[shown],
         np.arange(len(own)),
         (own, shown),
         (0,),
@@ -227,8 +214,7 @@ def _against_others(
 
 def _decisions(form: Decisions, batch: LargeBatch, parameters: Mapping[str, object]) -> Streamed:
     scale, bias = form.scale(**parameters), form.bias(**parameters)
-    own = _positives(batch)
-    sides = batch.first_vectors, batch.second_vectors
+    own, *sides = _positives(batch)
     queries, keys = (_vectors(side[own], scale) for side in sides)
 
     def cells(part: Window) -> tuple[Tensor, Tensor, None]:
@@ -271,13 +257,13 @@ def smooth(form: LogisticSum, batch: LargeBatch, parameters: Mapping[str, object
     """
     scale, spread = form.scale(**parameters), float(np.ptp(batch.scores))
     if scale * spread > MOST_SPREAD:
-        if len(batch) <= MOST_STREAMED:
+        if len(batch) <= LARGE_STREAMED_PAIRS:
             return None
         raise Problem(
             "large_too_steep",
             scale=f"{scale:g}",
             most=f"{MOST_SPREAD / spread:.3g}",
-            count=f"{MOST_STREAMED:,}",
+            count=f"{LARGE_STREAMED_PAIRS:,}",
         )
     return Smooth(batch.labels, scale * batch.scores, scale, form.mean(**parameters))
 
@@ -307,8 +293,8 @@ METHODS: Mapping[type, Method] = {
     Separable: Method("split", LARGE_PAIRS, split=split),
     LogisticSum: Method("smooth", LARGE_PAIRS, streamed=_logistic, summed=smooth),
     HingeSum: Method("linear", LARGE_PAIRS, streamed=_hinge, summed=hinge),
-    AgainstOthers: Method("in_batch", MOST_IN_BATCH, streamed=_against_others),
-    Decisions: Method("in_batch", MOST_IN_BATCH, streamed=_decisions),
+    AgainstOthers: Method("in_batch", LARGE_IN_BATCH_PAIRS, streamed=_against_others),
+    Decisions: Method("in_batch", LARGE_IN_BATCH_PAIRS, streamed=_decisions),
 }
 
 

@@ -8,20 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
-from explorer.lab.large.batch import (
-    MOST_CELLWISE,
-    MOST_DRAWN,
-    LargeBatch,
-    must_fit,
-)
+from explorer.lab.large.batch import LargeBatch, must_fit
 from explorer.lab.large.blocks import Blocks, Window
-from explorer.lab.large.heaviest import Heaviest, heaviest_terms
-from explorer.lab.large.hinge import Chunked, Hinge
-from explorer.lab.large.methods import Streamed, method_of, offered, wanted_by
-from explorer.lab.large.smooth import Found, Smooth
-from explorer.lab.large.split import Split, split_blocks
-from explorer.lab.large.tiles import Progress, Survey, survey, tile_blocks
+from explorer.lab.large.heaviest import Heaviest
+from explorer.lab.large.matrix import Matrix, OfSplit
+from explorer.lab.large.methods import method_of, offered, wanted_by
+from explorer.lab.large.summed import Summed
+from explorer.lab.large.tiles import Progress
 from explorer.runtime.device import all_cores
+from explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_DRAWN_PAIRS
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 
@@ -29,7 +24,7 @@ from losses import LOSSES
 def most_pairs(loss: str, *, drawn: bool = False) -> int:
     """How many pairs the loss takes; `drawn`: of a random batch."""
     if drawn and wanted_by(loss) == "angles":
-        return MOST_DRAWN
+        return LARGE_DRAWN_PAIRS
     return method_of(loss).most
 
 
@@ -50,8 +45,11 @@ def checked(loss: str, chosen: Mapping[str, object]) -> dict[str, object]:
         elif parameter.kind == "switch":
             fits, accepted = isinstance(value, bool), "true, false"
         else:
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            fits = number and parameter.minimum <= value <= parameter.maximum
+            fits = (
+                isinstance(value, int | float)
+                and not isinstance(value, bool)
+                and parameter.minimum <= value <= parameter.maximum
+            )
             accepted = f"{parameter.minimum:g} … {parameter.maximum:g}"
         if not fits:
             raise Problem(
@@ -70,72 +68,63 @@ class Opened:
     """A batch under a loss. Rows and columns are those of the loss's matrix of terms."""
 
     batch: LargeBatch
-    split: Split | None = None
-    summed: Smooth | Hinge | None = None
-    found: Found | Chunked | None = None
-    streamed: Streamed | None = None
-    survey: Survey | None = None
+    matrix: Matrix
 
     @property
     def axes(self) -> tuple[str, str]:
-        return ("pair", "pair") if self.streamed is None else self.streamed.axes
+        return self.matrix.axes
 
     @property
     def shape(self) -> tuple[int, int]:
-        if self.streamed is None:
-            return len(self.batch), len(self.batch)
-        return self.streamed.tiles.rows, self.streamed.tiles.columns
+        return len(self.row_pairs), len(self.column_pairs)
 
     @property
     def of_weights(self) -> bool:
         """Whether terms are the logarithms of the weights, for the loss is a plain sum."""
-        return bool(self.summed or (self.streamed and not self.streamed.tiles.by_row))
+        return self.matrix.of_weights
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether blocks are made of their terms, and not of what stands for several."""
+        return not isinstance(self.matrix, Summed)
 
     @property
     def row_pairs(self) -> np.ndarray | range:
         """The place in the batch of the pair behind each row."""
-        return range(len(self.batch)) if self.streamed is None else self.streamed.row_pairs
+        return self.matrix.row_pairs
 
     @property
     def column_pairs(self) -> np.ndarray | range:
-        return range(len(self.batch)) if self.streamed is None else self.streamed.column_pairs
+        return self.matrix.column_pairs
 
     @property
     def is_known(self) -> bool:
         """Whether loss and gradient are there at once, and need not be waited for."""
-        return self.summed is None or self.summed.is_known
+        return self.matrix.is_known
 
     @cached_property
     def loss(self) -> float:
-        if self.summed:
-            return self.summed.loss(self.found)
-        return self.split.loss if self.split else self.streamed.loss(self.survey)
+        return self.matrix.loss
 
     @cached_property
     def present(self) -> int:
         """How many terms take part."""
-        if self.summed:
-            return self.summed.present(self.found)
-        return self.split.present() if self.split else self.survey.present
+        return self.matrix.present()
 
     @cached_property
     def effective(self) -> float:
         """exp of the entropy of the weights: how many terms carry them, as if all were equal."""
-        return self.split.effective() if self.split else (self.found or self.survey).effective
+        return self.matrix.effective()
 
     @property
     def effective_error(self) -> float:
         """How far off `effective` may be, relative to itself, where only bounds are known."""
-        return self.found.effective_error if isinstance(self.found, Chunked) else 0.0
+        return self.matrix.effective_error
 
     @cached_property
     def gradient(self) -> np.ndarray:
         """∂L/∂s of each pair in the order of the batch; NaN where a pair has no term of its own."""
-        if self.split:
-            return self.split.gradient()
-        if self.summed:
-            return self.summed.gradient(self.found)
-        return self.streamed.gradient(self.survey)
+        return self.matrix.gradient()
 
     @cached_property
     def gradient_norm(self) -> float:
@@ -144,9 +133,7 @@ class Opened:
 
     @cached_property
     def heaviest(self) -> Heaviest:
-        if self.summed:
-            return self.summed.heaviest(self.found)
-        return heaviest_terms(self.split) if self.split else self.survey.heaviest
+        return self.matrix.heaviest()
 
     @cached_property
     def violated(self) -> tuple[int, int]:
@@ -159,16 +146,10 @@ class Opened:
     @cached_property
     def nearest(self) -> int | None:
         """How many rows are nearer to their own column than to any other, for a loss that asks."""
-        if self.streamed is None or self.streamed.nearest is None:
-            return None
-        return self.streamed.nearest(self.survey)
+        return self.matrix.nearest()
 
     def blocks(self, window: Window) -> Blocks:
-        if self.split:
-            return split_blocks(self.split, window)
-        if self.summed:
-            return self.summed.blocks(window, self.found)
-        return tile_blocks(self.streamed.tiles, self.survey, window)
+        return self.matrix.blocks(window)
 
 
 def open_batch(
@@ -180,15 +161,15 @@ def open_batch(
     """
     must_fit(len(batch), most_pairs(loss), loss)
     form, method = LOSSES[loss].form, method_of(loss)
-    if method.split:
-        return Opened(batch, split=method.split(form, batch, parameters))
-    if method.summed and len(batch) > MOST_CELLWISE:
+    if method.split is not None:
+        return Opened(batch, OfSplit(method.split(form, batch, parameters)))
+    if method.summed is not None and len(batch) > LARGE_CELLWISE_PAIRS:
         summed = method.summed(form, batch, parameters)
         if summed is not None:
             with all_cores():
-                return Opened(batch, summed=summed, found=summed.survey(progress))
-    streamed = method.streamed(form, batch, parameters)
-    return Opened(batch, streamed=streamed, survey=survey(streamed.tiles, progress))
+                return Opened(batch, summed.surveyed(progress))
+    assert method.streamed is not None, "what does not split is streamed"
+    return Opened(batch, method.streamed(form, batch, parameters).surveyed(progress))
 
 
 def inversions(values: np.ndarray) -> int:

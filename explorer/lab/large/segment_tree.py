@@ -10,9 +10,12 @@ ever taken of sums.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Self
+from types import EllipsisType
+from typing import Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
+
+from explorer.lab.large.blocks import Window
 
 # The shortest segments that are kept: shorter ones are joined when they are asked for.
 SHORTEST = 16
@@ -121,15 +124,16 @@ def _log_gap(high: np.ndarray, low: np.ndarray) -> np.ndarray:
     return np.log(gap, where=there, out=np.full_like(gap, -np.inf))
 
 
-AnySegments = Segments | GapSegments
+Kind = TypeVar("Kind", Segments, GapSegments)
+Index = np.ndarray | tuple[slice | EllipsisType | int | None, ...]
 
 
-def taken(segments: AnySegments, index: object) -> AnySegments:
+def taken(segments: Kind, index: Index) -> Kind:
     """Some of the segments, in the shape of the index."""
     return type(segments)(*(field[index] for field in segments))
 
 
-def _or_empty(segments: AnySegments, index: np.ndarray, there: np.ndarray) -> AnySegments:
+def _or_empty(segments: Kind, index: np.ndarray, there: np.ndarray) -> Kind:
     """The segments of these numbers where they are `there`, and empty ones elsewhere."""
     found = taken(segments, np.where(there, index, 0))
     first, *rest = (
@@ -139,17 +143,17 @@ def _or_empty(segments: AnySegments, index: np.ndarray, there: np.ndarray) -> An
     return type(segments)(first, *rest)
 
 
-def _halved(segments: AnySegments, add: Add) -> AnySegments:
+def _halved(segments: Kind, add: Add) -> Kind:
     """Each two neighbours joined, along the last axis."""
     return taken(segments, np.s_[..., 0::2]).then(taken(segments, np.s_[..., 1::2]), add)
 
 
-class SegmentTree:
+class SegmentTree(Generic[Kind]):
     """Any segment of the pairs, from segments of 16, 32, 64 … pairs that are kept."""
 
-    def __init__(self, pairs: AnySegments, add: Add) -> None:
+    def __init__(self, pairs: Kind, add: Add) -> None:
         self._pairs, self._add = pairs, add
-        self._levels: list[AnySegments] = []  # of SHORTEST pairs, and of twice as many each time
+        self._levels: list[Kind] = []  # of SHORTEST pairs, and of twice as many each time
         level, width = pairs, 1
         while width < SHORTEST or len(level.first) > 1:
             count = len(level.first)
@@ -159,7 +163,7 @@ class SegmentTree:
             if width >= SHORTEST:
                 self._levels.append(level)
 
-    def between(self, starts: np.ndarray, stops: np.ndarray) -> AnySegments:
+    def between(self, starts: np.ndarray, stops: np.ndarray) -> Kind:
         """The segments from each of `starts` up to each of `stops`; empty where equal."""
         add = self._add
         low, high = -(-starts // SHORTEST), stops // SHORTEST
@@ -176,7 +180,31 @@ class SegmentTree:
             low, high = low // 2, (high - odd) // 2
         return heads.then(tails, add)
 
-    def _ends(self, starts: np.ndarray, stops: np.ndarray) -> AnySegments:
+    def blocks(self, window: Window) -> np.ndarray:
+        """What the terms of each block of a window add up to."""
+        add = self._add
+        rows, columns = window.rows, window.columns
+        tops, bottoms, lefts, rights = rows[:-1], rows[1:], columns[:-1], columns[1:]
+        of_rows = taken(self.between(tops, bottoms), np.s_[:, None])
+        of_columns = taken(self.between(lefts, rights), np.s_[None, :])
+        later = bottoms[:, None] <= lefts
+        found = np.where(later, of_rows.across(of_columns, add), -np.inf)
+        # A block on the diagonal: rows alone, then rows and columns together, then columns alone.
+        # What comes the other way round is masked.
+        crossed = np.nonzero((tops[:, None] < rights) & ~later)
+        top, bottom = tops[crossed[0]], bottoms[crossed[0]]
+        left, right = lefts[crossed[1]], rights[crossed[1]]
+        start, stop = np.maximum(top, left), np.minimum(bottom, right)
+        before, shared, after = (
+            self.between(top, start),
+            self.between(start, stop),
+            self.between(stop, right),
+        )
+        both = add(before.across(shared, add), shared.inside)
+        found[crossed] = add(both, before.then(shared, add).across(after, add))
+        return found
+
+    def _ends(self, starts: np.ndarray, stops: np.ndarray) -> Kind:
         """Segments of less than SHORTEST pairs."""
         places = starts[:, None] + np.arange(SHORTEST)
         segments = _or_empty(self._pairs, places, places < stops[:, None])

@@ -17,16 +17,15 @@ from functools import cached_property
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import embedding_bag, softplus
+from torch.nn.functional import embedding_bag
 
 from explorer.lab.large.blocks import Blocks, Window, listed
 from explorer.lab.large.heaviest import Heaviest, heaviest_terms
+from explorer.lab.large.nodes import NODES, Nodes, kernels
 from explorer.lab.large.split import Split, largest_terms
+from explorer.lab.large.summed import Summable
 from explorer.lab.large.tiles import Progress
 
-ERROR = 1e-6
-# Bins of the scaled score, and the nodes of each: enough for ERROR.
-BIN, NODES = 2.0, 10
 # How far apart scaled scores may lie: beyond, there would be too many nodes.
 MOST_SPREAD = 150.0
 # Pairs of the shortest chunks, and numbers that are kept of all of them.
@@ -40,7 +39,34 @@ Intervals = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Smooth:
+class Found:
+    """What one way through the matrix finds: the weights of each pair's row and column [N], those
+    within each chunk and each group, the sum of all terms, and the entropy of the weights before
+    they are normalised."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    within: np.ndarray
+    added: float
+    entropy: float
+
+    @property
+    def weight(self) -> float:
+        return float(self.rows.sum())
+
+    @property
+    def effective(self) -> float:
+        """exp of the entropy of the weights."""
+        weight = self.weight
+        return float(np.exp(np.log(weight) + self.entropy / weight)) if weight > 0 else 0.0
+
+    @property
+    def effective_error(self) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth(Summable[Found]):
     """Terms log(1 + e^(x_j − x_i)) over y_j < y_i, x = λ s, in the order of the labels [N].
 
     The loss is their sum, or with `mean` their mean. The weight of a term is σ(x_j − x_i).
@@ -51,39 +77,19 @@ class Smooth:
     scale: float
     mean: bool
 
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """What stands for the scaled scores."""
+        return Nodes(self.scaled)
+
     @cached_property
     def differences(self) -> Split:
         """x_j − x_i as terms that split: in their order stand the weights."""
         slope = np.full(len(self.labels), self.scale)
         return Split(self.labels, self.scaled, -self.scaled, slope, -slope)
-
-    # ---- Nodes ---------------------------------------------------------------------------------
-
-    @cached_property
-    def _nodes(self) -> np.ndarray:
-        """Where the nodes lie, bin by bin."""
-        bins = int(np.ptp(self.scaled) // BIN) + 1
-        middles = self.scaled.min() + BIN * (np.arange(bins) + 0.5)
-        return (middles[:, None] + BIN / 2 * chebyshev_points()).ravel()
-
-    @cached_property
-    def _parts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of each pair: the first node of its bin, and what of it each node there stands for."""
-        position = (self.scaled - self.scaled.min()) / BIN
-        bins = np.minimum(position.astype(np.int64), len(self._nodes) // NODES - 1)
-        return bins * NODES, interpolation(2 * (position - bins) - 1)
-
-    @cached_property
-    def _weights(self) -> np.ndarray:
-        """σ of every node against every node."""
-        return torch.from_numpy(self._nodes[:, None] - self._nodes).sigmoid_().numpy()
-
-    def _spread(self, places: np.ndarray, owner: np.ndarray, owners: int) -> np.ndarray:
-        """What the pairs at these places come to at the nodes, summed by owner: [owners, n]."""
-        first, parts = self._parts
-        at = (owner * len(self._nodes) + first[places])[:, None] + np.arange(NODES)
-        found = np.bincount(at.ravel(), parts[places].ravel(), owners * len(self._nodes))
-        return found.reshape(owners, len(self._nodes))
 
     # ---- Chunks --------------------------------------------------------------------------------
 
@@ -91,7 +97,7 @@ class Smooth:
     def _size(self) -> int:
         """Pairs of a chunk, as a rule."""
         size = SHORTEST
-        while len(self.labels) / size * len(self._nodes) > MOST_KEPT:
+        while len(self.labels) / size * len(self.nodes) > MOST_KEPT:
             size *= 2
         return size
 
@@ -123,13 +129,13 @@ class Smooth:
         """What each chunk comes to at the nodes, and behind these what each group comes to."""
         sizes = np.diff(self._chunks)
         owner = np.repeat(np.arange(len(sizes)), sizes)
-        moments = self._spread(np.arange(len(self.labels)), owner, len(sizes))
+        moments = self.nodes.spread(np.arange(len(self.labels)), owner, len(sizes))
         return np.concatenate([moments, np.add.reduceat(moments, self._groups[:-1], axis=0)])
 
     @cached_property
     def _felt(self) -> np.ndarray:
         """What a column at each node would weigh with each chunk of rows, and with each group."""
-        return self._moments @ self._weights
+        return self._moments @ self.nodes.weights
 
     @cached_property
     def _ends(self) -> tuple[np.ndarray, np.ndarray]:
@@ -153,7 +159,7 @@ class Smooth:
 
     def survey(self, progress: Progress) -> Found:
         """Go through the whole matrix. `progress` hears of pairs done and may raise to stop."""
-        nodes = torch.from_numpy(self._nodes)
+        nodes = torch.from_numpy(self.nodes.places)
         weights, addends, surprises = kernels(nodes[:, None] - nodes)
         chunks, count = self._chunks, len(self._chunks) - 1
         first, last = (labels[:count] for labels in self._ends)
@@ -194,7 +200,7 @@ class Smooth:
         """What each pair of the chunks feels, from what its chunk feels at the nodes."""
         bounds = self._chunks[chunks.start : chunks.stop + 1]
         owner = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-        first, parts = (part[bounds[0] : bounds[-1]] for part in self._parts)
+        first, parts = (part[bounds[0] : bounds[-1]] for part in self.nodes.parts)
         return (felt.numpy()[owner[:, None], first[:, None] + np.arange(NODES)] * parts).sum(axis=1)
 
     # ---- Blocks --------------------------------------------------------------------------------
@@ -265,9 +271,9 @@ class Smooth:
 
     def _felt_of(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
         """What a column at each node weighs with runs of rows."""
-        felt = np.zeros((len(starts), len(self._nodes)))
+        felt = np.zeros((len(starts), len(self.nodes)))
         some = starts < stops
-        felt[some] = self._runs(starts[some], stops[some]) @ self._weights
+        felt[some] = self._runs(starts[some], stops[some]) @ self.nodes.weights
         return felt
 
     def _of_columns(self, starts: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -293,7 +299,7 @@ class Smooth:
     def _of_pairs(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
         """What short runs come to at the nodes, pair by pair."""
         owner = np.repeat(np.arange(len(starts)), stops - starts)
-        return self._spread(listed(starts, stops), owner, len(starts))
+        return self.nodes.spread(listed(starts, stops), owner, len(starts))
 
     def _in_chunks(
         self, starts: np.ndarray, stops: np.ndarray
@@ -324,7 +330,8 @@ class Smooth:
 
     def _with_groups(self, within: np.ndarray) -> np.ndarray:
         """The weights within each chunk, and behind these those within each group."""
-        starts, nothing = self._groups[:-1], np.zeros((2, len(self._groups) - 1), dtype=np.int64)
+        starts = self._groups[:-1]
+        nothing = np.zeros_like(starts), np.zeros_like(starts)
         chunks = np.stack([starts, self._groups[1:]], axis=1)[:, None]
         return np.concatenate([within, self._joined(nothing, chunks, nothing, within)])
 
@@ -335,19 +342,19 @@ class Smooth:
         stand in `_moments`, [runs, n, 2], and a tail; `within` are those within these parts."""
         weights = self._cell_by_cell(*heads) + self._cell_by_cell(*tails)
         counts = (parts[:, :, 1] - parts[:, :, 0]).sum(axis=1)
-        room = (counts.max(initial=0) + 2) * len(self._nodes)
+        room = (counts.max(initial=0) + 2) * len(self.nodes)
         for some in np.array_split(np.arange(len(parts)), -(-len(parts) * room // AT_ONCE) or 1):
             known = listed(*parts[some].reshape(-1, 2).T)
             nth = listed(np.zeros_like(counts[some]), counts[some])
             place = np.repeat(np.arange(len(some)), counts[some]), nth + 1
             shape = len(some), counts[some].max(initial=0) + 2
-            moments, felt = np.zeros((2, *shape, len(self._nodes)))
+            moments, felt = np.zeros((2, *shape, len(self.nodes)))
             first, last = np.zeros((2, *shape))
             moments[place], felt[place] = self._moments[known], self._felt[known]
             first[place], last[place] = (labels[known] for labels in self._ends)
             for at, (begin, end) in ((0, heads), (-1, tails)):
                 moments[:, at] = self._of_pairs(begin[some], end[some])
-                felt[:, at] = moments[:, at] @ self._weights
+                felt[:, at] = moments[:, at] @ self.nodes.weights
                 first[:, at] = self.labels[np.minimum(begin[some], len(self.labels) - 1)]
                 last[:, at] = self.labels[np.maximum(end[some], 1) - 1]
             # Every part with every later one; what is empty weighs nothing.
@@ -369,8 +376,9 @@ class Smooth:
 
     # ---- What the page asks --------------------------------------------------------------------
 
-    # The survey finds loss and gradient by the way.
-    is_known = True
+    @property
+    def is_known(self) -> bool:
+        return True  # the survey finds loss and gradient by the way
 
     def present(self, found: Found) -> int:
         """How many terms there are."""
@@ -393,51 +401,6 @@ class Smooth:
         return max(self.differences.present(), 1) if self.mean else 1
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What one way through the matrix finds: the weights of each pair's row and column [N], those
-    within each chunk and each group, the sum of all terms, and the entropy of the weights before
-    they are normalised."""
-
-    rows: np.ndarray
-    columns: np.ndarray
-    within: np.ndarray
-    added: float
-    entropy: float
-
-    @property
-    def weight(self) -> float:
-        return float(self.rows.sum())
-
-    @property
-    def effective(self) -> float:
-        """exp of the entropy of the weights."""
-        weight = self.weight
-        return float(np.exp(np.log(weight) + self.entropy / weight)) if weight > 0 else 0.0
-
-
-def kernels(differences: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Of each difference x the weight σ(x), what the term adds to the loss, log(1 + e^x), and to
-    the entropy, −σ(x) log σ(x)."""
-    weights = differences.sigmoid()
-    addends, log_weights = (softplus(x, threshold=40.0) for x in (differences, -differences))
-    return weights, addends, weights * log_weights
-
-
 def log_weight(differences: np.ndarray) -> np.ndarray:
     """log σ(x)."""
     return -np.logaddexp(0, -differences)
-
-
-def chebyshev_points() -> np.ndarray:
-    """The nodes of a bin, which reaches from −1 to 1."""
-    return np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
-
-
-def interpolation(places: np.ndarray) -> np.ndarray:
-    """What each node stands for of a value at these places between −1 and 1: [n, NODES]."""
-    angles = np.arccos(np.clip(places, -1, 1))[:, None] * np.arange(NODES)
-    of_nodes = np.arccos(chebyshev_points())[:, None] * np.arange(NODES)
-    series = np.full(NODES, 2.0 / NODES)
-    series[0] /= 2
-    return np.cos(angles) @ (np.cos(of_nodes) * series).T

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from explorer.lab.large.blocks import Blocks, Window, log_sums
-from explorer.lab.large.segment_tree import Add, GapSegments, Segments, SegmentTree, taken
+from explorer.lab.large.segment_tree import GapSegments, Segments, SegmentTree
 
 # Of the integral for a logarithm: the step of log t, the least t, and what is no more worth adding.
 STEP = 0.7
@@ -84,13 +84,15 @@ class Split:
         return float(np.exp(self.total - mean))
 
     @cached_property
-    def sums(self) -> SegmentTree:
+    def sums(self) -> SegmentTree[Segments] | SegmentTree[GapSegments]:
         """The logsumexp of the terms within any segment, and of its rows and columns."""
-        kind = GapSegments if self.by_gap else Segments
-        return SegmentTree(kind.of(self.labels, self.lower, self.higher), np.logaddexp)
+        parts = self.labels, self.lower, self.higher
+        if self.by_gap:
+            return SegmentTree(GapSegments.of(*parts), np.logaddexp)
+        return SegmentTree(Segments.of(*parts), np.logaddexp)
 
     @cached_property
-    def peaks(self) -> SegmentTree:
+    def peaks(self) -> SegmentTree[Segments]:
         """The largest term within any segment, without its gap."""
         return SegmentTree(Segments.of(self.labels, self.lower, self.higher), np.maximum)
 
@@ -165,7 +167,7 @@ def _mean_log_gap(terms: Split) -> float:
 
 def split_blocks(terms: Split, window: Window) -> Blocks:
     """The blocks of a window, each exact, in time that grows with the blocks."""
-    total = _blocks(terms.sums, np.logaddexp, window)
+    total = terms.sums.blocks(window)
     return Blocks(
         window.rows,
         window.columns,
@@ -179,33 +181,9 @@ def split_blocks(terms: Split, window: Window) -> Blocks:
 
 def largest_terms(terms: Split, window: Window) -> np.ndarray:
     """The largest term of each block, or where terms are weighed by their gap, a bound of it."""
-    largest = _blocks(terms.peaks, np.maximum, window)
+    largest = terms.peaks.blocks(window)
     if terms.by_gap:
         lowest, highest = terms.labels[window.rows[:-1]], terms.labels[window.columns[1:] - 1]
         reach = highest[None, :] - lowest[:, None]
         largest = largest + np.log(reach, where=reach > 0, out=np.zeros_like(reach))
     return largest
-
-
-def _blocks(tree: SegmentTree, add: Add, window: Window) -> np.ndarray:
-    """What each block's terms add up to."""
-    rows, columns = window.rows, window.columns
-    tops, bottoms, lefts, rights = rows[:-1], rows[1:], columns[:-1], columns[1:]
-    of_rows = taken(tree.between(tops, bottoms), np.s_[:, None])
-    of_columns = taken(tree.between(lefts, rights), np.s_[None, :])
-    later = bottoms[:, None] <= lefts
-    found = np.where(later, of_rows.across(of_columns, add), -np.inf)
-    # A block on the diagonal: rows alone, then rows and columns together, then columns alone.
-    # What comes the other way round is masked.
-    crossed = np.nonzero((tops[:, None] < rights) & ~later)
-    top, bottom = tops[crossed[0]], bottoms[crossed[0]]
-    left, right = lefts[crossed[1]], rights[crossed[1]]
-    start, stop = np.maximum(top, left), np.minimum(bottom, right)
-    before, shared, after = (
-        tree.between(top, start),
-        tree.between(start, stop),
-        tree.between(stop, right),
-    )
-    both = add(before.across(shared, add), shared.inside)
-    found[crossed] = add(both, before.then(shared, add).across(after, add))
-    return found

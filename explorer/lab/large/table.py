@@ -103,7 +103,9 @@ def _conditions(search: str) -> list[tuple[str, str, str]]:
         if not condition:
             raise Problem("large_search", text=search[place:].strip()[:60])
         found.append(condition.groups())
-        place = _BETWEEN.match(plain, condition.end()).end()
+        between = _BETWEEN.match(plain, condition.end())
+        assert between is not None, "nothing at all may stand between"
+        place = between.end()
     return found
 
 

@@ -54,7 +54,7 @@ def table(runs: Runs, names: Sequence[str]) -> Json:
         status = runs.status(name)
         if status["summary"] is None:
             continue
-        plan = status["plan"]
+        plan = runs.plan(name).to_json()
         what = {key: value for key, value in plan.items() if key != "seed"}
         group = groups.setdefault(
             json.dumps(what, sort_keys=True),

@@ -195,4 +195,4 @@ def live_sample(pairs: Sequence[Pair], seed: int) -> tuple[list[Pair], int]:
         fresh = pair[0] not in seen and pair[1] not in seen and pair[0] != pair[1]
         (apart if fresh else again).append(pair)
         seen.update(pair[:2])
-    return [*apart, *again], min(len(apart), MOST_PROBE)
+    return [*apart, *again], min(len(apart) or 1, MOST_PROBE)

@@ -204,7 +204,7 @@ class Runs:
         return {
             "id": run.name,
             **{name: plan[name] for name in ("loss", "encoder", "kind")},
-            "plan": plan,
+            "plan": {**plan, "data": _without_rows(plan["data"])},
             "created": config["created"],
             "state": standing,
             "loading": _loading(state) if standing == "loading" else None,
@@ -213,7 +213,7 @@ class Runs:
             "steps": steps,
             "seconds": last["seconds"],
             "seconds_left": None if ended else left,
-            "problem": state.get("problem") or _died(run, standing),
+            "problem": _told(state) or _died(run, standing),
             "summary": run.read("summary.json") if done.exists() else None,
         }
 
@@ -268,6 +268,17 @@ def _progress(run: RunFolder) -> tuple[dict, float | None]:
 def _loading(state: dict) -> Json:
     """What is being made ready, and for how long all of it has taken so far."""
     return {"part": state["part"], "seconds": max(time.time() - state["began"], 0.0)}
+
+
+def _without_rows(data: dict) -> dict:
+    """Whoever follows a run asks often; its pairs are in its folder."""
+    return {name: value for name, value in data.items() if name != "rows"}
+
+
+def _told(state: dict) -> dict | None:
+    """What the run says went wrong, in full: earlier versions wrote less of a problem."""
+    problem = state.get("problem")
+    return Problem.from_json(problem).to_json() if problem else None
 
 
 def _died(run: RunFolder, standing: str) -> dict | None:

@@ -36,8 +36,9 @@ _OF_EVALUATIONS = (
 def run_json(runs: Runs, name: str) -> str:
     """Plan, summary and every record of a run."""
     status = runs.status(name)
-    kept = {key: status[key] for key in ("id", "created", "state", "plan", "summary")}
-    whole = {**kept, "probe": runs.probe(name), "records": runs.history(name)}
+    kept = {key: status[key] for key in ("id", "created", "state", "summary")}
+    plan = runs.plan(name).to_json()
+    whole = {**kept, "plan": plan, "probe": runs.probe(name), "records": runs.history(name)}
     return json.dumps(whole, ensure_ascii=False, indent=1)
 
 

@@ -11,10 +11,18 @@ from explorer.core.explore import Exploration
 from explorer.core.trace import Step
 from explorer.export.picture import Layout
 from explorer.runtime.numbers import json_number, json_numbers
+from explorer.web.wire.program import (
+    Answer,
+    HeavyTerm,
+    ListedConvention,
+    ListedLoss,
+    ListedParameter,
+    TracedStep,
+)
 from losses import LossSpec, Parameter
 
 
-def answer_of(found: Exploration) -> dict[str, Any]:
+def answer_of(found: Exploration) -> Answer:
     layout = Layout(found)
     weights = found.weights
     return {
@@ -37,7 +45,7 @@ def answer_of(found: Exploration) -> dict[str, Any]:
     }
 
 
-def _term(found: Exploration, layout: Layout, term: Term) -> dict[str, Any]:
+def _term(found: Exploration, layout: Layout, term: Term) -> HeavyTerm:
     """A term with the pairs behind its last two indices, called i and j as its symbol does."""
     step = found.trace.named(found.spec.terms)
     behind = []
@@ -52,12 +60,12 @@ def _term(found: Exploration, layout: Layout, term: Term) -> dict[str, Any]:
     return {"i": i, "j": j, "value": json_number(term.value), "weight": term.share}
 
 
-def steps_of(found: Exploration) -> list[dict[str, Any]]:
+def steps_of(found: Exploration) -> list[TracedStep]:
     layout = Layout(found)
     return [_step(found, layout, s) for s in (*found.trace.inputs, *found.trace.steps)]
 
 
-def _step(found: Exploration, layout: Layout, step: Step) -> dict[str, Any]:
+def _step(found: Exploration, layout: Layout, step: Step) -> TracedStep:
     symbol = found.spec.symbols.get(step.name)
     return {
         "name": step.name,
@@ -77,7 +85,7 @@ def _plain(tensor: Tensor) -> Any:
     return listed if bool(tensor.isfinite().all()) else json_numbers(listed)
 
 
-def described(spec: LossSpec) -> dict[str, Any]:
+def described(spec: LossSpec) -> ListedLoss:
     return {
         "name": spec.name,
         "title": spec.title,
@@ -93,12 +101,12 @@ def described(spec: LossSpec) -> dict[str, Any]:
     }
 
 
-def _convention(spec: LossSpec, name: str) -> dict[str, Any]:
+def _convention(spec: LossSpec, name: str) -> ListedConvention:
     parameters = [_parameter(parameter) for parameter in spec.parameters]
     return {"name": name, "formula": spec.formula, "parameters": parameters}
 
 
-def _parameter(parameter: Parameter) -> dict[str, Any]:
+def _parameter(parameter: Parameter) -> ListedParameter:
     numeric = parameter.kind in ("number", "list")
     default = parameter.default
     return {

@@ -7,7 +7,7 @@ of a step is "-inf". null stands for what does not exist. Places count from 0.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from explorer.core.batch import batch_of_scores
 from explorer.core.explore import Exploration, explore
@@ -30,6 +30,14 @@ from explorer.web.api.reading import (
     scenario_of,
     scenario_under,
 )
+from explorer.web.wire.program import (
+    Answer,
+    Followed,
+    ListedLoss,
+    StartedTraining,
+    StoppedTraining,
+    Traced,
+)
 from losses import LOSSES
 
 
@@ -41,7 +49,7 @@ def compute_loss(
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
     convention: str = "",
-) -> dict[str, Any]:
+) -> Answer:
     """Encode up to 512 sentence pairs, compute a loss on them, and say what drives it.
 
     Args:
@@ -66,7 +74,8 @@ def compute_loss(
         those are given and there are no vectors);
         collapse_value, the loss if all embeddings were equal, and floor, the least possible;
         floor_is_bound, whether the floor is only a bound, which perhaps no embedding reaches: it
-        holds where each pair can be moved by itself, and a sentence stands in several;
+        is the least where each pair can be moved by itself, in enough dimensions, and here a
+        sentence stands in several pairs, or there are fewer dimensions than pairs;
         heaviest_terms, up to 20 of {i, j, value, weight}: the pairs that the indices i and j of
         the term belong to (of a sentence in several pairs, the first), its value, and its
         weight; j is null for a term of one pair;
@@ -91,7 +100,7 @@ def loss_from_scores(
     labels: list[float],
     parameters: dict[str, Any] | None = None,
     convention: str = "",
-) -> dict[str, Any]:
+) -> Answer:
     """Compute a loss on up to 512 pairs whose similarities are given: no sentences, no encoder.
 
     A loss that reads vectors gets unit vectors that have these similarities as cosines, each pair
@@ -137,7 +146,7 @@ def trace_loss(
     encoder: str = EMBEDDED,
     similarities: list[float] | None = None,
     convention: str = "",
-) -> dict[str, Any]:
+) -> Traced:
     """Like compute_loss, for up to 64 pairs, with every step of the computation written out.
 
     Args:
@@ -181,7 +190,7 @@ def trace_loss(
     return {**answer_of(found), "steps": steps_of(found)}
 
 
-def list_losses() -> list[dict[str, Any]]:
+def list_losses() -> list[ListedLoss]:
     """Every loss that can be computed, with its parameters and where it comes from.
 
     Returns:
@@ -207,7 +216,7 @@ def start_training(
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
     options: dict[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> StartedTraining:
     """Fine-tune a sentence encoder on up to 100,000 pairs with a loss, in the background.
 
     A fifth of the pairs is held out to measure by, so that no sentence stands on both sides. Runs
@@ -252,7 +261,7 @@ def start_training(
     return {"id": name, "queue_position": runs.status(name)["queue_position"]}
 
 
-def training_status(id: str, offset: int = 0) -> dict[str, Any]:
+def training_status(id: str, offset: int = 0) -> Followed:
     """How a training is doing: its state, its progress, and what it has recorded.
 
     Args:
@@ -275,12 +284,11 @@ def training_status(id: str, offset: int = 0) -> dict[str, Any]:
         raise Problem("api_number", name="offset", place=0, value=shortened(repr(offset)))
     status = Runs().status(id, offset)
     problem = status["problem"]
-    if problem:
-        status["problem"] = say("en", problem["key"], **problem["values"])
-    return status
+    told = say("en", problem["key"], **problem["values"]) if problem else None
+    return cast("Followed", {**status, "problem": told})
 
 
-def stop_training(id: str) -> dict[str, Any]:
+def stop_training(id: str) -> StoppedTraining:
     """End a training after its current step; the model so far is kept.
 
     Args:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
+from explorer.core.explore import check_names, spec_for
 from explorer.core.scenario import Data, Scenario
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.numbers import typed
@@ -56,7 +57,7 @@ def scenario_under(
     chosen = {} if parameters is None else parameters
     if not isinstance(chosen, dict):
         raise Problem("api_object", name="parameters", value=shortened(repr(chosen)))
-    return Scenario(
+    scenario = Scenario(
         data=data or Data(),
         loss=read_text("loss", loss),
         convention=read_text("convention", convention),
@@ -65,6 +66,8 @@ def scenario_under(
             for name, value in chosen.items()
         ),
     )
+    check_names(spec_for(scenario), (name for name, _ in scenario.parameters))
+    return scenario
 
 
 def read_text(name: str, value: object) -> str:

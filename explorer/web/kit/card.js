@@ -2,39 +2,78 @@
 import { floats } from "./arrays.js";
 import { clip, h } from "./dom.js";
 import { tex } from "./formula.js";
-import { percent, show, texNumber } from "./numbers.js";
+import { bare, percent, show, texNumber } from "./numbers.js";
 import { hint, language, say } from "./words.js";
 
+/** @typedef {import("../wire").Axis} Axis */
+/** @typedef {import("../wire").Shown} Shown */
+/** @typedef {Pick<import("../wire").SceneBatch, "key" | "first" | "second" | "sentences" | "labels">} Batch */
+/** @typedef {(pair: number) => number | string} Numbering what a pair is called */
+
+/**
+ * A step as it is drawn, its arrays unpacked.
+ * @typedef {{ shown: Shown, live: ReturnType<typeof import("./live.js").liveFormula>, numberOf: Numbering,
+ *   arrays: { value: Float32Array, gradient: Float32Array | null, weight: Float32Array | null,
+ *     mask: Uint8Array | null },
+ *   picture: import("../wire").Picture, batch: Batch | null }} DrawnStep
+ */
+
+/** @typedef {["point", number[], import("./types").PointedPart | null] | ["lead", string]} Told */
+
+/** @type {Record<string, [string, string]>} */
 const LETTERS = { pair: ["j", "i"], query: ["i", "i"], key: ["j", "j"] };
 const PAIRED = ["pair", "level_pair"];
-const bare = (number) => number.replace(/^\((.*)\)$/, "$1");
-
 // What a row or column is called: by its pair where it has one of its own.
 const NAMED_BY_PAIR = ["pair", "level_pair", "query", "key", "view"];
+/**
+ * @param {Numbering} numberOf
+ * @param {string} axis
+ * @param {number} item
+ * @param {number} pair
+ */
 export const nameOf = (numberOf, axis, item, pair) =>
   NAMED_BY_PAIR.includes(axis) && pair >= 0 ? numberOf(pair) : item + 1;
+/**
+ * @param {{ numberOf: Numbering }} step
+ * @param {Axis} axis
+ * @param {number} place
+ */
 export const nameAt = ({ numberOf }, axis, place) =>
   nameOf(numberOf, axis.name, axis.items[place] ?? place, axis.pairs[place] ?? -1);
 
+/**
+ * @param {Shown} shown
+ * @param {number} row
+ * @param {number} column
+ */
 export function pairsAt(shown, row, column) {
   const found = [shown.row_axis.pairs[row], shown.column_axis.pairs[column]];
   return [...new Set(found.filter((pair) => pair >= 0))];
 }
 
-// `step` is a step as it is drawn: { shown, arrays, live, numberOf, picture, batch }. `emit` hears
-// ("point", pairs, part) where a number of the formula is pointed at, and ("lead", of) where it is
-// entered: the name of the step or parameter that it came from.
+/**
+ * `emit` hears ("point", pairs, part) where a number of the formula is pointed at, and ("lead", of) where
+ * it is entered: the name of the step or parameter that it came from.
+ * @param {(...told: Told) => void} emit
+ */
 export function cellCard(emit) {
   const element = h("div.lp-card");
   let told = "";
+  /** @type {DrawnStep | null} */
   let toldOf = null;
+  /** @type {Float32Array | null} */
   let scores = null;
 
-  // `at`: the cell's place, or null; `pinned`: whether it is the pinned one.
+  /**
+   * `at`: the cell's place, or null; `pinned`: whether it is the pinned one.
+   * @param {DrawnStep} step
+   * @param {[number, number] | null} at
+   * @param {boolean} pinned
+   */
   function tell(step, at, pinned) {
     const key = JSON.stringify([at, pinned, language()]);
     if (key === told && toldOf === step) return;
-    if (toldOf?.picture !== step?.picture) scores = null;
+    if (toldOf?.picture !== step.picture) scores = null;
     [told, toldOf] = [key, step];
     if (!at) {
       element.replaceChildren(h("p.lp-hint", {}, hint("ui.hover_hint", "ui.tap_hint")));
@@ -51,6 +90,11 @@ export function cellCard(emit) {
     );
   }
 
+  /**
+   * @param {DrawnStep} step
+   * @param {number} row
+   * @param {number} column
+   */
   function formulaOf(step, row, column) {
     const { shown, arrays } = step;
     const index = row * shown.columns + column;
@@ -66,6 +110,11 @@ export function cellCard(emit) {
     return formula;
   }
 
+  /**
+   * @param {DrawnStep} step
+   * @param {number} row
+   * @param {number} column
+   */
   function factsOf({ shown, arrays }, row, column) {
     const index = row * shown.columns + column;
     const absent = isAbsent({ arrays }, index);
@@ -85,9 +134,15 @@ export function cellCard(emit) {
     return facts;
   }
 
+  /**
+   * @param {DrawnStep} step
+   * @param {Axis} axis
+   * @param {number} index
+   * @param {boolean} isRow
+   */
   function side(step, axis, index, isRow) {
     const item = axis.items[index];
-    if (item === undefined || !axis.name) return null;
+    if (item === undefined || !axis.name || !step.batch) return null;
     const { first, second, sentences, labels } = step.batch;
     const [pair, sentence] = [axis.pairs[index] ?? -1, axis.sentences[index] ?? -1];
     const letter = (LETTERS[axis.name] ?? ["", ""])[isRow ? 0 : 1];
@@ -106,12 +161,22 @@ export function cellCard(emit) {
     );
   }
 
-  // A number in the formula lights up what it came from, and leads there.
+  /**
+   * A number in the formula lights up what it came from, and leads there.
+   * @param {DrawnStep} step
+   * @param {HTMLElement} formula
+   * @param {number} row
+   * @param {number} column
+   */
   function wire(step, formula, row, column) {
     const { shown } = step;
-    for (const part of formula.querySelectorAll("[data-at]")) {
-      const { of = "", at, pair: own = "-1", more } = part.dataset;
-      const axis = { row: shown.row_axis, column: shown.column_axis }[at];
+    /** @type {Record<string, Axis>} */
+    const axes = { row: shown.row_axis, column: shown.column_axis };
+    /** @type {NodeListOf<HTMLElement>} */
+    const parts = formula.querySelectorAll("[data-at]");
+    for (const part of parts) {
+      const { of = "", at = "", pair: own = "-1", more } = part.dataset;
+      const axis = axes[at];
       const place = at === "row" ? row : column;
       const pair = Number(own) >= 0 ? Number(own) : (axis?.pairs[place] ?? -1);
       const pairs = at === "cell" ? pairsAt(shown, row, column) : pair >= 0 ? [pair] : [];
@@ -138,9 +203,18 @@ export function cellCard(emit) {
   return { element, tell, wire };
 }
 
-const isAbsent = ({ arrays }, index) => Boolean(arrays.mask) && !arrays.mask[index];
+/**
+ * @param {Pick<DrawnStep, "arrays">} step
+ * @param {number} index
+ */
+const isAbsent = ({ arrays: { mask } }, index) => mask !== null && !mask[index];
 
-// The formula of a cell with its numbers; rows and columns by their names where it compares them.
+/**
+ * The formula of a cell with its numbers; rows and columns by their names where it compares them.
+ * @param {DrawnStep} step
+ * @param {number} row
+ * @param {number} column
+ */
 export const substituted = (step, row, column) =>
   step.live(row, column, {
     r: () => nameAt(step, step.shown.row_axis, row),

@@ -1,12 +1,20 @@
 // Cells as colours: what a matrix, a map of blocks and a thumbnail are drawn with. Plain arrays in;
 // it knows nothing of what they mean.
 import { hatching, packed, palette, rampTable } from "./colours.js";
-import { h } from "./dom.js";
+import { contextOf, h } from "./dom.js";
 
-export const isBroken = (value) => Number.isNaN(value) || value === Infinity;
+/** @typedef {"diverging" | "sequential" | "mask"} Ramp */
+/** @typedef {{ top: number, left: number, rows: number, columns: number }} View the cells in sight */
+/** @typedef {{ rows: number, columns: number, values: ArrayLike<number>, least: number, largest: number, ramp: Ramp }} Cells */
 
-// The pixels of rows × columns values: −∞ is left out, what is no number has a colour of its own.
-export function raster({ rows, columns, values, least, largest, ramp }) {
+/** @param {number} value */
+const isBroken = (value) => Number.isNaN(value) || value === Infinity;
+
+/**
+ * The pixels of rows × columns values: −∞ is left out, what is no number has a colour of its own.
+ * @param {Cells} cells
+ */
+function raster({ rows, columns, values, least, largest, ramp }) {
   const image = new ImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
   const table = rampTable(ramp);
@@ -21,9 +29,31 @@ export function raster({ rows, columns, values, least, largest, ramp }) {
   return image;
 }
 
-// Least and largest finite value of what is in view; `centred` as far to both sides of 0, `fromZero`
-// from 0 on.
-export function rangeOf(values, columns, view, { centred = false, fromZero = false } = {}) {
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {ImageData} image
+ */
+function paste(canvas, image) {
+  const { width, height } = image;
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  contextOf(canvas).putImageData(image, 0, 0);
+}
+
+/**
+ * A pixel for each cell: a thumbnail, a strip, a scale.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Cells} cells
+ */
+export const paint = (canvas, cells) => paste(canvas, raster(cells));
+
+/**
+ * Least and largest finite value of what is in view; `fromZero` from 0 on.
+ * @param {ArrayLike<number>} values
+ * @param {number} columns
+ * @param {View} view
+ * @returns {[number, number]}
+ */
+export function rangeOf(values, columns, view, { fromZero = false } = {}) {
   let [least, largest] = [Infinity, -Infinity];
   for (let row = view.top; row < view.top + view.rows; row += 1) {
     const from = row * columns + view.left;
@@ -34,18 +64,20 @@ export function rangeOf(values, columns, view, { centred = false, fromZero = fal
     }
   }
   if (least > largest) [least, largest] = [0, 0];
-  if (centred) {
-    const reach = Math.max(-least, largest) || 1;
-    return [-reach, reach];
-  }
   return [fromZero ? 0 : least, largest];
 }
 
-// A canvas of cells with what lies over it: bands for a row and a column, a frame for a cell and for a
-// pinned one (with `pins`), and the rectangle that a hand drags. `thin`: the least width of a mark in
-// pixels.
+/** @typedef {[number, number] | [number, number, number, number]} Place row and column, and how many of them */
+
+/**
+ * A canvas of cells with what lies over it: bands for a row and a column, a frame for a cell and for a
+ * pinned one (with `pins`), and the rectangle that a hand drags. `thin`: the least width of a mark in
+ * pixels.
+ * @param {{ role: string, pins?: boolean, thin?: number }} options
+ */
 export function cellStage({ role, pins = false, thin = 2 }) {
   const canvas = h("canvas", { tabIndex: 0, role });
+  /** @type {Record<string, HTMLElement>} */
   const overlays = {
     row: h("div.lp-band.lp-of-row", { hidden: true }),
     column: h("div.lp-band.lp-of-column", { hidden: true }),
@@ -54,14 +86,20 @@ export function cellStage({ role, pins = false, thin = 2 }) {
   };
   const lasso = h("div.lp-lasso", { hidden: true });
   const element = h("div.lp-stage", {}, canvas, Object.values(overlays), lasso);
-  const offscreen = document.createElement("canvas");
-  const hatched = document.createElement("canvas");
+  const offscreen = h("canvas");
+  const hatched = h("canvas");
+  /** @type {View} */
   let view = { top: 0, left: 0, rows: 1, columns: 1 };
   let size = { width: 0, height: 0 };
 
-  // Draw the part `seen` of the cells on width × height pixels of the page, `ratio` of the screen's to
-  // one. Where `present` is 0 they are hatched, so that this never depends on a colour. Answers whether
-  // anything is hatched, and whether anything is crossed out because it is no number.
+  /**
+   * Draw the part `seen` of the cells on width × height pixels of the page, `ratio` of the screen's to
+   * one. Where `present` is 0 they are hatched, so that this never depends on a colour. Answers whether
+   * anything is hatched, and whether anything is crossed out because it is no number.
+   * @param {Cells & { present: ArrayLike<number> | null }} cells
+   * @param {View} seen
+   * @param {{ width: number, height: number, ratio: number }} room
+   */
   function draw(cells, seen, { width, height, ratio }) {
     [view, size] = [seen, { width, height }];
     const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -69,8 +107,8 @@ export function cellStage({ role, pins = false, thin = 2 }) {
       Object.assign(canvas, { width: wide, height: tall });
       for (const box of [canvas, element]) Object.assign(box.style, { width: `${width}px`, height: `${height}px` });
     }
-    paste(offscreen, raster(cells));
-    const context = canvas.getContext("2d");
+    paint(offscreen, cells);
+    const context = contextOf(canvas);
     context.imageSmoothingEnabled = false;
     context.clearRect(0, 0, wide, tall);
     context.drawImage(offscreen, view.left, view.top, view.columns, view.rows, 0, 0, wide, tall);
@@ -78,6 +116,11 @@ export function cellStage({ role, pins = false, thin = 2 }) {
     return { masked, broken: cells.ramp !== "mask" && cross(context, cells, ratio) };
   }
 
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {{ rows: number, columns: number, present: ArrayLike<number> | null }} cells
+   * @param {number} ratio
+   */
   function hatch(context, { rows, columns, present }, ratio) {
     if (!present) return false;
     const image = new ImageData(columns, rows);
@@ -91,18 +134,23 @@ export function cellStage({ role, pins = false, thin = 2 }) {
     if (!any) return false;
     const { width, height } = canvas;
     Object.assign(hatched, { width, height });
-    const over = hatched.getContext("2d");
+    const over = contextOf(hatched);
     over.imageSmoothingEnabled = false;
     paste(offscreen, image);
     over.drawImage(offscreen, view.left, view.top, view.columns, view.rows, 0, 0, width, height);
     over.globalCompositeOperation = "source-in";
-    over.fillStyle = hatching(over, ratio);
+    over.fillStyle = hatching(over, ratio) ?? "";
     over.fillRect(0, 0, width, height);
     context.drawImage(hatched, 0, 0);
     return true;
   }
 
-  // What is no number is crossed out as well, where a cell has room for it.
+  /**
+   * What is no number is crossed out as well, where a cell has room for it.
+   * @param {CanvasRenderingContext2D} context
+   * @param {Cells} cells
+   * @param {number} ratio
+   */
   function cross(context, { columns, values }, ratio) {
     const [wide, tall] = [canvas.width / view.columns, canvas.height / view.rows];
     const roomy = Math.min(wide, tall) >= 7 * ratio;
@@ -126,14 +174,22 @@ export function cellStage({ role, pins = false, thin = 2 }) {
     return any;
   }
 
-  // What is marked, as [row, column, rows, columns] in cells; what is not named is not.
+  /**
+   * What is marked, as [row, column, rows, columns] in cells; what is not named is not.
+   * @param {Record<string, Place | null>} marked
+   */
   function mark(marked) {
     for (const [name, overlay] of Object.entries(overlays)) {
-      if (marked[name]) place(overlay, marked[name]);
+      const at = marked[name];
+      if (at) place(overlay, at);
       else overlay.hidden = true;
     }
   }
 
+  /**
+   * @param {HTMLElement} overlay
+   * @param {Place} at
+   */
   function place(overlay, [row, column, rows = 1, columns = 1]) {
     const [tall, wide] = [size.height / view.rows, size.width / view.columns];
     const [top, left] = [Math.max(row, view.top), Math.max(column, view.left)];
@@ -145,7 +201,10 @@ export function cellStage({ role, pins = false, thin = 2 }) {
     overlay.style.height = `${Math.max((bottom - top) * tall, thin)}px`;
   }
 
-  // The bands of these sides are drawn with a stronger line.
+  /**
+   * The bands of these sides are drawn with a stronger line.
+   * @param {string | null | undefined} side
+   */
   function strengthen(side) {
     for (const name of ["row", "column"]) overlays[name].classList.toggle("lp-strong", side === name);
   }
@@ -153,27 +212,20 @@ export function cellStage({ role, pins = false, thin = 2 }) {
   return { element, canvas, lasso, draw, mark, strengthen };
 }
 
-function paste(canvas, image) {
-  Object.assign(canvas, { width: image.width, height: image.height });
-  canvas.getContext("2d").putImageData(image, 0, 0);
-}
-
 // The colours of a scale from its largest value down, with up to three numbers beside it.
 export function legendBar() {
-  const canvas = h("canvas.lp-legend", { width: 12, height: 128 });
+  const canvas = h("canvas.lp-legend", { width: 1, height: 128 });
   const numbers = [h("span"), h("span"), h("span")];
   const element = h("div.lp-legend-box", {}, canvas, h("div.lp-scale", {}, numbers));
 
-  // `texts`: largest, middle, least. With `two` only the ends of the ramp are shown, for yes and no.
+  /**
+   * `texts`: largest, middle, least. With `two` only the ends of the ramp are shown, for yes and no.
+   * @param {Ramp} ramp
+   * @param {string[]} texts
+   */
   function draw(ramp, texts, two = false) {
-    const table = rampTable(ramp);
-    const image = new ImageData(12, 128);
-    const pixels = new Uint32Array(image.data.buffer);
-    for (let i = 0; i < pixels.length; i += 1) {
-      const y = Math.floor(i / 12);
-      pixels[i] = table[two ? 255 * Number(y < 64) : 255 - y * 2];
-    }
-    canvas.getContext("2d").putImageData(image, 0, 0);
+    const values = Array.from({ length: 128 }, (_, y) => (two ? Number(y < 64) : 1 - (2 * y) / 255));
+    paint(canvas, { rows: 128, columns: 1, values, least: 0, largest: 1, ramp });
     numbers.forEach((number, i) => {
       number.textContent = texts[i] ?? "";
     });

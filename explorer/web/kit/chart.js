@@ -1,13 +1,30 @@
 // A line chart as an SVG: sharp at any pixel ratio, in the page's colours, read with the pointer,
-// with the arrow keys, or as a table. A series is { name, colour, dash, faint, x, y, quiet }: `x` rises,
-// `colour` is a variable of the style sheet, and a quiet one is drawn but not read.
-import { h, worded } from "./dom.js";
+// with the arrow keys, or as a table.
+import { asTable, h, worded } from "./dom.js";
 import { s, standalone } from "./drawing.js";
 import { show } from "./numbers.js";
 import { plotArea, ticksOf } from "./plot.js";
 import { sortableTable } from "./table.js";
 import { say } from "./words.js";
 
+/** @type {Record<string, number>} */
+const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
+
+/**
+ * Where `x` rises; `colour` is a variable of the style sheet, and a quiet one is drawn but not read.
+ * @typedef {{ name: string, colour: string, dash?: number, faint?: boolean, quiet?: boolean,
+ *   x: ArrayLike<number>, y: ArrayLike<number> }} Series
+ */
+/** @typedef {import("./types").Span} Span */
+/** @typedef {{ name: string, colour: string, dashes: string, opacity: number, value?: string }} Entry */
+/** @typedef {ReturnType<typeof lineChart>} LineChart */
+
+/**
+ * `point` hears which step is pointed at, `choose` which is clicked.
+ * @param {{ key: string, logarithmic?: boolean, band?: Span | null, low?: number | null,
+ *   high?: number | null, height?: number, point?: (step: number | null) => void,
+ *   choose?: (step: number | null) => void }} options
+ */
 export function lineChart(options) {
   const {
     key,
@@ -35,33 +52,39 @@ export function lineChart(options) {
   const svg = area.element;
   const legend = h("div.lp-chart-legend");
   const spoken = h("div.lp-spoken", { "aria-live": "polite" });
-  const tableButton = worded("button.lp-quiet", "ui.as_table", {
-    type: "button",
-    "aria-pressed": "false",
-    onclick: toggle,
-  });
   const tableBox = h("div.lp-chart-table", { hidden: true });
+  const unfolded = asTable("button.lp-quiet", tableBox, fillTable);
   const title = worded("h3", key, { id: `lp-chart-${key.replace(/\W/g, "-")}` });
   const element = h(
     "figure.lp-chart",
     {},
-    h("div.lp-chart-head", {}, title, tableButton),
+    h("div.lp-chart-head", {}, title, unfolded.button),
     svg,
     legend,
     tableBox,
     spoken,
   );
 
+  /** @type {Series[]} */
   let series = [];
+  /** @type {Span} */
   let span = [0, 1];
+  /** @type {Span} */
   let reach = [0, 1];
+  /** @type {number | null} */
   let at = null; // the step that is read
   let [width, height] = [WIDE, usual];
 
+  /** @param {number} v */
   const warp = (v) => (logarithmic ? Math.log10(Math.max(v, 1e-12)) : v);
+  /** @param {number} v */
   const unwarp = (v) => (logarithmic ? 10 ** v : v);
 
-  // One number alone gives no scale.
+  /**
+   * One number alone gives no scale.
+   * @param {Span} ends
+   * @param {number} count
+   */
   function scaled(ends, count) {
     const found = ticksOf(ends, count);
     return found.length > 1 ? found : ticksOf(ends, 2 * count);
@@ -71,7 +94,7 @@ export function lineChart(options) {
     const all = series.filter((one) => one.x.length);
     let [least, largest] = [Infinity, -Infinity];
     for (const { y } of all) {
-      for (const v of y) {
+      for (const v of Array.from(y)) {
         if (!Number.isFinite(v) || (logarithmic && v <= 0)) continue;
         if (v < least) least = v;
         if (v > largest) largest = v;
@@ -90,7 +113,8 @@ export function lineChart(options) {
 
   function draw() {
     scale();
-    const ends = reach.map(unwarp);
+    /** @type {Span} */
+    const ends = [unwarp(reach[0]), unwarp(reach[1])];
     const up = logarithmic ? ticksOf(ends, 4, true) : scaled(ends, height > 120 ? 4 : 3);
     area.draw({
       width,
@@ -107,9 +131,10 @@ export function lineChart(options) {
     });
     read();
     summarise();
-    if (!tableBox.hidden) fillTable();
+    unfolded.refill();
   }
 
+  /** @param {Series} one */
   const lookOf = ({ x, colour, faint, dash }) => ({
     stroke: `var(--lp-${colour})`,
     "stroke-width": x.length === 1 ? 6 : faint ? 1 : 2,
@@ -119,7 +144,11 @@ export function lineChart(options) {
 
   const told = () => series.filter((one) => !one.quiet);
 
-  // The last point of a series at or before a step; −1 before its first.
+  /**
+   * The last point of a series at or before a step; −1 before its first.
+   * @param {Series} one
+   * @param {number} step
+   */
   function place({ x }, step) {
     let [from, to] = [0, x.length];
     while (from < to) {
@@ -132,11 +161,11 @@ export function lineChart(options) {
 
   // The values at the step that is read, or the last ones.
   function read() {
-    const isRead = at !== null;
+    const step = at;
     area.mark({
-      lines: isRead ? [{ x: at, look: { stroke: "var(--lp-faint)", "stroke-dasharray": "2 2" } }] : [],
+      lines: step === null ? [] : [{ x: step, look: { stroke: "var(--lp-faint)", "stroke-dasharray": "2 2" } }],
       dots: told().flatMap((one) => {
-        const i = isRead ? place(one, at) : -1;
+        const i = step === null ? -1 : place(one, step);
         return i < 0 ? [] : [{ x: one.x[i], y: one.y[i], look: { r: 3, fill: `var(--lp-${one.colour})` } }];
       }),
     });
@@ -167,9 +196,13 @@ export function lineChart(options) {
     );
   }
 
-  // Each series that is read, with its value at the step that is read, or its last; and of those
-  // that are only drawn, what has a name of its own.
+  /**
+   * Each series that is read, with its value at the step that is read, or its last; and of those
+   * that are only drawn, what has a name of its own.
+   * @returns {Entry[]}
+   */
   function entries() {
+    /** @param {Series} one */
     const look = ({ name, colour, dash, faint }) => ({
       name,
       colour: `var(--lp-${colour})`,
@@ -192,8 +225,8 @@ export function lineChart(options) {
           name,
           first: show(y[0], 3),
           from: x[0],
-          last: show(y.at(-1), 3),
-          to: x.at(-1),
+          last: show(y[y.length - 1], 3),
+          to: x[x.length - 1],
         }),
       );
     svg.setAttribute("aria-label", `${say(key)}. ${parts.join(" ")}`);
@@ -201,6 +234,7 @@ export function lineChart(options) {
 
   // ---- Reading it --------------------------------------------------------------------------
 
+  /** @param {number} wanted */
   function nearest(wanted) {
     const [one] = told().filter(({ x }) => x.length);
     if (!one) return null;
@@ -211,7 +245,7 @@ export function lineChart(options) {
   svg.addEventListener("blur", () => point(null));
   svg.addEventListener("keydown", (event) => {
     const [one] = told().filter(({ x }) => x.length);
-    const by = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity }[event.key];
+    const by = STEPS[event.key];
     if (!by || !one) return;
     event.preventDefault();
     const from = at === null ? one.x.length - 1 : place(one, at);
@@ -220,12 +254,7 @@ export function lineChart(options) {
     spoken.textContent = Array.from(legend.children, (entry) => entry.textContent).join(", ");
   });
 
-  function toggle() {
-    tableBox.hidden = !tableBox.hidden;
-    tableButton.setAttribute("aria-pressed", String(!tableBox.hidden));
-    if (!tableBox.hidden) fillTable();
-  }
-
+  /** @type {ReturnType<typeof sortableTable<number>> | null} */
   let table = null;
   let tableOf = "";
   function fillTable() {
@@ -233,8 +262,10 @@ export function lineChart(options) {
     const names = shown.map(({ name }) => name);
     if (tableOf !== String(names)) {
       tableOf = String(names);
+      /** @type {import("./table.js").Column<number>[]} */
       const columns = [{ key: "finetune.step", cell: (step) => String(step), by: (step) => step }];
       names.forEach((name, i) => {
+        /** @param {number} step */
         const value = (step) => {
           const one = told()[i];
           const found = one ? place(one, step) : -1;
@@ -245,14 +276,17 @@ export function lineChart(options) {
       table = sortableTable({ columns, key, most: 8 });
       tableBox.replaceChildren(table.element);
     }
-    const steps = shown[0]?.x ?? [];
+    const steps = Array.from(shown[0]?.x ?? []);
     const every = Math.max(1, Math.ceil(steps.length / 200));
-    table.fill(Array.from(steps).filter((_step, i) => i % every === 0 || i === steps.length - 1));
+    table?.fill(steps.filter((_step, i) => i % every === 0 || i === steps.length - 1));
   }
 
   // ---- Taking it away ----------------------------------------------------------------------
 
-  // The drawing as a file, larger than on the page, the values last read beside the names.
+  /**
+   * The drawing as a file, larger than on the page, the values last read beside the names.
+   * @param {{ losses: string[], origin: string }} caption
+   */
   function file({ losses, origin }) {
     const here = [width, height];
     [width, height] = EXPORTED;
@@ -283,13 +317,21 @@ export function lineChart(options) {
     element,
     key,
     file,
-    // Draw these series over the steps from `from` to `to`.
+    /**
+     * Draw these series over the steps from `from` to `to`.
+     * @param {Series[]} next
+     * @param {number} from
+     * @param {number} to
+     */
     draw(next, from, to) {
       series = next;
       span = [from, Math.max(to, from + 1)];
       draw();
     },
-    // Read the values at this step; null for the last ones.
+    /**
+     * Read the values at this step; null for the last ones.
+     * @param {number | null} step
+     */
     at(step) {
       if (step === at) return;
       at = step;

@@ -26,6 +26,17 @@ export function h(kind, attributes = {}, ...children) {
 }
 
 /**
+ * An element that is known to be there.
+ * @param {ParentNode} root
+ * @param {string} selector
+ */
+export function find(root, selector) {
+  const found = root.querySelector(selector);
+  if (!(found instanceof HTMLElement)) throw new Error(`nothing is ${selector}`);
+  return found;
+}
+
+/**
  * What a canvas is drawn with.
  * @param {HTMLCanvasElement} canvas
  */
@@ -66,6 +77,30 @@ export function walkable(box) {
  * @param {Record<string, any>} [attributes]
  */
 export const worded = (kind, key, attributes = {}) => h(kind, { "data-say": key, ...attributes }, say(key));
+
+/**
+ * A button that shows the same as a table, filled anew each time it is opened or what it shows changes.
+ * @param {"button.lp-button" | "button.lp-quiet"} kind
+ * @param {HTMLElement} table
+ * @param {() => void} fill
+ */
+export function asTable(kind, table, fill) {
+  const button = worded(kind, "ui.as_table", {
+    type: "button",
+    "aria-pressed": "false",
+    onclick: () => show(Boolean(table.hidden)),
+  });
+  const refill = () => {
+    if (!table.hidden) fill();
+  };
+  /** @param {boolean} open */
+  function show(open) {
+    table.hidden = !open;
+    button.setAttribute("aria-pressed", String(open));
+    refill();
+  }
+  return { button, refill, close: () => show(false) };
+}
 
 /** @param {HTMLElement} root */
 export function reword(root) {

@@ -8,13 +8,13 @@ const MARGIN = 24,
 
 /**
  * @param {string} tag of SVG
- * @param {Record<string, any>} [attributes] null, undefined and "" are left out
+ * @param {import("./types").Look} [attributes] null, undefined and "" are left out
  * @param {...(Node | string)} children
  */
 export function s(tag, attributes = {}, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (value !== null && value !== undefined && value !== "") element.setAttribute(name, value);
+    if (value !== null && value !== undefined && value !== "") element.setAttribute(name, String(value));
   }
   element.append(...children);
   return element;
@@ -61,7 +61,7 @@ export function standalone({ drawn, wide, tall, title, legend = [], caption }) {
     "xml:lang": language(),
     role: "img",
   });
-  /** @type {(x: number, y: number, words: string, look?: object) => void} */
+  /** @type {(x: number, y: number, words: string, look?: import("./types").Look) => void} */
   const text = (x, y, words, look = {}) =>
     all.append(s("text", { x, y, "font-size": SIZE, fill: "var(--lp-faint)", ...look }, words));
   let y = MARGIN + 16;

@@ -5,7 +5,15 @@ import { has, say } from "./words.js";
 
 const TYPING_MS = 300;
 
-// As short as it can be written: 1e-6 for 0.000001, which the box would cut off.
+/**
+ * A control of a parameter: what stands on the page, and how it is told another value.
+ * @typedef {{ element: HTMLElement, set: (value: import("../wire").Setting) => void }} Field
+ */
+
+/**
+ * As short as it can be written: 1e-6 for 0.000001, which the box would cut off.
+ * @param {number} v
+ */
 function short(v) {
   const [plain, power] = [String(v), v.toExponential()];
   return plain.length > 6 && power.length < plain.length && Math.abs(v) < 1 ? power : plain;
@@ -20,15 +28,19 @@ function short(v) {
  */
 export function slider({ label, key, formula, low, high, step, whole, logarithmic, initial, change, name }) {
   const from = Math.max(low, logarithmic ? 1e-6 : low);
+  /** @param {number} v */
   const toTrack = (v) =>
     logarithmic ? Math.log(Math.max(v, from) / from) / Math.log(high / from) : (v - low) / (high - low);
+  /** @param {number} t */
   const ofTrack = (t) => (logarithmic ? from * (high / from) ** t : low + t * (high - low));
+  /** @param {number} v */
   const tidy = (v) => {
     const rounded = logarithmic ? Number(v.toPrecision(whole ? 2 : 3)) : Math.round(v / step) * step;
     const exact = whole ? Math.round(rounded) : rounded;
     return Number(Math.min(high, Math.max(low, exact)).toPrecision(7));
   };
   let good = initial;
+  /** @param {number} v */
   const take = (v) => {
     good = v;
     box.value = short(v);
@@ -36,10 +48,11 @@ export function slider({ label, key, formula, low, high, step, whole, logarithmi
   const track = h("input", { type: "range", min: 0, max: 1000, step: 1 });
   const box = h("input.lp-number", { type: "number", min: low, max: high, step: "any" });
   if (name) track.dataset.parameter = name;
+  /** @param {number} v */
   const put = (v) => {
     track.value = String(Math.round(1000 * toTrack(v)));
     fill();
-    for (const input of [track, box]) input.setAttribute("aria-label", key ? say(key) : label);
+    for (const input of [track, box]) input.setAttribute("aria-label", key ? say(key) : (label ?? ""));
   };
   const fill = () => track.style.setProperty("--lp-fill", `${Number(track.value) / 10}%`);
   const reset = h("button.lp-square", { type: "button", "data-title": "ui.reset" }, "↺");
@@ -51,6 +64,7 @@ export function slider({ label, key, formula, low, high, step, whole, logarithmi
     change(v);
   });
   // A number counts once it is whole: 1e3 begins with 1.
+  /** @type {ReturnType<typeof setTimeout> | 0} */
   let typing = 0;
   const typed = () => {
     clearTimeout(typing);
@@ -71,6 +85,7 @@ export function slider({ label, key, formula, low, high, step, whole, logarithmi
   box.addEventListener("change", typed);
   // What does not fit is named, and on leaving the box the value in force comes back.
   const wrong = h("p.lp-wrong", { hidden: true });
+  /** @param {boolean} fits */
   function complain(fits) {
     box.classList.toggle("lp-bad", !fits);
     wrong.hidden = fits;
@@ -97,6 +112,7 @@ export function slider({ label, key, formula, low, high, step, whole, logarithmi
   put(initial);
   return {
     element: h("div.lp-slider", {}, h("div.lp-row", {}, head, box, reset), wrong, track),
+    /** @param {number} v */
     set(v) {
       good = v;
       put(v);
@@ -112,10 +128,10 @@ export function slider({ label, key, formula, low, high, step, whole, logarithmi
 
 /**
  * The slider of a number of a page's state: range and default are those of its entry in the table.
- * @param {Partial<import("../wire").StateEntry>} entry
+ * @param {Pick<import("../wire").StateEntry, "kind" | "low" | "high" | "default">} entry
  * @param {Partial<Parameters<typeof slider>[0]> & Pick<Parameters<typeof slider>[0], "change">} options
  */
-export const numberField = ({ kind, low, high, default: initial }, options) =>
+export const numberField = ({ kind, low = 0, high = 1, default: initial }, options) =>
   slider({
     low,
     high,
@@ -125,28 +141,47 @@ export const numberField = ({ kind, low, high, default: initial }, options) =>
     ...options,
   });
 
+/**
+ * @param {string} key
+ * @param {...import("./types").Child} children
+ */
 export const section = (key, ...children) => h("section", {}, worded("h2", key), ...children);
-// Folded where the screen is small, so that the first picture is in sight.
+/**
+ * Folded where the screen is small, so that the first picture is in sight.
+ * @param {string} key
+ * @param {...import("./types").Child} children
+ */
 export const foldable = (key, ...children) =>
   h("details.lp-fold", { open: window.innerWidth > 760 }, worded("summary", key), ...children);
+/**
+ * @param {string} key
+ * @param {HTMLElement} control
+ */
 export const labelled = (key, control) => h("label.lp-field", {}, worded("span", key), control);
 
-// The control of a loss's parameter, by its kind: number, choice, switch, or list of numbers.
+/**
+ * The control of a loss's parameter, by its kind: number, choice, switch, or list of numbers.
+ * @param {import("../wire").Parameter} parameter
+ * @param {import("../wire").Setting} initial
+ * @param {(value: import("../wire").Setting) => void} change
+ * @returns {Field}
+ */
 export function parameterField(parameter, initial, change) {
   const { name, kind } = parameter;
   const spoken = has(`parameter.${name}`) ? say(`parameter.${name}`) : name;
   if (kind === "number") {
-    return slider({
+    const { element, set } = slider({
       label: spoken,
       formula: parameter.symbol,
       low: parameter.minimum,
       high: parameter.maximum,
       step: parameter.step,
       logarithmic: parameter.logarithmic,
-      initial,
+      initial: Number(initial),
       change,
       name,
     });
+    return { element, set: (v) => set(Number(v)) };
   }
   if (kind === "choice") {
     const select = h(
@@ -160,7 +195,7 @@ export function parameterField(parameter, initial, change) {
     return {
       element: h("label.lp-field", {}, h("span", {}, spoken), select),
       set: (v) => {
-        select.value = v;
+        select.value = String(v);
       },
     };
   }
@@ -170,7 +205,7 @@ export function parameterField(parameter, initial, change) {
     return {
       element: h("label.lp-check", {}, box, h("span", {}, spoken)),
       set: (v) => {
-        box.checked = v;
+        box.checked = Boolean(v);
       },
     };
   }
@@ -188,7 +223,7 @@ export function parameterField(parameter, initial, change) {
   return {
     element: h("label.lp-field", {}, h("span", {}, spoken), text),
     set: (v) => {
-      text.value = Array.from(v).join(", ");
+      text.value = [v].flat().join(", ");
     },
   };
 }

@@ -1,17 +1,60 @@
 // Files in and out of the page: one that the user chose as base64, one to be saved, an SVG as PNG.
 import { contextOf, h } from "./dom.js";
+import { problem } from "./server.js";
+
+const PIECE = 2 ** 21; // bytes of a file that travel at a time
 
 /**
  * @param {Blob} blob
  * @returns {Promise<string>}
  */
-export function base64Of(blob) {
+function base64Of(blob) {
   return new Promise((done, fail) => {
     const reader = new FileReader();
     reader.onload = () => done(String(reader.result).replace(/^[^,]*,/, ""));
     reader.onerror = () => fail(reader.error);
     reader.readAsDataURL(blob);
   });
+}
+
+/**
+ * Why a file is not sent: it has more than so many bytes. Else null.
+ * @param {File} file
+ * @param {number} most
+ * @param {string} key of the problem
+ */
+export const tooLarge = ({ name, size }, most, key = "file_too_large") =>
+  size > most ? problem(key, { name, most: most / 2 ** 20 }) : null;
+
+/**
+ * A file as it is sent whole.
+ * @param {File} file
+ */
+export const sent = async (file) => ({ name: file.name, content: await base64Of(file) });
+
+/**
+ * A file that goes over piece by piece, as `put` sends each: the answer to the last piece, or to the first
+ * that was refused; null where `isWanted` says that nobody waits for it any more. What was sent of a file
+ * that does not arrive is forgotten there. `told` hears how much of it is there.
+ * @template {{ error?: import("../wire").Problem }} Answer
+ * @param {File} file
+ * @param {{ put: (request: object) => Promise<Answer>, told: (share: number) => void,
+ *   isWanted: () => boolean }} way
+ * @returns {Promise<Answer | null>}
+ */
+export async function sentInPieces(file, { put, told, isWanted }) {
+  const token = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
+  for (let start = 0; ; start += PIECE) {
+    told(start / Math.max(file.size, 1));
+    const last = start + PIECE >= file.size;
+    const content = await base64Of(file.slice(start, start + PIECE));
+    const answer = await put({ name: file.name, token, start, content, last });
+    if (isWanted() && !answer.error && !last) continue;
+    if (!isWanted() || answer.error) await put({ token, forget: true });
+    return isWanted() ? answer : null;
+  }
 }
 
 /**

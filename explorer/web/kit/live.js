@@ -1,7 +1,7 @@
 // The live formula of a step with the numbers of one cell put in. What stands for each reference
-// comes with the picture; see explorer/live.py.
+// comes with the picture; see explorer/core/live.py.
 import { bytes, floats } from "./arrays.js";
-import { texNumber } from "./numbers.js";
+import { bare, texNumber } from "./numbers.js";
 
 const whole = (text = "") => new Int32Array(bytes(text).buffer);
 
@@ -20,9 +20,6 @@ export function liveFormula(shown) {
   const numbers = Object.fromEntries(
     Object.entries(shown.numbers).map(([reference, said]) => [reference, unpacked(said)]),
   );
-
-  /** @param {string} number */
-  const bare = (number) => number.replace(/^\((.*)\)$/, "$1");
 
   /**
    * A number that says what it came from: a step or parameter, a row or column, a pair.
@@ -65,11 +62,11 @@ export function liveFormula(shown) {
    * `names` says what the row and the column are called.
    * @param {number} row
    * @param {number} column
-   * @param {Record<string, () => string>} names
+   * @param {Record<string, () => string | number>} names
    */
   return (row, column, names) =>
     shown.live.replace(/«([^»]+)»/g, (_all, /** @type {string} */ reference) => {
       if (!(reference in names)) return written(reference, row, column);
-      return marked(names[reference](), { at: reference === "r" ? "row" : "column" });
+      return marked(String(names[reference]()), { at: reference === "r" ? "row" : "column" });
     });
 }

@@ -8,22 +8,26 @@
 // `window.lossprism.page(name)` is that shared state, by default Explore's; `given` is what the
 // server told at the start; `floats` and `bytes` unpack its arrays; `kit(name)` imports a module.
 import { bytes, floats } from "./arrays.js";
-import { reword } from "./dom.js";
+import { find, reword } from "./dom.js";
 import { given } from "./given.js";
 import { page } from "./page.js";
 import { calm } from "./server.js";
 import { begin } from "./theme.js";
 import { language, preferred, use } from "./words.js";
 
+/** @param {string} name */
 async function json(name) {
   const answer = await fetch(new URL(`../${name}.json`, import.meta.url));
   if (!answer.ok) throw new Error(`${answer.status} from ${answer.url}`);
   return answer.json();
 }
 
+/** @param {string} name */
 const kit = (name) => import(`./${name}.js`);
 
+/** @type {Promise<void> | null} */
 let ready = null;
+/** @param {string} folder */
 async function start(folder) {
   const chosen = preferred();
   const [facts, sentences] = await Promise.all([json(`data/${folder}`), json(`words/${chosen}`)]);
@@ -34,7 +38,12 @@ async function start(folder) {
   document.addEventListener("keydown", walkTabs);
 }
 
-// Build the instrument `module` in this element, on the page state `name` that `state` makes.
+/**
+ * Build the instrument `module` in this element, on the page state `name` that `state` makes.
+ * @param {HTMLElement} element
+ * @param {object} server
+ * @param {{ folder: string, name: string, state: string, module: string }} place
+ */
 export async function mount(element, server, { folder, name, state, module }) {
   ready ??= start(folder);
   const [{ default: make }, { default: build }] = await Promise.all([
@@ -43,18 +52,22 @@ export async function mount(element, server, { folder, name, state, module }) {
     ready,
   ]);
   const shared = page(name, make);
-  window.lossprism ??= { page: (one) => page(one), given, floats, bytes, kit };
-  const root = element.querySelector(".lp");
+  window.lossprism ??= { page: (/** @type {string} */ one) => page(one), given, floats, bytes, kit };
+  const root = find(element, ".lp");
   shared.join(() => build(root, shared, calm(server)));
   shared.on("language", () => reword(root));
 }
 
-// Arrow keys walk along a row of tabs; Enter opens the one that is reached.
+/**
+ * Arrow keys walk along a row of tabs; Enter opens the one that is reached.
+ * @param {KeyboardEvent} event
+ */
 function walkTabs(event) {
-  const tab = event.target.closest?.(".lp [role=tab]");
-  const way = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (!tab || !way) return;
+  const tab = event.target instanceof HTMLElement && event.target.closest(".lp [role=tab]");
+  const way = Number(event.key === "ArrowRight") - Number(event.key === "ArrowLeft");
+  if (!(tab instanceof HTMLElement) || !way) return;
   event.preventDefault();
-  const tabs = Array.from(tab.parentElement.querySelectorAll("[role=tab]:enabled"));
-  tabs.at((tabs.indexOf(tab) + way) % tabs.length).focus();
+  /** @type {HTMLElement[]} */
+  const tabs = Array.from(tab.parentElement?.querySelectorAll("[role=tab]:enabled") ?? []);
+  tabs.at((tabs.indexOf(tab) + way) % tabs.length)?.focus();
 }

@@ -70,3 +70,9 @@ export function texNumber(value) {
   const plain = exponent ? `${mantissa}\\cdot 10^{${exponent}}` : mantissa;
   return plain.startsWith("-") ? `(${plain})` : plain;
 }
+
+/**
+ * A number of a formula without its brackets.
+ * @param {string} number
+ */
+export const bare = (number) => number.replace(/^\((.*)\)$/, "$1");

@@ -1,69 +1,104 @@
 // A step of a trace as one looks at it: its matrix with a card for the cell that is pointed at, or the
 // one number that it is. It gets a picture with its batch, wherever these come from.
-//
-// data: { picture, batch, numberOf, landmarks: formulas of "collapse" and "floor" by their names }.
-// state: { view: { facet, order, pinned }, pointed: { pairs, cell, part }, drawn }; cells are named by
-// the items of their row and column, which outlive sorting.
-// emit: ("point", pairs, cell, part), ("view", change), ("parameter", name).
 import { bytes, floats } from "./arrays.js";
 import { cellCard, nameAt, pairsAt, substituted } from "./card.js";
 import { h } from "./dom.js";
 import { tex } from "./formula.js";
 import { liveFormula } from "./live.js";
 import { matrix } from "./matrix.js";
-import { read, show, texNumber } from "./numbers.js";
+import { bare, read, show, texNumber } from "./numbers.js";
 import { landmarkScale } from "./scale.js";
 import { say } from "./words.js";
 
+/** @typedef {import("./frame.js").Cell} Cell */
+/** @typedef {import("./card.js").DrawnStep} DrawnStep */
+/** @typedef {import("../wire").View} View */
+
+/**
+ * `landmarks` has the formulas of "collapse" and "floor" by their names.
+ * @typedef {{ picture: import("../wire").Picture, batch: import("./card.js").Batch | null,
+ *   numberOf: import("./card.js").Numbering, landmarks: { collapse?: string, floor?: string } }} PictureData
+ */
+
+/**
+ * Cells are named by the items of their row and column, which outlive sorting.
+ * @typedef {{ view: Pick<View, "facet" | "order" | "pinned">,
+ *   pointed: import("./types").Pointed, drawn: number }} PictureState
+ */
+
+/**
+ * What is pointed at, which part of the view is another, which parameter is asked for.
+ * @typedef {["point", number[], Cell | null, import("./types").PointedPart | null]
+ *   | ["view", Partial<View>] | ["parameter", string]} Told
+ */
+
 const FACETS = ["value", "mask", "weight", "gradient"];
 const ORDERS = ["label", "score", "entry"];
+/** @type {Parameters<typeof matrix>[1]["words"]} */
 const WORDS = {
   layer: (name) => `facet.${name}`,
   scale: (name) => `legend.${name}`,
   order: (name) => `order.${name}`,
   sorted: "ui.sorted_by",
 };
-const bare = (number) => number.replace(/^\((.*)\)$/, "$1");
-
-export function pictureView(root, { orderId = null } = {}, emit) {
+/**
+ * @param {HTMLElement} root
+ * @param {{ orderId?: string | null }} options
+ * @param {(...told: Told) => void} emit
+ */
+export function pictureView(root, { orderId = null }, emit) {
   const lone = h("div.lp-lone", { hidden: true });
   const cells = matrix(root, { layers: FACETS, orders: ORDERS, words: WORDS, orderId }, (what, value) => {
     if (what === "layer") emit("view", { facet: value });
     else if (what === "order") emit("view", { order: value });
     else if (what === "pick") pick(value);
-    else if (value) emit("point", pairsAt(step.shown, ...value), itemsAt(...value), null);
+    else if (value && step) emit("point", pairsAt(step.shown, ...value), itemsAt(step, value), null);
     else emit("point", [], null, null);
   });
-  const card = cellCard((what, ...told) => {
-    if (what === "lead") lead(...told);
-    else emit("point", told[0], told[1] ? cellOfCard : null, told[1]);
+  const card = cellCard((...told) => {
+    if (told[0] === "lead") lead(told[1]);
+    else emit("point", told[1], told[2] ? cellOfCard : null, told[2]);
   });
-  root.querySelector(".lp-frame").after(lone);
-  root.querySelector(".lp-spoken").before(card.element);
+  root.querySelector(".lp-frame")?.after(lone);
+  root.querySelector(".lp-spoken")?.before(card.element);
 
-  let data = null;
-  let state = { view: {}, pointed: { pairs: [], cell: null, part: null }, drawn: 0 };
+  /** @type {PictureState} */
+  let state = {
+    view: { facet: "value", order: "label", pinned: null },
+    pointed: { pairs: [], cell: null, part: null },
+    drawn: 0,
+  };
+  /** @type {(DrawnStep & PictureData) | null} */
   let step = null; // the step that is shown, with its arrays unpacked
+  /** @type {Cell | null} */
   let last = null; // the card stays with the cell last pointed at, so that its formula can be reached
+  /** @type {Cell | null} */
   let cellOfCard = null;
 
   // A cell as the items it stands for, and back to its place.
-  const itemsAt = (row, column) => [step.shown.row_axis.items[row], step.shown.column_axis.items[column]];
-  function placeOf(items) {
+  /** @type {(step: DrawnStep, place: Cell) => Cell} */
+  const itemsAt = ({ shown }, [row, column]) => [shown.row_axis.items[row], shown.column_axis.items[column]];
+  /**
+   * @param {DrawnStep} step
+   * @param {Cell | null} items
+   * @returns {Cell | null}
+   */
+  function placeOf(step, items) {
     if (!items) return null;
     const row = step.shown.row_axis.items.indexOf(items[0]);
     const column = step.shown.column_axis.items.indexOf(items[1]);
     return row < 0 || column < 0 ? null : [row, column];
   }
 
+  /** @param {{ data?: PictureData, state?: Partial<PictureState> }} next */
   function update(next) {
     if (next.state) state = { ...state, ...next.state };
     if (next.data) take(next.data);
-    else if (step) mark();
+    else if (step) mark(step);
   }
 
-  function take(next) {
-    data = next;
+  /** @param {PictureData} data */
+  function take(data) {
     const { shown } = data.picture;
     const arrays = {
       value: floats(shown.value),
@@ -72,30 +107,43 @@ export function pictureView(root, { orderId = null } = {}, emit) {
       mask: shown.mask ? bytes(shown.mask) : null,
     };
     step = { ...data, shown, arrays, live: liveFormula(shown) };
-    const single = isNumber() || isEmpty();
+    const single = isNumber(step) || isEmpty(step);
     lone.hidden = !single;
     card.element.hidden = single;
-    cells.update({ data: single ? null : cellsOf(), state: marked() });
-    if (single) showNumber();
-    else showCard();
+    cells.update({ data: single ? null : cellsOf(step), state: marked(step) });
+    if (single) showNumber(step);
+    else showCard(step);
   }
 
-  const stepShown = () => data.picture.steps[data.picture.chosen];
-  const isNumber = () => "value" in stepShown();
-  const isEmpty = () => !isNumber() && step.shown.rows * step.shown.columns === 0;
+  /** @param {PictureData} step */
+  const stepShown = ({ picture }) => picture.steps[picture.chosen];
+  /** @param {PictureData} step */
+  const isNumber = (step) => "value" in stepShown(step);
+  /** @param {DrawnStep & PictureData} step */
+  const isEmpty = (step) => !isNumber(step) && step.shown.rows * step.shown.columns === 0;
 
   // ---- The matrix ----------------------------------------------------------------------------
 
-  function cellsOf() {
+  /**
+   * @param {DrawnStep & PictureData} step
+   * @returns {import("./matrix.js").MatrixData}
+   */
+  function cellsOf(step) {
     const { shown, arrays, batch } = step;
-    const { name, latex } = stepShown();
+    const { name, latex } = stepShown(step);
     const kind = shown.boolean ? "mask" : "number";
     const of = shown.boolean ? "mask" : undefined;
+    /** @type {(side: import("../wire").Axis, count: number, isShown: boolean) => import("./matrix.js").Side} */
     const axis = (side, count, isShown) => ({
       title: side.name && isShown ? say("ui.axis", { what: say(`axis.${side.name}`), count }) : "",
       names: side.items.map((_, i) => nameAt(step, side, i)),
-      sentences: side.items.map((_, i) => sentenceAt(side, i)),
+      sentences: side.items.map((_, i) => sentenceAt(step, side, i)),
     });
+    /**
+     * @param {ArrayLike<number> | null} values
+     * @param {Partial<import("./frame.js").Layer>} look
+     * @returns {import("./frame.js").Layer | null}
+     */
     const layer = (values, look) => values && { values, kind, of, ...look };
     return {
       key: batch?.key,
@@ -116,52 +164,65 @@ export function pictureView(root, { orderId = null } = {}, emit) {
     };
   }
 
-  function sentenceAt({ sentences, pairs }, place) {
-    const { batch } = step;
+  /**
+   * @param {DrawnStep} step
+   * @param {import("../wire").Axis} axis
+   * @param {number} place
+   */
+  function sentenceAt({ batch }, { sentences, pairs }, place) {
     return (sentences[place] >= 0 ? batch?.sentences[sentences[place]] : batch?.first[pairs[place]]) ?? "";
   }
 
-  // A cell pointed at gets a frame; pairs pointed at elsewhere get their row and column.
-  function marked() {
+  /**
+   * A cell pointed at gets a frame; pairs pointed at elsewhere get their row and column.
+   * @param {DrawnStep} step
+   * @returns {import("./matrix.js").MatrixState}
+   */
+  function marked(step) {
     const { cell, pairs, part } = state.pointed;
     const { shown } = step;
-    const at = placeOf(cell);
+    const at = placeOf(step, cell);
     const known = !at && pairs.length > 0;
     return {
       layer: state.view.facet,
       order: state.view.order,
       drawn: state.drawn,
       cell: at,
-      pinned: placeOf(state.view.pinned),
+      pinned: placeOf(step, state.view.pinned),
       row: known ? shown.row_axis.pairs.indexOf(pairs[0]) : -1,
-      column: known ? shown.column_axis.pairs.indexOf(pairs.at(-1)) : -1,
+      column: known ? shown.column_axis.pairs.indexOf(pairs[pairs.length - 1]) : -1,
       strong: part?.at ?? null,
     };
   }
 
-  function mark() {
-    cells.update({ state: marked() });
-    if (!card.element.hidden) showCard();
+  /** @param {DrawnStep} step */
+  function mark(step) {
+    cells.update({ state: marked(step) });
+    if (!card.element.hidden) showCard(step);
   }
 
+  /** @param {Cell | null} place */
   function pick(place) {
-    const items = place && itemsAt(...place);
+    const items = step && place && itemsAt(step, place);
     const same = String(state.view.pinned) === String(items);
     emit("view", { pinned: same ? null : items });
   }
 
   // ---- The card ------------------------------------------------------------------------------
 
-  function showCard() {
+  /** @param {DrawnStep} step */
+  function showCard(step) {
     if (state.pointed.cell) last = state.pointed.cell;
     const { pinned } = state.view;
     cellOfCard = state.pointed.cell ?? pinned ?? last;
-    const at = step.batch ? placeOf(cellOfCard) : null;
+    const at = step.batch ? placeOf(step, cellOfCard) : null;
     card.tell(step, at, Boolean(at) && String(cellOfCard) === String(pinned));
   }
 
+  /** @param {string} of */
   function lead(of) {
-    const { steps, chosen } = data.picture;
+    if (!step) return;
+    const { steps, chosen } = step.picture;
     const from = steps.slice(0, chosen).findLastIndex((one) => one.name === of);
     if (from >= 0) emit("view", { step: from });
     else emit("parameter", of);
@@ -169,15 +230,16 @@ export function pictureView(root, { orderId = null } = {}, emit) {
 
   // ---- A step that is one number: large, with its formula; the loss with its landmarks -------
 
-  function showNumber() {
+  /** @param {DrawnStep & PictureData} step */
+  function showNumber(step) {
     cellOfCard = null;
-    const { name, latex, source, value } = stepShown();
-    const { figures, steps, chosen } = data.picture;
-    const { shown, arrays } = step;
+    const { name, latex, source, value = NaN } = stepShown(step);
+    const { shown, arrays, landmarks, picture } = step;
+    const { figures, steps, chosen } = picture;
     const formula = h("div.lp-live");
     if (latex) tex(formula, latex, true);
     else formula.append(h("code", {}, source || name));
-    if (isEmpty()) {
+    if (isEmpty(step)) {
       // A batch without triplets, say.
       const count = { rows: shown.all_rows, columns: shown.all_columns };
       lone.replaceChildren(formula, h("p.lp-note", {}, say("ui.empty_step", count)));
@@ -187,16 +249,16 @@ export function pictureView(root, { orderId = null } = {}, emit) {
     if (shown.live) {
       const put = h("div.lp-live.lp-put");
       tex(put, `${substituted(step, 0, 0)} = ${bare(texNumber(value))}`, true);
-      card.wire(step, put);
+      card.wire(step, put, 0, 0);
       told.splice(1, 0, put);
     }
     if (chosen === steps.length - 1) {
       told.push(h("div.lp-marks", {}, landmarkScale(figures)));
-      for (const landmark of ["collapse", "floor"]) {
+      for (const landmark of /** @type {const} */ (["collapse", "floor"])) {
         const height = read(figures[landmark]);
-        if (!Number.isFinite(height)) continue;
+        if (height === null || !Number.isFinite(height)) continue;
         const line = h("span");
-        tex(line, `${data.landmarks[landmark]} = ${bare(texNumber(height))}`);
+        tex(line, `${landmarks[landmark]} = ${bare(texNumber(height))}`);
         told.push(h(`p.lp-landmark.lp-${landmark}`, {}, say(`ui.${landmark}_is`), " ", line));
       }
     } else if (arrays.gradient) {
@@ -211,7 +273,7 @@ export function pictureView(root, { orderId = null } = {}, emit) {
     redraw: () => cells.draw(),
     // The words follow the language.
     reword: () => {
-      if (data) take(data);
+      if (step) take(step);
     },
   };
 }

@@ -2,28 +2,52 @@
 // they look, and tells the value under the pointer.
 import { s } from "./drawing.js";
 
-// How far along an axis a value lies, from 0 to 1, and back.
+/** @typedef {import("./types").Span} Span */
+/** @typedef {import("./types").Look} Look SVG attributes */
+
+/**
+ * An axis: where it begins and ends, its marks and how they are written; of the lower one also `name`
+ * and `stems`, a short line at each mark.
+ * @typedef {{ span: Span, logarithmic?: boolean, ticks: number[], write: (value: number) => string,
+ *   name?: string, stems?: boolean }} Axis
+ */
+
+/**
+ * `x` and `y` from and to, all of an axis that is not named, or at the `foot` of it so many pixels to
+ * both sides.
+ * @typedef {{ look: Look, x?: Span, y?: Span, foot?: number }} Band
+ */
+
+/**
+ * How far along an axis a value lies, from 0 to 1, and back.
+ * @param {Span} span
+ */
 export function scaleOf(span, logarithmic = false) {
   const [low, high] = span;
-  if (logarithmic) {
-    const whole = Math.log(high / low) || 1;
-    return { to: (v) => Math.log(Math.max(v, 1e-12) / low) / whole, back: (t) => low * (high / low) ** t };
-  }
-  const whole = high - low || 1;
-  return { to: (v) => (v - low) / whole, back: (t) => low + whole * t };
+  const whole = (logarithmic ? Math.log(high / low) : high - low) || 1;
+  /** @type {{ to: (value: number) => number, back: (share: number) => number }} */
+  const scale = logarithmic
+    ? { to: (v) => Math.log(Math.max(v, 1e-12) / low) / whole, back: (t) => low * (high / low) ** t }
+    : { to: (v) => (v - low) / whole, back: (t) => low + whole * t };
+  return scale;
 }
 
-// Round numbers from one end to the other, at most about so many; of a logarithmic axis powers of ten.
+/**
+ * Round numbers from one end to the other, at most about so many; of a logarithmic axis powers of ten.
+ * @param {Span} span
+ * @param {number} most
+ */
 export function ticksOf(span, most, logarithmic = false) {
   const [low, high] = span;
   if (!logarithmic) {
     const rough = (high - low) / most || 1;
     const power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].find((times) => times * power >= rough * 0.999) * power;
+    const step = ([1, 2, 5].find((times) => times * power >= rough * 0.999) ?? 10) * power;
     const first = Math.ceil(low / step - 1e-9);
     const count = Math.floor(high / step + 1e-9) - first + 1;
     return Array.from({ length: count }, (_, i) => Number(((first + i) * step).toPrecision(12)));
   }
+  /** @type {number[]} */
   const decades = [];
   for (let power = Math.ceil(Math.log10(low) - 1e-9); 10 ** power <= high * (1 + 1e-9); power += 1)
     decades.push(10 ** power);
@@ -31,12 +55,21 @@ export function ticksOf(span, most, logarithmic = false) {
   return decades.filter((_decade, i) => i % every === 0);
 }
 
-// At most two points for each of `width` pixels: the least and the largest of those that fall into it.
-// The line is broken where there is no number; `toX` and `toY` say where a point lies.
+/**
+ * At most two points for each of `width` pixels: the least and the largest of those that fall into it.
+ * The line is broken where there is no number; `toX` and `toY` say where a point lies.
+ * @param {{ x: ArrayLike<number>, y: ArrayLike<number> }} curve
+ * @param {number} width
+ * @param {(value: number) => number} toX
+ * @param {(value: number) => number} toY
+ * @param {(value: number) => boolean} isDrawn
+ */
 export function outlineOf({ x, y }, width, toX, toY, isDrawn = Number.isFinite) {
+  /** @type {string[]} */
   const words = [];
   const every = Math.max(1, Math.ceil(x.length / (2 * width)));
   let pen = "M";
+  /** @param {number} i */
   const add = (i) => {
     if (!isDrawn(y[i])) {
       pen = "M";
@@ -62,33 +95,40 @@ export function outlineOf({ x, y }, width, toX, toY, isDrawn = Number.isFinite) 
   return words.join("");
 }
 
-// `margins` in pixels: { left, right, top, bottom }. `emit` hears ("reach", value or null) of the pointer,
-// ("press", value), ("drag", value) and ("click", value), all values of the x axis.
 /**
- * @param {{ margins: { left: number, right: number, top: number, bottom: number }, attributes?: object }} options
- * @param {(what: string, value: number | null) => void} [emit]
+ * `margins` in pixels. `emit` hears of the pointer ("reach", value or null), ("press", value),
+ * ("drag", value) and ("click", value), all values of the x axis.
+ * @param {{ margins: { left: number, right: number, top: number, bottom: number }, attributes?: Look }} options
+ * @param {(...told: ["reach", number | null] | ["press" | "drag" | "click", number]) => void} [emit]
  */
 export function plotArea({ margins, attributes = {} }, emit = () => undefined) {
   const { left, right, top, bottom } = margins;
-  const groups = Object.fromEntries(["axes", "bands", "curves", "marks"].map((name) => [name, s("g")]));
+  const groups = { axes: s("g"), bands: s("g"), curves: s("g"), marks: s("g") };
   for (const [name, value] of Object.entries({ "font-size": 11, fill: "var(--lp-faint)" }))
     groups.axes.setAttribute(name, String(value));
   const svg = s("svg", { role: "img", ...attributes }, ...Object.values(groups));
-  let drawn = null; // what is drawn: the axes with their scales, and the size
+  const still = scaleOf([0, 1]);
+  let drawn = { width: 0, height: 0, across: still, up: still }; // nothing, before it is drawn
 
+  /** @param {number} v */
   const toX = (v) => left + drawn.across.to(v) * (drawn.width - left - right);
+  /** @param {number} v */
   const toY = (v) => top + (1 - drawn.up.to(v)) * (drawn.height - top - bottom);
 
-  // x, y: { span, logarithmic, ticks, write }, of x also `name` and `stems` (a short line at each tick);
-  // bands: { look, x: [from, to], y: [from, to] }, all of an axis that is not named, or at the foot of it
-  // so many pixels to both sides; curves: { look, x, y }, of which x rises. A look is SVG attributes.
+  /**
+   * Of a curve `x` rises.
+   * @param {{ width: number, height: number, x: Axis, y: Axis, bands?: Band[],
+   *   curves?: { look: Look, x: ArrayLike<number>, y: ArrayLike<number> }[] }} figure
+   */
   function draw({ width, height, x, y, bands = [], curves = [] }) {
     drawn = { width, height, across: scaleOf(x.span, x.logarithmic), up: scaleOf(y.span, y.logarithmic) };
     for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` }))
       svg.setAttribute(name, String(value));
     groups.bands.replaceChildren(...bands.flatMap(bandOf));
     groups.axes.replaceChildren(...y.ticks.flatMap((v) => rungOf(v, y)), ...footOf(x));
+    /** @param {number} v */
     const isDrawn = (v) => Number.isFinite(v) && (!y.logarithmic || v > 0);
+    /** @param {number} v */
     const held = (v) => Math.max(top, Math.min(height - bottom, toY(v)));
     groups.curves.replaceChildren(
       ...curves.map(({ look, ...curve }) =>
@@ -103,6 +143,7 @@ export function plotArea({ margins, attributes = {} }, emit = () => undefined) {
     );
   }
 
+  /** @param {Band} band */
   function bandOf({ look, x, y, foot }) {
     const base = drawn.height - bottom;
     const [from, to] = x ? x.map(toX) : [left, drawn.width - right];
@@ -110,6 +151,10 @@ export function plotArea({ margins, attributes = {} }, emit = () => undefined) {
     return to > from ? [s("rect", { ...look, x: from, y: high, width: to - from, height: low - high })] : [];
   }
 
+  /**
+   * @param {number} v
+   * @param {Axis} axis
+   */
   function rungOf(v, { write }) {
     const at = toY(v);
     return [
@@ -118,10 +163,13 @@ export function plotArea({ margins, attributes = {} }, emit = () => undefined) {
     ];
   }
 
+  /** @param {Axis} axis */
   function footOf({ ticks, write, name, stems }) {
     const { width, height } = drawn;
     const base = height - bottom;
+    /** @param {number} v */
     const stem = (v) => s("line", { x1: toX(v), x2: toX(v), y1: base, y2: base + 4, stroke: "var(--lp-line)" });
+    /** @type {(x: number, anchor: string, said: string) => SVGElement} */
     const text = (x, anchor, said) => s("text", { x, y: height - 6, "text-anchor": anchor }, said);
     return [
       ...(name ? [text(left - 10, "end", name)] : []),
@@ -130,9 +178,12 @@ export function plotArea({ margins, attributes = {} }, emit = () => undefined) {
     ];
   }
 
-  // What lies over it and moves with the hand: lines: { look, x }, dots: { look, x, y }.
+  /**
+   * What lies over it and moves with the hand.
+   * @param {{ lines?: { look: Look, x: number }[], dots?: { look: Look, x: number, y: number }[] }} over
+   */
   function mark({ lines = [], dots = [] }) {
-    if (!drawn) return;
+    if (!drawn.width) return;
     const [y1, y2] = [top, drawn.height - bottom];
     groups.marks.replaceChildren(
       ...lines.map(({ look, x }) => s("line", { ...look, x1: toX(x), x2: toX(x), y1, y2 })),
@@ -144,6 +195,7 @@ export function plotArea({ margins, attributes = {} }, emit = () => undefined) {
 
   // ---- Under the pointer -------------------------------------------------------------------
 
+  /** @param {MouseEvent} event */
   function valueUnder({ clientX }) {
     const box = svg.getBoundingClientRect();
     const across = ((clientX - box.left) * drawn.width) / box.width; // the page may be enlarged
@@ -153,17 +205,17 @@ export function plotArea({ margins, attributes = {} }, emit = () => undefined) {
 
   let pressed = false;
   svg.addEventListener("pointermove", (event) => {
-    if (!drawn) return;
+    if (!drawn.width) return;
     const value = valueUnder(event);
     emit("reach", value);
     if (pressed) emit("drag", value);
   });
   svg.addEventListener("pointerleave", () => emit("reach", null));
   svg.addEventListener("click", (event) => {
-    if (drawn) emit("click", valueUnder(event));
+    if (drawn.width) emit("click", valueUnder(event));
   });
   svg.addEventListener("pointerdown", (event) => {
-    if (!drawn || event.button !== 0) return;
+    if (!drawn.width || event.button !== 0) return;
     svg.setPointerCapture(event.pointerId);
     pressed = true;
     emit("press", valueUnder(event));

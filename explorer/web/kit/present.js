@@ -3,11 +3,13 @@
 import { h, reword, worded } from "./dom.js";
 import { store, stored } from "./storage.js";
 
+/** @param {import("./bus.js").Bus} channel */
 export function presenting(channel) {
   const { body } = document;
   const inside = () => body.classList.contains("lp-presenting");
   const drawn = () => body.classList.contains("lp-drawer");
 
+  /** @param {boolean} on */
   function present(on) {
     body.classList.toggle("lp-presenting", on);
     body.classList.remove("lp-drawer");
@@ -15,6 +17,7 @@ export function presenting(channel) {
     say();
   }
 
+  /** @param {boolean} open */
   function pull(open) {
     body.classList.toggle("lp-drawer", open);
     say();

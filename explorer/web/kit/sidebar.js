@@ -8,38 +8,52 @@ import { language, say } from "./words.js";
 const FILES = ".csv,.tsv,.txt,.jsonl,.json,.parquet";
 const MOST_ROWS = 20;
 
-// Tabs for these names; `called(name)` is the key of what one is called; `panels`, where there are any, are
-// what each of them shows. `tabId` and `panelId` begin their ids; `label` names them all.
+/** @typedef {import("../wire").StateEntry} Entry */
+/** @typedef {{ label: string, losses: string[][] }} Group losses by name and title */
+
+/**
+ * Tabs for these names; `called(name)` is the key of what one is called; `panels`, where there are any, are
+ * what each of them shows. `tabId` and `panelId` begin their ids; `label` names them all.
+ * @template {string} Name
+ * @param {{ called: (name: Name) => string, names: Name[], tabId: string,
+ *   panels?: Partial<Record<Name, HTMLElement>>, panelId?: string | null, label?: string | null }} options
+ * @param {(name: Name) => void} choose
+ */
 export function tabbed({ called, names, tabId, panels = {}, panelId = null, label = null }, choose) {
-  const tabs = Object.fromEntries(
-    names.map((name) => [
-      name,
-      worded("button.lp-tab", called(name), {
-        type: "button",
-        role: "tab",
-        id: `${tabId}-${name}`,
-        "aria-controls": panelId && `${panelId}-${name}`,
-        onclick: () => choose(name),
-      }),
-    ]),
+  const tabs = names.map((name) =>
+    worded("button.lp-tab", called(name), {
+      type: "button",
+      role: "tab",
+      id: `${tabId}-${name}`,
+      "aria-controls": panelId && `${panelId}-${name}`,
+      onclick: () => choose(name),
+    }),
   );
-  for (const [name, panel] of Object.entries(panels)) {
+  for (const name of names) {
+    const panel = panels[name];
+    if (!panel) continue;
     panel.setAttribute("role", "tabpanel");
     panel.setAttribute("aria-labelledby", `${tabId}-${name}`);
     if (panelId) panel.id = `${panelId}-${name}`;
   }
   return {
-    element: h("div.lp-tabs", { role: "tablist", "aria-label": label && say(label) }, Object.values(tabs)),
+    element: h("div.lp-tabs", { role: "tablist", "aria-label": label && say(label) }, tabs),
+    /** @param {string} chosen */
     set(chosen) {
-      for (const name of names) {
-        tabs[name].setAttribute("aria-selected", String(name === chosen));
-        if (panels[name]) panels[name].hidden = name !== chosen;
-      }
+      names.forEach((name, i) => {
+        tabs[i].setAttribute("aria-selected", String(name === chosen));
+        const panel = panels[name];
+        if (panel) panel.hidden = name !== chosen;
+      });
     },
   };
 }
 
-// A button that a file is dropped on, or that opens the chooser.
+/**
+ * A button that a file is dropped on, or that opens the chooser.
+ * @param {{ id: string, title?: string, kinds?: string }} options
+ * @param {(file: File) => void} take
+ */
 export function filePicker({ id, title = "ui.drop_file", kinds = "ui.file_kinds" }, take) {
   const chooser = h("input", { type: "file", id, accept: FILES, hidden: true });
   const drop = h(
@@ -52,7 +66,11 @@ export function filePicker({ id, title = "ui.drop_file", kinds = "ui.file_kinds"
   return [chooser, drop];
 }
 
-// Which column of a file plays which role: a select for each, where "" is none of them.
+/**
+ * Which column of a file plays which role: a select for each, where "" is none of them.
+ * @param {{ columns: string[], chosen: Record<string, string>, roles?: string[], none?: string | null }} file
+ * @param {(role: string, column: string) => void} change
+ */
 export function columnFields({ columns, chosen, roles = Object.keys(chosen), none = null }, change) {
   return roles.map((role) => {
     const now = chosen[role] ?? "";
@@ -68,12 +86,22 @@ export function columnFields({ columns, chosen, roles = Object.keys(chosen), non
   });
 }
 
+/**
+ * @param {string} key
+ * @param {boolean} checked
+ * @param {(checked: boolean) => void} change
+ */
 export function check(key, checked, change) {
   const box = h("input", { type: "checkbox", checked, onchange: () => change(box.checked) });
   return h("label.lp-check", {}, box, worded("span", key));
 }
 
-// The rows that were left out: so many, and of the first ones why.
+/**
+ * The rows that were left out: so many, and of the first ones why.
+ * @param {HTMLElement} list
+ * @param {number} count
+ * @param {Pick<import("../wire").SkippedRow, "row" | "key" | "values">[]} reasons
+ */
 export function tellSkipped(list, count, reasons) {
   const told = reasons
     .slice(0, MOST_ROWS)
@@ -83,20 +111,24 @@ export function tellSkipped(list, count, reasons) {
   list.replaceChildren(h("li", {}, h("b", {}, say("ui.skipped", { count }))), ...told);
 }
 
-// The settings of a random batch, by the entries of a page's state below `prefix`; `looks` says what
-// more there is to know of a slider. change(name, value).
+/**
+ * The settings of a random batch, by the entries of a page's state below `prefix`; `looks` says what
+ * more there is to know of a slider. change(name, value).
+ * @param {Map<string, Entry>} table
+ * @param {string} prefix
+ * @param {{ labelsId: string, looks?: Record<string, { logarithmic?: boolean }> }} options
+ * @param {(name: string, value: number | string) => void} change
+ */
 export function randomFields(table, prefix, { labelsId, looks = {} }, change) {
+  /** @type {Record<string, ReturnType<typeof numberField>>} */
   const numbers = {};
-  let labels = null;
+  const labels = h("select", { id: labelsId, onchange: () => change("labels", labels.value) });
   for (const entry of table.values()) {
     const name = entry.name.startsWith(prefix) && entry.name.slice(prefix.length);
     if (!name) continue;
     if (entry.kind === "choice") {
-      labels = h(
-        "select",
-        { id: labelsId, onchange: () => change(name, labels.value) },
-        entry.choices.map((kind) => worded("option", `random.labels.${kind}`, { value: kind })),
-      );
+      const kinds = entry.choices ?? [];
+      labels.replaceChildren(...kinds.map((kind) => worded("option", `random.labels.${kind}`, { value: kind })));
       continue;
     }
     const high = name === "seed" ? 999 : entry.high; // what a hand can choose
@@ -105,27 +137,37 @@ export function randomFields(table, prefix, { labelsId, looks = {} }, change) {
     for (const input of numbers[name].element.querySelectorAll("input")) input.dataset.title = `random.${name}`;
   }
   return {
+    /** @param {string} name */
     element: (name) => numbers[name].element,
     labels: labelled("random.labels", labels),
-    set(values) {
-      for (const [name, number] of Object.entries(numbers)) number.set(values[name]);
-      labels.value = values.labels;
+    /** @param {import("../wire").RandomBatch} values */
+    set({ labels: kind, ...values }) {
+      const known = new Map(Object.entries(values));
+      for (const [name, number] of Object.entries(numbers)) number.set(Number(known.get(name)));
+      labels.value = kind;
     },
   };
 }
 
-// A loss to choose, in groups: [{ label, losses: [name, title] }], told anew where they changed.
+/**
+ * A loss to choose, in groups, told anew where they changed.
+ * @param {string} id
+ * @param {(loss: string) => void} change
+ */
 export function lossSelect(id, change) {
   const select = h("select", { id, "data-title": "ui.loss", onchange: () => change(select.value) });
   return {
     element: select,
+    /** @type {(groups: Group[], first?: HTMLElement | null) => void} */
     fill: (groups, first = null) => select.replaceChildren(...(first ? [first] : []), ...groups.map(groupOf)),
+    /** @param {string} loss */
     set(loss) {
       select.value = loss;
     },
   };
 }
 
+/** @param {Group} group */
 const groupOf = ({ label, losses }) =>
   h(
     "optgroup",
@@ -133,12 +175,20 @@ const groupOf = ({ label, losses }) =>
     losses.map(([value, title]) => h("option", { value }, title)),
   );
 
-// The conventions of a loss, hidden where it has but its own.
+/**
+ * The conventions of a loss, hidden where it has but its own.
+ * @param {string} id
+ * @param {(convention: string) => void} change
+ */
 export function conventionField(id, change) {
   const select = h("select", { id, onchange: () => change(select.value) });
   const element = labelled("ui.convention", select);
   return {
     element,
+    /**
+     * @param {import("../wire").Loss} spec
+     * @param {string} chosen
+     */
     set(spec, chosen) {
       const others = Object.keys(spec.conventions).filter(Boolean);
       select.replaceChildren(
@@ -151,14 +201,23 @@ export function conventionField(id, change) {
   };
 }
 
-// The controls of a loss's parameters. change(name, value).
+/**
+ * The controls of a loss's parameters.
+ * @param {(name: string, value: import("../wire").Setting) => void} change
+ */
 export function parameterList(change) {
   const element = h("div.lp-parameters");
   let built = "";
+  /** @type {[import("../wire").Parameter, import("./fields.js").Field][]} */
   let fields = [];
   return {
     element,
-    // `key` names the loss and its convention. Answers whether the controls are new ones.
+    /**
+     * `key` names the loss and its convention. Answers whether the controls are new ones.
+     * @param {string} key
+     * @param {import("../wire").Parameter[]} parameters
+     * @param {Record<string, import("../wire").Setting>} values
+     */
     set(key, parameters, values) {
       const isNew = `${key}|${language()}` !== built;
       if (isNew) {

@@ -46,7 +46,7 @@ export function sortableTable(options) {
       draw();
     },
   });
-  /** @type {{ line: HTMLTableRowElement, cells: HTMLElement[] }[]} */
+  /** @type {{ line: HTMLTableRowElement, cells: HTMLElement[], row: Row }[]} */
   const lines = [];
 
   /** @param {Column<Row>} column */
@@ -80,37 +80,39 @@ export function sortableTable(options) {
   /**
    * Lines are made once and kept: while a slider moves only their words change.
    * @param {number} place
+   * @param {Row} row that is shown there
    */
-  function lineAt(place) {
-    while (lines.length <= place) {
+  function lineAt(place, row) {
+    if (place === lines.length) {
       const cells = columns.map(({ box, wide }) =>
         h(
           wide ? "td.lp-wide" : "td",
           {},
-          box ? h("input", { type: "checkbox", onchange: () => box.toggle(line.row) }) : null,
+          box ? h("input", { type: "checkbox", onchange: () => box.toggle(entry.row) }) : null,
         ),
       );
       const line = h(pick ? "tr.lp-pickable" : "tr", { tabIndex: -1 }, cells);
+      const entry = { line, cells, row };
       if (pick)
         line.addEventListener("click", (event) => {
-          if (!(event.target instanceof HTMLInputElement)) pick(line.row);
+          if (!(event.target instanceof HTMLInputElement)) pick(entry.row);
         });
-      const point = () => reach(line.row);
+      const point = () => reach(entry.row);
       line.addEventListener("mouseenter", point);
       line.addEventListener("mouseleave", () => leave());
       line.addEventListener("focus", point);
       line.addEventListener("blur", () => leave());
-      lines.push({ line, cells });
+      lines.push(entry);
       body.append(line);
     }
-    return lines[place];
+    return Object.assign(lines[place], { row });
   }
 
   walkable(body);
   if (pick) {
     body.addEventListener("keydown", (event) => {
-      const line = /** @type {HTMLElement} */ (event.target);
-      if (event.key === "Enter" && line.parentElement === body) pick(line.row);
+      const entry = lines.find(({ line }) => line === event.target);
+      if (event.key === "Enter" && entry) pick(entry.row);
     });
   }
 
@@ -138,8 +140,7 @@ export function sortableTable(options) {
     const all = arranged();
     const shown = whole ? all : all.slice(0, most);
     shown.forEach((row, place) => {
-      const { line, cells } = lineAt(place);
-      line.row = row;
+      const { cells } = lineAt(place, row);
       columns.forEach(({ cell, box }, i) => {
         if (box) Object.assign(cells[i].firstChild ?? {}, { checked: box.checked(row), ariaLabel: box.label(row) });
         else if (cell) put(cells[i], cell(row));
@@ -165,7 +166,7 @@ export function sortableTable(options) {
   }
 
   function light() {
-    for (const { line } of lines) line.classList.toggle("lp-lit", !line.hidden && lit(line.row));
+    for (const { line, row } of lines) line.classList.toggle("lp-lit", !line.hidden && lit(row));
   }
 
   return {

@@ -28,27 +28,36 @@ export type AnswerOf<Function> = Function extends (...given: any) => Promise<inf
 /** What was wrong, as the page says it: the server's, or its own. */
 export type Notice = { key: string; about?: string; values: object };
 
+/** The ends of an axis, a range, an interval. */
+export type Span = [number, number];
+
+/** Attributes of an SVG element. */
+export type Look = Record<string, string | number | null | undefined>;
+
 /** The part of a formula that is pointed at: what it came from, and where in it. */
 export type PointedPart = { of: string; at: string };
+
+/** What is pointed at: pairs, and where it is one, the cell by its items and the part of its formula. */
+export type Pointed = { pairs: number[]; cell: [number, number] | null; part: PointedPart | null };
+
+/** A row of a table of pairs: two sentences and a score, as they are written. */
+export type Row = [string, string, string];
+
+/** The element that Plotly draws into, with events of its own. */
+type PlotlyElement = HTMLElement & { on(event: string, listener: (event: any) => void): void };
 
 declare global {
   interface Window {
     gradio_config: { current_page: string };
     lossprism: object;
-    Plotly: { newPlot(element: HTMLElement, ...given: unknown[]): Promise<unknown> };
+    Plotly: { newPlot(element: HTMLElement, ...given: unknown[]): Promise<PlotlyElement> };
   }
   interface Uint8ArrayConstructor {
     fromBase64?(text: string): Uint8Array<ArrayBuffer>;
   }
   interface HTMLElement {
-    /** What a line of a table stands for. */
-    row?: any;
     /** The pair that a line shows. */
-    pair?: number | null;
-  }
-  interface GlobalEventHandlers {
-    /** Plotly's own events, on the element that it draws into. */
-    on?(event: string, listener: (event: any) => void): void;
+    pair?: number;
   }
   /** By the path of a page, what it loads: the server puts it into `head.js`. */
   const SERVED: Record<string, { styles: string[]; modules: string[] }>;

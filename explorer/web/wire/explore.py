@@ -74,7 +74,7 @@ class Link(TypedDict):
     link: str
 
 
-class Opened(TypedDict):
+class OpenedScene(TypedDict):
     """The scene of a link or of a scene file."""
 
     scenario: Scenario

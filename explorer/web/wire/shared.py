@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypedDict
 
 from explorer.core.remarks import Remark
 from explorer.core.scenario import Data, Rules, View
+from explorer.runtime.numbers import Real as Real
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,6 @@ Floats = Annotated[str, Packed("<f4")]
 Integers = Annotated[str, Packed("<i4")]
 Bytes = Annotated[str, Packed("u1")]
 
-# A number as JSON can carry it: inf and nan as words.
-Real = float | Literal["inf", "-inf", "nan"]
 # What would put a problem right: `explorer.runtime.problem.ABOUT`.
 About = Literal["", "encoder", "loss", "columns", "chosen_columns", "unknown_column", "size"]
 # What a parameter of a loss can be: a number, a switch, a choice, a list of numbers.

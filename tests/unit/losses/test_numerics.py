@@ -353,6 +353,15 @@ def test_nan_and_inf_are_refused_by_name_and_row(spec, bad):
             call(spec, {**given, name: spoiled})
 
 
+@pytest.mark.parametrize(("name", "number"), [("arcface", "margin"), ("nce", "noise_ratio")])
+def test_a_number_that_no_gradient_would_reach_is_refused(name, number):
+    given = inputs_for(LOSSES[name])
+    with pytest.raises(ValueError, match=f"{number} requires a gradient"):
+        L[name](**given, **{number: torch.tensor(0.5, requires_grad=True)})
+    as_tensor = L[name](**given, **{number: torch.tensor(0.5)})
+    torch.testing.assert_close(as_tensor, L[name](**given, **{number: 0.5}))
+
+
 def test_labels_that_are_not_numbers_are_refused():
     with pytest.raises(ValueError, match=r"labels\[1\] is nan; every value must be a finite"):
         L["cosent"](torch.zeros(2), torch.tensor([0, math.nan]))

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from explorer.runtime.problem import Problem
-from explorer.sources.random_batch import LABELS, RANGES, RandomBatch, draw, mislabelled_pairs, plan
+from explorer.sources.random_batch import (
+    LABELS,
+    RANGES,
+    RandomBatch,
+    composed,
+    draw,
+    mislabelled_pairs,
+)
 
 
 def cosines(pairs):
@@ -34,7 +41,7 @@ def test_vectors_are_unit_and_have_the_planned_cosine(labels, count, dimension):
     assert pairs.vectors.dtype == np.float32
     assert len(pairs.sentences) == 2 * count
     np.testing.assert_allclose(np.linalg.norm(pairs.vectors, axis=1), 1, atol=1e-6)
-    np.testing.assert_allclose(cosines(pairs), plan(settings).cosines, atol=1e-6)
+    np.testing.assert_allclose(cosines(pairs), composed(settings).cosines, atol=1e-6)
 
 
 @pytest.mark.parametrize("labels", LABELS)
@@ -77,7 +84,7 @@ def test_mislabelled_pairs_are_as_many_as_asked_and_clearly_wrong(labels, share)
     settings = RandomBatch(pairs=100, labels=labels, mislabelled=share, hard_negatives=0)
     wrong = mislabelled_pairs(settings)
     assert len(wrong) == round(share * 100)
-    true = np.array(plan(replace(settings, mislabelled=0)).labels)
+    true = np.array(composed(replace(settings, mislabelled=0)).labels)
     given = np.array(draw(settings).labels)
     assert set(np.flatnonzero(true != given)) == set(wrong)
     scale = true.max() - true.min()
@@ -98,7 +105,7 @@ def test_imbalance_is_the_share_of_high_labels(tilt):
 
 def test_hard_negatives_have_low_labels_and_high_cosines():
     settings = RandomBatch(pairs=200, agreement=1, mislabelled=0, hard_negatives=0.3)
-    planned = plan(settings)
+    planned = composed(settings)
     hard = list(planned.hard_negatives)
     lower = np.flatnonzero(planned.labels < 2)
     assert len(hard) == round(0.3 * len(lower))

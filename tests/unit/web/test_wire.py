@@ -22,13 +22,14 @@ from explorer.runtime import jobs
 from explorer.runtime.cache import Cache
 from explorer.runtime.jobs import Job
 from explorer.runtime.limits import PACES
+from explorer.web.api import endpoints
 from explorer.web.pages.explore.requests import TAKEAWAYS
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
 from explorer.web.pages.finetune import state as finetune_state
 from explorer.web.pages.large import requests as large_requests
 from explorer.web.site import page_data
-from explorer.web.wire import explore, facts, finetune, large, shared
+from explorer.web.wire import explore, facts, finetune, large, program, shared
 from losses import LOSSES
 from tests import wire
 from tests.unit.lab.training.conftest import corpus
@@ -108,7 +109,7 @@ def test_what_is_not_of_its_type_is_found(value, kind):
 
 def test_the_misfit_is_named_by_its_place():
     answer = {"scenario": {**Scenario().to_json(), "parameters": {"scale": None}}}
-    (found,) = wire.misfits(json.loads(json.dumps(answer)), explore.Opened)
+    (found,) = wire.misfits(json.loads(json.dumps(answer)), explore.OpenedScene)
     assert found.startswith("answer.scenario.parameters['scale']: 'None'")
 
 
@@ -145,7 +146,7 @@ def test_explore(pages):
     file = {"name": "a.csv", "content": packed(UNCLEAR)}
     server.ask("read_file", file, explore.FileUndecided)
     opened = server.ask("link", {"loss": "circle", "parameters": {"scale": 30}}, explore.Link)
-    server.ask("open_link", opened["link"], explore.Opened)
+    server.ask("open_link", opened["link"], explore.OpenedScene)
     server.ask("statistics", {}, explore.Statistics)
     server.ask("statistics", {"data": {"source": "table", "rows": ROWS[:1]}}, explore.Statistics)
     for loss in ("cosent", "info_nce", "pairwise_hinge"):  # with a range advised, and without
@@ -175,6 +176,7 @@ def test_large(pages, tmp_path, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
     monkeypatch.setattr(large_requests, "ANSWER_S", 600.0)
     server = Server(pages["large"])
+    monkeypatch.setattr(large_requests, "ANSWER_S", 600)  # on a busy machine, too
     drawn = {"source": {"random": {"pairs": 40}}}
     for loss in offered():
         for more in ({}, {"window": [0, 3, 2, 8]}):
@@ -268,6 +270,25 @@ def test_a_run(pages, runs):
     for what in finetune_requests.PACKED:
         server.ask("take", {"run": names[0], "what": what}, finetune.Parcel)
     server.answered("probe", "figure", "remark", "compare", "take")
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_programs(loss):
+    """Also where cells are masked, and where no pair is ordered."""
+    for labels in ([0, 1, 1], [1, 1, 1]):
+        pairs = (["a", "c", "e"], ["b", "d", "f"], labels)
+        traced = endpoints.trace_loss(loss, *pairs, similarities=[0.5, 0.25, 0.1])
+        assert wire.misfits(json.loads(json.dumps(traced, allow_nan=False)), program.Traced) == []
+
+
+def test_programs_are_told_the_losses_and_their_runs(runs, monkeypatch):
+    listed = json.loads(json.dumps(endpoints.list_losses(), allow_nan=False))
+    assert wire.misfits(listed, list[program.ListedLoss]) == []
+    monkeypatch.setattr(endpoints, "Runs", lambda: runs)
+    name = trained(runs, SMALL)
+    status = json.loads(json.dumps(endpoints.training_status(name), allow_nan=False))
+    assert wire.misfits(status, program.Followed) == []
+    assert {"step", "evaluation", "held_out"} <= {one["kind"] for one in status["records"]}
 
 
 def test_a_run_whose_scores_are_all_one(pages, runs):

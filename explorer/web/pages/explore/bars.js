@@ -1,6 +1,6 @@
 // The gradient of every pair as bars, and the pairs that feel most in words.
 import { floats } from "../../kit/arrays.js";
-import { clip, h, roomOf, walkable, worded } from "../../kit/dom.js";
+import { clip, contextOf, h, roomOf, walkable, worded } from "../../kit/dom.js";
 import { show } from "../../kit/numbers.js";
 import { say } from "../../kit/words.js";
 
@@ -16,7 +16,10 @@ export default function bars(root, channel) {
   root.append(worded("h2", "ui.gradient_per_pair"), worded("p.lp-note", "ui.gradient_note"), canvas, spoken, list);
 
   let gradient = new Float32Array();
+  /** @type {number[]} */
   let order = [];
+  /** @param {HTMLElement} line */
+  const reach = ({ pair }) => channel.point(pair === undefined ? [] : [pair]);
   const lines = Array.from({ length: LISTED }, (_, place) => {
     const bar = h("i");
     const value = h("span.lp-value");
@@ -28,7 +31,7 @@ export default function bars(root, channel) {
       value,
       h("div.lp-two", {}, first, second),
     );
-    for (const event of ["mouseenter", "focus"]) line.addEventListener(event, () => channel.point([line.pair]));
+    for (const event of ["mouseenter", "focus"]) line.addEventListener(event, () => reach(line));
     for (const event of ["mouseleave", "blur"]) line.addEventListener(event, () => channel.point());
     return { line, bar, value, first, second };
   });
@@ -36,16 +39,20 @@ export default function bars(root, channel) {
   walkable(list);
   const room = roomOf(canvas, draw);
 
-  // Bars stand in the order of the matrix's columns, or in entry order where those are no pairs.
-  function displayOrder() {
-    const { pairs } = channel.picture.shown.column_axis;
+  /**
+   * Bars stand in the order of the matrix's columns, or in entry order where those are no pairs.
+   * @param {import("../../wire").Axis} axis
+   */
+  function displayOrder({ pairs }) {
     const whole = pairs.length === gradient.length && new Set(pairs).size === pairs.length;
     return whole && !pairs.includes(-1) ? pairs : Array.from(gradient.keys());
   }
 
   function take() {
-    gradient = floats(channel.picture.pairs.gradient);
-    order = displayOrder();
+    const { picture, batch } = channel;
+    if (!picture || !batch) return;
+    gradient = floats(picture.pairs.gradient);
+    order = displayOrder(picture.shown.column_axis);
     draw();
     const ranked = Array.from(gradient.keys())
       .sort((a, b) => Math.abs(gradient[b]) - Math.abs(gradient[a]))
@@ -61,14 +68,15 @@ export default function bars(root, channel) {
       value.textContent = show(g, 3);
       if (line.pair !== pair || first.textContent === "") {
         line.pair = pair;
-        first.textContent = clip(channel.batch.first[pair], 70);
-        second.textContent = clip(channel.batch.second[pair], 70);
-        line.title = `${channel.batch.first[pair]}\n${channel.batch.second[pair]}`;
+        first.textContent = clip(batch.first[pair], 70);
+        second.textContent = clip(batch.second[pair], 70);
+        line.title = `${batch.first[pair]}\n${batch.second[pair]}`;
       }
     });
   }
 
   // The colours of the theme, read once: to read them would have the page's styles worked out.
+  /** @type {Record<string, string> | null} */
   let inks = null;
   function readInks() {
     const style = getComputedStyle(document.body);
@@ -82,22 +90,23 @@ export default function bars(root, channel) {
     const [wide, tall] = [room.width, 120];
     canvas.width = Math.round(wide * ratio);
     canvas.height = Math.round(tall * ratio);
-    const context = canvas.getContext("2d");
+    const context = contextOf(canvas);
     context.scale(ratio, ratio);
     let most = 0;
     for (const g of gradient) most = Math.max(most, Math.abs(g));
     inks ??= readInks();
+    const { up, down, line, pointed: lit } = inks;
     const width = wide / Math.max(order.length, 1);
-    context.fillStyle = inks.line;
+    context.fillStyle = line;
     context.fillRect(0, tall / 2 - 0.5, wide, 1);
     const pointed = new Set(channel.pointed.pairs);
     order.forEach((pair, place) => {
       const size = most ? (gradient[pair] / most) * (tall / 2 - 6) : 0;
       if (pointed.has(pair)) {
-        context.fillStyle = inks.pointed;
+        context.fillStyle = lit;
         context.fillRect(place * width, 0, Math.max(width, 2), tall);
       }
-      context.fillStyle = size > 0 ? inks.up : inks.down;
+      context.fillStyle = size > 0 ? up : down;
       context.fillRect(
         place * width + width * 0.12,
         tall / 2 - Math.max(size, 0),
@@ -109,7 +118,8 @@ export default function bars(root, channel) {
   }
 
   function mark() {
-    for (const { line } of lines) line.classList.toggle("lp-lit", channel.pointed.pairs.includes(line.pair));
+    const { pairs } = channel.pointed;
+    for (const { line } of lines) line.classList.toggle("lp-lit", line.pair !== undefined && pairs.includes(line.pair));
     draw();
   }
 
@@ -121,7 +131,7 @@ export default function bars(root, channel) {
   canvas.addEventListener("mouseleave", () => channel.point());
   // The left and right keys walk the bars.
   canvas.addEventListener("keydown", (event) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const by = Number(event.key === "ArrowRight") - Number(event.key === "ArrowLeft");
     if (!by || !order.length) return;
     event.preventDefault();
     const from = order.indexOf(channel.pointed.pairs[0]);
@@ -132,7 +142,7 @@ export default function bars(root, channel) {
   canvas.addEventListener("blur", () => channel.point());
   channel.on("batch", () => {
     for (const { line, first } of lines) {
-      line.pair = null;
+      line.pair = undefined;
       first.textContent = "";
     }
   });

@@ -2,10 +2,9 @@
 // nothing else.
 import { clip, h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
-import { base64Of } from "../../kit/files.js";
+import { sent, tooLarge } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
-import { problem } from "../../kit/server.js";
 import {
   check,
   columnFields,
@@ -19,6 +18,15 @@ import {
 } from "../../kit/sidebar.js";
 import { say, titleOf } from "../../kit/words.js";
 
+/** @typedef {import("../../kit/types").Answer<import("../../wire").ExploreServer, "read_file">} FileAnswer */
+/** @typedef {Extract<FileAnswer, { columns: string[] }>} Offered what of a file can be read */
+/** @typedef {{ columns?: Record<string, string>, header?: boolean, seed?: number | null }} Options how to read a file */
+/** @typedef {"example" | "table" | "file" | "random"} Source */
+
+/** @type {Source[]} */
+const SOURCES = ["example", "table", "file", "random"];
+const GROUPS = ["pair_scores", "in_batch", "distances", "prototypes", "own"];
+
 /**
  * @param {HTMLElement} root
  * @param {import("./state.js").Scene} channel
@@ -27,11 +35,9 @@ import { say, titleOf } from "../../kit/words.js";
 export default function controls(root, channel, server) {
   const { losses, limits } = given;
   const { examples } = given.explore;
-  const GROUPS = ["pair_scores", "in_batch", "distances", "prototypes", "own"];
 
   // ---- Data --------------------------------------------------------------------------------
 
-  const SOURCES = ["example", "table", "file", "random"];
   const exampleChoice = h(
     "select",
     { id: "lp-example", onchange: () => channel.set({ data: { source: "example", example: exampleChoice.value } }) },
@@ -61,6 +67,7 @@ export default function controls(root, channel, server) {
   );
   const skippedList = h("ul.lp-skipped", { hidden: true });
 
+  /** @param {Source} source */
   function openTab(source) {
     sources.set(source);
     if (source === "example") channel.set({ data: { source: "example" } });
@@ -74,7 +81,9 @@ export default function controls(root, channel, server) {
 
   // An example or a file becomes rows of one's own, to change at will.
   function editCopy() {
+    if (!channel.batch) return;
     const { first, second, labels } = channel.batch;
+    /** @type {import("../../kit/types").Row[]} */
     const rows = labels.map((label, i) => [first[i], second[i], String(label)]);
     channel.setRows(rows);
     channel.publish("edit");
@@ -82,35 +91,37 @@ export default function controls(root, channel, server) {
 
   // ---- File --------------------------------------------------------------------------------
 
+  /** @type {File | null} */
   let file = null;
   let undecided = ""; // a file that was read, but whose columns the user has yet to choose
   let turns = 0;
 
-  async function readFile(blob, options = {}) {
-    if (blob.size > limits.bytes) {
-      channel.warn(problem("file_too_large", { name: blob.name, most: limits.bytes / 2 ** 20 }));
+  /**
+   * @param {File} next
+   * @param {Options} options
+   */
+  async function readFile(next, options = {}) {
+    const wrong = tooLarge(next, limits.bytes);
+    if (wrong) {
+      channel.warn(wrong);
       return;
     }
-    if (file !== blob) {
-      fileNote.textContent = clip(blob.name);
+    if (file !== next) {
+      fileNote.textContent = clip(next.name);
       columnBox.replaceChildren();
     }
-    file = blob;
+    file = next;
     turns += 1;
     const turn = turns;
     channel.setBusy(true);
-    const answer = await channel.work(server, "read_file", {
-      name: blob.name,
-      content: await base64Of(blob),
-      ...options,
-    });
+    const answer = await channel.work(server, "read_file", { ...(await sent(next)), ...options });
     if (turn !== turns) return; // another file, or other columns of it, were chosen meanwhile
     channel.setBusy(false);
     if (answer === undefined) return;
-    if (answer?.columns) offer(answer, options);
+    if (answer?.columns) offer(next, answer, options);
     const fits = channel.check(answer);
-    undecided = !fits && answer.columns ? blob.name : "";
-    if (!fits) {
+    undecided = !fits && answer?.columns ? next.name : "";
+    if (!fits || !answer?.rows) {
       aboutFile();
       return;
     }
@@ -132,43 +143,50 @@ export default function controls(root, channel, server) {
 
   // What else could be read from the file: other columns, and where there are too many rows,
   // others of them.
+  /** @type {[File, Offered, Options] | null} */
   let offered = null;
-  function offer(answer, options) {
-    offered = [answer, options];
+  /**
+   * @param {File} of
+   * @param {Offered} answer
+   * @param {Options} options
+   */
+  function offer(of, answer, options) {
+    offered = [of, answer, options];
     const chosen = { ...answer.chosen };
+    /** @type {(role: string, column: string) => void} */
     const take = (role, column) => {
       chosen[role] = column;
-      if (Object.values(chosen).every(Boolean)) readFile(file, { ...options, columns: chosen });
+      if (Object.values(chosen).every(Boolean)) readFile(of, { ...options, columns: chosen });
     };
     columnBox.replaceChildren(
-      ...(answer.reading?.limited ? [drawing(answer, options)] : []),
+      ...(answer.reading?.limited ? [drawing(of, answer, options)] : []),
       ...columnFields(answer, take),
-      check("ui.has_header", answer.header, (header) => readFile(file, { header })),
+      check("ui.has_header", answer.header, (header) => readFile(of, { header })),
     );
   }
 
-  function drawing({ reading, rows }, options) {
+  /**
+   * @param {File} of
+   * @param {import("../../wire").FileRead} answer
+   * @param {Options} options
+   */
+  function drawing(of, { reading, rows }, options) {
     const values = { used: rows.length, total: reading.total };
+    /** @type {(kind: string, key: string, seed: number | null) => HTMLElement} */
     const button = (kind, key, seed) =>
-      h(
-        kind,
-        {
-          type: "button",
-          onclick: () => readFile(file, { ...options, seed }),
-        },
-        say(key, values),
-      );
+      h(kind, { type: "button", onclick: () => readFile(of, { ...options, seed }) }, say(key, values));
     if (!reading.drawn) return button("button.lp-button.lp-main", "ui.draw_rows", 0);
     return h(
       "div.lp-row.lp-wrap",
       {},
-      button("button.lp-button", "ui.draw_again", options.seed + 1),
+      button("button.lp-button", "ui.draw_again", (options.seed ?? 0) + 1),
       button("button.lp-button", "ui.first_rows", null),
     );
   }
 
   // ---- Random ------------------------------------------------------------------------------
 
+  /** @type {(name: string, value: number | string) => void} */
   const setRandom = (name, value) =>
     channel.set({ data: { source: "random", random: { [name]: value } } }, { announce: false });
   const random = randomFields(channel.store.table, "data.random.", { labelsId: "lp-random-labels" }, setRandom);
@@ -204,6 +222,7 @@ export default function controls(root, channel, server) {
   const lossChoice = lossSelect("lp-loss", (loss) => channel.choose(loss));
   function listLosses() {
     const all = Object.entries(losses);
+    /** @param {string} group */
     const named = (group) => all.filter(([, spec]) => spec.group === group).map(([name]) => [name, titleOf(name)]);
     const groups = GROUPS.map((group) => ({ label: say(`group.${group}`), losses: named(group) }));
     lossChoice.fill(groups.filter(({ losses: members }) => members.length));
@@ -225,7 +244,10 @@ export default function controls(root, channel, server) {
       : "";
   }
 
-  // "S1 eq. 52" as a reader knows it: the source's name in place of our short one.
+  /**
+   * "S1 eq. 52" as a reader knows it: the source's name in place of our short one.
+   * @param {string} reference
+   */
   const cited = (reference) =>
     reference
       .replace(/^S\d/, (short) => say(`cite.${short}`))
@@ -264,10 +286,12 @@ export default function controls(root, channel, server) {
   function adviseScale() {
     const range = channel.batch?.scale;
     // It speaks of the scale before a difference of two scores, and of no other factor.
-    const { name, maximum } = channel.form.parameters.find(({ role }) => role === "scale") ?? {};
-    const box = name && parameters.element.querySelector(`[data-parameter="${name}"]`);
+    const scale = channel.form.parameters.find(({ role }) => role === "scale");
+    const box = scale && parameters.element.querySelector(`[data-parameter="${scale.name}"]`);
     scaleAdvice.hidden = !range || !box;
-    if (scaleAdvice.hidden) return;
+    if (!range || !box) return;
+    const { name, maximum } = scale;
+    /** @param {string} value */
     const take = (value) =>
       h(
         "button.lp-crumb",
@@ -279,9 +303,9 @@ export default function controls(root, channel, server) {
         value,
       );
     const ends = Object.fromEntries(range.map((value, i) => [`<${i}>`, take(show(Math.min(value, maximum), 3))]));
-    const said = say("ui.suggested_scale", { low: "<0>", high: "<1>", sigma: show(channel.batch.sigma, 3) });
+    const said = say("ui.suggested_scale", { low: "<0>", high: "<1>", sigma: show(channel.batch?.sigma, 3) });
     scaleAdvice.replaceChildren(...said.split(/(<\d>)/).map((part) => ends[part] ?? part));
-    box.closest(".lp-slider").append(scaleAdvice);
+    box.closest(".lp-slider")?.append(scaleAdvice);
   }
 
   function describeRules() {
@@ -358,13 +382,13 @@ export default function controls(root, channel, server) {
   channel.on("pointed", () => {
     for (const input of parameters.element.querySelectorAll("[data-parameter]")) {
       const on = channel.pointed.part?.of === input.getAttribute("data-parameter");
-      input.closest(".lp-slider, label").classList.toggle("lp-lit", on);
+      input.closest(".lp-slider, label")?.classList.toggle("lp-lit", on);
     }
   });
   channel.on("batch", () => {
     describeRules();
     adviseScale();
-    copyExample.hidden = !channel.batch.editable;
+    copyExample.hidden = !channel.batch?.editable;
   });
   channel.on("language", () => {
     listLosses();
@@ -380,13 +404,12 @@ export default function controls(root, channel, server) {
   // Rows that were left out: of the file by their numbers in it, of the table by theirs.
   function aboutSkipped() {
     const { source, file: name, reading } = channel.scenario.data;
-    const ofFile = source === "table" && name ? reading : { left_out: 0, reasons: [] };
-    const all = [
-      ...ofFile.reasons.map(([row, key, values]) => ({ row, key, values: Object.fromEntries(values) })),
-      ...channel.skipped,
-    ];
-    const count = ofFile.left_out + channel.skipped.length;
-    tellSkipped(skippedList, count, all);
+    const isFile = source === "table" && name !== "";
+    const ofFile = isFile
+      ? reading.reasons.map(([row, key, values]) => ({ row, key, values: Object.fromEntries(values) }))
+      : [];
+    const count = (isFile ? reading.left_out : 0) + channel.skipped.length;
+    tellSkipped(skippedList, count, [...ofFile, ...channel.skipped]);
   }
 
   channel.connect(server);

@@ -1,10 +1,17 @@
 // The derivation: the definition's own lines, each with its formula, its value and a thumbnail.
 import { bytes } from "../../kit/arrays.js";
-import { raster } from "../../kit/cells.js";
+import { paint } from "../../kit/cells.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { tex } from "../../kit/formula.js";
 import { show } from "../../kit/numbers.js";
 import { has, language, say } from "../../kit/words.js";
+
+/** @typedef {import("../../wire").Step} Step */
+
+/** @type {Record<string, number>} */
+const MOVES = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
+/** @type {Record<string, number>} */
+const CLICKS = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 }; // a presenter's clicker has these
 
 /**
  * @param {HTMLElement} root
@@ -13,7 +20,8 @@ import { has, language, say } from "../../kit/words.js";
 export default function derivation(root, channel) {
   const place = h("span.lp-place");
   // Counted from the step asked for, so that quick presses are not lost to a slow answer.
-  const now = () => channel.scenario.view.step ?? channel.picture.chosen;
+  const now = () => channel.scenario.view.step ?? channel.picture?.chosen ?? 0;
+  /** @param {number} by */
   const step = (by) => () => go(now() + by);
   const rows = h("ol.lp-steps", { tabIndex: 0 });
   root.append(
@@ -34,11 +42,14 @@ export default function derivation(root, channel) {
   reword(root);
 
   let built = "";
+  /** @type {HTMLElement | null} */
   let current = null; // the row of the chosen step
+  /** @type {{ row: HTMLElement, thumbnail: HTMLCanvasElement, value: HTMLElement }[]} */
   let parts = [];
 
+  /** @param {number} to */
   function go(to) {
-    const last = channel.picture.steps.length - 1;
+    const last = parts.length - 1;
     channel.goTo(Math.max(0, Math.min(last, to)));
     // On a projector, walking brings derivation and matrix to the top of the screen.
     if (document.body.classList.contains("lp-presenting"))
@@ -46,10 +57,14 @@ export default function derivation(root, channel) {
   }
 
   root.addEventListener("keydown", (event) => {
-    const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, Home: -Infinity, End: Infinity }[event.key];
+    const by = MOVES[event.key];
     if (by) walk(event, by);
   });
 
+  /**
+   * @param {KeyboardEvent} event
+   * @param {number} by
+   */
   function walk(event, by) {
     if (!channel.picture || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -62,12 +77,16 @@ export default function derivation(root, channel) {
     const { classList } = document.body;
     if (!classList.contains("lp-presenting") || classList.contains("lp-drawer")) return;
     if (event.defaultPrevented || /** @type {Element} */ (event.target).matches("input, select, textarea")) return;
-    const by = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 }[event.key];
+    const by = CLICKS[event.key];
     if (by) walk(event, by);
   });
 
-  // The rows stay as long as the lines are the same; only numbers and pictures move.
-  function build(steps) {
+  /**
+   * The rows stay as long as the lines are the same; only numbers and pictures move.
+   * @param {Step[]} steps
+   * @param {number} inputs
+   */
+  function build(steps, inputs) {
     parts = steps.map((step, index) => {
       const thumbnail = h("canvas.lp-thumb", { width: 1, height: 1 });
       const value = h("span.lp-value");
@@ -78,14 +97,14 @@ export default function derivation(root, channel) {
       const line = h(
         "code.lp-line",
         { title: step.source || step.name },
-        index < channel.picture.inputs || !step.source ? spoken : linked(step.source, index),
+        index < inputs || !step.source ? spoken : linked(step.source, index),
       );
       const key = [channel.scenario.loss, channel.spec.group, "any"]
         .map((owner) => `step.${owner}.${step.name}`)
         .find(has);
       const about = key ? worded("p.lp-why", key) : null;
       const row = h(
-        index < channel.picture.inputs ? "li.lp-step.lp-input" : "li.lp-step",
+        index < inputs ? "li.lp-step.lp-input" : "li.lp-step",
         { onclick: () => go(index) },
         h("div.lp-thumb-box", {}, h("div.lp-thumb-wrap", {}, thumbnail), value),
         h("div.lp-words", {}, formula, line, about),
@@ -95,12 +114,20 @@ export default function derivation(root, channel) {
     rows.replaceChildren(...parts.map((part) => part.row));
   }
 
-  // The line of code, broken at its blanks only; the names of earlier steps in it lead to them.
+  /**
+   * The line of code, broken at its blanks only; the names of earlier steps in it lead to them.
+   * @param {string} source
+   * @param {number} index
+   */
   function linked(source, index) {
     const [target, ...rest] = source.split(" ");
     return [target, ...rest.flatMap((part) => [" ", h("span.lp-unbroken", {}, ...names(part, index))])];
   }
 
+  /**
+   * @param {string} code
+   * @param {number} index
+   */
   function names(code, index) {
     return code
       .split(/(?<![\w.])([A-Za-z_]\w*)/)
@@ -113,7 +140,7 @@ export default function derivation(root, channel) {
           {
             type: "button",
             tabIndex: -1,
-            onclick: (event) => {
+            onclick: (/** @type {Event} */ event) => {
               event.stopPropagation();
               go(step);
             },
@@ -125,41 +152,42 @@ export default function derivation(root, channel) {
       });
   }
 
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {import("../../wire").Thumbnail} thumb
+   */
   function drawThumbnail(canvas, thumb) {
-    const { rows: height, columns: width } = thumb;
-    if (canvas.width !== width || canvas.height !== height) {
-      canvas.width = width;
-      canvas.height = height;
-    }
-    canvas.classList.toggle("lp-strip", height === 1);
+    const { rows, columns } = thumb;
+    canvas.classList.toggle("lp-strip", rows === 1);
     const ramp = thumb.boolean ? "mask" : thumb.signed ? "diverging" : "sequential";
     const values = Float32Array.from(bytes(thumb.data), (byte) =>
       byte === 255 ? -Infinity : byte === 254 ? Number.NaN : byte,
     );
-    const image = raster({ rows: height, columns: width, values, least: 0, largest: 253, ramp });
-    canvas.getContext("2d").putImageData(image, 0, 0);
+    paint(canvas, { rows, columns, values, least: 0, largest: 253, ramp });
   }
 
   function draw() {
-    const { steps, chosen } = channel.picture;
+    if (!channel.picture) return;
+    const { steps, chosen, inputs } = channel.picture;
     const key =
       `${language()}|${channel.scenario.loss}|${channel.scenario.convention}|` +
       steps.map((step) => `${step.name}:${step.line}`).join();
     if (key !== built) {
       built = key;
-      build(steps);
+      build(steps, inputs);
     }
     steps.forEach((step, index) => {
       const { thumbnail, value } = parts[index];
-      const drawn = step.thumbnail?.rows * step.thumbnail?.columns > 0;
+      const drawn = step.thumbnail && step.thumbnail.rows * step.thumbnail.columns > 0;
       thumbnail.hidden = !drawn;
-      if (drawn) drawThumbnail(thumbnail, step.thumbnail);
+      if (step.thumbnail && drawn) drawThumbnail(thumbnail, step.thumbnail);
       const text = "value" in step ? show(step.value, 6) : "";
       if (value.textContent !== text) value.textContent = text;
     });
     if (current !== parts[chosen].row) choose(chosen);
   }
 
+  /** @param {number} step */
   function choose(step) {
     current?.removeAttribute("aria-current");
     current = parts[step].row;
@@ -168,7 +196,10 @@ export default function derivation(root, channel) {
     keepInSight(current);
   }
 
-  // Scrolls the list, never the page.
+  /**
+   * Scrolls the list, never the page.
+   * @param {HTMLElement} row
+   */
   function keepInSight(row) {
     const above = row.offsetTop - rows.offsetTop;
     if (above < rows.scrollTop) rows.scrollTop = above;
@@ -178,21 +209,21 @@ export default function derivation(root, channel) {
 
   // A pair pointed at elsewhere is ringed in every thumbnail that has it as row or column.
   function mark() {
-    const from =
-      channel.pointed.part && channel.picture ? channel.stepNamed(channel.pointed.part.of, channel.picture.chosen) : -1;
+    const { picture, pointed } = channel;
+    const from = pointed.part && picture ? channel.stepNamed(pointed.part.of, picture.chosen) : -1;
     for (const [index, { row }] of parts.entries()) row.classList.toggle("lp-lit", index === from);
-    const on = channel.pointed.pairs.length > 0;
+    const on = pointed.pairs.length > 0;
     rows.classList.toggle("lp-pointing", on);
-    if (!on || !channel.picture) {
+    if (!on || !picture) {
       for (const { row } of parts) row.style.removeProperty("--lp-mark");
       return;
     }
-    const { row_axis: rowAxis, column_axis: columnAxis } = channel.picture.shown;
+    const { row_axis: rowAxis, column_axis: columnAxis } = picture.shown;
     const axis = columnAxis.pairs.length ? columnAxis : rowAxis;
-    const at = axis.pairs.indexOf(channel.pointed.pairs.at(-1));
+    const at = axis.pairs.indexOf(pointed.pairs[pointed.pairs.length - 1]);
     for (const [index, { row }] of parts.entries()) {
-      const thumb = channel.picture.steps[index].thumbnail;
-      const shared = thumb && channel.picture.steps[index].shape.at(-1) === axis.pairs.length;
+      const { thumbnail, shape } = picture.steps[index];
+      const shared = thumbnail && shape.at(-1) === axis.pairs.length;
       if (at >= 0 && shared) row.style.setProperty("--lp-mark", String((at + 0.5) / axis.pairs.length));
       else row.style.removeProperty("--lp-mark");
     }
@@ -203,11 +234,7 @@ export default function derivation(root, channel) {
     if (current) keepInSight(current);
   }).observe(rows);
   channel.on("picture", draw);
-  channel.on("theme", () => {
-    if (channel.picture) draw();
-  });
-  channel.on("language", () => {
-    if (channel.picture) draw();
-  });
+  channel.on("theme", draw);
+  channel.on("language", draw);
   channel.on("pointed", mark);
 }

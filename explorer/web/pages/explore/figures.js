@@ -16,11 +16,15 @@ export default function figures(root, channel, server) {
   const note = h("p.lp-note.lp-caveat", { hidden: true });
   const formula = h("div.lp-headline");
   const problem = h("div.lp-problem", { role: "alert", hidden: true });
-  // A figure has one meaning at a time, told in a tip to the pointer and to the keyboard.
+  /**
+   * A figure has one meaning at a time, told in a tip to the pointer and to the keyboard.
+   * @param {string} key
+   */
   const figure = (key) => {
     const [value, extra, name] = [h("strong"), h("small"), h("span")];
     const tip = h("span.lp-tip", { role: "tooltip", id: `lp-tip-${key}` });
     const box = h("div.lp-figure", { tabIndex: 0, "aria-describedby": tip.id }, name, value, extra, tip);
+    /** @param {string} now */
     const call = (now) => {
       if (box.dataset.figure === now) return;
       box.dataset.figure = now;
@@ -31,12 +35,13 @@ export default function figures(root, channel, server) {
     call(key);
     return { box, value, extra, call };
   };
-  const figures = Object.fromEntries(
-    ["violated", "active", "effective", "spearman", "gradient", "device"].map((key) => [key, figure(key)]),
-  );
+  const [violated, active, effective, spearman, gradient, device] = [
+    ...["violated", "active", "effective", "spearman", "gradient", "device"],
+  ].map(figure);
+  const figures = { violated, active, effective, spearman, gradient, device };
   // The gradient norm on a logarithmic line from 0.001 to 1000, with the advised band.
-  const gauge = { now: h("i.lp-now") };
-  gauge.box = h("div.lp-ruler.lp-gauge", {}, h("b"), gauge.now);
+  const norm = h("i.lp-now");
+  const gauge = h("div.lp-ruler.lp-gauge", {}, h("b"), norm);
   const loss = figure("loss");
   const marks = h("div.lp-marks");
   loss.box.classList.add("lp-loss");
@@ -60,7 +65,7 @@ export default function figures(root, channel, server) {
   const details = h("details.lp-more", {}, worded("summary", "ui.statistics"), statistics);
   details.addEventListener("toggle", test);
   root.append(basis, remarks, details);
-  figures.gradient.box.append(gauge.box);
+  gradient.box.append(gauge);
   reword(root);
 
   function headline() {
@@ -84,6 +89,10 @@ export default function figures(root, channel, server) {
     else formula.replaceChildren();
   }
 
+  /**
+   * @param {keyof typeof figures} key
+   * @param {string} value
+   */
   function put(key, value, extra = "") {
     const { value: strong, extra: small } = figures[key];
     if (strong.textContent !== value) strong.textContent = value;
@@ -91,40 +100,49 @@ export default function figures(root, channel, server) {
   }
 
   function draw() {
-    const found = channel.picture.figures;
+    const { picture, batch } = channel;
+    if (!picture || !batch) return;
+    const found = picture.figures;
     loss.value.textContent = show(found.loss, 6);
     marks.replaceChildren(...landmarkScale(found));
     rank(found);
-    tellPositives(found);
+    tellPositives(batch, found.by_threshold);
     put("active", show(found.active), found.terms === null ? "" : say("figure.of_terms", { all: found.terms }));
     put("effective", show(found.effective, 3));
     put("gradient", show(found.gradient_norm, 3), say(`figure.by_${found.gradient_of}`));
-    const norm = read(found.gradient_norm);
-    gauge.now.hidden = !(norm > 0);
-    if (norm > 0) gauge.now.style.left = `${Math.max(0, Math.min(100, ((Math.log10(norm) + 3) / 6) * 100))}%`;
-    remark();
+    const size = Number(read(found.gradient_norm));
+    norm.hidden = !(size > 0);
+    if (size > 0) norm.style.left = `${Math.max(0, Math.min(100, ((Math.log10(size) + 3) / 6) * 100))}%`;
+    remark(picture.remarks);
     put("device", `${found.milliseconds.toFixed(1)} ms`, found.device);
   }
 
-  // A loss that ranks pairs is judged by their order, one that looks for the right key, class or
-  // prototype by where that stands.
-  function rank({ places, ordered, violated, spearman }) {
+  /**
+   * A loss that ranks pairs is judged by their order, one that looks for the right key, class or
+   * prototype by where that stands.
+   * @param {import("../../wire").Figures} figures
+   */
+  function rank({ places, ordered, violated: wrong, spearman: correlation }) {
     const { violated: left, spearman: right } = figures;
     left.call(places ? `first_${places.kind}` : "violated");
     right.call(places ? "reciprocal" : "spearman");
-    const [part, all] = places ? [places.first, places.anchors] : [violated, ordered];
+    const [part, all] = places ? [places.first, places.anchors] : [wrong, ordered];
     put("violated", all ? percent(part / all) : "—", say("figure.of", { part, all }));
-    put("spearman", show(places?.anchors === 0 ? null : (places?.reciprocal ?? spearman), 3));
+    put("spearman", show(places?.anchors === 0 ? null : (places?.reciprocal ?? correlation), 3));
   }
 
-  function tellPositives({ by_threshold: matters }) {
-    const { positives: count, labels, threshold } = channel.batch;
+  /**
+   * @param {import("../../wire").SceneBatch} batch
+   * @param {boolean} matters
+   */
+  function tellPositives({ positives: count, labels, threshold }, matters) {
     basis.hidden = !matters;
     positives.textContent = say("ui.positives_are", { count, all: labels.length, threshold: show(threshold) });
   }
 
-  function remark() {
-    const told = channel.picture.remarks.map(({ key, values }) => say(`remark.${key}`, values));
+  /** @param {import("../../wire").Remark[]} found */
+  function remark(found) {
+    const told = found.map(({ key, values }) => say(`remark.${key}`, values));
     const before = Array.from(remarks.children, (line) => line.textContent);
     if (String(told) === String(before)) return;
     remarks.replaceChildren(...told.map((line) => h("li", {}, line)));
@@ -137,6 +155,7 @@ export default function figures(root, channel, server) {
     tested = channel.batch.key + language();
     const found = await server.statistics(channel.scenario);
     if (!found || found.error) return;
+    /** @type {(value: number | null, key: string, values: object) => HTMLElement} */
     const line = (value, key, values) =>
       h("p", {}, value === null ? say("ui.nothing_to_compare") : say(key, { value: show(value, 4), ...values }));
     statistics.replaceChildren(

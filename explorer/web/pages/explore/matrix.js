@@ -2,22 +2,29 @@
 import { focusParameter } from "../../kit/fields.js";
 import { pictureView } from "../../kit/picture.js";
 
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").Scene} channel
+ */
 export default function matrix(root, channel) {
-  const view = pictureView(root, { orderId: "lp-order" }, (what, ...told) => {
-    if (what === "point") channel.point(...told);
-    else if (what === "view") choose(...told);
-    else focusParameter(told[0]);
+  const view = pictureView(root, { orderId: "lp-order" }, (...told) => {
+    if (told[0] === "point") channel.point(told[1], told[2], told[3]);
+    else if (told[0] === "view") choose(told[1]);
+    else focusParameter(told[1]);
   });
 
+  /** @param {Partial<import("../../wire").View>} change */
   function choose(change) {
     channel.set({ view: change }, { announce: false });
     view.update({ state: now() });
   }
 
-  const now = () => ({ view: channel.scenario.view, pointed: channel.pointed, drawn: channel.drawn ?? 0 });
+  const now = () => ({ view: channel.scenario.view, pointed: channel.pointed, drawn: channel.drawn });
 
   channel.on("picture", () => {
     const { picture, batch, form } = channel;
+    if (!picture) return;
+    /** @param {number} pair */
     const numberOf = (pair) => channel.numberOf(pair);
     view.update({ data: { picture, batch, numberOf, landmarks: form }, state: now() });
   });

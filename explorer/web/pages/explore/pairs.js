@@ -1,9 +1,30 @@
 // The table of pairs: type, paste from a spreadsheet, delete; every row of the batch to read.
 import { floats } from "../../kit/arrays.js";
-import { h, reword, worded } from "../../kit/dom.js";
+import { find, h, reword, worded } from "../../kit/dom.js";
 import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
 import { say } from "../../kit/words.js";
+
+/** @typedef {import("../../kit/types").Row} Row */
+
+const CELLS = "textarea, input";
+const MOST_PASTED = 20000; // more is for a file
+
+/** @param {HTMLElement} line */
+function inputsOf(line) {
+  /** @type {NodeListOf<HTMLTextAreaElement | HTMLInputElement>} */
+  const found = line.querySelectorAll(CELLS);
+  return Array.from(found);
+}
+
+/**
+ * @param {HTMLElement} line
+ * @returns {Row}
+ */
+function cellsOf(line) {
+  const [first = "", second = "", score = ""] = inputsOf(line).map((input) => input.value);
+  return [first, second, score];
+}
 
 /**
  * @param {HTMLElement} root
@@ -17,11 +38,12 @@ export default function pairs(root, channel) {
     type: "button",
     id: "lp-add-row",
     onclick: () => {
-      addRow().querySelector("textarea").focus();
+      inputsOf(addRow())[0].focus();
     },
   });
   const clear = worded("button.lp-button", "ui.clear_table", { type: "button", onclick: () => replace([]) });
   // What was in the table before it was cleared.
+  /** @type {Row[]} */
   let cleared = [];
   const undo = worded("button.lp-button", "ui.undo", { type: "button", hidden: true, onclick: () => replace(cleared) });
   const hint = worded("p.lp-note", "ui.paste_hint");
@@ -59,12 +81,14 @@ export default function pairs(root, channel) {
 
   // ---- Rows --------------------------------------------------------------------------------
 
-  function addRow(cells) {
-    body.append(lineOf(cells));
+  function addRow() {
+    const line = lineOf();
+    body.append(line);
     number();
-    return body.lastElementChild;
+    return line;
   }
 
+  /** @param {Row} cells */
   function lineOf(cells = ["", "", ""]) {
     const inputs = [
       h("textarea", { rows: 1, value: cells[0], "data-title": "column.first" }),
@@ -96,10 +120,11 @@ export default function pairs(root, channel) {
   // Names of given vectors or scores mean nothing to an encoder, so they are only shown.
   const editable = () => channel.scenario.data.source === "table" || channel.batch?.editable !== false;
 
-  // More is for a file. Rows beyond SHOWN are not laid out, but kept.
-  const MOST_PASTED = 20000;
+  // Rows beyond SHOWN are not laid out, but kept.
   const SHOWN = 4 * limits.pairs;
+  /** @type {Row[]} */
   let beyond = [];
+  /** @param {Row[]} all */
   function fill(all) {
     const shown = all.length ? all.slice(0, SHOWN) : [undefined];
     body.replaceChildren(...shown.map((cells) => lineOf(cells)));
@@ -107,6 +132,7 @@ export default function pairs(root, channel) {
     number();
   }
 
+  /** @param {Row[]} all */
   function replace(all) {
     cleared = rows();
     fill(all);
@@ -114,12 +140,12 @@ export default function pairs(root, channel) {
     commit();
   }
 
-  const cellsOf = (line) => Array.from(line.querySelectorAll("textarea, input"), (input) => input.value);
-  const rows = () => [...Array.from(body.children, cellsOf), ...beyond];
+  const linesOf = () => /** @type {HTMLElement[]} */ (Array.from(body.children));
+  const rows = () => [...linesOf().map(cellsOf), ...beyond];
 
   function number() {
     linesOf().forEach((line, i) => {
-      line.firstChild.textContent = String(i + 1);
+      line.children[0].textContent = String(i + 1);
     });
   }
 
@@ -134,20 +160,17 @@ export default function pairs(root, channel) {
   });
   function commit() {
     clearTimeout(channel.typing);
-    channel.typing = null;
+    channel.typing = undefined;
     channel.setRows(rows());
   }
 
   // A block pasted from a spreadsheet fills cells to the right and downwards from where it lands.
   body.addEventListener("paste", (event) => {
-    const text = event.clipboardData.getData("text/plain");
-    const block = spreadsheet(text);
-    if (block.length === 1 && block[0].length === 1) return;
+    const block = spreadsheet(event.clipboardData?.getData("text/plain") ?? "");
+    const row = linesOf().findIndex((line) => line.contains(/** @type {Node} */ (event.target)));
+    if (row < 0 || (block.length === 1 && block[0].length === 1)) return;
     event.preventDefault();
-    const cell = /** @type {HTMLElement} */ (event.target);
-    const line = cell.closest("tr");
-    const column = Array.from(line.querySelectorAll("textarea, input")).indexOf(cell);
-    const row = Array.from(body.children).indexOf(line);
+    const column = inputsOf(linesOf()[row]).indexOf(/** @type {HTMLInputElement} */ (event.target));
     const width = Math.max(...block.map((cells) => cells.length));
     const all = rows();
     for (const [i, cells] of block.slice(0, MOST_PASTED).entries()) {
@@ -156,21 +179,24 @@ export default function pairs(root, channel) {
       for (let k = 0; k < width && column + k < into.length; k += 1) into[column + k] = cells[k] ?? "";
     }
     fill(all);
-    /** @type {HTMLElement} */ (body.children[row].querySelectorAll("textarea, input")[column]).focus();
+    inputsOf(linesOf()[row])[column].focus();
     commit();
     if (block.length > MOST_PASTED)
       channel.warn({ key: "ui.paste_cut", values: { count: block.length, most: MOST_PASTED } });
   });
 
-  // Tab-separated lines; a cell that holds a tab, a line end or a quote is quoted, as
-  // spreadsheets do. A quote inside an unquoted cell is a quote.
+  /**
+   * Tab-separated lines; a cell that holds a tab, a line end or a quote is quoted, as
+   * spreadsheets do. A quote inside an unquoted cell is a quote.
+   * @param {string} text
+   */
   function spreadsheet(text) {
     const lines = [[""]];
     let quoted = false;
     const clean = text.replace(/\r\n?/g, "\n").replace(/\n$/, "");
     for (let i = 0; i < clean.length; i += 1) {
       const letter = clean[i];
-      const line = lines.at(-1);
+      const line = lines[lines.length - 1];
       if (quoted) {
         if (letter === '"' && clean[i + 1] === '"') {
           line[line.length - 1] += '"';
@@ -184,15 +210,18 @@ export default function pairs(root, channel) {
     }
     return lines;
   }
+  /** @type {(text: string, at: number) => boolean} */
   const closes = (text, at) => /^"(?:[^"]|"")*"(?:[\t\n]|$)/.test(text.slice(at));
 
   // ---- Together ----------------------------------------------------------------------------
 
   function take() {
     const { batch, scenario } = channel;
+    if (!batch) return;
     count.textContent = say("ui.count_pairs", { count: batch.labels.length });
     if (!box.open) return;
     const { data } = scenario;
+    /** @type {Row[]} */
     const typed =
       data.source === "table"
         ? data.rows
@@ -206,18 +235,16 @@ export default function pairs(root, channel) {
   }
 
   // Which row became which pair: skipped and empty rows are none.
-  const linesOf = () => /** @type {HTMLElement[]} */ (Array.from(body.children));
-
   function label() {
     const skipped = new Map(channel.skipped.map((skip) => [skip.row, skip]));
     let pair = 0;
     const scores = channel.picture ? floats(channel.picture.pairs.score) : [];
     linesOf().forEach((line, i) => {
-      const skip = channel.scenario.data.source === "table" ? skipped.get(i + 1) : null;
+      const skip = channel.scenario.data.source === "table" ? skipped.get(i + 1) : undefined;
       const empty = cellsOf(line).every((cell) => cell.trim() === "");
       line.pair = skip || empty ? undefined : pair;
       blame(line, skip);
-      line.querySelector(".lp-similarity").textContent = line.pair === undefined ? "" : show(scores[pair], 3);
+      find(line, ".lp-similarity").textContent = line.pair === undefined ? "" : show(scores[pair], 3);
       if (line.pair !== undefined) pair += 1;
     });
   }
@@ -225,17 +252,21 @@ export default function pairs(root, channel) {
   // The cell that cannot be read is marked and told why, below it; a fault that names no column
   // is the whole row's.
   const COLUMNS = ["sentence1", "sentence2", "score"];
+  /**
+   * @param {HTMLElement} line
+   * @param {import("../../wire").SkippedRow | undefined} skip
+   */
   function blame(line, skip) {
     line.classList.toggle("lp-bad-row", Boolean(skip));
     for (const reason of line.querySelectorAll(".lp-wrong")) reason.remove();
-    const inputs = Array.from(line.querySelectorAll("textarea, input"));
-    const named = COLUMNS.indexOf(skip?.values.column);
+    const inputs = inputsOf(line);
+    const named = COLUMNS.indexOf(String(skip?.values.column));
     const wrong = !skip ? [] : named < 0 ? inputs : [inputs[named]];
     for (const input of inputs) {
       input.classList.toggle("lp-bad", wrong.includes(input));
       input.toggleAttribute("aria-invalid", wrong.includes(input));
     }
-    if (skip) wrong.at(-1).after(h("div.lp-wrong", {}, say(skip.key, skip.values)));
+    if (skip) wrong.at(-1)?.after(h("div.lp-wrong", {}, say(skip.key, skip.values)));
   }
 
   function mark() {
@@ -259,7 +290,7 @@ export default function pairs(root, channel) {
   });
   channel.on("batch", take);
   channel.on("picture", () => {
-    if (box.open && channel.batch.key !== labelled) {
+    if (box.open && channel.batch && channel.batch.key !== labelled) {
       labelled = channel.batch.key;
       label();
     }

@@ -225,6 +225,6 @@ SERVED = [
     served("explore", _explore, wire.Explored | wire.Unexplored | wire.SendRows),
     served("read_file", _read_file, wire.FileRead | wire.FileUndecided),
     served("link", _link, wire.Link),
-    served("open_link", _open_link, wire.Opened),
+    served("open_link", _open_link, wire.OpenedScene),
     *JOBS,
 ]

@@ -7,6 +7,17 @@ import { GONE, problem } from "../../kit/server.js";
 import { store as keep } from "../../kit/storage.js";
 import { Store } from "../../kit/store.js";
 
+/** @typedef {import("../../wire").ExploreServer} ExploreServer */
+/** @typedef {import("../../wire").Scenario} Scenario */
+/** @typedef {import("../../kit/types").Answer<ExploreServer, "explore">} Explored */
+
+/**
+ * Part of a scenario: what is not named stays as it is.
+ * @typedef {{ data?: Partial<Scenario["data"]> | { random: Record<string, number | string> },
+ *   rules?: Partial<Scenario["rules"]>, loss?: string, convention?: string,
+ *   parameters?: Scenario["parameters"], view?: Partial<Scenario["view"]> }} Change
+ */
+
 const RETRY_MS = 2000;
 const STILL_MS = 400;
 
@@ -23,15 +34,16 @@ export class Scene extends Bus {
     this.skipped = [];
     /** @type {boolean | undefined} */
     this.limited = false; // whether there were more rows than fit
-    /** @type {{ pairs: number[], cell: number[] | null, part: import("../../kit/types").PointedPart | null }} */
+    /** @type {import("../../kit/types").Pointed} */
     this.pointed = { pairs: [], cell: null, part: null };
-    /** @type {Partial<import("../../kit/types").Asking<import("../../wire").ExploreServer>> | null} */
+    /** @type {import("../../kit/types").Asking<ExploreServer> | null} */
     this.server = null;
     /**
      * Buttons beside a problem that can be put right there.
      * @type {{ fits: (problem: import("../../kit/types").Notice) => boolean, key: string, act: () => void }[]}
      */
     this.remedies = [];
+    /** @type {Requests<Explored>} */
     this.requests = new Requests({
       most: 2,
       between: true,
@@ -43,8 +55,16 @@ export class Scene extends Bus {
     this.tables = new WeakMap();
     /** @type {History | null} */
     this.history = null;
-    /** @type {ReturnType<typeof setTimeout> | null} */
-    this.typing = null; // what is typed in the table has not been asked yet
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.typing = undefined; // what is typed in the table has not been asked yet
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.retrying = undefined;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.late = undefined;
+    /** @type {Scenario["data"] | null} */
+    this.askedFor = null;
+    /** @type {number[]} */
+    this.numbers = []; // what a person calls each pair
     this.drawn = 0;
   }
 
@@ -85,6 +105,7 @@ export class Scene extends Bus {
     return formula;
   }
 
+  /** @param {import("../../kit/types").Asking<ExploreServer>} server */
   async connect(server) {
     this.server = server;
     this.remedies.push({
@@ -96,7 +117,7 @@ export class Scene extends Bus {
       store: this.store,
       delay: STILL_MS,
       write: () => this.written(),
-      open: (...entry) => this.open(...entry),
+      open: (text, kept, isCurrent) => this.open(text, kept, isCurrent),
     });
     await this.history.revisit();
     if (this.requests.newest) return;
@@ -104,8 +125,13 @@ export class Scene extends Bus {
     this.ask();
   }
 
-  // The scene of an entry of the browser's history: in its link, or, where it is too large for one,
-  // in what the browser keeps beside the address. That keeps hidden rows too.
+  /**
+   * The scene of an entry of the browser's history: in its link, or, where it is too large for one,
+   * in what the browser keeps beside the address. That keeps hidden rows too.
+   * @param {string} link
+   * @param {Scenario | null} kept
+   * @param {() => boolean} isCurrent
+   */
   async open(link, kept, isCurrent) {
     const usual = this.requests.newest ? given.defaults : null;
     const scenario = link ? await this.read(link) : (kept ?? usual);
@@ -116,27 +142,32 @@ export class Scene extends Bus {
   }
 
   async written() {
-    const { link } = (await this.server.link(this.scenario)) ?? {};
-    this.tooLong = link?.length > given.limits.link;
-    const text = this.tooLong || !link ? "" : link;
+    const { link = "" } = (await this.server?.link(this.scenario)) ?? {};
+    this.tooLong = link.length > given.limits.link;
+    const text = this.tooLong ? "" : link;
     if (text) keep("scene", text);
     const { source, rows, file, reading } = this.scenario.data;
     const hidden = source !== "table" && rows.length ? { data: { rows, file, reading } } : null;
     return { text, kept: text ? hidden : this.scenario };
   }
 
-  // The scene in the text of a link or of a scene file; what is wrong with it is said.
+  /**
+   * The scene in the text of a link or of a scene file; what is wrong with it is said.
+   * @param {string} text
+   */
   async read(text) {
-    const opened = await this.server.open_link(text);
+    const opened = (await this.server?.open_link(text)) ?? null;
     this.check(opened);
     return opened?.scenario;
   }
 
+  /** @param {string} text */
   async openScene(text) {
     const scenario = await this.read(text);
     if (scenario) this.show(scenario);
   }
 
+  /** @param {Scenario} scenario */
   show(scenario) {
     this.warn(null);
     this.store.reset(scenario);
@@ -144,8 +175,11 @@ export class Scene extends Bus {
     this.ask();
   }
 
-  // Change part of the scenario: set({ view: { order: "score" } }). Controls that made the change
-  // themselves need not hear of it.
+  /**
+   * Change part of the scenario: set({ view: { order: "score" } }). Controls that made the change
+   * themselves need not hear of it.
+   * @param {Change} change
+   */
   set(change, { announce = true } = {}) {
     const { affects } = this.store.update(change);
     this.warn(null);
@@ -154,21 +188,32 @@ export class Scene extends Bus {
     else this.ask();
   }
 
-  // Rows of one's own, whatever file they may have come from.
+  /**
+   * Rows of one's own, whatever file they may have come from.
+   * @param {import("../../kit/types").Row[]} rows
+   */
   setRows(rows) {
     const { file, reading } = given.defaults.data;
     this.set({ data: { source: "table", rows, file, reading } });
   }
 
+  /**
+   * @param {string} name
+   * @param {import("../../wire").Setting} value
+   */
   setParameter(name, value) {
     this.set({ parameters: { ...this.scenario.parameters, [name]: value } }, { announce: false });
   }
 
+  /** @param {string} loss */
   choose(loss, convention = "") {
     this.set({ loss, convention, parameters: {}, view: { step: null, pinned: null } });
   }
 
-  // Whether an answer came and is no refusal; else it is said what is wrong.
+  /**
+   * Whether an answer came and is no refusal; else it is said what is wrong.
+   * @param {{ error?: import("../../wire").Problem } | null | undefined} answer
+   */
   check(answer) {
     if (!answer) this.take({ error: GONE });
     else if (answer.error) this.warn(answer.error);
@@ -189,11 +234,11 @@ export class Scene extends Bus {
   tellBusy() {
     if (!this.flying) {
       clearTimeout(this.late);
-      this.late = null;
+      this.late = undefined;
       this.setBusy(false);
     } else if (!this.late) {
       this.late = setTimeout(() => {
-        this.late = null;
+        this.late = undefined;
         this.setBusy(this.flying > 0);
       }, 250);
     }
@@ -201,7 +246,7 @@ export class Scene extends Bus {
 
   // Rows travel once; then they go by the name that the server gave them. Changed rows are
   // another array. After an error the batch is told anew, and with it what was left out.
-  /** @returns {Promise<import("../../kit/types").Answer<import("../../wire").ExploreServer, "explore">>} */
+  /** @returns {Promise<Explored>} */
   async question() {
     const known = this.problem ? "" : (this.batch?.key ?? "");
     let answer = await this.questionAbout(known);
@@ -212,12 +257,16 @@ export class Scene extends Bus {
     return answer ?? { error: GONE };
   }
 
+  /**
+   * @param {string} known
+   * @returns {Promise<Explored | null | undefined>}
+   */
   async questionAbout(known) {
     const { scenario } = this;
     const { data } = scenario;
     const rows = this.tables.get(data.rows);
     const asked = rows ? { scenario: { ...scenario, data: { ...data, rows: [] } }, rows } : { scenario };
-    const answer = await this.work(this.server, "explore", { ...asked, known });
+    const answer = this.server && (await this.work(this.server, "explore", { ...asked, known }));
     if (answer?.rows) this.tables.set(data.rows, answer.rows);
     return answer;
   }
@@ -236,6 +285,7 @@ export class Scene extends Bus {
     else this.warn(cancelled);
   }
 
+  /** @param {Explored} answer */
   take(answer) {
     if (answer.skipped) {
       this.skipped = answer.skipped;
@@ -247,24 +297,24 @@ export class Scene extends Bus {
       if (answer.error === GONE) this.retrying = setTimeout(() => this.ask(), RETRY_MS);
       return;
     }
-    if (this.problem) {
-      this.problem = null;
-      this.publish("problem");
-    }
+    if (this.problem) this.fail(null);
     if (answer.batch) {
       this.batch = answer.batch;
-      this.numbers = this.rowNumbers();
+      this.numbers = this.rowNumbers(answer.batch);
       this.publish("batch");
     }
-    this.picture = answer.picture;
+    this.picture = answer.picture ?? null;
     this.publish("picture");
     this.drawn += 1;
   }
 
-  // What a person calls each pair: the number of its row, where rows in between were left out.
-  rowNumbers() {
+  /**
+   * What a person calls each pair: the number of its row, where rows in between were left out.
+   * @param {import("../../wire").SceneBatch} batch
+   */
+  rowNumbers({ labels }) {
     const { source, rows } = this.scenario.data;
-    const all = this.batch.labels.map((_label, pair) => pair + 1);
+    const all = labels.map((_label, pair) => pair + 1);
     if (source !== "table") return all;
     const skipped = new Set(this.skipped.map(({ row }) => row));
     const used = rows
@@ -273,14 +323,9 @@ export class Scene extends Bus {
     return used.length === all.length ? used : all;
   }
 
+  /** @param {number} pair */
   numberOf(pair) {
-    return this.numbers?.[pair] ?? pair + 1;
-  }
-
-  // What a row or column is called: by its pair where it has one of its own.
-  nameOf(axis, item, pair) {
-    const paired = ["pair", "level_pair", "query", "key", "view"].includes(axis);
-    return paired && pair >= 0 ? this.numberOf(pair) : item + 1;
+    return this.numbers[pair] ?? pair + 1;
   }
 
   // The address follows the scene.
@@ -288,20 +333,30 @@ export class Scene extends Bus {
     this.history?.remember();
   }
 
-  // Point at pairs and, from a matrix, at a cell of it; from a formula, at the part of it that
-  // came from a step or a parameter `of` and its row, column or cell `at`. Empty: at nothing.
+  /**
+   * Point at pairs and, from a matrix, at a cell of it; from a formula, at the part of it that
+   * came from a step or a parameter `of` and its row, column or cell `at`. Empty: at nothing.
+   * @param {number[]} pairs
+   * @param {[number, number] | null} cell
+   * @param {import("../../kit/types").PointedPart | null} part
+   */
   point(pairs = [], cell = null, part = null) {
+    /** @type {import("../../kit/types").Pointed} */
     const next = { pairs, cell, part };
     if (JSON.stringify(next) === JSON.stringify(this.pointed)) return;
     this.pointed = next;
     this.publish("pointed");
   }
 
-  // The place of the last step of this name before another step, −1 if there is none.
-  stepNamed(name, before = this.picture.steps.length) {
-    return this.picture.steps.slice(0, before).findLastIndex((step) => step.name === name);
+  /**
+   * The place of the last step of this name before another step, −1 if there is none.
+   * @param {string} name
+   */
+  stepNamed(name, before = Infinity) {
+    return this.picture?.steps.slice(0, before).findLastIndex((step) => step.name === name) ?? -1;
   }
 
+  /** @param {number} step */
   goTo(step) {
     this.set({ view: { step } }, { announce: false });
   }

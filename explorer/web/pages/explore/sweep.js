@@ -6,16 +6,29 @@ import { plotArea, ticksOf } from "../../kit/plot.js";
 import { GONE } from "../../kit/server.js";
 import { has, say } from "../../kit/words.js";
 
+/** @typedef {import("../../kit/types").Span} Span */
+/** @typedef {"loss" | "gradient" | "active"} Name */
+
+/**
+ * The gradient spans decades, the loss sometimes; a share runs from 0 to 1.
+ * @type {{ name: Name, write: (value: number) => string, logarithmic?: boolean, range?: Span }[]}
+ */
+const PANELS = [
+  { name: "loss", write: (v) => show(v, 3) },
+  { name: "gradient", write: (v) => show(v, 3), logarithmic: true },
+  { name: "active", write: percent, range: [0, 1] },
+];
+const TALL = 168;
+const MARGINS = { left: 46, right: 18, top: 10, bottom: 22 };
+/** @type {Span} */
+const BAND = [0.1, 10];
+
 /**
  * @param {HTMLElement} root
  * @param {import("./state.js").Scene} channel
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 export default function sweep(root, channel, server) {
-  const TALL = 168;
-  const MARGINS = { left: 46, right: 18, top: 10, bottom: 22 };
-  const BAND = [0.1, 10];
-
   const choice = h("select", {
     id: "lp-sweep",
     onchange: () => {
@@ -26,12 +39,7 @@ export default function sweep(root, channel, server) {
   const choiceField = h("label.lp-inline", {}, worded("span", "sweep.parameter"), choice);
   const verdict = h("p.lp-sweep-verdict", { role: "status" });
   const key = h("p.lp-sweep-key");
-  // The gradient spans decades, the loss sometimes; a share runs from 0 to 1.
-  const panels = [
-    { name: "loss", write: (v) => show(v, 3) },
-    { name: "gradient", write: (v) => show(v, 3), logarithmic: true },
-    { name: "active", write: percent, range: [0, 1] },
-  ].map((panel) => {
+  const panels = PANELS.map((panel) => {
     const said = h("span.lp-value");
     const area = plotArea({ margins: MARGINS, attributes: { height: TALL } }, hear);
     const box = h(
@@ -58,14 +66,20 @@ export default function sweep(root, channel, server) {
   );
   root.append(details);
 
+  /** @typedef {(typeof panels)[number]} Panel */
+  /** @typedef {Omit<import("../../wire").Swept, Name> & { heights: Record<Name, number[] | null> }} Found */
+  /** @type {Found | null} */
   let found = null;
   let foundFor = "";
-  let asking = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let asking;
+  /** @type {number | null} */
   let reached = null; // the value under the pointer
 
   // ---- Asking ------------------------------------------------------------------------------
 
   const numeric = () => channel.form.parameters.filter(({ kind }) => kind === "number");
+  /** @param {string} name */
   const nameOf = (name) => (has(`parameter.${name}`) ? say(`parameter.${name}`) : name);
 
   function offer() {
@@ -111,18 +125,26 @@ export default function sweep(root, channel, server) {
       channel.warn(answer?.error ?? GONE);
       return;
     }
-    found = answer;
+    const { loss, gradient, active, ...others } = answer;
+    /** @param {import("../../wire").Real} value */
+    const number = (value) => Number(read(value));
+    const heights = { loss: loss.map(number), gradient: gradient.map(number), active: active?.map(number) ?? null };
+    found = { ...others, heights };
     foundFor = asked;
-    for (const { name } of panels) found[name] = found[name]?.map(read) ?? null;
     draw();
   }
 
   // ---- Drawing -----------------------------------------------------------------------------
 
-  // Least and largest height that is drawn, and whether by ratios.
-  function reachOf({ name, logarithmic, range }) {
+  /**
+   * Least and largest height that is drawn, and whether by ratios.
+   * @param {Panel} panel
+   * @param {number[]} heights
+   * @returns {[number, number, boolean]}
+   */
+  function reachOf({ logarithmic, range }, heights) {
     if (range) return [...range, false];
-    const known = found[name].filter(Number.isFinite);
+    const known = heights.filter(Number.isFinite);
     const decades = logarithmic || (Math.min(...known) > 0 && Math.max(...known) > 50 * Math.min(...known));
     if (decades) {
       const positive = [...known.filter((v) => v > 0), ...(logarithmic ? BAND : [])];
@@ -133,14 +155,17 @@ export default function sweep(root, channel, server) {
     return [low, Math.max(low, ...known) || low + 1, false];
   }
 
-  const valueNow = () => {
-    const { name, default: usual } = numeric().find((one) => one.name === found.parameter) ?? {};
-    return channel.scenario.parameters[name] ?? usual;
-  };
+  /** @param {string} name */
+  const settingOf = (name) =>
+    Number(channel.scenario.parameters[name] ?? numeric().find((one) => one.name === name)?.default);
 
-  // The height of a curve at a value, straight between the points it was worked out at.
-  function heightAt(heights, value) {
-    const { values } = found;
+  /**
+   * The height of a curve at a value, straight between the points it was worked out at.
+   * @param {number[]} values
+   * @param {number[]} heights
+   * @param {number} value
+   */
+  function heightAt(values, heights, value) {
     const right = Math.min(
       Math.max(
         values.findIndex((v) => v >= value),
@@ -154,63 +179,75 @@ export default function sweep(root, channel, server) {
 
   function draw() {
     if (!found || foundFor !== scene()) return;
-    for (const panel of panels) drawPanel(panel);
-    judge();
+    for (const panel of panels) drawPanel(panel, found);
+    judge(found);
   }
 
-  function drawPanel(panel) {
-    const heights = found[panel.name];
+  /**
+   * @param {Panel} panel
+   * @param {Found} of
+   */
+  function drawPanel(panel, of) {
+    const heights = of.heights[panel.name];
     panel.box.hidden = !heights;
     if (!heights) return;
-    const [low, high, logarithmic] = reachOf(panel);
-    const { values, advised, within } = found;
-    const span = [values[0], values.at(-1)];
+    const [low, high, logarithmic] = reachOf(panel, heights);
+    const { values, advised, within, parameter } = of;
+    /** @type {Span} */
+    const span = [values[0], values[values.length - 1]];
+    /** @param {number} v */
     const inside = (v) => Math.max(span[0], Math.min(span[1], v));
+    /** @param {string} name */
     const looks = (name) => ({ class: `lp-${name}` });
+    /** @type {(x: Span) => import("../../kit/plot.js").Band} */
+    const rule = ([from, to]) => ({ x: [inside(from), inside(to)], look: looks("advised") });
+    const bands = [
+      ...(advised ? [rule(advised)] : []),
+      ...within.map((range) => ({ x: range, foot: 3, look: looks("within") })),
+      ...(panel.name === "gradient" ? [{ y: BAND, look: looks("norm-band") }] : []),
+    ];
     panel.area.draw({
       width: Math.max(panel.room.width, 200),
       height: TALL,
       x: {
         span,
-        logarithmic: found.logarithmic,
-        ticks: ticksOf(span, 6, found.logarithmic),
+        logarithmic: of.logarithmic,
+        ticks: ticksOf(span, 6, of.logarithmic),
         write: (v) => show(v, 3),
         stems: true,
       },
       y: { span: [low, high], logarithmic, ticks: ticksOf([low, high], 4, logarithmic), write: panel.write },
-      bands: [
-        ...(advised ? [{ x: advised.map(inside), look: looks("advised") }] : []),
-        ...within.map((range) => ({ x: range, foot: 3, look: looks("within") })),
-        ...(panel.name === "gradient" ? [{ y: BAND, look: looks("norm-band") }] : []),
-      ],
+      bands,
       curves: [{ x: values, y: heights, look: looks("curve") }],
     });
-    const now = valueNow();
-    const here = heightAt(heights, now);
+    const now = settingOf(parameter);
+    const here = heightAt(values, heights, now);
     panel.area.mark({
       lines: [{ x: now, look: looks("here") }, ...(reached === null ? [] : [{ x: reached, look: looks("reached") }])],
       dots: [{ x: now, y: here, look: { ...looks("here"), r: 4.5 } }],
     });
     const at = reached ?? now;
     panel.said.textContent = say("sweep.at", {
-      value: panel.write(heightAt(heights, at)),
-      name: nameOf(found.parameter),
+      value: panel.write(heightAt(values, heights, at)),
+      name: nameOf(parameter),
       at: show(at, 3),
     });
     panel.area.element.setAttribute(
       "aria-label",
       say("sweep.label", {
         what: say(`sweep.${panel.name}`),
-        name: nameOf(found.parameter),
+        name: nameOf(parameter),
         from: panel.write(heights[0]),
-        to: panel.write(heights.at(-1)),
+        to: panel.write(heights[heights.length - 1]),
       }),
     );
   }
 
-  // What the two rules say of this batch, and whether they agree.
-  function judge() {
-    const { advised, within } = found;
+  /**
+   * What the two rules say of this batch, and whether they agree.
+   * @param {Found} of
+   */
+  function judge({ advised, within, parameter }) {
     const ranges = within
       .map(([low, high]) => say("sweep.range", { low: show(low, 3), high: show(high, 3) }))
       .join(", ");
@@ -219,32 +256,33 @@ export default function sweep(root, channel, server) {
           .map(([low, high]) => [Math.max(low, advised[0]), Math.min(high, advised[1])])
           .find(([low, high]) => low <= high)
       : null;
-    const name = nameOf(found.parameter);
+    const name = nameOf(parameter);
+    /** @param {number[]} ends */
     const range = ([low, high]) => ({ low: show(low, 3), high: show(high, 3) });
     if (!within.length) verdict.textContent = say("sweep.never", { name });
     else if (!advised) verdict.textContent = say("sweep.within", { name, ranges });
     else if (both) verdict.textContent = say("sweep.agree", { name, ...range(both) });
     else verdict.textContent = say("sweep.contradict", { ...range(advised), ranges });
     key.replaceChildren(
-      ...[
-        ["now", true],
-        ["advised", advised],
-        ["band", true],
-      ]
-        .filter(([, there]) => there)
-        .map(([part]) => h("span", {}, h(`i.lp-key-${part}`), say(`sweep.key_${part}`))),
+      ...["now", "advised", "band"]
+        .filter((part) => part !== "advised" || advised)
+        .map((part) => h("span", {}, h(`i.lp-key-${part}`), say(`sweep.key_${part}`))),
     );
   }
 
   // ---- Pointing: the value under the pointer is told, a press takes it ----------------------
 
+  /**
+   * @param {string} what
+   * @param {number | null} value
+   */
   function hear(what, value) {
     if (!found || what === "click") return;
     const told = value === null ? null : Number(value.toPrecision(3));
     if (what === "reach") {
       reached = told;
       draw();
-    } else channel.set({ parameters: { ...channel.scenario.parameters, [found.parameter]: told } });
+    } else if (told !== null) channel.set({ parameters: { ...channel.scenario.parameters, [found.parameter]: told } });
   }
 
   channel.on("scenario", () => {

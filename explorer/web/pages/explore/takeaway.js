@@ -14,12 +14,21 @@ export default function takeaway(root, channel, server) {
   const copy = worded("button.lp-button", "ui.copy", {
     type: "button",
     hidden: true,
-    onclick: () => navigator.clipboard.writeText(code.textContent),
+    onclick: () => navigator.clipboard.writeText(code.textContent ?? ""),
   });
   const opener = h("input", { type: "file", accept: ".json", hidden: true });
 
+  /**
+   * @param {string} key
+   * @param {() => void} act
+   */
   const button = (key, act) => worded("button.lp-button", key, { type: "button", onclick: act });
+  /**
+   * @param {string} key
+   * @param {...HTMLElement} buttons
+   */
   const line = (key, ...buttons) => h("div.lp-row.lp-wrap", {}, worded("span.lp-what", key), ...buttons);
+  /** @param {string} what */
   const pictures = (what) => [
     button("take.svg", () => save(what)),
     button("take.png2", () => savePng(what, 2)),
@@ -61,6 +70,7 @@ export default function takeaway(root, channel, server) {
     ),
   );
 
+  /** @param {string} what */
   async function ask(what) {
     const answer = await server.take({
       what,
@@ -68,9 +78,10 @@ export default function takeaway(root, channel, server) {
       language: language(),
       dark: isDark(),
     });
-    return channel.check(answer) ? answer : null;
+    return channel.check(answer) && answer?.text !== undefined ? answer : null;
   }
 
+  /** @param {string} what */
   async function save(what) {
     const answer = await ask(what);
     if (!answer) return;
@@ -78,7 +89,11 @@ export default function takeaway(root, channel, server) {
     download(answer.name, new Blob([mark, answer.text], { type: answer.type }));
   }
 
-  // The browser turns the figure into pixels: the same drawing, so many pixels to a unit.
+  /**
+   * The browser turns the figure into pixels: the same drawing, so many pixels to a unit.
+   * @param {string} what
+   * @param {number} ratio
+   */
   async function savePng(what, ratio) {
     const answer = await ask(what);
     if (!answer) return;
@@ -87,6 +102,7 @@ export default function takeaway(root, channel, server) {
   }
 
   let reading = "";
+  /** @param {string} what */
   async function read(what) {
     reading = what;
     const answer = await ask(what);
@@ -97,7 +113,7 @@ export default function takeaway(root, channel, server) {
   }
 
   opener.addEventListener("change", async () => {
-    const [file] = opener.files;
+    const file = opener.files?.[0];
     opener.value = "";
     if (file) await channel.openScene(await file.text());
   });

@@ -1,8 +1,13 @@
 // The heaviest terms of the sum, and the labels that look wrong.
+import { nameOf } from "../../kit/card.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { percent, read, show } from "../../kit/numbers.js";
 import { sortableTable } from "../../kit/table.js";
 import { language, say } from "../../kit/words.js";
+
+/** @typedef {import("../../wire").Term} Term */
+/** @typedef {import("../../wire").Item} Item */
+/** @typedef {import("../../wire").Suspect} Suspect */
 
 /**
  * @param {HTMLElement} root
@@ -13,45 +18,62 @@ export default function terms(root, channel) {
   const none = worded("p.lp-note", "ui.no_suspects");
   const doubtful = worded("p.lp-doubtful", "ui.suspects_doubtful", { hidden: true });
 
-  // What a term's row or column stands for, in lines: its number, then its words.
+  /** @param {Item} item */
+  const called = (item) => nameOf((pair) => channel.numberOf(pair), item.axis, item.item, item.pair);
+
+  /**
+   * What a term's row or column stands for, in lines: its number, then its words.
+   * @param {Item | undefined} item
+   */
   function linesOf(item) {
-    if (!item) return [""];
+    if (!item || !channel.batch) return [""];
     const { first, second, sentences } = channel.batch;
-    const number = channel.nameOf(item.axis, item.item, item.pair);
+    const number = called(item);
     if (item.axis === "pair") return [`${number} · ${first[item.pair] ?? ""}`, second[item.pair] ?? ""];
     if (item.sentence >= 0) return [`${number} · ${sentences[item.sentence]}`];
     return [`${say(`axis.one.${item.axis}`)} ${item.item + 1}`];
   }
-  const placeOf = (item) => (item ? channel.nameOf(item.axis, item.item, item.pair) : -1);
-  const [rowOf, columnOf] = [(term) => term.items.at(-2), (term) => term.items.at(-1)];
+  /** @param {Item | undefined} item */
+  const placeOf = (item) => (item ? called(item) : -1);
+  /** @param {Term} term */
+  const rowOf = (term) => term.items.at(-2);
+  /** @param {Term} term */
+  const columnOf = (term) => term.items.at(-1);
+  /** @param {Term} term */
   const pairsOf = (term) => [...new Set(term.items.map((item) => item.pair).filter((pair) => pair >= 0))];
 
   const terms = sortableTable({
     key: "ui.heaviest",
     columns: [
-      { key: "ui.row", wide: true, cell: (term) => linesOf(rowOf(term)), by: (term) => placeOf(rowOf(term)) },
+      {
+        key: "ui.row",
+        wide: true,
+        cell: (/** @type {Term} */ term) => linesOf(rowOf(term)),
+        by: (term) => placeOf(rowOf(term)),
+      },
       { key: "ui.column", wide: true, cell: (term) => linesOf(columnOf(term)), by: (term) => placeOf(columnOf(term)) },
       { key: "ui.value", cell: (term) => show(term.value, 4), by: (term) => read(term.value) },
       { key: "ui.share", cell: (term) => percent(term.share), by: (term) => term.share },
     ],
     sorted: { column: 3, down: true },
-    reach: (term) => channel.point(pairsOf(term), term.items.length === 2 ? term.items.map((item) => item.item) : null),
+    reach: (term) => {
+      const [row, column] = term.items.map((item) => item.item);
+      channel.point(pairsOf(term), term.items.length === 2 ? [row, column] : null);
+    },
     leave: () => channel.point(),
   });
+  /** @param {Suspect} suspect */
+  const labelOf = ({ pair }) => channel.batch?.labels[pair] ?? NaN;
   const suspects = sortableTable({
     key: "ui.suspects",
     columns: [
       {
         key: "ui.pair",
         wide: true,
-        cell: ({ pair }) => linesOf({ axis: "pair", item: pair, pair }),
+        cell: (/** @type {Suspect} */ { pair }) => linesOf({ axis: "pair", item: pair, pair, sentence: -1 }),
         by: ({ pair }) => channel.numberOf(pair),
       },
-      {
-        key: "ui.label",
-        cell: ({ pair }) => show(channel.batch.labels[pair]),
-        by: ({ pair }) => channel.batch.labels[pair],
-      },
+      { key: "ui.label", cell: (suspect) => show(labelOf(suspect)), by: labelOf },
       { key: "ui.would_fit", cell: ({ fitting }) => show(fitting), by: ({ fitting }) => fitting },
       { key: "ui.contradicts", cell: ({ rate }) => percent(rate), by: ({ rate }) => rate },
     ],
@@ -70,12 +92,15 @@ export default function terms(root, channel) {
     suspects.element,
   );
 
-  // How the weight is spread, and of which line of the definition it is the gradient.
+  /**
+   * How the weight is spread, and of which line of the definition it is the gradient.
+   * @param {import("../../wire").Figures} figures
+   */
   function told({ active, terms, carried, beside }) {
     const blank = language() === "zh" ? "" : " ";
     const [before, after] = say("ui.weight_note", { step: "<>" }).split("<>");
     return [
-      say("ui.heaviest_note", { count: active, terms, share: percent(carried) }),
+      say("ui.heaviest_note", { count: active, terms, share: percent(carried ?? 0) }),
       blank,
       before,
       h("code", {}, channel.spec.terms),
@@ -85,7 +110,9 @@ export default function terms(root, channel) {
   }
 
   function draw() {
-    const { heaviest, figures } = channel.picture;
+    const { picture, batch } = channel;
+    if (!picture || !batch) return;
+    const { heaviest, figures, suspects: doubted } = picture;
     terms.fill(heaviest);
     // The terms of some losses are one pair each: those have no row and column.
     const single = heaviest[0]?.items.length === 1;
@@ -93,14 +120,15 @@ export default function terms(root, channel) {
     terms.element.querySelectorAll("th [data-say]")[1].setAttribute("data-say", single ? "ui.pair" : "ui.column");
     reword(terms.element);
     headline.replaceChildren(...(heaviest.length ? told(figures) : [say("ui.no_terms")]));
-    doubtful.hidden = !channel.batch.foreign;
-    none.hidden = channel.picture.suspects.length > 0;
+    doubtful.hidden = !batch.foreign;
+    none.hidden = doubted.length > 0;
     suspects.element.hidden = !none.hidden;
-    suspects.fill(channel.picture.suspects);
+    suspects.fill(doubted);
   }
 
   function mark() {
     const { pairs } = channel.pointed;
+    /** @param {number[]} listed */
     const all = (listed) => pairs.length > 0 && pairs.every((pair) => listed.includes(pair));
     terms.light((term) => all(pairsOf(term)));
     suspects.light(({ pair }) => all([pair]));
@@ -108,7 +136,5 @@ export default function terms(root, channel) {
 
   channel.on("picture", draw);
   channel.on("pointed", mark);
-  channel.on("language", () => {
-    if (channel.picture) draw();
-  });
+  channel.on("language", draw);
 }

@@ -4,9 +4,17 @@ import { labelled } from "../../kit/fields.js";
 import { fits } from "../../kit/store.js";
 import { say } from "../../kit/words.js";
 
+/** @typedef {import("../../kit/types").Notice} Notice */
+/** @typedef {ReturnType<typeof complaints>} Complaints */
+
 export function complaints() {
+  /** @type {Map<HTMLElement, Notice | null | undefined>} */
   const told = new Map();
 
+  /**
+   * @param {HTMLElement} line
+   * @param {Notice | null | undefined} problem
+   */
   function complain(line, problem) {
     told.set(line, problem);
     line.hidden = !problem;
@@ -16,6 +24,7 @@ export function complaints() {
   return {
     line: () => h("p.lp-wrong", { role: "alert", hidden: true }),
     complain,
+    /** @param {HTMLElement} line */
     of: (line) => told.get(line),
     reword() {
       for (const [line, problem] of told) complain(line, problem);
@@ -23,13 +32,23 @@ export function complaints() {
   };
 }
 
-// Boxes for numbers of the page's state. What does not fit is named and not taken.
+/**
+ * Boxes for numbers of the page's state. What does not fit is named and not taken.
+ * @param {import("./state.js").FinetunePage} channel
+ * @param {Complaints} complaints
+ */
 export function numberBoxes(channel, { line, complain }) {
+  /** @type {Map<HTMLInputElement, () => number>} */
   const boxes = new Map();
 
-  // A box for the entry `plan.<name>` or `beside.<name>`; `take` gets what was typed.
+  /**
+   * A box for the entry `plan.<name>` or `beside.<name>`; `take` gets what was typed.
+   * @param {string} name
+   * @param {(value: number) => void} take
+   */
   function box(name, take) {
     const entry = channel.store.table.get(`plan.${name}`) ?? channel.store.table.get(`beside.${name}`);
+    if (!entry) throw new RangeError(name);
     const now = () => channel.store.get(entry.name);
     const { low, high, kind } = entry;
     const step = kind === "whole" ? 1 : "any";
@@ -43,7 +62,7 @@ export function numberBoxes(channel, { line, complain }) {
       if (good) take(value);
     });
     input.addEventListener("blur", () => {
-      input.value = now();
+      input.value = String(now());
       input.classList.remove("lp-bad");
       complain(told, null);
     });
@@ -55,7 +74,7 @@ export function numberBoxes(channel, { line, complain }) {
     box,
     // What is being typed stays as it is typed.
     fill() {
-      for (const [input, now] of boxes) if (document.activeElement !== input) input.value = now();
+      for (const [input, now] of boxes) if (document.activeElement !== input) input.value = String(now());
     },
   };
 }

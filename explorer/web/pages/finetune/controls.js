@@ -10,6 +10,8 @@ import { complaints, numberBoxes } from "./complaints.js";
 import { dataFields, textBox } from "./data.js";
 import { startBox } from "./start.js";
 
+/** @typedef {import("../../wire").TrainingPlan} Plan */
+
 /**
  * @param {HTMLElement} root
  * @param {import("./state.js").FinetunePage} channel
@@ -18,12 +20,14 @@ import { startBox } from "./start.js";
 export default function controls(root, channel, server) {
   const { losses } = given;
   const facts = given.finetune;
+  /** @param {import("./state.js").PlanChange} change */
   const set = (change) => channel.setPlan(change);
   const FEW = 30; // held-out pairs: below this a correlation is mostly chance
 
   const wrong = complaints();
   const { line, complain } = wrong;
   const numbers = numberBoxes(channel, wrong);
+  /** @param {string} name */
   const number = (name) => numbers.box(name, (value) => set({ [name]: value }));
   const data = dataFields(channel, server, wrong);
   const found = h("p.lp-note");
@@ -36,9 +40,13 @@ export default function controls(root, channel, server) {
 
   // ---- Encoder -----------------------------------------------------------------------------
 
+  const named = new Map([
+    ["embedded", facts.embedded],
+    ["scratch", facts.scratch],
+  ]);
   // The rate that suits vectors from scratch would wreck a transformer: the other kind has its own.
   function chooseEncoder() {
-    const encoder = named[encoderChoice.value] ?? channel.beside.model;
+    const encoder = named.get(encoderChoice.value) ?? channel.beside.model;
     const sameKind = (encoder === facts.scratch) === (channel.plan.encoder === facts.scratch);
     set({ encoder, ...(sameKind ? {} : { learning_rate: 0 }) });
   }
@@ -47,7 +55,6 @@ export default function controls(root, channel, server) {
     { id: "lp-finetune-encoder", onchange: chooseEncoder },
     ["embedded", "scratch", "other"].map((name) => worded("option", `finetune.encoder.${name}`, { value: name })),
   );
-  const named = { embedded: facts.embedded, scratch: facts.scratch };
   const encoderName = textBox(channel, "encoder-name", (text) => ({ encoder: text.trim() }));
   const encoderField = labelled("ui.encoder_name", encoderName);
   const encoderAbout = h("p.lp-note");
@@ -55,7 +62,7 @@ export default function controls(root, channel, server) {
   const kinds = tabbed(
     {
       called: (name) => `finetune.kind.${name}`,
-      names: ["bi", "cross"],
+      names: /** @type {("bi" | "cross")[]} */ (["bi", "cross"]),
       tabId: "lp-finetune-kind",
       label: "finetune.kind",
     },
@@ -70,26 +77,29 @@ export default function controls(root, channel, server) {
   const convention = conventionField("lp-finetune-convention", (name) => set({ convention: name, parameters: {} }));
   const parameters = parameterList((name, value) => set({ parameters: { ...channel.plan.parameters, [name]: value } }));
   const refused = h("ul.lp-rules");
-  const refusedBox = h("details.lp-refused", {}, h("summary"), refused);
+  const refusedSummary = h("summary");
+  const refusedBox = h("details.lp-refused", {}, refusedSummary, refused);
 
   function listLosses() {
     const reasons = channel.checked?.losses ?? {};
     const all = Object.entries(losses);
     const able = all.filter(([name]) => !reasons[name]);
-    const unable = all.filter(([name]) => reasons[name]).map(([name]) => [name, titleOf(name)]);
+    const unable = all.flatMap(([name]) => {
+      const reason = reasons[name];
+      return reason ? [{ name, title: titleOf(name), reason }] : [];
+    });
+    const others = unable.map(({ name, title }) => [name, title]);
     const groups = [...new Set(able.map(([, spec]) => spec.group))].map((group) => ({
       label: say(`group.${group}`),
       losses: able.filter(([, spec]) => spec.group === group).map(([name]) => [name, titleOf(name)]),
     }));
     start.fillLosses(groups);
-    lossChoice.fill(unable.length ? [...groups, { label: say("finetune.unable"), losses: unable }] : groups);
+    lossChoice.fill(unable.length ? [...groups, { label: say("finetune.unable"), losses: others }] : groups);
     lossChoice.set(channel.plan.loss);
     refusedBox.hidden = !unable.length;
-    refusedBox.firstChild.textContent = say("finetune.refused", { count: unable.length });
+    refusedSummary.textContent = say("finetune.refused", { count: unable.length });
     refused.replaceChildren(
-      ...unable.map(([name, title]) =>
-        h("li", {}, h("b", {}, `${title}: `), say(reasons[name].key, reasons[name].values)),
-      ),
+      ...unable.map(({ title, reason }) => h("li", {}, h("b", {}, `${title}: `), say(reason.key, reason.values))),
     );
   }
 
@@ -108,7 +118,7 @@ export default function controls(root, channel, server) {
 
   const schedule = h(
     "select",
-    { id: "lp-finetune-schedule", onchange: () => set({ schedule: schedule.value }) },
+    { id: "lp-finetune-schedule", onchange: () => set({ schedule: /** @type {Plan["schedule"]} */ (schedule.value) }) },
     facts.schedules.map((name) => worded("option", `finetune.schedule.${name}`, { value: name })),
   );
   const bf16 = h("input", { type: "checkbox", id: "lp-finetune-bf16", onchange: () => set({ bf16: bf16.checked }) });
@@ -189,7 +199,7 @@ export default function controls(root, channel, server) {
   function fill() {
     const { plan } = channel;
     data.fill();
-    const choice = Object.keys(named).find((name) => named[name] === plan.encoder) ?? "other";
+    const choice = [...named].find(([, encoder]) => encoder === plan.encoder)?.[0] ?? "other";
     encoderChoice.value = choice;
     encoderField.hidden = choice !== "other";
     if (choice === "other") channel.setBeside({ model: plan.encoder });
@@ -204,7 +214,7 @@ export default function controls(root, channel, server) {
     schedule.value = plan.schedule;
     bf16.checked = plan.bf16;
     extra.checked = plan.extra_negatives;
-    if (document.activeElement !== threshold) threshold.value = plan.threshold ?? "";
+    if (document.activeElement !== threshold) threshold.value = String(plan.threshold ?? "");
     for (const { kind, box } of augment) box.checked = plan.data.augment.includes(kind);
     start.fill();
   }
@@ -214,12 +224,12 @@ export default function controls(root, channel, server) {
     if (!checked) return;
     // Each sentence stands where it can be put right.
     const { error } = checked;
-    const of = { encoder: encoderWrong, loss: lossWrong }[error?.about] ?? dataWrong;
+    const of = error?.about === "encoder" ? encoderWrong : error?.about === "loss" ? lossWrong : dataWrong;
     for (const one of [dataWrong, encoderWrong]) complain(one, null);
     complain(lossWrong, checked.refused);
     if (error && !(of === dataWrong && data.isTold(error))) complain(of, error);
     found.hidden = Boolean(error);
-    if (!error) {
+    if (checked.labels) {
       const [low, high, count] = checked.labels;
       found.textContent = [
         say("finetune.found", {
@@ -255,7 +265,7 @@ export default function controls(root, channel, server) {
   });
   // Someone who has pairs is led to where they are asked for.
   channel.on("own", () => {
-    root.querySelector("details").open = true;
+    root.querySelector("details")?.setAttribute("open", "");
     data.lead();
   });
   // What another button than these has put here is shown to have changed.

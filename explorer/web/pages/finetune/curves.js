@@ -3,81 +3,106 @@ import { lineChart } from "../../kit/chart.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { say } from "../../kit/words.js";
 
+/** @typedef {import("./traces.js").Trace} Trace */
+/** @typedef {{ x: number[], y: number[] }} Points */
+/** @typedef {{ what: string, of: (trace: Trace) => Points, dash?: number, faint?: boolean, quiet?: boolean }} Line */
+
+/** @type {(list: "loss" | "smooth" | "norm" | "rate") => (trace: Trace) => Points} */
+const ofSteps = (list) => (trace) => ({ x: trace.steps, y: trace[list] });
+
+/** @type {(figure: keyof import("../../wire").Measured) => (trace: Trace) => Points} */
+const ofEvaluations = (figure) => (trace) => {
+  const known = trace.evaluations.filter((one) => one[figure] !== null && one[figure] !== undefined);
+  return { x: known.map((one) => one.step), y: known.map((one) => Number(one[figure])) };
+};
+
+const SMALL = /** @type {const} */ (["mean_cosine", "effective_rank", "alignment", "uniformity"]);
+
+/**
+ * @type {{ name: string, lines: Line[], small?: boolean, note?: string, low?: number | null, high?: number,
+ *   logarithmic?: boolean, band?: import("../../kit/types").Span }[]}
+ */
+const CHARTS = [
+  {
+    name: "loss",
+    lines: [
+      { what: "finetune.loss_raw", of: ofSteps("loss"), faint: true, quiet: true },
+      { what: "finetune.loss_smooth", of: ofSteps("smooth") },
+    ],
+  },
+  {
+    name: "ranks",
+    lines: [
+      { what: "finetune.spearman", of: ofEvaluations("spearman") },
+      { what: "finetune.pearson", of: ofEvaluations("pearson"), dash: 1 },
+    ],
+  },
+  {
+    name: "binary",
+    high: 1,
+    lines: [
+      { what: "finetune.accuracy", of: ofEvaluations("accuracy") },
+      { what: "finetune.auc", of: ofEvaluations("auc"), dash: 1 },
+    ],
+  },
+  {
+    name: "gradient",
+    logarithmic: true,
+    band: [0.1, 10], // the source's advice for the norm of the gradient
+    note: "finetune.band",
+    lines: [{ what: "finetune.gradient_norm", of: ofSteps("norm") }],
+  },
+  { name: "rate", low: 0, lines: [{ what: "finetune.learning_rate", of: ofSteps("rate") }] },
+  ...SMALL.map((figure) => ({
+    name: figure,
+    small: true,
+    note: `finetune.${figure}.about`,
+    lines: [{ what: `finetune.${figure}`, of: ofEvaluations(figure) }],
+  })),
+];
+
+/**
+ * At each step the mean over the runs that have come so far.
+ * @param {Points[]} all
+ */
+function meanOf(all) {
+  /** @type {Map<number, { sum: number, count: number }>} */
+  const sums = new Map();
+  for (const { x, y } of all) {
+    x.forEach((step, i) => {
+      const { sum, count } = sums.get(step) ?? { sum: 0, count: 0 };
+      sums.set(step, { sum: sum + y[i], count: count + 1 });
+    });
+  }
+  const means = [...sums].sort(([a], [b]) => a - b);
+  return { x: means.map(([step]) => step), y: means.map(([, { sum, count }]) => sum / count) };
+}
+
 /**
  * @param {HTMLElement} root
  * @param {import("./state.js").FinetunePage} channel
  */
 export default function curves(root, channel) {
-  const BAND = [0.1, 10]; // the source's advice for the norm of the gradient
-
-  const ofSteps = (list) => (trace) => ({ x: trace.steps, y: trace[list] });
-  const ofEvaluations = (figure) => (trace) => {
-    const known = trace.evaluations.filter((one) => one[figure] !== null && one[figure] !== undefined);
-    return { x: known.map((one) => one.step), y: known.map((one) => one[figure]) };
-  };
-  /**
-   * @typedef {{ what: string, of: (trace: any) => { x: number[], y: number[] } } & {
-   *   dash?: number, faint?: boolean, quiet?: boolean }} Line
-   * @type {({ key: string, lines: Line[] } & { small?: boolean, note?: string, low?: number, high?: number,
-   *   logarithmic?: boolean, band?: number[] })[]}
-   */
-  const CHARTS = [
-    {
-      key: "finetune.chart.loss",
-      lines: [
-        { what: "finetune.loss_raw", of: ofSteps("loss"), faint: true, quiet: true },
-        { what: "finetune.loss_smooth", of: ofSteps("smooth") },
-      ],
-    },
-    {
-      key: "finetune.chart.ranks",
-      lines: [
-        { what: "finetune.spearman", of: ofEvaluations("spearman") },
-        { what: "finetune.pearson", of: ofEvaluations("pearson"), dash: 1 },
-      ],
-    },
-    {
-      key: "finetune.chart.binary",
-      low: null,
-      high: 1,
-      lines: [
-        { what: "finetune.accuracy", of: ofEvaluations("accuracy") },
-        { what: "finetune.auc", of: ofEvaluations("auc"), dash: 1 },
-      ],
-    },
-    {
-      key: "finetune.chart.gradient",
-      logarithmic: true,
-      band: BAND,
-      note: "finetune.band",
-      lines: [{ what: "finetune.gradient_norm", of: ofSteps("norm") }],
-    },
-    { key: "finetune.chart.rate", low: 0, lines: [{ what: "finetune.learning_rate", of: ofSteps("rate") }] },
-    ...["mean_cosine", "effective_rank", "alignment", "uniformity"].map((figure) => ({
-      key: `finetune.chart.${figure}`,
-      small: true,
-      note: `finetune.${figure}.about`,
-      lines: [{ what: `finetune.${figure}`, of: ofEvaluations(figure) }],
-    })),
-  ];
-
+  /** @param {number | null} step */
   function point(step) {
     for (const { chart } of charts) chart.at(step);
   }
+  /** @param {number | null} step */
   function choose(step) {
     const steps = channel.trace()?.evaluations.map((one) => one.step) ?? [];
     if (!steps.length || step === null) return;
     channel.look(steps.reduce((best, one) => (Math.abs(one - step) < Math.abs(best - step) ? one : best)));
   }
   const charts = CHARTS.map((about) => {
-    const chart = lineChart({ ...about, height: about.small ? 118 : 190, point, choose });
+    const key = `finetune.chart.${about.name}`;
+    const chart = lineChart({ ...about, key, height: about.small ? 118 : 190, point, choose });
     if (about.note) chart.element.append(worded("figcaption.lp-note", about.note));
     return { ...about, chart };
   });
   // Values of two losses are not in one unit.
   const apart = worded("figcaption.lp-note", "finetune.apart", { hidden: true });
   charts[0].chart.element.append(apart);
-  channel.charts = charts.map(({ chart }) => chart);
+  channel.charts = charts.map(({ chart, name }) => ({ ...chart, name }));
   channel.publish("figures");
   const box = h(
     "section",
@@ -99,9 +124,10 @@ export default function curves(root, channel) {
 
   let drawn = "";
   function draw(force = false) {
-    const shown = channel.shown.map((name) => channel.trace(name)).filter((trace) => trace?.about);
-    const key = shown.map((trace) => `${trace.about.id}:${trace.steps.length}:${trace.evaluations.length}`).join();
-    box.hidden = !shown.some((trace) => trace.steps.length || trace.evaluations.length);
+    const shown = channel.shown.map((name) => channel.trace(name)).filter((trace) => trace !== undefined);
+    const told = shown.filter(({ about }) => about);
+    const key = told.map((trace) => `${trace.about?.id}:${trace.steps.length}:${trace.evaluations.length}`).join();
+    box.hidden = !told.some((trace) => trace.steps.length || trace.evaluations.length);
     if (box.hidden || (key === drawn && !force)) return;
     drawn = key;
     const groups = channel.groups();
@@ -109,12 +135,12 @@ export default function curves(root, channel) {
       new Set(
         groups.map(({ plan: { loss, convention, parameters } }) => JSON.stringify([loss, convention, parameters])),
       ).size < 2;
-    const last = Math.max(...shown.map((trace) => trace.steps.at(-1) ?? 0), 1);
+    const last = Math.max(...told.map((trace) => trace.steps.at(-1) ?? 0), 1);
     for (const { chart, lines } of charts) {
       const series = groups.flatMap(({ names, colour, label }) => {
-        const traces = names.map((name) => channel.trace(name));
+        const traces = names.map((name) => channel.trace(name)).filter((trace) => trace !== undefined);
         return lines.flatMap((line) =>
-          seriesOf(line, traces, { colour, name: nameOf(line, lines, label, shown.length) }, shown.length),
+          seriesOf(line, traces, { colour, name: nameOf(line, lines, label, told.length) }, told.length),
         );
       });
       const empty = !series.some((one) => one.x.length);
@@ -124,13 +150,25 @@ export default function curves(root, channel) {
     channel.publish("figures"); // there may be others than before
   }
 
+  /**
+   * @param {Line} line
+   * @param {Line[]} lines
+   * @param {string} label
+   * @param {number} count
+   */
   function nameOf({ what }, lines, label, count) {
     if (count === 1) return say(what);
     return lines.filter((line) => !line.quiet).length > 1 ? `${label} · ${say(what)}` : label;
   }
 
-  // One run has its own line; of several seeds each is faint, and their mean stands out.
-  /** @param {Line} line */
+  /**
+   * One run has its own line; of several seeds each is faint, and their mean stands out.
+   * @param {Line} line
+   * @param {Trace[]} traces
+   * @param {{ name: string, colour: string }} look
+   * @param {number} count of all runs that are shown
+   * @returns {import("../../kit/chart.js").Series[]}
+   */
   function seriesOf({ of, quiet = false, faint = false, dash }, traces, look, count) {
     const each = traces.map(of);
     if (count === 1) return [{ ...look, ...each[0], quiet, faint, dash }];
@@ -140,19 +178,6 @@ export default function curves(root, channel) {
       ...each.map((one) => ({ ...look, ...one, dash, quiet: true, faint: true })),
       { ...look, ...meanOf(each), dash },
     ];
-  }
-
-  // At each step the mean over the runs that have come so far.
-  function meanOf(all) {
-    const sums = new Map();
-    for (const { x, y } of all) {
-      x.forEach((step, i) => {
-        const sum = sums.get(step) ?? [0, 0];
-        sums.set(step, [sum[0] + y[i], sum[1] + 1]);
-      });
-    }
-    const x = [...sums.keys()].sort((a, b) => a - b);
-    return { x, y: x.map((step) => sums.get(step)[0] / sums.get(step)[1]) };
   }
 
   channel.on("run", () => draw());

@@ -1,28 +1,46 @@
 // Where the pairs of a plan come from: ready-made ones, files, a scene of Explore, a set of the hub.
-import { h, reword, worded } from "../../kit/dom.js";
+import { find, h, reword, worded } from "../../kit/dom.js";
 import { labelled, slider } from "../../kit/fields.js";
-import { base64Of } from "../../kit/files.js";
+import { sent, tooLarge } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
-import { GONE, problem } from "../../kit/server.js";
+import { GONE } from "../../kit/server.js";
 import { columnFields, filePicker, tabbed } from "../../kit/sidebar.js";
 import { stored } from "../../kit/storage.js";
 import { say } from "../../kit/words.js";
 import { lossOf, wholeLossOf } from "./naming.js";
 
-// A box for text: kept with every key, looked into when it is left.
-export const textBox = (channel, id, put, look = {}) =>
-  h("input", {
+/** @typedef {import("./state.js").PlanChange} PlanChange */
+/** @typedef {import("./state.js").Answer<"hand_in">} FileAnswer */
+/** @typedef {"file" | "held_out_file"} Entry a file to learn from, or one that is held out */
+
+/**
+ * A box for text: kept with every key, looked into when it is left.
+ * @param {import("./state.js").FinetunePage} channel
+ * @param {string} id
+ * @param {(text: string) => PlanChange} put
+ * @param {object} look
+ */
+export function textBox(channel, id, put, look = {}) {
+  const box = h("input", {
     type: "text",
     id: `lp-finetune-${id}`,
     spellcheck: false,
     ...look,
-    oninput: ({ target }) => channel.note(put(target.value)),
-    onchange: ({ target }) => channel.setPlan(put(target.value)),
+    oninput: () => channel.note(put(box.value)),
+    onchange: () => channel.setPlan(put(box.value)),
   });
+  return box;
+}
 
+/**
+ * @param {import("./state.js").FinetunePage} channel
+ * @param {import("../../kit/types").Asking<import("../../wire").FinetuneServer>} server
+ * @param {import("./complaints.js").Complaints} complaints
+ */
 export function dataFields(channel, server, { line, complain, of: complaintOf }) {
   const { limits } = given;
   const facts = given.finetune;
+  /** @param {PlanChange["data"]} data */
   const set = (data) => channel.setPlan({ data });
 
   const SOURCES = ["example", "file", "link", "hub"];
@@ -47,40 +65,56 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
     type: "button",
     id: "lp-finetune-take-scene",
     hidden: true,
-    onclick: () => channel.takeOver(structuredClone(channel.checked.of_scene)),
+    onclick: () => channel.takeOver(structuredClone(channel.checked?.of_scene ?? {})),
   });
   function offerScene() {
     const { plan, checked } = channel;
     const scene = plan.data.source === "link" && checked?.of_scene;
+    /** @param {import("../../wire").ChosenThere} chosen */
     const said = (chosen) => JSON.stringify([wholeLossOf(chosen), chosen.threshold, chosen.extra_negatives]);
     takeScene.hidden = !scene || said(scene) === said(plan);
-    if (!takeScene.hidden) takeScene.textContent = say("finetune.take_scene", { name: lossOf(scene) });
+    if (scene && !takeScene.hidden) takeScene.textContent = say("finetune.take_scene", { name: lossOf(scene) });
   }
   const hub = textBox(channel, "hub", (text) => ({ data: { hub: text.trim() } }), {
     placeholder: "sentence-transformers/stsb",
   });
   const part = textBox(channel, "split", (text) => ({ data: { split: text.trim() || "train" } }));
 
-  const files = {};
-  function fileField(entry, title) {
-    const [told, failed, columns] = [h("p.lp-note"), line(), h("div.lp-columns")];
+  /** @returns {{ told: HTMLElement, failed: HTMLElement, columns: HTMLElement, leave: HTMLElement,
+   *   turns: number, answer: FileAnswer | null }} */
+  function fileState() {
     const leave = worded("button.lp-button", "finetune.leave_file", {
       type: "button",
       hidden: true,
       onclick: leaveFile,
     });
+    return { told: h("p.lp-note"), failed: line(), columns: h("div.lp-columns"), leave, turns: 0, answer: null };
+  }
+  const files = { file: fileState(), held_out_file: fileState() };
+  const entries = /** @type {Entry[]} */ (["file", "held_out_file"]);
+
+  /**
+   * @param {Entry} entry
+   * @param {string} title
+   */
+  function fileField(entry, title) {
+    const { told, failed, columns, leave } = files[entry];
     const picker = filePicker({ id: `lp-finetune-${entry}`, title }, (file) => handIn(entry, file));
-    files[entry] = { told, failed, columns, leave, turns: 0, answer: null };
     return h("div.lp-panel", {}, picker, told, failed, columns, entry === "held_out_file" ? leave : null);
   }
 
+  /**
+   * @param {Entry} entry
+   * @param {File} file
+   */
   async function handIn(entry, file) {
-    if (file.size > limits.bytes) {
-      complain(files[entry].failed, problem("file_too_large", { name: file.name, most: limits.bytes / 2 ** 20 }));
+    const refusal = tooLarge(file, limits.bytes);
+    if (refusal) {
+      complain(files[entry].failed, refusal);
       return;
     }
     files[entry].told.textContent = file.name;
-    const answer = await hear(entry, async () => server.hand_in({ name: file.name, content: await base64Of(file) }));
+    const answer = await hear(entry, async () => server.hand_in(await sent(file)));
     if (!answer) return;
     if (answer.error) {
       await describe(entry); // the file of before is still there
@@ -95,7 +129,11 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
     tellFile(entry);
   }
 
-  // What the server says of a file: one handed in, or one of before, after a reload or by other columns.
+  /**
+   * What the server says of a file: one handed in, or one of before, after a reload or by other columns.
+   * @param {Entry} entry
+   * @param {() => Promise<FileAnswer | null>} ask
+   */
   async function hear(entry, ask) {
     const file = files[entry];
     file.turns += 1;
@@ -108,6 +146,7 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
     return answer;
   }
 
+  /** @param {Entry} entry */
   function describe(entry) {
     const { [entry]: file, name, held_out_name: held, columns } = channel.plan.data;
     const asked = entry === "file" ? { file, name, columns } : { file, name: held };
@@ -120,6 +159,7 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
     tellFile("held_out_file");
   }
 
+  /** @param {Entry} entry */
   function tellFile(entry) {
     const { told, leave, answer } = files[entry];
     told.textContent = !answer ? "" : answer.problem ? answer.name : say("ui.file_read", answer);
@@ -127,40 +167,44 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
     if (entry === "file") offerColumns(answer);
   }
 
-  // Which column is what, and which hold another wording of the first sentence.
+  /**
+   * Which column is what, and which hold another wording of the first sentence.
+   * @param {FileAnswer | null} answer
+   */
   function offerColumns(answer) {
     const box = files.file.columns;
-    const held = box.contains(document.activeElement) ? document.activeElement.getAttribute("name") : null;
+    const held = box.contains(document.activeElement) ? document.activeElement?.getAttribute("name") : null;
     box.replaceChildren();
-    if (!answer) return;
+    if (!answer?.columns) return;
     const { columns, chosen, problem: unclear } = answer;
+    /** @type {(role: string, column: string) => void} */
     const take = (role, column) => {
       const now = Object.entries({ ...chosen, ...channel.plan.data.columns, [role]: column });
       set({ columns: Object.fromEntries(now.filter(([, one]) => one)), alternatives: [] });
       describe("file");
     };
-    const tick = (column) =>
-      h(
-        "label.lp-check",
-        {},
-        h("input", {
-          type: "checkbox",
-          name: column,
-          checked: channel.plan.data.alternatives.includes(column),
-          onchange: ({ target }) => {
-            const others = channel.plan.data.alternatives.filter((one) => one !== column);
-            set({ alternatives: target.checked ? [...others, column] : others });
-          },
-        }),
-        h("span", {}, column),
-      );
+    /** @param {string} column */
+    const tick = (column) => {
+      const ticked = h("input", {
+        type: "checkbox",
+        name: column,
+        checked: channel.plan.data.alternatives.includes(column),
+        onchange: () => {
+          const others = channel.plan.data.alternatives.filter((one) => one !== column);
+          set({ alternatives: ticked.checked ? [...others, column] : others });
+        },
+      });
+      return h("label.lp-check", {}, ticked, h("span", {}, column));
+    };
     const others = columns.filter((column) => !Object.values(chosen).includes(column));
     box.append(
       ...columnFields(answer, take),
       ...(others.length && !unclear ? [worded("p.lp-note", "finetune.alternatives"), ...others.map(tick)] : []),
     );
     reword(box);
-    if (held) box.querySelector(`[name="${CSS.escape(held)}"]`)?.focus();
+    /** @type {HTMLElement | null} */
+    const again = held ? box.querySelector(`[name="${CSS.escape(held)}"]`) : null;
+    again?.focus();
   }
 
   const panels = {
@@ -186,8 +230,9 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
     },
     openTab,
   );
+  /** @param {string} tab */
   function openTab(tab) {
-    const source = tab === "example" ? (ready.value.startsWith("practice") ? "practice" : "example") : tab;
+    const source = tab === "example" ? (facts.practice.includes(ready.value) ? "practice" : "example") : tab;
     const scene = tab === "link" && !channel.plan.data.link ? { link: stored("scene") ?? "" } : {};
     set({ source, ...scene });
   }
@@ -205,7 +250,7 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
     const { data } = channel.plan;
     const tab = data.source === "practice" ? "example" : data.source;
     sources.set(tab);
-    if (tab === "example") channel.setBeside({ ready: data[data.source] });
+    if (tab === "example") channel.setBeside({ ready: data.source === "practice" ? data.practice : data.example });
     ready.value = channel.beside.ready;
     readyAbout.textContent = say(`example.${ready.value}.about`);
     link.value = data.link;
@@ -221,14 +266,14 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
     elements: [sources.element, ...Object.values(panels), share.element],
     fill,
     // What is wrong with the file is said there already.
+    /** @param {import("../../kit/types").Notice} problem */
     isTold: (problem) => channel.plan.data.source === "file" && complaintOf(files.file.failed)?.key === problem.key,
-    describe: () => Object.keys(files).forEach(describe),
-    reword: () => Object.keys(files).forEach(tellFile),
+    describe: () => entries.forEach(describe),
+    reword: () => entries.forEach(tellFile),
     // Lead whoever has pairs to where they are asked for.
     lead() {
       set({ source: "file" });
-      /** @type {HTMLElement} */
-      const drop = panels.file.querySelector(".lp-drop");
+      const drop = find(panels.file, ".lp-drop");
       drop.scrollIntoView({ block: "center" });
       drop.focus();
     },

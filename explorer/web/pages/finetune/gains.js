@@ -5,6 +5,14 @@ import { s, standalone } from "../../kit/drawing.js";
 import { show, showWithin } from "../../kit/numbers.js";
 import { say } from "../../kit/words.js";
 
+/** @typedef {import("../../wire").Group} Group */
+/**
+ * `after`: one for each seed; `low` and `high`: how sure that is.
+ * @typedef {{ label: string, colour: string | undefined, before: number, after: number[],
+ *   deviation: number | null | undefined, low: number, high: number }} Row
+ */
+
+/** @param {import("./state.js").FinetunePage} channel */
 export function gainsFigure(channel) {
   const LEFT = 10,
     BOTTOM = 26;
@@ -21,16 +29,25 @@ export function gainsFigure(channel) {
     svg,
     note,
   );
-  let [rows, place, tall] = [[], BESIDE, 0];
+  /** @type {Row[]} */
+  let rows = [];
+  let [place, tall] = [BESIDE, 0];
 
+  /** @param {number[]} values */
   const mean = (values) => values.reduce((sum, v) => sum + v, 0) / values.length;
 
-  // A group's runs as { label, colour, before, after: one for each seed, low, high }; null where its
-  // similarities have no order. One run has the interval of its resampled change, several their spread.
+  /**
+   * A group's runs; null where its similarities have no order. One run has the interval of its resampled
+   * change, several their spread.
+   * @param {Group} group
+   * @param {string | undefined} colour
+   * @returns {Row | null}
+   */
   function rowOf({ label, runs, figures }, colour) {
-    const done = runs.map((name) => channel.trace(name)?.about?.summary).filter(Boolean);
-    const [before, after] = ["before", "after"].map((when) => done.map((one) => one[when].spearman));
-    if (!done.length || [...before, ...after].includes(null)) return null;
+    const done = runs.flatMap((name) => channel.trace(name)?.about?.summary ?? []);
+    const before = done.flatMap((one) => one.before.spearman ?? []);
+    const after = done.flatMap((one) => one.after.spearman ?? []);
+    if (!done.length || before.length < done.length || after.length < done.length) return null;
     const gain = runs.length === 1 ? channel.gains.get(runs[0]) : null;
     const half = figures.spearman?.spread ?? 0;
     const ends = gain ? [gain.before + gain.low, gain.before + gain.high] : [mean(after) - half, mean(after) + half];
@@ -38,11 +55,15 @@ export function gainsFigure(channel) {
     return { label, colour, before: mean(before), after, deviation: figures.spearman?.spread, low, high };
   }
 
+  /**
+   * @param {Group[]} groups
+   * @param {(label: string) => string} titled
+   */
   function fill(groups, titled) {
     const colours = new Map(channel.groups().flatMap(({ names, colour }) => names.map((name) => [name, colour])));
     rows = groups
       .map((group) => rowOf({ ...group, label: titled(group.label) }, colours.get(group.runs[0])))
-      .filter(Boolean);
+      .filter((row) => row !== null);
     element.hidden = !rows.length;
     if (rows.length) draw();
     channel.publish("figures");
@@ -53,6 +74,7 @@ export function gainsFigure(channel) {
     const all = rows.flatMap(({ before, after, low, high }) => [before, ...after, low, high]);
     const air = 0.06 * (Math.max(...all) - Math.min(...all) || 0.1);
     const [least, largest] = [Math.min(...all) - air, Math.max(...all) + air];
+    /** @param {number} v */
     const x = (v) => LEFT + ((v - least) / (largest - least)) * (place.wide - LEFT - place.right);
     tall = rows.length * place.row + BOTTOM;
     const step = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5].find((one) => (largest - least) / one <= 7) ?? 1;
@@ -80,6 +102,11 @@ export function gainsFigure(channel) {
     );
   }
 
+  /**
+   * @param {Row} row
+   * @param {number} top
+   * @param {(value: number) => number} x
+   */
   function drawRow({ label, colour, before, after, deviation, low, high }, top, x) {
     const ink = `var(--lp-${colour})`;
     const now = mean(after);
@@ -113,6 +140,7 @@ export function gainsFigure(channel) {
     ];
   }
 
+  /** @param {import("./state.js").Caption} caption */
   const file = ({ losses, origin }) =>
     standalone({
       drawn: svg,
@@ -124,5 +152,5 @@ export function gainsFigure(channel) {
   phone.addEventListener("change", () => {
     if (rows.length) draw();
   });
-  return { element, fill, key: "finetune.gains", file };
+  return { element, fill, key: "finetune.gains", name: "gains", file };
 }

@@ -4,32 +4,44 @@ import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
 import { has, say, titleOf } from "../../kit/words.js";
 
+/** @typedef {import("../../wire").TrainingPlan} Plan */
+/** @typedef {import("./state.js").PagePlan} PagePlan */
+/** @typedef {import("./state.js").Form} Form */
+/** @typedef {import("../../wire").Setting} Setting */
+
 // These tell nothing: the loss is named anyway, the seed apart, and the rest only watches.
 const SILENT = new Set(["loss", "own_loss", "seed", "evaluations", "checkpoint_seconds"]);
 
+/** @param {Pick<Plan, "encoder">} plan */
 export const encoderNamed = ({ encoder }) =>
-  ({ [given.finetune.scratch]: say("finetune.encoder.scratch"), [given.finetune.embedded]: given.finetune.embedded })[
-    encoder
-  ] ?? encoder;
+  encoder === given.finetune.scratch ? say("finetune.encoder.scratch") : encoder;
+/** @param {Pick<Plan, "encoder" | "dimension" | "kind">} plan */
 export const encoderOf = (plan) =>
   `${encoderNamed(plan)}${plan.encoder === given.finetune.scratch ? ` (${plan.dimension})` : ""} · ${say(`finetune.kind.${plan.kind}`)}`;
 
+/** @param {Pick<Plan, "data">} plan */
 export function dataOf({ data }) {
-  const name = { example: data.example, hub: data.hub }[data.source] ?? data.name;
+  const name = data.source === "example" ? data.example : data.source === "hub" ? data.hub : data.name;
   return has(`example.${name}.title`) ? say(`example.${name}.title`) : name;
 }
 
+/** @param {Setting} value */
 function settingOf(value) {
   if (typeof value === "boolean") return say(value ? "ui.yes" : "ui.no");
   if (Array.isArray(value)) return value.map((one) => show(one)).join(", ");
   return typeof value === "number" ? show(value) : has(`choice.${value}`) ? say(`choice.${value}`) : String(value);
 }
+/** @param {[string, Setting]} parameter */
 const parameterIs = ([name, value]) =>
   `${has(`parameter.${name}`) ? say(`parameter.${name}`) : name} = ${settingOf(value)}`;
 
-// A loss with the parameters that were chosen, or with all that it has.
+/**
+ * A loss with the parameters that were chosen, or with all that it has.
+ * @param {Form} form
+ */
 export const lossOf = ({ loss, convention, parameters }) =>
   [titleOf(loss), convention, ...Object.entries(parameters).map(parameterIs)].filter(Boolean).join(" · ");
+/** @param {Form} form */
 export function wholeLossOf({ loss, convention, parameters }) {
   const usual = given.losses[loss]?.conventions[convention]?.parameters ?? [];
   return lossOf({
@@ -40,6 +52,7 @@ export function wholeLossOf({ loss, convention, parameters }) {
 }
 
 // One entry of a plan, where it differs from that of another; "" where it is as usual.
+/** @type {Partial<Record<keyof Plan, (plan: Plan) => string>>} */
 const SAID = {
   encoder: encoderNamed,
   kind: ({ kind }) => say(`finetune.kind.${kind}`),
@@ -56,11 +69,16 @@ const SAID = {
   threshold: ({ threshold }) => (threshold === null ? "" : `${say("ui.threshold")} = ${show(threshold)}`),
   learning_rate: ({ learning_rate: rate }) => (rate ? `${say("finetune.learning_rate")} = ${show(rate)}` : ""),
 };
-const told = (plan, key) => (SAID[key] ? SAID[key](plan) : `${say(`finetune.${key}`)} = ${show(plan[key])}`);
+/** @type {(plan: Plan, key: keyof Plan) => string} */
+const told = (plan, key) => SAID[key]?.(plan) ?? `${say(`finetune.${key}`)} = ${show(Number(plan[key]))}`;
 
-// For each plan its loss, and whatever else tells it apart from the others but the seed.
+/**
+ * For each plan its loss, and whatever else tells it apart from the others but the seed.
+ * @param {Plan[]} plans
+ */
 export function apart(plans) {
-  const differ = Object.keys(plans[0] ?? {}).filter(
+  const keys = /** @type {(keyof Plan)[]} */ (Object.keys(plans[0] ?? {}));
+  const differ = keys.filter(
     (key) => !SILENT.has(key) && new Set(plans.map((plan) => JSON.stringify(plan[key]))).size > 1,
   );
   return plans.map((plan) => [titleOf(plan.loss), ...differ.map((key) => told(plan, key))].filter(Boolean).join(" · "));

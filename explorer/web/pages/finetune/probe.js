@@ -1,13 +1,19 @@
 // The probe batch at any recorded step: a scrubber, how its cosines are spread in each band of
 // labels, and beside it the matrix, drawn by probe_matrix.js.
 import { cssOf, rampTable } from "../../kit/colours.js";
-import { h, reword, roomOf, worded } from "../../kit/dom.js";
+import { find, h, reword, roomOf, worded } from "../../kit/dom.js";
 import { standalone } from "../../kit/drawing.js";
 import { show } from "../../kit/numbers.js";
 import { ridges } from "../../kit/ridges.js";
 import { isDark } from "../../kit/theme.js";
 import { language, say } from "../../kit/words.js";
 
+/** @typedef {import("../../kit/types").Span} Span */
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").FinetunePage} channel
+ */
 export default function probe(root, channel) {
   const WIDEST = 520,
     ROW = 46,
@@ -15,7 +21,7 @@ export default function probe(root, channel) {
     PLAY_MS = 450;
   let wide = WIDEST; // as much as there is room for, so that its words are as large as any
   const scene = channel.probe;
-  const whole = document.getElementById("lp-probe");
+  const whole = find(document, "#lp-probe");
 
   const track = h("input", { type: "range", min: 0, max: 0, step: 1, value: 0, id: "lp-finetune-scrub" });
   const play = h(
@@ -60,9 +66,11 @@ export default function probe(root, channel) {
   track.addEventListener("input", () => {
     const place = Number(track.value);
     const all = steps();
-    channel.look(place === all.length - 1 && channel.isLive(channel.trace().about) ? null : all[place].step);
+    const about = channel.trace()?.about;
+    channel.look(place === all.length - 1 && about && channel.isLive(about) ? null : all[place].step);
   });
 
+  /** @type {ReturnType<typeof setInterval> | null} */
   let playing = null;
   function toggle() {
     if (playing) {
@@ -83,28 +91,36 @@ export default function probe(root, channel) {
     next();
   }
   function stop() {
-    clearInterval(playing);
+    clearInterval(playing ?? undefined);
     playing = null;
     play.textContent = "▶";
   }
 
   // ---- The bands -----------------------------------------------------------------------------
 
-  // From the least to the largest similarity of all recorded steps, so that the axis stands still.
+  /**
+   * From the least to the largest similarity of all recorded steps, so that the axis stands still.
+   * @returns {Span}
+   */
   function reach() {
     const filled = steps().flatMap(({ histogram }) =>
       (histogram?.counts ?? []).flatMap((row) =>
-        row.flatMap((count, i) => (count ? [histogram.edges[i], histogram.edges[i + 1]] : [])),
+        row.flatMap((count, i) => (count && histogram ? [histogram.edges[i], histogram.edges[i + 1]] : [])),
       ),
     );
     return filled.length ? [Math.min(...filled), Math.max(...filled)] : [0, 1];
   }
 
+  /**
+   * @param {import("../../wire").EvaluationRecord} record
+   * @param {import("../../wire").EvaluationRecord} first
+   */
   function drawBands(record, first) {
     const ranges = scene.batch?.bands;
     const { edges, counts } = record.histogram ?? { edges: [0, 1], counts: [] };
     wide = Math.min(room.width || WIDEST, WIDEST);
     const table = rampTable("sequential");
+    /** @param {Span} band */
     const name = ([low, high]) => (low === high ? show(low, 3) : `${show(low, 2)}–${show(high, 2)}`);
     const rows = counts.map((row, band) => ({
       name: ranges?.[band] ? name(ranges[band]) : String(band + 1),
@@ -113,13 +129,14 @@ export default function probe(root, channel) {
       before: first.histogram?.counts[band],
       beforeLook: { stroke: "var(--lp-faint)", "stroke-dasharray": "2 2" },
     }));
-    const { kind } = channel.trace().about;
+    const kind = channel.trace()?.about?.kind ?? "bi";
     const names = { y: say("finetune.axis.label"), x: say(`finetune.axis.${kind}`) };
     tall = bands.draw({ width: wide, left: LEFT, edges, rows, span: reach(), names }).height;
     const said = say("finetune.bands_says", { step: record.step, count: counts.length });
     bands.element.setAttribute("aria-label", said);
   }
 
+  /** @param {import("./state.js").Caption} caption */
   const bandsFile = ({ losses, origin }) => {
     return standalone({
       drawn: bands.element,
@@ -133,6 +150,7 @@ export default function probe(root, channel) {
   // ---- The matrix ------------------------------------------------------------------------------
 
   let looked = "";
+  /** @type {import("../../wire").ProbeBatch | null} */
   let shown = null; // the batch that the bands are drawn for
   function tellProbe() {
     const { picture, batch, problem } = scene;
@@ -143,20 +161,22 @@ export default function probe(root, channel) {
     shown = batch;
   }
 
+  /** @param {import("../../wire").Picture} picture */
   function offerSteps({ steps: all, chosen }) {
     const names = all.map((step) => step.name).join();
     if (which.dataset.names !== names) {
       which.dataset.names = names;
       which.replaceChildren(...all.map((step, i) => h("option", { value: i }, step.name)));
     }
-    which.value = chosen;
+    which.value = String(chosen);
   }
 
   function draw() {
     const trace = channel.trace();
     const all = steps();
     whole.hidden = !all.length;
-    if (!all.length) return;
+    if (!all.length || !trace?.about) return;
+    const { about } = trace;
     const place = placeNow();
     const record = all[place];
     track.max = String(all.length - 1);
@@ -165,31 +185,36 @@ export default function probe(root, channel) {
     where.textContent = say("finetune.at_step", { step: record.step });
     track.setAttribute("aria-label", say("finetune.scrub"));
     track.setAttribute("aria-valuetext", where.textContent);
-    live.hidden = channel.at === null || !channel.isLive(trace.about);
-    const key = `${trace.about.id}:${record.step}`;
+    live.hidden = channel.at === null || !channel.isLive(about);
+    const key = `${about.id}:${record.step}`;
     if (key === looked) return;
     looked = key;
     drawBands(record, all[0]);
-    scene.look(trace.about.id, record.step, trace.about.plan);
+    scene.look(about.id, record.step, about.plan);
     channel.publish("figures");
   }
 
-  // The matrix as the server draws it, with the words of the page on where it comes from.
+  /**
+   * The matrix as the server draws it, with the words of the page on where it comes from.
+   * @param {import("./state.js").Caption} caption
+   */
   async function matrixFile({ origin }) {
-    const answer = await channel.ask("figure", {
-      run: channel.shown[0],
-      step: steps()[placeNow()].step,
-      scenario: scene.scenario,
-      language: language(),
-      dark: isDark(),
-      origin,
-    });
+    const answer = await channel.heard(
+      channel.server?.figure({
+        run: channel.shown[0],
+        step: steps()[placeNow()].step,
+        scenario: scene.scenario,
+        language: language(),
+        dark: isDark(),
+        origin,
+      }),
+    );
     return answer?.text;
   }
 
   channel.stills.push(
-    { key: "finetune.bands", element: whole, file: bandsFile, step: () => steps()[placeNow()].step },
-    { key: "finetune.matrix", element: whole, file: matrixFile, step: () => steps()[placeNow()].step },
+    { key: "finetune.bands", name: "bands", element: whole, file: bandsFile, step: () => steps()[placeNow()].step },
+    { key: "finetune.matrix", name: "matrix", element: whole, file: matrixFile, step: () => steps()[placeNow()].step },
   );
 
   channel.on("probe", tellProbe);

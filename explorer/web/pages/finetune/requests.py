@@ -188,7 +188,7 @@ def _watch(request: dict) -> dict[str, object]:
     answer: Json = {"runs": {}}
     for name, offset in dict(request.get("offsets") or {}).items():
         try:
-            answer["runs"][name] = _slim(runs().status(name, max(int(offset), 0)))
+            answer["runs"][name] = runs().status(name, max(int(offset), 0))
         except Problem as problem:
             answer["runs"][name] = {"error": problem.to_json()}
     if request.get("list"):
@@ -196,15 +196,8 @@ def _watch(request: dict) -> dict[str, object]:
         if is_hosted():
             known = set(map(str, request.get("known") or ()))
             listed = [status for status in listed if status["id"] in known]
-        answer["listed"] = [_slim(status) for status in listed]
+        answer["listed"] = listed
     return answer
-
-
-def _slim(status: dict) -> dict:
-    """Without the rows: the page asks often, and does not show them."""
-    plan = status["plan"]
-    slim = {name: value for name, value in plan["data"].items() if name != "rows"}
-    return {**status, "plan": {**plan, "data": slim}}
 
 
 def _steer(request: dict) -> Json:

@@ -8,6 +8,18 @@ import { Requests } from "../../kit/request.js";
 import { language, say, titleOf } from "../../kit/words.js";
 import { dataOf, encoderOf } from "./naming.js";
 
+/** @typedef {import("../../wire").RunStatus} RunStatus */
+/** @typedef {import("../../wire").Remarked} Remarked */
+/** @typedef {import("./traces.js").Trace} Trace */
+
+/** @type {("spearman" | "pearson" | "accuracy" | "auc")[]} */
+const GAINS = ["spearman", "pearson", "accuracy", "auc"];
+
+/** @param {number} seconds */
+const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+/** @param {number} v */
+const signed = (v) => (v < 0 ? "−" : "+") + Math.abs(v).toFixed(2);
+
 /**
  * @param {HTMLElement} root
  * @param {import("./state.js").FinetunePage} channel
@@ -17,7 +29,6 @@ export default function run(root, channel) {
   const facts = given.finetune;
   const GLIDE_MS = 100;
   const LEAST_APART = 0.001; // less is not worth a figure
-  const GAINS = ["spearman", "pearson", "accuracy", "auc"];
 
   const problem = h("div.lp-problem", { role: "alert", hidden: true });
 
@@ -108,27 +119,31 @@ export default function run(root, channel) {
   const state = h("strong.lp-state");
   const left = h("span.lp-note");
   const bar = h("progress", { max: 1, value: 0 });
-  const buttons = Object.fromEntries(
-    ["pause", "resume", "stop", "delete"].map((what) => [
-      what,
-      worded("button.lp-button", `finetune.${what}`, {
-        type: "button",
-        id: `lp-finetune-${what}`,
-        onclick: () => act(what),
-      }),
-    ]),
-  );
+  /** @param {string} what */
+  const steering = (what) =>
+    worded("button.lp-button", `finetune.${what}`, {
+      type: "button",
+      id: `lp-finetune-${what}`,
+      onclick: () => act(what),
+    });
+  const buttons = {
+    pause: steering("pause"),
+    resume: steering("resume"),
+    stop: steering("stop"),
+    delete: steering("delete"),
+  };
   const reuse = worded("button.lp-button", "finetune.reuse", {
     type: "button",
     id: "lp-finetune-reuse",
-    onclick: () => channel.reuse(channel.trace().about.plan),
+    onclick: () => {
+      const told = channel.trace()?.about;
+      if (told) channel.reuse(told.plan);
+    },
   });
   const failed = h("div.lp-problem", { role: "alert", hidden: true });
   const alarm = h("div.lp-alarm", { role: "status", hidden: true });
   const gains = h("div.lp-gains");
-  const figures = Object.fromEntries(
-    ["loss", "gradient_norm", "learning_rate", "speed"].map((key) => [key, h("strong")]),
-  );
+  const figures = { loss: h("strong"), gradient_norm: h("strong"), learning_rate: h("strong"), speed: h("strong") };
   const strip = h(
     "div.lp-strip-of-figures",
     {},
@@ -151,7 +166,9 @@ export default function run(root, channel) {
   root.append(problem, invitation, run);
   reword(root);
 
+  /** @type {string | null} */
   let surely = null; // deleting is asked for twice
+  /** @param {string} what */
   function act(what) {
     const id = channel.shown[0];
     if (what === "delete" && surely !== id) {
@@ -163,8 +180,6 @@ export default function run(root, channel) {
     buttons.delete.textContent = say("finetune.delete");
     channel.steer(what, id);
   }
-
-  const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 
   function draw() {
     const trace = channel.trace();
@@ -210,8 +225,12 @@ export default function run(root, channel) {
 
   // Between two steps, which may take a second each, the bar goes on at the pace of the last ones,
   // up to where the next step would bring it; and while it loads, the clock goes on.
-  let [last, since] = [null, 0];
+  /** @type {RunStatus | null} */
+  let last = null;
+  let since = 0;
+  /** @type {ReturnType<typeof setInterval> | null} */
   let gliding = null;
+  /** @param {RunStatus} told */
   function heard(told) {
     const isNew =
       last?.id !== told.id ||
@@ -223,25 +242,25 @@ export default function run(root, channel) {
     const moves = told.loading || (told.state === "training" && told.seconds_left !== null);
     if (moves && !gliding) gliding = setInterval(glide, GLIDE_MS);
     if (!moves) {
-      clearInterval(gliding);
+      clearInterval(gliding ?? undefined);
       gliding = null;
     }
   }
 
   function glide() {
+    if (!last) return;
     const { state: now, step, steps, loading, seconds_left: remaining } = last;
     const seconds = loading ? loading.seconds + (performance.now() - since) / 1000 : last.seconds;
-    const training = now === "training" && remaining !== null && step < steps;
-    const gone = training ? Math.min((performance.now() - since) / 1000, remaining / (steps - step)) : 0;
-    bar.value = steps ? (step + (training ? (gone * (steps - step)) / remaining : 0)) / steps : 0;
-    const told = training
-      ? say("finetune.left", { time: clock(remaining - gone) })
-      : now === "queued"
-        ? ""
-        : clock(seconds);
+    const ahead = steps === null ? 0 : steps - step;
+    const awaited = now === "training" && ahead > 0 ? remaining : null;
+    const gone = awaited === null ? 0 : Math.min((performance.now() - since) / 1000, awaited / ahead);
+    bar.value = steps ? (step + (awaited ? (gone * ahead) / awaited : 0)) / steps : 0;
+    const told =
+      awaited !== null ? say("finetune.left", { time: clock(awaited - gone) }) : now === "queued" ? "" : clock(seconds);
     left.textContent = [steps ? say("finetune.step_of", { step, steps }) : "", told].filter(Boolean).join(" · ");
   }
 
+  /** @param {import("../../wire").TrainingPlan} plan */
   function write({ loss, convention, parameters }) {
     const form = losses[loss]?.conventions[convention];
     const key = JSON.stringify([loss, convention, parameters, language()]);
@@ -257,20 +276,20 @@ export default function run(root, channel) {
   // Of several runs: how they came out, how many have ended, and which of them is looked at below.
   let compared = "";
   function compare() {
-    const all = channel.shown.map((one) => channel.trace(one)?.about).filter(Boolean);
+    const all = channel.shown.flatMap((one) => channel.trace(one)?.about ?? []);
     beside.hidden = all.length < 2;
     const ended = all.filter((one) => !channel.isLive(one)).length;
     const groups = channel.groups();
     const key = JSON.stringify([channel.shown, ended, groups.map(({ label }) => label), channel.verdict, language()]);
     if (beside.hidden || key === compared) return;
     compared = key;
-    const tabs = groups.flatMap(({ names, colour, label }) =>
+    const tabs = groups.flatMap(({ plan, names, colour, label }) =>
       names.map((one) => ({
         one,
         colour,
         label:
           names.length > 1
-            ? `${titleOf(planOf(one).loss)} · ${say("finetune.seed_is", { seed: planOf(one).seed })}`
+            ? `${titleOf(plan.loss)} · ${say("finetune.seed_is", { seed: channel.trace(one)?.about?.plan.seed })}`
             : label,
       })),
     );
@@ -300,15 +319,17 @@ export default function run(root, channel) {
       ),
     );
   }
-  const planOf = (one) => channel.trace(one).about.plan;
   channel.on("verdict", compare);
 
   // The server says what is striking about the run: anew at each evaluation and at the end.
-  let [remarked, said, gain] = ["", [], null];
+  let remarked = "";
+  /** @type {Remarked} */
+  let found = { remarks: [], gain: null };
+  /** @type {Requests<{ id: string, answer: import("./state.js").Answer<"remark"> | null | undefined }>} */
   const remarking = new Requests({
     ask: async () => {
       const [id] = channel.shown;
-      return { id, answer: id ? await channel.server.remark({ run: id }) : null };
+      return { id, answer: id ? await channel.server?.remark({ run: id }) : null };
     },
     take: takeRemarks,
   });
@@ -321,24 +342,26 @@ export default function run(root, channel) {
     remarking.ask();
   }
 
+  /** @param {{ id: string, answer: import("./state.js").Answer<"remark"> | null | undefined }} told */
   function takeRemarks({ id, answer }) {
     if (id !== channel.shown[0]) return;
-    ({ gain, remarks: said } = answer?.error || !answer ? { gain: null, remarks: [] } : answer);
-    if (gain) {
-      channel.gains.set(id, gain);
+    found = answer?.remarks ? answer : { remarks: [], gain: null };
+    if (found.gain) {
+      channel.gains.set(id, found.gain);
       channel.publish("gain");
     }
     tellRemarks();
     draw();
   }
   const tellRemarks = () =>
-    remarks.replaceChildren(...said.map(({ key, values }) => h("li", {}, say(`remark.${key}`, values))));
+    remarks.replaceChildren(...found.remarks.map(({ key, values }) => h("li", {}, say(`remark.${key}`, values))));
 
-  function warnOfCollapse({ about: { kind }, alarms, evaluations }) {
+  /** @param {Trace} trace */
+  function warnOfCollapse({ about: told, alarms, evaluations }) {
     const last = alarms.at(-1);
     alarm.hidden = !last || last.step !== evaluations.at(-1)?.step;
-    if (alarm.hidden) return;
-    alarm.textContent = say(last.collapse === null || kind === "cross" ? "finetune.alarm" : "finetune.alarm_at", {
+    if (!last || alarm.hidden) return;
+    alarm.textContent = say(last.collapse === null || told?.kind === "cross" ? "finetune.alarm" : "finetune.alarm_at", {
       apart: show(Math.max(last.high - last.low, LEAST_APART), 2),
       since: last.since,
       loss: show(last.loss, 4),
@@ -346,7 +369,11 @@ export default function run(root, channel) {
     });
   }
 
-  // Before and after (so far) as two marks on a line from 0 to 1, or from −1 where one is below 0.
+  /**
+   * Before and after (so far) as two marks on a line from 0 to 1, or from −1 where one is below 0.
+   * @param {Trace} trace
+   * @param {import("../../wire").Summary | null} summary
+   */
   function drawGains(trace, summary) {
     const before = summary?.before ?? trace.held.before ?? trace.evaluations[0];
     const after = summary?.after ?? trace.evaluations.at(-1);
@@ -355,10 +382,14 @@ export default function run(root, channel) {
       return;
     }
     gains.replaceChildren(
-      ...GAINS.filter((key) => after[key] !== null && after[key] !== undefined).map((key) => {
-        const [old, now] = [before[key] ?? 0, after[key]];
+      ...GAINS.flatMap((key) => {
+        const now = after[key];
+        if (now === null || now === undefined) return [];
+        const old = before[key] ?? 0;
         const low = Math.min(old, now) < 0 ? -1 : 0;
+        /** @param {number} length */
         const share = (length) => `${(100 * length) / (1 - low)}%`;
+        /** @param {number} v */
         const at = (v) => share(v - low);
         const ruler = h(
           "div.lp-ruler.lp-gain",
@@ -386,18 +417,16 @@ export default function run(root, channel) {
           ),
           h("div.lp-row", {}, h("small", {}, show(before[key], 3)), h("small", {}, "→"), h("strong", {}, show(now, 3))),
           ruler,
-          key === "spearman" && summary && gain
-            ? h("small", {}, say("finetune.interval", { low: signed(gain.low), high: signed(gain.high) }))
+          key === "spearman" && summary && found.gain
+            ? h("small", {}, say("finetune.interval", { low: signed(found.gain.low), high: signed(found.gain.high) }))
             : null,
         );
       }),
     );
   }
 
-  const signed = (v) => (v < 0 ? "−" : "+") + Math.abs(v).toFixed(2);
-
   channel.on("shown", () => {
-    [remarked, gain, said] = ["", null, []];
+    [remarked, found] = ["", { remarks: [], gain: null }];
     tellRemarks();
     draw();
     remark();

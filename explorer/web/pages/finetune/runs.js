@@ -10,17 +10,30 @@ import { gainsFigure } from "./gains.js";
 import { encoderNamed } from "./naming.js";
 import { timeTrial } from "./trial.js";
 
+/** @typedef {import("../../wire").RunStatus} RunStatus */
+/** @typedef {import("../../wire").Group} Group */
+/** @typedef {import("../../wire").Compared} Compared */
+
+/** @type {("spearman" | "pearson" | "accuracy" | "auc")[]} */
+const FIGURES = ["spearman", "pearson", "accuracy", "auc"];
+const SURE = 0.05;
+/** @type {(run: RunStatus) => number} */
+const before = (run) => run.summary?.before.spearman ?? NaN;
+/** @type {(run: RunStatus) => number} */
+const after = (run) => run.summary?.after.spearman ?? NaN;
+/** @param {number} value */
+const shownAs = (value) => (Number.isNaN(value) ? "—" : show(value, 3));
+/** @param {number} share */
+const percent = (share) => (100 * share).toFixed(2);
+/** @param {string} text */
+const signed = (text) => (text.startsWith("-") ? text.replace("-", "−") : `+${text}`);
+
 /**
  * @param {HTMLElement} root
  * @param {import("./state.js").FinetunePage} channel
  */
 export default function runs(root, channel) {
   const facts = given.finetune;
-  const FIGURES = ["spearman", "pearson", "accuracy", "auc"];
-  const SURE = 0.05;
-  const after = (run, figure) => run.summary?.after?.[figure] ?? NaN;
-  const before = (run, figure) => run.summary?.before?.[figure] ?? NaN;
-  const shownAs = (value) => (Number.isNaN(value) ? "—" : show(value, 3));
 
   // ---- All runs ----------------------------------------------------------------------------
 
@@ -31,7 +44,7 @@ export default function runs(root, channel) {
     columns: [
       {
         key: "finetune.column.show",
-        by: (run) => Number(channel.shown.includes(run.id)),
+        by: (/** @type {RunStatus} */ run) => Number(channel.shown.includes(run.id)),
         box: {
           label: (run) => say("finetune.compare_run", { name: `${titleOf(run.loss)}, ${run.plan.seed}` }),
           checked: (run) => channel.shown.includes(run.id),
@@ -41,13 +54,13 @@ export default function runs(root, channel) {
       { key: "ui.loss", wide: true, cell: (run) => titleOf(run.loss), by: (run) => titleOf(run.loss) },
       {
         key: "finetune.column.before",
-        cell: (run) => shownAs(before(run, "spearman")),
-        by: (run) => before(run, "spearman"),
+        cell: (run) => shownAs(before(run)),
+        by: before,
       },
       {
         key: "finetune.column.after",
-        cell: (run) => shownAs(after(run, "spearman")),
-        by: (run) => after(run, "spearman"),
+        cell: (run) => shownAs(after(run)),
+        by: after,
       },
       {
         key: "finetune.column.state",
@@ -88,9 +101,12 @@ export default function runs(root, channel) {
 
   // ---- Beside each other -------------------------------------------------------------------
 
-  // The server's label of a group → what the page calls it.
+  /**
+   * The server's label of a group → what the page calls it.
+   * @param {string} label
+   */
   function titled(label) {
-    const [name] = answer.groups.find((group) => group.label === label).runs;
+    const name = answer?.groups.find((group) => group.label === label)?.runs[0] ?? "";
     return channel.groups().find(({ names }) => names.includes(name))?.name ?? label;
   }
   /** @param {Partial<import("../../wire").Spread>} [figure] */
@@ -98,11 +114,16 @@ export default function runs(root, channel) {
   const figures = sortableTable({
     key: "finetune.final",
     columns: [
-      { key: "ui.loss", wide: true, cell: ({ label }) => titled(label), by: ({ label }) => titled(label) },
+      {
+        key: "ui.loss",
+        wide: true,
+        cell: (/** @type {Group} */ { label }) => titled(label),
+        by: ({ label }) => titled(label),
+      },
       ...[...FIGURES, "loss"].map((figure) => ({
         key: figure === "loss" ? "finetune.column.last_loss" : `finetune.${figure}`,
-        cell: (group) => spread(group.figures[figure]),
-        by: (group) => group.figures[figure]?.mean ?? NaN,
+        cell: (/** @type {Group} */ group) => spread(group.figures[figure]),
+        by: (/** @type {Group} */ group) => group.figures[figure]?.mean ?? NaN,
         spare: true,
       })),
       { key: "finetune.column.seeds", cell: (group) => String(group.seeds.length), by: (group) => group.seeds.length },
@@ -123,19 +144,28 @@ export default function runs(root, channel) {
   const moved = sortableTable({
     key: "finetune.moved",
     columns: [
-      { key: "finetune.column.rank_before", cell: (pair) => show(pair.rank_before, 3), by: (pair) => pair.rank_before },
+      {
+        key: "finetune.column.rank_before",
+        cell: (/** @type {import("../../wire").MovedPair} */ pair) => show(pair.rank_before, 3),
+        by: (pair) => pair.rank_before,
+      },
       { key: "finetune.column.rank_after", cell: (pair) => show(pair.rank_after, 3), by: (pair) => pair.rank_after },
       { key: "finetune.column.label_rank", cell: (pair) => show(pair.label_rank, 3), by: (pair) => pair.label_rank },
       { key: "ui.label", cell: (pair) => show(pair.label, 3), by: (pair) => pair.label },
       { key: "ui.pair", wide: true, cell: (pair) => [pair.first, pair.second], by: (pair) => pair.first },
     ],
   });
+  /** @param {import("../../wire").Neighbour[]} near */
   const listed = (near) => near.map(({ sentence, cosine }) => `${show(cosine, 2)}  ${sentence}`);
   const neighbours = sortableTable({
     key: "finetune.neighbours",
     most: 4,
     columns: [
-      { key: "finetune.column.kept", cell: (one) => `${one.kept}/${one.before.length}`, by: (one) => one.kept },
+      {
+        key: "finetune.column.kept",
+        cell: (/** @type {import("../../wire").Neighbours} */ one) => `${one.kept}/${one.before.length}`,
+        by: (one) => one.kept,
+      },
       { key: "finetune.column.sentence", wide: true, cell: (one) => one.sentence, by: (one) => one.sentence },
       {
         key: "finetune.column.nearest_before",
@@ -158,14 +188,25 @@ export default function runs(root, channel) {
   // A mean and its deviation stand in one line, and near what they belong to.
   figures.element.style.setProperty("--lp-narrow", "108px");
   for (const { element } of [figures, tests]) element.classList.add("lp-close");
-  const part = (key, table) =>
-    h("div", { hidden: true }, worded("h3", key), worded("p.lp-note", `${key}_about`), table.element);
-  /** @type {Record<string, [HTMLElement, ReturnType<typeof sortableTable>]>} */
+  /**
+   * @template Row
+   * @param {string} key
+   * @param {ReturnType<typeof sortableTable<Row>>} table
+   */
+  function partOf(key, table) {
+    const box = h("div", { hidden: true }, worded("h3", key), worded("p.lp-note", `${key}_about`), table.element);
+    /** @param {Row[]} rows */
+    function fill(rows = []) {
+      box.hidden = !rows.length;
+      if (rows.length) table.fill(rows);
+    }
+    return { box, fill };
+  }
   const parts = {
-    groups: [part("finetune.final", figures), figures],
-    tests: [part("finetune.tests", tests), tests],
-    moved: [part("finetune.moved", moved), moved],
-    neighbours: [part("finetune.neighbours", neighbours), neighbours],
+    groups: partOf("finetune.final", figures),
+    tests: partOf("finetune.tests", tests),
+    moved: partOf("finetune.moved", moved),
+    neighbours: partOf("finetune.neighbours", neighbours),
   };
   const gains = gainsFigure(channel);
   const beside = h(
@@ -173,7 +214,7 @@ export default function runs(root, channel) {
     { hidden: true },
     worded("h2", "finetune.compared"),
     gains.element,
-    Object.values(parts).map(([box]) => box),
+    Object.values(parts).map(({ box }) => box),
   );
   channel.stills.push(gains);
 
@@ -192,12 +233,17 @@ export default function runs(root, channel) {
     return [list + say("finetune.verdict_end"), howSure(best, next)];
   }
 
-  const dataKey = ({ runs: [name] }) => JSON.stringify(channel.trace(name)?.about.plan.data);
+  /** @param {Group} group */
+  const dataKey = ({ runs: [name] }) => JSON.stringify(channel.trace(name)?.about?.plan.data);
 
+  /**
+   * @param {Group} best
+   * @param {Group} next
+   */
   function howSure(best, next) {
     if (dataKey(best) !== dataKey(next)) return say("finetune.other_data");
     if (Math.min(best.seeds.length, next.seeds.length) < 2) return say("finetune.one_seed");
-    const test = answer.tests.find(
+    const test = answer?.tests.find(
       ({ a, b, figure }) => figure === "spearman" && [a, b].includes(best.label) && [a, b].includes(next.label),
     );
     if (typeof test?.p !== "number") return say("finetune.no_test");
@@ -209,6 +255,7 @@ export default function runs(root, channel) {
   }
 
   let asked = "";
+  /** @type {Compared | null} */
   let answer = null;
   function compare() {
     const ended = channel.shown.filter((name) => channel.trace(name)?.about?.summary);
@@ -217,10 +264,11 @@ export default function runs(root, channel) {
     asked = key;
     comparing.ask();
   }
+  /** @type {Requests<import("./state.js").Answer<"compare"> | null>} */
   const comparing = new Requests({
-    ask: () => (asked ? channel.ask("compare", { runs: asked.split(",") }) : null),
+    ask: async () => (asked ? channel.heard(channel.server?.compare({ runs: asked.split(",") })) : null),
     take: (found) => {
-      answer = found;
+      answer = found?.groups ? found : null;
       tell();
     },
   });
@@ -230,11 +278,10 @@ export default function runs(root, channel) {
     channel.verdict = verdict();
     channel.publish("verdict");
     gains.fill(answer?.groups ?? [], titled);
-    for (const [name, [box, table]] of Object.entries(parts)) {
-      const rows = answer?.[name] ?? [];
-      box.hidden = !rows.length;
-      if (rows.length) table.fill(rows);
-    }
+    parts.groups.fill(answer?.groups);
+    parts.tests.fill(answer?.tests);
+    parts.moved.fill(answer?.moved);
+    parts.neighbours.fill(answer?.neighbours);
     print();
   }
 
@@ -262,7 +309,7 @@ export default function runs(root, channel) {
   );
 
   // Told before it starts, once somebody looks here: how long it takes, or why it cannot be.
-  const foreseen = () => (channel.checked?.error ? null : channel.checked?.repetition);
+  const foreseen = () => channel.checked?.repetition;
   const trial = timeTrial(channel, {
     outlook: () => (experiment.open && !foreseen()?.refused ? foreseen() : null),
     asked: () => ({ plan: structuredClone(channel.plan), repetition: true }),
@@ -272,37 +319,39 @@ export default function runs(root, channel) {
     },
   });
   function tellTime() {
-    const { refused, count } = foreseen() ?? {};
+    const { refused = null, count = 0 } = foreseen() ?? {};
     time.textContent = refused ? say(refused.key, refused.values) : trial.sentence(count);
   }
   channel.on("checked", trial.settle);
   experiment.addEventListener("toggle", trial.settle);
 
   // What the shown cross-encoders reached under the two losses of the source, as further rows.
+  /** @type {Record<string, string>} */
   const SHORT = { binary_cross_entropy: "CE", cosent: "CoSENT" };
   const DIFFERENCE = "CoSENT − CE";
-  const percent = (share) => (100 * share).toFixed(2);
-  const signed = (text) => (text.startsWith("-") ? text.replace("-", "−") : `+${text}`);
 
+  /** @param {string} figure */
   function repeated(figure) {
+    /** @param {Group} group */
     const runOf = ({ runs: [name] }) => channel.runs.find(({ id }) => id === name);
     const ours = (answer?.groups ?? []).filter(
       (group) => SHORT[group.loss] && group.figures[figure] && runOf(group)?.kind === "cross",
     );
+    /** @type {(title: string, told: string) => HTMLElement} */
     const row = (title, told) =>
       h("tr.lp-lit", {}, h("th", { scope: "row" }, title), h("td", { colSpan: facts.source.sets.length + 1 }, told));
     const reached = ours.map((group) => {
       const { mean, spread: deviation } = group.figures[figure];
       const value = percent(mean) + (deviation === null ? "" : ` ± ${percent(deviation)}`);
       return row(
-        `${encoderNamed(runOf(group).plan)} + ${SHORT[group.loss]}`,
+        `${encoderNamed({ encoder: runOf(group)?.plan.encoder ?? "" })} + ${SHORT[group.loss]}`,
         say("finetune.here", { value, count: group.runs.length }),
       );
     });
     const [one, other] = ours;
     const test =
       ours.length === 2 &&
-      answer.tests.find((told) => told.figure === figure && told.a === one.label && told.b === other.label);
+      answer?.tests.find((told) => told.figure === figure && told.a === one.label && told.b === other.label);
     if (!test || one.loss === other.loss) return reached;
     const difference = signed(percent(other.loss === "cosent" ? test.difference : -test.difference));
     return [
@@ -313,6 +362,7 @@ export default function runs(root, channel) {
 
   function print() {
     const { sets, citation } = facts.source;
+    /** @param {string} key */
     const head = (key) =>
       h(
         "tr",
@@ -320,6 +370,7 @@ export default function runs(root, channel) {
         h("th", { scope: "col" }, say(key)),
         [...sets, say("finetune.average")].map((set) => h("th", { scope: "col" }, set)),
       );
+    /** @type {(title: string, told: string[]) => HTMLElement} */
     const row = (title, told) =>
       h(
         "tr",
@@ -328,6 +379,7 @@ export default function runs(root, channel) {
         told.map((text) => h("td", {}, text)),
       );
     // Of each model its row with CE, that with CoSENT, and what lies between them.
+    /** @param {"spearman" | "accuracy"} figure */
     const rows = (figure) =>
       facts.source[figure].flatMap(({ model, loss, values }, place, all) => [
         row(
@@ -343,13 +395,14 @@ export default function runs(root, channel) {
             ]
           : []),
       ]);
+    /** @param {"spearman" | "accuracy"} figure */
     const table = (figure) =>
       h("table", {}, h("thead", {}, head(`finetune.${figure}`)), h("tbody", {}, rows(figure), repeated(figure)));
     printed.replaceChildren(
       h(
         "div.lp-charts",
         {},
-        ["spearman", "accuracy"].map((figure) => h("div.lp-scroll", {}, table(figure))),
+        /** @type {const} */ (["spearman", "accuracy"]).map((figure) => h("div.lp-scroll", {}, table(figure))),
       ),
       h("p.lp-note", {}, say("finetune.source_note", { citation })),
     );

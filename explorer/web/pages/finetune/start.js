@@ -6,6 +6,11 @@ import { say } from "../../kit/words.js";
 import { encoderOf, lossOf } from "./naming.js";
 import { timeTrial } from "./trial.js";
 
+/**
+ * @param {import("./state.js").FinetunePage} channel
+ * @param {import("./complaints.js").Complaints} complaints
+ * @param {HTMLElement} seeds
+ */
 export function startBox(channel, { line, complain }, seeds) {
   const start = h("button.lp-start", { type: "button", id: "lp-finetune-start", onclick: begin });
   const startWrong = line();
@@ -14,6 +19,8 @@ export function startBox(channel, { line, complain }, seeds) {
 
   // The losses to be trained. The one in the controls above is the plan's; the others stand beside
   // it, some before and some after.
+  /** @typedef {import("./state.js").Form} Form */
+  /** @param {Form} form */
   const formOf = ({ loss, convention, parameters }) => ({ loss, convention, parameters });
   const chosen = () => [...channel.beside.before, formOf(channel.plan), ...channel.beside.after];
   const forms = () => [...new Map(chosen().map((form) => [JSON.stringify(form), form])).values()];
@@ -23,7 +30,10 @@ export function startBox(channel, { line, complain }, seeds) {
   another.element.dataset.title = "finetune.another";
   const kept = h("ul.lp-kept");
 
-  // These losses are chosen now, and the one at a place (the last) is in the controls.
+  /**
+   * These losses are chosen now, and the one at a place (the last) is in the controls.
+   * @param {Form[]} all
+   */
   function put(all, at = all.length - 1) {
     channel.setBeside({ before: all.slice(0, at), after: all.slice(at + 1) });
     channel.setPlan(all[at]);
@@ -92,7 +102,7 @@ export function startBox(channel, { line, complain }, seeds) {
   }
   channel.on("problem", tellWrong);
 
-  const able = () => (channel.checked?.error || channel.checked?.refused ? null : channel.checked);
+  const able = () => (channel.checked?.pace === undefined || channel.checked.refused ? null : channel.checked);
   const trial = timeTrial(channel, {
     outlook: able,
     asked: () => ({ plan: structuredClone(channel.plan) }),
@@ -106,7 +116,7 @@ export function startBox(channel, { line, complain }, seeds) {
     const count = many * each;
     start.textContent = count > 1 ? say("finetune.start_many", { count }) : say("finetune.start");
     const { plan, checked } = channel;
-    const { steps } = checked ?? {};
+    const { steps, examples = 1, minutes } = checked ?? {};
     summary.textContent = [
       encoderOf(plan),
       many > 1 && each > 1
@@ -116,7 +126,7 @@ export function startBox(channel, { line, complain }, seeds) {
         ? say("finetune.steps_of", {
             steps,
             batch: plan.batch_size,
-            epochs: show((steps * plan.batch_size) / checked.examples, 2),
+            epochs: show((steps * plan.batch_size) / examples, 2),
           })
         : "",
     ]
@@ -127,7 +137,6 @@ export function startBox(channel, { line, complain }, seeds) {
       return;
     }
     time.textContent = trial.sentence(count);
-    const { minutes } = checked;
     if (minutes) time.textContent += ` ${say("finetune.shared_time", { minutes })}`;
   }
 
@@ -135,6 +144,7 @@ export function startBox(channel, { line, complain }, seeds) {
   return {
     element: h("div.lp-start-box", {}, h("div.lp-row", {}, start, seeds), summary, startWrong, time),
     losses: [kept, another.element],
+    /** @param {import("../../kit/sidebar.js").Group[]} groups */
     fillLosses: (groups) => another.fill(groups, h("option", { value: "" }, say("finetune.another"))),
     fill() {
       complain(startWrong, null);

@@ -13,6 +13,44 @@ import { apart } from "./naming.js";
 import { ProbeScene } from "./probe_scene.js";
 import { absorb, emptyTrace } from "./traces.js";
 
+/** @typedef {import("../../wire").FinetuneServer} FinetuneServer */
+/** @typedef {import("../../wire").RunStatus} RunStatus */
+/** @typedef {import("../../wire").TrainingPlan} Plan */
+/**
+ * @template {keyof FinetuneServer} Name
+ * @typedef {import("../../kit/types").Answer<FinetuneServer, Name>} Answer
+ */
+
+/**
+ * The data of the plan in the controls, with what the page alone has a name for.
+ * @typedef {Omit<Plan["data"], "columns"> & { columns: Record<string, string> | never[], practice: string,
+ *   link: string }} PageData
+ */
+/** @typedef {Omit<Plan, "data"> & { data: PageData }} PagePlan */
+/** @typedef {Partial<Omit<PagePlan, "data">> & { data?: Partial<PageData> }} PlanChange */
+/** @typedef {{ loss: string, convention: string, parameters: Plan["parameters"] }} Form a loss as it is chosen */
+
+/**
+ * Beside the plan: the losses to train before and after its own, the seeds of each, and what was chosen
+ * where the plan now says something else.
+ * @typedef {{ before: Form[], after: Form[], seeds: number, model: string, ready: string }} Beside
+ */
+
+/**
+ * A figure that can be taken away; `step` is the one it is drawn for, where it is one moment's.
+ * @typedef {{ key: string, name: string, element: HTMLElement, step?: () => number,
+ *   file: (caption: Caption) => string | undefined | Promise<string | undefined> }} Figure
+ */
+/** @typedef {{ losses: string[], origin: string }} Caption */
+
+/**
+ * Runs that differ in nothing but their seed: `name` tells them apart from the others, `label` says also
+ * of how many seeds they are, or of which.
+ * @typedef {{ plan: Plan, names: string[], colour: string, name: string, label: string }} RunGroup
+ */
+
+/** @typedef {{ began: number, list: boolean, answer: Answer<"watch"> | null | undefined }} ToldLogs */
+
 const LIVE = new Set(["queued", "loading", "training", "paused", "saving"]);
 const LIVE_MS = 200,
   LIST_MS = 1500,
@@ -23,6 +61,7 @@ const COLOURS = ["accent", "up", "floor", "collapse", "down", "faint"];
 
 // The runs that this browser began or looked at: on a server shared by strangers, all it sees.
 const known = () => (stored("runs") ?? "").split(",").filter(Boolean);
+/** @param {string[]} names */
 const know = (names) => keep("runs", [...new Set([...names, ...known()])].slice(0, MOST_KNOWN).join(","));
 
 export class FinetunePage extends Bus {
@@ -30,36 +69,48 @@ export class FinetunePage extends Bus {
     super(["plan", "checked", "runs", "shown", "run", "at", "probe", "problem"]);
     this.store = new Store(given.finetune.table);
     this.store.update(this.draft());
-    /** @type {import("../../kit/types").Asking<import("../../wire").FinetuneServer> | null} */
+    /** @type {import("../../kit/types").Asking<FinetuneServer> | null} */
     this.server = null;
-    /** @type {import("../../wire").RunStatus[]} */
+    /** @type {RunStatus[]} */
     this.runs = [];
+    /** @type {string[]} */
     this.order = []; // the shown runs as they came, so that each keeps its colour whichever is first
-    /** @type {import("../../kit/types").Answer<import("../../wire").FinetuneServer, "check"> | null} */
+    /** @type {Answer<"check"> | null} */
     this.checked = null; // what the server finds in the plan
     /** @type {Map<string, import("./traces.js").Trace>} */
     this.traces = new Map();
     this.probe = new ProbeScene(
-      (request) => this.server.probe(request),
+      async (request) => (await this.server?.probe(request)) ?? null,
       () => this.publish("probe"),
     );
+    /** @type {Figure[]} */
     this.charts = []; // what can be taken away as figures: charts, and drawings of one moment
+    /** @type {Figure[]} */
     this.stills = [];
+    /** @type {Map<string, import("../../wire").Gain>} */
     this.gains = new Map(); // of ended runs by name: the interval of their gain
+    /** @type {string[] | null} */
     this.verdict = null; // how the shown runs came out, in sentences
+    /** @type {History | null} */
+    this.history = null;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    /** @type {Requests<Answer<"check">>} */
     this.checks = new Requests({
       delay: SETTLED_MS,
-      ask: () => this.server.check({ plan: this.plan }),
+      ask: async () => (await this.server?.check({ plan: this.plan })) ?? { error: GONE },
       take: (answer) => {
-        this.checked = answer ?? { error: GONE };
+        this.checked = answer;
         this.publish("checked");
       },
     });
+    /** @type {Requests<ToldLogs>} */
     this.logs = new Requests({ between: true, ask: () => this.readLogs(), take: (told) => this.hearLogs(told) });
     this.listed = 0;
     this.arrived = false;
   }
 
+  /** @param {import("../../kit/types").Asking<FinetuneServer>} server */
   connect(server) {
     this.server = server;
     this.history = new History({
@@ -74,26 +125,36 @@ export class FinetunePage extends Bus {
     this.tick();
   }
 
+  /** @returns {PagePlan} */
   get plan() {
     return this.store.state.plan;
   }
-  // Beside the plan: the losses to train before and after its own, the seeds of each, and what was
-  // chosen where the plan now says something else.
+  /** @returns {Beside} */
   get beside() {
     return this.store.state.beside;
   }
-  // Names of runs: the first is looked at, the others are laid over it.
+  /**
+   * Names of runs: the first is looked at, the others are laid over it.
+   * @returns {string[]}
+   */
   get shown() {
     return this.store.state.shown;
   }
-  // The recorded step that is looked at; null follows the run.
+  /**
+   * The recorded step that is looked at; null follows the run.
+   * @returns {number | null}
+   */
   get at() {
     return this.store.state.at;
   }
 
-  // The answer, or null once the page has said what went wrong.
-  async ask(name, request) {
-    const answer = await this.server[name](request);
+  /**
+   * The answer, or null once the page has said what went wrong.
+   * @template {{ error?: import("../../wire").Problem }} Found
+   * @param {Promise<Found | null> | undefined} answering
+   */
+  async heard(answering) {
+    const answer = await answering;
     if (answer && !answer.error) return answer;
     this.warn(answer?.error ?? GONE);
     return null;
@@ -105,7 +166,7 @@ export class FinetunePage extends Bus {
   draft() {
     let kept = null;
     try {
-      kept = JSON.parse(stored("finetune"));
+      kept = JSON.parse(stored("finetune") ?? "null");
     } catch {
       /* not one of ours */
     }
@@ -116,21 +177,29 @@ export class FinetunePage extends Bus {
     this.checks.ask();
   }
 
-  // Every change of what is chosen is kept.
+  /**
+   * Every change of what is chosen is kept.
+   * @param {{ plan?: PlanChange, beside?: Partial<Beside> }} patch
+   */
   choose(patch) {
     this.store.update(patch);
     keep("finetune", JSON.stringify({ plan: this.plan, beside: this.beside }));
   }
 
-  // What is being typed is kept, and looked into once it is whole.
+  /**
+   * What is being typed is kept, and looked into once it is whole.
+   * @param {PlanChange} plan
+   */
   note(plan) {
     this.choose({ plan });
   }
 
+  /** @param {Partial<Beside>} beside */
   setBeside(beside) {
     this.choose({ beside });
   }
 
+  /** @param {PlanChange} plan */
   setPlan(plan) {
     this.note(plan);
     this.warn(null);
@@ -138,7 +207,10 @@ export class FinetunePage extends Bus {
     this.check();
   }
 
-  // The settings of a run, to be tried with a change. Its data too, where the page can name them.
+  /**
+   * The settings of a run, to be tried with a change. Its data too, where the page can name them.
+   * @param {Plan} plan
+   */
   reuse({ data, ...plan }) {
     const source = given.finetune.practice.includes(data.name)
       ? { source: "practice", practice: data.name }
@@ -149,7 +221,10 @@ export class FinetunePage extends Bus {
     this.takeOver({ ...plan, data: { ...source, held_out_share: share, augment } });
   }
 
-  // A whole plan from elsewhere on the page comes into the controls, and is seen to.
+  /**
+   * A whole plan from elsewhere on the page comes into the controls, and is seen to.
+   * @param {PlanChange} plan
+   */
   takeOver(plan) {
     this.setPlan(this.store.known({ plan }).plan);
     this.publish("taken");
@@ -162,6 +237,7 @@ export class FinetunePage extends Bus {
     return this.traces.get(name);
   }
 
+  /** @param {Pick<RunStatus, "state">} run */
   isLive({ state }) {
     return LIVE.has(state);
   }
@@ -171,6 +247,7 @@ export class FinetunePage extends Bus {
     this.logs.ask();
   }
 
+  /** @returns {Promise<ToldLogs>} */
   async readLogs() {
     const began = Date.now();
     const list = began - this.listed > LIST_MS;
@@ -181,17 +258,22 @@ export class FinetunePage extends Bus {
     });
     if (!wanted.length && !list) return { began, list, answer: undefined };
     const offsets = Object.fromEntries(wanted.map((name) => [name, this.traces.get(name)?.offset ?? 0]));
-    return { began, list, answer: await this.server.watch({ offsets, list, known: known() }) };
+    return { began, list, answer: await this.server?.watch({ offsets, list, known: known() }) };
   }
 
+  /** @param {ToldLogs} told */
   hearLogs({ began, list, answer }) {
-    if (answer && !answer.error) this.takeLogs(answer, list);
+    if (answer?.runs) this.takeLogs(answer, list);
     else if (answer !== undefined) this.fail(answer?.error ?? GONE);
     const live = !this.problem && this.shown.some((name) => !this.traces.get(name)?.done);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.tick(), Math.max(0, (live ? LIVE_MS : LIST_MS) - (Date.now() - began)));
   }
 
+  /**
+   * @param {import("../../wire").Watched} answer
+   * @param {boolean} list
+   */
   takeLogs(answer, list) {
     if (this.problem) this.fail(null);
     for (const [name, status] of Object.entries(answer.runs)) {
@@ -209,9 +291,10 @@ export class FinetunePage extends Bus {
       trace.done = !LIVE.has(status.state);
     }
     if (Object.keys(answer.runs).length) this.publish("run");
-    if (list) this.takeList(answer.listed);
+    if (list && answer.listed) this.takeList(answer.listed);
   }
 
+  /** @param {RunStatus[]} runs */
   takeList(runs) {
     this.listed = Date.now();
     const before = JSON.stringify(this.runs);
@@ -233,6 +316,7 @@ export class FinetunePage extends Bus {
 
   // ---- What is shown -----------------------------------------------------------------------
 
+  /** @param {string[]} names */
   show(names) {
     if (String(names) === String(this.shown)) return;
     if (names[0] !== this.shown[0]) this.look(null);
@@ -243,21 +327,26 @@ export class FinetunePage extends Bus {
       ...names.filter((name) => !this.order.includes(name)),
     ];
     for (const name of this.traces.keys()) if (!names.includes(name)) this.traces.delete(name);
-    this.history.remember(0);
+    this.history?.remember(0);
     this.publish("shown");
     this.tick();
   }
 
-  // Look at this run; the others stay laid over it.
+  /**
+   * Look at this run; the others stay laid over it.
+   * @param {string} name
+   */
   first(name) {
     this.show([name, ...this.shown.filter((other) => other !== name)]);
   }
 
+  /** @param {string} name */
   toggle(name) {
     const others = this.shown.filter((other) => other !== name);
     this.show(others.length < this.shown.length ? others : [...this.shown, name].slice(-MOST_SHOWN));
   }
 
+  /** @param {number | null} at */
   look(at) {
     const { changed } = this.store.update({ at });
     if (changed.length) this.publish("at");
@@ -265,25 +354,32 @@ export class FinetunePage extends Bus {
 
   // ---- Runs that begin and end ---------------------------------------------------------------
 
-  async queue(what, request) {
-    const answer = await this.ask(what, request);
-    if (!answer) return;
+  /** @param {Promise<Answer<"start"> | null> | undefined} starting */
+  async queue(starting) {
+    const answer = await this.heard(starting);
+    if (!answer?.started) return;
     this.warn(null);
     this.listed = 0;
     know(answer.started);
     this.show(answer.started.slice(0, MOST_SHOWN));
   }
 
+  /** @param {PagePlan} plan */
   repeat(plan) {
-    return this.queue("repeat", { plan });
+    return this.queue(this.server?.repeat({ plan }));
   }
 
+  /** @param {PagePlan[]} plans */
   start(plans) {
-    return this.queue("start", { plans });
+    return this.queue(this.server?.start({ plans }));
   }
 
+  /**
+   * @param {string} what
+   * @param {string} name
+   */
   async steer(what, name) {
-    const answer = await this.ask("steer", { run: name, what });
+    const answer = await this.heard(this.server?.steer({ run: name, what }));
     if (!answer) return;
     this.warn(null);
     this.listed = 0;
@@ -293,30 +389,35 @@ export class FinetunePage extends Bus {
     this.tick();
   }
 
-  // The shown runs that differ in nothing but their seed: a colour each, a name by which they are
-  // told apart from the others, and a label that says of how many seeds they are, or of which.
+  /**
+   * The shown runs, a colour for each group.
+   * @returns {RunGroup[]}
+   */
   groups() {
+    /** @type {Map<string, { plan: Plan, names: string[], colour: string }>} */
     const found = new Map();
     for (const name of this.order) {
       const plan = this.traces.get(name)?.about?.plan;
       if (!plan) continue;
       const key = JSON.stringify({ ...plan, seed: 0 });
-      if (!found.has(key)) found.set(key, { plan, names: [], colour: COLOURS[found.size % COLOURS.length] });
-      found.get(key).names.push(name);
+      const group = found.get(key) ?? { plan, names: [], colour: COLOURS[found.size % COLOURS.length] };
+      group.names.push(name);
+      found.set(key, group);
     }
     const all = [...found.values()];
     const seeds = new Set(all.map(({ plan }) => plan.seed));
-    apart(all.map(({ plan }) => plan)).forEach((name, place) => {
-      const { plan, names } = all[place];
+    const called = apart(all.map(({ plan }) => plan));
+    return all.map((group, place) => {
+      const { plan, names } = group;
       const seed =
         names.length > 1
           ? say("finetune.mean_of", { count: names.length })
           : seeds.size > 1
             ? say("finetune.seed_is", { seed: plan.seed })
             : "";
-      Object.assign(all[place], { name, label: [name, seed].filter(Boolean).join(" · ") });
+      const name = called[place];
+      return { ...group, name, label: [name, seed].filter(Boolean).join(" · ") };
     });
-    return all;
   }
 }
 

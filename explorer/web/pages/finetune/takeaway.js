@@ -13,9 +13,11 @@ export default function takeaway(root, channel) {
   const copy = worded("button.lp-button", "ui.copy", {
     type: "button",
     hidden: true,
-    onclick: () => navigator.clipboard.writeText(code.textContent),
+    onclick: () => navigator.clipboard.writeText(code.textContent ?? ""),
   });
+  /** @type {(key: string, act: () => void, id?: string) => HTMLButtonElement} */
   const button = (key, act, id) => worded("button.lp-button", key, { type: "button", id, onclick: act });
+  /** @type {(key: string, ...parts: HTMLElement[]) => HTMLElement} */
   const line = (key, ...buttons) => h("div.lp-row.lp-wrap", {}, worded("span.lp-what", key), ...buttons);
   const which = h("select", { id: "lp-finetune-figure", style: "width:auto", "data-title": "finetune.take.figure" });
   const model = button("finetune.take.zip", () => fetchFile("model"), "lp-finetune-zip");
@@ -48,35 +50,44 @@ export default function takeaway(root, channel) {
   root.append(box);
   reword(root);
 
-  const ask = (what) => channel.ask("take", { run: channel.shown[0], what });
+  /** @param {string} what */
+  const ask = (what) => channel.heard(channel.server?.take({ run: channel.shown[0], what }));
 
+  /** @param {string} what */
   async function save(what) {
     const answer = await ask(what);
-    if (!answer) return;
+    if (answer?.text === undefined) return;
     const mark = answer.type === "text/csv" ? "\ufeff" : ""; // spreadsheets read Chinese by it
     download(answer.name, new Blob([mark, answer.text], { type: answer.type }));
   }
 
   async function read() {
     const answer = await ask("script");
-    if (!answer) return;
+    if (answer?.text === undefined) return;
     code.textContent = answer.text;
     code.hidden = copy.hidden = false;
   }
 
-  // A model is large: the server packs it, and the browser fetches the file.
+  /**
+   * A model is large: the server packs it, and the browser fetches the file.
+   * @param {string} what
+   */
   async function fetchFile(what) {
     const answer = await ask(what);
     if (answer) h("a", { href: `gradio_api/file=${answer.path}`, download: answer.name }).click();
   }
 
-  // Where a figure comes from: the losses with their parameters and seeds, the encoder, the data, the
-  // step. The probe batch is that of the first run alone.
-  function captionOf({ step = null }) {
-    const { about } = channel.trace();
+  /**
+   * Where a figure comes from: the losses with their parameters and seeds, the encoder, the data, the
+   * step. The probe batch is that of the first run alone.
+   * @param {Pick<import("./state.js").Figure, "step">} figure
+   * @param {import("../../wire").RunStatus} about
+   */
+  function captionOf({ step }, about) {
     const shown = step ? [{ plan: about.plan, names: [about.id] }] : channel.groups();
+    /** @param {string[]} names */
     const seeds = (names) =>
-      say("finetune.seed_is", { seed: names.map((name) => channel.trace(name).about.plan.seed).join(", ") });
+      say("finetune.seed_is", { seed: names.map((name) => channel.trace(name)?.about?.plan.seed).join(", ") });
     const { pairs } = about.summary ?? {};
     const data = dataOf(about.plan);
     const origin = [
@@ -92,11 +103,13 @@ export default function takeaway(root, channel) {
     };
   }
 
+  /** @param {number} ratio */
   async function figure(ratio) {
     const chosen = figures().find(({ key }) => key === which.value);
-    const svg = await chosen.file(captionOf(chosen));
+    const about = channel.trace()?.about;
+    const svg = chosen && about && (await chosen.file(captionOf(chosen, about)));
     if (!svg) return;
-    const name = `lossprism-${channel.shown[0]}-${chosen.key.split(".").at(-1)}`;
+    const name = `lossprism-${channel.shown[0]}-${chosen.name}`;
     if (ratio === 1) download(`${name}.svg`, new Blob([svg], { type: "image/svg+xml" }));
     else download(`${name}@${ratio}x.png`, await rasterised(svg, ratio));
   }
@@ -107,7 +120,7 @@ export default function takeaway(root, channel) {
   function draw() {
     const trace = channel.trace();
     box.hidden = !trace?.about;
-    if (box.hidden) return;
+    if (!trace?.about) return;
     model.disabled = !trace.about.summary;
     const drawn = figures();
     const key = drawn.map((chart) => chart.key).join() + language();

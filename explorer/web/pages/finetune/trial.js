@@ -1,22 +1,32 @@
 // How long training would take, by two trial steps on the server: tried once the plan has settled,
-// and never while a run trains. `outlook` gives what the server foresees (steps and the key of their
-// pace), or nothing while there is no telling; `asked` the request; `told` hears of every change.
+// and never while a run trains.
 import { given } from "../../kit/given.js";
 import { say } from "../../kit/words.js";
 
-export function timeTrial(channel, about) {
-  const { outlook, asked, told, failed } = about;
+/** @typedef {import("../../wire").Pace} Pace */
+
+/**
+ * `outlook` gives what the server foresees (steps and the key of their pace), or nothing while there is no
+ * telling; `asked` the request; `told` hears of every change.
+ * @param {import("./state.js").FinetunePage} channel
+ * @param {{ outlook: () => { steps: number, pace: string } | null | undefined, asked: () => object,
+ *   told: () => void, failed: (problem: import("../../kit/types").Notice) => void }} about
+ */
+export function timeTrial(channel, { outlook, asked, told, failed }) {
   const facts = given.finetune;
   const SETTLED_MS = 1200,
     LATER_MS = 3000;
+  /** @type {Map<string, Pace>} */
   const paces = new Map();
   let trying = "";
+  /** @type {ReturnType<typeof setTimeout> | null} */
   let due = null;
-  const key = () => outlook()?.pace;
+  const key = () => outlook()?.pace ?? "";
   const pace = () => paces.get(key());
 
+  /** @type {(then: (() => void) | null, ms?: number) => void} */
   function wait(then, ms) {
-    clearTimeout(due);
+    clearTimeout(due ?? undefined);
     due =
       then &&
       setTimeout(() => {
@@ -33,10 +43,11 @@ export function timeTrial(channel, about) {
 
   async function measure() {
     const wanted = key();
-    if (trying || !wanted || document.hidden || pace()) return;
+    const { server } = channel;
+    if (trying || !wanted || !server || document.hidden || pace()) return;
     trying = wanted;
     told();
-    const answer = await channel.work(channel.server, "estimate", asked());
+    const answer = await channel.work(server, "estimate", asked());
     trying = "";
     if (answer?.seconds_per_step) paces.set(wanted, answer);
     told();
@@ -45,6 +56,7 @@ export function timeTrial(channel, about) {
     else if (answer && !pace()) wait(settle, LATER_MS); // the server is busy
   }
 
+  /** @param {number} seconds */
   const clock = (seconds) =>
     seconds < 90
       ? say("finetune.seconds", { count: Math.max(1, Math.round(seconds)) })
@@ -52,13 +64,17 @@ export function timeTrial(channel, about) {
         ? say("finetune.minutes", { count: Math.round(seconds / 60) })
         : say("finetune.hours", { count: (seconds / 3600).toFixed(1) });
 
-  // What is known of the time of so many runs, as a sentence.
+  /**
+   * What is known of the time of so many runs, as a sentence.
+   * @param {number} count
+   */
   function sentence(count) {
+    const { steps } = outlook() ?? { steps: 0 };
     const found = pace();
     if (!found) return trying || due ? say("finetune.measuring") : "";
-    const { steps } = outlook();
+    const { seconds_to_load: load = 0, seconds_per_step: step = 0, seconds_per_evaluation: evaluation = 0 } = found;
     const evaluations = channel.plan.evaluations + facts.more_evaluations;
-    const seconds = found.seconds_to_load + steps * found.seconds_per_step + evaluations * found.seconds_per_evaluation;
+    const seconds = load + steps * step + evaluations * evaluation;
     return say(count > 1 ? "finetune.takes_many" : "finetune.takes", { steps, count, time: clock(count * seconds) });
   }
 

@@ -1,11 +1,11 @@
 // The sidebar of the Large batch page: where the pairs come from, the loss, its parameters.
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
-import { base64Of } from "../../kit/files.js";
+import { sentInPieces, tooLarge } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
 import { grouped } from "../../kit/numbers.js";
 import { Requests } from "../../kit/request.js";
-import { GONE, problem } from "../../kit/server.js";
+import { GONE } from "../../kit/server.js";
 import {
   check,
   columnFields,
@@ -19,6 +19,9 @@ import {
 import { stored } from "../../kit/storage.js";
 import { language, say, titleOf } from "../../kit/words.js";
 
+/** @typedef {import("./state.js").Source} Source */
+/** @typedef {import("./state.js").Answer<"describe_file">} Description */
+
 /**
  * @param {HTMLElement} root
  * @param {import("./state.js").LargePage} channel
@@ -27,11 +30,11 @@ export default function controls(root, channel) {
   const facts = given.large;
   const KINDS = ["random", "file", "explore"];
   const FAMILIES = ["split", "smooth", "linear", "in_batch"];
-  const PIECE = 2 ** 21; // bytes of a file that travel at a time
   const DESCRIBE_MS = 300;
 
   // ---- Random ------------------------------------------------------------------------------
 
+  /** @type {(name: string, value: number | string) => void} */
   const setRandom = (name, value) => channel.change({ source: { kind: "random", random: { [name]: value } } });
   const looks = { pairs: { logarithmic: true } };
   const random = randomFields(channel.store.table, "source.random.", { labelsId: "lp-large-labels", looks }, setRandom);
@@ -71,38 +74,32 @@ export default function controls(root, channel) {
   });
 
   // The file goes over piece by piece; the server names it by its content.
+  /** @type {File | null} */
   let sending = null;
+  /** @param {File} file */
   async function send(file) {
-    if (file.size > facts.bytes) {
-      channel.warn(problem("large_file_too_large", { name: file.name, most: facts.bytes / 2 ** 20 }));
+    const refusal = tooLarge(file, facts.bytes, "large_file_too_large");
+    if (refusal) {
+      channel.warn(refusal);
       return;
     }
     sending = file;
-    const token = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-      byte.toString(16).padStart(2, "0"),
-    ).join("");
-    const parts = { name: file.name, token };
     const wrong = channel.problem; // with what was asked for before
     channel.forgive();
     fileNote.textContent = file.name;
     arriving.hidden = giveUp.hidden = false;
-    let answer = null;
-    for (let start = 0; start === 0 || start < file.size; start += PIECE) {
-      arriving.value = start / Math.max(file.size, 1);
-      answer = await ask("hand_in", {
-        ...parts,
-        start,
-        content: await base64Of(file.slice(start, start + PIECE)),
-        last: start + PIECE >= file.size,
-      });
-      if (sending !== file || answer.error) break;
-    }
-    if (sending !== file || answer.error) await ask("hand_in", { token, forget: true });
+    const answer = await sentInPieces(file, {
+      put: async (piece) => (await channel.server?.hand_in(piece)) ?? { error: GONE },
+      told: (share) => {
+        arriving.value = share;
+      },
+      isWanted: () => sending === file,
+    });
     if (sending && sending !== file) return; // another file was chosen meanwhile
     arriving.hidden = giveUp.hidden = true;
-    if (!sending || answer.error) channel.fail(wrong);
-    if (!sending) {
-      fileNote.textContent = say("large.not_sent", parts);
+    if (!answer || answer.error) channel.fail(wrong);
+    if (!answer) {
+      fileNote.textContent = say("large.not_sent", { name: file.name });
       return;
     }
     sending = null;
@@ -121,16 +118,15 @@ export default function controls(root, channel) {
     });
   }
 
-  const ask = async (name, request) => (await channel.server[name](request)) ?? { error: GONE };
-
   const ROLES = ["first", "second", "score", "similarity"];
   let described = "";
+  /** @type {Requests<{ source: Source, answer: Description }>} */
   const descriptions = new Requests({
     most: 2,
-    ask: async () => ({
-      source: channel.asked.source,
-      answer: await ask("describe_file", { source: channel.asked.source }),
-    }),
+    ask: async () => {
+      const { source } = channel.asked;
+      return { source, answer: (await channel.server?.describe_file({ source })) ?? { error: GONE } };
+    },
     again: ({ answer }) => (answer.working ? DESCRIBE_MS : null),
     take: tellFile,
   });
@@ -142,11 +138,10 @@ export default function controls(root, channel) {
     descriptions.ask();
   }
 
+  /** @param {{ source: Source, answer: Description }} told */
   function tellFile({ source, answer }) {
-    if (answer.error) {
-      described = "";
-      return;
-    } // the problem is told with the blocks
+    if (answer.error) described = ""; // the problem is told with the blocks
+    if (!answer.columns) return;
     fileNote.textContent = answer.undecided
       ? say("ui.file_undecided", { name: source.name })
       : say(answer.limited ? "large.file_limited" : "large.file_read", {
@@ -154,9 +149,11 @@ export default function controls(root, channel) {
           used: grouped(answer.used),
           total: grouped(answer.total),
         });
+    /** @param {import("./state.js").SourceChange} source */
     const set = (source) => channel.change({ source });
     const chosen = { ...answer.chosen }; // with what is chosen while the next answer is awaited
     const roles = "anchor" in answer.chosen ? Object.keys(answer.chosen) : ROLES;
+    /** @type {(role: string, column: string) => void} */
     const take = (role, column) => {
       chosen[role] = column;
       set({ columns: { ...chosen } });
@@ -173,7 +170,7 @@ export default function controls(root, channel) {
   const link = h("input", { type: "text", id: "lp-large-link", spellcheck: false });
   const openLink = worded("button.lp-button", "large.open_link", {
     type: "button",
-    onclick: () => channel.change({ source: { kind: "explore", link: link.value.trim().split("#").pop() } }),
+    onclick: () => channel.change({ source: { kind: "explore", link: link.value.trim().replace(/^.*#/, "") } }),
   });
 
   // ---- Tabs --------------------------------------------------------------------------------
@@ -205,10 +202,11 @@ export default function controls(root, channel) {
   let tab = "random";
   const sources = tabbed({ called: (name) => `large.source.${name}`, names: KINDS, tabId: "lp-large", panels }, choose);
   const still = h("p.lp-note");
+  /** @param {string} kind */
   function choose(kind) {
     tab = kind;
     const { file, link: opened } = channel.store.state.source;
-    if ({ random: true, file, explore: opened }[kind]) channel.change({ source: { kind } });
+    if (kind === "random" || (kind === "file" ? file : opened)) channel.change({ source: { kind } });
     else showTab();
   }
   function showTab() {
@@ -224,6 +222,7 @@ export default function controls(root, channel) {
   const lossChoice = lossSelect("lp-large-loss", (loss) => channel.change({ loss, parameters: {} }));
   function listLosses() {
     const all = Object.entries(facts.losses);
+    /** @param {string} name */
     const named = (name) => all.filter(([, { family }]) => family === name).map(([loss]) => [loss, titleOf(loss)]);
     const groups = FAMILIES.map((name) => ({ label: say(`large.group.${name}`), losses: named(name) }));
     lossChoice.fill(groups.filter(({ losses }) => losses.length));
@@ -261,7 +260,7 @@ export default function controls(root, channel) {
     lossNote.textContent = spec ? say(`large.family.${spec.family}`, { most: grouped(spec.most) }) : "";
     if (spec?.wanted === "angles")
       lossNote.textContent += ` ${say("large.angle_note", { drawn: grouped(spec.most_drawn) })}`;
-    if (source.kind === "random") {
+    if (source.kind === "random" && source.random) {
       random.set(source.random);
       random.element("grades").hidden = source.random.labels !== "graded";
     }

@@ -14,7 +14,7 @@ export default function figures(root, channel) {
   const about = h("p.lp-about");
   const formula = h("div.lp-headline");
   const KEYS = ["loss", "gradient", "violated", "effective", "memory", "time"];
-  const figures = Object.fromEntries(
+  const figures = new Map(
     KEYS.map((key) => {
       const [value, extra] = [h("strong"), h("small")];
       const name = worded("span", `large.figure.${key}`);
@@ -25,12 +25,13 @@ export default function figures(root, channel) {
         value,
         extra,
       );
+      /** @param {string} now */
       const call = (now) => {
         name.dataset.say = now;
         box.dataset.title = `${now}.about`;
-        reword(box.parentElement);
+        reword(root);
       };
-      return [key, { box, value, extra, call }];
+      return /** @type {const} */ ([key, { box, value, extra, call }]);
     }),
   );
   root.append(
@@ -38,7 +39,7 @@ export default function figures(root, channel) {
     h(
       "div.lp-strip-of-figures",
       {},
-      KEYS.map((key) => figures[key].box),
+      Array.from(figures.values(), ({ box }) => box),
     ),
   );
   reword(root);
@@ -56,30 +57,44 @@ export default function figures(root, channel) {
     tex(formula, `\\mathcal L = ${variant ?? form.formula}`, true);
   }
 
+  /**
+   * @param {string} key
+   * @param {string} value
+   */
   function put(key, value, extra = "") {
-    figures[key].value.textContent = value;
-    figures[key].extra.textContent = extra;
+    const figure = figures.get(key);
+    if (!figure) return;
+    figure.value.textContent = value;
+    figure.extra.textContent = extra;
   }
 
   function draw() {
-    const found = channel.answer.figures;
+    if (!channel.answer) return;
+    const { figures: found, milliseconds, device } = channel.answer;
     // Where the map is there before them, loss and gradient come with the details.
     put("loss", "loss" in found ? show(found.loss, 6) : "…", say("large.pairs", { count: grouped(found.pairs) }));
     put("gradient", "loss" in found ? show(found.gradient, 3) : "…", say("figure.by_scores"));
-    keeps(found.bytes);
-    put("time", `${channel.answer.milliseconds.toFixed(0)} ms`, channel.answer.device);
+    keeps(found.bytes, found.terms);
+    put("time", `${milliseconds.toFixed(0)} ms`, device);
   }
 
-  function keeps(bytes) {
+  /**
+   * @param {number} bytes
+   * @param {number} terms
+   */
+  function keeps(bytes, terms) {
     const size = bytes / 2 ** 20;
     put(
       "memory",
       say("large.about_mb", { size: size.toFixed(size < 10 ? 1 : 0) }),
-      say("large.instead", { size: written(channel.answer.figures.terms * 8) }),
+      say("large.instead", { size: written(terms * 8) }),
     );
   }
 
-  // What the terms themselves would take.
+  /**
+   * What the terms themselves would take.
+   * @param {number} bytes
+   */
   function written(bytes) {
     const units = ["B", "kB", "MB", "GB", "TB"];
     const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
@@ -87,25 +102,28 @@ export default function figures(root, channel) {
   }
 
   function more() {
+    if (!channel.answer || !channel.details) return;
     const { violated, compared, places, effective, effective_error: error, loss, gradient } = channel.details;
-    put("loss", show(loss, 6), say("large.pairs", { count: grouped(channel.answer.figures.pairs) }));
+    const { terms, pairs } = channel.answer.figures;
+    put("loss", show(loss, 6), say("large.pairs", { count: grouped(pairs) }));
     put("gradient", show(gradient, 3), say("figure.by_scores"));
-    keeps(channel.details.bytes);
+    keeps(channel.details.bytes, terms);
     // A loss that ranks pairs is judged by their order, one that looks for a key by where that
     // stands, in the words of the Explore page.
-    figures.violated.call(places ? `figure.first_${places.kind}` : "large.figure.violated");
+    figures.get("violated")?.call(places ? `figure.first_${places.kind}` : "large.figure.violated");
     const [part, all] = places ? [places.first, places.anchors] : [violated, compared];
-    put("violated", all ? percent(part / all) : "—", all ? say("figure.of", { part, all }) : "");
+    put("violated", all ? percent(Number(part) / all) : "—", all ? say("figure.of", { part, all }) : "");
     const count = read(effective);
     put(
       "effective",
       count === null ? "—" : count >= 1e5 ? show(count, 4) : grouped(Math.round(count)),
-      say("figure.of_terms", { all: grouped(channel.answer.figures.terms) }) + (error ? ` · ± ${percent(error)}` : ""),
+      say("figure.of_terms", { all: grouped(terms) }) + (error ? ` · ± ${percent(error)}` : ""),
     );
   }
 
   // What the map came without, or what another loss left there.
   function awaited() {
+    if (!channel.answer) return;
     for (const key of ["violated", "effective", ...("loss" in channel.answer.figures ? [] : ["loss", "gradient"])]) {
       put(key, "…", say("large.computing"));
     }
@@ -117,7 +135,7 @@ export default function figures(root, channel) {
   channel.on("details", more);
   channel.on("language", () => {
     headline();
-    if (channel.answer) draw();
-    if (channel.details) more();
+    draw();
+    more();
   });
 }

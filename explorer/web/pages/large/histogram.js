@@ -27,14 +27,20 @@ export default function histogram(root, channel) {
   root.append(worded("h2", "large.histogram"), chart.element, card);
   const room = roomOf(root, draw);
 
+  /** @type {import("../../wire").ScoreHistogram | null} */
   let seen = null;
-  let binAt = null;
-  // From blue to orange with the label; neighbours also differ in their place in the stack.
-  const colour = (group) => {
-    const { groups } = seen;
-    const share = groups.length > 1 ? group / (groups.length - 1) : 0;
+  /** @type {(share: number) => number} */
+  let binAt = () => -1;
+  /**
+   * From blue to orange with the label; neighbours also differ in their place in the stack.
+   * @param {number} group
+   * @param {number} count
+   */
+  const colour = (group, count) => {
+    const share = count > 1 ? group / (count - 1) : 0;
     return cssOf(rampTable("diverging"), share < 0.5 ? 10 + 110 * share : 135 + 110 * share);
   };
+  /** @param {import("../../kit/types").Span} range */
   const named = ([low, high]) =>
     low === high ? show(low, 3) : say("large.from_to", { low: show(low, 3), high: show(high, 3) });
 
@@ -44,8 +50,13 @@ export default function histogram(root, channel) {
     const { groups, counts, edges } = seen;
     const names = groups.map(named);
     const left = 10 + Math.max(...names.map((name) => widthOf(name, 11, FACE)));
-    const rows = groups.map((_, i) => ({ name: names[i], counts: counts[i], look: { fill: colour(i) } }));
-    const span = [edges[0], edges.at(-1)];
+    const rows = groups.map((_, i) => ({
+      name: names[i],
+      counts: counts[i],
+      look: { fill: colour(i, groups.length) },
+    }));
+    /** @type {import("../../kit/types").Span} */
+    const span = [edges[0], edges[edges.length - 1]];
     ({ binAt } = chart.draw({ width: room.width, left, edges, rows, span }));
     const sums = names.map((name, i) => `${name}: ${grouped(counts[i].reduce((a, b) => a + b, 0))}`);
     chart.element.setAttribute("aria-label", `${say("large.histogram")}: ${sums.join("; ")}`);
@@ -70,7 +81,7 @@ export default function histogram(root, channel) {
   });
 
   channel.on("details", () => {
-    seen = channel.details.histogram;
+    seen = channel.details?.histogram ?? null;
     draw();
   });
   channel.on("theme", draw);

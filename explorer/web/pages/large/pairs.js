@@ -5,6 +5,8 @@ import { Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
 import { say } from "../../kit/words.js";
 
+/** @typedef {import("../../kit/types").Answer<import("../../wire").LargeServer, "pairs">} Answer */
+
 /**
  * @param {HTMLElement} root
  * @param {import("./state.js").LargePage} channel
@@ -18,6 +20,7 @@ export default function pairs(root, channel) {
   const found = h("span.lp-note", { "aria-live": "polite" });
   const order = { column: "gradient", falling: false };
   let page = 0;
+  /** @type {Record<string, HTMLElement>} */
   const arrows = {};
   const heads = COLUMNS.map((column) => {
     if (column === "sentences") return worded("th.lp-wide", "large.sentences", { scope: "col" });
@@ -65,7 +68,8 @@ export default function pairs(root, channel) {
   );
   reword(root);
 
-  let typing = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let typing;
   search.addEventListener("input", () => {
     clearTimeout(typing);
     typing = setTimeout(() => {
@@ -74,7 +78,10 @@ export default function pairs(root, channel) {
     }, 250);
   });
 
-  // Numbers come largest first; the second time it is the other way round.
+  /**
+   * Numbers come largest first; the second time it is the other way round.
+   * @param {string} column
+   */
   function sort(column) {
     order.falling = order.column === column ? !order.falling : true;
     order.column = column;
@@ -82,24 +89,31 @@ export default function pairs(root, channel) {
     ask();
   }
 
+  /** @type {Requests<Answer>} */
   const requests = new Requests({
     most: 2,
-    ask: () => channel.server.pairs({ ...channel.asked, search: search.value, ...order, page }),
-    again: (answer) => (answer?.working ? AGAIN_MS : null),
+    ask: async () => {
+      const answer = await channel.server?.pairs({ ...channel.asked, search: search.value, ...order, page });
+      return answer ?? { error: GONE };
+    },
+    again: ({ working }) => (working ? AGAIN_MS : null),
     take,
   });
   const ask = () => requests.ask();
 
-  function take(answer) {
-    const unread = answer?.error?.key === "problem.large_search";
-    if (unread) found.textContent = say(answer.error.key, answer.error.values);
-    else if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
-    else draw(answer);
+  /** @param {Answer} answer */
+  function take({ error, ...answer }) {
+    const unread = error?.key === "problem.large_search";
+    if (error && unread) found.textContent = say(error.key, error.values);
+    else if (error) channel.warn(error);
+    else if (answer.rows) draw(answer);
     search.classList.toggle("lp-bad", unread);
     found.classList.toggle("lp-wrong", unread);
   }
 
+  /** @type {import("../../wire").PairsPage | null} */
   let last = null;
+  /** @param {import("../../wire").PairsPage} answer */
   function draw(answer) {
     last = answer;
     body.replaceChildren(

@@ -88,7 +88,9 @@ def _asked(request: object) -> Asked:
     parameters = request.get("parameters") or {}
     if not isinstance(parameters, dict):
         raise misfit("parameters", parameters)
-    return Asked(_source(request.get("source", {})), loss, tuple(checked(loss, parameters).items()))
+    return Asked(
+        _source((request or {}).get("source", {})), loss, tuple(checked(loss, parameters).items())
+    )
 
 
 def _source(given: dict) -> Source:
@@ -195,8 +197,8 @@ def _from_link(link: str, wanted: Wanted) -> LargeBatch:
     if batch.vectors is None:
         raise Problem("no_vectors")
     rows = batch.vectors.double().cpu().numpy()
-    sides = [rows[side.cpu().numpy()] for side in (batch.first, batch.second)]
-    return scored(labels, first, second, *sides, wanted)
+    one, other = (rows[side.cpu().numpy()] for side in (batch.first, batch.second))
+    return scored(labels, first, second, one, other, wanted)
 
 
 # ---- Answers -------------------------------------------------------------------------------------
@@ -217,7 +219,7 @@ def _told(progress: Progress) -> dict[str, object]:
     return {"what": progress.what, "done": progress.done, "total": progress.total}
 
 
-def _look(request: object) -> dict[str, object]:
+def _look(request: Json) -> dict[str, object]:
     """{source, loss, parameters, window} → the blocks of the window, and the figures."""
 
     def make(opened: Opened) -> Json:
@@ -257,7 +259,7 @@ def _hand_in(request: object) -> Json:
     return {"file": digest} if digest else {}
 
 
-def _describe_file(request: object) -> Json:
+def _describe_file(request: Json) -> Json:
     """{source} → the file's columns, which of them are read, and what was left out.
 
     Where it is not clear which are to be read: `undecided`, with those chosen so far.

@@ -20,6 +20,7 @@ export default function scene(root, channel, server) {
   const busy = h("div.lp-underway", { hidden: true }, words, bar, stop);
   root.append(problem, busy);
 
+  /** @type {(import("../../wire").Progress & { at: number }) | null} */
   let begun = null; // when this stage was first heard of, and how far it was then
   function show() {
     const { working } = channel;
@@ -27,12 +28,12 @@ export default function scene(root, channel, server) {
     judge();
     if (working?.what !== begun?.what) begun = working && { ...working, at: performance.now() };
     busy.hidden = !working;
-    if (!working) return;
+    if (!working || !begun) return;
     const { what, done, total } = working;
     words.textContent = [
       say(`large.doing.${what}`),
       total && what !== "parsing" ? say("large.done", { done: grouped(done), total: grouped(total) }) : "",
-      remaining(working),
+      remaining(working, begun),
       what === "encoding" ? say("large.kept") : "",
     ]
       .filter(Boolean)
@@ -42,25 +43,30 @@ export default function scene(root, channel, server) {
     bar.setAttribute("aria-label", words.textContent);
   }
 
-  // Told once there is something to go by: some progress, over a few seconds.
-  function remaining({ done, total }) {
+  /**
+   * Told once there is something to go by: some progress, over a few seconds.
+   * @param {import("../../wire").Progress} working
+   * @param {import("../../wire").Progress & { at: number }} begun
+   */
+  function remaining({ done, total }, begun) {
     const seconds = (performance.now() - begun.at) / 1000;
     if (!total || done <= begun.done || seconds < 4) return "";
     const left = (seconds * (total - done)) / (done - begun.done);
-    const [count, unit] = left < 90 ? [left, "seconds"] : left < 5400 ? [left / 60, "minutes"] : [left / 3600, "hours"];
-    return say(`large.left.${unit}`, { count: Math.max(1, Math.round(count)) });
+    const [unit, length] = left < 90 ? ["seconds", 1] : left < 5400 ? ["minutes", 60] : ["hours", 3600];
+    return say(`large.left.${unit}`, { count: Math.max(1, Math.round(left / Number(length))) });
   }
 
   // What puts it right: as many pairs as the loss takes, the rest of what was stopped, or another
   // attempt where that may end better.
+  /** @type {Record<string, string>} */
   const AGAIN = {
     "problem.large_cancelled": "large.go_on",
     "problem.internal": "ui.again",
     [GONE.key]: "ui.again",
   };
-  function remedy() {
+  /** @param {import("../../kit/types").Notice} problem */
+  function remedy({ key, about }) {
     const { source, loss } = channel.asked;
-    const { key, about } = channel.problem;
     if (about === "size" && source.kind === "random") {
       const most = facts.losses[loss].most_drawn;
       return h(
@@ -87,11 +93,8 @@ export default function scene(root, channel, server) {
   // What is in view may not be what is asked for.
   const isOther = () => Boolean(channel.of) && JSON.stringify(channel.of) !== JSON.stringify(channel.asked);
   const leftover = () =>
-    isOther()
-      ? say("large.leftover", {
-          loss: titleOf(channel.of.loss),
-          count: channel.answer.figures.pairs,
-        })
+    isOther() && channel.of && channel.answer
+      ? say("large.leftover", { loss: titleOf(channel.of.loss), count: channel.answer.figures.pairs })
       : "";
 
   function judge() {
@@ -103,10 +106,10 @@ export default function scene(root, channel, server) {
     problem.hidden = !told;
     judge();
     if (!told) return;
-    const more = channel.problem ? [leftover(), remedy()] : [];
+    const more = channel.problem ? [leftover(), remedy(channel.problem)] : [];
     problem.replaceChildren(
       h("span", {}, say(told.key, told.values)),
-      ...more.filter(Boolean).flatMap((part) => [" ", part]),
+      ...more.flatMap((part) => (part ? [" ", part] : [])),
     );
   }
 

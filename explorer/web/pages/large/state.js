@@ -8,32 +8,55 @@ import { Requests } from "../../kit/request.js";
 import { GONE, problem } from "../../kit/server.js";
 import { Store } from "../../kit/store.js";
 
+/** @typedef {import("../../wire").LargeServer} LargeServer */
 /**
- * @template {keyof import("../../wire").LargeServer} Name
- * @typedef {import("../../kit/types").Answer<import("../../wire").LargeServer, Name>} Answer
+ * @template {keyof LargeServer} Name
+ * @typedef {import("../../kit/types").Answer<LargeServer, Name>} Answer
  */
+/** @typedef {import("../../wire").Progress} Progress */
+/** @typedef {import("./wording.js").Part} Part */
+
+/**
+ * Where the pairs come from; of each kind its own settings count.
+ * @typedef {{ kind: string, random?: import("../../wire").RandomBatch, file?: string, name?: string,
+ *   columns?: Record<string, string>, header?: boolean | null, encoder?: string, link?: string }} Source
+ */
+/** @typedef {{ source: Source, loss: string, parameters: Record<string, import("../../wire").Setting> }} Asked */
+/** @typedef {Omit<Source, "kind" | "random"> & { kind?: string, random?: object }} SourceChange */
+/** @typedef {{ asked: Asked, window: Part | null, answer: Answer<"blocks"> }} Told */
 
 const POLL_MS = 200;
 const SLOW_MS = 300;
 const CANCELLED = problem("large_cancelled");
+/** @type {(one: unknown, other: unknown) => boolean} */
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 export class LargePage extends Bus {
   constructor() {
     super(["state", "answer", "details", "cell", "problem"]);
     this.store = new Store(given.large.table);
+    /** @type {(Part | null)[]} */
     this.past = []; // the windows that led here, and those that Back left
+    /** @type {(Part | null)[]} */
     this.future = [];
-    /** @type {import("../../kit/types").Asking<import("../../wire").LargeServer> | null} */
+    /** @type {import("../../kit/types").Asking<LargeServer> | null} */
     this.server = null;
     /** @type {import("../../wire").Blocks | null} */
     this.answer = null; // the latest picture
+    /** @type {Asked | null} */
     this.of = null; // what it is about, while something else is asked for
     /** @type {import("../../wire").Details | null} */
     this.details = null; // the figures and tables that come after it
-    /** @type {import("../../wire").Progress | null} */
-    this.working = null; // how far the server is: { what, done, total }
+    /** @type {Progress | null} */
+    this.working = null; // how far the server is
+    /** @type {{ asked: Asked, what: string } | null} */
     this.under = null; // what it was last heard to be at work on
+    this.drawn = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.late = undefined;
+    /** @type {History | null} */
+    this.history = null;
+    /** @type {Requests<Told>} */
     this.requests = new Requests({
       most: 2,
       ask: () => this.question(),
@@ -41,14 +64,16 @@ export class LargePage extends Bus {
       again: ({ answer }) => (answer.working ? POLL_MS : answer.error?.key === CANCELLED.key ? 0 : null),
       progress: ({ asked, answer }) => this.hear(asked, answer),
     });
+    /** @type {Requests<Answer<"details">>} */
     this.detailed = new Requests({
       most: 2,
-      ask: async () => /** @type {Answer<"details">} */ ((await this.server.details(this.of)) ?? { error: GONE }),
+      ask: async () => (await this.server?.details(this.of)) ?? { error: GONE },
       take: (answer) => this.learn(answer),
       again: (answer) => (answer.working ? POLL_MS : null),
     });
   }
 
+  /** @param {import("../../kit/types").Asking<LargeServer>} server */
   connect(server) {
     this.server = server;
     this.history = new History({
@@ -59,21 +84,34 @@ export class LargePage extends Bus {
     this.history.revisit();
   }
 
-  // What is asked of the server: the source, the loss, its parameters.
+  /**
+   * What is asked of the server: the source, the loss, its parameters.
+   * @returns {Asked}
+   */
   get asked() {
-    const { loss, parameters } = this.store.state;
-    return { source: this.store.counted("source"), loss, parameters };
+    const { loss, parameters, source } = this.store.state;
+    return { source: { kind: source.kind, ...this.store.counted("source") }, loss, parameters };
   }
 
-  // [top, bottom, left, right] of the part in view, or null for all.
+  /**
+   * [top, bottom, left, right] of the part in view, or null for all.
+   * @returns {Part | null}
+   */
   get window() {
     return this.store.state.window;
   }
-  // [row, column] of the matrix: the one that stays marked.
+  /**
+   * [row, column] of the matrix: the one that stays marked.
+   * @returns {[number, number] | null}
+   */
   get cell() {
     return this.store.state.cell;
   }
 
+  /**
+   * @param {string} text
+   * @param {{ past?: (Part | null)[], future?: (Part | null)[] } | null} kept
+   */
   open(text, kept) {
     if (text) {
       this.store.reset(link.read(this.store.table, text, kindsOf));
@@ -88,7 +126,10 @@ export class LargePage extends Bus {
 
   // ---- Changes -----------------------------------------------------------------------------
 
-  // Another source, or a loss on other rows and columns, is looked at from the beginning.
+  /**
+   * Another source, or a loss on other rows and columns, is looked at from the beginning.
+   * @param {{ source?: SourceChange, loss?: string, parameters?: Asked["parameters"] }} part
+   */
   change(part) {
     const before = placesOf(this.asked);
     this.store.update(part);
@@ -107,22 +148,32 @@ export class LargePage extends Bus {
     if (this.problem) this.fail(null);
   }
 
-  // The cell that stays marked, until another one is.
+  /**
+   * The cell that stays marked, until another one is.
+   * @param {[number, number]} cell
+   */
   mark(cell) {
     this.store.update({ cell });
     this.publish("cell");
-    this.history.remember();
+    this.history?.remember();
   }
 
-  // However fast they follow, each step is one of the browser's Back; of turns of the wheel, which
-  // are `passing`, it is where they end.
+  /**
+   * However fast they follow, each step is one of the browser's Back; of turns of the wheel, which
+   * are `passing`, it is where they end.
+   * @param {Part | null} window
+   */
   go(window, passing = false) {
     this.store.update({ window });
     this.publish("state");
     this.ask();
-    if (!passing) this.history.remember(0);
+    if (!passing) this.history?.remember(0);
   }
 
+  /**
+   * @param {Part | null} window
+   * @param {boolean} [passing]
+   */
   zoom(window, passing) {
     if (String(window) === String(this.window)) return;
     this.past = [...this.past, this.window];
@@ -136,6 +187,7 @@ export class LargePage extends Bus {
     this.go(this.takeLast("past"));
   }
 
+  /** @param {number} place */
   backTo(place) {
     if (place >= this.past.length) return; // a way that led through other data
     const [target, ...later] = this.past.slice(place);
@@ -150,8 +202,12 @@ export class LargePage extends Bus {
     this.go(this.takeLast("future"));
   }
 
+  /**
+   * @param {"past" | "future"} list
+   * @returns {Part | null}
+   */
   takeLast(list) {
-    const last = this[list].at(-1);
+    const last = this[list].at(-1) ?? null;
     this[list] = this[list].slice(0, -1);
     return last;
   }
@@ -159,10 +215,11 @@ export class LargePage extends Bus {
   // ---- Questions ---------------------------------------------------------------------------
 
   ask() {
-    this.history.remember();
+    this.history?.remember();
     this.requests.ask();
   }
 
+  /** @returns {Promise<Told>} */
   async question() {
     const { asked, window } = this;
     const turn = this.requests.newest;
@@ -171,25 +228,28 @@ export class LargePage extends Bus {
       if (turn === this.requests.newest && !this.working) this.show({ what: "start", done: 0, total: 0 });
     }, SLOW_MS);
     /** @type {Answer<"blocks">} */
-    const answer = (await this.server.blocks({ ...asked, window })) ?? { error: GONE };
+    const answer = (await this.server?.blocks({ ...asked, window })) ?? { error: GONE };
     clearTimeout(late);
     return { asked, window, answer };
   }
 
-  // Work that is no longer asked for would only take the processor from what is. Another loss on
-  // the same data still waits for these to be read and encoded.
+  /**
+   * Work that is no longer asked for would only take the processor from what is. Another loss on
+   * the same data still waits for these to be read and encoded.
+   * @param {Asked} asked
+   */
   dropOther(asked) {
     if (!this.under) return;
-    const part = this.under.what === "terms" ? (all) => all : ({ source }) => source;
-    if (same(part(this.under.asked), part(asked))) return;
-    this.server.stop(this.under.asked);
+    const { what, asked: before } = this.under;
+    if (what === "terms" ? same(before, asked) : same(before.source, asked.source)) return;
+    this.server?.stop(before);
     this.under = null;
   }
 
   /**
    * Where somebody else who waited for the same stopped it, it is asked for again and goes on.
-   * @param {typeof this.asked} asked
-   * @param {{ working?: import("../../wire").Progress }} answer
+   * @param {Asked} asked
+   * @param {{ working?: Progress }} answer
    */
   hear(asked, { working }) {
     if (!working) return;
@@ -197,6 +257,7 @@ export class LargePage extends Bus {
     this.show(working);
   }
 
+  /** @param {Progress | null} working */
   show(working) {
     this.working = working;
     this.publish("working");
@@ -205,17 +266,23 @@ export class LargePage extends Bus {
   async stop() {
     this.requests.drop(); // no further question about it
     this.show(null);
-    await this.server.stop(this.asked);
+    await this.server?.stop(this.asked);
     this.fail(CANCELLED);
   }
 
+  /** @param {Told} told */
   take({ asked, window, answer }) {
     this.under = null;
     if (answer.error) this.fail(answer.error);
-    else this.draw(asked, window, answer);
+    else if (answer.rows) this.draw(asked, window, answer);
     this.show(null);
   }
 
+  /**
+   * @param {Asked} asked
+   * @param {Part | null} window
+   * @param {import("../../wire").Blocks} answer
+   */
   draw(asked, window, answer) {
     if (this.problem) this.fail(null);
     const other = !same(asked, this.of);
@@ -224,16 +291,17 @@ export class LargePage extends Bus {
     // A window of very many pairs begins and ends with a block.
     if (this.window && String(window) === String(this.window)) this.widen(answer.window);
     this.publish("answer");
-    this.drawn = (this.drawn ?? 0) + 1;
+    this.drawn += 1;
     if (other) this.askDetails();
   }
 
+  /** @param {Part} window */
   widen(window) {
-    const isWritten = this.history.at === this.store.place();
+    const isWritten = this.history?.at === this.store.place();
     this.store.update({ window });
     if (!isWritten) return;
-    this.history.settle();
-    this.history.remember();
+    this.history?.settle();
+    this.history?.remember();
   }
 
   // Figures and tables come after the map. Where that takes a while, those still there are another
@@ -244,22 +312,28 @@ export class LargePage extends Bus {
     this.detailed.ask();
   }
 
+  /** @param {Answer<"details">} answer */
   learn(answer) {
     clearTimeout(this.late);
-    if (answer.error) {
-      this.fail(answer.error);
-      return;
-    }
+    if (answer.error) this.fail(answer.error);
+    if (!answer.histogram) return;
     this.details = answer;
     this.publish("details");
   }
 }
 
+/** @param {string} loss */
 const wantedBy = (loss) => given.large.losses[loss]?.wanted;
-// What decides which rows and columns there are.
+/**
+ * What decides which rows and columns there are.
+ * @param {Asked} asked
+ */
 const placesOf = ({ source, loss }) => JSON.stringify([source, wantedBy(loss) === "vectors" ? loss : wantedBy(loss)]);
 
-// The kinds of the parameters of the loss that the text of an address names.
+/**
+ * The kinds of the parameters of the loss that the text of an address names.
+ * @param {URLSearchParams} said
+ */
 function kindsOf(said) {
   const { parameters = [] } = given.large.losses[said.get("loss") ?? "cosent"] ?? {};
   return Object.fromEntries(parameters.map(({ name, kind }) => [name, kind]));

@@ -23,7 +23,12 @@ export default function terms(root, channel) {
     most: 10,
     pick: reveal,
     columns: [
-      { key: "ui.row", cell: (t) => words(t.row), by: (t) => t.row.entry, wide: true },
+      {
+        key: "ui.row",
+        cell: (/** @type {import("../../wire").LargeTerm} */ t) => words(t.row),
+        by: (t) => t.row.entry,
+        wide: true,
+      },
       { key: "ui.column", cell: (t) => words(t.column), by: (t) => t.column.entry, wide: true },
       { key: "large.labels", cell: label, by: (t) => t.column.label - t.row.label },
       { key: "ui.value", cell: (t) => show(t.value), by: (t) => read(t.value) },
@@ -36,23 +41,26 @@ export default function terms(root, channel) {
   // A click shows the term in the map, with its neighbours.
   /** @param {import("../../wire").LargeTerm} term */
   function reveal({ cell }) {
-    const [rows, columns] = channel.answer.shape;
+    const [rows, columns] = channel.answer?.shape ?? [0, 0];
+    /** @type {(middle: number, all: number) => [number, number]} */
     const around = (middle, all) => [Math.max(0, middle - 20), Math.min(all, middle + 21)];
     channel.zoom([...around(cell[0], rows), ...around(cell[1], columns)]);
     channel.mark(cell);
-    document.querySelector(".lp-large_map .lp-stage").scrollIntoView({ block: "nearest" });
+    document.querySelector(".lp-large_map .lp-stage")?.scrollIntoView({ block: "nearest" });
   }
   const light = () => table.light(({ cell }) => String(cell) === String(channel.cell));
 
   function draw() {
+    if (!channel.answer || !channel.details) return;
     const { heaviest } = channel.details;
+    const { terms: all } = channel.answer.figures;
     table.fill(heaviest);
     light();
     const carried = heaviest.reduce((sum, term) => sum + term.share, 0);
     note.textContent = heaviest.length
       ? say("large.heaviest_note", {
           count: heaviest.length,
-          terms: grouped(channel.answer.figures.terms),
+          terms: grouped(all),
           share: percent(carried),
         })
       : say("ui.no_terms");
@@ -63,7 +71,5 @@ export default function terms(root, channel) {
   });
   channel.on("details", draw);
   channel.on("cell", light);
-  channel.on("language", () => {
-    if (channel.details) draw();
-  });
+  channel.on("language", draw);
 }

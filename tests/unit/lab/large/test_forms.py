@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.lab.large.batch import MOST_CELLWISE
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.methods import offered, wanted_by
 from explorer.lab.large.opened import checked, most_pairs, open_batch
-from explorer.runtime.limits import LARGE_PAIRS
+from explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_PAIRS
 from explorer.web.pages.large.page import page_data
 from losses import LOSSES
 from losses.forms import AgainstOthers, HingeSum, LogisticSum, Separable
@@ -87,7 +86,7 @@ def new(request, monkeypatch):
     return request.param
 
 
-@pytest.mark.parametrize("count", [300, MOST_CELLWISE + 52])
+@pytest.mark.parametrize("count", [300, LARGE_CELLWISE_PAIRS + 52])
 def test_its_loss_and_gradient_are_those_of_its_definition(new, count):
     scored = wanted_by(new.name) != "vectors"
     batch = batch_of(count, width=0 if scored else 16)
@@ -100,7 +99,7 @@ def test_its_loss_and_gradient_are_those_of_its_definition(new, count):
         largest = abs(felt).max()
         np.testing.assert_allclose(opened.gradient, felt, rtol=1e-5, atol=1e-6 * largest)
     else:
-        own = opened.streamed.row_pairs
+        own = opened.row_pairs
         others = np.setdiff1d(np.arange(count), own)
         first, second = batch.first_vectors, batch.second_vectors
         sides = (torch.from_numpy(s).double() for s in (first[own], second[own], second[others]))

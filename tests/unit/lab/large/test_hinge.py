@@ -8,10 +8,13 @@ import torch
 
 import losses
 from explorer.lab.large import hinge as without_cells
-from explorer.lab.large.batch import MOST_CELLWISE, LargeBatch, in_order
+from explorer.lab.large import runs
+from explorer.lab.large.batch import LargeBatch, in_order
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.hinge import Hinge
 from explorer.lab.large.opened import checked, open_batch
+from explorer.lab.large.summed import Summed
+from explorer.runtime.limits import LARGE_CELLWISE_PAIRS
 from tests.unit.lab.large.made import LABELS, batch_of, rising
 
 COUNT = 1024
@@ -52,9 +55,9 @@ def summed(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nda
 def _small_steps(monkeypatch):
     """No window so small that its cells are compared, and no table that holds all bins."""
     monkeypatch.setattr(without_cells, "FEW", 0)
-    monkeypatch.setattr(without_cells, "GROUP", 100)
-    monkeypatch.setattr(without_cells, "TABLE", 2**11)
-    monkeypatch.setattr(without_cells, "AT_ONCE", 2**12)
+    monkeypatch.setattr(runs, "GROUP", 100)
+    monkeypatch.setattr(runs, "TABLE", 2**11)
+    monkeypatch.setattr(runs, "AT_ONCE", 2**12)
 
 
 def must_be_sums(terms: Hinge, window: Window, weights: np.ndarray, found) -> None:
@@ -160,9 +163,9 @@ def test_the_effective_number_of_terms_lies_within_the_error_that_is_told(labels
 
 
 def test_many_pairs_are_compared_without_cells():
-    batch = rising(MOST_CELLWISE + 1)
+    batch = rising(LARGE_CELLWISE_PAIRS + 1)
     opened = open_batch(batch, "pairwise_hinge", checked("pairwise_hinge", {}), quiet)
-    assert opened.summed is not None
+    assert isinstance(opened.matrix, Summed)
     assert not opened.is_known
     value = losses.pairwise_hinge(torch.tensor(batch.scores), torch.tensor(batch.labels))
     assert opened.loss == pytest.approx(float(value), rel=1e-9)

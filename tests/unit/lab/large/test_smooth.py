@@ -9,10 +9,14 @@ import torch
 import losses
 from explorer.lab.large import methods
 from explorer.lab.large import smooth as over_nodes
-from explorer.lab.large.batch import MOST_CELLWISE, MOST_STREAMED, in_order
+from explorer.lab.large.batch import in_order
 from explorer.lab.large.blocks import Window
+from explorer.lab.large.nodes import BIN, ERROR, chebyshev_points, interpolation, kernels
 from explorer.lab.large.opened import checked, open_batch
-from explorer.lab.large.smooth import Smooth, kernels
+from explorer.lab.large.smooth import Smooth
+from explorer.lab.large.streamed import Swept
+from explorer.lab.large.summed import Summed
+from explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_STREAMED_PAIRS
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 from tests.unit.lab.large.made import LABELS, batch_of, rising
@@ -45,14 +49,14 @@ def _always_over_nodes(monkeypatch):
 def test_a_term_over_nodes_is_off_by_less_than_a_millionth(kernel):
     """At every place of two bins, however far apart they are."""
     places = torch.linspace(-1, 1, 61, dtype=torch.float64)
-    of_places = torch.from_numpy(over_nodes.interpolation(places.numpy()))
-    nodes = torch.from_numpy(over_nodes.chebyshev_points())
+    of_places = torch.from_numpy(interpolation(places.numpy()))
+    nodes = torch.from_numpy(chebyshev_points())
     for apart in range(-150, 151):
-        middle = over_nodes.BIN * apart
-        at_nodes = middle + over_nodes.BIN / 2 * (nodes[:, None] - nodes)
-        true = middle + over_nodes.BIN / 2 * (places[:, None] - places)
+        middle = BIN * apart
+        at_nodes = middle + BIN / 2 * (nodes[:, None] - nodes)
+        true = middle + BIN / 2 * (places[:, None] - places)
         found = of_places @ kernels(at_nodes)[kernel] @ of_places.T
-        assert (found / kernels(true)[kernel] - 1).abs().max() < over_nodes.ERROR
+        assert (found / kernels(true)[kernel] - 1).abs().max() < ERROR
 
 
 WINDOWS = (
@@ -122,9 +126,9 @@ def test_few_cells_are_summed_one_by_one(monkeypatch):
 
 
 def test_many_pairs_are_compared_over_nodes():
-    batch = rising(MOST_CELLWISE + 1)
+    batch = rising(LARGE_CELLWISE_PAIRS + 1)
     opened = open_batch(batch, "pairwise_logistic", checked("pairwise_logistic", {}), quiet)
-    assert opened.summed is not None
+    assert isinstance(opened.matrix, Summed)
     value = losses.pairwise_logistic(torch.tensor(batch.scores), torch.tensor(batch.labels))
     assert opened.loss == pytest.approx(float(value), rel=1e-6)
 
@@ -140,7 +144,7 @@ def test_a_survey_can_be_stopped(monkeypatch):
 
 
 def test_a_scale_that_is_too_steep_is_refused_with_the_most():
-    count = MOST_STREAMED + 1
+    count = LARGE_STREAMED_PAIRS + 1
     values = np.arange(count) / (count - 1)
     batch = in_order(values, values, ("",) * count, ("",) * count)
     with pytest.raises(Problem) as told:
@@ -149,12 +153,12 @@ def test_a_scale_that_is_too_steep_is_refused_with_the_most():
 
 
 def test_fewer_pairs_of_so_steep_a_scale_are_gone_through_cell_by_cell():
-    count = MOST_CELLWISE + 1
+    count = LARGE_CELLWISE_PAIRS + 1
     values = np.arange(count) / (count - 1)
     batch = in_order(values, values, ("",) * count, ("",) * count)
     steep = checked("pairwise_logistic", {"scale": 151})
     opened = open_batch(batch, "pairwise_logistic", steep, quiet)
-    assert opened.summed is None
+    assert isinstance(opened.matrix, Swept)
     value = losses.pairwise_logistic(
         torch.tensor(batch.scores), torch.tensor(batch.labels), scale=151
     )

@@ -98,7 +98,7 @@ def test_value_and_gradient_are_those_of_the_loss(loss, labels):
     value.backward()
     assert opened.loss == pytest.approx(float(value.detach()), rel=1e-9, abs=1e-12)
     np.testing.assert_allclose(opened.gradient, scores.grad.numpy(), rtol=1e-7, atol=1e-10)
-    cells = opened.split.cells(np.arange(300), np.arange(300))
+    cells = opened.matrix.split.cells(np.arange(300), np.arange(300))
     assert opened.present == np.isfinite(cells).sum()
 
 

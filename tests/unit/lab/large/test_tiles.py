@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import losses
-from explorer.lab.large import blocks, tiles
+from explorer.lab.large import blocks, strips, tiles
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.methods import offered
 from explorer.lab.large.opened import checked, inversions, open_batch
@@ -32,7 +32,7 @@ def value_of(opened, name, scores=None):
     parameters = checked(name, {})
     if name not in IN_BATCH:
         return getattr(losses, name)(scores, torch.tensor(batch.labels), **parameters)
-    own = opened.streamed.row_pairs
+    own = opened.row_pairs
     if name == "nt_xent":
         own = own[: len(own) // 2]
     first, second = (
@@ -64,12 +64,12 @@ def test_gradient_is_that_along_the_own_similarity(loss):
     parameters = checked(loss, {})
     rows = opened.shape[0]
     place = 5 if loss != "nt_xent" else 3
-    pair = opened.streamed.row_pairs[place]
+    pair = opened.row_pairs[place]
     partner = place + rows // 2 if loss == "nt_xent" else place
     first = torch.tensor(opened.batch.first_vectors, dtype=torch.float64)
     second = torch.tensor(opened.batch.second_vectors, dtype=torch.float64)
-    own = torch.tensor(np.asarray(opened.streamed.row_pairs))
-    shown = torch.tensor(np.asarray(opened.streamed.column_pairs))
+    own = torch.tensor(np.asarray(opened.row_pairs))
+    shown = torch.tensor(np.asarray(opened.column_pairs))
     if loss == "nt_xent":
         views = torch.cat([first[own[: rows // 2]], second[own[: rows // 2]]])
         cosines = views @ views.T
@@ -100,7 +100,7 @@ def test_gradient_is_that_along_the_own_similarity(loss):
 @pytest.mark.parametrize("loss", STREAMED)
 @pytest.mark.parametrize("cells", [300, 5_000, 2**18])
 def test_blocks_are_the_sums_of_their_cells(loss, cells, monkeypatch):
-    monkeypatch.setattr(tiles, "TILE_CELLS", cells)  # tiles of less than a row, or of many
+    monkeypatch.setattr(strips, "TILE_CELLS", cells)  # tiles of less than a row, or of many
     opened = opened_of(loss)
     must_be_sums(opened)
 
@@ -108,13 +108,13 @@ def test_blocks_are_the_sums_of_their_cells(loss, cells, monkeypatch):
 @pytest.mark.parametrize("loss", STREAMED)
 @pytest.mark.parametrize(("cells", "most"), [(300, 256), (2**18, 256), (2**18, 10)])
 def test_windows_of_many_cells_are_made_of_chunks(loss, cells, most, monkeypatch):
-    monkeypatch.setattr(tiles, "TILE_CELLS", cells)
+    monkeypatch.setattr(strips, "TILE_CELLS", cells)
     monkeypatch.setattr(tiles, "FEW", 1000)
     monkeypatch.setattr(tiles, "MOST_CHUNKS", 100)
     for module in (tiles, blocks):
         monkeypatch.setattr(module, "MOST_BLOCKS", most)
     opened = opened_of(loss)
-    levels = opened.survey.levels
+    levels = opened.matrix.survey.levels
     assert (len(levels) > 1) == (most == 10)
     chunk = [int(np.diff(cuts)[0]) for cuts in (levels[-1].rows, levels[-1].columns)]
     assert min(chunk) > 1
@@ -124,8 +124,8 @@ def test_windows_of_many_cells_are_made_of_chunks(loss, cells, most, monkeypatch
 def must_be_sums(opened, chunk=(1, 1)):
     rows, columns = opened.shape
     whole = Window(0, rows, 0, columns)
-    all_cells = opened.streamed.tiles.cells(whole)[0].T.double().numpy()
-    weights = np.exp(all_cells - opened.survey.norms[:, None])
+    all_cells = opened.matrix.streamed.tiles.cells(whole)[0].T.double().numpy()
+    weights = np.exp(all_cells - opened.matrix.survey.norms[:, None])
     for window in (whole, Window(3, rows - 7, 5, columns - 1), Window(10, 13, 0, columns)):
         found = opened.blocks(window)
         assert 0 <= window.top - found.rows[0] < chunk[0]
@@ -201,11 +201,11 @@ def test_blocks_of_many_rows_are_what_their_cells_add_up_to(loss, parameters, ro
 
 @pytest.mark.parametrize("loss", STREAMED)
 def test_heaviest_and_entropy(loss, monkeypatch):
-    monkeypatch.setattr(tiles, "TILE_CELLS", 5_000)
+    monkeypatch.setattr(strips, "TILE_CELLS", 5_000)
     opened = opened_of(loss)
     rows, columns = opened.shape
-    cells = opened.streamed.tiles.cells(Window(0, rows, 0, columns))[0].T.double().numpy()
-    logits = cells - opened.survey.norms[:, None]
+    cells = opened.matrix.streamed.tiles.cells(Window(0, rows, 0, columns))[0].T.double().numpy()
+    logits = cells - opened.matrix.survey.norms[:, None]
     weights = np.exp(logits) / np.exp(logits).sum()
     best = np.sort(weights.ravel())[::-1][:100]
     np.testing.assert_allclose(opened.heaviest.shares, best, rtol=1e-4)
@@ -217,7 +217,7 @@ def test_heaviest_and_entropy(loss, monkeypatch):
     if loss in ("info_nce", "nt_xent"):
         assert opened.nearest == (cells < 0).all(axis=1).sum()
     elif loss == "siglip":
-        own = opened.streamed.row_pairs
+        own = opened.row_pairs
         cosines = opened.batch.first_vectors[own] @ opened.batch.second_vectors[own].T
         assert opened.nearest == (cosines.argmax(axis=1) == np.arange(rows)).sum()
     else:
@@ -256,10 +256,10 @@ def test_violated_comparisons_of_a_pair_loss():
 
 def test_both_directions_of_info_nce(monkeypatch):
     """Weights are the gradient by the logits, from queries to keys and back."""
-    monkeypatch.setattr(tiles, "TILE_CELLS", 5_000)
+    monkeypatch.setattr(strips, "TILE_CELLS", 5_000)
     opened = opened_of("info_nce", count=300, symmetric=True, temperature=0.1)
-    batch, own = opened.batch, opened.streamed.row_pairs
-    shown = np.asarray(opened.streamed.column_pairs)
+    batch, own = opened.batch, opened.row_pairs
+    shown = np.asarray(opened.column_pairs)
     first = torch.tensor(batch.first_vectors[own], dtype=torch.float64)
     second = torch.tensor(batch.second_vectors[shown], dtype=torch.float64)
     value = losses.info_nce(

@@ -84,6 +84,12 @@ def test_no_sentence_stands_twice_in_the_probe_batch():
     assert set(chosen) <= set(pairs)
 
 
+def test_pairs_of_one_sentence_with_itself_still_make_a_probe_batch():
+    chosen, probe = live_sample([("a", "a", 1.0), ("a", "a", 0.0)], 0)
+    assert len(chosen) == 2
+    assert probe == 1
+
+
 def test_vectors_that_are_no_numbers_have_no_figures():
     class Broken:
         def encode(self, sentences, **_):

@@ -244,3 +244,12 @@ def test_what_cannot_be_written_on_a_full_disk_says_so(runs, monkeypatch, free, 
     monkeypatch.setattr(worker.shutil, "disk_usage", lambda path: SimpleNamespace(free=free))
     problem = worker._problem(run, RuntimeError("file write failed"))
     assert problem.key == f"problem.training_{key}"
+
+
+def test_a_problem_of_an_earlier_version_is_told_in_full(runs):
+    """It was written without what it is about."""
+    name = ended(runs, "failed")
+    problem = {"key": "problem.training_disk_full", "values": {"folder": "/runs", "free": 3}}
+    run = runs.folder(name)
+    run.write("state.json", {**run.state, "problem": problem})
+    assert runs.status(name)["problem"] == {**problem, "about": ""}

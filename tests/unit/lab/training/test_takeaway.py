@@ -42,6 +42,7 @@ def test_the_log_as_tables(runs, trained):
     name = trained(TrainingPlan(encoder=SCRATCH, dimension=8, **SMALL))
     whole = json.loads(takeaway.run_json(runs, name))
     assert whole["records"] == runs.history(name)
+    assert TrainingPlan.from_json(whole["plan"]) == runs.plan(name)  # its typed pairs included
     rows = list(csv.DictReader(io.StringIO(takeaway.run_csv(runs, name))))
     assert [row["step"] for row in rows] == [str(step) for step in range(9)]
     assert [bool(row["spearman"]) for row in rows] == [True, *[False, False, False, True] * 2]

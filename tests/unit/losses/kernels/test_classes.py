@@ -253,7 +253,7 @@ def test_where_the_path_changes(function, definition, size):
 
 @pytest.mark.parametrize(("function", "definition"), EVERY)
 def test_blocks_that_are_not_held_are_formed_again(in_blocks, monkeypatch, function, definition):
-    monkeypatch.setattr(by_blocks.Pairs, "most_held", 0)
+    monkeypatch.setattr(by_blocks.PairBlocks, "most_held", 0)
     same(function, definition, normal(SIZE, 5), classes=CLASSES["a few"])
 
 

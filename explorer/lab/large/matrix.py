@@ -1,0 +1,104 @@
+"""The matrix of a loss's terms as the page asks of it, however it is gone through."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.lab.large.blocks import Blocks, Window
+from explorer.lab.large.heaviest import Heaviest, heaviest_terms
+from explorer.lab.large.split import Split, split_blocks
+
+
+class Matrix(ABC):
+    """Rows and columns are those of the loss's matrix of terms; their axes are named."""
+
+    @property
+    def axes(self) -> tuple[str, str]:
+        return "pair", "pair"
+
+    @property
+    @abstractmethod
+    def row_pairs(self) -> np.ndarray | range:
+        """The place in the batch of the pair behind each row."""
+
+    @property
+    def column_pairs(self) -> np.ndarray | range:
+        return self.row_pairs
+
+    @property
+    def of_weights(self) -> bool:
+        """Whether terms are the logarithms of the weights, for the loss is a plain sum."""
+        return True
+
+    @property
+    def is_known(self) -> bool:
+        """Whether loss and gradient are there at once, and need not be waited for."""
+        return True
+
+    @property
+    @abstractmethod
+    def loss(self) -> float: ...
+
+    @abstractmethod
+    def present(self) -> int:
+        """How many terms take part."""
+
+    @abstractmethod
+    def effective(self) -> float:
+        """exp of the entropy of the weights: how many terms carry them, as if all were equal."""
+
+    @property
+    def effective_error(self) -> float:
+        """How far off `effective` may be, relative to itself, where only bounds are known."""
+        return 0.0
+
+    @abstractmethod
+    def gradient(self) -> np.ndarray:
+        """∂L/∂s of each pair in the order of the batch; NaN where a pair has no term of its own."""
+
+    @abstractmethod
+    def heaviest(self) -> Heaviest: ...
+
+    @abstractmethod
+    def blocks(self, window: Window) -> Blocks: ...
+
+    def nearest(self) -> int | None:
+        """How many rows are nearer to their own column than to any other, for a loss that asks."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class OfSplit(Matrix):
+    """Terms that split into a part of the row and a part of the column."""
+
+    split: Split
+
+    @property
+    def row_pairs(self) -> range:
+        return range(len(self.split))
+
+    @property
+    def of_weights(self) -> bool:
+        return False
+
+    @property
+    def loss(self) -> float:
+        return self.split.loss
+
+    def present(self) -> int:
+        return self.split.present()
+
+    def effective(self) -> float:
+        return self.split.effective()
+
+    def gradient(self) -> np.ndarray:
+        return self.split.gradient()
+
+    def heaviest(self) -> Heaviest:
+        return heaviest_terms(self.split)
+
+    def blocks(self, window: Window) -> Blocks:
+        return split_blocks(self.split, window)

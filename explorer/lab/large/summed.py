@@ -1,0 +1,109 @@
+"""Matrices whose blocks are summed without their cells, once a survey has gone through them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+
+from explorer.lab.large.blocks import Blocks, Window
+from explorer.lab.large.heaviest import Heaviest
+from explorer.lab.large.matrix import Matrix
+from explorer.lab.large.tiles import Progress
+
+
+class Surveyed(Protocol):
+    """What a survey finds, as far as it is alike for all."""
+
+    @property
+    def effective(self) -> float:
+        """exp of the entropy of the weights."""
+        ...
+
+    @property
+    def effective_error(self) -> float:
+        """How far off that may be, relative to itself."""
+        ...
+
+
+Found = TypeVar("Found", bound=Surveyed)
+
+
+class Summable(ABC, Generic[Found]):
+    """Terms over the ordered pairs of a batch, whose survey finds a `Found`."""
+
+    @property
+    @abstractmethod
+    def is_known(self) -> bool:
+        """Whether loss and gradient are there at once."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many pairs there are."""
+
+    @abstractmethod
+    def survey(self, progress: Progress) -> Found:
+        """Go through the whole matrix. `progress` hears of pairs done and may raise to stop."""
+
+    @abstractmethod
+    def present(self, found: Found) -> int:
+        """How many terms there are."""
+
+    @abstractmethod
+    def loss(self, found: Found) -> float: ...
+
+    @abstractmethod
+    def gradient(self, found: Found) -> np.ndarray:
+        """∂L/∂s of each pair."""
+
+    @abstractmethod
+    def heaviest(self, found: Found) -> Heaviest: ...
+
+    @abstractmethod
+    def blocks(self, window: Window, found: Found) -> Blocks:
+        """The blocks of a window."""
+
+    def surveyed(self, progress: Progress) -> Summed[Found]:
+        """These terms with what their survey finds."""
+        return Summed(self, self.survey(progress))
+
+
+@dataclass(frozen=True, eq=False)
+class Summed(Matrix, Generic[Found]):
+    """Terms that are summed without their cells, and what their survey found."""
+
+    terms: Summable[Found]
+    found: Found
+
+    @property
+    def row_pairs(self) -> range:
+        return range(len(self.terms))
+
+    @property
+    def is_known(self) -> bool:
+        return self.terms.is_known
+
+    @property
+    def loss(self) -> float:
+        return self.terms.loss(self.found)
+
+    def present(self) -> int:
+        return self.terms.present(self.found)
+
+    def effective(self) -> float:
+        return self.found.effective
+
+    @property
+    def effective_error(self) -> float:
+        return self.found.effective_error
+
+    def gradient(self) -> np.ndarray:
+        return self.terms.gradient(self.found)
+
+    def heaviest(self) -> Heaviest:
+        return self.terms.heaviest(self.found)
+
+    def blocks(self, window: Window) -> Blocks:
+        return self.terms.blocks(window, self.found)

@@ -1,0 +1,150 @@
+// What a matrix and a map of blocks have in common: tabs for their layers, the cells with names and
+// marks along both sides, a scale, and a hand on them. Which cells these are, and what a hand does
+// to them, says whoever asks for the frame.
+import { cellStage, legendBar, rangeOf } from "./cells.js";
+import { h, worded } from "./dom.js";
+import { cellGrid } from "./grid.js";
+
+/**
+ * Numbers of the cells, row by row. Where they are `centred` the colours reach as far to both sides
+ * of 0: always, or where the cells in sight lie `astride` it. A "share" counts from 0, a "mask" is yes
+ * or no, a "part" lies between them. `of`: what the scale says is measured.
+ * @typedef {{ values: ArrayLike<number>, kind: "number" | "share" | "mask" | "part",
+ *   centred?: boolean | "astride", of?: string }} Layer
+ */
+
+/** @typedef {[number, number]} Cell row and column */
+
+/**
+ * What is marked: a cell with its row and column, or these alone, and a pinned one. `strong` is the
+ * part of the cell that is meant: "row", "column", "cell" or nothing of it.
+ * @typedef {{ cell?: Cell | null, pinned?: Cell | null, row?: number, column?: number,
+ *   strong?: string | null }} Marked
+ */
+
+/**
+ * @typedef {object} Drawing
+ * @property {number} rows of all cells
+ * @property {number} columns
+ * @property {Layer} layer
+ * @property {ArrayLike<number> | null} present 0 where a cell takes no part
+ * @property {import("./cells.js").View} view
+ * @property {{ width: number, height: number, ratio: number }} size
+ * @property {(least: number, largest: number, centred: boolean) => string[]} write the numbers beside the
+ *   scale: largest, middle, least
+ */
+
+/**
+ * `called` is the key of a layer's name, and `choose` hears which one is wanted. `beside` and `below`
+ * stand between the cells and their marks; `scale` may put more around the bar of colours. The hand:
+ * see `cellGrid`; `turned` hears of the wheel at a cell, and whether it goes nearer.
+ * @param {object} options
+ * @param {string[]} options.layers
+ * @param {(layer: string) => string} options.called
+ * @param {(layer: string) => void} options.choose
+ * @param {{ role: string, pins?: boolean, thin?: number }} options.stage
+ * @param {HTMLElement[]} [options.beside]
+ * @param {HTMLElement[]} [options.below]
+ * @param {(bar: HTMLElement) => HTMLElement} [options.scale]
+ * @param {import("./grid.js").Hand & { turned: (cell: Cell, nearer: boolean) => void }} options.hand
+ */
+export function cellFrame({ layers, called, choose, stage, beside = [], below = [], scale = (bar) => bar, hand }) {
+  const tabs = Object.fromEntries(
+    layers.map((name) => [
+      name,
+      worded("button.lp-tab", called(name), { type: "button", role: "tab", onclick: () => choose(name) }),
+    ]),
+  );
+  const tabList = h("div.lp-tabs", { role: "tablist" }, Object.values(tabs));
+  const cells = cellStage(stage);
+  const { canvas } = cells;
+  const legend = legendBar();
+  const legendSide = scale(legend.element);
+  const names = { row: h("div.lp-axis.lp-row-axis"), column: h("div.lp-axis.lp-column-axis") };
+  const marks = {
+    row: h("div.lp-ticks.lp-row-ticks", { "aria-hidden": "true" }),
+    column: h("div.lp-ticks.lp-column-ticks", { "aria-hidden": "true" }),
+  };
+  const element = h(
+    "div.lp-frame",
+    {},
+    names.row,
+    marks.row,
+    beside,
+    h("div", {}, cells.element, below, marks.column, names.column),
+    legendSide,
+  );
+  let all = { rows: 1, columns: 1 };
+
+  /** @param {Drawing} drawing */
+  function draw({ rows, columns, layer, present, view, size, write }) {
+    all = { rows, columns };
+    const { values, kind } = layer;
+    const yes = kind === "mask";
+    const [lowest, highest] = rangeOf(values, columns, view, { fromZero: kind === "share" });
+    const centred = layer.centred === true || (layer.centred === "astride" && lowest < 0 && highest > 0);
+    const reach = centred ? Math.max(-lowest, highest) || 1 : 0;
+    const [least, largest] = yes || kind === "part" ? [0, 1] : centred ? [-reach, reach] : [lowest, highest];
+    const ramp = yes || kind === "part" ? "mask" : centred ? "diverging" : "sequential";
+    legend.draw(ramp, write(least, largest, centred), yes);
+    return cells.draw({ rows, columns, values, least, largest, ramp, present }, view, size);
+  }
+
+  /**
+   * Which layer is shown, and which there are.
+   * @param {string} shown
+   * @param {(name: string) => boolean} known
+   */
+  function choosable(shown, known = () => true) {
+    for (const [name, tab] of Object.entries(tabs)) {
+      tab.disabled = !known(name);
+      tab.setAttribute("aria-selected", String(name === shown));
+    }
+  }
+
+  /**
+   * The marks along one side of `length` pixels, each so many pixels from its beginning.
+   * @param {"row" | "column"} side
+   * @param {number} length
+   * @param {{ at: number, said: import("./types").Child[], title?: string }[]} along
+   */
+  function ticks(side, length, along) {
+    const [extent, from] = side === "row" ? ["height", "top"] : ["width", "left"];
+    marks[side].style.setProperty(extent, `${length}px`);
+    marks[side].replaceChildren(
+      ...along.map(({ at, said, title }) => {
+        const tick = h("span", { title }, ...said);
+        tick.style.setProperty(from, `${at}px`);
+        return tick;
+      }),
+    );
+  }
+
+  /** @param {Marked} marked */
+  function mark({ cell = null, pinned = null, row = -1, column = -1, strong = null }) {
+    const [down, across] = cell ?? [row, column];
+    /** @param {string} part */
+    const isMeant = (part) => !cell || !strong || strong === part;
+    cells.strengthen(strong);
+    cells.mark({
+      cell: cell && isMeant("cell") ? cell : null,
+      pin: pinned,
+      row: down >= 0 && isMeant("row") ? [down, 0, 1, all.columns] : null,
+      column: across >= 0 && isMeant("column") ? [0, across, all.rows, 1] : null,
+    });
+  }
+
+  const grid = cellGrid({ canvas, lasso: cells.lasso, ...hand });
+  canvas.addEventListener(
+    "wheel",
+    (event) => {
+      const cell = grid.meant(event) && grid.under(event);
+      if (!cell) return;
+      event.preventDefault();
+      hand.turned(cell, event.deltaY <= 0);
+    },
+    { passive: false },
+  );
+
+  return { element, tabList, canvas, names, marks, legendSide, grid, draw, choosable, ticks, mark };
+}

@@ -1,0 +1,68 @@
+// What is said around the map: which part of the matrix it is, what its sides are, what its colours say.
+import { grouped, percent } from "../../kit/numbers.js";
+import { hint, say } from "../../kit/words.js";
+
+/** @typedef {import("./block.js").Shown} Shown */
+/** @typedef {[number, number, number, number]} Part top, bottom, left, right */
+
+/** @param {Part | null} part */
+export const partName = (part) =>
+  part
+    ? say("large.part", {
+        rows: `${grouped(part[0] + 1)}–${grouped(part[1])}`,
+        columns: `${grouped(part[2] + 1)}–${grouped(part[3])}`,
+      })
+    : say("large.all");
+
+/**
+ * @param {Shown} shown
+ * @param {import("./block.js").Side} side
+ */
+export function sideName(shown, side) {
+  const { name, edges } = shown[side];
+  const count = grouped(edges[edges.length - 1] - edges[0]);
+  const role = name === "pair" ? ` · ${say(side === "rows" ? "large.lower" : "large.higher")}` : "";
+  return say("ui.axis", { what: say(`axis.${name}`), count }) + role;
+}
+
+/**
+ * What a cell compares.
+ * @param {Shown} shown
+ */
+export function comparison({ of_weights: ofWeights, rows }) {
+  // A sum over queries and keys judges each by itself, the query's own key too.
+  const compares = ofWeights && rows.name === "query" ? "match" : rows.name;
+  return say(`large.map_note.${compares}`);
+}
+
+/**
+ * Where the weight is, as far as blocks tell.
+ * @param {Shown} shown
+ * @param {boolean} isPart
+ */
+export function concentration({ single, concentrated }, isPart) {
+  if (single || !concentrated?.share) return "";
+  const [share, part] = [percent(concentrated.share), percent(concentrated.part)];
+  return say(isPart ? "large.concentrated" : "large.concentrated_all", { share, part });
+}
+
+/**
+ * What a block is, and what its colour says; `both`: whether the loss looks from either side.
+ * @param {Shown} shown
+ * @param {import("./block.js").Facet} facet
+ * @param {boolean} both
+ */
+export function explanation({ single, exact, rows, columns, of_weights: ofWeights }, facet, both) {
+  const [tall, wide] = [rows, columns].map(({ edges }) => edges[1] - edges[0]);
+  const each = { rows: grouped(tall), columns: grouped(wide), cells: grouped(tall * wide) };
+  const isTerm = single && facet !== "share" && facet !== "masked";
+  const told = [
+    single ? say("large.cells_note") : say(exact ? "large.blocks_note" : "large.blocks_note_near", each),
+    single ? "" : hint("large.enter", "large.enter_touch"),
+    say(isTerm ? "large.colour.term" : `large.colour.${facet}`),
+    ofWeights ? say("large.of_weights") : "",
+    both ? say("large.both_directions") : "",
+    say("large.places_note"),
+  ];
+  return told.filter(Boolean).join(" ");
+}

@@ -1,0 +1,114 @@
+"""What the HTTP endpoints and MCP tools answer: their documented schema is read off these types."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from explorer.web.wire.runs import RunRecord, Standing
+from explorer.web.wire.shared import Real, Setting
+
+
+class HeavyTerm(TypedDict):
+    """A term of the loss: the pairs its indices belong to, its value, its share of the weight."""
+
+    i: int | None
+    j: int | None
+    value: Real
+    weight: float
+
+
+class Answer(TypedDict):
+    """A loss on a batch, and what drives it; null for what the loss does not have."""
+
+    loss: Real
+    scores: list[Real]
+    labels: list[float]
+    score_gradient: list[Real]
+    ordered_pairs: int
+    violated_pairs: int
+    active_terms: int | None
+    effective_terms: Real | None
+    spearman: Real | None
+    gradient_norm: Real
+    collapse_value: Real | None
+    floor: Real | None
+    floor_is_bound: bool
+    heaviest_terms: list[HeavyTerm]
+    device: str
+    milliseconds: float
+
+
+class TracedStep(TypedDict):
+    """What one line of the definition assigns; arrays as nested lists."""
+
+    name: str
+    line: int
+    source: str
+    latex: str
+    axes: list[str]
+    shape: list[int]
+    value: object
+    gradient: object
+
+
+class Traced(Answer):
+    """A loss on a batch with every step of its computation."""
+
+    steps: list[TracedStep]
+
+
+class ListedParameter(TypedDict):
+    """A parameter of a loss; limits where it is a number."""
+
+    name: str
+    symbol: str
+    kind: str
+    default: Setting
+    minimum: float | None
+    maximum: float | None
+    choices: list[str]
+
+
+class ListedConvention(TypedDict):
+    """The same loss as another library defines it."""
+
+    name: str
+    formula: str
+    parameters: list[ListedParameter]
+
+
+class ListedLoss(TypedDict):
+    """What there is to know of a loss before it is computed."""
+
+    name: str
+    title: str
+    group: str
+    formula: str
+    about: str
+    parameters: list[ListedParameter]
+    reads: dict[str, str]
+    conventions: list[ListedConvention]
+    references: list[str]
+    collapse_formula: str | None
+    floor_formula: str | None
+
+
+class StartedTraining(TypedDict):
+    """A training that was begun: its id, and how many go before it."""
+
+    id: str
+    queue_position: int | None
+
+
+class Followed(Standing):
+    """How a training is doing: what went wrong, in words, and what its log has since an offset."""
+
+    problem: str | None
+    records: list[RunRecord]
+    offset: int
+
+
+class StoppedTraining(TypedDict):
+    """The training that is ending."""
+
+    id: str

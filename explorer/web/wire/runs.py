@@ -1,0 +1,201 @@
+"""A training run as it is told: its plan, its log, how it is doing."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from explorer.web.wire.shared import Problem, Setting
+
+
+class TrainingData(TypedDict):
+    """Where the pairs of a run come from; the pairs themselves stay with the server."""
+
+    source: str
+    example: str
+    file: str
+    name: str
+    columns: list[tuple[str, str]]
+    hub: str
+    split: str
+    held_out_file: str
+    held_out_name: str
+    held_out_share: float
+    alternatives: list[str]
+    augment: list[str]
+    most: int
+
+
+class TrainingPlan(TypedDict):
+    """Everything that decides a run."""
+
+    data: TrainingData
+    encoder: str
+    kind: Literal["bi", "cross"]
+    vocabulary: int
+    dimension: int
+    loss: str
+    convention: str
+    parameters: dict[str, Setting]
+    own_loss: str
+    threshold: float | None
+    extra_negatives: bool
+    steps: int
+    epochs: float
+    batch_size: int
+    learning_rate: float
+    schedule: Literal["linear", "cosine", "source"]
+    warmup: float
+    weight_decay: float
+    clipping: float
+    seed: int
+    layers: int
+    lora: int
+    bf16: bool
+    evaluations: int
+    checkpoint_seconds: float
+
+
+class Measured(TypedDict):
+    """Figures of held-out pairs; null where labels or vectors do not allow them."""
+
+    spearman: float | None
+    pearson: float | None
+    accuracy: float | None
+    accuracy_threshold: float | None
+    auc: float | None
+    alignment: float | None
+    uniformity: float | None
+    effective_rank: float | None
+    mean_cosine: float | None
+
+
+class LiveHistogram(TypedDict):
+    """How many scores of each band of labels lie in each bin, [bands, bins]."""
+
+    edges: list[float]
+    counts: list[list[int]]
+
+
+class StepRecord(TypedDict):
+    """A step of the training."""
+
+    kind: Literal["step"]
+    step: int
+    loss: float
+    gradient_norm: float
+    learning_rate: float
+    seconds: float
+
+
+class EvaluationRecord(Measured):
+    """The live pairs, measured; `probe` has the score of each probe pair."""
+
+    kind: Literal["evaluation"]
+    step: int
+    histogram: LiveHistogram | None
+    probe: list[float]
+    seconds: float
+
+
+class HeldOutRecord(Measured):
+    """All held-out pairs, measured before the first step and after the last."""
+
+    kind: Literal["held_out"]
+    step: int
+    when: Literal["before", "after"]
+    histogram: LiveHistogram | None
+
+
+class AlarmRecord(TypedDict):
+    """All scores lie within `high` − `low`, since a step."""
+
+    kind: Literal["alarm"]
+    step: int
+    since: int
+    low: float
+    high: float
+    loss: float | None
+    collapse: float | None
+
+
+class EventRecord(TypedDict):
+    """What happened to the run; `resumed`: of what came before, no more than `step` counts."""
+
+    kind: Literal["checkpoint", "resumed", "paused", "continued"]
+    step: int
+
+
+RunRecord = StepRecord | EvaluationRecord | HeldOutRecord | AlarmRecord | EventRecord
+
+
+class PairCounts(TypedDict):
+    """How many pairs were learnt from, how many held out."""
+
+    train: int
+    held_out: int
+
+
+class Summary(TypedDict):
+    """What a run came to."""
+
+    loss: float
+    steps: int
+    seconds: float
+    steps_per_second: float
+    before: Measured
+    after: Measured
+    threshold: float
+    label_range: tuple[float, float]
+    pairs: PairCounts
+    skipped: int
+    shared: int
+    kept_step: int
+
+
+class Loading(TypedDict):
+    """What is being made ready, and for how long all of it has taken so far."""
+
+    part: Literal["libraries", "encoder", "held_out"]
+    seconds: float
+
+
+class Standing(TypedDict):
+    """How a run is doing, but for what went wrong."""
+
+    id: str
+    loss: str
+    encoder: str
+    kind: Literal["bi", "cross"]
+    plan: TrainingPlan
+    created: float
+    state: Literal[
+        "queued",
+        "loading",
+        "training",
+        "paused",
+        "saving",
+        "finished",
+        "stopped",
+        "failed",
+        "interrupted",
+    ]
+    loading: Loading | None
+    queue_position: int | None
+    step: int
+    steps: int | None
+    seconds: float
+    seconds_left: float | None
+    summary: Summary | None
+
+
+class RunStatus(Standing):
+    """How a run is doing."""
+
+    problem: Problem | None
+
+
+class FollowedRun(RunStatus):
+    """And what its log has since the offset that was asked from."""
+
+    records: list[RunRecord]
+    offset: int

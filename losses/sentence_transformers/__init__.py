@@ -1,0 +1,71 @@
+"""Every loss for the trainers of sentence-transformers: ``CosentLoss(model, scale=20.0)``.
+
+    from losses.sentence_transformers import CosentLoss
+    SentenceTransformerTrainer(model=model, train_dataset=pairs, loss=CosentLoss(model)).train()
+
+The class of each loss in `LOSSES` is made below and takes a SentenceTransformer (a bi-encoder) or
+a CrossEncoder; `training_loss("cosent")` gives the same class by name. What it reads follows from
+the columns of the data set:
+
+    two texts and a label       pairs with scores: every loss, by the rules below
+    two texts                   positive pairs: losses on in-batch negatives, and mined triplets
+    three texts or more         anchor, positive, negatives
+    one text and a label        classes: supcon, mined triplets, and losses against prototypes
+
+The rules, as on the page: a pair whose label reaches `threshold` is positive; the other pairs'
+second sentences are further negatives (unless `extra_negatives` is False); labels from
+`label_range` are brought to 0..1 where a loss wants that; both sentences of a positive pair are
+one class. Losses on in-batch negatives want a batch in which no sentence stands twice
+(``batch_sampler="no_duplicates"``). A cross-encoder trains with losses on pair scores alone.
+
+Several processes (``accelerate launch``, ``torchrun``) take the mean of their gradients. With
+``gather=True`` each compares with the batches of all, and the model moves as it would in one
+process on the joined batch; else it is the mean over batches that do not know of each other.
+"""
+
+from __future__ import annotations
+
+from losses import LOSSES, LossSpec
+from losses.modules import module_name
+from losses.sentence_transformers.examples import Examples
+from losses.sentence_transformers.layers import layer_stack, move_only
+from losses.sentence_transformers.levels import LevelTrainingLoss
+from losses.sentence_transformers.training import TrainingLoss
+from losses.sentence_transformers.weights import (
+    ClassifierTrainingLoss,
+    PrototypeTrainingLoss,
+    TripletTrainingLoss,
+)
+
+
+def training_loss(name: str) -> type[TrainingLoss]:
+    """The class for the loss of this name, also for one that was registered later."""
+    spec = LOSSES[name]
+    held = {"name": name, "__module__": __name__, "__doc__": f"{spec.title} for a trainer."}
+    return type(module_name(name), (_base_for(spec),), held)
+
+
+def _base_for(spec: LossSpec) -> type[TrainingLoss]:
+    reads = set(spec.reads.values())
+    if "prototypes" in reads:
+        return PrototypeTrainingLoss
+    if "pair_logits" in reads:
+        return ClassifierTrainingLoss
+    if "level_scores" in reads:
+        return LevelTrainingLoss
+    mined = any(parameter.name == "mining" for parameter in spec.parameters)
+    return TripletTrainingLoss if mined else TrainingLoss
+
+
+TRAINING_LOSSES: dict[str, type[TrainingLoss]] = {name: training_loss(name) for name in LOSSES}
+globals().update({made.__name__: made for made in TRAINING_LOSSES.values()})
+
+__all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # a class is made for each loss
+    "TRAINING_LOSSES",
+    "Examples",
+    "TrainingLoss",
+    "layer_stack",
+    "move_only",
+    "training_loss",
+    *(made.__name__ for made in TRAINING_LOSSES.values()),
+]

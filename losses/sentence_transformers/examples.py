@@ -1,0 +1,133 @@
+"""The batch of a trainer, read as pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from losses import geometry
+from losses.gather import gathered
+
+
+@dataclass(frozen=True)
+class Examples:
+    """A batch as the trainer hands it over, read as pairs.
+
+    What a loss reads has a property of its name in `losses.spec.READABLE`; what has none here, the
+    loss learns itself.
+
+    `columns` has the vectors [N, D] of each text column (none for a cross-encoder), `outputs` all
+    that the model gave for it. `labels` [P] belong to the pairs, which are more than N, the
+    `rows`, where a row has several negatives; so do `pair_scores`, which a cross-encoder gives.
+    A pair whose label reaches `bound` is positive. `joined` is whether the batches of all
+    processes are one, `before` how many rows of it other processes have ahead of these.
+    """
+
+    columns: tuple[Tensor, ...]
+    outputs: tuple[Mapping[str, Tensor], ...]
+    pair_scores: Tensor | None
+    labels: Tensor
+    rows: int
+    bound: float
+    labelled: bool
+    extra_negatives: bool = True
+    label_range: tuple[float, float] = (0.0, 1.0)
+    joined: bool = False
+    before: int = 0
+
+    # Which row of the columns laid below each other a pair's sentences have: [P] each.
+
+    @cached_property
+    def first_rows(self) -> Tensor:
+        return torch.arange(len(self.labels), device=self.labels.device) % self.rows
+
+    @cached_property
+    def second_rows(self) -> Tensor:
+        return torch.arange(len(self.labels), device=self.labels.device) + self.rows
+
+    @cached_property
+    def positive(self) -> Tensor:
+        return self.labels >= self.bound
+
+    @property
+    def scores(self) -> Tensor:
+        """[P]; of a bi-encoder the cosines, column by column: picking rows would cost more."""
+        if self.pair_scores is not None:
+            return self.pair_scores
+        anchors, *others = self.columns
+        cosines = [geometry.cosine(anchors, other) for other in others]
+        return torch.cat(cosines) if len(cosines) > 1 else cosines[0]
+
+    def some(self, pairs: Tensor) -> bool:
+        """Whether any pair is among these: of all processes, where they are joined."""
+        return bool(gathered(self.joined, pairs)[0].any())
+
+    @property
+    def embeddings(self) -> Tensor:
+        return torch.cat(self.columns)
+
+    @property
+    def classes(self) -> Tensor:
+        """The class of each embedding: that of its row, where a positive pair holds it."""
+        if len(self.columns) == 1:
+            return self.labels.long()
+        numbers = torch.arange(len(self.columns) * self.rows, device=self.labels.device)
+        numbers[self.second_rows[self.positive]] = self.first_rows[self.positive]
+        return numbers + self.before * len(self.columns)  # no class of another process
+
+    paired_classes = classes
+
+    @property
+    def binary_labels(self) -> Tensor:
+        return self.positive.float()
+
+    @property
+    def pair_classes(self) -> Tensor:
+        return self.positive.long()
+
+    @property
+    def unit_labels(self) -> Tensor:
+        lowest, highest = self.label_range
+        return (self.labels - lowest) / (highest - lowest)
+
+    @property
+    def first(self) -> Tensor:
+        return _even(self.embeddings[self.first_rows])
+
+    @property
+    def second(self) -> Tensor:
+        return _even(self.embeddings[self.second_rows])
+
+    @property
+    def queries(self) -> Tensor:
+        return self.embeddings[self.first_rows[self.positive]]
+
+    @property
+    def keys(self) -> Tensor:
+        return self.embeddings[self.second_rows[self.positive]]
+
+    @property
+    def negatives(self) -> Tensor | None:
+        if not self.extra_negatives or not self.some(~self.positive):
+            return None
+        return self.embeddings[self.second_rows[~self.positive]]
+
+
+def _even(vectors: Tensor) -> Tensor:
+    """A zero column more where the width is odd: AnglE halves it; no cosine changes."""
+    return pad(vectors, (0, vectors.shape[1] % 2))
+
+
+def given(examples: Examples, reads: Mapping[str, str], *but: str) -> dict[str, Tensor]:
+    """By argument name what the batch has of what is read."""
+    read = {name: getattr(examples, what) for name, what in reads.items() if name not in but}
+    return {name: value for name, value in read.items() if value is not None}
+
+
+def at_least_single(tensor: Tensor) -> Tensor:
+    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor

@@ -1,0 +1,207 @@
+"""A loss as a trainer calls it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Protocol, cast
+
+import torch
+import torch.distributed as distributed
+from torch import Tensor, nn
+
+from losses import LOSSES
+from losses.gather import for_mean, gather_rows, processes
+from losses.modules import Settled
+from losses.sentence_transformers.examples import Examples, at_least_single, given
+from losses.spec import READABLE
+
+
+class CrossEncoder(Protocol):
+    """What is asked of one, beside that it is a module."""
+
+    @property
+    def device(self) -> torch.device: ...
+
+    def preprocess(
+        self, inputs: Sequence[tuple[str, str]], prompt: str | None, *, task: str | None
+    ) -> Mapping[str, object]: ...
+
+
+class TrainingLoss(Settled):
+    """One loss that a trainer calls with the columns of a batch. Subclasses name the loss.
+
+    Args:
+        model: the SentenceTransformer or CrossEncoder to be trained.
+        threshold: a pair with this label or more is positive.
+        label_range: the labels that count as 0 and as 1.
+        extra_negatives: whether the other pairs' second sentences serve as negatives.
+        gather: whether the batches of all processes of torch.distributed are one.
+        convention: the loss as another library defines it; see `LossSpec.conventions`.
+        **settings: the parameters of the loss; an `nn.Parameter` is learned.
+    """
+
+    name: str
+
+    def __init__(
+        self,
+        model: nn.Module,
+        *,
+        threshold: float = 0.5,
+        label_range: tuple[float, float] = (0.0, 1.0),
+        extra_negatives: bool = True,
+        gather: bool = False,
+        convention: str = "",
+        **settings: object,
+    ) -> None:
+        super().__init__()
+        self.model = model
+        ours = LOSSES[self.name]
+        self.spec = ours.under(convention)
+        self.function = ours.function
+        if self.spec.definition is not ours.definition:  # another library's, fast if it can be
+            fast = {other.name: other.function for other in ours.conventions}[convention]
+            self.function = fast or self.spec.definition
+        self.convention = convention
+        apart = {o.name: o.given_triplets for o in ours.conventions}.get(convention, {})
+        self.given_triplets = {n: v for n, v in apart.items() if n not in settings}
+        lowest, highest = label_range
+        self.threshold, self.label_range = threshold, (lowest, highest)
+        self.extra_negatives, self.gather = extra_negatives, gather
+        self.settings = self._settings(settings)
+        self._shared = False
+
+    def _settings(self, chosen: Mapping[str, object]) -> dict[str, object]:
+        named = inspect.signature(self.function).parameters
+        defaults = {
+            p.name: p.default if self.convention else named[p.name].default
+            for p in self.spec.parameters
+        }
+        for name in chosen:
+            if name not in defaults:
+                said = ", ".join(defaults) or "none"
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has: {said}")
+        return {**defaults, **chosen}
+
+    def settings_for(self, examples: Examples) -> dict[str, object]:
+        """The parameters for this batch: a convention may have others for given triplets."""
+        return {**self.settings, **(self.given_triplets if len(examples.columns) > 2 else {})}
+
+    def forward(
+        self,
+        columns: Sequence[Mapping[str, Tensor]] | Sequence[Sequence[str]],
+        labels: Tensor | None = None,
+        prompt: str | None = None,
+        task: str | None = None,
+    ) -> Tensor:
+        examples = self.examples(list(columns), labels, prompt, task)
+        if not examples.labelled and self.spec.reads_labels:
+            raise ValueError(
+                f"{type(self).__name__} learns from labels, and the data set has two columns of "
+                "text and no label; add a column of labels, or one of negatives"
+            )
+        of_positives = any(reading.positives_only for reading in self.spec.readings)
+        if of_positives and not examples.some(examples.positive):
+            return 0 * examples.embeddings.sum()  # nothing to learn from in this batch
+        self._share_own_weights()
+        read = self.arguments(examples)
+        if self.gather:
+            read = {name: self._joined(name, value) for name, value in read.items()}
+        return self.function(**read, **self.settings_for(examples))
+
+    def _joined(self, name: str, value: Tensor) -> Tensor:
+        axes = READABLE[self.spec.reads[name]].axes if name in self.spec.reads else ("",)
+        if axes[0] == "class":  # prototypes: the same in all processes
+            return value
+        if axes[0] == "level":  # the pairs are its columns
+            return gather_rows(for_mean(value.T))[0].T
+        return gather_rows(for_mean(value))[0]
+
+    def _share_own_weights(self) -> None:
+        """What the loss learns itself: alike in all processes, as the model is, which the trainer
+        wraps for that. Their gradients are averaged as they arrive."""
+        if processes() == 1 or self._shared:
+            return
+        self._shared = True
+        for name, weight in self.named_parameters():
+            if not name.startswith("model."):
+                distributed.broadcast(weight.data, src=0)
+                weight.register_hook(_mean_of_processes)
+
+    def arguments(self, examples: Examples) -> dict[str, Tensor]:
+        """What the loss's function is called with, beside its parameters."""
+        return given(examples, self.spec.reads)
+
+    def examples(
+        self, columns: list, labels: Tensor | None, prompt: str | None, task: str | None
+    ) -> Examples:
+        embedded = isinstance(columns[0], Mapping)
+        if len(columns) == 1 and not (embedded and labels is not None and self._takes_classes):
+            raise ValueError(
+                f"{type(self).__name__} needs two columns of text; one column and a class for "
+                "each row suffice for losses that read classes only, with a bi-encoder"
+            )
+        if embedded:
+            outputs = tuple(self.model(column) for column in columns)
+            vectors = tuple(at_least_single(output["sentence_embedding"]) for output in outputs)
+            count, scores, device = len(vectors[0]), None, vectors[0].device
+        else:
+            outputs, vectors = (), ()
+            count, scores = len(columns[0]), self._cross_scores(columns, prompt, task)
+            device = scores.device
+        others = max(len(columns) - 1, 1)
+        labelled = labels is not None or others > 1
+        if others > 1:
+            labels = torch.cat([torch.ones(count), torch.zeros((others - 1) * count)])
+        labels = torch.ones(count) if labels is None else labels.view(-1)
+        labels = labels.to(device)
+        return Examples(
+            columns=vectors,
+            outputs=outputs,
+            pair_scores=scores,
+            labels=labels,
+            rows=count,
+            bound=self.threshold if others == 1 and labelled else 1.0,
+            labelled=labelled,
+            extra_negatives=self.extra_negatives,
+            label_range=self.label_range,
+            joined=self.gather,
+            before=gather_rows(labels)[1].start // others if self.gather else 0,
+        )
+
+    def _cross_scores(self, columns: list, prompt: str | None, task: str | None) -> Tensor:
+        """The score of the first text of each row with each of its others."""
+        if not self.spec.reads_scores_only:
+            kinds = ("scores", "labels")
+            unread = [w for w in self.spec.reads.values() if READABLE[w].made_of not in kinds]
+            raise ValueError(
+                f"{type(self).__name__} reads {', '.join(unread)}; a cross-encoder gives one "
+                "score for a pair. Train a bi-encoder with it, or choose a loss on pair scores"
+            )
+        pairs = [pair for other in columns[1:] for pair in zip(columns[0], other, strict=True)]
+        # Of any attribute `nn.Module` says that it is a tensor or a module.
+        model = cast("CrossEncoder", self.model)
+        tokens, device = model.preprocess(pairs, prompt=prompt, task=task), model.device
+        on_device = {k: v.to(device) if isinstance(v, Tensor) else v for k, v in tokens.items()}
+        scores = self.model(on_device)["scores"]
+        if scores.ndim > 1 and scores.shape[1] > 1:
+            raise ValueError(f"the cross-encoder gives {scores.shape[1]} numbers; one is needed")
+        return at_least_single(scores.view(-1))
+
+    @property
+    def _takes_classes(self) -> bool:
+        return all(reading.axes[0] in ("sentence", "class") for reading in self.spec.readings)
+
+    def get_config_dict(self) -> dict[str, object]:
+        """For the model card."""
+        rules = {"threshold": self.threshold, "label_range": self.label_range}
+        rules |= {"gather": True} if self.gather else {}
+        convention = {"convention": self.convention} if self.convention else {}
+        settled = {n: v for n, v in self.settings.items() if n not in self.given_triplets}
+        return {**settled, **rules, **convention}
+
+
+def _mean_of_processes(gradient: Tensor) -> Tensor:
+    gradient = gradient.clone()
+    distributed.all_reduce(gradient)
+    return gradient / processes()
