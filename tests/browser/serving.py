@@ -28,8 +28,11 @@ def free_port() -> int:
             return port
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, str(ROOT / "app.py"), "--no-browser", *arguments]
+APP = (str(ROOT / "app.py"),)
+
+
+def command(*arguments: str, program: tuple[str, ...] = APP) -> list[str]:
+    return [sys.executable, *program, "--no-browser", *arguments]
 
 
 class Server:
@@ -38,8 +41,14 @@ class Server:
     running: ClassVar[list[Server]] = []
 
     def __init__(
-        self, folder: Path, *arguments: str, port: int | None = None, inside: tuple[str, ...] = ()
+        self,
+        folder: Path,
+        *arguments: str,
+        port: int | None = None,
+        program: tuple[str, ...] = APP,
+        inside: tuple[str, ...] = (),
     ) -> None:
+        self.program = program
         self.inside = inside  # a command that runs the command it is followed by
         self.port = port or free_port()
         self.arguments = ("--host", "127.0.0.1", "--port", str(self.port), *arguments)
@@ -51,7 +60,7 @@ class Server:
     def __enter__(self) -> Server:
         with self._log.open("a") as log:
             self.process = subprocess.Popen(
-                [*self.inside, *command(*self.arguments)],
+                [*self.inside, *command(*self.arguments, program=self.program)],
                 cwd=ROOT,
                 env={
                     **os.environ,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
+from collections.abc import Iterator
 
+import jinja2
 import pytest
 
 TO_START = subprocess.Popen.__init__
@@ -19,3 +22,12 @@ def _refuse_python(process: subprocess.Popen, command: object, *more: object, **
 @pytest.fixture(autouse=True)
 def _no_process_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess.Popen, "__init__", _refuse_python)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _templates_are_compiled_once() -> Iterator[None]:
+    """Every model that is written has a card, made from the same template."""
+    with pytest.MonkeyPatch.context() as patch:
+        compiled = functools.lru_cache(jinja2.Environment.from_string)
+        patch.setattr(jinja2.Environment, "from_string", compiled)
+        yield

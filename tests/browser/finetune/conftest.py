@@ -19,6 +19,8 @@ from tests.browser.finetune.steering import CHANNEL, arrive, begin, read, visito
 from tests.browser.serving import Server
 from tests.tiny import save_bert
 
+WARM = ("-m", "tests.browser.finetune.warm")
+
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -27,7 +29,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def studio(folder: Path) -> Iterator[Server]:
-    with Server(folder, "--runs", str(folder / "runs")) as running:
+    """A server whose runs begin at once; how a run is started is shown by those of `app.py`."""
+    with Server(folder, "--runs", str(folder / "runs"), program=WARM) as running:
         yield running
     assert "Traceback" not in running.complaints, running.complaints
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -20,6 +20,7 @@ from tests.browser.finetune.steering import (
     CHANNEL,
     TINY,
     TRACE,
+    arrive,
     begin,
     made_run,
     plan,
@@ -44,10 +45,18 @@ def test_the_empty_page_invites(open_page: Callable[..., Page]) -> None:
     assert len(set(labels)) == 3
 
 
-def trials(studio: Server) -> list[psutil.Process]:
+@pytest.fixture
+def cold(tmp_path: Path) -> Iterator[Server]:
+    """`python app.py`: each of its runs is a new process."""
+    with Server(tmp_path, "--runs", str(tmp_path / "runs")) as running:
+        yield running
+    assert "Traceback" not in running.complaints, running.complaints
+
+
+def trials(server: Server) -> list[psutil.Process]:
     """The processes in which this server tries steps now; those of others are none of ours."""
     found = []
-    for process in psutil.Process(studio.process.pid).children():
+    for process in psutil.Process(server.process.pid).children():
         with contextlib.suppress(psutil.NoSuchProcess):  # it ended while we looked
             if "--trial" in process.cmdline():
                 found.append(process)
@@ -55,9 +64,9 @@ def trials(studio: Server) -> list[psutil.Process]:
 
 
 def test_the_time_is_told_before_the_start_and_never_in_its_way(
-    open_page: Callable[..., Page], studio: Server
+    new_page: Callable[..., Page], cold: Server
 ) -> None:
-    page = open_page()
+    page = arrive(new_page(address=cold.address), cold)
     plan(page, **{**TINY, "steps": 1000})
     told = page.locator("#lp-finetune-time")
     expect(told).to_have_text(re.compile(r"^About \d+ (s|min) for 1,000 steps, loading included"))
@@ -70,7 +79,7 @@ def test_the_time_is_told_before_the_start_and_never_in_its_way(
     plan(page, batch_size=24)
     expect(told).to_contain_text("Timing two trial steps")
     end = time.monotonic() + PATIENCE_MS / 1000
-    while not (trying := trials(studio)):
+    while not (trying := trials(cold)):
         assert time.monotonic() < end
         page.wait_for_timeout(50)
     page.click("#lp-finetune-start")

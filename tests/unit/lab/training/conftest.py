@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import gc
 import os
 import random
-from collections.abc import Iterator
 
-import jinja2
 import pytest
 
 from explorer.lab.training.data import Corpus
@@ -25,18 +22,11 @@ def corpus(labels=(0, 1, 2, 3, 4, 5), count=96, seed=5):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _the_same_is_not_made_again() -> Iterator[None]:
-    """Every model that is written has a card: its template is compiled once, not for each.
-
-    The libraries that a run imports are there from now on: garbage is not looked for in them.
-    """
+def _libraries_stay() -> None:
+    """What a run imports is there from now on: garbage is not looked for in it."""
     from explorer.lab.training import session  # noqa: F401
 
     gc.freeze()
-    with pytest.MonkeyPatch.context() as patch:
-        compiled = functools.lru_cache(jinja2.Environment.from_string)
-        patch.setattr(jinja2.Environment, "from_string", compiled)
-        yield
 
 
 @pytest.fixture(scope="session")
