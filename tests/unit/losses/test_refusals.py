@@ -1,0 +1,187 @@
+"""What cannot be used is refused by a sentence that says what, where, and what is accepted."""
+
+import math
+
+import pytest
+import torch
+
+from losses import LOSSES
+from tests.unit.losses.made import (
+    EVERY,
+    call,
+    inputs_for,
+    learned,
+)
+
+L = {name: spec.function for name, spec in LOSSES.items()}
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("spec", EVERY)
+def test_nan_and_inf_are_refused_by_name_and_row(spec, bad):
+    given = inputs_for(spec, seed=1)
+    for name in learned(spec, given):
+        spoiled = given[name].clone()
+        spoiled[-1] = bad
+        place = len(spoiled) - 1
+        with pytest.raises(ValueError, match=rf"^{name}\[{place}\].* is -?{abs(bad)}; every value"):
+            call(spec, {**given, name: spoiled})
+
+
+@pytest.mark.parametrize(("name", "number"), [("arcface", "margin"), ("nce", "noise_ratio")])
+def test_a_number_that_no_gradient_would_reach_is_refused(name, number):
+    given = inputs_for(LOSSES[name])
+    with pytest.raises(ValueError, match=f"{number} requires a gradient"):
+        L[name](**given, **{number: torch.tensor(0.5, requires_grad=True)})
+    as_tensor = L[name](**given, **{number: torch.tensor(0.5)})
+    torch.testing.assert_close(as_tensor, L[name](**given, **{number: 0.5}))
+
+
+def test_labels_that_are_not_numbers_are_refused():
+    with pytest.raises(ValueError, match=r"labels\[1\] is nan; every value must be a finite"):
+        L["cosent"](torch.zeros(2), torch.tensor([0, math.nan]))
+
+
+def test_large_finite_numbers_are_not_mistaken_for_inf():
+    scores = torch.tensor([3e38, 3e38, -3e38])
+    assert L["max_violation"](scores.double(), torch.tensor([0, 0, 1])) == scores[0].double() * 2
+
+
+REFUSED = [
+    ("cosent", (torch.zeros(3, 1), torch.zeros(3)), {}, r"scores has shape \(3, 1\); one score"),
+    ("cosent", (torch.zeros(3), torch.zeros(2)), {}, r"labels has shape \(2,\); one label for"),
+    ("cosent", (torch.zeros(0), torch.zeros(0)), {}, r"scores has shape \(0,\); one score"),
+    ("hierarchical_cosent", (torch.zeros(3), torch.zeros(3)), {}, r"a row for each level"),
+    ("hierarchical_cosent", (torch.zeros(2, 0), torch.zeros(0)), {}, r"has shape \(2, 0\); a row"),
+    ("hierarchical_cosent", (torch.zeros(0, 2), torch.zeros(2)), {}, r"has shape \(0, 2\); a row"),
+    (
+        "hierarchical_cosent",
+        (torch.zeros(2, 3), torch.zeros(3)),
+        {"weights": (1.0,)},
+        r"weights has 1 entries; one for each of the 2 levels",
+    ),
+    (
+        "multitask_cosent",
+        (torch.zeros(3), torch.zeros(3)),
+        {"logits": torch.zeros(3, 2), "classes": torch.tensor([0, 1, 2])},
+        r"classes\[2\] is 2; there are classes 0 to 1",
+    ),
+    (
+        "multitask_cosent",
+        (torch.zeros(3), torch.zeros(3)),
+        {"logits": torch.zeros(2, 2), "classes": torch.tensor([0, 1])},
+        r"logits has shape \(2, 2\); a row for each of the 3 pairs",
+    ),
+    ("angle", (torch.zeros(2, 3), torch.zeros(2, 3), torch.zeros(2)), {}, r"need an even number"),
+    ("pairwise_logistic", (torch.zeros(2), torch.zeros(2)), {"reduction": "max"}, r"sum, mean"),
+    ("info_nce", (torch.zeros(2, 3), torch.zeros(3, 3)), {}, r"queries \(2, 3\), keys \(3, 3\)"),
+    ("info_nce", (torch.zeros(2), torch.zeros(2)), {}, r"queries has shape \(2,\); one row for"),
+    (
+        "info_nce",
+        (torch.zeros(2, 3), torch.zeros(2, 3)),
+        {"negatives": torch.zeros(1, 4)},
+        r"negatives has 4 dimensions where 3 were given before",
+    ),
+    (
+        "info_nce",
+        (torch.ones(2, 3), torch.ones(2, 3)),
+        {"negatives": torch.ones(2, 4, 3)},
+        r"negatives has shape \(2, 4, 3\); one row for each sentence",
+    ),
+    ("siglip", (torch.ones(1, 2, 3), torch.ones(1, 2, 3)), {}, r"queries has shape \(1, 2, 3\)"),
+    ("info_nce", (torch.ones(2, 3), torch.ones(2, 3)), {"temperature": 0.0}, r"temperature is 0.0"),
+    ("nce", (torch.ones(2, 3), torch.ones(2, 3)), {"noise_ratio": -1}, r"noise_ratio is -1"),
+    (
+        "nce",
+        (torch.ones(2, 3), torch.ones(2, 3)),
+        {"negatives": torch.ones(5, 3)},
+        r"negatives has shape \(5, 3\); noise keys of 3 dimensions for each of the 2 queries",
+    ),
+    (
+        "nce",
+        (torch.ones(2, 3), torch.ones(2, 3)),
+        {"negatives": torch.ones(2, 1, 4)},
+        r"negatives has shape \(2, 1, 4\); noise keys of 3 dimensions for each of the 2 queries",
+    ),
+    ("supcon", (torch.ones(2, 3), torch.zeros(2)), {}, r"classes must be whole numbers"),
+    (
+        "supcon",
+        (torch.ones(2, 3), torch.zeros(2).long()),
+        {"queue": torch.ones(2, 3)},
+        r"queue and queue_classes belong together",
+    ),
+    (
+        "supcon",
+        (torch.ones(2, 3), torch.zeros(2).long()),
+        {"queue": torch.ones(2, 3), "queue_classes": torch.zeros(3).long()},
+        r"queue_classes has shape \(3,\); one class for each of the 2 rows",
+    ),
+    (
+        "contrastive",
+        (torch.ones(2, 3), torch.ones(2, 3), torch.zeros(2)),
+        {"distance": "manhattan"},
+        r"distance is 'manhattan'; it must be one of euclidean, cosine",
+    ),
+    ("triplet", (torch.ones(2, 3),), {}, r"needs positives and negatives"),
+    ("triplet", (torch.ones(2, 3),), {"mining": "hard"}, r"needs the class of each embedding"),
+    ("triplet", (torch.ones(2, 3),), {"mining": "soft"}, r"it must be one of given, all"),
+    (
+        "triplet",
+        (torch.ones(2, 3), torch.ones(2, 3), torch.ones(2, 3)),
+        {"classes": torch.zeros(2).long()},
+        r"classes have no use",
+    ),
+    (
+        "triplet",
+        (torch.ones(2, 3), torch.ones(2, 3)),
+        {"classes": torch.zeros(2).long(), "mining": "all"},
+        r"finds positives and negatives among the anchors",
+    ),
+    (
+        "triplet",
+        (torch.ones(2, 3),),
+        {"mining": "all", "classes": torch.zeros(3).long()},
+        r"2 rows",
+    ),
+    (
+        "softmax",
+        (torch.ones(2, 3), torch.tensor([0, -1])),
+        {"prototypes": torch.ones(2, 3)},
+        r"classes\[1\] is -1; there are prototypes 0 to 1",
+    ),
+    (
+        "softmax",
+        (torch.ones(2, 3), torch.zeros(2).long()),
+        {"prototypes": torch.ones(0, 3)},
+        r"prototypes has shape \(0, 3\)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "named", "said"), REFUSED)
+def test_wrong_shapes_and_choices_say_what_is_right(name, given, named, said):
+    with pytest.raises(ValueError, match=said):
+        L[name](*given, **named)
+
+
+@pytest.mark.parametrize("count", [4, 300])
+def test_no_further_keys_are_as_if_left_out(count):
+    """A filter may leave no hard negative, and a queue begins empty."""
+    embeddings, keys = torch.randn(2, count, 3, generator=torch.manual_seed(1))
+    classes = torch.arange(count) % 2
+    none, of_none = torch.empty(0, 3, requires_grad=True), torch.empty(0, dtype=torch.int64)
+    given = L["info_nce"](embeddings, keys, negatives=none)
+    torch.testing.assert_close(given, L["info_nce"](embeddings, keys))
+    given.backward()
+    assert none.grad.shape == (0, 3)
+    given = L["supcon"](embeddings, classes, queue=none, queue_classes=of_none)
+    torch.testing.assert_close(given, L["supcon"](embeddings, classes))
+
+
+@pytest.mark.parametrize("name", ["cosent", "info_nce", "contrastive", "supcon", "softmax"])
+def test_a_list_is_not_a_tensor(name):
+    spec = LOSSES[name]
+    given = inputs_for(spec, seed=1)
+    for one in given:
+        with pytest.raises(TypeError, match=f"{one} must be a tensor, not list"):
+            call(spec, {**given, one: [0.0, 1.0]})
