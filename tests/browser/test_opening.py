@@ -33,6 +33,12 @@ def cosent(scores: list[float], labels: list[float], scale: float = 20) -> float
     return math.log(total)
 
 
+def test_one_name_of_ours_is_left_in_the_window(page: Page) -> None:
+    ours = "Object.keys(window).filter((name) => /^lp|lossprism|katex/i.test(name))"
+    assert page.evaluate(ours) == ["lossprism"]
+    expect(page.locator("h1 ~ * .katex, .katex").first).to_be_visible()
+
+
 def test_opens_with_a_picture(page: Page) -> None:
     sound(page)
     assert page.locator("#lp-example").input_value() == "graded_english"

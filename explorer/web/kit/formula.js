@@ -1,8 +1,10 @@
-// LaTeX to formulas. KaTeX is no module: imported, it leaves itself in `window.katex`.
+// LaTeX to formulas. KaTeX is no module: imported, it leaves itself in `window.katex`, from where it
+// is taken.
 import "./vendor/katex/katex.min.js";
 import { has, say } from "./words.js";
 
 const { katex } = globalThis;
+Reflect.deleteProperty(globalThis, "katex");
 
 /**
  * The few words inside formulas follow the language too.

@@ -112,6 +112,7 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     page.wait_for_function(f"window.lossprism && {known}")
     assert page.evaluate(FORM) == chosen
     page.click("#lp-language")
+    expect(page.locator("#lp-language")).to_have_text("English")
     expect(page.locator(".lp-finetune_controls")).to_contain_text("40.csv")
     spoken = page.evaluate(FORM)
     assert [one[1:] for one in spoken["fields"]] == [one[1:] for one in chosen["fields"]]
@@ -122,6 +123,7 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     listed = page.locator("#lp-finetune-loss option").all_inner_texts()
     assert set(listed) == {say("zh", f"loss.{name}.title") for name in LOSSES}
     page.click("#lp-language")
+    expect(page.locator("#lp-language")).to_have_text("中文")
     assert page.evaluate(FORM) == chosen
     # The file that was held out can be left out again.
     page.get_by_role("button", name="Leave this file out").click()

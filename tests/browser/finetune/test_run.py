@@ -64,8 +64,8 @@ def trials(server: Server) -> list[psutil.Process]:
 
 
 def test_the_time_is_told_before_the_start_and_never_in_its_way(
-    new_page: Callable[..., Page], cold: Server
-) -> None:
+    cold: Server, new_page: Callable[..., Page]
+) -> None:  # in this order, so that the page is closed before its server is
     page = arrive(new_page(address=cold.address), cold)
     plan(page, **{**TINY, "steps": 1000})
     told = page.locator("#lp-finetune-time")

@@ -27,7 +27,7 @@ def test_a_problem_becomes_an_answer():
 
 def test_a_defect_is_told_and_written_down(capsys):
     answer = served("broken", lambda request: 1 / 0, dict)({})
-    assert answer == {"error": {"key": "problem.internal", "about": "", "values": {}}}
+    assert answer == {"error": {"key": "problem.internal", "about": "again", "values": {}}}
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
