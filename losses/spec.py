@@ -259,6 +259,14 @@ class LossSpec:
     def reads_labels(self) -> bool:
         return any(reading.made_of == "labels" for reading in self.readings)
 
+    @property
+    def reads_scores(self) -> bool:
+        return any(reading.made_of == "scores" for reading in self.readings)
+
+    @property
+    def reads_vectors(self) -> bool:
+        return any(reading.made_of == "vectors" for reading in self.readings)
+
     def formula_at(self, **parameters: object) -> str:
         """The formula at these parameters: that of the first variant that applies."""
         for name, value in {**self.defaults, **parameters}.items():

@@ -69,8 +69,9 @@ class Exploration:
     def _crowded(self) -> bool:
         """Whether the space is too small for a simplex with a corner for every pair."""
         vectors = self.batch.vectors
-        on_vectors = any(reading.made_of == "vectors" for reading in self.spec.readings)
-        return on_vectors and vectors is not None and vectors.shape[1] < len(self.batch) - 1
+        if not self.spec.reads_vectors or vectors is None:
+            return False
+        return vectors.shape[1] < len(self.batch) - 1
 
     @property
     def by_threshold(self) -> bool:
@@ -99,9 +100,8 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     called: dict[str, Any] = {**given, **parameters}
     traced = trace(spec.definition, wrt=wanted, through=spec.terms, **called)
     by_scores, by_vectors = (*traced.gradients, None)[:2]
-    on_vectors = any(reading.made_of == "vectors" for reading in spec.readings)
-    felt_by_scores = by_scores if batch.given is not None or not on_vectors else None
-    felt_by_vectors = by_vectors if on_vectors else None
+    felt_by_scores = by_scores if batch.given is not None or not spec.reads_vectors else None
+    felt_by_vectors = by_vectors if spec.reads_vectors else None
     weights = diagnostics.weights_of(traced, spec.terms)
     total = by_vectors if by_vectors is not None else by_scores
     order, suspects = _about(batch)
@@ -135,7 +135,7 @@ def _floor(
     parameters: Mapping[str, Any],
 ) -> float | None:
     """The least of cosines, which lie within −1 and 1: of scores that need not, there is none."""
-    if batch.given is not None and any(reading.made_of == "scores" for reading in spec.readings):
+    if batch.given is not None and spec.reads_scores:
         beyond = len(batch.given) > 0 and bool(batch.given.abs().max() > 1)
         if scenario.data.cross_encoder or beyond:
             return None

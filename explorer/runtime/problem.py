@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 from explorer.locale import say
 
 # Another encoder; another loss or parameter; columns that nobody could tell apart, that were chosen
 # twice, that do not exist; a smaller batch; another search; the rest of what was cancelled; another
 # attempt, which may end better. Empty: something in the data, or nothing at all.
-ABOUT = (
+About = Literal[
     "",
     "encoder",
     "loss",
@@ -20,7 +20,8 @@ ABOUT = (
     "search",
     "cancelled",
     "again",
-)
+]
+ABOUT = get_args(About)
 
 
 class Problem(ValueError):

@@ -7,13 +7,13 @@ export type OneOf<T, All = T> = T extends unknown
 
 export type Real = number | "inf" | "-inf" | "nan";
 
+export type About = "" | "encoder" | "loss" | "columns" | "chosen_columns" | "unknown_column" | "size" | "search" | "cancelled" | "again";
+
 export type Floats = string;
 
 export type Integers = string;
 
 export type Bytes = string;
-
-export type About = "" | "encoder" | "loss" | "columns" | "chosen_columns" | "unknown_column" | "size" | "search" | "cancelled" | "again";
 
 export type Setting = number | boolean | string | number[];
 

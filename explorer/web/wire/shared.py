@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypedDict
 from explorer.core.remarks import Remark
 from explorer.core.scenario import Data, Rules, View
 from explorer.runtime.numbers import Real as Real
+from explorer.runtime.problem import About as About
 
 
 @dataclass(frozen=True)
@@ -21,19 +22,6 @@ Floats = Annotated[str, Packed("<f4")]
 Integers = Annotated[str, Packed("<i4")]
 Bytes = Annotated[str, Packed("u1")]
 
-# What would put a problem right: `explorer.runtime.problem.ABOUT`.
-About = Literal[
-    "",
-    "encoder",
-    "loss",
-    "columns",
-    "chosen_columns",
-    "unknown_column",
-    "size",
-    "search",
-    "cancelled",
-    "again",
-]
 # What a parameter of a loss can be: a number, a switch, a choice, a list of numbers.
 Setting = float | bool | str | list[float]
 
