@@ -11,7 +11,17 @@ import numpy as np
 import pytest
 import torch
 
+from tests.warm import VARIABLE, Warm
+
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One Python with the libraries loaded, which it loads at its first use, for all processes."""
+    if not hasattr(config, "workerinput"):
+        warm = Warm()
+        os.environ[VARIABLE] = warm.__enter__()
+        config.add_cleanup(lambda: warm.__exit__())
 
 
 @pytest.fixture(autouse=True)

@@ -47,7 +47,9 @@ with no_stubs():  # a .pyi beside this file would be believed in its place
             server_functions: Sequence[Callable] = (),
             **keywords: Any,
         ) -> None:
-            self.state = state
+            # Whatever stands quoted in the script is an event to Gradio, unless it is an attribute:
+            # an event would be copied, with all that it holds, for each visitor of the page.
+            self.name, self.module, self.state = name, module, state
             self.modules = (_MOUNT, state.maker, module)
             what = {
                 "folder": state.folder,

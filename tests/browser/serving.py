@@ -1,4 +1,4 @@
-"""`python app.py` as a process of its own, on a free port."""
+"""`app.py` as a process of its own, on a free port."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ import threading
 from pathlib import Path
 from typing import ClassVar
 
+from tests import warm
+
 ROOT = Path(__file__).resolve().parents[2]
 START_S, STOP_S = 600, 300  # on a machine that has other things to do
 # Below those that systems give to connections: such a port stays free until it is listened at.
@@ -28,15 +30,16 @@ def free_port() -> int:
             return port
 
 
-APP = (str(ROOT / "app.py"),)
-
-
-def command(*arguments: str, program: tuple[str, ...] = APP) -> list[str]:
-    return [sys.executable, *program, "--no-browser", *arguments]
+def command(*arguments: str, python: str = sys.executable) -> list[str]:
+    return [python, str(ROOT / "app.py"), "--no-browser", *arguments]
 
 
 class Server:
-    """Started on entering, stopped with Ctrl-C on leaving."""
+    """Started on entering, stopped with Ctrl-C on leaving.
+
+    It and its runs are forked from a process that has the libraries loaded, unless another
+    `python` is given: `sys.executable` is what a user starts.
+    """
 
     running: ClassVar[list[Server]] = []
 
@@ -45,11 +48,9 @@ class Server:
         folder: Path,
         *arguments: str,
         port: int | None = None,
-        program: tuple[str, ...] = APP,
-        inside: tuple[str, ...] = (),
+        python: str = "",
     ) -> None:
-        self.program = program
-        self.inside = inside  # a command that runs the command it is followed by
+        self.python = python or warm.python()
         self.port = port or free_port()
         self.arguments = ("--host", "127.0.0.1", "--port", str(self.port), *arguments)
         self._log = folder / f"server-{self.port}.log"
@@ -60,7 +61,7 @@ class Server:
     def __enter__(self) -> Server:
         with self._log.open("a") as log:
             self.process = subprocess.Popen(
-                [*self.inside, *command(*self.arguments, program=self.program)],
+                command(*self.arguments, python=self.python),
                 cwd=ROOT,
                 env={
                     **os.environ,

@@ -7,13 +7,13 @@ import io
 import json
 import struct
 import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests import warm
 from tests.browser.reading import CHANNEL, choose, loss_shown, redrawn, settle, unfold
 
 pytestmark = pytest.mark.browser
@@ -77,7 +77,7 @@ def test_the_code_gives_the_number_again(box: Page) -> None:
         expect(box.locator(f"{BOX} .lp-code")).to_contain_text(library)
         code = box.locator(f"{BOX} .lp-code").inner_text()
         done = subprocess.run(
-            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+            [warm.python(), "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
         )
         assert float(done.stdout.split()[-1]) == pytest.approx(loss_shown(box), rel=1e-5)
 

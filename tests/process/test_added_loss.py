@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 
 import pytest
 
@@ -12,6 +11,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.export.figure.matrix import matrix_figure
 from explorer.web.api.endpoints import list_losses
+from tests import warm
 from tests.test_readme import BLOCKS, ROOT
 
 # Where there are tests that run over the registry.
@@ -30,7 +30,7 @@ def with_its_loss(folder):
 
 def run(folder, *command):
     done = subprocess.run(
-        [sys.executable, *command], cwd=folder, capture_output=True, text=True, check=False
+        [warm.python(), *command], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
@@ -125,6 +125,6 @@ def test_two_losses_of_one_name_are_refused(tmp_path):
     shutil.copytree(ROOT / "losses", tmp_path / "losses")
     text = NEW_LOSS.replace("exponential(", "cosent(").replace("=exponential", "=cosent")
     (tmp_path / "losses" / "exponential.py").write_text(text)
-    command = [sys.executable, "-c", "import losses"]
+    command = [warm.python(), "-c", "import losses"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "two losses are called cosent" in done.stderr

@@ -6,7 +6,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 
 from explorer.lab.large.encoding import PART
+from tests import warm
 from tests.tiny import save_bert, sentence
 
 PARTS, AT_MOST = 10, 8
@@ -51,7 +51,7 @@ def start(work: Path, cache: str) -> subprocess.Popen:
     """Encode into this cache folder, saying how far it is."""
     arguments = [work / "sentences.txt", work / "model", work / f"{cache}.npy"]
     return subprocess.Popen(
-        [sys.executable, "-c", ENCODE, *map(str, arguments)],
+        [warm.python(), "-c", ENCODE, *map(str, arguments)],
         env={**os.environ, "LOSSPRISM_CACHE": str(work / cache)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from explorer.export.code import (
     twin_snippet,
 )
 from losses import LOSSES
+from tests import warm
 from tests.unit.export.explored import ENGLISH, SMALL, explorations, seen
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ json.dump(printed, sys.stdout)
 def printed_by(snippets):
     """What each prints, all run in one fresh process that knows nothing of this one."""
     done = subprocess.run(
-        [sys.executable, "-c", RUNNER],
+        [warm.python(), "-c", RUNNER],
         input=json.dumps(snippets),
         cwd=ROOT,
         capture_output=True,

@@ -19,9 +19,6 @@ from tests.browser.finetune.steering import CHANNEL, arrive, begin, read, visito
 from tests.browser.serving import Server
 from tests.tiny import save_bert
 
-WARM = ("-m", "tests.browser.finetune.warm")
-
-
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("studio")
@@ -29,8 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def studio(folder: Path) -> Iterator[Server]:
-    """A server whose runs begin at once; how a run is started is shown by those of `app.py`."""
-    with Server(folder, "--runs", str(folder / "runs"), program=WARM) as running:
+    with Server(folder, "--runs", str(folder / "runs")) as running:
         yield running
     assert "Traceback" not in running.complaints, running.complaints
 

@@ -10,19 +10,19 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.finetune.conftest import WARM
 from tests.browser.finetune.steering import CHANNEL, UNFOLD, begin, read, visitor, wait_for
-from tests.browser.serving import APP, Server
+from tests.browser.serving import Server
+from tests.warm import Warm
 
 pytestmark = pytest.mark.browser
 
 
 @contextmanager
-def serving(folder: Path, name: str, loss: str, program: tuple[str, ...] = APP) -> Iterator[Server]:
+def serving(folder: Path, name: str, loss: str) -> Iterator[Server]:
     """A server with a loss of the user's own."""
     (folder / f"{name}.py").write_text(loss)
     own = ("--loss", f"{folder / name}.py:{name}")
-    with Server(folder, *own, "--runs", str(folder / "runs"), program=program) as running:
+    with Server(folder, *own, "--runs", str(folder / "runs")) as running:
         yield running
 
 
@@ -60,7 +60,7 @@ def greedy(tmp_path: Path) -> Iterator[Server]:
         "    torch.empty(2**60 if 6 < len(scores) <= 16 else 1, dtype=torch.uint8)\n"
         "    return (scores - labels).square().mean()\n"
     )
-    with serving(tmp_path, "greedy", loss, WARM) as running:
+    with serving(tmp_path, "greedy", loss) as running:
         yield running
 
 
@@ -82,7 +82,7 @@ def test_out_of_memory_names_the_batch_that_fits_and_that_one_trains(
         wait_for(page, "finished")
 
 
-# Runs in their own small file system, which only this server sees: no right of an administrator's
+# Runs in their own small file system, which only this Python sees: no right of an administrator's
 # is needed, but a system that lets its users do so.
 SMALL_DISK = 'mount -t tmpfs -o size=2m runs {folder} && exec "$@"'
 
@@ -98,7 +98,10 @@ def cramped(tmp_path: Path) -> Iterator[Server]:
         subprocess.run([*inside, "true"], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError) as error:
         pytest.skip(f"no small file system can be made here: {error}")
-    with Server(tmp_path, "--runs", str(runs), program=WARM, inside=inside) as running:
+    with (
+        Warm(inside) as python,
+        Server(tmp_path, "--runs", str(runs), python=python) as running,
+    ):
         yield running
 
 

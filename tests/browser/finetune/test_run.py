@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -47,8 +48,8 @@ def test_the_empty_page_invites(open_page: Callable[..., Page]) -> None:
 
 @pytest.fixture
 def cold(tmp_path: Path) -> Iterator[Server]:
-    """`python app.py`: each of its runs is a new process."""
-    with Server(tmp_path, "--runs", str(tmp_path / "runs")) as running:
+    """`python app.py` as a user starts it: each of its runs is a new process."""
+    with Server(tmp_path, "--runs", str(tmp_path / "runs"), python=sys.executable) as running:
         yield running
     assert "Traceback" not in running.complaints, running.complaints
 

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.unit.lab.training.conftest import corpus
 
+PYTHON = sys.executable
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -22,8 +24,8 @@ def pairs(tmp_path):
     return path
 
 
-def run(*arguments):
-    command = [sys.executable, "app.py", *map(str, arguments)]
+def run(*arguments, python=None):
+    command = [python or warm.python(), "app.py", *map(str, arguments)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 
@@ -31,9 +33,11 @@ SMALL = ("--encoder", "scratch", "--dimension", 8, "--batch-size", 8, "--steps",
 
 
 def test_train(pairs, tmp_path):
+    """In processes that are started as a user's are."""
     out = tmp_path / "model"
     chosen = ("--loss", "cosent", "--parameter", "scale=5", "--out", out)
-    done = run("train", "--data", pairs, *SMALL, *chosen, "--runs", tmp_path / "runs")
+    runs = ("--runs", tmp_path / "runs")
+    done = run("train", "--data", pairs, *SMALL, *chosen, *runs, python=PYTHON)
     assert done.returncode == 0, done.stderr
     assert "finished after 6 steps" in done.stdout
     assert "held-out spearman:" in done.stdout

@@ -15,6 +15,7 @@ from tests import hub
 from tests.tiny import save_bert, static_model
 from tests.unit.lab.training.conftest import corpus
 
+PYTHON = sys.executable  # what the hub is called is read as the libraries are loaded
 ROOT = Path(__file__).resolve().parents[3]
 HEADS = ("sentence1", "sentence2", "score")
 
@@ -62,7 +63,7 @@ def ask(shelf, tmp_path):
         with hub.serving(*shelf) as address:
             own = {"HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "home"), **waits}
             done = subprocess.run(
-                [sys.executable, "-c", whole],
+                [PYTHON, "-c", whole],
                 cwd=ROOT,
                 env={**kept, **own, **environment},
                 capture_output=True,

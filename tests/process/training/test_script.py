@@ -68,33 +68,12 @@ def must_be_trained_again(runs, name, folder, said):
     same_weights(weights_of(runs.folder(name).model), weights_of(folder / "model"))
 
 
-# Each script in a process of its own, the libraries loaded once for all of them.
-ONE_AFTER_THE_OTHER = """
-import os, runpy, sys
-import peft, sentence_transformers.cross_encoder
-for folder in sys.argv[1:]:
-    child = os.fork()
-    if not child:
-        os.chdir(folder)
-        sys.argv = ["train.py"]
-        with open("said.txt", "w") as sys.stdout:
-            runpy.run_path("train.py", run_name="__main__")
-        os._exit(0)
-    if os.waitpid(child, 0)[1]:
-        sys.exit(f"{folder}: see above")
-"""
-
-
-def test_the_scripts_train_the_same_models_again(bert, runs, trained, tmp_path, subtests):
-    names = {
-        kind: trained(TrainingPlan(**{"encoder": bert, **SMALL, **plan}))
-        for kind, plan in RUNS.items()
-    }
-    folders = {kind: unpacked(runs, name, tmp_path) for kind, name in names.items()}
-    launched("-c", ONE_AFTER_THE_OTHER, *map(str, folders.values()), cwd=tmp_path)
-    for kind, folder in folders.items():
-        with subtests.test(kind=kind):
-            must_be_trained_again(runs, names[kind], folder, (folder / "said.txt").read_text())
+@pytest.mark.parametrize("kind", RUNS)
+def test_the_script_trains_the_same_model_again(kind, bert, runs, trained, tmp_path):
+    name = trained(TrainingPlan(**{"encoder": bert, **SMALL, **RUNS[kind]}))
+    folder = unpacked(runs, name, tmp_path)
+    said = launched("train.py", cwd=folder)
+    must_be_trained_again(runs, name, folder, said)
 
 
 def test_a_script_trains_the_same_model_as_accelerate_launches_it(runs, trained, tmp_path):

@@ -86,3 +86,9 @@ def test_the_facts_of_a_page_are_its_own_and_what_all_share():
         assert json.loads(json.dumps(facts)) is not None
     shared = [set(facts) - {page} for page, facts in known.items()]
     assert shared[0] == shared[1] == shared[2] >= {"losses", "pages", "defaults"}
+
+
+def test_what_a_visitor_is_sent_is_words_and_numbers():
+    """Gradio copies all of it for each visitor: an object of Python's would bring all it knows."""
+    for component in site.build().get_config_file()["components"]:
+        json.dumps(component["props"], allow_nan=False)
