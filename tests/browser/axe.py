@@ -49,11 +49,22 @@ def _from_npm() -> bytes:
             return archive.extractfile("package/axe.min.js").read()
 
 
-def violations(page: Page, axe: str) -> list[str]:
-    """Every serious or critical violation: the rule, the element and what is wrong with it."""
+def violations(page: Page, axe: str, *within: str) -> list[str]:
+    """Every serious or critical violation: the rule, the element and what is wrong with it.
+
+    `within` are selectors of the parts to look at; without any it is the whole page. On a dark page
+    only colours are looked at: all else is as on the light one.
+    """
     if not page.evaluate("Boolean(window.axe)"):
         page.add_script_tag(content=axe)
-    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    found = page.evaluate(
+        """(parts) => {
+          const colours = { runOnly: ["color-contrast", "link-in-text-block"] };
+          const dark = document.body.classList.contains("dark");
+          return axe.run(parts ?? document, { resultTypes: ["violations"], ...(dark && colours) });
+        }""",
+        {"include": [[part] for part in within]} if within else None,
+    )
     return [
         f"{rule['id']} ({rule['impact']}): {' '.join(map(str, node['target']))} – "
         + "; ".join(check["message"] for check in (*node["any"], *node["all"], *node["none"]))

@@ -89,19 +89,21 @@ def test_no_word_of_the_users_runs(browser: Browser, tmp_path: Path) -> None:
     page.close()
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize(
-    "scenario",
+    ("scenario", "language"),
     [
-        Scenario(view=View(step=0)),
-        Scenario(view=View(step=6)),
-        Scenario(view=View(facet="weight", order="entry")),
-        Scenario(loss="softmax"),
-        Scenario(
-            loss="hierarchical_cosent",
-            data=Data(source="random", random=RandomBatch(pairs=90, dimension=8)),
+        (Scenario(view=View(step=0)), "en"),
+        (Scenario(view=View(step=6)), "zh"),
+        (Scenario(view=View(facet="weight", order="entry")), "en"),
+        (Scenario(loss="softmax"), "zh"),
+        (
+            Scenario(
+                loss="hierarchical_cosent",
+                data=Data(source="random", random=RandomBatch(pairs=90, dimension=8)),
+            ),
+            "en",
         ),
-        Scenario(loss="triplet", data=Data(example="cosent_batch")),
+        (Scenario(loss="triplet", data=Data(example="cosent_batch")), "zh"),
     ],
     ids=["vector", "number", "weights", "classes", "levels", "few"],
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests import warm
 from tests.browser.reading import (
     CHANNEL,
     PROBLEM,
@@ -177,7 +178,7 @@ def test_a_loss_of_ones_own(
     ],
 )
 def test_a_wrong_loss_is_one_clear_line(loss: str, said: str) -> None:
-    started = command("--loss", loss)
+    started = command("--loss", loss, python=warm.python())
     done = subprocess.run(
         started, cwd=ROOT, capture_output=True, text=True, timeout=START_S, check=False
     )

@@ -1,6 +1,6 @@
 """Loads the libraries when it is first asked, and forks itself for everyone who asks.
 
-    python answering.py DESCRIPTOR PYTHON
+python answering.py DESCRIPTOR PYTHON
 """
 
 from __future__ import annotations
@@ -105,9 +105,7 @@ def pass_on(line: socket.socket, worker: int) -> None:
     os.kill(worker, signal.SIGKILL)
 
 
-def work(
-    arguments: list[str], cwd: str, environment: dict[str, str], pid: int, python: str
-) -> int:
+def work(arguments: list[str], cwd: str, environment: dict[str, str], pid: int, python: str) -> int:
     """Run what Python was asked to run, as the main module."""
     os.setsid()
     os.chdir(cwd)

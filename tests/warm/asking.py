@@ -1,6 +1,6 @@
 """What is started in place of Python: asks for a fork, passes signals on, ends as the fork ends.
 
-    python -IS asking.py ADDRESS ARGUMENTS…
+python -IS asking.py ADDRESS ARGUMENTS…
 """
 
 import json

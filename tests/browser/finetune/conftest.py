@@ -19,6 +19,7 @@ from tests.browser.finetune.steering import CHANNEL, arrive, begin, read, visito
 from tests.browser.serving import Server
 from tests.tiny import save_bert
 
+
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("studio")

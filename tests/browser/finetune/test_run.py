@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -47,9 +46,9 @@ def test_the_empty_page_invites(open_page: Callable[..., Page]) -> None:
 
 
 @pytest.fixture
-def cold(tmp_path: Path) -> Iterator[Server]:
-    """`python app.py` as a user starts it: each of its runs is a new process."""
-    with Server(tmp_path, "--runs", str(tmp_path / "runs"), python=sys.executable) as running:
+def alone(tmp_path: Path) -> Iterator[Server]:
+    """A server that tries no steps for others."""
+    with Server(tmp_path, "--runs", str(tmp_path / "runs")) as running:
         yield running
     assert "Traceback" not in running.complaints, running.complaints
 
@@ -57,17 +56,18 @@ def cold(tmp_path: Path) -> Iterator[Server]:
 def trials(server: Server) -> list[psutil.Process]:
     """The processes in which this server tries steps now; those of others are none of ours."""
     found = []
-    for process in psutil.Process(server.process.pid).children():
-        with contextlib.suppress(psutil.NoSuchProcess):  # it ended while we looked
-            if "--trial" in process.cmdline():
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):  # ended, or not ours
+            own = process.environ().get("LOSSPRISM_CACHE") == str(server.cache)
+            if own and "--trial" in process.cmdline():
                 found.append(process)
     return found
 
 
 def test_the_time_is_told_before_the_start_and_never_in_its_way(
-    cold: Server, new_page: Callable[..., Page]
+    alone: Server, new_page: Callable[..., Page]
 ) -> None:  # in this order, so that the page is closed before its server is
-    page = arrive(new_page(address=cold.address), cold)
+    page = arrive(new_page(address=alone.address), alone)
     plan(page, **{**TINY, "steps": 1000})
     told = page.locator("#lp-finetune-time")
     expect(told).to_have_text(re.compile(r"^About \d+ (s|min) for 1,000 steps, loading included"))
@@ -80,7 +80,7 @@ def test_the_time_is_told_before_the_start_and_never_in_its_way(
     plan(page, batch_size=24)
     expect(told).to_contain_text("Timing two trial steps")
     end = time.monotonic() + PATIENCE_MS / 1000
-    while not (trying := trials(cold)):
+    while not (trying := trials(alone)):
         assert time.monotonic() < end
         page.wait_for_timeout(50)
     page.click("#lp-finetune-start")

@@ -194,7 +194,8 @@ def test_gradgradcheck(name, parameters, extra):
         )
 
     assert torch.autograd.gradcheck(loss, leaves)
-    assert torch.autograd.gradgradcheck(loss, leaves)
+    # Along random directions: all of them take twenty times as long.
+    assert torch.autograd.gradgradcheck(loss, leaves, fast_mode=True)
 
 
 # Memory, layout, types
