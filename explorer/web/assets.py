@@ -22,7 +22,12 @@ from explorer.locale import LANGUAGES, catalogue
 
 HERE = Path(__file__).resolve().parent
 ICON = HERE / "kit" / "icon.svg"  # of the browser's tab, and of the page installed as an app
-SHARED_STYLES = ("kit/vendor/katex/katex.min.css", "kit/kit.css")
+# In the order in which a later one may overrule an earlier.
+_KIT_STYLES = ("theme", "layout", "controls", "figures", "matrix", "bars", "present", "tables")
+SHARED_STYLES = (
+    "kit/vendor/katex/katex.min.css",
+    *(f"kit/styles/{name}.css" for name in _KIT_STYLES),
+)
 FOREVER = "public, max-age=31536000, immutable"
 ANEW = "no-cache"
 

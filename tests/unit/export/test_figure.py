@@ -195,7 +195,7 @@ def test_rows_are_named_by_sentences_when_few_and_ticked_when_many():
 
 def test_the_colours_are_those_of_the_page():
     script = assets.FILES["kit/colours.js"].decode()
-    styles = assets.FILES["kit/kit.css"].decode()
+    styles = assets.FILES["kit/styles/theme.css"].decode()
     for palette, name, theme in ((LIGHT, "light", ":root"), (DARK, "dark", "body.dark")):
         ramps = re.search(rf"{name}: \{{(.*?)\n  \}}", script, re.DOTALL)[1]
         for ramp in ("diverging", "sequential", "mask"):
