@@ -1,0 +1,93 @@
+// All runs of the folder, as a table from which one or several are chosen.
+import { h, worded } from "../../kit/dom.js";
+import { show } from "../../kit/numbers.js";
+import { sortableTable } from "../../kit/table.js";
+import { language, say, titleOf } from "../../kit/words.js";
+import { encoderNamed } from "./naming.js";
+
+/** @typedef {import("../../wire").RunStatus} RunStatus */
+
+/** @type {(run: RunStatus) => number} */
+const before = (run) => run.summary?.before.spearman ?? NaN;
+/** @type {(run: RunStatus) => number} */
+const after = (run) => run.summary?.after.spearman ?? NaN;
+/** @param {number} value */
+const shownAs = (value) => (Number.isNaN(value) ? "—" : show(value, 3));
+
+/**
+ * @param {import("./state.js").FinetunePage} channel
+ * @returns {{ element: HTMLElement, fill: () => void }}
+ */
+export function runsTable(channel) {
+  const runs = sortableTable({
+    key: "finetune.runs",
+    most: 8,
+    pick: (run) => channel.show([run.id]),
+    columns: [
+      {
+        key: "finetune.column.show",
+        by: (/** @type {RunStatus} */ run) => Number(channel.shown.includes(run.id)),
+        box: {
+          label: (run) => say("finetune.compare_run", { name: `${titleOf(run.loss)}, ${run.plan.seed}` }),
+          checked: (run) => channel.shown.includes(run.id),
+          toggle: (run) => channel.toggle(run.id),
+        },
+      },
+      { key: "ui.loss", wide: true, cell: (run) => titleOf(run.loss), by: (run) => titleOf(run.loss) },
+      {
+        key: "finetune.column.before",
+        cell: (run) => shownAs(before(run)),
+        by: before,
+      },
+      {
+        key: "finetune.column.after",
+        cell: (run) => shownAs(after(run)),
+        by: after,
+      },
+      {
+        key: "finetune.column.state",
+        cell: (run) =>
+          run.queue_position
+            ? say("finetune.queue", { count: run.queue_position })
+            : say(`finetune.state.${run.state}`),
+        by: (run) => run.state,
+      },
+      { key: "finetune.step", cell: (run) => `${run.step}/${run.steps ?? "—"}`, by: (run) => run.step },
+      {
+        key: "ui.encoder",
+        wide: true,
+        cell: (run) => [encoderNamed(run.plan), say(`finetune.kind.${run.kind}`)],
+        by: (run) => run.encoder,
+      },
+      { key: "finetune.seed", cell: (run) => String(run.plan.seed), by: (run) => run.plan.seed },
+      {
+        key: "finetune.column.started",
+        cell: (run) =>
+          new Date(1000 * run.created).toLocaleString(language(), {
+            month: "short",
+            day: "numeric",
+            hour: "2-digit",
+            minute: "2-digit",
+          }),
+        by: (run) => run.created,
+      },
+    ],
+  });
+  const element = h(
+    "section",
+    { hidden: true },
+    worded("h2", "finetune.runs"),
+    worded("p.lp-note", "finetune.runs_about"),
+    runs.element,
+  );
+  // What a telephone would squeeze too much is moved with the finger there.
+  runs.element.style.setProperty("--lp-least", "700px");
+
+  function fill() {
+    element.hidden = !channel.runs.length;
+    if (!channel.runs.length) return;
+    runs.fill(channel.runs);
+    runs.light((run) => run?.id === channel.shown[0]);
+  }
+  return { element, fill };
+}
