@@ -117,9 +117,9 @@ def trace(
     watched = code_of(within or function)
     if not any(tensor.requires_grad for tensor in _tensors((arguments, keywords))):
         arguments, keywords = _as_leaves(arguments), _as_leaves(keywords)
-    recorder = _Recorder(watched)
     before = sys.gettrace()
-    sys.settrace(functools.partial(recorder.on_call, before))
+    recorder = _Recorder(watched, before)
+    sys.settrace(recorder.on_call)
     try:
         loss = function(*arguments, **keywords)
     finally:
@@ -147,8 +147,9 @@ def trace(
 class _Recorder:
     """The tracer of one call: sees one frame, notes its tensors as they appear."""
 
-    def __init__(self, watched: CodeType) -> None:
+    def __init__(self, watched: CodeType, before: Any) -> None:
         self.watched = watched
+        self.before = before  # the tracer that sees all other frames
         self.inputs: list[Step] = []
         self.steps: list[Step] = []
         self.nodes: dict[str, Any] = {}  # where each name stands in the graph of the loss
@@ -156,13 +157,18 @@ class _Recorder:
         self._seen: dict[str, tuple[Tensor, int]] = {}
         self._line = 0
 
-    def on_call(self, before: Any, frame: FrameType, event: str, argument: Any) -> Any:
+    def on_call(self, frame: FrameType, event: str, argument: Any) -> Any:
         if frame.f_code is self.watched and not self._entered:
             self._entered = True
             self._line = frame.f_lineno
             self.inputs = list(self._changes(frame))
             return self._on_line
-        return before(frame, event, argument) if before is not None else None
+        if self.before is None:
+            return None
+        follow = self.before(frame, event, argument)
+        if sys.gettrace() != self.on_call:  # coverage's takes the place of whoever calls it
+            sys.settrace(self.on_call)
+        return follow
 
     def _on_line(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event in ("line", "return"):

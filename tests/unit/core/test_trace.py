@@ -176,6 +176,24 @@ def test_the_previous_tracer_is_put_back_and_served_meanwhile(other_tracer):
     assert "log1p_sum_exp" in calls
 
 
+def test_a_previous_tracer_that_puts_itself_back_takes_nothing_away(other_tracer):
+    """As the one of coverage does."""
+    tracer, calls = other_tracer
+
+    def insistent(frame, event, argument):
+        sys.settrace(insistent)
+        return tracer(frame, event, argument)
+
+    def around(scores, labels):
+        return cosent_definition(scores, labels)
+
+    sys.settrace(insistent)
+    found = trace(around, SCORES, LABELS, within=cosent_definition)
+    assert sys.gettrace() is insistent
+    assert [step.name for step in found.steps][-1] == "loss"
+    assert "log1p_sum_exp" in calls
+
+
 def test_the_previous_tracer_is_put_back_when_the_loss_raises(other_tracer):
     def broken(x):
         doubled = x * 2
