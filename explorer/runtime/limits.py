@@ -49,6 +49,7 @@ PACES = 256  # of trial steps
 JOB_RESULTS = 3
 # Work in the background that nobody has asked about for so long is cancelled: the page was closed.
 JOB_IDLE_S = 60.0
+HUB_S = 5.0  # a hub that says nothing for so long cannot be reached
 # An answer waits this long for work to end before it says how far that is.
 ANSWER_S = 0.8
 

@@ -13,9 +13,8 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TypeVar
 
-from explorer.runtime import jobs
+from explorer.runtime import jobs, limits
 from explorer.runtime.files import files_in
-from explorer.runtime.limits import MODEL_NAME_LETTERS
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
 
@@ -26,7 +25,6 @@ Answer = TypeVar("Answer")
 
 EMBEDDED = "all-MiniLM-L6-v2"
 EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-HUB_SECONDS = 5.0
 # What a model consists of, without any program: no .py, no pickled weights, no ONNX copies.
 _NEEDED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.jinja")
 _SUPERFLUOUS = ("onnx/*", "openvino/*", "*/.*")
@@ -61,7 +59,7 @@ def locate(name: str) -> ModelFolder:
     code when loaded.
     """
     name = name.strip()
-    if len(name) > MODEL_NAME_LETTERS:
+    if len(name) > limits.MODEL_NAME_LETTERS:
         raise Problem("encoder_id", about="encoder", encoder=shortened(name))
     if name in (EMBEDDED, f"sentence-transformers/{EMBEDDED}"):
         return _embedded()
@@ -176,7 +174,7 @@ def _download(api: HfApi, name: str, ids: Iterable[str]) -> ModelFolder:
     for model_id in ids:
         try:
             info = within(
-                HUB_SECONDS + 1, lambda i=model_id: api.model_info(i, timeout=HUB_SECONDS)
+                limits.HUB_S + 1, lambda i=model_id: api.model_info(i, timeout=limits.HUB_S)
             )
             _check_files(name, [file.rfilename for file in info.siblings or ()])
             path = snapshot_download(
@@ -184,7 +182,7 @@ def _download(api: HfApi, name: str, ids: Iterable[str]) -> ModelFolder:
                 revision=info.sha,
                 allow_patterns=list(_NEEDED),
                 ignore_patterns=list(_SUPERFLUOUS),
-                etag_timeout=HUB_SECONDS,
+                etag_timeout=limits.HUB_S,
                 token=api.token,
             )
             return _local(name, Path(path))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.locale import title_word
-from explorer.runtime.limits import SPACE_HUB_MIB
+from explorer.runtime import limits
 from explorer.runtime.problem import Problem
 from explorer.sources import tables, textbook
 from explorer.sources.model_folders import is_hosted, within
@@ -25,8 +25,6 @@ Pair = tuple[str, str, float]
 LEAST_TRAIN, LEAST_HELD_OUT = 4, 4
 # What a word cut-off leaves out, and the shortest sentence it touches.
 CUT_SHARE, SHORTEST = 0.15, 4
-HUB_SECONDS = 5.0
-# What a visitor of a Space may have it download.
 _CLAUSES = re.compile(r"[^,;:.!?，；：。！？、]+[,;:.!?，；：。！？、]*\s*")
 
 
@@ -135,11 +133,11 @@ def _from_hub(data: TrainingData, seed: int) -> tuple[list[Pair], int]:
     # Strangers must not reach the private data sets of whoever owns the hosted page.
     api = HfApi(token=False if is_hosted() else None)
     try:
-        asked = {"timeout": HUB_SECONDS, "files_metadata": is_hosted()}
-        info = within(HUB_SECONDS + 1, lambda: api.dataset_info(data.hub, **asked))
+        asked = {"timeout": limits.HUB_S, "files_metadata": is_hosted()}
+        info = within(limits.HUB_S + 1, lambda: api.dataset_info(data.hub, **asked))
         size = sum(file.size or 0 for file in info.siblings or ()) // 2**20
-        if is_hosted() and size > SPACE_HUB_MIB:
-            raise Problem("training_hub_large", name=data.hub, size=size, most=SPACE_HUB_MIB)
+        if is_hosted() and size > limits.SPACE_HUB_MIB:
+            raise Problem("training_hub_large", name=data.hub, size=size, most=limits.SPACE_HUB_MIB)
         held = load_dataset(data.hub, split=data.split, token=api.token)
     except Problem:
         raise

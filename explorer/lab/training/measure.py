@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from explorer.lab.training.encoders import Encoder
 
 MOST_LIVE, MOST_PROBE, MOST_BANDS, BINS = 128, 64, 6, 40
-# All scores within this of each other: the model has collapsed.
-COLLAPSED = 0.02
 
 
 @contextmanager

@@ -16,8 +16,9 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import Trainer, TrainerCallback
 
+from explorer.core.remarks import COLLAPSED
 from explorer.lab.training.folder import RunFolder
-from explorer.lab.training.measure import COLLAPSED, HeldOut, unnoticed
+from explorer.lab.training.measure import HeldOut, unnoticed
 from explorer.runtime.arrays import save_array
 from explorer.runtime.problem import Problem
 from losses.inputs import NotFinite

@@ -2,6 +2,7 @@
 // place of a newer one.
 
 const DEADLINE_MS = 300_000;
+export const RETRY_MS = 2000; // after which a server that was gone is asked again
 
 /**
  * The answer to one request, or null: where it failed, where the connection is gone, or where none

@@ -47,8 +47,8 @@ PATIENT = """
 import json
 from explorer.lab.training import data
 from explorer.runtime.problem import Problem
-from explorer.sources import model_folders
-data.HUB_SECONDS = model_folders.HUB_SECONDS = 600.0
+from explorer.runtime import limits
+limits.HUB_S = 600.0
 """
 
 

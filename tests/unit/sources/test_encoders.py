@@ -13,9 +13,8 @@ import huggingface_hub
 import numpy as np
 import pytest
 
-from explorer.runtime import jobs
+from explorer.runtime import jobs, limits
 from explorer.runtime.cache import Cache
-from explorer.runtime.limits import VECTOR_CACHE_BYTES
 from explorer.runtime.problem import Problem
 from explorer.sources import encoders, model_folders
 from explorer.sources.encoders import EMBEDDED, cross_scores, encode
@@ -33,7 +32,7 @@ def problem_key(call, *arguments, **options):
 
 @pytest.fixture(autouse=True)
 def _fresh_caches(monkeypatch):
-    monkeypatch.setattr(encoders, "_cache", Cache(VECTOR_CACHE_BYTES, encoders._kept_bytes))
+    monkeypatch.setattr(encoders, "_cache", Cache(limits.VECTOR_CACHE_BYTES, encoders._kept_bytes))
     monkeypatch.delenv("SPACE_ID", raising=False)
 
 
@@ -379,7 +378,7 @@ def test_a_hub_that_never_answers_is_given_up(monkeypatch, tiny):
         answers.append(given_up.wait(PATIENCE))
 
     monkeypatch.setattr(huggingface_hub.HfApi, "model_info", silent)
-    monkeypatch.setattr(model_folders, "HUB_SECONDS", -0.5)
+    monkeypatch.setattr(limits, "HUB_S", -0.5)
     assert problem_key(locate, "someone/model") == "hub_unreachable"
     assert answers == []
     given_up.set()

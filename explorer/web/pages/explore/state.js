@@ -2,7 +2,7 @@
 import { Bus } from "../../kit/bus.js";
 import { given } from "../../kit/given.js";
 import { History } from "../../kit/history.js";
-import { Requests } from "../../kit/request.js";
+import { RETRY_MS, Requests } from "../../kit/request.js";
 import { GONE, problem } from "../../kit/server.js";
 import { store as keep } from "../../kit/storage.js";
 import { Store } from "../../kit/store.js";
@@ -18,7 +18,6 @@ import { Store } from "../../kit/store.js";
  *   parameters?: Scenario["parameters"], view?: Partial<Scenario["view"]> }} Change
  */
 
-const RETRY_MS = 2000;
 const STILL_MS = 400;
 
 export class Scene extends Bus {

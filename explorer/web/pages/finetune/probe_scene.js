@@ -1,10 +1,8 @@
 // What is looked at of the probe batch of a run: which recorded step, under which view.
 import { given } from "../../kit/given.js";
-import { Requests } from "../../kit/request.js";
+import { RETRY_MS, Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
 import { Store } from "../../kit/store.js";
-
-const RETRY_MS = 2000;
 
 /** @typedef {import("../../kit/types").Answer<import("../../wire").FinetuneServer, "probe">} Answer */
 
