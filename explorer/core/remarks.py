@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 
 import torch
 
+from explorer.core import collapse
 from explorer.core.batch import Batch, has_words
 from explorer.core.explore import Exploration
+from explorer.locale import title_word, word
 from explorer.runtime.numbers import whole_percent
 from explorer.sources.encoders import EMBEDDED
 from losses.geometry import cosine_matrix
@@ -24,12 +26,15 @@ COLLAPSED = 0.02
 FEW = 3
 
 
+Value = str | int | dict[str, str]
+
+
 @dataclass(frozen=True)
 class Remark:
     """A sentence of the catalogues under ``remark.`` with its values."""
 
     key: str
-    values: Mapping[str, str | int] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -90,9 +95,23 @@ def _on_collapse(e: Exploration) -> list[Remark]:
     if len(e.batch) > 1 and spread <= COLLAPSED:
         at_it = e.collapse is not None and math.isclose(e.loss, e.collapse, rel_tol=0.05)
         return [Remark("collapsed" if at_it else "alike", {"spread": short(spread)})]
-    if e.collapse is not None and e.loss > e.collapse * 1.0001 and e.collapse > 0:
-        return [Remark("above_collapse", {"loss": short(e.loss), "collapse": short(e.collapse)})]
-    return []
+    return [_above_collapse(e)] if collapse.is_above(e.loss, e.collapse) else []
+
+
+def _above_collapse(e: Exploration) -> Remark:
+    """It is true of this loss with these parameters, and another scale may take it back."""
+    said: dict[str, Value] = {"name": title_word(e.spec), "loss": short(e.loss)}
+    said["collapse"] = short(e.collapse or math.nan)
+    edge = collapse.edge(e)
+    if edge is None:
+        return Remark("above_collapse", said)
+    one = edge.parameter
+    said["parameter"] = word(f"parameter.{one.name}", one.name)
+    said["value"] = short(float(e.parameters[one.name]))  # pyright: ignore[reportArgumentType]
+    if edge.value is None:
+        ends = {"low": short(one.minimum), "high": short(one.maximum)}
+        return Remark("above_collapse_all_over", {**said, **ends})
+    return Remark(f"above_collapse_not_{edge.side}", {**said, "edge": short(edge.value)})
 
 
 def _spread(e: Exploration) -> float:

@@ -732,7 +732,7 @@ export interface Refused {
 /** A sentence of the catalogues under ``remark.`` with its values. */
 export interface Remark {
   key: string;
-  values: Record<string, string | number>;
+  values: Record<string, string | number | Record<string, string>>;
 }
 
 /** What is striking about a run, and, once it has ended, what it gained. */

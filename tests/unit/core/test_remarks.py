@@ -8,6 +8,7 @@ import pytest
 import torch
 from scipy import stats
 
+from explorer.core import collapse
 from explorer.core.batch import batch_of_scores, make_batch
 from explorer.core.diagnostics import Suspect
 from explorer.core.explore import explore
@@ -31,7 +32,8 @@ def on(loss="cosent", rules=None, **settings):
 
 def test_the_default_scene_points_at_its_wrong_labels():
     found = said(Scenario())
-    assert {"above_collapse", "suspects", "few_terms", "gradient_large"} <= set(found)
+    expected = {"above_collapse_not_below", "suspects", "few_terms", "gradient_large"}
+    assert expected <= set(found)
     exploration = explore(Scenario())
     assert found["few_terms"] == {
         "count": exploration.weights.active,
@@ -43,10 +45,58 @@ def test_the_default_scene_points_at_its_wrong_labels():
     )
 
 
+def at(scenario, **parameters):
+    return explore(dataclasses.replace(scenario, parameters=tuple(parameters.items())))
+
+
+@pytest.mark.parametrize(
+    ("loss", "name", "gentler"),
+    [
+        *((loss, "scale", 0.99) for loss in ("cosent", "weighted_cosent", "angle", "circle")),
+        ("pairwise_logistic", "scale", 0.99),
+        *((loss, "temperature", 1.01) for loss in ("info_nce", "nt_xent", "supcon")),
+    ],
+)
+def test_the_scale_is_named_at_which_a_loss_is_no_longer_above_its_collapse(loss, name, gentler):
+    """On one side of what is said it is above, on the other it is not, by a hundredth."""
+    scenario = on(loss, agreement=0.5, mislabelled=0.1, hard_negatives=0.4)
+    sharp = 60.0 if name == "scale" else 0.01
+    here = at(scenario, **{name: sharp})
+    assert here.loss > here.collapse
+    (remark,) = (r for r in remarks(here, most=10) if r.key.startswith("above_collapse"))
+    assert remark.values["value"] == f"{sharp:.3g}"
+    where = collapse.edge(here)
+    assert remark.key == f"above_collapse_not_{where.side}"
+    assert where.side == ("below" if name == "scale" else "above")
+    ceased = at(scenario, **{name: where.value * gentler})
+    assert ceased.loss <= ceased.collapse * collapse.ABOVE
+    still = at(scenario, **{name: where.value / gentler})
+    assert still.loss > still.collapse
+
+
+def upside_down(loss):
+    """What is said of pairs that all stand in the wrong order."""
+    words = tuple("abcdefghijkl")
+    scores = tuple(1 - place / 11 for place in range(12))
+    pairs = Pairs(words, tuple(map(str.upper, words)), tuple(map(float, range(12))), scores)
+    scenario = Scenario(loss=loss)
+    found = remarks(explore(scenario, batch_of_scores(pairs, scenario.rules)), most=10)
+    return {remark.key: remark.values for remark in found}
+
+
+def test_a_batch_in_the_wrong_order_is_above_the_collapse_at_every_scale():
+    said = upside_down("cosent")["above_collapse_all_over"]
+    assert (said["low"], said["high"]) == ("0.1", "1e+03")
+
+
+def test_a_loss_without_a_scale_is_above_its_collapse_as_it_stands():
+    assert set(upside_down("pairwise_hinge")["above_collapse"]) == {"name", "loss", "collapse"}
+
+
 def test_a_batch_in_order_is_praised_and_not_blamed():
     found = said(on(agreement=1.0, mislabelled=0.0, hard_negatives=0.0, labels="binary"))
     assert "suspects" not in found
-    assert "above_collapse" not in found
+    assert not any(key.startswith("above_collapse") for key in found)
     s0 = said(dataclasses.replace(Scenario(), data=Data(example="cosent_batch")))
     assert s0["in_order"] == {"count": 4}
 
