@@ -158,8 +158,8 @@ def _on_terms(e: Exploration) -> list[Remark]:
 
 
 def _on_gradient(e: Exploration) -> list[Remark]:
-    low, high = GRADIENT_BAND
-    if e.gradient_norm == 0 or low <= e.gradient_norm <= high:
+    low, high = GRADIENT_BAND  # of √Σ‖∂L/∂u‖² over the vectors, and of no other norm
+    if e.gradient_of != "vectors" or e.gradient_norm == 0 or low <= e.gradient_norm <= high:
         return []
     key = "gradient_large" if e.gradient_norm > high else "gradient_small"
     return [Remark(key, {"norm": short(e.gradient_norm)})]

@@ -8,17 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.core.remarks import GRADIENT_BAND, Remark, short
+from explorer.core.remarks import Remark, short
 from explorer.lab.training.compare import moved_pairs
 from explorer.lab.training.measure import correlations
 from explorer.lab.training.runs import Runs
 
 SHARE, LEAST_RESAMPLES, MOST_RESAMPLES, NUMBERS = 0.95, 200, 1000, 2_000_000
-# A Spearman below the best one by no more than this has not fallen.
-SAME = 0.01
 # A mean cosine that moved by less than this is no news.
 MOVED = 0.1
-FEW_STEPS, FALLEN = 20, 0.8
+# Fewer steps than these show no trend; a movement of so many standard errors is one.
+FEW_STEPS, SURE = 20, 3.0
 
 
 @dataclass(frozen=True)
@@ -93,8 +92,6 @@ def remarks(runs: Runs, name: str, most: int = 5) -> list[Remark]:
         *(_on_gain(runs, name) if ended else ()),
         *(_on_pairs(runs, name) if ended else ()),
         *_on_loss(steps),
-        *_on_best(measured),
-        *_on_gradient(steps),
         *_on_space(measured),
     ]
     return found[:most]
@@ -129,40 +126,18 @@ def _on_pairs(runs: Runs, name: str) -> list[Remark]:
 
 
 def _on_loss(steps: list[dict]) -> list[Remark]:
-    """How far the loss came, by its mean over a tenth of the steps, and when."""
+    """Whether the loss moved further between the first and the last tenth of the steps than the
+    noise of the batches carries it."""
     if len(steps) < FEW_STEPS:
         return []
-    window = max(len(steps) // 10, 1)
-    losses = np.convolve([r["loss"] for r in steps], np.ones(window) / window, "valid")
-    first, last = losses[[0, -1]].tolist()
+    losses = np.array([record["loss"] for record in steps])
+    window = max(len(losses) // 10, 2)
+    first, last = losses[:window].mean(), losses[-window:].mean()
+    # From one step to the next a trend moves little, and two draws of the noise differ.
+    noise = np.sqrt(np.square(np.diff(losses)).mean() / 2) * np.sqrt(2 / window)
+    key = "flat" if abs(last - first) <= SURE * noise else "fell" if last < first else "rose"
     values = {"first": short(first), "last": short(last), "window": str(window)}
-    if last >= first:
-        return [Remark("run_loss_rose", values)]
-    reached = int(np.argmax(losses <= first - FALLEN * (first - last))) + window - 1
-    values |= {"share": f"{FALLEN:.0%}", "step": str(steps[reached]["step"])}
-    return [Remark("run_loss_fell", values)]
-
-
-def _on_best(measured: list[dict]) -> list[Remark]:
-    known = [r for r in measured if r["spearman"] is not None]
-    if not known:
-        return []
-    best, last = max(known, key=lambda r: r["spearman"]), known[-1]
-    if best["spearman"] - last["spearman"] <= SAME:
-        return []
-    values = {"best": short(best["spearman"]), "last": short(last["spearman"])}
-    return [Remark("run_best", {**values, "step": str(best["step"])})]
-
-
-def _on_gradient(steps: list[dict]) -> list[Remark]:
-    low, high = GRADIENT_BAND
-    outside = [r for r in steps if not low <= r["gradient_norm"] <= high]
-    if not outside:
-        return []
-    first = outside[0]
-    values = {"step": str(first["step"]), "norm": short(first["gradient_norm"])}
-    values |= {"count": len(outside), "all": len(steps)}
-    return [Remark("run_gradient", values)]
+    return [Remark(f"run_loss_{key}", {**values, "noise": short(SURE * noise)})]
 
 
 def _on_space(measured: list[dict]) -> list[Remark]:
