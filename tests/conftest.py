@@ -21,7 +21,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         warm = Warm()
         os.environ[VARIABLE] = warm.__enter__()
-        config.add_cleanup(lambda: warm.__exit__())
+        config.add_cleanup(warm.__exit__)
 
 
 @pytest.fixture(autouse=True)

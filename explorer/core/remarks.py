@@ -95,13 +95,15 @@ def _on_collapse(e: Exploration) -> list[Remark]:
     if len(e.batch) > 1 and spread <= COLLAPSED:
         at_it = e.collapse is not None and math.isclose(e.loss, e.collapse, rel_tol=0.05)
         return [Remark("collapsed" if at_it else "alike", {"spread": short(spread)})]
-    return [_above_collapse(e)] if collapse.is_above(e.loss, e.collapse) else []
+    if e.collapse is None or not collapse.is_above(e.loss, e.collapse):
+        return []
+    return [_above_collapse(e, e.collapse)]
 
 
-def _above_collapse(e: Exploration) -> Remark:
+def _above_collapse(e: Exploration, level: float) -> Remark:
     """It is true of this loss with these parameters, and another scale may take it back."""
     said: dict[str, Value] = {"name": title_word(e.spec), "loss": short(e.loss)}
-    said["collapse"] = short(e.collapse or math.nan)
+    said["collapse"] = short(level)
     edge = collapse.edge(e)
     if edge is None:
         return Remark("above_collapse", said)
@@ -111,7 +113,11 @@ def _above_collapse(e: Exploration) -> Remark:
     if edge.value is None:
         ends = {"low": short(one.minimum), "high": short(one.maximum)}
         return Remark("above_collapse_all_over", {**said, **ends})
-    return Remark(f"above_collapse_not_{edge.side}", {**said, "edge": short(edge.value)})
+    # Rounded to where it has ceased: what is said must hold at the very number that is said.
+    step = 10 ** (math.floor(math.log10(edge.value)) - 2)
+    away = math.floor if edge.side == "below" else math.ceil
+    ceased = short(away(edge.value / step) * step)
+    return Remark(f"above_collapse_not_{edge.side}", {**said, "edge": ceased})
 
 
 def _spread(e: Exploration) -> float:

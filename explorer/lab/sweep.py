@@ -7,10 +7,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import torch
-
 from explorer.core.batch import Batch, make_batch
 from explorer.core.explore import explore, spec_for
+from explorer.core.parameters import numeric_parameters, spread
 from explorer.core.remarks import GRADIENT_BAND, suggested_scale
 from explorer.core.scenario import Scenario
 from explorer.locale import title_word
@@ -68,11 +67,6 @@ def sweep(
     )
 
 
-def numeric_parameters(spec: LossSpec) -> list[Parameter]:
-    """The parameters that can be swept."""
-    return [parameter for parameter in spec.parameters if parameter.kind == "number"]
-
-
 def _numeric(spec: LossSpec, name: str) -> Parameter:
     known = {parameter.name: parameter for parameter in numeric_parameters(spec)}
     if not known:
@@ -83,15 +77,6 @@ def _numeric(spec: LossSpec, name: str) -> Parameter:
             "unknown_parameter", about="loss", name=name[:60], loss=title_word(spec), known=said
         )
     return known[name or next(iter(known))]
-
-
-def spread(parameter: Parameter, points: int) -> tuple[float, ...]:
-    """Values over the parameter's range, evenly spaced on its own kind of axis."""
-    low, high = parameter.minimum, parameter.maximum
-    shares = torch.linspace(0, 1, points, dtype=torch.float64)
-    ratios = parameter.logarithmic
-    values = low * (high / low) ** shares if ratios else low + (high - low) * shares
-    return tuple(values.clamp(low, high).tolist())
 
 
 def _at(scenario: Scenario, name: str, value: float) -> Scenario:

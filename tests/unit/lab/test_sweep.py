@@ -10,9 +10,10 @@ import pytest
 
 from explorer.core.batch import make_batch
 from explorer.core.explore import explore
+from explorer.core.parameters import numeric_parameters, spread
 from explorer.core.remarks import suggested_scale
 from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.sweep import numeric_parameters, ranges_within, spread, sweep
+from explorer.lab.sweep import ranges_within, sweep
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
