@@ -38,7 +38,7 @@ def is_above(loss: float, collapse: float) -> bool:
 def edge(e: Exploration) -> Edge | None:
     """Search the range of the scale or temperature of a loss that is above its collapse value.
 
-    None for a loss that has neither, and for one that crosses its collapse value several times.
+    None for a loss that has neither, and for one that does not cross its collapse value just once.
     """
     scale = next((p for p in numeric_parameters(e.spec) if p.logarithmic), None)
     if scale is None:
@@ -67,8 +67,10 @@ def _edge(
     values = spread(scale, POINTS)
     signs = [above(value) for value in values]
     crossings = [place for place in range(1, POINTS) if signs[place - 1] != signs[place]]
+    if all(signs):
+        return Edge(scale)
     if len(crossings) != 1:
-        return None if crossings else Edge(scale)
+        return None
     (place,) = crossings
     left, right = values[place - 1], values[place]
     left_is_above = signs[place - 1]
