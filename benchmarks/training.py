@@ -213,7 +213,7 @@ def _plain(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> tuple[Train
     folder = Path(tempfile.mkdtemp(dir=root))
     set_seed(chosen.seed)
     model = starting_model(chosen, corpus.train, root / "start", None)
-    live, _ = live_sample(corpus.held_out, chosen.seed)
+    live, _ = live_sample(corpus.held_out)
     evaluator = EmbeddingSimilarityEvaluator(*map(list, zip(*live, strict=True)), write_csv=False)
     first, second, labels = zip(*corpus.train, strict=True)
     told = chosen.trainer_arguments(chosen.steps, len(labels))

@@ -16,7 +16,7 @@ from explorer.core.scenario import Data, Rules
 from explorer.runtime.device import all_cores, device, precision
 from explorer.runtime.problem import Problem
 from explorer.sources import encoders, random_batch, tables, textbook
-from explorer.sources.pairs import Pairs
+from explorer.sources.pairs import Pairs, corrected
 from losses.geometry import cosine
 from losses.spec import READABLE
 
@@ -253,7 +253,18 @@ def load_table(rows: tuple[tuple[str, str, str], ...]) -> tables.Table:
 
 
 def load_pairs(data: Data) -> Pairs:
-    """The pairs of the chosen source, before any encoder has seen them."""
+    """The pairs of the chosen source as they were corrected, before any encoder has seen them."""
+    pairs = source_pairs(data)
+    if not data.corrections or not has_words(data):
+        return pairs
+    pairs = corrected(pairs, data.corrections)
+    if len(pairs) == 0:
+        raise Problem("no_pairs")
+    return pairs
+
+
+def source_pairs(data: Data) -> Pairs:
+    """The pairs of the chosen source as they are."""
     if data.source == "example":
         return textbook.load_example(data.example)
     if data.source == "random":

@@ -18,6 +18,8 @@ ACTIVE_SHARE = 0.9
 # and this many times the share that an average pair contradicts.
 SUSPECT_RATE = 0.2
 SUSPECT_FACTOR = 2.0
+# Where this share of the batches without a wrong label lie.
+CLEAN_SHARE = 0.98
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Suspect:
-    """A pair whose label its score contradicts: how often, and which label would fit."""
+    """A pair whose label its score contradicts: how often, and which label its score would fit."""
 
     pair: int
     rate: float
@@ -173,24 +175,94 @@ def heaviest(trace: Trace, terms: str, weights: Weights, most: int = 20) -> list
     ]
 
 
-def suspects(batch: Batch, most: int = 100) -> list[Suspect]:
-    """Pairs that stand on the wrong side of far more others than is usual, the worst first.
-
-    The label that would fit is the one at the score's own rank among all labels.
+def suspects(batch: Batch) -> list[Suspect]:
+    """Pairs on which the encoder and the label disagree: those that stand on the wrong side of far
+    more others than is usual, the worst first. `disagreement` says how many there would be anyway.
     """
     ordered, violated = _ordered(batch)
-    against = ordered.sum(0) + ordered.sum(1)
-    rate = (violated.sum(0) + violated.sum(1)) / against.clamp_min(1)
-    usual = float(violated.sum()) / max(float(ordered.sum()), 1.0)
-    least = max(SUSPECT_RATE, SUSPECT_FACTOR * usual)
-    rank = batch.scores.argsort().argsort()
-    fitting = batch.labels.sort().values[rank]
-    worst = rate.argsort(descending=True)[:most]
+    rate, least = _contradicted(ordered, violated)
+    fitting = fitting_labels(batch)
+    worst = rate.argsort(descending=True)
     return [
         Suspect(pair, float(rate[pair]), float(fitting[pair]))
         for pair in worst.tolist()
         if rate[pair] >= least and fitting[pair] != batch.labels[pair]
     ]
+
+
+def fitting_labels(batch: Batch) -> Tensor:
+    """The label that would fit each pair, [N]: the one at its score's own rank among all labels."""
+    return batch.labels.sort().values[batch.scores.argsort().argsort()]
+
+
+def _contradicted(ordered: Tensor, violated: Tensor) -> tuple[Tensor, float]:
+    """The share of its comparisons that each pair contradicts, [N], and the least remarkable."""
+    against = ordered.sum(0) + ordered.sum(1)
+    rate = (violated.sum(0) + violated.sum(1)) / against.clamp_min(1)
+    usual = float(violated.sum()) / max(float(ordered.sum()), 1.0)
+    return rate, max(SUSPECT_RATE, SUSPECT_FACTOR * usual)
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """How many suspects a batch without a wrong label would have, by its correlation alone: the
+    mean over draws, and where CLEAN_SHARE of the draws lie."""
+
+    expected: float
+    low: int
+    high: int
+
+
+def disagreement(batch: Batch, draws: int = 60) -> Disagreement | None:
+    """Draw batches with these labels in which nothing but even noise parts score and label, so that
+    their rank correlation is this batch's; count their suspects.
+
+    Score and label are jointly normal but for the grades of the label (a Gaussian copula). None
+    where the correlation is not above 0.
+    """
+    spearman = _spearman(batch)
+    if spearman is None or spearman <= 0:
+        return None
+    source = torch.Generator().manual_seed(0)
+    labels = batch.labels.cpu().double().sort().values
+    count = len(labels)
+    # Labels are grades of something continuous: normal scores, in any order within a grade.
+    quantiles = (torch.arange(count).double() + 0.5) / count
+    truth = math.sqrt(2) * torch.erfinv(2 * quantiles - 1)
+    noise = torch.randn(draws, count, generator=source, dtype=torch.float64)
+    share = _share_of_truth(truth, labels, noise, spearman)
+    scores = share * truth + math.sqrt(1 - share**2) * noise
+    ordered = labels[:, None] < labels[None, :]
+    found = torch.tensor([_count_suspects(labels, one, ordered) for one in scores]).double()
+    edge = (1 - CLEAN_SHARE) / 2
+    low, high = found.quantile(torch.tensor([edge, 1 - edge]).double(), interpolation="nearest")
+    return Disagreement(float(found.mean()), int(low), int(high))
+
+
+def _count_suspects(labels: Tensor, scores: Tensor, ordered: Tensor) -> int:
+    """Of labels in ascending order, as `suspects` counts them."""
+    rate, least = _contradicted(ordered, ordered & (scores[:, None] > scores[None, :]))
+    fitting = labels[scores.argsort().argsort()]
+    return int(((rate >= least) & (fitting != labels)).sum())
+
+
+def _share_of_truth(truth: Tensor, labels: Tensor, noise: Tensor, wanted: float) -> float:
+    """The part of the truth in a score at which score and label correlate as wanted."""
+    below = (labels[:, None] > labels).sum(1) + (labels[:, None] >= labels).sum(1)
+    ranks = below.double() - below.double().mean()  # twice the mid-ranks
+    few = noise[:16]
+
+    def correlation(share: float) -> float:
+        scores = share * truth + math.sqrt(1 - share**2) * few
+        own = scores.argsort(dim=1).argsort(dim=1).double()
+        own -= own.mean(dim=1, keepdim=True)
+        return float((own @ ranks / (own.norm(dim=1) * ranks.norm())).mean())
+
+    low, high = 0.0, 1.0
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (middle, high) if correlation(middle) < wanted else (low, middle)
+    return (low + high) / 2
 
 
 def pair_gradient(batch: Batch, vectors: Tensor | None, scores: Tensor | None) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from explorer.core import diagnostics
 from explorer.core.batch import Batch, make_batch
-from explorer.core.diagnostics import Order, Places, Suspect, Term, Weights
+from explorer.core.diagnostics import Disagreement, Order, Places, Suspect, Term, Weights
 from explorer.core.scenario import Scenario
 from explorer.core.trace import Trace, trace
 from explorer.locale import title_word
@@ -72,6 +72,12 @@ class Exploration:
         if not self.spec.reads_vectors or vectors is None:
             return False
         return vectors.shape[1] < len(self.batch) - 1
+
+    @property
+    def disagreement(self) -> Disagreement | None:
+        """How many `suspects` the batch would have without a wrong label; None where it has none
+        to speak of, or no correlation."""
+        return _disagreement(self.batch) if self.suspects else None
 
     @property
     def by_threshold(self) -> bool:
@@ -249,6 +255,12 @@ def _places_in(batch: Batch, read: tuple[str, ...]) -> Places | None:
     with torch.no_grad():
         given = {what: batch.read(what, batch.vectors, batch.scores) for what in read}
         return diagnostics.places_of(given)
+
+
+@functools.lru_cache(maxsize=16)
+def _disagreement(batch: Batch) -> Disagreement | None:
+    with torch.no_grad():
+        return diagnostics.disagreement(batch)
 
 
 @functools.lru_cache(maxsize=16)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from explorer.locale import title_word
+from explorer.runtime.problem import Problem
 from losses import LossSpec, Parameter
 
 
@@ -19,3 +21,18 @@ def spread(parameter: Parameter, points: int) -> tuple[float, ...]:
     ratios = parameter.logarithmic
     values = low * (high / low) ** shares if ratios else low + (high - low) * shares
     return tuple(values.clamp(low, high).tolist())
+
+
+def chosen_numeric(spec: LossSpec, name: str = "") -> Parameter:
+    """The numeric parameter of this name, the first one if unnamed.
+
+    Raises:
+        Problem: if the loss has none, or none of this name.
+    """
+    known = {parameter.name: parameter for parameter in numeric_parameters(spec)}
+    if not known:
+        raise Problem("no_parameter", about="loss", loss=title_word(spec))
+    if name and name not in known:
+        said = {"loss": title_word(spec), "known": ", ".join(known)}
+        raise Problem("unknown_parameter", about="loss", name=name[:60], **said)
+    return known[name or next(iter(known))]

@@ -133,16 +133,16 @@ def _spread(e: Exploration) -> float:
 
 
 def _on_suspects(e: Exploration) -> list[Remark]:
+    """Where label and encoder disagree on more pairs than noise would explain."""
     if speaks_another_language(e):  # the similarities are no witnesses
         return []
     total = float(e.pair_gradient.abs().sum())
-    if not e.suspects or not total > 0:
+    usual = e.disagreement
+    if usual is None or len(e.suspects) <= usual.high or not total > 0:
         return []
     share = float(e.pair_gradient[[s.pair for s in e.suspects]].abs().sum()) / total
-    if share < 2 * len(e.suspects) / len(e.batch):  # no more than their number explains
-        return []
-    values = {"count": len(e.suspects), "share": whole_percent(share)}
-    return [Remark("suspects", values)]
+    values: dict[str, Value] = {"count": len(e.suspects), "share": whole_percent(share)}
+    return [Remark("suspects", {**values, "low": usual.low, "high": usual.high})]
 
 
 def _on_order(e: Exploration) -> list[Remark]:
@@ -164,11 +164,18 @@ def _on_terms(e: Exploration) -> list[Remark]:
 
 
 def _on_gradient(e: Exploration) -> list[Remark]:
-    low, high = GRADIENT_BAND  # of √Σ‖∂L/∂u‖² over the vectors, and of no other norm
-    if e.gradient_of != "vectors" or e.gradient_norm == 0 or low <= e.gradient_norm <= high:
+    low, high = GRADIENT_BAND
+    if not band_applies(e) or e.gradient_norm == 0 or low <= e.gradient_norm <= high:
         return []
     key = "gradient_large" if e.gradient_norm > high else "gradient_small"
     return [Remark(key, {"norm": short(e.gradient_norm)})]
+
+
+def band_applies(e: Exploration) -> bool:
+    """Whether GRADIENT_BAND speaks of this gradient: it is said of √Σ‖∂L/∂u‖² over the sentence
+    vectors, for a loss with CoSENT's λ, and of no other norm or parameter."""
+    scaled = any(parameter.role == "scale" for parameter in e.spec.parameters)
+    return scaled and e.gradient_of == "vectors"
 
 
 def suggested_scale(batch: Batch) -> tuple[float, float] | None:

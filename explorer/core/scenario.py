@@ -50,7 +50,9 @@ class Data:
 
     `rows` are the typed or uploaded (sentence, sentence, score) as text, exactly as entered;
     `file` is the name of the file they came from, `reading` what else it held. With a
-    `cross_encoder` its scores take the place of the encoder's cosines.
+    `cross_encoder` its scores take the place of the encoder's cosines. `corrections` say what is
+    made of the pairs of two sentences: (sentence, sentence, label) gives them this label, as text;
+    with "" they are left out.
     """
 
     source: str = "example"
@@ -61,6 +63,7 @@ class Data:
     random: RandomBatch = field(default_factory=RandomBatch)
     encoder: str = EMBEDDED
     cross_encoder: str = ""
+    corrections: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -199,6 +202,7 @@ def _cell(value: object, where: str) -> tuple[int, int]:
 _READERS: validation.Readers = {
     (Data, "source"): validation.one_of(SOURCES),
     (Data, "rows"): validation.rows(3),
+    (Data, "corrections"): validation.rows(3),
     (Reading, "reasons"): _reasons,
     (Rules, "threshold"): validation.optional(_number),
     (Scenario, "parameters"): validation.parameters,

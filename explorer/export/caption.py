@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.core.batch import load_table
+from explorer.core.batch import load_table, source_pairs
 from explorer.core.explore import Exploration
 from explorer.export.figure.svg import clipped
 from explorer.locale import catalogue, say, spelled, title_word
@@ -103,6 +103,7 @@ def _similarities(e: Exploration, language: str) -> str:
 def pair_numbers(exploration: Exploration) -> list[int]:
     """What a person calls each pair: the number of its row, where rows were left out between."""
     data, count = exploration.scenario.data, len(exploration.batch)
+    places = exploration.batch.pairs.places
     if data.source == "table":
         skipped = {row.row for row in load_table(data.rows).skipped}
         used = [
@@ -110,6 +111,8 @@ def pair_numbers(exploration: Exploration) -> list[int]:
             for number, row in enumerate(data.rows, 1)
             if number not in skipped and any(cell.strip() for cell in row)
         ]
-        if len(used) == count:
-            return used
-    return list(range(1, count + 1))
+    else:
+        used = list(range(1, len(source_pairs(data)) + 1)) if places else []
+    if places and places[-1] < len(used):
+        return [used[place] for place in places]
+    return used if len(used) == count else list(range(1, count + 1))

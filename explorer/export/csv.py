@@ -11,6 +11,7 @@ import dataclasses
 import io
 from collections.abc import Iterable, Sequence
 
+from explorer.core.batch import source_pairs
 from explorer.core.explore import Exploration
 from explorer.export.caption import pair_numbers
 from explorer.export.picture import NAMED_BY_PAIR, PAIRED, picture
@@ -77,7 +78,7 @@ def terms_csv(exploration: Exploration) -> str:
 
 
 def suspects_csv(exploration: Exploration) -> str:
-    """The pairs whose label looks wrong: how often it is contradicted, and which would fit."""
+    """The pairs on which label and encoder disagree: how often, and the label that would fit."""
     numbers = pair_numbers(exploration)
     body = [
         [
@@ -89,6 +90,28 @@ def suspects_csv(exploration: Exploration) -> str:
         for suspect in exploration.suspects
     ]
     return _csv([*PAIR_HEADS, "contradicted_share", "fitting_label"], body)
+
+
+def corrected_csv(exploration: Exploration) -> str:
+    """The pairs as they stand after all corrections: a file that any page opens again."""
+    pairs = exploration.batch.pairs
+    body = zip(pairs.first, pairs.second, map(csv_number, pairs.labels), strict=True)
+    return _csv(["sentence1", "sentence2", "score"], list(body))
+
+
+def corrections_csv(exploration: Exploration) -> str:
+    """What was changed: each pair with the label of its source, and the one that it has now;
+    none where it was left out."""
+    data = exploration.scenario.data
+    source = source_pairs(data)
+    made = {(first, second): label for first, second, label in data.corrections}
+    listed = zip(source.first, source.second, source.labels, strict=True)
+    body = [
+        [first, second, csv_number(label), made[first, second]]
+        for first, second, label in listed
+        if (first, second) in made
+    ]
+    return _csv(["sentence1", "sentence2", "score", "corrected"], body)
 
 
 def pairs_csv(exploration: Exploration) -> str:

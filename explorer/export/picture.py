@@ -12,6 +12,7 @@ from explorer.core.batch import Batch
 from explorer.core.diagnostics import Term
 from explorer.core.explore import Exploration
 from explorer.core.live import Numbers, numbers_of, references
+from explorer.core.remarks import band_applies
 from explorer.core.trace import Step
 from explorer.runtime.limits import SHOWN_ROWS
 from explorer.runtime.numbers import json_number
@@ -63,6 +64,7 @@ def picture(exploration: Exploration) -> Json:
         "suspects": [
             {"pair": s.pair, "rate": s.rate, "fitting": s.fitting} for s in exploration.suspects
         ],
+        "disagreement": exploration.disagreement and asdict(exploration.disagreement),
         "parameters": exploration.parameters,
     }
 
@@ -74,6 +76,7 @@ def describe_batch(batch: Batch) -> Json:
         "second": list(batch.pairs.second),
         "sentences": list(batch.pairs.sentences),
         "labels": [float(label) for label in batch.pairs.labels],
+        "places": batch.pairs.places,
         "threshold": batch.threshold,
         "positives": len(batch.positives),
         "negatives": len(batch.others),
@@ -103,6 +106,7 @@ def _figures(e: Exploration) -> Json:
         "effective": json_number(weights.effective) if weights else None,
         "gradient_norm": json_number(e.gradient_norm),
         "gradient_of": e.gradient_of,
+        "banded": band_applies(e),
         "device": e.device,
         "milliseconds": e.milliseconds,
     }

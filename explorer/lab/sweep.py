@@ -9,12 +9,10 @@ from dataclasses import dataclass
 
 from explorer.core.batch import Batch, make_batch
 from explorer.core.explore import explore, spec_for
-from explorer.core.parameters import numeric_parameters, spread
-from explorer.core.remarks import GRADIENT_BAND, suggested_scale
+from explorer.core.parameters import chosen_numeric, spread
+from explorer.core.remarks import GRADIENT_BAND, band_applies, suggested_scale
 from explorer.core.scenario import Scenario
-from explorer.locale import title_word
-from explorer.runtime.problem import Problem
-from losses import LossSpec, Parameter
+from losses import Parameter
 
 POINTS = 41
 
@@ -26,7 +24,7 @@ class Sweep:
     `active` is the share of the terms that together carry 90% of the weight, None where the
     loss has no terms. `advised` is the range of λ = α/σ_s (S1 eq. 50), None for a loss to which
     the rule does not speak; `within` are the ranges in which the gradient norm keeps to S1's
-    band (eq. 45).
+    band (eq. 45), None where that speaks of another norm.
     """
 
     parameter: str
@@ -36,7 +34,7 @@ class Sweep:
     gradient: tuple[float, ...]
     active: tuple[float, ...] | None
     advised: tuple[float, float] | None
-    within: tuple[tuple[float, float], ...]
+    within: tuple[tuple[float, float], ...] | None
 
 
 def sweep(
@@ -47,9 +45,10 @@ def sweep(
     Raises:
         Problem: if the loss has no such parameter, or the scenario cannot be explored.
     """
-    chosen = _numeric(spec_for(scenario), parameter)
+    chosen = chosen_numeric(spec_for(scenario), parameter)
     batch = make_batch(scenario.data, scenario.rules) if batch is None else batch
-    values = spread(chosen, points)
+    # Three digits, so that a curve is read at values that can be typed.
+    values = tuple(dict.fromkeys(float(f"{value:.3g}") for value in spread(chosen, points)))
     found = [explore(_at(scenario, chosen.name, value), batch) for value in values]
     gradient = tuple(one.gradient_norm for one in found)
     weights = [one.weights for one in found if one.weights]
@@ -63,20 +62,10 @@ def sweep(
         if len(weights) == len(found)
         else None,
         advised=_advised(chosen, batch),
-        within=ranges_within(values, gradient, GRADIENT_BAND),
+        within=ranges_within(values, gradient, GRADIENT_BAND)
+        if chosen.role == "scale" and band_applies(found[0])
+        else None,
     )
-
-
-def _numeric(spec: LossSpec, name: str) -> Parameter:
-    known = {parameter.name: parameter for parameter in numeric_parameters(spec)}
-    if not known:
-        raise Problem("no_parameter", about="loss", loss=title_word(spec))
-    if name and name not in known:
-        said = ", ".join(known)
-        raise Problem(
-            "unknown_parameter", about="loss", name=name[:60], loss=title_word(spec), known=said
-        )
-    return known[name or next(iter(known))]
 
 
 def _at(scenario: Scenario, name: str, value: float) -> Scenario:

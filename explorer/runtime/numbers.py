@@ -41,6 +41,12 @@ def whole_percent(share: float) -> str:
     return f"{100 * share:.0f}%"
 
 
+def signed(value: float, places: int) -> str:
+    """A difference with its sign, to so many places after the point: +0.010, −0.004, 0.000."""
+    text = f"{value:+.{places}f}"
+    return text[1:] if float(text) == 0 else text.replace("-", "−")
+
+
 def typed(value: float) -> str:
     """The shortest text that reads back as the same number, as a person types it: 4, not 4.0."""
     whole = value == int(value) and abs(value) < 1e15

@@ -105,7 +105,10 @@ export interface ChosenThere {
 /** Finished runs beside each other, and what the first of them moved. */
 export interface Compared {
   groups: Group[];
-  tests: PairedTest[];
+  differences: GroupDifference[];
+  verdict: Remark[];
+  level: string;
+  least_seeds: number;
   run?: string;
   moved?: MovedPair[];
   neighbours?: Neighbours[];
@@ -127,6 +130,7 @@ export interface Data {
   random: RandomBatch;
   encoder: string;
   cross_encoder: string;
+  corrections: [string, string, string][];
 }
 
 /** What takes another moment: counts over all terms. */
@@ -141,6 +145,24 @@ export interface Details {
   effective_error: number;
   heaviest: LargeTerm[];
   histogram: ScoreHistogram;
+}
+
+/** b − a, the mean over the shared seeds, and where it lies at LEVEL. */
+export interface Difference {
+  difference: number;
+  low: number;
+  high: number;
+  seeds: number[];
+  pairs: number;
+  covers: "both" | "pairs";
+  pairs_needed: number | null;
+}
+
+/** How many suspects a batch without a wrong label would have, by its correlation alone: the mean over draws, and where CLEAN_SHARE of the draws lie. */
+export interface Disagreement {
+  expected: number;
+  low: number;
+  high: number;
 }
 
 /** An SVG. */
@@ -159,6 +181,7 @@ export interface EvaluationRecord {
   uniformity: number | null;
   effective_rank: number | null;
   mean_cosine: number | null;
+  pairs?: number;
   kind: "evaluation";
   step: number;
   histogram: LiveHistogram | null;
@@ -220,6 +243,7 @@ export interface Figures {
   effective: Real | null;
   gradient_norm: Real;
   gradient_of: "scores" | "vectors";
+  banded: boolean;
   device: string;
   milliseconds: number;
 }
@@ -299,13 +323,17 @@ export interface Form {
   parameters: Parameter[];
 }
 
-/** Held-out Spearman before and after, and where 95% of the resampled changes lie. */
+/** What training moved: from the mean `before` to the mean `after`, over the seeds. */
 export interface Gain {
-  before: number;
-  after: number;
+  difference: number;
   low: number;
   high: number;
+  seeds: number[];
   pairs: number;
+  covers: "both" | "pairs";
+  pairs_needed: number | null;
+  before: number;
+  after: number;
 }
 
 /** Runs that differ in the seed alone. */
@@ -316,6 +344,15 @@ export interface Group {
   runs: string[];
   seeds: number[];
   figures: Record<string, Spread>;
+  gain: Gain | null;
+}
+
+/** How far group b lies above group a in a figure. */
+export interface GroupDifference {
+  a: string;
+  b: string;
+  figure: string;
+  between: Difference;
 }
 
 /** The file's name by content, once it is all there. */
@@ -334,6 +371,7 @@ export interface HeldOutRecord {
   uniformity: number | null;
   effective_rank: number | null;
   mean_cosine: number | null;
+  pairs?: number;
   kind: "held_out";
   step: number;
   when: "before" | "after";
@@ -480,7 +518,7 @@ export interface Loss {
   conventions: Record<string, Form>;
 }
 
-/** Figures of held-out pairs; null where labels or vectors do not allow them. */
+/** Figures of held-out pairs, null where labels or vectors do not allow them; and of how many pairs, which runs of earlier versions do not say. */
 export interface Measured {
   spearman: number | null;
   pearson: number | null;
@@ -491,6 +529,7 @@ export interface Measured {
   uniformity: number | null;
   effective_rank: number | null;
   mean_cosine: number | null;
+  pairs?: number;
 }
 
 /** A held-out pair and its ranks, 1 for the highest score. */
@@ -542,6 +581,12 @@ export interface OpenedScene {
   scenario: Scenario;
 }
 
+/** What another model makes of a batch: the label that would fit each pair's place, [N]. */
+export interface Opinion {
+  model: string;
+  fitting: number[];
+}
+
 /** Seconds, measured here; nothing of it while a run trains. */
 export interface Pace {
   seconds_to_load?: number;
@@ -577,17 +622,6 @@ export interface PairArrays {
 export interface PairCounts {
   train: number;
   held_out: number;
-}
-
-/** A paired t-test of two groups, over their common seeds; no p without any spread. */
-export interface PairedTest {
-  a: string;
-  b: string;
-  figure: string;
-  seeds: number[];
-  difference: number;
-  statistic: number | null;
-  p: number | null;
 }
 
 /** A page of the table of all pairs that were found. */
@@ -628,6 +662,7 @@ export interface Picture {
   pairs: PairArrays;
   heaviest: Term[];
   suspects: Suspect[];
+  disagreement: Disagreement | null;
   parameters: Record<string, Setting>;
   remarks: Remark[];
 }
@@ -662,6 +697,7 @@ export interface ProbeBatch {
   second: string[];
   sentences: string[];
   labels: number[];
+  places: number[] | null;
   threshold: number;
   positives: number;
   negatives: number;
@@ -739,6 +775,7 @@ export interface Remark {
 export interface Remarked {
   remarks: Remark[];
   gain: Gain | null;
+  level: string;
 }
 
 /** The source's experiment on the same data: so many runs. */
@@ -798,6 +835,7 @@ export interface SceneBatch {
   second: string[];
   sentences: string[];
   labels: number[];
+  places: number[] | null;
   threshold: number;
   positives: number;
   negatives: number;
@@ -944,7 +982,9 @@ export interface Swept {
   gradient: Real[];
   active: Real[] | null;
   advised: Range | null;
-  within: Range[];
+  within: Range[] | null;
+  trials: number[];
+  seeds: number;
 }
 
 /** A heavy term: its share of the weight, and the share up to and with it. */
@@ -1079,9 +1119,11 @@ export interface ExploreServer {
   look(request: unknown): Promise<OneOf<Look | Refused>>;
   open_link(request: unknown): Promise<OneOf<OpenedScene | Refused>>;
   read_file(request: unknown): Promise<OneOf<FileRead | FileUndecided | Refused>>;
+  second_opinion(request: unknown): Promise<OneOf<Opinion | Refused>>;
   statistics(request: unknown): Promise<OneOf<Statistics | Refused>>;
   sweep(request: unknown): Promise<OneOf<Swept | Refused>>;
   take(request: unknown): Promise<OneOf<Text | Refused>>;
+  trials(request: unknown): Promise<OneOf<Started | Refused>>;
 }
 
 /** What the instruments of the page finetune can ask the server. */

@@ -4,7 +4,7 @@ What to call (the page, the command line and the API call nothing else):
 
     from explorer.lab.training.plan import TrainingPlan, TrainingData     # what is to be done
     from explorer.lab.training.runs import Runs, estimate                 # doing it
-    from explorer.lab.training import compare, source, takeaway           # looking at what was done
+    from explorer.lab.training import compare, moved, source, takeaway    # looking at what was done
 
     runs = Runs()                          # the folder of all runs; Runs(path) for another
     name = runs.start(plan)                # queued at once, raises Problem where it cannot run
@@ -28,7 +28,8 @@ What to call (the page, the command line and the API call nothing else):
 
 Records, each with `kind` and `step`:
     step        loss, gradient_norm, learning_rate, seconds
-    evaluation  on the live pairs (a fixed sample of the held-out pairs): spearman, pearson, and
+    evaluation  on the live pairs (a sample of the held-out pairs, the same in every run on them):
+                pairs, their number; spearman, pearson, and
                 accuracy, auc, accuracy_threshold where the labels are 0/1, else null;
                 histogram {edges, counts: one list for each band of `probe.bands`}; probe, the
                 score of each probe pair; and for a bi-encoder alignment, uniformity,
@@ -43,7 +44,7 @@ Records, each with `kind` and `step`:
 
 `runs.history(name)` is the list of records that count (those dropped are left out), and
 `runs.probe(name)` the probe batch {first, second, labels, bands: [[low, high], …], size of the
-live sample as live}, None before it is chosen. `compare.exploration(runs, name, step, scenario)`
+live sample as live}, None before it is chosen. `moved.exploration(runs, name, step, scenario)`
 computes any loss on the probe batch as it stood at a recorded step, as `explore` does: its
 `picture` is the matrix.
 

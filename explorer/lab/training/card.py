@@ -23,11 +23,11 @@ def complete(
     card = folder / "README.md"
     text = card.read_text(encoding="utf-8") if card.exists() else ""
     title, details, rest = text.partition("## Model Details")  # ours is what one looks for first
-    told = f"{title.rstrip()}\n\n{section(plan, summary)}\n{details}{rest}"
+    told = f"{title.rstrip()}\n\n{section(plan, summary, history)}\n{details}{rest}"
     card.write_text(told, encoding="utf-8")
 
 
-def section(plan: TrainingPlan, summary: Mapping) -> str:
+def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) -> str:
     before, after = summary["before"], summary["after"]
     rows = [
         ("Loss", f"{plan.loss} {json.dumps(plan.settings)}"),
@@ -46,8 +46,19 @@ def section(plan: TrainingPlan, summary: Mapping) -> str:
         if after[name] is not None
     ]
     table = "".join(f"| {name} | {value} |\n" for name, value in rows)
-    curves = "![Loss by step](loss.svg)\n\n![Held-out Spearman by step](spearman.svg)\n"
+    measured = f"![Held-out Spearman by step](spearman.svg)\n{_on_few(summary, history)}"
+    curves = f"![Loss by step](loss.svg)\n\n{measured}"
     return f"## Trained with LossPrism\n\n| | |\n|---|---|\n{table}\n{curves}"
+
+
+def _on_few(summary: Mapping, history: Sequence[Mapping]) -> str:
+    """That the curve is of fewer pairs than the table, where it is."""
+    live = next((record["pairs"] for record in history if record["kind"] == "evaluation"), 0)
+    whole = summary["pairs"]["held_out"]
+    if not 0 < live < whole:
+        return ""
+    told = f"The curve is of {live} of the {whole} held-out pairs, measured during the training;"
+    return f"\n{told} the figures above are of all of them.\n"
 
 
 def _named(data: TrainingData) -> str:

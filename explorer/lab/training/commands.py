@@ -65,7 +65,7 @@ _DATA_KNOBS: dict[str, tuple[object, str]] = {
 def add_to(commands: argparse._SubParsersAction) -> None:
     train = commands.add_parser("train", help="fine-tune an encoder on pairs, with a progress bar")
     train.add_argument("--loss", default="cosent", help="name of a loss (cosent)")
-    train.add_argument("--seed", type=int, default=0, help="of batches, dropout and split (0)")
+    train.add_argument("--seed", type=int, default=0, help="of order and first weights (0)")
     train.add_argument("--out", help="a folder for the model; it must not exist yet")
     train.add_argument("--script", help="a .zip for the script that trains the model again")
     _add_plan(train)
@@ -261,6 +261,8 @@ def _print_figures(status: dict) -> None:
 
 
 def _table(found: dict) -> str:
+    from explorer.locale import say
+
     lines = []
     for group in found["groups"]:
         figures = [
@@ -270,8 +272,11 @@ def _table(found: dict) -> str:
             if name != "steps_per_second"
         ]
         lines.append(f"{group['label']} ({len(group['runs'])} seeds): {', '.join(figures)}")
-    for test in found["tests"]:
-        p = "no spread" if test["p"] is None else f"p = {test['p']:.3f}"
-        told = f"{test['b']} − {test['a']}, {test['figure']}: {test['difference']:+.4f}"
-        lines.append(f"{told} (paired t-test over {len(test['seeds'])} seeds, {p})")
+    for one in found["differences"]:
+        between = one["between"]
+        seeds = f"{len(between['seeds'])} seeds, {between['pairs']} pairs"
+        ends = f"{found['level']}: {between['low']:+.4f} to {between['high']:+.4f}, {seeds}"
+        told = f"{one['b']} − {one['a']}, {one['figure']}: {between['difference']:+.4f} ({ends})"
+        lines.append(told)
+    lines += [say("en", f"remark.{one['key']}", **one["values"]) for one in found["verdict"]]
     return "\n".join(lines)

@@ -1,25 +1,25 @@
-"""Several runs beside each other: figures with their spread, a paired test, what changed places."""
+"""Several runs beside each other: figures with their spread, and what of it is more than chance."""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
-import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from explorer.core.explore import Exploration
-from explorer.core.scenario import Scenario
+from explorer.core.remarks import Remark, Value
 from explorer.lab.training import data, hosting
 from explorer.lab.training.folder import all_runs
+from explorer.lab.training.influence import FIGURES, Measured
+from explorer.lab.training.outcome import Outcome, has_ended, outcome
 from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.probe import explored
 from explorer.lab.training.runs import Runs
-from explorer.runtime.problem import Problem
+from explorer.lab.training.verdict import LEAST_SEEDS, LEVEL, Difference, difference, gain, judged
+from explorer.runtime.numbers import signed, whole_percent
 from explorer.runtime.wire import Json
-
-FIGURES = ("spearman", "pearson", "accuracy", "auc")
 
 
 def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
@@ -30,10 +30,8 @@ def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
     corpora: dict[str, data.Corpus] = {}
     ready = []
     for plan in plans:  # all are checked before any is queued
-        # One split for all: the seed of a run moves its order and its first weights.
-        shared = dataclasses.replace(plan, seed=plans[0].seed)
-        key = json.dumps(shared.to_json()["data"], sort_keys=True, default=str)
-        corpora[key] = corpora.get(key) or data.load(shared)
+        key = json.dumps(plan.to_json()["data"], sort_keys=True, default=str)
+        corpora[key] = corpora.get(key) or data.load(plan)
         if reason := data.why_not(plan, corpora[key]) or hosting.why_not(plan, corpora[key]):
             raise reason
         ready.append((plan, corpora[key]))
@@ -41,37 +39,78 @@ def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
     return [runs.start(plan, corpus) for plan, corpus in ready]
 
 
-def table(runs: Runs, names: Sequence[str]) -> Json:
-    """Finished runs by what they tried, with mean and spread over seeds, and a paired test.
+@dataclass
+class _Group:
+    """Runs that differ in the seed alone: by seed their names, summaries and scores."""
 
-    Answers groups, each with label, loss, parameters, runs, seeds, and for each figure
-    {mean, spread (the sample standard deviation; null for one seed), values}; and tests, for each
-    two groups with two or more seeds in common and each figure: a, b, figure, difference (of the
-    means, b − a), statistic, p (paired t-test over seeds, two-sided), seeds.
+    plan: Json
+    names: dict[int, str] = field(default_factory=dict)
+    summaries: dict[int, Json] = field(default_factory=dict)
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    label: str = ""
+
+    @property
+    def tested_on(self) -> Outcome | None:
+        """Whose held-out pairs are those of every run; None where the runs were measured on
+        different ones."""
+        if len(self.outcomes) < len(self.names):
+            return None
+        first, *others = self.outcomes.values()
+        return first if all(first.on_the_same_pairs(one) for one in others) else None
+
+    def measured(self, figure: str, when: str = "after") -> dict[int, Measured] | None:
+        """A figure by seed; None where a run has none."""
+        found = {seed: one.figure(figure, when) for seed, one in self.outcomes.items()}
+        known = {seed: one for seed, one in found.items() if one is not None}
+        return known if len(known) == len(self.names) else None
+
+
+def table(runs: Runs, names: Sequence[str]) -> Json:
+    """Finished runs by what they tried, and what of their differences is more than chance.
+
+    Answers
+        groups: each with label, loss, parameters, runs, seeds, gain (`Gain` in Spearman, null where
+            one side has no order), and for each figure {mean, spread (the sample standard
+            deviation; null for one seed), values};
+        differences: for each two groups in each figure that both have, the labels a and b, the
+            figure, and between, the `Difference` b − a;
+        verdict: how the groups compare in Spearman, as remarks that name by their labels the best
+            one and another;
+        level, least_seeds: how sure the intervals are, and from how many seeds on they cover
+            other seeds.
+
+    What is compared is how they do on the held-out pairs, so groups that were measured on
+    different ones have no difference.
     """
-    groups: dict[str, dict] = {}
-    for name in names:
-        status = runs.status(name)
-        if status["summary"] is None:
-            continue
-        plan = runs.plan(name).to_json()
-        what = {key: value for key, value in plan.items() if key != "seed"}
-        group = groups.setdefault(
-            json.dumps(what, sort_keys=True),
-            {"loss": plan["loss"], "parameters": plan["parameters"], "plan": what, "by_seed": {}},
-        )
-        group["by_seed"][plan["seed"]] = (name, status["summary"])
-    listed = list(groups.values())
-    labels = _labels(listed)
+    groups = list(_grouped(runs, names).values())
+    for group, label in zip(groups, _labels([group.plan for group in groups]), strict=True):
+        group.label = label
     return {
-        "groups": [_group(g, label) for g, label in zip(listed, labels, strict=True)],
-        "tests": _tests(listed, labels),
+        "groups": [_told(group) for group in groups],
+        "differences": _differences(groups),
+        "verdict": [dataclasses.asdict(remark) for remark in _verdict(groups)],
+        "level": whole_percent(LEVEL),
+        "least_seeds": LEAST_SEEDS,
     }
 
 
-def _labels(groups: Sequence[dict]) -> list[str]:
+def _grouped(runs: Runs, names: Sequence[str]) -> dict[str, _Group]:
+    groups: dict[str, _Group] = {}
+    for name in names:
+        summary = runs.status(name)["summary"]
+        if summary is None:
+            continue
+        plan = runs.plan(name).to_json()
+        seed = plan.pop("seed")
+        group = groups.setdefault(json.dumps(plan, sort_keys=True), _Group(plan))
+        group.names[seed], group.summaries[seed] = name, summary
+        if has_ended(runs.folder(name)):  # a folder may have lost what was measured
+            group.outcomes[seed] = outcome(runs.folder(name))
+    return groups
+
+
+def _labels(plans: Sequence[Json]) -> list[str]:
     """The loss, and whatever else tells the groups apart."""
-    plans = [group["plan"] for group in groups]
     told = [
         key
         for key in (plans[0] if plans else ())
@@ -88,147 +127,102 @@ def _short(value: object) -> str:
     return str(value)
 
 
-def _group(group: dict, label: str) -> Json:
+def _told(group: _Group) -> Json:
     figures = {}
     for figure in ("loss", *FIGURES, "steps_per_second"):
-        known = [_figure(summary, figure) for _, summary in group["by_seed"].values()]
+        known = [_figure(summary, figure) for summary in group.summaries.values()]
         values = [value for value in known if value is not None]
         if len(values) == len(known):
             spread = float(np.std(values, ddof=1)) if len(values) > 1 else None
             figures[figure] = {"mean": float(np.mean(values)), "spread": spread, "values": values}
     return {
-        "label": label,
-        "loss": group["loss"],
-        "parameters": group["parameters"],
-        "runs": [name for name, _ in group["by_seed"].values()],
-        "seeds": list(group["by_seed"]),
+        "label": group.label,
+        "loss": group.plan["loss"],
+        "parameters": group.plan["parameters"],
+        "runs": list(group.names.values()),
+        "seeds": list(group.names),
         "figures": figures,
+        "gain": _gain(group),
     }
 
 
-def _figure(summary: dict, figure: str) -> float | None:
+def _figure(summary: Json, figure: str) -> float | None:
     return summary["after"][figure] if figure in FIGURES else summary[figure]
 
 
-def _tests(groups: Sequence[dict], labels: Sequence[str]) -> list[Json]:
+def _gain(group: _Group) -> Json | None:
+    before, after = (group.measured("spearman", when) for when in ("before", "after"))
+    tested = group.tested_on
+    if tested is None or before is None or after is None:
+        return None
+    found = gain(before, after, tested.pairs)
+    return found and dataclasses.asdict(found)
+
+
+def _comparable(groups: Sequence[_Group]) -> Outcome | None:
+    """Whose held-out pairs are those of all groups; None where there is no such."""
+    tested = [group.tested_on for group in groups]
+    first = tested[0] if tested else None
+    alike = all(first and one and first.on_the_same_pairs(one) for one in tested)
+    return first if alike else None
+
+
+def _differences(groups: Sequence[_Group]) -> list[Json]:
+    tested = _comparable(groups)
+    if tested is None:
+        return []
     found = []
-    for one in range(len(groups)):
-        for other in range(one + 1, len(groups)):
-            a, b = groups[one]["by_seed"], groups[other]["by_seed"]
-            seeds = sorted(a.keys() & b.keys())
-            for figure in FIGURES if len(seeds) > 1 else ():
-                known = [[_figure(side[seed][1], figure) for seed in seeds] for side in (a, b)]
-                pairs = [[value for value in side if value is not None] for side in known]
-                if pairs != known:
-                    continue
-                told = {"a": labels[one], "b": labels[other], "figure": figure, "seeds": seeds}
-                found.append({**told, **paired_test(*pairs)})
+    for figure in FIGURES:
+        known = [(group, group.measured(figure)) for group in groups]
+        having = [(group, measured) for group, measured in known if measured is not None]
+        for (a, of_a), (b, of_b) in itertools.combinations(having, 2):
+            beside = [measured for _, measured in having]
+            between = difference(of_a, of_b, tested.pairs, beside)
+            if between is not None:
+                told = {"a": a.label, "b": b.label, "figure": figure}
+                found.append({**told, "between": dataclasses.asdict(between)})
     return found
 
 
-def paired_test(a: Sequence[float], b: Sequence[float]) -> dict[str, float | None]:
-    """The t-test over pairs (two-sided). Without any spread of the differences there is no p."""
-    from scipy.stats import ttest_rel
-
-    differences = np.subtract(b, a)
-    answer = {"difference": float(differences.mean()), "statistic": None, "p": None}
-    if np.ptp(differences) > 1e-12:
-        done = ttest_rel(b, a)
-        answer |= {"statistic": float(done.statistic), "p": float(done.pvalue)}
-    return answer
-
-
-# One run, before and after
-
-
-def _measured(runs: Runs, name: str, when: str) -> dict[str, np.ndarray]:
-    path = runs.folder(name).path / f"{when}.npz"
-    if not path.exists():
-        raise Problem("training_not_finished", name=name)
-    with np.load(path) as held:
-        return {key: held[key] for key in held.files}
-
-
-def neighbours(runs: Runs, name: str, sentence: str | None = None, most: int = 5) -> list[dict]:
-    """The nearest held-out sentences before and after, those that changed most first.
-
-    Each has sentence, before and after (lists of {sentence, cosine}), and kept, how many of the
-    nearest stayed the same. A cross-encoder has none. `sentence` asks for one only.
-    """
-    before, after = (_measured(runs, name, when) for when in ("before", "after"))
-    if "vectors" not in before:
+def _verdict(groups: Sequence[_Group]) -> list[Remark]:
+    known = [(group, group.measured("spearman")) for group in groups]
+    having = [(group, measured) for group, measured in known if measured is not None]
+    if len(having) < 2:
         return []
-    sentences = [str(text) for text in before["sentences"]]
-    sides = []
-    for side in (before, after):
-        vectors = side["vectors"].astype(np.float32)
-        unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        cosines = unit @ unit.T
-        np.fill_diagonal(cosines, -np.inf)
-        order = np.argsort(-cosines, axis=1, kind="stable")[:, :most]
-        sides.append((order, cosines))
-    found = []
-    for place, text in enumerate(sentences):
-        if sentence is not None and text != sentence:
-            continue
-        lists = [
-            [{"sentence": sentences[k], "cosine": float(cosines[place, k])} for k in order[place]]
-            for order, cosines in sides
-        ]
-        kept = len(set(sides[0][0][place]) & set(sides[1][0][place]))
-        found.append({"sentence": text, "before": lists[0], "after": lists[1], "kept": kept})
-    return sorted(found, key=lambda entry: entry["kept"])
-
-
-def moved_pairs(runs: Runs, name: str, most: int = 20) -> list[dict]:
-    """The held-out pairs whose rank by score changed most.
-
-    Each has first, second, label, score_before, score_after, rank_before, rank_after (1 is the
-    highest score; equal scores share the mean of their ranks) and label_rank.
-    """
-    from scipy.stats import rankdata
-
-    pairs = runs.folder(name).read_pairs("held_out.jsonl")
-    before, after = (_measured(runs, name, when)["scores"] for when in ("before", "after"))
-    ranks = [rankdata(-side) for side in (before, after)]
-    by_label = rankdata([-label for *_, label in pairs])
-    order = np.argsort(-np.abs(ranks[1] - ranks[0]), kind="stable")[:most]
+    tested = _comparable([group for group, _ in having])
+    if tested is None:
+        return [Remark("verdict_other_pairs")]
+    found = judged([measured for _, measured in having], tested.pairs)
+    best, *others = [having[place][0].label for place in found.order]
     return [
-        {
-            "first": pairs[place][0],
-            "second": pairs[place][1],
-            "label": pairs[place][2],
-            "score_before": float(before[place]),
-            "score_after": float(after[place]),
-            "rank_before": float(ranks[0][place]),
-            "rank_after": float(ranks[1][place]),
-            "label_rank": float(by_label[place]),
-        }
-        for place in order.tolist()
+        of_difference(best, other, gap) for other, gap in zip(others, found.beside, strict=True)
     ]
 
 
-def exploration(runs: Runs, name: str, step: int, scenario: Scenario | None = None) -> Exploration:
-    """The loss of the run (or of a scenario) on its probe batch at a recorded step."""
-    evaluations = [r for r in runs.history(name) if r["kind"] == "evaluation"]
-    probe = runs.probe(name)
-    if not evaluations or probe is None:
-        raise Problem("training_not_finished", name=name)
-    record = min(evaluations, key=lambda r: abs(r["step"] - step))
-    vectors = runs.probe_vectors(name, record["step"])
-    scores = np.array(record["probe"])
-    return explored(runs.plan(name), probe, scores, vectors, scenario)
+def of_difference(best: str, other: str, found: Difference | None) -> Remark:
+    """What is said of the best and another; each is named by the label of its group."""
+    said: dict[str, Value] = {"best": best, "other": other}
+    if found is None:
+        return Remark("verdict_no_seed", said)
+    said |= {"seeds": len(found.seeds), "least": LEAST_SEEDS, "count": found.pairs}
+    said |= interval_values(found)
+    if found.covers == "pairs":
+        return Remark(f"verdict_models_{'ahead' if found.is_told else 'untold'}", said)
+    if found.is_told:
+        return Remark("verdict_ahead", said)
+    if found.pairs_needed is None:
+        return Remark("verdict_untold", said)
+    return Remark("verdict_untold_needed", {**said, "needed": rounded(found.pairs_needed)})
 
 
-def curves(runs: Runs, names: Sequence[str], figure: str) -> list[dict]:
-    """One curve a run, to lay over each other: id, steps, values.
+def interval_values(found: Difference) -> dict[str, Value]:
+    """A difference with its ends and their level, as a sentence says them."""
+    ends = {"difference": found.difference, "low": found.low, "high": found.high}
+    told: dict[str, Value] = {name: signed(end, 3) for name, end in ends.items()}
+    return {**told, "level": whole_percent(LEVEL)}
 
-    `figure` is one of a step record (loss, gradient_norm, learning_rate) or of an evaluation.
-    """
-    drawn = []
-    for name in names:
-        live = [r for r in runs.history(name) if r["kind"] in ("step", "evaluation")]
-        points = [(r["step"], r[figure]) for r in live if figure in r]
-        kept = [(s, v) for s, v in points if v is not None and math.isfinite(v)]
-        drawn.append({"id": name, "steps": [s for s, _ in kept], "values": [v for _, v in kept]})
-    return drawn
+
+def rounded(count: int) -> str:
+    """A number that is only an estimate: two digits of it."""
+    step = 10 ** max(len(str(count)) - 2, 0)
+    return f"{-(-count // step) * step:,}".replace(",", "\u202f")

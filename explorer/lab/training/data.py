@@ -21,6 +21,9 @@ from losses import LOSSES, LossSpec
 
 Pair = tuple[str, str, float]
 
+# What is drawn from the data (a sample of many rows, the pairs held out, the varied copies) is the
+# same for every run on it: the seed of a run moves its order and its first weights.
+DRAW = 0
 # Fewer pairs than these leave nothing to learn from, or nothing to measure by.
 LEAST_TRAIN, LEAST_HELD_OUT = 4, 4
 # What a word cut-off leaves out, and the shortest sentence it touches.
@@ -69,43 +72,43 @@ def read(plan: TrainingPlan) -> Corpus:
     Raises Problem with a sentence for whatever the user can put right.
     """
     data = plan.data
-    pairs, skipped = _pairs(data, plan.seed)
+    pairs, skipped = _pairs(data)
     if data.held_out_file:
-        train, held_out = pairs, _rows(_held_out(data, plan.seed))
+        train, held_out = pairs, _rows(_held_out(data))
         if len(held_out) < LEAST_HELD_OUT:
             raise Problem("training_too_few", count=len(held_out), least=LEAST_HELD_OUT)
     else:
-        train, held_out = split(pairs, data.held_out_share, plan.seed)
+        train, held_out = split(pairs, data.held_out_share, DRAW)
     shared = len(sentences_of(train) & sentences_of(held_out))
-    train = [*train, *_reworded(data, sentences_of(held_out), plan.seed)]
-    train += augmented(train, data.augment, plan.seed)
+    train = [*train, *_reworded(data, sentences_of(held_out))]
+    train += augmented(train, data.augment, DRAW)
     return Corpus(tuple(train), tuple(held_out), skipped, shared)
 
 
-def _pairs(data: TrainingData, seed: int) -> tuple[list[Pair], int]:
+def _pairs(data: TrainingData) -> tuple[list[Pair], int]:
     if data.source == "example":
         if not textbook.EXAMPLES.get(data.example, textbook.EXAMPLES["graded_english"]).encodable:
             raise Problem("training_no_words", name=data.example)
         pairs = textbook.load_example(data.example)
         return list(zip(pairs.first, pairs.second, pairs.labels, strict=True)), 0
     if data.source == "hub":
-        return _from_hub(data, seed)
+        return _from_hub(data)
     if data.source == "rows":
         with tempfile.TemporaryDirectory() as folder:  # read_file takes more than a typed table
             path = Path(folder) / "rows.jsonl"
             path.write_text(_json_lines(data.rows), encoding="utf-8")
-            table = tables.read_file(path, "rows.jsonl", most=data.most, seed=seed)
+            table = tables.read_file(path, "rows.jsonl", most=data.most, seed=DRAW)
     else:
         columns = dict(data.columns) or None
-        table = tables.read_file(data.file, data.name, columns=columns, most=data.most, seed=seed)
+        table = tables.read_file(data.file, data.name, columns=columns, most=data.most, seed=DRAW)
     if not table.pairs:
         raise Problem("no_pairs")
     return _rows(table), len(table.skipped)
 
 
-def _held_out(data: TrainingData, seed: int) -> tables.Table:
+def _held_out(data: TrainingData) -> tables.Table:
     """The held-out file, by the columns chosen for the other one, else by those it has."""
-    known = {"name": data.held_out_name, "most": data.most, "seed": seed}
+    known = {"name": data.held_out_name, "most": data.most, "seed": DRAW}
     try:
         return tables.read_file(data.held_out_file, columns=dict(data.columns) or None, **known)
     except Problem as problem:
@@ -124,7 +127,7 @@ def _rows(table: tables.Table) -> list[Pair]:
     return list(zip(pairs.first, pairs.second, pairs.labels, strict=True))
 
 
-def _from_hub(data: TrainingData, seed: int) -> tuple[list[Pair], int]:
+def _from_hub(data: TrainingData) -> tuple[list[Pair], int]:
     """A data set of the hub, read as the same rows in a file would be."""
     from datasets import disable_progress_bars, load_dataset
     from huggingface_hub import HfApi
@@ -149,7 +152,7 @@ def _from_hub(data: TrainingData, seed: int) -> tuple[list[Pair], int]:
             raise Problem("training_hub_split", name=data.hub, reason=error) from error
         raise Problem("training_hub_unreachable", name=data.hub) from error
     if len(held) > data.most:
-        held = held.shuffle(seed=seed).select(range(data.most))
+        held = held.shuffle(seed=DRAW).select(range(data.most))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "hub.jsonl"
         held.to_json(path, force_ascii=False)
@@ -220,7 +223,7 @@ def components(joined: Iterable[tuple[str, str]]) -> dict[str, int]:
 # More of the same
 
 
-def _reworded(data: TrainingData, held_out: set[str], seed: int) -> list[Pair]:
+def _reworded(data: TrainingData, held_out: set[str]) -> list[Pair]:
     """The pairs of the file with another column in place of the first sentence."""
     if not data.alternatives:
         return []
@@ -229,7 +232,7 @@ def _reworded(data: TrainingData, held_out: set[str], seed: int) -> list[Pair]:
     added: list[Pair] = []
     for column in data.alternatives:
         columns = {**known, "first": column}
-        table = tables.read_file(place, name, columns=columns, most=data.most, seed=seed)
+        table = tables.read_file(place, name, columns=columns, most=data.most, seed=DRAW)
         # The other wording of a held-out pair still has its second sentence.
         added += [pair for pair in _rows(table) if pair[0] not in held_out | {pair[1]}]
     return [pair for pair in added if pair[1] not in held_out]

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.lab.training.data import Pair
+from explorer.lab.training.data import DRAW, Pair
 
 if TYPE_CHECKING:
     from explorer.lab.training.encoders import Encoder
@@ -93,6 +93,7 @@ class HeldOut:
             accuracy, bound = best_accuracy(scores, self.labels)
             auc = area_under_curve(scores, self.labels)
         return {
+            "pairs": len(self.labels),
             **correlations(scores if finite else np.zeros_like(scores), self.labels),
             "accuracy": accuracy,
             "accuracy_threshold": bound,
@@ -179,13 +180,14 @@ def bands_of(labels: Sequence[float]) -> tuple[tuple[float, float], ...]:
     return tuple(zip(lows, edges[1:], strict=True))
 
 
-def live_sample(pairs: Sequence[Pair], seed: int) -> tuple[list[Pair], int]:
-    """The pairs that are measured during the run, and how many of the first are the probe batch.
+def live_sample(pairs: Sequence[Pair]) -> tuple[list[Pair], int]:
+    """The pairs that are measured during a run, and how many of the first are the probe batch.
 
-    No sentence stands twice in the probe batch, as far as the pairs allow it.
+    They are the same ones for every run on these pairs. No sentence stands twice in the probe
+    batch, as far as the pairs allow it.
     """
     chosen = list(pairs)
-    random.Random(seed).shuffle(chosen)
+    random.Random(DRAW).shuffle(chosen)
     chosen = chosen[:MOST_LIVE]
     seen: set[str] = set()
     apart, again = [], []

@@ -2,111 +2,59 @@
 
 from __future__ import annotations
 
-import functools
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 
 from explorer.core.remarks import Remark, short
-from explorer.lab.training.compare import moved_pairs
-from explorer.lab.training.measure import correlations
+from explorer.lab.training.compare import interval_values
+from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.moved import moved_pairs
+from explorer.lab.training.outcome import has_ended, measured, outcome
 from explorer.lab.training.runs import Runs
+from explorer.lab.training.verdict import Gain, gain
 
-SHARE, LEAST_RESAMPLES, MOST_RESAMPLES, NUMBERS = 0.95, 200, 1000, 2_000_000
 # A mean cosine that moved by less than this is no news.
 MOVED = 0.1
 # Fewer steps than these show no trend; a movement of so many standard errors is one.
 FEW_STEPS, SURE = 20, 3.0
-
-
-@dataclass(frozen=True)
-class Gain:
-    """Held-out Spearman before and after, and where 95% of the resampled changes lie."""
-
-    before: float
-    after: float
-    low: float
-    high: float
-    pairs: int
-
-
-def gain(before: np.ndarray, after: np.ndarray, labels: np.ndarray) -> Gain | None:
-    """What the scores of the same pairs gained; None where one side has no order.
-
-    The pairs are drawn anew, with repetition, and both sides measured on the same draw.
-    """
-    ranked = (correlations(scores, labels)["spearman"] for scores in (before, after))
-    started, ended = ranked
-    if started is None or ended is None:
-        return None
-    draw, count = np.random.default_rng(0), len(labels)
-    times = min(max(NUMBERS // count, LEAST_RESAMPLES), MOST_RESAMPLES)
-    changes = np.array([_change(before, after, labels, draw) for _ in range(times)])
-    # A draw of equal labels or scores says nothing.
-    changes = changes[np.isfinite(changes)]
-    low, high = np.quantile(changes, ((1 - SHARE) / 2, (1 + SHARE) / 2)).tolist()
-    return Gain(started, ended, low, high, count)
-
-
-def _change(before: np.ndarray, after: np.ndarray, labels: np.ndarray, draw) -> float:
-    chosen = draw.integers(0, len(labels), len(labels))
-    ranks = _ranks(np.stack([before[chosen], after[chosen], labels[chosen]]))
-    with np.errstate(invalid="ignore"):
-        found = np.corrcoef(ranks)
-    return float(found[1, 2] - found[0, 2])
-
-
-def _ranks(rows: np.ndarray) -> np.ndarray:
-    from scipy.stats import rankdata
-
-    return rankdata(rows, axis=1)
+# Of fewer sentences the standard error is not known.
+FEW_SENTENCES = 10
 
 
 def gain_of(runs: Runs, name: str) -> Gain | None:
-    """The gain of a run that has ended; None of one that has not."""
+    """What a run that has ended gained in Spearman: the interval covers other held-out pairs and
+    this very model. None of a run that has not ended, and where one side has no order."""
     run = runs.folder(name)
-    after = run.path / "after.npz"
-    return _gain_in(run.path, after.stat().st_mtime_ns) if after.exists() else None
-
-
-@functools.lru_cache(maxsize=64)
-def _gain_in(path: Path, _written: int) -> Gain | None:
-    from explorer.lab.training.folder import RunFolder
-
-    scores = {}
-    for when in ("before", "after"):
-        with np.load(path / f"{when}.npz") as held:
-            scores[when] = held["scores"]
-    labels = [label for *_, label in RunFolder(path).read_pairs("held_out.jsonl")]
-    return gain(scores["before"], scores["after"], np.array(labels))
+    if not has_ended(run):
+        return None
+    found = outcome(run)
+    before, after = (found.figure("spearman", when) for when in ("before", "after"))
+    return gain({0: before}, {0: after}, found.pairs) if before and after else None
 
 
 def remarks(runs: Runs, name: str, most: int = 5) -> list[Remark]:
     """At most `most` remarks on a run, whether it still trains or has ended."""
     history = runs.history(name)
     steps = [record for record in history if record["kind"] == "step"]
-    measured = [record for record in history if record["kind"] == "evaluation"]
-    ended = (runs.folder(name).path / "after.npz").exists()
+    run = runs.folder(name)
+    ended = has_ended(run)
     found = [
-        *(_on_gain(runs, name) if ended else ()),
+        *(on_gain(gain_of(runs, name)) if ended else ()),
         *(_on_pairs(runs, name) if ended else ()),
-        *_on_loss(steps),
-        *_on_space(measured),
+        *on_loss([record["loss"] for record in steps]),
+        *(_on_space(run) if ended else ()),
     ]
     return found[:most]
 
 
-def _on_gain(runs: Runs, name: str) -> list[Remark]:
-    found = gain_of(runs, name)
+def on_gain(found: Gain | None) -> list[Remark]:
+    """Whether a model that has ended ranks its held-out pairs better; None: it has no order."""
     if found is None:
         return [Remark("run_no_order")]
     key = "run_rose" if found.low > 0 else "run_fell" if found.high < 0 else "run_chance"
-    ends = (found.low, found.high) if key != "run_fell" else (-found.high, -found.low)
-    values = {"before": short(found.before), "after": short(found.after)}
-    low, high = (f"{end:.2f}".replace("-", "−") for end in ends)
-    values |= {"low": low, "high": high, "count": found.pairs}
-    return [Remark(key, values)]
+    values = {"before": short(found.before), "after": short(found.after), "count": found.pairs}
+    return [Remark(key, {**values, **interval_values(found)})]
 
 
 def _on_pairs(runs: Runs, name: str) -> list[Remark]:
@@ -125,14 +73,13 @@ def _on_pairs(runs: Runs, name: str) -> list[Remark]:
     return [Remark("run_pair", {**values, "count": count})]
 
 
-def _on_loss(steps: list[dict]) -> list[Remark]:
+def on_loss(losses: Sequence[float]) -> list[Remark]:
     """Whether the loss moved further between the first and the last tenth of the steps than the
     noise of the batches carries it."""
-    if len(steps) < FEW_STEPS:
+    if len(losses) < FEW_STEPS:
         return []
-    losses = np.array([record["loss"] for record in steps])
     window = max(len(losses) // 10, 2)
-    first, last = losses[:window].mean(), losses[-window:].mean()
+    first, last = float(np.mean(losses[:window])), float(np.mean(losses[-window:]))
     # From one step to the next a trend moves little, and two draws of the noise differ.
     noise = np.sqrt(np.square(np.diff(losses)).mean() / 2) * np.sqrt(2 / window)
     key = "flat" if abs(last - first) <= SURE * noise else "fell" if last < first else "rose"
@@ -140,14 +87,35 @@ def _on_loss(steps: list[dict]) -> list[Remark]:
     return [Remark(f"run_loss_{key}", {**values, "noise": short(SURE * noise)})]
 
 
-def _on_space(measured: list[dict]) -> list[Remark]:
-    known = [r for r in measured if r["mean_cosine"] is not None]
-    if not known or abs(known[-1]["mean_cosine"] - known[0]["mean_cosine"]) < MOVED:
+def _on_space(run: RunFolder) -> list[Remark]:
+    before, after = (measured(run, when).get("vectors") for when in ("before", "after"))
+    if before is None or after is None:  # a cross-encoder has none
         return []
-    first, last = known[0], known[-1]
-    key = "run_closer" if last["mean_cosine"] > first["mean_cosine"] else "run_apart"
-    values = {"before": short(first["mean_cosine"]), "after": short(last["mean_cosine"])}
-    return [Remark(key, values)]
+    return on_space(before.astype(np.float64), after.astype(np.float64))
+
+
+def on_space(before: np.ndarray, after: np.ndarray) -> list[Remark]:
+    """Whether the held-out sentences moved together or apart by MOVED or more, and by more than
+    other sentences drawn like these would, from the vectors [S, D].
+
+    The mean cosine is a mean over pairs of sentences: its standard error is twice that of the
+    mean over sentences of each one's mean cosine to the others (Hoeffding 1948).
+    """
+    if len(before) < FEW_SENTENCES:
+        return []
+    cosines = [_mean_cosines(side) for side in (before, after)]
+    moved = cosines[1] - cosines[0]
+    error = 2 * moved.std(ddof=1) / np.sqrt(len(moved))
+    if abs(moved.mean()) < max(MOVED, SURE * error):
+        return []
+    key = "run_closer" if moved.mean() > 0 else "run_apart"
+    return [Remark(key, {"before": short(cosines[0].mean()), "after": short(cosines[1].mean())})]
+
+
+def _mean_cosines(vectors: np.ndarray) -> np.ndarray:
+    """Of each of the S vectors [S, D] the mean cosine to the others, [S]."""
+    unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return (unit @ unit.sum(axis=0) - np.square(unit).sum(axis=1)) / (len(unit) - 1)
 
 
 def _clipped(text: str, most: int = 60) -> str:

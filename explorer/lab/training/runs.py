@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import os
 import secrets
 import shutil
@@ -28,6 +29,7 @@ from explorer.lab.training.folder import (
 )
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.locale import word
+from explorer.runtime import device
 from explorer.runtime.arrays import load_array
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import Json
@@ -234,6 +236,12 @@ class Runs:
             state = word(f"finetune.state.{standing}", standing)
             raise Problem("training_wrong_state", name=name, state=state)
         return run
+
+
+@functools.cache
+def default_runs() -> Runs:
+    """The runs of the chosen folder (`folder.choose_root`), on the chosen device."""
+    return Runs(device=str(device.device()))
 
 
 @contextlib.contextmanager

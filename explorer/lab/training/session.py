@@ -177,7 +177,7 @@ def _trainer(
 
 def make_recorder(session: Session) -> Recorder:
     plan, rules = session.plan, session.rules
-    chosen, probe = live_sample(session.held_out, plan.seed)
+    chosen, probe = live_sample(session.held_out)
     bands = bands_of([label for *_, label in session.held_out])
     first, second, labels = zip(*chosen[:probe], strict=True)
     about = {"first": first, "second": second, "labels": labels, "bands": bands}

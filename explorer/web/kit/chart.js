@@ -52,6 +52,7 @@ export function lineChart(options) {
   const svg = area.element;
   const legend = h("div.lp-chart-legend");
   const spoken = h("div.lp-spoken", { "aria-live": "polite" });
+  const note = h("figcaption.lp-note", { hidden: true });
   const tableBox = h("div.lp-chart-table", { hidden: true });
   const unfolded = asTable("button.lp-quiet", tableBox, fillTable);
   const title = worded("h3", key, { id: `lp-chart-${key.replace(/\W/g, "-")}` });
@@ -62,6 +63,7 @@ export function lineChart(options) {
     svg,
     legend,
     tableBox,
+    note,
     spoken,
   );
 
@@ -298,7 +300,7 @@ export function lineChart(options) {
       tall: height,
       title: say(key),
       legend,
-      caption: [...losses, origin],
+      caption: [...losses, origin, ...(note.hidden ? [] : [String(note.textContent)])],
     });
     [width, height] = here;
     draw();
@@ -327,6 +329,14 @@ export function lineChart(options) {
       series = next;
       span = [from, Math.max(to, from + 1)];
       draw();
+    },
+    /**
+     * What is to be known of these series, under them and in the file; "" for nothing.
+     * @param {string} words
+     */
+    note(words) {
+      note.hidden = !words;
+      note.textContent = words;
     },
     /**
      * Read the values at this step; null for the last ones.

@@ -40,6 +40,16 @@ export function showWithin(mean, deviation) {
   return [mean, deviation].map((v) => v.toFixed(places).replace("-", "−")).join("\u00a0±\u00a0");
 }
 
+/**
+ * A difference with its sign, to so many places after the point.
+ * @param {number} value
+ * @param {number} places
+ */
+export function signed(value, places) {
+  const text = Math.abs(value).toFixed(places);
+  return Number(text) === 0 ? text : (value < 0 ? "−" : "+") + text;
+}
+
 /** @param {number} share */
 export const percent = (share) => {
   const value = 100 * share;

@@ -5,10 +5,12 @@ import { say } from "./words.js";
 
 /**
  * `cell` makes the text of a row, or its lines, and `by` what it is sorted by; a `spare` column is
- * hidden while no row has a number for it. With a `box` it is a column of boxes to tick.
+ * hidden while no row has a number for it. With a `box` it is a column of boxes to tick; with
+ * `acts` controls stand under its words, made once for each line and told by an "lp-row" event that they
+ * stand for another row.
  * @template Row
  * @typedef {{ key: string, by: (row: Row) => number | string, cell?: (row: Row) => string | string[],
- *   wide?: boolean, spare?: boolean, box?: { label: (row: Row) => string,
+ *   wide?: boolean, spare?: boolean, acts?: (row: () => Row) => HTMLElement, box?: { label: (row: Row) => string,
  *   checked: (row: Row) => boolean, toggle: (row: Row) => void } }} Column
  */
 
@@ -84,15 +86,17 @@ export function sortableTable(options) {
    */
   function lineAt(place, row) {
     if (place === lines.length) {
-      const cells = columns.map(({ box, wide }) =>
-        h(
-          wide ? "td.lp-wide" : "td",
-          {},
-          box ? h("input", { type: "checkbox", onchange: () => box.toggle(entry.row) }) : null,
-        ),
-      );
+      const cells = columns.map(({ wide }) => h(wide ? "td.lp-wide" : "td"));
       const line = h(pick ? "tr.lp-pickable" : "tr", { tabIndex: -1 }, cells);
       const entry = { line, cells, row };
+      columns.forEach(({ box, acts }, i) => {
+        if (box) cells[i].append(h("input", { type: "checkbox", onchange: () => box.toggle(entry.row) }));
+        if (acts)
+          cells[i].append(
+            h("div"),
+            acts(() => entry.row),
+          );
+      });
       if (pick)
         line.addEventListener("click", (event) => {
           if (!(event.target instanceof HTMLInputElement)) pick(entry.row);
@@ -141,9 +145,12 @@ export function sortableTable(options) {
     const shown = whole ? all : all.slice(0, most);
     shown.forEach((row, place) => {
       const { cells } = lineAt(place, row);
-      columns.forEach(({ cell, box }, i) => {
+      columns.forEach(({ cell, box, acts }, i) => {
         if (box) Object.assign(cells[i].firstChild ?? {}, { checked: box.checked(row), ariaLabel: box.label(row) });
-        else if (cell) put(cells[i], cell(row));
+        else if (acts) {
+          put(/** @type {HTMLElement} */ (cells[i].firstChild), cell?.(row) ?? "");
+          cells[i].lastChild?.dispatchEvent(new Event("lp-row"));
+        } else put(cells[i], cell?.(row) ?? "");
       });
     });
     lines.forEach(({ line }, place) => {

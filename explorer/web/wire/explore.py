@@ -90,4 +90,13 @@ class Swept(TypedDict):
     gradient: list[Real]
     active: list[Real] | None
     advised: tuple[float, float] | None
-    within: list[tuple[float, float]]
+    within: list[tuple[float, float]] | None
+    trials: list[float]
+    seeds: int
+
+
+class Opinion(TypedDict):
+    """What another model makes of a batch: the label that would fit each pair's place, [N]."""
+
+    model: str
+    fitting: list[float]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from explorer.core.remarks import Remark
-from explorer.lab.training.remarks import Gain
+from explorer.lab.training.verdict import Difference, Gain
 from explorer.web.wire.runs import FollowedRun, RunStatus
 from explorer.web.wire.shared import Batch, Picture, Problem, Setting
 
@@ -60,12 +60,6 @@ class Pace(TypedDict, total=False):
     seconds_per_evaluation: float
 
 
-class Started(TypedDict):
-    """The names of the queued runs."""
-
-    started: list[str]
-
-
 class RunGone(TypedDict):
     """A run that cannot be followed."""
 
@@ -109,6 +103,7 @@ class Remarked(TypedDict):
 
     remarks: list[Remark]
     gain: Gain | None
+    level: str
 
 
 class Spread(TypedDict):
@@ -117,6 +112,15 @@ class Spread(TypedDict):
     mean: float
     spread: float | None
     values: list[float]
+
+
+class GroupDifference(TypedDict):
+    """How far group b lies above group a in a figure."""
+
+    a: str
+    b: str
+    figure: str
+    between: Difference
 
 
 class Group(TypedDict):
@@ -128,18 +132,7 @@ class Group(TypedDict):
     runs: list[str]
     seeds: list[int]
     figures: dict[str, Spread]
-
-
-class PairedTest(TypedDict):
-    """A paired t-test of two groups, over their common seeds; no p without any spread."""
-
-    a: str
-    b: str
-    figure: str
-    seeds: list[int]
-    difference: float
-    statistic: float | None
-    p: float | None
+    gain: Gain | None
 
 
 class MovedPair(TypedDict):
@@ -173,7 +166,10 @@ class Neighbours(TypedDict):
 
 class _Compared(TypedDict):
     groups: list[Group]
-    tests: list[PairedTest]
+    differences: list[GroupDifference]
+    verdict: list[Remark]
+    level: str
+    least_seeds: int
 
 
 class Compared(_Compared, total=False):

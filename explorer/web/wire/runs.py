@@ -55,9 +55,7 @@ class TrainingPlan(TypedDict):
     checkpoint_seconds: float
 
 
-class Measured(TypedDict):
-    """Figures of held-out pairs; null where labels or vectors do not allow them."""
-
+class _Measured(TypedDict):
     spearman: float | None
     pearson: float | None
     accuracy: float | None
@@ -67,6 +65,13 @@ class Measured(TypedDict):
     uniformity: float | None
     effective_rank: float | None
     mean_cosine: float | None
+
+
+class Measured(_Measured, total=False):
+    """Figures of held-out pairs, null where labels or vectors do not allow them; and of how many
+    pairs, which runs of earlier versions do not say."""
+
+    pairs: int
 
 
 class LiveHistogram(TypedDict):
@@ -199,3 +204,9 @@ class FollowedRun(RunStatus):
 
     records: list[RunRecord]
     offset: int
+
+
+class Started(TypedDict):
+    """The names of the queued runs."""
+
+    started: list[str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict
 
+from explorer.core.diagnostics import Disagreement
 from explorer.core.remarks import Remark
 from explorer.core.scenario import Data, Rules, View
 from explorer.runtime.numbers import Real as Real
@@ -120,6 +121,7 @@ class Figures(TypedDict):
     effective: Real | None
     gradient_norm: Real
     gradient_of: Literal["scores", "vectors"]
+    banded: bool
     device: str
     milliseconds: float
 
@@ -251,6 +253,7 @@ class Picture(TypedDict):
     pairs: PairArrays
     heaviest: list[Term]
     suspects: list[Suspect]
+    disagreement: Disagreement | None
     parameters: dict[str, Setting]
     remarks: list[Remark]
 
@@ -263,6 +266,7 @@ class Batch(TypedDict):
     second: list[str]
     sentences: list[str]
     labels: list[float]
+    places: list[int] | None
     threshold: float
     positives: int
     negatives: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -61,16 +62,17 @@ def test_the_time_is_told_above_the_bar(pairs, tmp_path):
 
 def test_compare(pairs, tmp_path):
     out = tmp_path / "figures.json"
-    losses = ("--loss", "cosent", "--loss", "info_nce", "--seeds", 0, 1)
+    losses = ("--loss", "cosent", "--loss", "info_nce", "--seeds", 0, 1, 2)
     done = run(
         "--runs", tmp_path / "runs", "compare", "--data", pairs, *SMALL, *losses, "--out", out
     )
     assert done.returncode == 0, done.stderr
-    assert "cosent (2 seeds): loss" in done.stdout
-    assert "paired t-test over 2 seeds" in done.stdout
+    assert "cosent (3 seeds): loss" in done.stdout
+    assert "info_nce − cosent, spearman: " in done.stdout
+    assert re.search(r"(ahead of|cannot be told apart)", done.stdout)
     found = json.loads(out.read_text(encoding="utf-8"))
-    assert [len(group["runs"]) for group in found["groups"]] == [2, 2]
-    assert len(list((tmp_path / "runs").glob("*/summary.json"))) == 4
+    assert [len(group["runs"]) for group in found["groups"]] == [3, 3]
+    assert len(list((tmp_path / "runs").glob("*/summary.json"))) == 6
 
 
 def test_what_cannot_be_trained_is_said(tmp_path):

@@ -32,9 +32,12 @@ def on(loss="cosent", rules=None, **settings):
 
 def test_the_default_scene_points_at_its_wrong_labels():
     found = said(Scenario())
-    expected = {"above_collapse_not_below", "suspects", "few_terms", "gradient_large"}
+    expected = {"above_collapse_not_below", "few_terms", "gradient_large"}
     assert expected <= set(found)
     exploration = explore(Scenario())
+    # They lead the list, but so few are no more than a clean batch of this correlation has.
+    assert len(exploration.suspects) <= exploration.disagreement.high
+    assert "suspects" not in found
     assert found["few_terms"] == {
         "count": exploration.weights.active,
         "terms": 269,
@@ -148,8 +151,8 @@ def test_an_english_encoder_that_meets_chinese_is_told_apart():
     assert remarks(explore(Scenario(data=CHINESE)))[0].key == "language"
     # Labels are not doubted on its word, though on that of another encoder they are.
     exploration = explore(Scenario(data=CHINESE))
-    loudest = int(exploration.pair_gradient.abs().argmax())
-    doubted = dataclasses.replace(exploration, suspects=[Suspect(loudest, 0.9, 0.0)])
+    many = [Suspect(pair, 0.9, 0.0) for pair in range(len(exploration.batch) // 2)]
+    doubted = dataclasses.replace(exploration, suspects=many)
     assert "suspects" not in {remark.key for remark in remarks(doubted, most=10)}
     other = dataclasses.replace(CHINESE, encoder="a/multilingual-one")
     doubted = dataclasses.replace(doubted, scenario=Scenario(data=other))

@@ -23,6 +23,7 @@ from explorer.runtime.cache import Cache
 from explorer.runtime.jobs import Job
 from explorer.runtime.limits import PACES
 from explorer.web.api import endpoints
+from explorer.web.pages.explore import requests as explore_requests
 from explorer.web.pages.explore.requests import TAKEAWAYS
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
@@ -30,6 +31,7 @@ from explorer.web.pages.finetune import state as finetune_state
 from explorer.web.pages.large import requests as large_requests
 from explorer.web.site import page_data
 from explorer.web.wire import explore, facts, finetune, large, program, shared
+from explorer.web.wire import runs as runs_wire
 from losses import LOSSES
 from tests import wire
 from tests.unit.lab.training.conftest import corpus
@@ -121,7 +123,7 @@ def test_what_makes_no_sense_is_answered_in_form(pages, request_):
             assert wire.misfits(answer, wire.answers_of(function)) == [], name
 
 
-def test_explore(pages):
+def test_explore(pages, monkeypatch):
     server = Server(pages["explore"])
     for name, spec in LOSSES.items():
         for convention in ("", *(one.name for one in spec.conventions)):
@@ -152,6 +154,10 @@ def test_explore(pages):
     for loss in ("cosent", "info_nce", "pairwise_hinge"):  # with a range advised, and without
         swept = {"scenario": {"loss": loss, "data": FEW}, "parameter": ""}
         server.ask("sweep", swept, explore.Swept)
+    opinion = {"scenario": {"data": FEW}, "model": "all-MiniLM-L6-v2"}
+    server.ask("second_opinion", opinion, explore.Opinion)
+    monkeypatch.setattr(explore_requests, "start_all", lambda _runs, plans: [plans[0].loss])
+    server.ask("trials", {"scenario": {}, "parameter": ""}, runs_wire.Started)
     for what in TAKEAWAYS:
         server.ask("take", {"what": what, "scenario": {}, "language": "zh"}, shared.Text)
     follow_jobs(server)
@@ -234,9 +240,9 @@ def test_finetune(pages, runs, monkeypatch):
     monkeypatch.setattr(finetune_requests, "_paces", Cache(PACES))
     monkeypatch.setattr(finetune_requests, "estimate", lambda *_, **__: {**timed, "steps": 6})
     assert server.ask("estimate", {"plan": SMALL}, finetune.Pace) == timed
-    waiting = server.ask("start", {"plans": [SMALL]}, finetune.Started)["started"]
+    waiting = server.ask("start", {"plans": [SMALL]}, runs_wire.Started)["started"]
     assert server.ask("estimate", {"plan": {**SMALL, "batch_size": 9}}, finetune.Pace) == {}
-    server.ask("repeat", {"plan": SMALL}, finetune.Started)
+    server.ask("repeat", {"plan": SMALL}, runs_wire.Started)
     found = server.ask("watch", {"offsets": {"gone": 0}, "list": True}, finetune.Watched)
     assert len(found["listed"]) == 7
     server.ask("steer", {"run": waiting[0], "what": "stop"}, shared.Nothing)
@@ -262,9 +268,11 @@ def test_a_run(pages, runs):
     server.ask("figure", {**asked, "language": "en"}, finetune.Drawing)
     assert server.ask("remark", {"run": names[0]}, finetune.Remarked)["gain"]
     compared = server.ask("compare", {"runs": names}, finetune.Compared)
-    assert compared["tests"]
+    assert compared["differences"]
+    assert compared["verdict"]
     assert compared["neighbours"]
-    assert server.ask("compare", {"runs": []}, finetune.Compared) == {"groups": [], "tests": []}
+    nothing = server.ask("compare", {"runs": []}, finetune.Compared)
+    assert (nothing["groups"], nothing["differences"], nothing["verdict"]) == ([], [], [])
     for what in finetune_requests.TEXTS:
         server.ask("take", {"run": names[0], "what": what}, shared.Text)
     for what in finetune_requests.PACKED:

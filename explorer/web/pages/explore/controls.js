@@ -290,21 +290,8 @@ export default function controls(root, channel, server) {
     const box = scale && parameters.element.querySelector(`[data-parameter="${scale.name}"]`);
     scaleAdvice.hidden = !range || !box;
     if (!range || !box) return;
-    const { name, maximum } = scale;
-    /** @param {string} value */
-    const take = (value) =>
-      h(
-        "button.lp-crumb",
-        {
-          type: "button",
-          title: say("ui.take_scale"),
-          onclick: () => channel.set({ parameters: { ...channel.scenario.parameters, [name]: Number(value) } }),
-        },
-        value,
-      );
-    const ends = Object.fromEntries(range.map((value, i) => [`<${i}>`, take(show(Math.min(value, maximum), 3))]));
-    const said = say("ui.suggested_scale", { low: "<0>", high: "<1>", sigma: show(channel.batch?.sigma, 3) });
-    scaleAdvice.replaceChildren(...said.split(/(<\d>)/).map((part) => ends[part] ?? part));
+    const [low, high] = range.map((value) => show(value, 3));
+    scaleAdvice.textContent = say("ui.suggested_scale", { low, high, sigma: show(channel.batch?.sigma, 3) });
     box.closest(".lp-slider")?.append(scaleAdvice);
   }
 

@@ -41,7 +41,8 @@ export default function figures(root, channel, server) {
   const figures = { violated, active, effective, spearman, gradient, device };
   // The gradient norm on a logarithmic line from 0.001 to 1000, with the advised band.
   const norm = h("i.lp-now");
-  const gauge = h("div.lp-ruler.lp-gauge", {}, h("b"), norm);
+  const band = h("b");
+  const gauge = h("div.lp-ruler.lp-gauge", {}, band, norm);
   const loss = figure("loss");
   const marks = h("div.lp-marks");
   loss.box.classList.add("lp-loss");
@@ -111,6 +112,7 @@ export default function figures(root, channel, server) {
     put("effective", show(found.effective, 3));
     put("gradient", show(found.gradient_norm, 3), say(`figure.by_${found.gradient_of}`));
     const size = Number(read(found.gradient_norm));
+    band.hidden = !found.banded;
     norm.hidden = !(size > 0);
     if (size > 0) norm.style.left = `${Math.max(0, Math.min(100, ((Math.log10(size) + 3) / 6) * 100))}%`;
     remark(picture.remarks);

@@ -20,6 +20,7 @@ from explorer.web.pages.explore.requests import (
     SERVED_FIGURES,
     SERVED_SWEEP,
     SERVED_TAKEAWAY,
+    SERVED_TERMS,
 )
 from explorer.web.pages.explore.state import scenario_table
 from losses import LOSSES, LossSpec
@@ -41,7 +42,7 @@ def build() -> None:
             with gr.Column():
                 _instrument("bars")
             with gr.Column():
-                _instrument("terms")
+                _instrument("terms", *SERVED_TERMS)
         _instrument("pairs")
         _instrument("takeaway", *SERVED_TAKEAWAY)
         Instrument("progress", "kit/progress.js", STATE)

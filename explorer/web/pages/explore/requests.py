@@ -9,16 +9,29 @@ import json
 from typing import Any
 
 from explorer.core.batch import has_words, load_table, make_batch
-from explorer.core.explore import explore
+from explorer.core.diagnostics import fitting_labels
+from explorer.core.explore import explore, parameters_for, spec_for
+from explorer.core.parameters import chosen_numeric
 from explorer.core.remarks import remarks, speaks_another_language, statistics, suggested_scale
 from explorer.core.scenario import Data, Reading, Rules, Scenario
 from explorer.export.code import snippet, twin_snippet
-from explorer.export.csv import matrix_csv, pairs_csv, suspects_csv, terms_csv
+from explorer.export.csv import (
+    corrected_csv,
+    corrections_csv,
+    matrix_csv,
+    pairs_csv,
+    suspects_csv,
+    terms_csv,
+)
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.interactive import interactive_figure
 from explorer.export.picture import describe_batch, picture
 from explorer.lab.sweep import POINTS, sweep
+from explorer.lab.training.compare import start_all
+from explorer.lab.training.runs import default_runs
+from explorer.lab.training.trials import trial_values, trials
+from explorer.lab.training.verdict import LEAST_SEEDS
 from explorer.locale import LANGUAGES
 from explorer.runtime.cache import Cache, digest
 from explorer.runtime.limits import NAMED_ROWS, SWEPT_PAIRS, TABLES
@@ -29,9 +42,12 @@ from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json
 from explorer.sources import tables
 from explorer.sources.grids import read_grid
+from explorer.sources.model_folders import locate
 from explorer.web.serving import JOBS, served
 from explorer.web.wire import explore as wire
+from explorer.web.wire import runs as wire_runs
 from explorer.web.wire import shared
+from losses import Parameter
 
 
 def _explore(request: object) -> Json:
@@ -160,7 +176,34 @@ def _sweep(request: object) -> Json:
     found = sweep(scenario, str(request.get("parameter", "")), batch=batch, points=points)
     curves = {name: getattr(found, name) for name in ("loss", "gradient", "active")}
     drawn = {name: curve and json_numbers(list(curve)) for name, curve in curves.items()}
-    return {**dataclasses.asdict(found), **drawn}
+    tried = trial_values(*_in_force(scenario, found.parameter)) if has_words(scenario.data) else ()
+    return {**dataclasses.asdict(found), **drawn, "trials": tried, "seeds": LEAST_SEEDS}
+
+
+def _in_force(scenario: Scenario, name: str) -> tuple[Parameter, float]:
+    spec = spec_for(scenario)
+    now = parameters_for(spec, dict(scenario.parameters))[name]
+    return chosen_numeric(spec, name), float(str(now))
+
+
+def _trials(request: object) -> Json:
+    """{scenario, parameter} → the names of the runs that were queued to try several values."""
+    if not isinstance(request, dict):
+        raise misfit("request", request)
+    scenario = Scenario.from_json(request.get("scenario"))
+    plans = trials(scenario, str(request.get("parameter", "")))
+    return {"started": start_all(default_runs(), plans)}
+
+
+def _second_opinion(request: object) -> Json:
+    """{scenario, model} → the label that would fit each pair's place by another model's scores."""
+    if not isinstance(request, dict):
+        raise misfit("request", request)
+    scenario, name = Scenario.from_json(request.get("scenario")), str(request.get("model")).strip()
+    is_cross = locate(name).is_cross_encoder
+    asked = {"cross_encoder": name} if is_cross else {"encoder": name, "cross_encoder": ""}
+    batch = make_batch(dataclasses.replace(scenario.data, **asked), scenario.rules)
+    return {"model": name, "fitting": fitting_labels(batch).tolist()}
 
 
 def _link(request: object) -> Json:
@@ -206,6 +249,8 @@ TAKEAWAYS = {
     "matrix_csv": ("-matrix.csv", "text/csv", lambda e, *_: matrix_csv(e)),
     "terms_csv": ("-terms.csv", "text/csv", lambda e, *_: terms_csv(e)),
     "suspects_csv": ("-suspects.csv", "text/csv", lambda e, *_: suspects_csv(e)),
+    "corrected_csv": ("-corrected.csv", "text/csv", lambda e, *_: corrected_csv(e)),
+    "corrections_csv": ("-corrections.csv", "text/csv", lambda e, *_: corrections_csv(e)),
     "pairs_csv": ("-pairs.csv", "text/csv", lambda e, *_: pairs_csv(e)),
     "snippet": (".py", "text/x-python", lambda e, *_: snippet(e)),
     "twin_snippet": ("-twin.py", "text/x-python", lambda e, *_: twin_snippet(e) or ""),
@@ -219,7 +264,14 @@ TAKEAWAYS = {
 
 # By instrument; the controls ask for what belongs to the page as a whole.
 SERVED_FIGURES = [served("statistics", _statistics, wire.Statistics)]
-SERVED_SWEEP = [served("sweep", _sweep, wire.Swept)]
+SERVED_SWEEP = [
+    served("sweep", _sweep, wire.Swept),
+    served("trials", _trials, wire_runs.Started),
+]
+SERVED_TERMS = [
+    served("second_opinion", _second_opinion, wire.Opinion),
+    served("take", _take, shared.Text),
+]
 SERVED_TAKEAWAY = [served("take", _take, shared.Text)]
 SERVED = [
     served("explore", _explore, wire.Explored | wire.Unexplored | wire.SendRows),

@@ -180,11 +180,26 @@ export class Scene extends Bus {
    * @param {Change} change
    */
   set(change, { announce = true } = {}) {
-    const { affects } = this.store.update(change);
+    const { affects } = this.store.update(this.#withItsCorrections(change));
     this.warn(null);
     if (announce) this.publish("scenario");
     if (affects === "nothing") this.remember();
     else this.ask();
+  }
+
+  /**
+   * What was corrected in one source says nothing of another.
+   * @param {Change} change
+   * @returns {Change}
+   */
+  #withItsCorrections(change) {
+    const now = this.scenario.data;
+    const next = /** @type {Partial<Scenario["data"]>} */ ({ ...change.data });
+    const stays = /** @type {const} */ (["source", "example", "file"]).every(
+      (key) => (next[key] ?? now[key]) === now[key],
+    );
+    if (stays || next.corrections || !now.corrections.length) return change;
+    return { ...change, data: { ...next, corrections: [] } };
   }
 
   /**
@@ -311,15 +326,27 @@ export class Scene extends Bus {
    * What a person calls each pair: the number of its row, where rows in between were left out.
    * @param {import("../../wire").SceneBatch} batch
    */
-  rowNumbers({ labels }) {
+  rowNumbers({ labels, places }) {
     const { source, rows } = this.scenario.data;
-    const all = labels.map((_label, pair) => pair + 1);
+    const all = (places ?? labels.map((_label, pair) => pair)).map((place) => place + 1);
     if (source !== "table") return all;
     const skipped = new Set(this.skipped.map(({ row }) => row));
     const used = rows
       .map((_cells, i) => i + 1)
       .filter((row) => !skipped.has(row) && rows[row - 1].some((cell) => cell.trim() !== ""));
+    if (places) return places.map((place) => used[place] ?? place + 1);
     return used.length === all.length ? used : all;
+  }
+
+  /**
+   * Give the pairs of two sentences another label; "" leaves them out, null takes them as they came.
+   * @param {string} first
+   * @param {string} second
+   * @param {string | null} label
+   */
+  correct(first, second, label) {
+    const others = this.scenario.data.corrections.filter(([a, b]) => a !== first || b !== second);
+    this.set({ data: { corrections: label === null ? others : [...others, [first, second, label]] } });
   }
 
   /** @param {number} pair */

@@ -1,5 +1,6 @@
 // What if a parameter were different: the loss, its gradient and its active terms along the range,
-// with the two rules of thumb drawn in. Worked out when asked for.
+// with the two rules of thumb drawn in; and short trainings, which settle what rules cannot. Worked
+// out when asked for.
 import { h, roomOf, worded } from "../../kit/dom.js";
 import { percent, read, show } from "../../kit/numbers.js";
 import { plotArea, ticksOf } from "../../kit/plot.js";
@@ -55,6 +56,18 @@ export default function sweep(root, channel, server) {
     {},
     panels.map(({ box }) => box),
   );
+  const trial = h("button.lp-button", {
+    type: "button",
+    id: "lp-sweep-trials",
+    onclick: async () => {
+      trial.disabled = true;
+      const answer = await server.trials({ scenario: channel.scenario, parameter: choice.value });
+      trial.disabled = false;
+      if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
+      else location.href = `finetune#${answer.started.join()}`;
+    },
+  });
+  const tryOut = h("p.lp-note");
   const details = h(
     "details.lp-more",
     { ontoggle: ask },
@@ -63,6 +76,7 @@ export default function sweep(root, channel, server) {
     verdict,
     charts,
     key,
+    h("div.lp-row.lp-wrap", {}, trial, tryOut),
   );
   root.append(details);
 
@@ -147,7 +161,7 @@ export default function sweep(root, channel, server) {
     const known = heights.filter(Number.isFinite);
     const decades = logarithmic || (Math.min(...known) > 0 && Math.max(...known) > 50 * Math.min(...known));
     if (decades) {
-      const positive = [...known.filter((v) => v > 0), ...(logarithmic ? BAND : [])];
+      const positive = [...known.filter((v) => v > 0), ...(logarithmic && found?.within ? BAND : [])];
       const [low, high] = [Math.min(...positive), Math.max(...positive)].map(Math.log10);
       return [10 ** Math.max(-6, Math.floor(low)), 10 ** Math.ceil(high), true];
     }
@@ -160,25 +174,30 @@ export default function sweep(root, channel, server) {
     Number(channel.scenario.parameters[name] ?? numeric().find((one) => one.name === name)?.default);
 
   /**
-   * The height of a curve at a value, straight between the points it was worked out at.
-   * @param {number[]} values
-   * @param {number[]} heights
-   * @param {number} value
+   * What the curve is worth at the value in force: the figure of the strip, not a point between two others.
+   * @param {Name} name
    */
-  function heightAt(values, heights, value) {
-    const right = Math.min(
-      Math.max(
-        values.findIndex((v) => v >= value),
-        1,
-      ),
-      values.length - 1,
-    );
-    const share = (value - values[right - 1]) / (values[right] - values[right - 1]);
-    return heights[right - 1] + (heights[right] - heights[right - 1]) * Math.max(0, Math.min(1, share));
+  function heightNow(name) {
+    const figures = channel.picture?.figures;
+    if (!figures) return NaN;
+    if (name === "active") return (figures.active ?? NaN) / (figures.terms ?? NaN);
+    return Number(read(name === "loss" ? figures.loss : figures.gradient_norm));
+  }
+
+  // Where the scene has sentences to learn from.
+  /** @param {Found} of */
+  function offerTrials({ trials, seeds, parameter }) {
+    trial.hidden = !trials.length;
+    const values = trials.map((value) => show(value, 3)).join(" · ");
+    trial.textContent = say("sweep.try", { values: `${nameOf(parameter)} ${values}` });
+    tryOut.textContent = trials.length
+      ? say("sweep.try_about", { count: trials.length * seeds, values: trials.length, seeds })
+      : say("sweep.try_none");
   }
 
   function draw() {
     if (!found || foundFor !== scene()) return;
+    offerTrials(found);
     for (const panel of panels) drawPanel(panel, found);
     judge(found);
   }
@@ -203,8 +222,8 @@ export default function sweep(root, channel, server) {
     const rule = ([from, to]) => ({ x: [inside(from), inside(to)], look: looks("advised") });
     const bands = [
       ...(advised ? [rule(advised)] : []),
-      ...within.map((range) => ({ x: range, foot: 3, look: looks("within") })),
-      ...(panel.name === "gradient" ? [{ y: BAND, look: looks("norm-band") }] : []),
+      ...(within ?? []).map((range) => ({ x: range, foot: 3, look: looks("within") })),
+      ...(panel.name === "gradient" && within ? [{ y: BAND, look: looks("norm-band") }] : []),
     ];
     panel.area.draw({
       width: Math.max(panel.room.width, 200),
@@ -221,14 +240,19 @@ export default function sweep(root, channel, server) {
       curves: [{ x: values, y: heights, look: looks("curve") }],
     });
     const now = settingOf(parameter);
-    const here = heightAt(values, heights, now);
+    const here = heightNow(panel.name);
+    const at = reached ?? now;
+    const height = reached === null ? here : heights[values.indexOf(reached)];
+    const dots = [
+      { x: now, y: here, look: { ...looks("here"), r: 4.5 } },
+      ...(reached === null ? [] : [{ x: reached, y: height, look: { ...looks("reached"), r: 3.5 } }]),
+    ];
     panel.area.mark({
       lines: [{ x: now, look: looks("here") }, ...(reached === null ? [] : [{ x: reached, look: looks("reached") }])],
-      dots: [{ x: now, y: here, look: { ...looks("here"), r: 4.5 } }],
+      dots: dots.filter(({ y }) => Number.isFinite(y)),
     });
-    const at = reached ?? now;
     panel.said.textContent = say("sweep.at", {
-      value: panel.write(heightAt(values, heights, at)),
+      value: panel.write(height),
       name: nameOf(parameter),
       at: show(at, 3),
     });
@@ -248,6 +272,13 @@ export default function sweep(root, channel, server) {
    * @param {Found} of
    */
   function judge({ advised, within, parameter }) {
+    key.replaceChildren(
+      ...["now", "advised", "band"]
+        .filter((part) => (part !== "advised" || advised) && (part !== "band" || within))
+        .map((part) => h("span", {}, h(`i.lp-key-${part}`), say(`sweep.key_${part}`))),
+    );
+    verdict.hidden = !within;
+    if (!within) return;
     const ranges = within
       .map(([low, high]) => say("sweep.range", { low: show(low, 3), high: show(high, 3) }))
       .join(", ");
@@ -263,14 +294,20 @@ export default function sweep(root, channel, server) {
     else if (!advised) verdict.textContent = say("sweep.within", { name, ranges });
     else if (both) verdict.textContent = say("sweep.agree", { name, ...range(both) });
     else verdict.textContent = say("sweep.contradict", { ...range(advised), ranges });
-    key.replaceChildren(
-      ...["now", "advised", "band"]
-        .filter((part) => part !== "advised" || advised)
-        .map((part) => h("span", {}, h(`i.lp-key-${part}`), say(`sweep.key_${part}`))),
-    );
   }
 
   // ---- Pointing: the value under the pointer is told, a press takes it ----------------------
+
+  /**
+   * Of the values that were worked out the one that is drawn nearest: what is read there is its own.
+   * @param {Found} of
+   * @param {number} value
+   */
+  function nearest({ values, logarithmic }, value) {
+    /** @param {number} v */
+    const apart = (v) => (logarithmic ? Math.abs(Math.log(v / value)) : Math.abs(v - value));
+    return values.reduce((best, one) => (apart(one) < apart(best) ? one : best));
+  }
 
   /**
    * @param {string} what
@@ -278,11 +315,15 @@ export default function sweep(root, channel, server) {
    */
   function hear(what, value) {
     if (!found || what === "click") return;
-    const told = value === null ? null : Number(value.toPrecision(3));
+    const told = value === null ? null : nearest(found, value);
     if (what === "reach") {
+      if (told === reached) return;
       reached = told;
       draw();
-    } else if (told !== null) channel.set({ parameters: { ...channel.scenario.parameters, [found.parameter]: told } });
+    } else if (told !== null) {
+      const rounded = Number(told.toPrecision(6));
+      channel.set({ parameters: { ...channel.scenario.parameters, [found.parameter]: rounded } });
+    }
   }
 
   channel.on("scenario", () => {

@@ -1,22 +1,21 @@
-// The heaviest terms of the sum, and the labels that look wrong.
+// The heaviest terms of the sum, and where label and encoder disagree.
 import { nameOf } from "../../kit/card.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { percent, read, show } from "../../kit/numbers.js";
 import { sortableTable } from "../../kit/table.js";
 import { language, say } from "../../kit/words.js";
+import { suspectsPart } from "./suspects.js";
 
 /** @typedef {import("../../wire").Term} Term */
 /** @typedef {import("../../wire").Item} Item */
-/** @typedef {import("../../wire").Suspect} Suspect */
 
 /**
  * @param {HTMLElement} root
  * @param {import("./state.js").Scene} channel
+ * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
-export default function terms(root, channel) {
+export default function terms(root, channel, server) {
   const headline = h("p.lp-note");
-  const none = worded("p.lp-note", "ui.no_suspects");
-  const doubtful = worded("p.lp-doubtful", "ui.suspects_doubtful", { hidden: true });
 
   /** @param {Item} item */
   const called = (item) => nameOf((pair) => channel.numberOf(pair), item.axis, item.item, item.pair);
@@ -62,35 +61,8 @@ export default function terms(root, channel) {
     },
     leave: () => channel.point(),
   });
-  /** @param {Suspect} suspect */
-  const labelOf = ({ pair }) => channel.batch?.labels[pair] ?? NaN;
-  const suspects = sortableTable({
-    key: "ui.suspects",
-    columns: [
-      {
-        key: "ui.pair",
-        wide: true,
-        cell: (/** @type {Suspect} */ { pair }) => linesOf({ axis: "pair", item: pair, pair, sentence: -1 }),
-        by: ({ pair }) => channel.numberOf(pair),
-      },
-      { key: "ui.label", cell: (suspect) => show(labelOf(suspect)), by: labelOf },
-      { key: "ui.would_fit", cell: ({ fitting }) => show(fitting), by: ({ fitting }) => fitting },
-      { key: "ui.contradicts", cell: ({ rate }) => percent(rate), by: ({ rate }) => rate },
-    ],
-    sorted: { column: 3, down: true },
-    reach: ({ pair }) => channel.point([pair]),
-    leave: () => channel.point(),
-  });
-  root.append(
-    worded("h2", "ui.heaviest"),
-    headline,
-    terms.element,
-    worded("h2", "ui.suspects"),
-    doubtful,
-    worded("p.lp-note", "ui.suspects_note"),
-    none,
-    suspects.element,
-  );
+  const suspects = suspectsPart(channel, server);
+  root.append(worded("h2", "ui.heaviest"), headline, terms.element, suspects.element);
 
   /**
    * How the weight is spread, and of which line of the definition it is the gradient.
@@ -112,7 +84,7 @@ export default function terms(root, channel) {
   function draw() {
     const { picture, batch } = channel;
     if (!picture || !batch) return;
-    const { heaviest, figures, suspects: doubted } = picture;
+    const { heaviest, figures } = picture;
     terms.fill(heaviest);
     // The terms of some losses are one pair each: those have no row and column.
     const single = heaviest[0]?.items.length === 1;
@@ -120,10 +92,7 @@ export default function terms(root, channel) {
     terms.element.querySelectorAll("th [data-say]")[1].setAttribute("data-say", single ? "ui.pair" : "ui.column");
     reword(terms.element);
     headline.replaceChildren(...(heaviest.length ? told(figures) : [say("ui.no_terms")]));
-    doubtful.hidden = !batch.foreign;
-    none.hidden = doubted.length > 0;
-    suspects.element.hidden = !none.hidden;
-    suspects.fill(doubted);
+    suspects.draw();
   }
 
   function mark() {
@@ -131,7 +100,7 @@ export default function terms(root, channel) {
     /** @param {number[]} listed */
     const all = (listed) => pairs.length > 0 && pairs.every((pair) => listed.includes(pair));
     terms.light((term) => all(pairsOf(term)));
-    suspects.light(({ pair }) => all([pair]));
+    suspects.light(all);
   }
 
   channel.on("picture", draw);

@@ -19,7 +19,8 @@ const ofEvaluations = (figure) => (trace) => {
 const SMALL = /** @type {const} */ (["mean_cosine", "effective_rank", "alignment", "uniformity"]);
 
 /**
- * @type {{ name: string, lines: Line[], small?: boolean, note?: string, low?: number | null, high?: number,
+ * `held_out`: what it shows was measured on held-out pairs.
+ * @type {{ name: string, lines: Line[], held_out?: boolean, small?: boolean, note?: string, low?: number | null, high?: number,
  *   logarithmic?: boolean, band?: import("../../kit/types").Span }[]}
  */
 const CHARTS = [
@@ -32,6 +33,7 @@ const CHARTS = [
   },
   {
     name: "ranks",
+    held_out: true,
     lines: [
       { what: "finetune.spearman", of: ofEvaluations("spearman") },
       { what: "finetune.pearson", of: ofEvaluations("pearson"), dash: 1 },
@@ -39,6 +41,7 @@ const CHARTS = [
   },
   {
     name: "binary",
+    held_out: true,
     high: 1,
     lines: [
       { what: "finetune.accuracy", of: ofEvaluations("accuracy") },
@@ -48,14 +51,13 @@ const CHARTS = [
   {
     name: "gradient",
     logarithmic: true,
-    band: [0.1, 10], // the source's advice for the norm of the gradient
-    note: "finetune.band",
     lines: [{ what: "finetune.gradient_norm", of: ofSteps("norm") }],
   },
   { name: "rate", low: 0, lines: [{ what: "finetune.learning_rate", of: ofSteps("rate") }] },
   ...SMALL.map((figure) => ({
     name: figure,
     small: true,
+    held_out: true,
     note: `finetune.${figure}.about`,
     lines: [{ what: `finetune.${figure}`, of: ofEvaluations(figure) }],
   })),
@@ -136,7 +138,8 @@ export default function curves(root, channel) {
         groups.map(({ plan: { loss, convention, parameters } }) => JSON.stringify([loss, convention, parameters])),
       ).size < 2;
     const last = Math.max(...told.map((trace) => trace.steps.at(-1) ?? 0), 1);
-    for (const { chart, lines } of charts) {
+    const few = liveNote(told);
+    for (const { chart, lines, held_out: measured } of charts) {
       const series = groups.flatMap(({ names, colour, label }) => {
         const traces = names.map((name) => channel.trace(name)).filter((trace) => trace !== undefined);
         return lines.flatMap((line) =>
@@ -145,9 +148,23 @@ export default function curves(root, channel) {
       });
       const empty = !series.some((one) => one.x.length);
       chart.element.hidden = empty;
-      if (!empty) chart.draw(series, 0, last);
+      if (empty) continue;
+      chart.draw(series, 0, last);
+      chart.note(measured ? few : "");
     }
     channel.publish("figures"); // there may be others than before
+  }
+
+  /**
+   * How many of the held-out pairs the curves are of, where it is not all of them.
+   * @param {Trace[]} told
+   */
+  function liveNote(told) {
+    for (const { held, evaluations } of told) {
+      const [count, all] = [evaluations[0]?.pairs, held.before?.pairs];
+      if (count && all && count < all) return say("finetune.live", { count, all });
+    }
+    return "";
   }
 
   /**

@@ -1,7 +1,7 @@
 // The experiment of the source: what it printed, what was reached here, and a repetition.
 import { h, worded } from "../../kit/dom.js";
 import { given } from "../../kit/given.js";
-import { show } from "../../kit/numbers.js";
+import { signed } from "../../kit/numbers.js";
 import { say } from "../../kit/words.js";
 import { encoderNamed } from "./naming.js";
 import { timeTrial } from "./trial.js";
@@ -10,8 +10,6 @@ import { timeTrial } from "./trial.js";
 
 /** @param {number} share */
 const percent = (share) => (100 * share).toFixed(2);
-/** @param {string} text */
-const signed = (text) => (text.startsWith("-") ? text.replace("-", "−") : `+${text}`);
 
 /**
  * @param {import("./state.js").FinetunePage} channel
@@ -82,15 +80,23 @@ export function sourceExperiment(channel, answer) {
       );
     });
     const [one, other] = ours;
-    const test =
+    const found = answer();
+    const gap =
       ours.length === 2 &&
-      answer()?.tests.find((told) => told.figure === figure && told.a === one.label && told.b === other.label);
-    if (!test || one.loss === other.loss) return reached;
-    const difference = signed(percent(other.loss === "cosent" ? test.difference : -test.difference));
-    return [
-      ...reached,
-      row(DIFFERENCE, say("finetune.here_difference", { difference, count: test.seeds.length, p: show(test.p, 2) })),
-    ];
+      found?.differences.find((told) => told.figure === figure && told.a === one.label && told.b === other.label);
+    if (!found || !gap || one.loss === other.loss) return reached;
+    const { between } = gap;
+    const turned = other.loss !== "cosent";
+    /** @param {number} value */
+    const points = (value) => signed(100 * (turned ? -value : value), 2);
+    const told = {
+      difference: points(between.difference),
+      low: points(turned ? between.high : between.low),
+      high: points(turned ? between.low : between.high),
+      count: between.seeds.length,
+      level: found.level,
+    };
+    return [...reached, row(DIFFERENCE, say("finetune.here_difference", told))];
   }
 
   function print() {
@@ -123,7 +129,7 @@ export function sourceExperiment(channel, answer) {
           ? [
               row(
                 DIFFERENCE,
-                values.map((v, set) => signed((v - all[place - 1].values[set]).toFixed(2))),
+                values.map((v, set) => signed(v - all[place - 1].values[set], 2)),
               ),
             ]
           : []),

@@ -7,7 +7,7 @@ import { say } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").Group} Group */
 /**
- * `after`: one for each seed; `low` and `high`: how sure that is.
+ * `after`: one for each seed; `low` and `high`: how sure the gain is.
  * @typedef {{ label: string, colour: string | undefined, before: number, after: number[],
  *   deviation: number | null | undefined, low: number, high: number }} Row
  */
@@ -21,7 +21,7 @@ export function gainsFigure(channel) {
   const BESIDE = { wide: 720, right: 190, row: 52, line: 34, letters: 100 },
     BETWEEN = { wide: 380, right: 20, row: 70, line: 52, letters: 48 };
   const svg = s("svg", { role: "img" });
-  const note = worded("figcaption.lp-note", "finetune.gains_about");
+  const note = h("figcaption.lp-note");
   const element = h(
     "figure.lp-chart.lp-gains-figure",
     { hidden: true },
@@ -37,29 +37,26 @@ export function gainsFigure(channel) {
   const mean = (values) => values.reduce((sum, v) => sum + v, 0) / values.length;
 
   /**
-   * A group's runs; null where its similarities have no order. One run has the interval of its resampled
-   * change, several their spread.
+   * A group's runs; null where its similarities have no order.
    * @param {Group} group
    * @param {string | undefined} colour
    * @returns {Row | null}
    */
-  function rowOf({ label, runs, figures }, colour) {
-    const done = runs.flatMap((name) => channel.trace(name)?.about?.summary ?? []);
-    const before = done.flatMap((one) => one.before.spearman ?? []);
-    const after = done.flatMap((one) => one.after.spearman ?? []);
-    if (!done.length || before.length < done.length || after.length < done.length) return null;
-    const gain = runs.length === 1 ? channel.gains.get(runs[0]) : null;
-    const half = figures.spearman?.spread ?? 0;
-    const ends = gain ? [gain.before + gain.low, gain.before + gain.high] : [mean(after) - half, mean(after) + half];
-    const [low, high] = ends.map((v) => Math.min(1, Math.max(-1, v))); // no Spearman lies beyond
-    return { label, colour, before: mean(before), after, deviation: figures.spearman?.spread, low, high };
+  function rowOf({ label, gain, figures }, colour) {
+    if (!gain || !figures.spearman) return null;
+    const { before } = gain;
+    const [low, high] = [gain.low, gain.high].map((v) => Math.min(1, Math.max(-1, before + v))); // as any Spearman
+    const { values: after, spread: deviation } = figures.spearman;
+    return { label, colour, before, after, deviation, low, high };
   }
 
   /**
    * @param {Group[]} groups
    * @param {(label: string) => string} titled
+   * @param {{ level: string, least: number }} sure
    */
-  function fill(groups, titled) {
+  function fill(groups, titled, sure) {
+    note.textContent = say("finetune.gains_about", sure);
     const colours = new Map(channel.groups().flatMap(({ names, colour }) => names.map((name) => [name, colour])));
     rows = groups
       .map((group) => rowOf({ ...group, label: titled(group.label) }, colours.get(group.runs[0])))
@@ -147,7 +144,7 @@ export function gainsFigure(channel) {
       wide: place.wide,
       tall,
       title: say("finetune.gains"),
-      caption: [...losses, origin, say("finetune.gains_about")],
+      caption: [...losses, origin, String(note.textContent)],
     });
   phone.addEventListener("change", () => {
     if (rows.length) draw();

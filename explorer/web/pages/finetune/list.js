@@ -3,7 +3,7 @@ import { h, worded } from "../../kit/dom.js";
 import { show } from "../../kit/numbers.js";
 import { sortableTable } from "../../kit/table.js";
 import { language, say, titleOf } from "../../kit/words.js";
-import { encoderNamed } from "./naming.js";
+import { encoderNamed, lossOf } from "./naming.js";
 
 /** @typedef {import("../../wire").RunStatus} RunStatus */
 
@@ -11,6 +11,14 @@ import { encoderNamed } from "./naming.js";
 const before = (run) => run.summary?.before.spearman ?? NaN;
 /** @type {(run: RunStatus) => number} */
 const after = (run) => run.summary?.after.spearman ?? NaN;
+/**
+ * The loss, and under it the parameters that were chosen.
+ * @param {import("../../wire").TrainingPlan} plan
+ */
+function linesOf(plan) {
+  const [title, ...rest] = lossOf(plan).split(" · ");
+  return rest.length ? [title, rest.join(" · ")] : title;
+}
 /** @param {number} value */
 const shownAs = (value) => (Number.isNaN(value) ? "—" : show(value, 3));
 
@@ -33,7 +41,7 @@ export function runsTable(channel) {
           toggle: (run) => channel.toggle(run.id),
         },
       },
-      { key: "ui.loss", wide: true, cell: (run) => titleOf(run.loss), by: (run) => titleOf(run.loss) },
+      { key: "ui.loss", wide: true, cell: (run) => linesOf(run.plan), by: (run) => lossOf(run.plan) },
       {
         key: "finetune.column.before",
         cell: (run) => shownAs(before(run)),

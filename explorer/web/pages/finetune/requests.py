@@ -15,16 +15,17 @@ from typing import Any
 from explorer.core.scenario import Scenario
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.picture import describe_batch, picture
-from explorer.lab.training import compare, data, hosting, remarks, source, takeaway
-from explorer.lab.training.plan import (
-    TrainingData,
-    TrainingPlan,
-)
-from explorer.lab.training.runs import Runs, check_encoder, estimate
+from explorer.lab.training import compare, data, hosting, moved, remarks, source, takeaway
+from explorer.lab.training.outcome import has_ended
+from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.lab.training.runs import check_encoder, estimate
+from explorer.lab.training.runs import default_runs as runs
+from explorer.lab.training.verdict import LEVEL
 from explorer.locale import LANGUAGES
-from explorer.runtime import device, jobs
+from explorer.runtime import jobs
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import CORPORA, PACES, QUEUED_AT_ONCE, QUOTED_LETTERS
+from explorer.runtime.numbers import whole_percent
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json
@@ -32,6 +33,7 @@ from explorer.sources.model_folders import is_hosted
 from explorer.web.pages.finetune.plans import describe_file, hand_in, read_plan, scene_of
 from explorer.web.serving import JOBS, served
 from explorer.web.wire import finetune as wire
+from explorer.web.wire import runs as wire_runs
 from explorer.web.wire import shared
 from losses import LOSSES
 
@@ -39,20 +41,12 @@ from losses import LOSSES
 PARCELS = Path(tempfile.gettempdir()) / "lossprism" / "parcels"
 
 
-# Where runs are kept: see `--runs`
-
-
-@functools.cache
-def runs() -> Runs:
-    return Runs(device=str(device.device()))
-
-
 # Answers
 
 
 @functools.lru_cache(maxsize=CORPORA)
-def _corpus(known: TrainingData, seed: int) -> data.Corpus:
-    return data.read(TrainingPlan(data=known, seed=seed))
+def _corpus(known: TrainingData) -> data.Corpus:
+    return data.read(TrainingPlan(data=known))
 
 
 def _check(request: dict) -> Json:
@@ -60,7 +54,7 @@ def _check(request: dict) -> Json:
     chosen: Any = request.get("plan")
     plan = read_plan(chosen)
     check_encoder(plan)
-    corpus = _corpus(plan.data, plan.seed)
+    corpus = _corpus(plan.data)
     reasons = data.losses_for(plan, corpus)
     return {
         **_outlook(plan, corpus),
@@ -214,7 +208,7 @@ def _probe(request: dict) -> Json:
     name, step = str(request.get("run")), request.get("step")
     if type(step) is not int:
         raise misfit("step", step)
-    found = compare.exploration(runs(), name, step, scenario)
+    found = moved.exploration(runs(), name, step, scenario)
     answer: Json = {"picture": {**picture(found), "remarks": []}}
     if request.get("known") != name:
         probe = runs().probe(name)
@@ -231,7 +225,7 @@ def _figure(request: dict) -> Json:
         raise misfit("language", language)
     if type(step) is not int:
         raise misfit("step", step)
-    found = compare.exploration(runs(), str(request.get("run")), step, scenario)
+    found = moved.exploration(runs(), str(request.get("run")), step, scenario)
     origin = str(request.get("origin") or "")[:QUOTED_LETTERS]
     dark = request.get("dark") is True
     return {"text": matrix_figure(found, language=language, dark=dark, origin=origin)}
@@ -244,18 +238,19 @@ def _remark(request: dict) -> Json:
     return {
         "remarks": [dataclasses.asdict(remark) for remark in remarks.remarks(runs(), name)],
         "gain": gained and dataclasses.asdict(gained),
+        "level": whole_percent(LEVEL),
     }
 
 
 def _compare(request: dict) -> Json:
-    """{runs} → a table of finished runs with tests; and what one of them moved."""
+    """{runs} → a table of finished runs with their verdict; and what one of them moved."""
     names = [str(name) for name in request.get("runs") or []]
     answer: Json = compare.table(runs(), names)
-    ended = [name for name in names if (runs().folder(name).path / "after.npz").exists()]
+    ended = [name for name in names if has_ended(runs().folder(name))]
     if ended:
         answer["run"] = ended[0]
-        answer["moved"] = compare.moved_pairs(runs(), ended[0])
-        answer["neighbours"] = compare.neighbours(runs(), ended[0], most=3)[:20]
+        answer["moved"] = moved.moved_pairs(runs(), ended[0])
+        answer["neighbours"] = moved.neighbours(runs(), ended[0], most=3)[:20]
     return answer
 
 
@@ -304,8 +299,8 @@ def _of_runs(
 SERVED: list[Callable] = [
     served("check", _check, wire.Checked),
     served("estimate", _estimate, wire.Pace),
-    served("start", _start, wire.Started),
-    served("repeat", _repeat, wire.Started),
+    served("start", _start, wire_runs.Started),
+    served("repeat", _repeat, wire_runs.Started),
     served("watch", _watch, wire.Watched),
     _of_runs("steer", _steer, shared.Nothing),
     _of_runs("probe", _probe, wire.Probed),

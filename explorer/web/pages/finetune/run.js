@@ -3,7 +3,7 @@
 import { h, reword, worded } from "../../kit/dom.js";
 import { tex } from "../../kit/formula.js";
 import { given } from "../../kit/given.js";
-import { show } from "../../kit/numbers.js";
+import { show, signed } from "../../kit/numbers.js";
 import { Requests } from "../../kit/request.js";
 import { language, say, titleOf } from "../../kit/words.js";
 import { invitationOf } from "./invitation.js";
@@ -18,8 +18,6 @@ const GAINS = ["spearman", "pearson", "accuracy", "auc"];
 
 /** @param {number} seconds */
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
-/** @param {number} v */
-const signed = (v) => (v < 0 ? "−" : "+") + Math.abs(v).toFixed(2);
 
 /**
  * @param {HTMLElement} root
@@ -207,13 +205,13 @@ export default function run(root, channel) {
     const key = JSON.stringify([channel.shown, ended, groups.map(({ label }) => label), channel.verdict, language()]);
     if (beside.hidden || key === compared) return;
     compared = key;
-    const tabs = groups.flatMap(({ plan, names, colour, label }) =>
+    const tabs = groups.flatMap(({ names, colour, label, name: called }) =>
       names.map((one) => ({
         one,
         colour,
         label:
           names.length > 1
-            ? `${titleOf(plan.loss)} · ${say("finetune.seed_is", { seed: channel.trace(one)?.about?.plan.seed })}`
+            ? `${called} · ${say("finetune.seed_is", { seed: channel.trace(one)?.about?.plan.seed })}`
             : label,
       })),
     );
@@ -248,7 +246,7 @@ export default function run(root, channel) {
   // The server says what is striking about the run: anew at each evaluation and at the end.
   let remarked = "";
   /** @type {Remarked} */
-  let found = { remarks: [], gain: null };
+  let found = { remarks: [], gain: null, level: "" };
   /** @type {Requests<{ id: string, answer: import("./state.js").Answer<"remark"> | null | undefined }>} */
   const remarking = new Requests({
     ask: async () => {
@@ -269,11 +267,7 @@ export default function run(root, channel) {
   /** @param {{ id: string, answer: import("./state.js").Answer<"remark"> | null | undefined }} told */
   function takeRemarks({ id, answer }) {
     if (id !== channel.shown[0]) return;
-    found = answer?.remarks ? answer : { remarks: [], gain: null };
-    if (found.gain) {
-      channel.gains.set(id, found.gain);
-      channel.publish("gain");
-    }
+    found = answer?.remarks ? answer : { remarks: [], gain: null, level: "" };
     tellRemarks();
     draw();
   }
@@ -299,8 +293,10 @@ export default function run(root, channel) {
    * @param {import("../../wire").Summary | null} summary
    */
   function drawGains(trace, summary) {
-    const before = summary?.before ?? trace.held.before ?? trace.evaluations[0];
-    const after = summary?.after ?? trace.evaluations.at(-1);
+    // Both are of the same pairs: all of them at the end, those of the curve until then.
+    const [before, after] = summary
+      ? [summary.before, summary.after]
+      : [trace.evaluations[0], trace.evaluations.at(-1)];
     if (!before || !after) {
       gains.replaceChildren();
       return;
@@ -337,12 +333,24 @@ export default function run(root, channel) {
           h(
             "span",
             {},
-            say(summary ? "finetune.held_out_of" : "finetune.held_out_so_far", { what: say(`finetune.${key}`) }),
+            say(summary ? "finetune.held_out_of" : "finetune.held_out_so_far", {
+              what: say(`finetune.${key}`),
+              count: summary?.pairs.held_out ?? after.pairs ?? "—",
+              all: trace.held.before?.pairs ?? "—",
+            }),
           ),
           h("div.lp-row", {}, h("small", {}, show(before[key], 3)), h("small", {}, "→"), h("strong", {}, show(now, 3))),
           ruler,
           key === "spearman" && summary && found.gain
-            ? h("small", {}, say("finetune.interval", { low: signed(found.gain.low), high: signed(found.gain.high) }))
+            ? h(
+                "small",
+                {},
+                say("finetune.interval", {
+                  level: found.level,
+                  low: signed(found.gain.low, 3),
+                  high: signed(found.gain.high, 3),
+                }),
+              )
             : null,
         );
       }),
@@ -350,7 +358,7 @@ export default function run(root, channel) {
   }
 
   channel.on("shown", () => {
-    [remarked, found] = ["", { remarks: [], gain: null }];
+    [remarked, found] = ["", { remarks: [], gain: null, level: "" }];
     tellRemarks();
     draw();
     remark();

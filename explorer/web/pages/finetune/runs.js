@@ -1,7 +1,7 @@
-// The runs that are shown beside each other: figures with their spread over seeds, a paired test, what
+// The runs that are shown beside each other: how they compare, figures with their spread over seeds, what
 // changed places; then all runs, and the experiment of the source.
 import { h, reword, worded } from "../../kit/dom.js";
-import { show, showWithin } from "../../kit/numbers.js";
+import { show, showWithin, signed } from "../../kit/numbers.js";
 import { Requests } from "../../kit/request.js";
 import { sortableTable } from "../../kit/table.js";
 import { say } from "../../kit/words.js";
@@ -14,7 +14,6 @@ import { runsTable } from "./list.js";
 
 /** @type {("spearman" | "pearson" | "accuracy" | "auc")[]} */
 const FIGURES = ["spearman", "pearson", "accuracy", "auc"];
-const SURE = 0.05;
 
 /**
  * @param {HTMLElement} root
@@ -54,16 +53,35 @@ export default function runs(root, channel) {
       { key: "finetune.column.seeds", cell: (group) => String(group.seeds.length), by: (group) => group.seeds.length },
     ],
   });
-  /** @param {import("../../wire").PairedTest} test */
+  /** @param {import("../../wire").GroupDifference} gap */
   const compared = ({ a, b }) => `${titled(b)} − ${titled(a)}`;
-  const tests = sortableTable({
-    key: "finetune.tests",
+  /** @param {import("../../wire").GroupDifference} gap */
+  const isTold = ({ between: { low, high } }) => low > 0 || high < 0;
+  const differences = sortableTable({
+    key: "finetune.differences",
     columns: [
       { key: "finetune.column.compared", wide: true, cell: compared, by: compared },
       { key: "finetune.column.figure", cell: ({ figure }) => say(`finetune.${figure}`), by: ({ figure }) => figure },
-      { key: "finetune.column.difference", cell: (test) => show(test.difference, 3), by: (test) => test.difference },
-      { key: "finetune.column.p", cell: (test) => show(test.p, 2), by: (test) => test.p ?? NaN },
-      { key: "finetune.column.seeds", cell: (test) => String(test.seeds.length), by: (test) => test.seeds.length },
+      {
+        key: "finetune.column.difference",
+        cell: ({ between }) => signed(between.difference, 3),
+        by: ({ between }) => between.difference,
+      },
+      {
+        key: "finetune.column.interval",
+        cell: ({ between: { low, high } }) => `${signed(low, 3)} … ${signed(high, 3)}`,
+        by: ({ between: { low } }) => low,
+      },
+      {
+        key: "finetune.column.told",
+        cell: (gap) => say(isTold(gap) ? "ui.yes" : "ui.no"),
+        by: (gap) => Number(isTold(gap)),
+      },
+      {
+        key: "finetune.column.seeds",
+        cell: ({ between }) => String(between.seeds.length),
+        by: ({ between }) => between.seeds.length,
+      },
     ],
   });
   const moved = sortableTable({
@@ -111,24 +129,27 @@ export default function runs(root, channel) {
   moved.element.style.setProperty("--lp-narrow", "52px");
   // A mean and its deviation stand in one line, and near what they belong to.
   figures.element.style.setProperty("--lp-narrow", "108px");
-  for (const { element } of [figures, tests]) element.classList.add("lp-close");
+  for (const { element } of [figures, differences]) element.classList.add("lp-close");
+  const sure = () => ({ level: answer?.level ?? "", least: answer?.least_seeds ?? 0 });
   /**
    * @template Row
    * @param {string} key
    * @param {ReturnType<typeof sortableTable<Row>>} table
    */
   function partOf(key, table) {
-    const box = h("div", { hidden: true }, worded("h3", key), worded("p.lp-note", `${key}_about`), table.element);
+    const about = h("p.lp-note");
+    const box = h("div", { hidden: true }, worded("h3", key), about, table.element);
     /** @param {Row[]} rows */
     function fill(rows = []) {
       box.hidden = !rows.length;
+      about.textContent = say(`${key}_about`, sure());
       if (rows.length) table.fill(rows);
     }
     return { box, fill };
   }
   const parts = {
     groups: partOf("finetune.final", figures),
-    tests: partOf("finetune.tests", tests),
+    differences: partOf("finetune.differences", differences),
     moved: partOf("finetune.moved", moved),
     neighbours: partOf("finetune.neighbours", neighbours),
   };
@@ -142,40 +163,21 @@ export default function runs(root, channel) {
   );
   channel.stills.push(gains);
 
-  // How the plans came out beside each other, best first, and how much that says.
+  // How the plans came out beside each other, best first, and what of it is more than chance.
   function verdict() {
     const labels = new Map(channel.groups().flatMap(({ names, label }) => names.map((name) => [name, label])));
     const known = (answer?.groups ?? [])
       .filter(({ runs: [name], figures: { spearman } }) => spearman && labels.has(name))
       .sort((a, b) => b.figures.spearman.mean - a.figures.spearman.mean);
-    const [best, next] = known;
-    if (!next) return null;
+    if (!answer || known.length < 2) return null;
     const named = known.map((group) => ({ name: labels.get(group.runs[0]), value: spread(group.figures.spearman) }));
     const list = named
       .map((one, place) => say(place ? "finetune.verdict_next" : "finetune.verdict_best", one))
       .join("");
-    return [list + say("finetune.verdict_end"), howSure(best, next)];
-  }
-
-  /** @param {Group} group */
-  const dataKey = ({ runs: [name] }) => JSON.stringify(channel.trace(name)?.about?.plan.data);
-
-  /**
-   * @param {Group} best
-   * @param {Group} next
-   */
-  function howSure(best, next) {
-    if (dataKey(best) !== dataKey(next)) return say("finetune.other_data");
-    if (Math.min(best.seeds.length, next.seeds.length) < 2) return say("finetune.one_seed");
-    const test = answer?.tests.find(
-      ({ a, b, figure }) => figure === "spearman" && [a, b].includes(best.label) && [a, b].includes(next.label),
+    const sentences = answer.verdict.map(({ key, values }) =>
+      say(`remark.${key}`, { ...values, best: titled(String(values.best)), other: titled(String(values.other)) }),
     );
-    if (typeof test?.p !== "number") return say("finetune.no_test");
-    return say(test.p < SURE ? "finetune.tested" : "finetune.tested_chance", {
-      count: test.seeds.length,
-      difference: show(Math.abs(test.difference), 2),
-      p: show(test.p, 2),
-    });
+    return [list + say("finetune.verdict_end"), ...sentences];
   }
 
   let asked = "";
@@ -201,9 +203,9 @@ export default function runs(root, channel) {
     beside.hidden = !answer;
     channel.verdict = verdict();
     channel.publish("verdict");
-    gains.fill(answer?.groups ?? [], titled);
+    gains.fill(answer?.groups ?? [], titled, sure());
     parts.groups.fill(answer?.groups);
-    parts.tests.fill(answer?.tests);
+    parts.differences.fill(answer?.differences);
     parts.moved.fill(answer?.moved);
     parts.neighbours.fill(answer?.neighbours);
     experiment.print();
@@ -219,7 +221,6 @@ export default function runs(root, channel) {
     compare();
   });
   channel.on("run", compare);
-  channel.on("gain", () => gains.fill(answer?.groups ?? [], titled));
   channel.on("language", () => {
     all.fill();
     tell();

@@ -88,7 +88,6 @@ export class FinetunePage extends Bus {
     /** @type {Figure[]} */
     this.stills = [];
     /** @type {Map<string, import("../../wire").Gain>} */
-    this.gains = new Map(); // of ended runs by name: the interval of their gain
     /** @type {string[] | null} */
     this.verdict = null; // how the shown runs came out, in sentences
     /** @type {History | null} */

@@ -6,11 +6,10 @@ import dataclasses
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_rel
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
-from explorer.lab.training import compare, source
+from explorer.lab.training import compare, moved, source
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import EMBEDDED
@@ -31,7 +30,7 @@ def several(runs, trained):
     return runs, [trained(plan) for plan in plans]
 
 
-def test_mean_spread_and_paired_test(several):
+def test_mean_spread_and_difference(several):
     runs, names = several
     found = compare.table(runs, names)
     assert [group["label"] for group in found["groups"]] == ["cosent", "cosine_mse"]
@@ -45,17 +44,36 @@ def test_mean_spread_and_paired_test(several):
         assert group["figures"]["spearman"]["mean"] == pytest.approx(np.mean(own))
         assert group["figures"]["spearman"]["spread"] == pytest.approx(np.std(own, ddof=1))
         assert "accuracy" not in group["figures"]
-    test = next(t for t in found["tests"] if t["figure"] == "spearman")
-    assert test["difference"] == pytest.approx(np.mean(values[1]) - np.mean(values[0]))
-    assert test["p"] == pytest.approx(ttest_rel(values[1], values[0]).pvalue)
-    drawn = compare.curves(runs, names, "loss")
+    gap = next(one for one in found["differences"] if one["figure"] == "spearman")
+    between = gap["between"]
+    assert (gap["a"], gap["b"]) == ("cosent", "cosine_mse")
+    assert between["difference"] == pytest.approx(np.mean(values[1]) - np.mean(values[0]))
+    assert between["low"] < between["difference"] < between["high"]
+    assert (between["seeds"], between["covers"]) == ((0, 1, 2), "both")
+    [said] = found["verdict"]
+    told = between["low"] > 0 or between["high"] < 0
+    assert said["key"].startswith("verdict_ahead" if told else "verdict_untold")
+    drawn = moved.curves(runs, names, "loss")
     assert [curve["steps"] for curve in drawn] == [list(range(1, 13))] * 6
-    assert compare.curves(runs, names[:1], "spearman")[0]["steps"] == [0, 6, 12]
+    assert moved.curves(runs, names[:1], "spearman")[0]["steps"] == [0, 6, 12]
 
 
-def test_no_spread_of_the_differences_has_no_p():
-    assert compare.paired_test([1.0, 2.0], [2.0, 3.0])["p"] is None
-    assert compare.paired_test([1.0, 2.0], [2.0, 3.0])["difference"] == 1
+def test_two_seeds_compare_models_and_not_losses(several):
+    runs, names = several
+    [said] = compare.table(runs, [*names[:2], *names[3:5]])["verdict"]
+    assert said["key"].startswith("verdict_models")
+    [said] = compare.table(runs, [names[0], names[4]])["verdict"]
+    assert said["key"] == "verdict_no_seed"
+
+
+def test_other_held_out_pairs_do_not_compare(several):
+    runs, names = several
+    folder = runs.folder(names[0])
+    pairs = folder.read_pairs("held_out.jsonl")
+    folder.write_pairs("held_out.jsonl", [(a, f"{b}!", label) for a, b, label in pairs])
+    found = compare.table(runs, [names[0], names[3]])
+    assert [one["key"] for one in found["verdict"]] == ["verdict_other_pairs"]
+    assert found["differences"] == []
 
 
 def test_the_order_of_the_data_is_that_of_the_seed(runs, trained):
@@ -83,7 +101,7 @@ def test_the_order_of_the_data_is_that_of_the_seed(runs, trained):
 
 def test_nearest_before_and_after(runs, trained):
     name = trained(PLAN)
-    found = compare.neighbours(runs, name, most=3)
+    found = moved.neighbours(runs, name, most=3)
     texts = {text for pair in corpus().held_out for text in pair[:2]}
     assert {entry["sentence"] for entry in found} == texts
     assert [entry["kept"] for entry in found] == sorted(entry["kept"] for entry in found)
@@ -96,17 +114,17 @@ def test_nearest_before_and_after(runs, trained):
     cosines[place] = -np.inf
     assert entry["after"][0]["cosine"] == pytest.approx(cosines.max(), abs=1e-3)
     assert len(entry["before"]) == 3
-    only = compare.neighbours(runs, name, entry["sentence"])
+    only = moved.neighbours(runs, name, entry["sentence"])
     assert [e["sentence"] for e in only] == [entry["sentence"]]
 
 
 def test_pairs_whose_rank_changed_most(runs, trained):
     name = trained(PLAN)
-    moved = compare.moved_pairs(runs, name, most=5)
-    jumps = [abs(pair["rank_after"] - pair["rank_before"]) for pair in moved]
+    pairs = moved.moved_pairs(runs, name, most=5)
+    jumps = [abs(pair["rank_after"] - pair["rank_before"]) for pair in pairs]
     assert jumps == sorted(jumps, reverse=True)
     assert jumps[0] > 0
-    every = compare.moved_pairs(runs, name, most=1000)
+    every = moved.moved_pairs(runs, name, most=1000)
     assert len(every) == len(corpus().held_out)
     assert sorted(p["rank_after"] for p in every)[0] == 1
 
@@ -115,10 +133,10 @@ def test_the_probe_batch_opens_in_the_explorer(runs, trained):
     name = trained(PLAN)
     records = [r for r in runs.history(name) if r["kind"] == "evaluation"]
     for record in records:
-        found = compare.exploration(runs, name, record["step"])
+        found = moved.exploration(runs, name, record["step"])
         assert found.spec.name == "cosent"
         assert found.batch.scores.tolist() == pytest.approx(record["probe"], abs=1e-5)
-    other = compare.exploration(runs, name, 6, Scenario(loss="info_nce"))
+    other = moved.exploration(runs, name, 6, Scenario(loss="info_nce"))
     assert other.spec.name == "info_nce"
     assert other.loss == pytest.approx(explore(other.scenario, other.batch).loss)
 

@@ -76,7 +76,7 @@ def test_bands_hold_every_label_once():
 def test_no_sentence_stands_twice_in_the_probe_batch():
     draw = random.Random(0)
     pairs = [(f"a{draw.randrange(60)}", f"b{i}", float(i % 2)) for i in range(300)]
-    chosen, probe = live_sample(pairs, 0)
+    chosen, probe = live_sample(pairs)
     assert len(chosen) == 128
     assert 0 < probe <= 64
     sentences = [text for pair in chosen[:probe] for text in pair[:2]]
@@ -85,7 +85,7 @@ def test_no_sentence_stands_twice_in_the_probe_batch():
 
 
 def test_pairs_of_one_sentence_with_itself_still_make_a_probe_batch():
-    chosen, probe = live_sample([("a", "a", 1.0), ("a", "a", 0.0)], 0)
+    chosen, probe = live_sample([("a", "a", 1.0), ("a", "a", 0.0)])
     assert len(chosen) == 2
     assert probe == 1
 

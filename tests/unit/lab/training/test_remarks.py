@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.influence import spearman
 from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.remarks import _on_loss, gain, gain_of, remarks
+from explorer.lab.training.remarks import gain_of, on_loss, remarks
 from explorer.lab.training.runs import Runs
+from explorer.lab.training.verdict import gain
 from explorer.locale import LANGUAGES, catalogue
 
 COUNT = 60
@@ -24,31 +26,37 @@ def scores_of(noise: float, seed: int = 0) -> np.ndarray:
 LABELS = np.arange(COUNT, dtype=float)
 
 
+PAIRS = [(f"a{i}", f"b{i}") for i in range(COUNT)]
+
+
+def gained(before, after, times=1):
+    labels = np.tile(LABELS, times)
+    sides = ({0: spearman(np.tile(side, times), labels)} for side in (before, after))
+    pairs = [(f"a{i}", f"b{i}") for i in range(COUNT * times)]
+    return gain(*sides, pairs)
+
+
 def test_the_interval_holds_the_change_and_narrows_with_more_pairs():
-    found = gain(scores_of(40, 1), scores_of(5, 2), LABELS)
+    found = gained(scores_of(40, 1), scores_of(5, 2))
     change = found.after - found.before
     assert 0 < found.low < change < found.high
-    longer = [np.tile(x, 9) for x in (scores_of(40, 1), scores_of(5, 2), LABELS)]
-    wide, narrow = found.high - found.low, gain(*longer).high - gain(*longer).low
-    assert narrow == pytest.approx(wide / 3, rel=0.3)
+    many = gained(scores_of(40, 1), scores_of(5, 2), times=9)
+    assert many.high - many.low == pytest.approx((found.high - found.low) / 3, rel=0.1)
 
 
 def test_there_and_back_are_mirrored():
-    there, back = (gain(*sides, LABELS) for sides in _both(scores_of(40, 1), scores_of(5, 2)))
+    there = gained(scores_of(40, 1), scores_of(5, 2))
+    back = gained(scores_of(5, 2), scores_of(40, 1))
     assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
 
 
-def _both(a, b):
-    return (a, b), (b, a)
-
-
 def test_the_same_scores_gain_nothing():
-    found = gain(scores_of(9), scores_of(9), LABELS)
+    found = gained(scores_of(9), scores_of(9))
     assert (found.low, found.high) == (0, 0)
 
 
-def test_scores_without_order_have_no_gain():
-    assert gain(scores_of(9), np.zeros(COUNT), LABELS) is None
+def test_scores_without_order_have_no_figure():
+    assert spearman(np.zeros(COUNT), LABELS) is None
 
 
 @pytest.fixture
@@ -122,9 +130,22 @@ def test_the_curve_in_words(run):
     found = said(run)
     fell = found["run_loss_fell"]
     assert (fell["first"], fell["last"], fell["window"]) == ("8", "2", "10")
-    assert found["run_closer"] == {"before": "0.2", "after": "0.6"}
     # Neither the few pairs of the curve nor the norm over the weights carries a sentence.
-    assert set(found) == {"run_loss_fell", "run_closer"}  # and it has not ended
+    assert set(found) == {"run_loss_fell"}  # and it has not ended
+
+
+def test_all_held_out_sentences_say_whether_they_drew_closer(run):
+    draw = np.random.default_rng(0)
+    common, own = draw.normal(size=32), draw.normal(size=(2 * COUNT, 32))
+    for when, share in (("before", 0.5), ("after", 2.0)):
+        vectors = own + share * common
+        np.savez(run.path / f"{when}.npz", scores=scores_of(9), vectors=vectors)
+    found = said(run)["run_closer"]
+    for when in ("before", "after"):
+        vectors = np.load(run.path / f"{when}.npz")["vectors"]
+        unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        cosines = (unit @ unit.T)[np.triu_indices(2 * COUNT, 1)]
+        assert float(found[when]) == pytest.approx(cosines.mean(), rel=5e-3)
 
 
 DRAWS = 200
@@ -148,7 +169,7 @@ def test_a_trend_is_said_where_there_is_one_and_nowhere_else(trend, steps, noise
     slope = {"falls": -1, "rises": 1, "stays": 0}[trend] * height / 0.9
     for _ in range(DRAWS):
         losses = slope * np.linspace(0, 1, steps) + NOISES[noise](draw, steps)
-        found.update(r.key for r in _on_loss([{"loss": loss} for loss in losses]))
+        found.update(r.key for r in on_loss(losses))
     assert found[SIGNS[trend]] >= 0.9 * DRAWS
     others = ["run_loss_fell", "run_loss_rose"] if trend == "stays" else []
     wrong = {"falls": "run_loss_rose", "rises": "run_loss_fell"}.get(trend)

@@ -1,0 +1,138 @@
+"""How far each held-out pair moves a figure: what the uncertainty of the figure is made of.
+
+The influence of a pair is the derivative of the figure with respect to the pair's weight in the
+sample (its influence function, Hampel 1974), so that figure ≈ truth + mean of the influences. That
+takes one sorting for a figure, and differences and means of figures have the differences and means
+of the influences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.lab.training.measure import area_under_curve, best_accuracy
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A figure of n pairs, and the influence of each pair on it, [n], of mean 0."""
+
+    value: float
+    influence: np.ndarray
+
+
+def spearman(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
+    """The correlation of the mid-ranks. None where all scores or all labels are equal.
+
+    A pair moves it by its own ranks, and by what its being there does to the ranks of all others.
+    """
+    a, b = _ranks(scores), _ranks(labels)
+    # Centred, so that a mean of products is a covariance.
+    a, b = a - 0.5, b - 0.5
+    both, of_a, of_b = (float(np.mean(p)) for p in (a * b, a * a, b * b))
+    if of_a <= 0 or of_b <= 0:
+        return None
+    both_moved = a * b + _above(scores, b) + _above(labels, a) - 3 * both
+    a_moved = a * a + 2 * _above(scores, a) - 3 * of_a
+    b_moved = b * b + 2 * _above(labels, b) - 3 * of_b
+    value = both / np.sqrt(of_a * of_b)
+    moved = both_moved / np.sqrt(of_a * of_b) - value / 2 * (a_moved / of_a + b_moved / of_b)
+    return Measured(float(value), moved)
+
+
+def pearson(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
+    """The correlation of the values. None where all scores or all labels are equal."""
+    if scores.min() == scores.max() or labels.min() == labels.max():
+        return None
+    a, b = ((v - v.mean()) / v.std() for v in (scores, labels))
+    value = float(np.mean(a * b))
+    return Measured(value, a * b - value * (a * a + b * b) / 2)
+
+
+def accuracy(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
+    """The share that the best threshold on these very pairs gets right. None for other labels
+    than 0 and 1. The threshold counts as given: a pair that moved it would change little."""
+    if not _is_binary(labels):
+        return None
+    value, bound = best_accuracy(scores, labels)
+    return Measured(value, ((scores >= bound) == (labels == 1)) - value)
+
+
+def auc(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
+    """How often a positive pair scores above a negative one. None for other labels than 0 and 1.
+
+    A pair moves it by its placement among those of the other label (DeLong et al. 1988).
+    """
+    if not _is_binary(labels):
+        return None
+    value, positive = area_under_curve(scores, labels), labels == 1
+    moved = np.empty(len(scores))
+    for side, other in ((positive, ~positive), (~positive, positive)):
+        there = np.sort(scores[other])
+        beaten = np.searchsorted(there, scores[side], "left")
+        tied = np.searchsorted(there, scores[side], "right") - beaten
+        share = (beaten + tied / 2) / len(there)
+        won = share if side is positive else 1 - share
+        moved[side] = (won - value) / side.mean()
+    return Measured(value, moved)
+
+
+FIGURES: dict[str, Callable[[np.ndarray, np.ndarray], Measured | None]] = {
+    "spearman": spearman,
+    "pearson": pearson,
+    "accuracy": accuracy,
+    "auc": auc,
+}
+
+
+def sampling_variance(influence: np.ndarray, pairs: Sequence[tuple[str, str]]) -> float:
+    """The variance of a figure over other draws of the pairs, from the influences [n].
+
+    Pairs that share a sentence are not independent, so every product of two influences counts
+    whose pairs have a sentence in common (the dyadic estimator of Aronow, Samii & Assenova 2015).
+    It is never below what independent pairs would give.
+    """
+    count = len(influence)
+    numbers: dict[str, int] = {}
+    ends = np.array([[numbers.setdefault(text, len(numbers)) for text in pair] for pair in pairs])
+    alone = float(np.square(influence).sum())
+    sums = np.bincount(ends[:, 0], influence, len(numbers))
+    # A pair of a sentence with itself meets it once.
+    twice = ends[:, 0] != ends[:, 1]
+    sums += np.bincount(ends[twice, 1], influence[twice], len(numbers))
+    _, same = np.unique(np.sort(ends[twice], axis=1), axis=0, return_inverse=True)
+    # What shares both sentences was counted with each of them.
+    both = np.bincount(same.reshape(-1), influence[twice]) if twice.any() else np.zeros(1)
+    joined = float(np.square(sums).sum() - np.square(both).sum())
+    return max(joined, alone) / max(count * (count - 1), 1)
+
+
+def weighty_pairs(influence: np.ndarray) -> float:
+    """How many pairs of equal influence would be as uncertain a witness: (Σψ²)² / Σψ⁴."""
+    squares = np.square(influence)
+    total = float(np.square(squares).sum())
+    return float(squares.sum()) ** 2 / total if total > 0 else 0.0
+
+
+def _is_binary(labels: np.ndarray) -> bool:
+    return bool(np.isin(labels, (0, 1)).all()) and labels.min() < labels.max()
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Mid-ranks as shares, in (0, 1): of equal values each has the mean of their ranks."""
+    from scipy.stats import rankdata
+
+    return (rankdata(values) - 0.5) / len(values)
+
+
+def _above(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """For each pair the mean over all of the weights of those above its value; ties count half."""
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    sums = np.concatenate([[0.0], np.cumsum(weights[order])])
+    below = sums[np.searchsorted(ranked, values, "left")]
+    up_to = sums[np.searchsorted(ranked, values, "right")]
+    return (sums[-1] - (below + up_to) / 2) / len(values)

@@ -1,0 +1,100 @@
+"""One run, before and after: what changed places, its probe batch at any step, its curves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from explorer.core.explore import Exploration
+from explorer.core.scenario import Scenario
+from explorer.lab.training.outcome import measured, outcome
+from explorer.lab.training.probe import explored
+from explorer.lab.training.runs import Runs
+from explorer.runtime.problem import Problem
+
+
+def neighbours(runs: Runs, name: str, sentence: str | None = None, most: int = 5) -> list[dict]:
+    """The nearest held-out sentences before and after, those that changed most first.
+
+    Each has sentence, before and after (lists of {sentence, cosine}), and kept, how many of the
+    nearest stayed the same. A cross-encoder has none. `sentence` asks for one only.
+    """
+    before, after = (measured(runs.folder(name), when) for when in ("before", "after"))
+    if "vectors" not in before:
+        return []
+    sentences = [str(text) for text in before["sentences"]]
+    sides = []
+    for side in (before, after):
+        vectors = side["vectors"].astype(np.float32)
+        unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        cosines = unit @ unit.T
+        np.fill_diagonal(cosines, -np.inf)
+        order = np.argsort(-cosines, axis=1, kind="stable")[:, :most]
+        sides.append((order, cosines))
+    found = []
+    for place, text in enumerate(sentences):
+        if sentence is not None and text != sentence:
+            continue
+        lists = [
+            [{"sentence": sentences[k], "cosine": float(cosines[place, k])} for k in order[place]]
+            for order, cosines in sides
+        ]
+        kept = len(set(sides[0][0][place]) & set(sides[1][0][place]))
+        found.append({"sentence": text, "before": lists[0], "after": lists[1], "kept": kept})
+    return sorted(found, key=lambda entry: entry["kept"])
+
+
+def moved_pairs(runs: Runs, name: str, most: int = 20) -> list[dict]:
+    """The held-out pairs whose rank by score changed most.
+
+    Each has first, second, label, score_before, score_after, rank_before, rank_after (1 is the
+    highest score; equal scores share the mean of their ranks) and label_rank.
+    """
+    from scipy.stats import rankdata
+
+    found = outcome(runs.folder(name))
+    before, after = (found.scores[when] for when in ("before", "after"))
+    ranks = [rankdata(-side) for side in (before, after)]
+    by_label = rankdata(-found.labels)
+    order = np.argsort(-np.abs(ranks[1] - ranks[0]), kind="stable")[:most]
+    return [
+        {
+            "first": found.pairs[place][0],
+            "second": found.pairs[place][1],
+            "label": float(found.labels[place]),
+            "score_before": float(before[place]),
+            "score_after": float(after[place]),
+            "rank_before": float(ranks[0][place]),
+            "rank_after": float(ranks[1][place]),
+            "label_rank": float(by_label[place]),
+        }
+        for place in order.tolist()
+    ]
+
+
+def exploration(runs: Runs, name: str, step: int, scenario: Scenario | None = None) -> Exploration:
+    """The loss of the run (or of a scenario) on its probe batch at a recorded step."""
+    evaluations = [r for r in runs.history(name) if r["kind"] == "evaluation"]
+    probe = runs.probe(name)
+    if not evaluations or probe is None:
+        raise Problem("training_not_finished", name=name)
+    record = min(evaluations, key=lambda r: abs(r["step"] - step))
+    vectors = runs.probe_vectors(name, record["step"])
+    scores = np.array(record["probe"])
+    return explored(runs.plan(name), probe, scores, vectors, scenario)
+
+
+def curves(runs: Runs, names: Sequence[str], figure: str) -> list[dict]:
+    """One curve a run, to lay over each other: id, steps, values.
+
+    `figure` is one of a step record (loss, gradient_norm, learning_rate) or of an evaluation.
+    """
+    drawn = []
+    for name in names:
+        live = [r for r in runs.history(name) if r["kind"] in ("step", "evaluation")]
+        points = [(r["step"], r[figure]) for r in live if figure in r]
+        kept = [(s, v) for s, v in points if v is not None and math.isfinite(v)]
+        drawn.append({"id": name, "steps": [s for s, _ in kept], "values": [v for _, v in kept]})
+    return drawn

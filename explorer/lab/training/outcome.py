@@ -1,0 +1,69 @@
+"""What a run that has ended scored its held-out pairs, before and after."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.influence import FIGURES, Measured
+from explorer.runtime.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Held-out pairs, their labels [n], and the scores [n] of the model `before` and `after`."""
+
+    pairs: tuple[tuple[str, str], ...]
+    labels: np.ndarray
+    scores: dict[str, np.ndarray]
+    _found: dict[tuple[str, str], Measured | None] = field(default_factory=dict)
+
+    def figure(self, name: str, when: str) -> Measured | None:
+        """A figure of `influence.FIGURES` "before" or "after"; None where it has no value."""
+        key = (name, when)
+        if key not in self._found:
+            self._found[key] = FIGURES[name](self.scores[when].astype(np.float64), self.labels)
+        return self._found[key]
+
+    def on_the_same_pairs(self, other: Outcome) -> bool:
+        return self.pairs == other.pairs and np.array_equal(self.labels, other.labels)
+
+
+def has_ended(run: RunFolder) -> bool:
+    return _after(run).exists()
+
+
+def measured(run: RunFolder, when: str) -> dict[str, np.ndarray]:
+    """What was measured on the held-out pairs "before" or "after": their scores [n], the distinct
+    sentences [S], and of a bi-encoder the vectors [S, D].
+
+    Raises Problem where the run has not ended.
+    """
+    if not has_ended(run):
+        raise Problem("training_not_finished", name=run.name)
+    with np.load(run.path / f"{when}.npz") as held:
+        return {key: held[key] for key in held.files}
+
+
+def outcome(run: RunFolder) -> Outcome:
+    """Raises Problem where the run has not ended."""
+    if not has_ended(run):
+        raise Problem("training_not_finished", name=run.name)
+    return _read(run.path, _after(run).stat().st_mtime_ns)
+
+
+def _after(run: RunFolder) -> Path:
+    return run.path / "after.npz"
+
+
+@functools.lru_cache(maxsize=64)
+def _read(path: Path, _written: int) -> Outcome:
+    run = RunFolder(path)
+    scores = {when: measured(run, when)["scores"] for when in ("before", "after")}
+    rows = run.read_pairs("held_out.jsonl")
+    pairs = tuple((first, second) for first, second, _ in rows)
+    return Outcome(pairs, np.array([label for *_, label in rows], dtype=np.float64), scores)

@@ -1,0 +1,66 @@
+"""Short trainings at several values of one parameter: what a rule of thumb cannot know."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from explorer.core.batch import has_words, load_pairs
+from explorer.core.explore import parameters_for, spec_for
+from explorer.core.parameters import chosen_numeric, spread
+from explorer.core.scenario import Scenario
+from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.lab.training.verdict import LEAST_SEEDS
+from explorer.runtime.numbers import typed
+from explorer.runtime.problem import Problem
+from losses import Parameter
+
+# Around the value in force, by ratios.
+FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
+STEPS, BATCH = 60, 16
+
+
+def trials(scenario: Scenario, parameter: str = "") -> list[TrainingPlan]:
+    """The plans that try a scene's loss at several values of a parameter (the first numeric one if
+    unnamed), everything else as in the scene, each under as many seeds as a comparison needs.
+
+    Raises:
+        Problem: if the loss has no such parameter, or the scene no sentences to encode.
+    """
+    data = scenario.data
+    if not has_words(data):
+        raise Problem("training_no_words", name=data.source)
+    spec = spec_for(scenario)
+    chosen = chosen_numeric(spec, parameter)
+    settings = parameters_for(spec, dict(scenario.parameters))
+    pairs = load_pairs(data)
+    rows = zip(pairs.first, pairs.second, map(typed, pairs.labels), strict=True)
+    named = data.file or (data.example if data.source == "example" else "")
+    plan = TrainingPlan(
+        data=TrainingData(source="rows", name=named, rows=tuple(rows)),
+        encoder=data.cross_encoder or data.encoder,
+        kind="cross" if data.cross_encoder else "bi",
+        loss=scenario.loss,
+        convention=scenario.convention,
+        threshold=scenario.rules.threshold,
+        extra_negatives=scenario.rules.extra_negatives,
+        steps=STEPS,
+        batch_size=BATCH,
+    )
+    now = settings[chosen.name]
+    assert isinstance(now, float)
+    return [
+        dataclasses.replace(
+            plan, seed=seed, parameters=tuple({**settings, chosen.name: value}.items())
+        )
+        for value in trial_values(chosen, now)
+        for seed in range(LEAST_SEEDS)
+    ]
+
+
+def trial_values(parameter: Parameter, now: float) -> tuple[float, ...]:
+    """Values around the one in force by ratios; of a margin, which may be 0, over its range."""
+    values = spread(parameter, len(FACTORS))
+    if parameter.logarithmic:
+        values = tuple(now * factor for factor in FACTORS)
+    within = (min(max(v, parameter.minimum), parameter.maximum) for v in (*values, now))
+    return tuple(sorted({float(f"{value:.6g}") for value in within}))

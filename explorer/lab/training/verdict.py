@@ -1,0 +1,160 @@
+"""Whether runs differ by more than chance: over the seeds and over the held-out pairs together.
+
+Two losses that were trained under S shared seeds and measured on the same n pairs differ by
+D = mean over seeds of (b − a). Another S seeds would give another D, and so would another n pairs.
+The variance of D is the sum of both parts, each estimated from what it varies over:
+
+    seeds   variance of the S differences / S; of more than two groups, pooled where that is larger
+    pairs   from the influence of each pair on D (`influence.sampling_variance`)
+
+What varies with both is in either part and is taken out once. The interval is Student's; its
+quantile is the mean of those of both parts, weighted by them (Cochran 1964), which keeps the level
+at three seeds, where degrees of freedom by Satterthwaite are wrong twice as often as they say. It
+holds for all pairs of groups of a comparison together, by Bonferroni, so that the best of many is
+not the luckiest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from explorer.lab.training.influence import Measured, sampling_variance, weighty_pairs
+
+# How sure an interval is, for all comparisons that are made at once.
+LEVEL = 0.98
+# Fewer seeds show no spread.
+LEAST_SEEDS = 3
+# So many pairs are as good as never.
+MOST_NEEDED = 1_000_000
+
+By = Mapping[int, Measured]
+Pairs = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """b − a, the mean over the shared seeds, and where it lies at LEVEL.
+
+    `covers` says what the interval covers: "both" seeds and pairs, or, with fewer than
+    LEAST_SEEDS, other "pairs" for these very models. `pairs_needed` of the same kind would tell a
+    difference of this size from 0 with these seeds: None where it is told already, where no number
+    of pairs would, or where it is beyond MOST_NEEDED.
+    """
+
+    difference: float
+    low: float
+    high: float
+    seeds: tuple[int, ...]
+    pairs: int
+    covers: Literal["both", "pairs"]
+    pairs_needed: int | None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether chance would rarely do this."""
+        return self.low > 0 or self.high < 0
+
+
+def difference(a: By, b: By, pairs: Pairs, beside: Sequence[By] = ()) -> Difference | None:
+    """How far b lies above a; None where they share no seed.
+
+    `beside` are all groups of the comparison, a and b among them: they say how many comparisons
+    the level holds for, and how far runs of this data vary by their seed.
+    """
+    seeds = tuple(sorted(a.keys() & b.keys()))
+    if not seeds:
+        return None
+    found = np.array([b[seed].value - a[seed].value for seed in seeds])
+    moved = np.array([b[seed].influence - a[seed].influence for seed in seeds])
+    mean, count = float(found.mean()), len(seeds)
+    by_pairs = sampling_variance(moved.mean(axis=0), pairs)
+    by_seeds = by_both = 0.0
+    freedom_of_seeds = math.inf
+    covers = "both" if count >= LEAST_SEEDS else "pairs"
+    if covers == "both":
+        pooled, freedom = _pooled([group for group in beside if set(seeds) <= group.keys()], seeds)
+        own = float(found.var(ddof=1))
+        by_seeds = max(own, pooled) / count
+        freedom_of_seeds = max(count - 1, freedom)
+        each = np.mean([sampling_variance(one, pairs) for one in moved])
+        by_both = max(float(each) - by_pairs, 0.0) / (count - 1)
+    variance = max(by_seeds + by_pairs - by_both, by_seeds, by_pairs)
+    if not variance > 0:  # the same scores throughout
+        return Difference(mean, mean, mean, seeds, len(pairs), covers, None)
+    comparisons = max(len(beside) * (len(beside) - 1) // 2, 1)
+    sure_of_pairs = _quantile(comparisons, max(weighty_pairs(moved.mean(axis=0)), 1.0))
+    sure_of_seeds = _quantile(comparisons, freedom_of_seeds)
+    share = by_seeds / variance
+    sure = share * sure_of_seeds + (1 - share) * sure_of_pairs
+    half = sure * math.sqrt(variance)
+    needed = _needed(mean, sure, by_seeds, variance, len(pairs)) if half >= abs(mean) else None
+    return Difference(mean, mean - half, mean + half, seeds, len(pairs), covers, needed)
+
+
+@dataclass(frozen=True)
+class Gain(Difference):
+    """What training moved: from the mean `before` to the mean `after`, over the seeds."""
+
+    before: float
+    after: float
+
+
+def gain(before: By, after: By, pairs: Pairs) -> Gain | None:
+    """How far a figure rose, of one model or over several seeds; None where they share none."""
+    found = difference(before, after, pairs)
+    if found is None:
+        return None
+    sides = (float(np.mean([side[seed].value for seed in found.seeds])) for side in (before, after))
+    return Gain(**vars(found), **dict(zip(("before", "after"), sides, strict=True)))
+
+
+def _pooled(groups: Sequence[By], seeds: Sequence[int]) -> tuple[float, int]:
+    """The variance of a difference of two groups by the seed, from all groups, what a seed does to
+    all of them alike taken out; and its degrees of freedom."""
+    if len(groups) < 2:
+        return 0.0, 0
+    values = np.array([[group[seed].value for seed in seeds] for group in groups])
+    rest = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
+    freedom = (len(groups) - 1) * (len(seeds) - 1)
+    return 2 * float(np.square(rest).sum()) / freedom, freedom
+
+
+def _quantile(comparisons: int, freedom: float) -> float:
+    """Student's two-sided quantile at LEVEL for so many comparisons together."""
+    from scipy.stats import t
+
+    return float(t.ppf(1 - (1 - LEVEL) / 2 / comparisons, freedom))
+
+
+def _needed(mean: float, sure: float, by_seeds: float, variance: float, pairs: int) -> int | None:
+    """The pairs at which the interval of a difference of this size would end at 0."""
+    room = (mean / sure) ** 2 - by_seeds
+    if room <= 0:
+        return None
+    needed = math.ceil((variance - by_seeds) * pairs / room)
+    return max(needed, pairs + 1) if needed <= MOST_NEEDED else None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Groups by how high they came out, and what of that is more than chance.
+
+    `order` are their places, the best first; `beside` the difference of the best to each of the
+    others, in that order (None where they share no seed).
+    """
+
+    order: tuple[int, ...]
+    beside: tuple[Difference | None, ...]
+
+
+def judged(groups: Sequence[By], pairs: Pairs) -> Verdict:
+    """Two or more groups, each a figure by seed, all measured on the same pairs."""
+    means = [float(np.mean([one.value for one in group.values()])) for group in groups]
+    best, *others = order = sorted(range(len(groups)), key=lambda place: -means[place])
+    found = [difference(groups[other], groups[best], pairs, groups) for other in others]
+    return Verdict(tuple(order), tuple(found))

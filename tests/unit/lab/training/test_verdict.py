@@ -1,0 +1,98 @@
+"""Differences of runs: the interval covers seeds and pairs, and what would be needed is enough."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from explorer.lab.training.compare import rounded
+from explorer.lab.training.influence import Measured
+from explorer.lab.training.verdict import LEAST_SEEDS, difference, gain, judged
+
+PAIRS = [(f"a{i}", f"b{i}") for i in range(400)]
+
+
+def by_seed(draw, values, spread=1.0):
+    return {
+        seed: Measured(value, spread * draw.normal(size=len(PAIRS)))
+        for seed, value in enumerate(values)
+    }
+
+
+def test_more_spread_over_seeds_or_over_pairs_widens_the_interval():
+    draw = np.random.default_rng(0)
+    a = by_seed(draw, [0.50, 0.51, 0.49])
+
+    def width(values, spread):
+        found = difference(a, by_seed(np.random.default_rng(1), values, spread), PAIRS)
+        return found.high - found.low
+
+    usual = width([0.60, 0.61, 0.59], 1.0)
+    assert width([0.65, 0.61, 0.55], 1.0) > usual
+    assert width([0.60, 0.61, 0.59], 4.0) > usual
+
+
+def test_fewer_seeds_than_needed_cover_pairs_alone():
+    draw = np.random.default_rng(0)
+    a, b = by_seed(draw, [0.5, 0.7]), by_seed(draw, [0.6, 0.6])
+    found = difference(a, b, PAIRS)
+    assert (found.covers, len(found.seeds)) == ("pairs", 2)
+    assert difference(a, by_seed(draw, [0.5, 0.7, 0.6]), PAIRS).seeds == (0, 1)
+    assert difference({0: a[0]}, {1: b[1]}, PAIRS) is None
+    assert LEAST_SEEDS == 3
+
+
+def test_the_pairs_that_are_needed_would_do():
+    """With so many pairs of the same kind and the same seeds the interval leaves 0 out."""
+    draw = np.random.default_rng(0)
+    values = [0.5, 0.5001, 0.4999]
+    a, b = by_seed(draw, values), by_seed(draw, [v + 0.03 for v in values])
+    found = difference(a, b, PAIRS)
+    assert not found.is_told
+    assert found.pairs_needed > len(PAIRS)
+    times = -(-found.pairs_needed // len(PAIRS))
+
+    def more(group):
+        return {s: Measured(one.value, np.tile(one.influence, times)) for s, one in group.items()}
+
+    many = [(f"{a}{i}", f"{b}{i}") for i in range(times) for a, b in PAIRS]
+    assert difference(more(a), more(b), many).is_told
+    fewer = many[: int(len(many) * 0.6)]
+    less = [
+        {s: Measured(one.value, one.influence[: len(fewer)]) for s, one in more(group).items()}
+        for group in (a, b)
+    ]
+    assert not difference(*less, fewer).is_told
+
+
+def test_where_seeds_are_what_lacks_no_pairs_are_asked_for():
+    draw = np.random.default_rng(0)
+    a, b = by_seed(draw, [0.5, 0.6, 0.4]), by_seed(draw, [0.5, 0.4, 0.62])
+    assert difference(a, b, PAIRS).pairs_needed is None
+
+
+def test_one_beside_many_must_be_further_ahead():
+    draw = np.random.default_rng(3)
+    groups = [by_seed(draw, [0.5, 0.51, 0.49]) for _ in range(5)]
+    alone = difference(groups[0], groups[1], PAIRS, groups[:2])
+    beside = difference(groups[0], groups[1], PAIRS, groups)
+    assert beside.high - beside.low > alone.high - alone.low
+
+
+def test_the_best_comes_first():
+    draw = np.random.default_rng(0)
+    groups = [by_seed(draw, [v, v + 0.01, v - 0.01]) for v in (0.2, 0.8, 0.5)]
+    found = judged(groups, PAIRS)
+    assert found.order == (1, 2, 0)
+    assert [one.difference for one in found.beside] == pytest.approx([0.3, 0.6])
+
+
+def test_a_gain_has_its_two_ends():
+    draw = np.random.default_rng(0)
+    found = gain(by_seed(draw, [0.2, 0.3, 0.4]), by_seed(draw, [0.5, 0.6, 0.7]), PAIRS)
+    assert (found.before, found.after) == pytest.approx((0.3, 0.6))
+    assert found.difference == pytest.approx(0.3)
+
+
+def test_an_estimate_is_told_with_two_digits():
+    assert [rounded(n) for n in (7, 43, 512, 12_345)] == ["7", "43", "520", "13\u202f000"]
