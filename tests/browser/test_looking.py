@@ -433,11 +433,7 @@ def test_the_matrix_is_sharp_at_every_pixel_ratio(
     assert drawn == pytest.approx(shown, abs=1)
 
 
-def test_the_suggested_scale_can_be_taken(page: Page) -> None:
-    low = page.locator("#main-controls [data-parameter=scale]").first
-    advice = page.locator("#main-controls .lp-slider .lp-note .lp-crumb")
-    wanted = number(advice.first.inner_text())
-    with redrawn(page):
-        advice.first.click()
-    assert page.evaluate(f"{CHANNEL}.picture.parameters.scale") == wanted
-    assert number(low.locator("xpath=../..").locator("input.lp-number").input_value()) == wanted
+def test_a_rule_for_the_scale_is_quoted_and_not_offered(page: Page) -> None:
+    advice = page.locator("#main-controls .lp-slider .lp-note", has_text="λ = α/σ")
+    expect(advice).to_contain_text("The rule of the annotated derivation")
+    expect(advice.locator("button, a")).to_have_count(0)

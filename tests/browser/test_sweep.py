@@ -46,9 +46,20 @@ def test_the_curves_pass_through_what_the_page_shows(page: Page) -> None:
     assert page.locator(f"{PANEL}:visible").count() == 3
     loss, at = said(page, 0)
     assert at == 20
-    # The curve is straight between the points it was worked out at.
-    assert loss == pytest.approx(loss_shown(page), rel=0.02)
-    assert said(page, 1)[0] == pytest.approx(number(figure(page, "gradient")), rel=0.05)
+    # What is read is the value itself, to its last digit shown.
+    assert f"{loss:.3g}" == f"{loss_shown(page):.3g}"
+    assert f"{said(page, 1)[0]:.3g}" == f"{number(figure(page, 'gradient')):.3g}"
+    # Also under the pointer: a value that was worked out, at a number that can be typed.
+    expected = sweep(Scenario())
+    chart = page.locator(PANEL).first.locator("svg")
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    for share in (0.3, 0.52, 0.71):
+        page.mouse.move(box["x"] + share * box["width"], box["y"] + 60)
+        loss, at = said(page, 0)
+        place = min(range(len(expected.values)), key=lambda i: abs(expected.values[i] - at))
+        assert f"{expected.values[place]:.3g}" == f"{at:.3g}"
+        assert f"{expected.loss[place]:.3g}" == f"{loss:.3g}"
 
 
 def test_the_two_rules_are_drawn_and_their_contradiction_is_said(page: Page) -> None:
@@ -111,13 +122,15 @@ def test_the_curves_follow_the_loss_and_the_language(page: Page) -> None:
     drawn = page.locator(PANEL).first.locator("path.lp-curve").get_attribute("d")
     choose(page, "arcface")
     expect(page.locator("#lp-sweep option")).to_have_count(2)
-    expect(page.locator(VERDICT)).to_contain_text("scale")
-    expect(page.locator(f"{PANEL} .lp-advised")).to_have_count(0)
+    # Both rules speak of CoSENT's λ, and of nothing here.
+    expect(page.locator(VERDICT)).to_be_hidden()
+    for rule in ("lp-advised", "lp-norm-band", "lp-within"):
+        expect(page.locator(f"{PANEL} .{rule}")).to_have_count(0)
     assert page.locator(PANEL).first.locator("path.lp-curve").get_attribute("d") != drawn
     page.select_option("#lp-sweep", "margin")
-    expect(page.locator(VERDICT)).to_contain_text("margin")
+    expect(page.locator(f"{PANEL} .lp-value").first).to_contain_text(" at margin ")
     page.locator("#lp-language").click()
-    expect(page.locator(VERDICT)).to_contain_text("未署名推导")
+    expect(page.locator("#lp-sweep-trials")).to_contain_text("试训")
     # Without a number to move there is nothing to ask.
     choose(page, "softmax")
     expect(page.locator("#main-sweep details")).to_be_hidden()
