@@ -14,6 +14,7 @@ from torch import Tensor
 from explorer.core import diagnostics
 from explorer.core.batch import Batch, make_batch
 from explorer.core.diagnostics import Disagreement, Order, Places, Suspect, Term, Weights
+from explorer.core.own_loss import own_faults
 from explorer.core.scenario import Scenario
 from explorer.core.trace import Trace, trace
 from explorer.locale import title_word
@@ -40,6 +41,7 @@ class Exploration:
     suspects: list[Suspect]
     pair_gradient: Tensor
     gradient_norm: float
+    is_felt: bool
     gradient_of: str
     collapse: float | None
     floor: float | None
@@ -104,7 +106,8 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     given = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
     wanted = (scores,) if vectors is None else (scores, vectors)
     called: dict[str, Any] = {**given, **parameters}
-    traced = trace(spec.definition, wrt=wanted, through=spec.terms, **called)
+    with own_faults(spec):
+        traced = trace(spec.definition, wrt=wanted, through=spec.terms, **called)
     by_scores, by_vectors = (*traced.gradients, None)[:2]
     felt_by_scores = by_scores if batch.given is not None or not spec.reads_vectors else None
     felt_by_vectors = by_vectors if spec.reads_vectors else None
@@ -125,6 +128,7 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
         suspects=suspects,
         pair_gradient=diagnostics.pair_gradient(batch, felt_by_vectors, felt_by_scores),
         gradient_norm=0.0 if total is None else float(total.norm()),
+        is_felt=total is not None,
         gradient_of="scores" if by_vectors is None else "vectors",
         collapse=spec.collapse and spec.collapse(plain, **parameters),
         floor=_floor(scenario, batch, spec, plain, parameters),

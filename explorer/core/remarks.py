@@ -13,7 +13,7 @@ from explorer.core import collapse
 from explorer.core.batch import Batch, has_words
 from explorer.core.explore import Exploration
 from explorer.locale import title_word, word
-from explorer.runtime.numbers import whole_percent
+from explorer.runtime.numbers import display_number, whole_percent
 from explorer.sources.encoders import EMBEDDED
 from losses.geometry import cosine_matrix
 
@@ -52,6 +52,7 @@ class Statistics:
 def remarks(e: Exploration, most: int = 3) -> list[Remark]:
     """At most `most` remarks. None is made where nothing is remarkable."""
     found = [
+        *_on_faults(e),
         *_on_language(e),
         *_on_labels(e),
         *_on_collapse(e),
@@ -76,6 +77,20 @@ def _mostly_foreign(batch: Batch) -> bool:
     letters = [letter for text in batch.pairs.sentences for letter in text if letter.isalpha()]
     foreign = sum(letter >= "\u0370" and not "\u1e00" <= letter < "\u1f00" for letter in letters)
     return 2 * foreign > len(letters)
+
+
+def _on_faults(e: Exploration) -> list[Remark]:
+    """A loss that is no number, or that moves nothing."""
+    said: dict[str, Value] = {"name": title_word(e.spec), "loss": display_number(e.loss)}
+    if not math.isfinite(e.loss):
+        steps = [step for step in e.trace.steps if step.value.is_floating_point()]
+        # −∞ marks what is absent.
+        broken = (s.name for s in steps if bool((s.value.isnan() | s.value.isposinf()).any()))
+        first = next(broken, None)
+        if first is None:
+            return [Remark("not_finite_at_all", said)]
+        return [Remark("not_finite", {**said, "step": first})]
+    return [] if e.is_felt else [Remark("no_gradient", said)]
 
 
 def _on_language(e: Exploration) -> list[Remark]:

@@ -72,9 +72,7 @@ def test_trials_are_queued_by_one_press(page: Page) -> None:
     page.locator("summary[data-say='sweep.title']").click()
     button = page.locator("#lp-sweep-trials")
     expect(button).to_have_text("Train at scale 5 · 10 · 20 · 40 · 80")
-    expect(page.locator("#main-sweep")).to_contain_text(
-        "15 short trainings, 5 values"
-    )
+    expect(page.locator("#main-sweep")).to_contain_text("15 short trainings, 5 values")
     button.click()
     page.wait_for_url("**/finetune#*")
     page.wait_for_function(f"window.lossprism && {FINETUNE}.shown.length === 15")

@@ -64,7 +64,7 @@ _DATA_KNOBS: dict[str, tuple[object, str]] = {
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     train = commands.add_parser("train", help="fine-tune an encoder on pairs, with a progress bar")
-    train.add_argument("--loss", default="cosent", help="name of a loss (cosent)")
+    train.add_argument("--loss", help="name of a loss (cosent, or the own one)")
     train.add_argument("--seed", type=int, default=0, help="of order and first weights (0)")
     train.add_argument("--out", help="a folder for the model; it must not exist yet")
     train.add_argument("--script", help="a .zip for the script that trains the model again")
@@ -118,13 +118,17 @@ def _add_knobs(group: argparse._ArgumentGroup, knobs: dict[str, tuple[object, st
         group.add_argument(flag, dest=name, default=argparse.SUPPRESS, help=about, **kind)
 
 
-def _plan(chosen: argparse.Namespace, loss: str, seed: int) -> TrainingPlan:
+def _plan(chosen: argparse.Namespace, loss: str | None, seed: int) -> TrainingPlan:
     from explorer.core.own_loss import add_own_loss
     from explorer.lab.training.plan import TrainingData, TrainingPlan
 
     given = vars(chosen)
     if own_loss := given.get("own_loss"):
-        add_own_loss(own_loss)
+        own = add_own_loss(own_loss).name
+        compared = isinstance(chosen.loss, list)  # others may stand beside it
+        if not compared and loss not in (None, own):
+            raise ValueError(f"--own-loss trains {own}: leave --loss {loss} out")
+        loss = loss or own
     data = {
         entry.name: given[entry.name] for entry in fields(TrainingData) if given.get(entry.name)
     }
@@ -133,7 +137,7 @@ def _plan(chosen: argparse.Namespace, loss: str, seed: int) -> TrainingPlan:
     knobs = {name: given[name] for group in _KNOBS.values() for name in group if name in given}
     parameters = dict(_pairs(chosen.parameter))
     return TrainingPlan.from_json(
-        {**knobs, "loss": loss, "seed": seed, "parameters": parameters, "data": data}
+        {**knobs, "loss": loss or "cosent", "seed": seed, "parameters": parameters, "data": data}
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from explorer.lab.training.commands import _DATA_KNOBS, _KNOBS, _pairs, _plan, _time_told, add_to
 from explorer.lab.training.plan import TrainingData, TrainingPlan
+from losses import LOSSES
 
 
 @pytest.mark.parametrize(
@@ -81,3 +82,26 @@ def test_values_are_json_where_they_are_json():
     assert found == {"a": 1, "b": True, "c": "hard", "d": [1, 2], "e": "x=y"}
     with pytest.raises(ValueError, match="NAME=VALUE"):
         list(_pairs(["a"]))
+
+
+MINE = """
+def mine(scores, labels):
+    terms = (scores - labels).square()
+    return terms.mean()
+"""
+
+
+def test_an_own_loss_is_the_one_that_is_trained(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(MINE, encoding="utf-8")
+    before = dict(LOSSES)
+    try:
+        given = ("--data", "a.tsv", "--own-loss", f"{file}:mine")
+        plan = planned(*given)
+        assert (plan.loss, plan.own_loss) == ("mine", f"{file}:mine")
+        assert planned(*given, "--loss", "mine") == plan
+        with pytest.raises(ValueError, match="--own-loss trains mine"):
+            planned(*given, "--loss", "cosent")
+    finally:
+        LOSSES.clear()
+        LOSSES.update(before)
