@@ -23,7 +23,7 @@ CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser")
 PARALLEL = ["-n", "2"]
 SLOWEST = "--durations=10"
 SLOW = ("browser", "process", "compiled")
-FAST = [f"--ignore=tests/{folder}" for folder in SLOW]
+FAST = [*(f"--ignore=tests/{folder}" for folder in SLOW), "-m", "not draws"]
 COVERAGE = ["--cov", "--cov-report=term:skip-covered"]
 # Of two processes on two cores each has one: with two threads each they wait for one another, and
 # threads that wait by spinning take the processor from whoever they wait for.

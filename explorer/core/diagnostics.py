@@ -20,6 +20,8 @@ SUSPECT_RATE = 0.2
 SUSPECT_FACTOR = 2.0
 # Where this share of the batches without a wrong label lie.
 CLEAN_SHARE = 0.98
+# Cells of several batches that are compared at once.
+CELLS = 2**20
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,7 @@ def suspects(batch: Batch) -> list[Suspect]:
     return [
         Suspect(pair, float(rate[pair]), float(fitting[pair]))
         for pair in worst.tolist()
-        if rate[pair] >= least and fitting[pair] != batch.labels[pair]
+        if rate[pair] >= least[0] and fitting[pair] != batch.labels[pair]
     ]
 
 
@@ -195,12 +197,13 @@ def fitting_labels(batch: Batch) -> Tensor:
     return batch.labels.sort().values[batch.scores.argsort().argsort()]
 
 
-def _contradicted(ordered: Tensor, violated: Tensor) -> tuple[Tensor, float]:
-    """The share of its comparisons that each pair contradicts, [N], and the least remarkable."""
-    against = ordered.sum(0) + ordered.sum(1)
-    rate = (violated.sum(0) + violated.sum(1)) / against.clamp_min(1)
-    usual = float(violated.sum()) / max(float(ordered.sum()), 1.0)
-    return rate, max(SUSPECT_RATE, SUSPECT_FACTOR * usual)
+def _contradicted(ordered: Tensor, violated: Tensor) -> tuple[Tensor, Tensor]:
+    """The share of its comparisons that each pair contradicts, [..., N], and the least remarkable,
+    [..., 1]; of one batch or of several."""
+    against = ordered.sum(-2) + ordered.sum(-1)
+    rate = (violated.sum(-2) + violated.sum(-1)) / against.clamp_min(1)
+    usual = violated.sum((-2, -1)) / ordered.sum().clamp_min(1)
+    return rate, (SUSPECT_FACTOR * usual).clamp_min(SUSPECT_RATE)[..., None]
 
 
 @dataclass(frozen=True)
@@ -233,17 +236,20 @@ def disagreement(batch: Batch, draws: int = 60) -> Disagreement | None:
     share = _share_of_truth(truth, labels, noise, spearman)
     scores = share * truth + math.sqrt(1 - share**2) * noise
     ordered = labels[:, None] < labels[None, :]
-    found = torch.tensor([_count_suspects(labels, one, ordered) for one in scores]).double()
+    some = max(CELLS // count**2, 1)
+    counted = [_count_suspects(labels, part, ordered) for part in scores.split(some)]
+    found = torch.cat(counted).double()
     edge = (1 - CLEAN_SHARE) / 2
     low, high = found.quantile(torch.tensor([edge, 1 - edge]).double(), interpolation="nearest")
     return Disagreement(float(found.mean()), int(low), int(high))
 
 
-def _count_suspects(labels: Tensor, scores: Tensor, ordered: Tensor) -> int:
-    """Of labels in ascending order, as `suspects` counts them."""
-    rate, least = _contradicted(ordered, ordered & (scores[:, None] > scores[None, :]))
-    fitting = labels[scores.argsort().argsort()]
-    return int(((rate >= least) & (fitting != labels)).sum())
+def _count_suspects(labels: Tensor, scores: Tensor, ordered: Tensor) -> Tensor:
+    """As `suspects` counts them, in several batches [D, N] of labels in ascending order."""
+    violated = ordered & (scores[:, :, None] > scores[:, None, :])
+    rate, least = _contradicted(ordered, violated)
+    fitting = labels[scores.argsort(dim=1).argsort(dim=1)]
+    return ((rate >= least) & (fitting != labels)).sum(dim=1)
 
 
 def _share_of_truth(truth: Tensor, labels: Tensor, noise: Tensor, wanted: float) -> float:

@@ -86,10 +86,7 @@ def _on_faults(e: Exploration) -> list[Remark]:
         steps = [step for step in e.trace.steps if step.value.is_floating_point()]
         # −∞ marks what is absent.
         broken = (s.name for s in steps if bool((s.value.isnan() | s.value.isposinf()).any()))
-        first = next(broken, None)
-        if first is None:
-            return [Remark("not_finite_at_all", said)]
-        return [Remark("not_finite", {**said, "step": first})]
+        return [Remark("not_finite", {**said, "step": next(broken, steps[-1].name)})]
     return [] if e.is_felt else [Remark("no_gradient", said)]
 
 

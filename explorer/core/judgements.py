@@ -1,0 +1,359 @@
+"""Every sentence that judges: what it claims, of what, from which evidence, by which test.
+
+A sentence is a claim. It names what it is about, rests on a test that was made for it, and where
+the data do not carry it another one stands in its place, or none. `tests/judgements` draws for
+each of them what makes it true and what makes it false, and counts how often it is said;
+docs/judgements.md has both rates beside this table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+# What a sentence is about, from the narrowest on.
+Of = Literal["batch", "loss on batch", "run", "model", "settings", "rule"]
+OF: dict[Of, str] = {
+    "batch": "this batch, whatever the loss",
+    "loss on batch": "this loss with these parameters on this batch",
+    "run": "this run and its own batches",
+    "model": "this model, on other pairs drawn like the held-out ones",
+    "settings": "what was trained with, under other seeds and on other pairs",
+    "rule": "what its author says, quoted",
+}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """`key` is that of the catalogues. `otherwise` says what stands there where the evidence is
+    not enough: the key of another sentence, or "" for none."""
+
+    key: str
+    where: tuple[str, ...]
+    of: Of
+    claims: str
+    evidence: str
+    test: str
+    otherwise: str = ""
+
+
+_EXPLORE = ("Explore", "API")
+_RUN = ("Fine-tune",)
+_COMPARED = ("Fine-tune", "CLI")
+
+
+def _remark(
+    key: str, where: tuple[str, ...], of: Of, claims: str, evidence: str, test: str, otherwise=""
+) -> Judgement:
+    beside = otherwise and f"remark.{otherwise}"
+    return Judgement(f"remark.{key}", where, of, claims, evidence, test, beside)
+
+
+def _above(key: str, claims: str) -> Judgement:
+    return _remark(
+        f"above_collapse{key}",
+        _EXPLORE,
+        "loss on batch",
+        claims,
+        "the loss and its collapse value, at 33 values of its scale",
+        "above by more than rounding (1e-4); where it ceases by halving, said only where it is "
+        "crossed once and rounded to where it has ceased",
+    )
+
+
+_PAIRS = "the influence of each held-out pair on the figure; pairs that share a sentence together"
+_BOTH = f"the figure by seed, and {_PAIRS}"
+_INTERVAL = "an interval at 98%, for all comparisons of the table together, leaves out 0"
+_HOLDS = "an interval at 98%, for all comparisons of the table together, holds 0"
+
+JUDGEMENTS: tuple[Judgement, ...] = (
+    _remark(
+        "not_finite",
+        _EXPLORE,
+        "loss on batch",
+        "the loss is no number; the first step that is none",
+        "every step of the trace",
+        "NaN or +∞, in order of the steps; −∞ marks what is absent",
+    ),
+    _remark(
+        "no_gradient",
+        _EXPLORE,
+        "loss on batch",
+        "training with it would change nothing",
+        "the graph of the loss",
+        "it leads neither to the scores nor to the vectors",
+    ),
+    _remark(
+        "language",
+        _EXPLORE,
+        "batch",
+        "most of the text is not in the encoder's language",
+        "the letters of all sentences, where the embedded English encoder reads them",
+        "more than half are beyond Latin scripts",
+    ),
+    _remark(
+        "one_pair",
+        _EXPLORE,
+        "batch",
+        "there is nothing to compare a pair with",
+        "the number of pairs",
+        "it is 1, and the loss compares pairs",
+    ),
+    _remark(
+        "labels_equal",
+        _EXPLORE,
+        "loss on batch",
+        "the loss sees nothing",
+        "ordered pairs, the gradient",
+        "none, and it is 0",
+    ),
+    _remark(
+        "labels_equal_felt",
+        _EXPLORE,
+        "loss on batch",
+        "there is no order, and the loss is felt all the same",
+        "ordered pairs, the gradient",
+        "none, and it is not 0",
+    ),
+    _remark(
+        "collapsed",
+        _EXPLORE,
+        "loss on batch",
+        "the embeddings have collapsed and the loss sits at its collapse value",
+        "all similarities that the loss compares, the loss, its collapse value",
+        "they lie within 0.02, and the loss within 5% of its collapse value",
+        "alike",
+    ),
+    _remark(
+        "alike",
+        _EXPLORE,
+        "batch",
+        "the similarities hardly differ",
+        "all similarities that the loss compares",
+        "they lie within 0.02",
+    ),
+    _above("", "the loss is higher than if all similarities were equal"),
+    _above("_all_over", "the same, at every value of its scale"),
+    _above("_not_below", "the same, and from which scale downwards it is not"),
+    _above("_not_above", "the same, and from which scale upwards it is not"),
+    _remark(
+        "suspects",
+        _EXPLORE,
+        "batch",
+        "label and encoder disagree on more pairs than even noise explains",
+        "the shares of its comparisons that each pair contradicts; 60 batches with these labels "
+        "and this rank correlation in which nothing but even noise parts score and label",
+        "more pairs than in 98% of those batches",
+    ),
+    _remark(
+        "all_key",
+        _EXPLORE,
+        "batch",
+        "every query is nearest to its own key",
+        "all cosines",
+        "counted; a tie is no success",
+    ),
+    _remark(
+        "all_class",
+        _EXPLORE,
+        "batch",
+        "every sentence is nearest to one of its class",
+        "all cosines",
+        "counted; a tie is no success",
+    ),
+    _remark(
+        "all_prototype",
+        _EXPLORE,
+        "loss on batch",
+        "the own prototype comes first for every sentence",
+        "what the loss itself compares",
+        "counted; a tie is no success",
+    ),
+    _remark(
+        "in_order",
+        _EXPLORE,
+        "batch",
+        "no ordered pair is violated",
+        "all ordered pairs",
+        "counted",
+    ),
+    _remark(
+        "few_terms",
+        _EXPLORE,
+        "loss on batch",
+        "a handful of terms carries nine tenths of the weight",
+        "∂L/∂term of every term",
+        "at most 3 of 30 or more",
+    ),
+    _remark(
+        "gradient_large",
+        _EXPLORE,
+        "rule",
+        "the norm lies above the band of the annotated derivation",
+        "the norm of the gradient over the sentence vectors, of a loss with CoSENT's λ",
+        "above 10",
+    ),
+    _remark(
+        "gradient_small",
+        _EXPLORE,
+        "rule",
+        "the norm lies below the band of the annotated derivation",
+        "the norm of the gradient over the sentence vectors, of a loss with CoSENT's λ",
+        "below 0.1 and not 0",
+    ),
+    _remark("run_rose", _RUN, "model", "Spearman rose", _PAIRS, _INTERVAL, "run_chance"),
+    _remark("run_fell", _RUN, "model", "Spearman fell", _PAIRS, _INTERVAL, "run_chance"),
+    _remark("run_chance", _RUN, "model", "it cannot be told whether it rose", _PAIRS, _HOLDS),
+    _remark(
+        "run_no_order",
+        _RUN,
+        "run",
+        "all held-out pairs have one similarity",
+        "the scores of all held-out pairs",
+        "all equal",
+    ),
+    _remark(
+        "run_pair",
+        _RUN,
+        "run",
+        "of the pairs that moved most, this came nearest to its place by label",
+        "ranks by score before and after, rank by label",
+        "counted",
+    ),
+    _remark(
+        "run_loss_fell",
+        _RUN,
+        "run",
+        "the training loss fell",
+        "the loss of every step; the noise of its batches from the differences of successive steps",
+        "first and last tenth differ by more than three standard errors",
+        "run_loss_flat",
+    ),
+    _remark(
+        "run_loss_rose",
+        _RUN,
+        "run",
+        "the training loss rose",
+        "the loss of every step; the noise of its batches from the differences of successive steps",
+        "first and last tenth differ by more than three standard errors",
+        "run_loss_flat",
+    ),
+    _remark(
+        "run_loss_flat",
+        _RUN,
+        "run",
+        "it cannot be told whether the training loss fell",
+        "the same",
+        "they differ by less",
+    ),
+    _remark(
+        "run_closer",
+        _RUN,
+        "model",
+        "sentences drew closer to one another",
+        "the cosines of every two held-out sentences, before and after",
+        "their mean rose by 0.1 or more, and by three standard errors over sentences",
+    ),
+    _remark(
+        "run_apart",
+        _RUN,
+        "model",
+        "sentences moved apart",
+        "the cosines of every two held-out sentences, before and after",
+        "their mean fell by 0.1 or more, and by three standard errors over sentences",
+    ),
+    _remark(
+        "verdict_ahead",
+        _COMPARED,
+        "settings",
+        "one is ahead of another",
+        f"three shared seeds or more: {_BOTH}",
+        _INTERVAL,
+        "verdict_untold_needed",
+    ),
+    _remark(
+        "verdict_untold_needed",
+        _COMPARED,
+        "settings",
+        "they cannot be told apart; how many pairs a difference of this size would need",
+        f"three shared seeds or more: {_BOTH}",
+        _HOLDS,
+    ),
+    _remark(
+        "verdict_untold",
+        _COMPARED,
+        "settings",
+        "they cannot be told apart, and even a million pairs would not do",
+        f"three shared seeds or more: {_BOTH}",
+        f"{_HOLDS}, and would with a million pairs",
+    ),
+    _remark(
+        "verdict_models_ahead",
+        _COMPARED,
+        "model",
+        "of these very models one is ahead; of the settings nothing",
+        f"one or two shared seeds: {_PAIRS}",
+        _INTERVAL,
+        "verdict_models_untold",
+    ),
+    _remark(
+        "verdict_models_untold",
+        _COMPARED,
+        "model",
+        "not even these very models can be told apart",
+        f"one or two shared seeds: {_PAIRS}",
+        _HOLDS,
+    ),
+    _remark(
+        "verdict_no_seed",
+        _COMPARED,
+        "settings",
+        "they are not compared",
+        "the seeds of both",
+        "they share none",
+    ),
+    _remark(
+        "verdict_other_pairs",
+        _COMPARED,
+        "settings",
+        "they are not compared",
+        "the held-out pairs of all runs",
+        "they are not the same",
+    ),
+    Judgement(
+        "sweep.agree",
+        ("Explore",),
+        "rule",
+        "where both rules of the annotated derivation hold",
+        "λ = α/σ of this batch; the gradient norm at 41 values of λ",
+        "both ranges overlap",
+        "sweep.contradict",
+    ),
+    Judgement(
+        "sweep.contradict",
+        ("Explore",),
+        "rule",
+        "the two rules contradict each other on this batch",
+        "the same",
+        "they do not overlap",
+    ),
+    Judgement(
+        "sweep.never",
+        ("Explore",),
+        "rule",
+        "the norm is nowhere in the band",
+        "the gradient norm at 41 values of λ",
+        "none inside, and no crossing between two",
+    ),
+    Judgement(
+        "finetune.alarm_at",
+        ("Fine-tune",),
+        "run",
+        "the encoder tells nothing apart",
+        "the scores of the held-out pairs that are measured during the run",
+        "all within 0.02 of each other",
+        "finetune.alarm",
+    ),
+)
+
+BY_KEY: dict[str, Judgement] = {one.key: one for one in JUDGEMENTS}

@@ -1,0 +1,288 @@
+"""Sentences on a batch: drawn with what they say, and without it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from explorer.core.batch import Batch, batch_of_scores, batch_of_vectors
+from explorer.core.explore import explore
+from explorer.core.remarks import remarks
+from explorer.core.scenario import Data, Rules, Scenario
+from explorer.sources.pairs import Pairs
+from losses import LOSSES, spec_of
+from tests.judgements import simulated
+
+Source = np.random.Generator
+Said = Callable[[Source], set[str]]
+
+
+def names(count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(f"a{i}" for i in range(count)), tuple(f"b{i}" for i in range(count))
+
+
+def of_scores(scores: np.ndarray, labels: np.ndarray) -> Batch:
+    listed = (tuple(map(float, one)) for one in (labels, scores))
+    return batch_of_scores(Pairs(*names(len(labels)), *listed), Rules())
+
+
+def of_vectors(vectors: np.ndarray, labels: np.ndarray) -> Batch:
+    """Vectors [2N, D], first and second sentence of each pair in turn."""
+    pairs = Pairs(*names(len(labels)), tuple(map(float, labels)))
+    return batch_of_vectors(pairs, vectors, Rules())
+
+
+def told(
+    batch: Batch, loss: str = "cosent", data: Data | None = None, **parameters: object
+) -> set[str]:
+    scenario = Scenario(data=data or Data(source="random"), loss=loss)
+    scenario = dataclasses.replace(scenario, parameters=tuple(parameters.items()))
+    return {one.key for one in remarks(explore(scenario, batch), most=99)}
+
+
+def hold(key: str, true: tuple[str, Said], false: tuple[str, Said]) -> None:
+    simulated(
+        f"remark.{key}",
+        true=(true[0], lambda draw: key in true[1](draw)),
+        false=(false[0], lambda draw: key in false[1](draw)),
+    )
+
+
+def graded(draw: Source, count: int = 24) -> np.ndarray:
+    return draw.permutation(np.arange(count) % 6).astype(float)
+
+
+def noisy(draw: Source, correlation: float = 0.7, count: int = 24) -> Batch:
+    """Scores within −1 and 1 of graded labels, by even noise."""
+    truth = draw.normal(size=count)
+    scores = correlation * truth + np.sqrt(1 - correlation**2) * draw.normal(size=count)
+    return of_scores(np.tanh(scores / 2), np.round(np.clip(2.5 + 1.2 * truth, 0, 5)))
+
+
+def ordinary(draw: Source) -> set[str]:
+    return told(noisy(draw))
+
+
+# Faults
+
+
+def nan_loss(scores, labels):
+    roots = (scores - 2).sqrt()
+    return roots.sum()
+
+
+def detached_loss(scores, labels):
+    return (scores.detach() * labels).sum() + torch.zeros((), requires_grad=True)
+
+
+def own(function: Callable) -> Said:
+    """What is said of a loss of one's own on any batch."""
+
+    def said(draw: Source) -> set[str]:
+        before = dict(LOSSES)
+        try:
+            LOSSES[function.__name__] = spec_of(function)
+            return told(noisy(draw), function.__name__)
+        finally:
+            LOSSES.clear()
+            LOSSES.update(before)
+
+    return said
+
+
+hold("not_finite", ("a root below 0", own(nan_loss)), ("CoSENT", ordinary))
+hold("no_gradient", ("detached scores", own(detached_loss)), ("CoSENT", ordinary))
+
+
+# Language and labels
+
+
+def written(draw: Source, letters: str, foreign: float) -> set[str]:
+    words = ["".join(draw.choice(list(letters), 6)) for _ in range(16)]
+    many = int(foreign * 16)
+    words[:many] = ["".join(draw.choice(list("中文句子编码器向量"), 6)) for _ in range(many)]
+    rows = tuple((words[2 * i] + str(i), words[2 * i + 1] + str(i), str(i)) for i in range(8))
+    count = len(rows)
+    pairs = Pairs(
+        tuple(a for a, _, _ in rows), tuple(b for _, b, _ in rows), tuple(map(float, range(count)))
+    )
+    batch = batch_of_vectors(pairs, draw.normal(size=(len(pairs.sentences), 8)), Rules())
+    return told(batch, data=Data(source="table", rows=rows))
+
+
+LATIN = "abcdefghijklmnopqrstuvwxyzéüñç"
+hold(
+    "language",
+    ("three quarters Chinese", lambda draw: written(draw, LATIN, 0.75)),
+    ("a quarter Chinese", lambda draw: written(draw, LATIN, 0.25)),
+)
+hold(
+    "one_pair",
+    ("one pair", lambda draw: told(of_scores(draw.uniform(-1, 1, 1), np.ones(1)))),
+    ("24 pairs", ordinary),
+)
+hold(
+    "labels_equal",
+    ("one label, CoSENT", lambda draw: told(of_scores(draw.uniform(-1, 1, 9), np.ones(9)))),
+    (
+        "one label, regression",
+        lambda draw: told(of_scores(draw.uniform(-1, 1, 9), np.ones(9)), "cosine_mse"),
+    ),
+)
+hold(
+    "labels_equal_felt",
+    (
+        "one label, regression",
+        lambda draw: told(of_scores(draw.uniform(-1, 1, 9), np.ones(9)), "cosine_mse"),
+    ),
+    ("graded labels", ordinary),
+)
+
+
+# Collapse
+
+
+def flat(spread: float, scale: float) -> Said:
+    def said(draw: Source) -> set[str]:
+        scores = 0.5 + spread * draw.permutation(np.linspace(0, 1, 24))
+        return told(of_scores(scores, graded(draw)), scale=scale)
+
+    return said
+
+
+hold(
+    "collapsed",
+    ("similarities within 0.0001", flat(1e-4, 20.0)),
+    ("similarities within 0.05", flat(0.05, 20.0)),
+)
+hold(
+    "alike",
+    ("similarities within 0.019, λ 500", flat(0.019, 500.0)),
+    ("similarities within 0.05", flat(0.05, 500.0)),
+)
+
+
+def turned(wrong: float, scale: float, loss: str = "cosent") -> Said:
+    """So large a share of the scores in an order that the labels contradict."""
+
+    def said(draw: Source) -> set[str]:
+        labels = graded(draw)
+        scores = np.linspace(-0.8, 0.8, 24)[labels.argsort(kind="stable").argsort()]
+        many = int(wrong * 24)
+        some = draw.permutation(24)[:many]
+        scores[some] = -scores[some]
+        return told(of_scores(scores, labels), loss, **({"scale": scale} if scale else {}))
+
+    return said
+
+
+hold(
+    "above_collapse_not_below",
+    ("a quarter turned round, λ 60", turned(0.25, 60.0)),
+    ("none turned round, λ 60", turned(0.0, 60.0)),
+)
+hold(
+    "above_collapse_all_over",
+    ("all turned round", turned(1.0, 20.0)),
+    ("a quarter turned round: not at a small λ", turned(0.25, 20.0)),
+)
+hold(
+    "above_collapse",
+    ("a loss without a scale, all turned round", turned(1.0, 0, "pairwise_hinge")),
+    ("none turned round", turned(0.0, 0, "pairwise_hinge")),
+)
+
+
+def clustered(draw: Source, near: float, temperature: float) -> set[str]:
+    """Pairs around points of their own; the smaller `near`, the more keys of others are nearer."""
+    points = draw.normal(size=(16, 8))
+    vectors = np.repeat(points, 2, axis=0) * near + draw.normal(size=(32, 8))
+    return told(of_vectors(vectors, np.ones(16)), "info_nce", temperature=temperature)
+
+
+hold(
+    "above_collapse_not_above",
+    ("keys of others nearer, τ 0.01", lambda draw: clustered(draw, 0.5, 0.01)),
+    ("the own key nearest, τ 0.01", lambda draw: clustered(draw, 20.0, 0.01)),
+)
+
+
+# Suspects
+
+
+def labelled(share_wrong: float, count: int = 100) -> Said:
+    def said(draw: Source) -> set[str]:
+        truth = draw.normal(size=count)
+        scores = np.tanh((0.85 * truth + 0.53 * draw.normal(size=count)) / 2)
+        labels = np.round(np.clip(2.5 + 1.2 * truth, 0, 5))
+        wrong = draw.permutation(count)[: int(share_wrong * count)]
+        labels[wrong] = np.where(labels[wrong] > 2.5, 0, 5)
+        return told(of_scores(scores, labels))
+
+    return said
+
+
+hold(
+    "suspects",
+    ("a quarter of 100 labels turned to the other end", labelled(0.25)),
+    ("100 pairs without a wrong label, Spearman 0.8", labelled(0.0)),
+)
+
+
+# Places, order, terms
+
+
+def placed(loss: str, side: float) -> Said:
+    """Each second sentence near the first one, or on the other side of the sphere."""
+
+    def said(draw: Source) -> set[str]:
+        vectors = draw.normal(size=(24, 16))
+        vectors[1::2] = side * vectors[::2] + 0.05 * draw.normal(size=(12, 16))
+        return told(of_vectors(vectors, np.ones(12)), loss)
+
+    return said
+
+
+for loss, kind in (("info_nce", "key"), ("supcon", "class"), ("arcface", "prototype")):
+    hold(
+        f"all_{kind}",
+        ("each near its own", placed(loss, 1.0)),
+        ("each opposite to its own", placed(loss, -1.0)),
+    )
+hold(
+    "in_order",
+    ("scores in the order of the labels", turned(0.0, 20.0)),
+    ("one in eight turned round", turned(0.125, 20.0)),
+)
+
+
+def one_term(draw: Source, scale: float) -> set[str]:
+    labels = graded(draw)
+    scores = np.linspace(-0.5, 0.5, 24)[labels.argsort(kind="stable").argsort()]
+    scores[labels.argmin()] = 0.95
+    return told(of_scores(scores, labels), scale=scale)
+
+
+hold(
+    "few_terms",
+    ("one pair far out of place, λ 500", lambda draw: one_term(draw, 500.0)),
+    ("the same, λ 1", lambda draw: one_term(draw, 1.0)),
+)
+
+
+# The band of the norm
+
+
+def with_norm(scale: float, size: float) -> Said:
+    def said(draw: Source) -> set[str]:
+        vectors = size * draw.normal(size=(48, 8))
+        return told(of_vectors(vectors, graded(draw)), scale=scale)
+
+    return said
+
+
+hold("gradient_large", ("λ 500", with_norm(500.0, 1.0)), ("λ 2", with_norm(2.0, 1.0)))
+hold("gradient_small", ("λ 2, long vectors", with_norm(2.0, 100.0)), ("λ 5", with_norm(5.0, 1.0)))

@@ -1,0 +1,255 @@
+"""Sentences on training runs: what a model gained, how runs compare, whether a loss fell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from explorer.lab.training.compare import of_difference
+from explorer.lab.training.influence import Measured, spearman
+from explorer.lab.training.remarks import on_gain, on_loss, on_space
+from explorer.lab.training.verdict import difference, gain, judged
+from tests.judgements import simulated
+
+PAIRS = 400
+Source = np.random.Generator
+
+
+class HeldOut:
+    """Held-out pairs of graded labels that share sentences, and models that score them.
+
+    A score is the truth, what a way of training gets wrong about a sentence in every pair of it,
+    what all models get wrong about a pair, and what this run gets wrong about it.
+    """
+
+    def __init__(self, draw: Source, count: int = PAIRS) -> None:
+        self.draw, self.count = draw, count
+        first = draw.integers(0, count, count)
+        second = (first + draw.integers(1, count, count)) % count
+        self.ends = first, second
+        self.pairs = [(f"s{a}", f"s{b}") for a, b in zip(first, second, strict=True)]
+        self.truth = draw.normal(size=count)
+        self.labels = np.round(np.clip(2.5 + 1.2 * self.truth, 0, 5))
+        self.common = draw.normal(size=count)
+
+    def way(self) -> np.ndarray:
+        of_sentence = self.draw.normal(size=self.count)
+        return (of_sentence[self.ends[0]] + of_sentence[self.ends[1]]) / np.sqrt(2)
+
+    def run(self, quality: float, way: np.ndarray) -> Measured:
+        own = 0.3 * self.draw.normal(size=self.count)
+        scores = quality * self.truth + 0.5 * self.common + 0.3 * way + own
+        found = spearman(scores, self.labels)
+        assert found is not None
+        return found
+
+    def seeds(self, quality: float, seeds: int, by_seed: float = 0.03) -> dict[int, Measured]:
+        way = self.way()
+        return {
+            seed: self.run(quality + by_seed * self.draw.normal(), way) for seed in range(seeds)
+        }
+
+
+def compared(qualities: tuple[float, ...], seeds: int, by_seed: float = 0.03) -> Callable:
+    """Draw what is said of ways of training of these qualities; who is said to be ahead is part of
+    the claim, so the wrong one ahead is another sentence."""
+
+    def said(draw: Source) -> set[str]:
+        held_out = HeldOut(draw)
+        ways = [held_out.seeds(quality, seeds, by_seed) for quality in qualities]
+        found = judged(ways, held_out.pairs)
+        best, *others = found.order
+        right = qualities[best] == max(qualities)
+        beside = zip(others, found.beside, strict=True)
+        keys = {of_difference(str(best), str(other), gap).key for other, gap in beside}
+        return keys if right else {f"{key} of the wrong one" for key in keys}
+
+    return said
+
+
+def says(key: str, said: Callable[[Source], set[str]]) -> Callable[[Source], bool]:
+    return lambda draw: any(one.startswith(key) for one in said(draw))
+
+
+def exactly(key: str, said: Callable[[Source], set[str]]) -> Callable[[Source], bool]:
+    return lambda draw: key in said(draw)
+
+
+FAR, SAME = (1.0, 0.6), (1.0, 1.0)
+FAR_ABOUT = "two ways of training of Spearman 0.86 and 0.72, 400 pairs"
+SAME_ABOUT = "equally good ways, 400 pairs that share sentences"
+
+simulated(
+    "remark.verdict_ahead",
+    true=(f"{FAR_ABOUT}, three seeds", exactly("verdict_ahead", compared(FAR, 3))),
+    false=(
+        f"four {SAME_ABOUT}, three seeds",
+        says("verdict_ahead", compared((1.0,) * 4, 3)),
+    ),
+)
+simulated(
+    "remark.verdict_untold_needed",
+    true=(
+        "two ways that differ by 0.02, five seeds that hardly differ, 400 pairs",
+        exactly("verdict_untold_needed", lambda draw: slightly(draw, 0.02)),
+    ),
+    false=(f"{FAR_ABOUT}, five seeds", says("verdict_untold_needed", compared(FAR, 5))),
+)
+simulated(
+    "remark.verdict_untold",
+    true=(
+        "two ways that differ by 0.000001, five seeds that hardly differ, 400 pairs",
+        exactly("verdict_untold", lambda draw: slightly(draw, 1e-6)),
+    ),
+    false=(f"{FAR_ABOUT}, five seeds", exactly("verdict_untold", compared(FAR, 5))),
+)
+simulated(
+    "remark.verdict_models_ahead",
+    true=(f"{FAR_ABOUT}, one seed", exactly("verdict_models_ahead", compared(FAR, 1, 0))),
+    false=(
+        f"four models: {SAME_ABOUT}",
+        says("verdict_models_ahead", compared((1.0,) * 4, 1, 0)),
+    ),
+)
+simulated(
+    "remark.verdict_models_untold",
+    true=(f"two models: {SAME_ABOUT}", says("verdict_models_untold", compared(SAME, 1, 0))),
+    false=(f"{FAR_ABOUT}, one seed", says("verdict_models_untold", compared(FAR, 1, 0))),
+)
+
+
+def slightly(draw: Source, apart: float) -> set[str]:
+    """What is said of two ways whose seeds differ far less than their pairs."""
+    pairs = [(f"a{i}", f"b{i}") for i in range(PAIRS)]
+    sides = []
+    for way in range(2):
+        influence = draw.normal(size=PAIRS)
+        values = 0.7 + way * apart + 1e-7 * draw.normal(size=5)
+        sides.append({seed: Measured(value, influence) for seed, value in enumerate(values)})
+    return {of_difference("a", "b", difference(*sides, pairs)).key}
+
+
+def seeds_of(draw: Source, shared: bool) -> set[str]:
+    held_out = HeldOut(draw, 50)
+    one, other = held_out.seeds(1.0, 2), held_out.seeds(1.0, 4)
+    kept = {seed: run for seed, run in other.items() if shared or seed not in one}
+    return {of_difference("a", "b", difference(one, kept, held_out.pairs)).key}
+
+
+simulated(
+    "remark.verdict_no_seed",
+    true=("seeds 0, 1 and 2, 3", exactly("verdict_no_seed", lambda draw: seeds_of(draw, False))),
+    false=("seeds 0, 1 and 0 to 3", says("verdict_no_seed", lambda draw: seeds_of(draw, True))),
+)
+
+
+# What a model gained
+
+
+def gained(before: float, after: float) -> Callable[[Source], set[str]]:
+    def said(draw: Source) -> set[str]:
+        held_out = HeldOut(draw, 200)
+        way = held_out.way()
+        sides = [{0: held_out.run(quality, way)} for quality in (before, after)]
+        return {one.key for one in on_gain(gain(*sides, held_out.pairs))}
+
+    return said
+
+
+ROSE, FELL, STAYED = gained(0.5, 1.0), gained(1.0, 0.5), gained(0.8, 0.8)
+STAYED_ABOUT = "as good before as after, 200 pairs that share sentences"
+simulated(
+    "remark.run_rose",
+    true=("Spearman 0.66 before, 0.86 after, 200 pairs", exactly("run_rose", ROSE)),
+    false=(STAYED_ABOUT, exactly("run_rose", STAYED)),
+)
+simulated(
+    "remark.run_fell",
+    true=("Spearman 0.86 before, 0.66 after, 200 pairs", exactly("run_fell", FELL)),
+    false=(STAYED_ABOUT, exactly("run_fell", STAYED)),
+)
+simulated(
+    "remark.run_chance",
+    true=(STAYED_ABOUT, exactly("run_chance", STAYED)),
+    false=("Spearman 0.66 before, 0.86 after, 200 pairs", exactly("run_chance", ROSE)),
+)
+
+
+def ordered(draw: Source, flat: bool) -> set[str]:
+    labels = np.round(draw.uniform(0, 5, 40))
+    scores = np.full(40, draw.uniform()) if flat else draw.normal(size=40)
+    after = spearman(scores, labels)
+    pairs = [(f"a{i}", f"b{i}") for i in range(40)]
+    found = gain({0: spearman(draw.normal(size=40), labels)}, {0: after}, pairs) if after else None
+    return {one.key for one in on_gain(found)}
+
+
+simulated(
+    "remark.run_no_order",
+    true=("one score for all", exactly("run_no_order", lambda draw: ordered(draw, True))),
+    false=("any scores", exactly("run_no_order", lambda draw: ordered(draw, False))),
+)
+
+
+# The training loss
+
+
+def curve(height: float) -> Callable[[Source], set[str]]:
+    """A loss that moves steadily by so many standard errors of what is compared, in noise that is
+    even, heavy-tailed or skewed."""
+
+    def said(draw: Source) -> set[str]:
+        steps = int(draw.integers(20, 400))
+        noise = [
+            lambda: draw.normal(size=steps),
+            lambda: draw.standard_t(4, size=steps) / np.sqrt(2),
+            lambda: draw.exponential(size=steps),
+        ][draw.integers(3)]()
+        window = max(steps // 10, 2)
+        slope = height * np.sqrt(2 / window) / 0.9
+        return {one.key for one in on_loss(list(slope * np.linspace(0, 1, steps) + noise))}
+
+    return said
+
+
+FLAT_ABOUT = "noise alone: even, heavy-tailed or skewed, 20 to 400 steps"
+for key, height in (("run_loss_fell", -6.0), ("run_loss_rose", 6.0)):
+    simulated(
+        f"remark.{key}",
+        true=("a steady trend of six standard errors", exactly(key, curve(height))),
+        false=(FLAT_ABOUT, exactly(key, curve(0.0))),
+    )
+simulated(
+    "remark.run_loss_flat",
+    true=(FLAT_ABOUT, exactly("run_loss_flat", curve(0.0))),
+    false=("a steady trend of six standard errors", exactly("run_loss_flat", curve(-6.0))),
+)
+
+
+# The space
+
+
+def space(before: float, after: float) -> Callable[[Source], set[str]]:
+    """Sentences around a common direction of this strength before and after."""
+
+    def said(draw: Source) -> set[str]:
+        count = int(draw.integers(20, 200))
+        common, own = draw.normal(size=16), draw.normal(size=(2, count, 16))
+        sides = (own[0] + before * common, own[0] + after * common + 0.3 * own[1])
+        return {one.key for one in on_space(*sides)}
+
+    return said
+
+
+SAME_SPACE = "sentences that moved and drew no closer, 20 to 200 of them"
+simulated(
+    "remark.run_closer",
+    true=("mean cosine 0.2 before, 0.6 after", exactly("run_closer", space(0.5, 1.3))),
+    false=(SAME_SPACE, exactly("run_closer", space(0.8, 0.8))),
+)
+simulated(
+    "remark.run_apart",
+    true=("mean cosine 0.6 before, 0.2 after", exactly("run_apart", space(1.3, 0.5))),
+    false=(SAME_SPACE, exactly("run_apart", space(0.8, 0.8))),
+)

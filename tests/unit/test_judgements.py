@@ -1,0 +1,57 @@
+"""Every sentence that judges is listed, is said where it is true, and is not where it is false."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.core.judgements import BY_KEY, JUDGEMENTS, OF
+from explorer.locale import LANGUAGES, catalogue
+from tests.judgements import LEAST_TRUE, MOST_FALSE, SIMULATIONS, load, rates
+from tests.judgements.__main__ import DOCUMENT
+
+load()
+
+# What only repeats what was counted or quotes a rule has nothing to be drawn; these tests hold it.
+ELSEWHERE = {
+    "remark.run_pair": "test_remarks.py::test_the_pair_that_came_home",
+    "remark.verdict_other_pairs": "test_compare.py::test_other_held_out_pairs_do_not_compare",
+    "sweep.agree": "test_sweep.py",
+    "sweep.contradict": "test_sweep.py",
+    "sweep.never": "test_sweep.py",
+    "finetune.alarm_at": "test_recorder.py",
+}
+
+
+def test_every_remark_is_listed_once():
+    keys = [one.key for one in JUDGEMENTS]
+    assert len(keys) == len(set(keys))
+    remarks = {key for key in catalogue("en") if key.startswith("remark.")}
+    assert remarks == {key for key in keys if key.startswith("remark.")}
+
+
+@pytest.mark.parametrize("key", BY_KEY)
+def test_a_judgement_is_whole(key):
+    one = BY_KEY[key]
+    assert all((one.where, one.claims, one.evidence, one.test))
+    assert one.of in OF
+    for language in LANGUAGES:
+        assert catalogue(language)[key]
+        assert not one.otherwise or catalogue(language)[one.otherwise]
+    assert (key in SIMULATIONS) != (key in ELSEWHERE)
+
+
+@pytest.mark.draws
+@pytest.mark.parametrize("key", SIMULATIONS)
+def test_it_is_said_where_it_is_true_and_not_where_it_is_false(key):
+    true, false = rates(key)
+    assert true >= LEAST_TRUE
+    assert false <= MOST_FALSE
+
+
+@pytest.mark.parametrize("key", BY_KEY)
+def test_the_document_tells_of_it(key):
+    text = DOCUMENT.read_text(encoding="utf-8")
+    part = text.partition(f"### `{key}`\n")[2].partition("\n### ")[0]
+    assert f"> {catalogue('en')[key]}\n" in part, "run python -m tests.judgements"
+    assert BY_KEY[key].evidence in part
+    assert ("**Said where true**" in part) == (key in SIMULATIONS)
