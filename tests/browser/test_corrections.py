@@ -46,7 +46,7 @@ def test_a_pair_is_relabelled_or_left_out_where_it_is_judged(page: Page) -> None
     # The link of the scene carries it; another source does not.
     page.wait_for_function(f"!{CHANNEL}.linking")
     page.reload()
-    page.wait_for_function(f"{CHANNEL}?.batch?.labels.length === {count - 1}")
+    page.wait_for_function(f"window.lossprism && {CHANNEL}?.batch?.labels.length === {count - 1}")
     with redrawn(page):
         page.locator(PART).get_by_role("button", name="Undo").first.click()
     expect(page.locator(PART)).to_contain_text("Corrected by you (1)")

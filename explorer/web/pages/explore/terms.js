@@ -91,7 +91,11 @@ export default function terms(root, channel, server) {
     terms.element.classList.toggle("lp-single", single);
     terms.element.querySelectorAll("th [data-say]")[1].setAttribute("data-say", single ? "ui.pair" : "ui.column");
     reword(terms.element);
-    headline.replaceChildren(...(heaviest.length ? told(figures) : [say(figures.terms === null ? "ui.terms_unnamed" : "ui.no_terms", { step: channel.spec.terms })]));
+    headline.replaceChildren(
+      ...(heaviest.length
+        ? told(figures)
+        : [say(figures.terms === null ? "ui.terms_unnamed" : "ui.no_terms", { step: channel.spec.terms })]),
+    );
     suspects.draw();
   }
 
