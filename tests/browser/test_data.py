@@ -84,8 +84,15 @@ def test_typing_pairs(page: Page) -> None:
 def test_what_is_typed_is_not_lost_by_leaving_at_once(page: Page) -> None:
     clear_table(page)
     type_pair(page, 1, *PAIRS[0])
+    # However long the press takes: what was typed is not computed, and the page does not move,
+    # before it is over.
+    problem = page.locator(PROBLEM)
     with redrawn(page):
-        page.click("#lp-source-example")
+        page.hover("#lp-source-example")
+        page.mouse.down()
+        page.wait_for_timeout(500)
+        expect(problem).to_be_visible()
+        page.mouse.up()
     expect(page.locator("#lp-source-example")).to_have_attribute("aria-selected", "true")
     expect(page.locator(COUNT)).to_have_text("24 pairs")
     with redrawn(page):

@@ -155,8 +155,22 @@ export default function pairs(root, channel) {
     clearTimeout(channel.typing);
     channel.typing = setTimeout(commit, 350);
   });
+  // A press that leaves it is over first: what the answer moves on the page must not move from under it.
+  let pressed = false;
+  addEventListener("pointerdown", () => (pressed = true), true);
+  for (const end of ["pointerup", "pointercancel"])
+    addEventListener(
+      end,
+      () => {
+        pressed = false;
+        if (channel.typing && !body.contains(document.activeElement)) commit();
+      },
+      true,
+    );
   body.addEventListener("focusout", ({ relatedTarget }) => {
-    if (channel.typing && !body.contains(/** @type {Node | null} */ (relatedTarget))) commit();
+    if (!channel.typing || body.contains(/** @type {Node | null} */ (relatedTarget))) return;
+    if (pressed) clearTimeout(channel.typing);
+    else commit();
   });
   function commit() {
     clearTimeout(channel.typing);
