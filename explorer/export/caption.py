@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.core.batch import load_table, source_pairs
+from explorer.core.batch import load_table
 from explorer.core.explore import Exploration
 from explorer.export.figure.svg import clipped
 from explorer.locale import catalogue, say, spelled, title_word
@@ -102,17 +102,19 @@ def _similarities(e: Exploration, language: str) -> str:
 
 def pair_numbers(exploration: Exploration) -> list[int]:
     """What a person calls each pair: the number of its row, where rows were left out between."""
-    data, count = exploration.scenario.data, len(exploration.batch)
-    places = exploration.batch.pairs.places
-    if data.source == "table":
-        skipped = {row.row for row in load_table(data.rows).skipped}
-        used = [
-            number
-            for number, row in enumerate(data.rows, 1)
-            if number not in skipped and any(cell.strip() for cell in row)
-        ]
-    else:
-        used = list(range(1, len(source_pairs(data)) + 1)) if places else []
-    if places and places[-1] < len(used):
-        return [used[place] for place in places]
-    return used if len(used) == count else list(range(1, count + 1))
+    data, batch = exploration.scenario.data, exploration.batch
+    places = batch.pairs.places
+    used = _rows_used(data.rows) if data.source == "table" else []
+    if places is None:
+        return used if len(used) == len(batch) else list(range(1, len(batch) + 1))
+    return [used[place] if used else place + 1 for place in places]
+
+
+def _rows_used(rows: tuple[tuple[str, str, str], ...]) -> list[int]:
+    """The numbers of the rows that are pairs."""
+    skipped = {row.row for row in load_table(rows).skipped}
+    return [
+        number
+        for number, row in enumerate(rows, 1)
+        if number not in skipped and any(cell.strip() for cell in row)
+    ]

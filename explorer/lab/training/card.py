@@ -53,7 +53,8 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
 
 def _on_few(summary: Mapping, history: Sequence[Mapping]) -> str:
     """That the curve is of fewer pairs than the table, where it is."""
-    live = next((record["pairs"] for record in history if record["kind"] == "evaluation"), 0)
+    # Records of earlier versions do not say; a run of theirs may be resumed.
+    live = next((r.get("pairs", 0) for r in history if r["kind"] == "evaluation"), 0)
     whole = summary["pairs"]["held_out"]
     if not 0 < live < whole:
         return ""

@@ -167,16 +167,21 @@ def _comparable(groups: Sequence[_Group]) -> Outcome | None:
     return first if alike else None
 
 
+def _having(groups: Sequence[_Group], figure: str) -> list[tuple[_Group, dict[int, Measured]]]:
+    """The groups that have a figure in every run, each with it by seed."""
+    known = [(group, group.measured(figure)) for group in groups]
+    return [(group, measured) for group, measured in known if measured is not None]
+
+
 def _differences(groups: Sequence[_Group]) -> list[Json]:
     tested = _comparable(groups)
     if tested is None:
         return []
     found = []
     for figure in FIGURES:
-        known = [(group, group.measured(figure)) for group in groups]
-        having = [(group, measured) for group, measured in known if measured is not None]
+        having = _having(groups, figure)
+        beside = [measured for _, measured in having]
         for (a, of_a), (b, of_b) in itertools.combinations(having, 2):
-            beside = [measured for _, measured in having]
             between = difference(of_a, of_b, tested.pairs, beside)
             if between is not None:
                 told = {"a": a.label, "b": b.label, "figure": figure}
@@ -185,8 +190,7 @@ def _differences(groups: Sequence[_Group]) -> list[Json]:
 
 
 def _verdict(groups: Sequence[_Group]) -> list[Remark]:
-    known = [(group, group.measured("spearman")) for group in groups]
-    having = [(group, measured) for group, measured in known if measured is not None]
+    having = _having(groups, "spearman")
     if len(having) < 2:
         return []
     tested = _comparable([group for group, _ in having])

@@ -11,9 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from explorer.core.batch import has_words, load_pairs
+from explorer.core.scenario import Data
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.locale import title_word
 from explorer.runtime import limits
+from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.sources import tables, textbook
 from explorer.sources.model_folders import is_hosted, within
@@ -158,6 +161,19 @@ def _from_hub(data: TrainingData) -> tuple[list[Pair], int]:
         held.to_json(path, force_ascii=False)
         table = tables.read_file(path, most=data.most, columns=dict(data.columns) or None)
     return _rows(table), len(table.skipped)
+
+
+def data_of_scene(scene: Data) -> TrainingData:
+    """The pairs of a scene of the Explore page, as they were corrected, to learn from.
+
+    Raises Problem where they are no sentences.
+    """
+    if not has_words(scene):
+        raise Problem("training_no_words", name=scene.source)
+    pairs = load_pairs(scene)
+    labels = map(typed, pairs.labels)
+    rows = tuple(zip(pairs.first, pairs.second, labels, strict=True))
+    return TrainingData(source="rows", name=scene.file or scene.example, rows=rows)
 
 
 def sentences_of(pairs: Sequence[Pair]) -> set[str]:

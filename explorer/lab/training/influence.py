@@ -8,6 +8,7 @@ of the influences.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -95,19 +96,37 @@ def sampling_variance(influence: np.ndarray, pairs: Sequence[tuple[str, str]]) -
     whose pairs have a sentence in common (the dyadic estimator of Aronow, Samii & Assenova 2015).
     It is never below what independent pairs would give.
     """
+    sharing = _sharing(tuple(pairs))
     count = len(influence)
-    numbers: dict[str, int] = {}
-    ends = np.array([[numbers.setdefault(text, len(numbers)) for text in pair] for pair in pairs])
     alone = float(np.square(influence).sum())
-    sums = np.bincount(ends[:, 0], influence, len(numbers))
-    # A pair of a sentence with itself meets it once.
-    twice = ends[:, 0] != ends[:, 1]
-    sums += np.bincount(ends[twice, 1], influence[twice], len(numbers))
-    _, same = np.unique(np.sort(ends[twice], axis=1), axis=0, return_inverse=True)
+    sums = np.bincount(sharing.first, influence, sharing.sentences)
+    sums += np.bincount(sharing.second, influence[sharing.apart], sharing.sentences)
     # What shares both sentences was counted with each of them.
-    both = np.bincount(same.reshape(-1), influence[twice]) if twice.any() else np.zeros(1)
+    both = np.bincount(sharing.same, influence[sharing.apart])
     joined = float(np.square(sums).sum() - np.square(both).sum())
     return max(joined, alone) / max(count * (count - 1), 1)
+
+
+@dataclass(frozen=True)
+class _Sharing:
+    """Which pairs share sentences: the number of the `first` sentence of each pair, [n]; of those
+    `apart`, [n], which are not a sentence with itself, the `second` one and which have the `same`
+    two sentences."""
+
+    sentences: int
+    first: np.ndarray
+    apart: np.ndarray
+    second: np.ndarray
+    same: np.ndarray
+
+
+@functools.lru_cache(maxsize=8)
+def _sharing(pairs: tuple[tuple[str, str], ...]) -> _Sharing:
+    numbers: dict[str, int] = {}
+    ends = np.array([[numbers.setdefault(text, len(numbers)) for text in pair] for pair in pairs])
+    apart = ends[:, 0] != ends[:, 1]
+    _, same = np.unique(np.sort(ends[apart], axis=1), axis=0, return_inverse=True)
+    return _Sharing(len(numbers), ends[:, 0], apart, ends[apart, 1], same.reshape(-1))
 
 
 def weighty_pairs(influence: np.ndarray) -> float:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 
-from explorer.core.batch import has_words, load_pairs
 from explorer.core.explore import parameters_for, spec_for
 from explorer.core.parameters import chosen_numeric, spread
 from explorer.core.scenario import Scenario
-from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.lab.training.data import data_of_scene
+from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.verdict import LEAST_SEEDS
-from explorer.runtime.numbers import typed
-from explorer.runtime.problem import Problem
 from losses import Parameter
+from losses.spec import ParameterValue
 
 # Around the value in force, by ratios.
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -27,16 +26,8 @@ def trials(scenario: Scenario, parameter: str = "") -> list[TrainingPlan]:
         Problem: if the loss has no such parameter, or the scene no sentences to encode.
     """
     data = scenario.data
-    if not has_words(data):
-        raise Problem("training_no_words", name=data.source)
-    spec = spec_for(scenario)
-    chosen = chosen_numeric(spec, parameter)
-    settings = parameters_for(spec, dict(scenario.parameters))
-    pairs = load_pairs(data)
-    rows = zip(pairs.first, pairs.second, map(typed, pairs.labels), strict=True)
-    named = data.file or (data.example if data.source == "example" else "")
     plan = TrainingPlan(
-        data=TrainingData(source="rows", name=named, rows=tuple(rows)),
+        data=data_of_scene(data),
         encoder=data.cross_encoder or data.encoder,
         kind="cross" if data.cross_encoder else "bi",
         loss=scenario.loss,
@@ -46,15 +37,27 @@ def trials(scenario: Scenario, parameter: str = "") -> list[TrainingPlan]:
         steps=STEPS,
         batch_size=BATCH,
     )
-    now = settings[chosen.name]
-    assert isinstance(now, float)
+    chosen, settings = _in_force(scenario, parameter)
     return [
         dataclasses.replace(
             plan, seed=seed, parameters=tuple({**settings, chosen.name: value}.items())
         )
-        for value in trial_values(chosen, now)
+        for value in values_of(scenario, parameter)
         for seed in range(LEAST_SEEDS)
     ]
+
+
+def values_of(scenario: Scenario, parameter: str = "") -> tuple[float, ...]:
+    """The values of a parameter that `trials` tries. Raises Problem if there is no such one."""
+    chosen, settings = _in_force(scenario, parameter)
+    now = settings[chosen.name]
+    assert isinstance(now, float)
+    return trial_values(chosen, now)
+
+
+def _in_force(scenario: Scenario, name: str) -> tuple[Parameter, dict[str, ParameterValue]]:
+    spec = spec_for(scenario)
+    return chosen_numeric(spec, name), parameters_for(spec, dict(scenario.parameters))
 
 
 def trial_values(parameter: Parameter, now: float) -> tuple[float, ...]:

@@ -10,8 +10,7 @@ from typing import Any
 
 from explorer.core.batch import has_words, load_table, make_batch
 from explorer.core.diagnostics import fitting_labels
-from explorer.core.explore import explore, parameters_for, spec_for
-from explorer.core.parameters import chosen_numeric
+from explorer.core.explore import explore
 from explorer.core.remarks import remarks, speaks_another_language, statistics, suggested_scale
 from explorer.core.scenario import Data, Reading, Rules, Scenario
 from explorer.export.code import snippet, twin_snippet
@@ -30,7 +29,7 @@ from explorer.export.picture import describe_batch, picture
 from explorer.lab.sweep import POINTS, sweep
 from explorer.lab.training.compare import start_all
 from explorer.lab.training.runs import default_runs
-from explorer.lab.training.trials import trial_values, trials
+from explorer.lab.training.trials import trials, values_of
 from explorer.lab.training.verdict import LEAST_SEEDS
 from explorer.locale import LANGUAGES
 from explorer.runtime.cache import Cache, digest
@@ -47,7 +46,6 @@ from explorer.web.serving import JOBS, served
 from explorer.web.wire import explore as wire
 from explorer.web.wire import runs as wire_runs
 from explorer.web.wire import shared
-from losses import Parameter
 
 
 def _explore(request: object) -> Json:
@@ -176,14 +174,8 @@ def _sweep(request: object) -> Json:
     found = sweep(scenario, str(request.get("parameter", "")), batch=batch, points=points)
     curves = {name: getattr(found, name) for name in ("loss", "gradient", "active")}
     drawn = {name: curve and json_numbers(list(curve)) for name, curve in curves.items()}
-    tried = trial_values(*_in_force(scenario, found.parameter)) if has_words(scenario.data) else ()
+    tried = values_of(scenario, found.parameter) if has_words(scenario.data) else ()
     return {**dataclasses.asdict(found), **drawn, "trials": tried, "seeds": LEAST_SEEDS}
-
-
-def _in_force(scenario: Scenario, name: str) -> tuple[Parameter, float]:
-    spec = spec_for(scenario)
-    now = parameters_for(spec, dict(scenario.parameters))[name]
-    return chosen_numeric(spec, name), float(str(now))
 
 
 def _trials(request: object) -> Json:

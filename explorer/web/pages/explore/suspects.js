@@ -1,11 +1,11 @@
 // Where label and encoder disagree: both sentences whole, a second opinion, and what the reader makes of it.
 
 import { h, reword, worded } from "../../kit/dom.js";
-import { download } from "../../kit/files.js";
 import { percent, show } from "../../kit/numbers.js";
 import { GONE } from "../../kit/server.js";
 import { sortableTable } from "../../kit/table.js";
 import { say } from "../../kit/words.js";
+import { takingFrom } from "./taking.js";
 
 /** @typedef {import("../../wire").Suspect} Suspect */
 
@@ -111,12 +111,7 @@ export function suspectsPart(channel, server) {
 
   const count = h("h3");
   const list = h("ul.lp-corrections");
-  /** @param {"corrected_csv" | "corrections_csv"} what */
-  async function take(what) {
-    const answer = await server.take({ what, scenario: channel.scenario, language: "en", dark: false });
-    if (!channel.check(answer) || answer?.text === undefined) return;
-    download(answer.name, new Blob(["\ufeff", answer.text], { type: answer.type }));
-  }
+  const { save } = takingFrom(channel, server);
   const corrections = h(
     "div",
     { hidden: true },
@@ -126,8 +121,8 @@ export function suspectsPart(channel, server) {
     h(
       "div.lp-row.lp-wrap",
       {},
-      worded("button.lp-button", "ui.take_corrected", { type: "button", onclick: () => take("corrected_csv") }),
-      worded("button.lp-button", "ui.take_corrections", { type: "button", onclick: () => take("corrections_csv") }),
+      worded("button.lp-button", "ui.take_corrected", { type: "button", onclick: () => save("corrected_csv") }),
+      worded("button.lp-button", "ui.take_corrections", { type: "button", onclick: () => save("corrections_csv") }),
     ),
   );
 

@@ -1,8 +1,8 @@
 // What can be taken away: pictures, tables, the code that gives the same number, the scene.
 import { h, worded } from "../../kit/dom.js";
 import { download, rasterised } from "../../kit/files.js";
-import { isDark } from "../../kit/theme.js";
-import { language, say } from "../../kit/words.js";
+import { say } from "../../kit/words.js";
+import { takingFrom } from "./taking.js";
 
 /**
  * @param {HTMLElement} root
@@ -10,6 +10,7 @@ import { language, say } from "../../kit/words.js";
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 export default function takeaway(root, channel, server) {
+  const { ask, save } = takingFrom(channel, server);
   const code = h("pre.lp-code", { hidden: true, tabIndex: 0 });
   const copy = worded("button.lp-button", "ui.copy", {
     type: "button",
@@ -69,25 +70,6 @@ export default function takeaway(root, channel, server) {
       h("div.lp-code-box", {}, copy, code),
     ),
   );
-
-  /** @param {string} what */
-  async function ask(what) {
-    const answer = await server.take({
-      what,
-      scenario: channel.scenario,
-      language: language(),
-      dark: isDark(),
-    });
-    return channel.check(answer) && answer?.text !== undefined ? answer : null;
-  }
-
-  /** @param {string} what */
-  async function save(what) {
-    const answer = await ask(what);
-    if (!answer) return;
-    const mark = answer.type === "text/csv" ? "\ufeff" : ""; // spreadsheets read Chinese by it
-    download(answer.name, new Blob([mark, answer.text], { type: answer.type }));
-  }
 
   /**
    * The browser turns the figure into pixels: the same drawing, so many pixels to a unit.

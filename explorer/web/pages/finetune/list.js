@@ -3,7 +3,7 @@ import { h, worded } from "../../kit/dom.js";
 import { show } from "../../kit/numbers.js";
 import { sortableTable } from "../../kit/table.js";
 import { language, say, titleOf } from "../../kit/words.js";
-import { encoderNamed, lossOf } from "./naming.js";
+import { encoderNamed, lossOf, settingsOf } from "./naming.js";
 
 /** @typedef {import("../../wire").RunStatus} RunStatus */
 
@@ -16,8 +16,8 @@ const after = (run) => run.summary?.after.spearman ?? NaN;
  * @param {import("../../wire").TrainingPlan} plan
  */
 function linesOf(plan) {
-  const [title, ...rest] = lossOf(plan).split(" · ");
-  return rest.length ? [title, rest.join(" · ")] : title;
+  const [title, settings] = [titleOf(plan.loss), settingsOf(plan)];
+  return settings ? [title, settings] : title;
 }
 /** @param {number} value */
 const shownAs = (value) => (Number.isNaN(value) ? "—" : show(value, 3));

@@ -36,11 +36,16 @@ const parameterIs = ([name, value]) =>
   `${has(`parameter.${name}`) ? say(`parameter.${name}`) : name} = ${settingOf(value)}`;
 
 /**
+ * The convention and the parameters of a loss; "" where none was chosen.
+ * @param {Form} form
+ */
+export const settingsOf = ({ convention, parameters }) =>
+  [convention, ...Object.entries(parameters).map(parameterIs)].filter(Boolean).join(" · ");
+/**
  * A loss with the parameters that were chosen, or with all that it has.
  * @param {Form} form
  */
-export const lossOf = ({ loss, convention, parameters }) =>
-  [titleOf(loss), convention, ...Object.entries(parameters).map(parameterIs)].filter(Boolean).join(" · ");
+export const lossOf = (form) => [titleOf(form.loss), settingsOf(form)].filter(Boolean).join(" · ");
 /** @param {Form} form */
 export function wholeLossOf({ loss, convention, parameters }) {
   const usual = given.losses[loss]?.conventions[convention]?.parameters ?? [];

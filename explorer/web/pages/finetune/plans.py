@@ -6,8 +6,8 @@ import dataclasses
 import inspect
 from pathlib import Path
 
-from explorer.core.batch import has_words, load_pairs
-from explorer.core.scenario import Data, Scenario
+from explorer.core.scenario import Scenario
+from explorer.lab.training.data import data_of_scene
 from explorer.lab.training.plan import (
     RANGES,
     TrainingData,
@@ -66,8 +66,8 @@ def _found(known: TrainingData, given: dict) -> TrainingData:
         rows = practice_pairs(given["practice"])
         return dataclasses.replace(known, source="rows", name=given["practice"], rows=_text(rows))
     if where == "link":
-        name, rows = _linked(scene_of(given).data)
-        return dataclasses.replace(known, source="rows", name=name, rows=rows)
+        linked = data_of_scene(scene_of(given).data)
+        return dataclasses.replace(known, source="rows", name=linked.name, rows=linked.rows)
     if where == "file":
         files = {"file": _uploaded(known.file, "file")}
         if known.held_out_file:
@@ -88,15 +88,6 @@ def scene_of(given: dict) -> Scenario:
     if not link:
         raise Problem("training_no_link")
     return Scenario.from_link(link)
-
-
-def _linked(scene: Data) -> tuple[str, tuple[tuple[str, str, str], ...]]:
-    """The name and the rows of a scene's data."""
-    if not has_words(scene):
-        raise Problem("training_no_words", name=scene.source)
-    pairs = load_pairs(scene)
-    rows = zip(pairs.first, pairs.second, pairs.labels, strict=True)
-    return scene.file or scene.example, _text(tuple(rows))
 
 
 # Uploads

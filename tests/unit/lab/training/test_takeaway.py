@@ -11,6 +11,7 @@ import zipfile
 import pytest
 
 from explorer.lab.training import session, takeaway
+from explorer.lab.training.card import section
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from explorer.runtime.problem import Problem
 from tests.unit.lab.training.conftest import corpus
@@ -36,6 +37,18 @@ def test_the_model_is_a_folder_of_sentence_transformers(runs, trained, tmp_path)
     assert '| Loss | cosent {"scale": 20.0} |' in card
     assert "| Steps | 8 of 8 pairs |" in card
     assert "<polyline" in (tmp_path / "out" / name / "loss.svg").read_text(encoding="utf-8")
+
+
+def test_the_card_says_of_how_many_pairs_the_curve_is_where_that_is_known(runs, trained):
+    name = trained(TrainingPlan(encoder=SCRATCH, dimension=8, **SMALL))
+    plan, summary = runs.plan(name), runs.status(name)["summary"]
+    held_out = summary["pairs"]["held_out"]
+    few = [{**record, "pairs": held_out - 1} for record in runs.history(name)]
+    assert f"The curve is of {held_out - 1} of the {held_out}" in section(plan, summary, few)
+    # Records of earlier versions have no count; their run may be resumed by this one.
+    for record in few:
+        del record["pairs"]
+    assert "The curve is of" not in section(plan, summary, few)
 
 
 def test_the_log_as_tables(runs, trained):
