@@ -278,7 +278,11 @@ def source_pairs(data: Data) -> Pairs:
 @functools.lru_cache(maxsize=16)
 def make_batch(data: Data, rules: Rules) -> Batch:
     """The batch of this data under these rules; the same choice is never computed twice."""
-    pairs = load_pairs(data)
+    return batch_of(load_pairs(data), data, rules)
+
+
+def batch_of(pairs: Pairs, data: Data, rules: Rules) -> Batch:
+    """The batch of these pairs, with what gives the data its similarities."""
     vectors, orthogonal = _vectors_for(pairs, data)
     scores = pairs.scores
     if data.cross_encoder and data.source != "random":

@@ -17,6 +17,7 @@ from typing import Any
 from explorer.runtime import validation
 from explorer.runtime.limits import SCENARIO_BYTES
 from explorer.runtime.problem import Problem
+from explorer.sources.batches import SAMPLERS, Draw
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.random_batch import RandomBatch
 
@@ -31,15 +32,20 @@ ORDERS = ("entry", "label", "score")
 class Reading:
     """What was found in a file besides the rows that are used, for whoever opens the link.
 
-    `total` counts its rows; where they are more than fit (`limited`) the first ones are used, or
-    some `drawn` at random. `reasons` are the first few of the `left_out` rows: number in the
-    file, key of the problem's sentence, and its values.
+    `total` counts its rows, `whole` the pairs that they make. The rows that are used are the batch
+    of this `draw`, of `batches` in the first epoch. In a link of before batches were drawn, where
+    that has no size, they are the first ones or, `drawn`, random ones, of more than fit
+    (`limited`). `reasons` are the first few of the `left_out` rows: number in the file, key of the
+    problem's sentence, and its values.
     """
 
     total: int = 0
     encoding: str = ""
     limited: bool = False
     drawn: bool = False
+    whole: int = 0
+    draw: Draw = field(default_factory=Draw)
+    batches: int = 0
     left_out: int = 0
     reasons: tuple[tuple[int, str, tuple[tuple[str, str], ...]], ...] = ()
 
@@ -199,8 +205,10 @@ def _cell(value: object, where: str) -> tuple[int, int]:
     return row, column
 
 
+DRAW_READERS: validation.Readers = {(Draw, "sampler"): validation.one_of(SAMPLERS)}
 _READERS: validation.Readers = {
     (Data, "source"): validation.one_of(SOURCES),
+    **DRAW_READERS,
     (Data, "rows"): validation.rows(3),
     (Data, "corrections"): validation.rows(3),
     (Reading, "reasons"): _reasons,

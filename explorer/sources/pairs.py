@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -49,6 +49,19 @@ class Pairs:
             np.array([place[b] for b in self.second], dtype=np.int64),
         )
 
+    def at(self, places: Sequence[int]) -> Pairs:
+        """The pairs at these places, as pairs of their own."""
+        first, second = (
+            tuple(side[place] for place in places) for side in (self.first, self.second)
+        )
+        scores = None if self.scores is None else tuple(self.scores[place] for place in places)
+        part = Pairs(first, second, tuple(self.labels[place] for place in places), scores)
+        if self.vectors is None:
+            return part
+        row = {sentence: index for index, sentence in enumerate(self.sentences)}
+        vectors = self.vectors[[row[text] for text in part.sentences]]
+        return dataclasses.replace(part, vectors=vectors)
+
 
 def corrected(pairs: Pairs, corrections: Iterable[tuple[str, str, str]]) -> Pairs:
     """The pairs with other labels, and without those that were left out.
@@ -68,17 +81,10 @@ def corrected(pairs: Pairs, corrections: Iterable[tuple[str, str, str]]) -> Pair
         for place, pair in enumerate(zip(pairs.first, pairs.second, strict=True))
         if pair not in chosen or pair in labels
     ]
-    first, second = (tuple(side[place] for place in kept) for side in (pairs.first, pairs.second))
-    found = Pairs(
-        first,
-        second,
-        tuple(labels.get((pairs.first[at], pairs.second[at]), pairs.labels[at]) for at in kept),
-        None if pairs.scores is None else tuple(pairs.scores[place] for place in kept),
-        places=tuple(kept) if len(kept) < len(pairs) else None,
-    )
-    if pairs.vectors is None:
-        return found
-    row = {sentence: place for place, sentence in enumerate(pairs.sentences)}
+    part = pairs.at(kept)
+    told = zip(part.first, part.second, part.labels, strict=True)
     return dataclasses.replace(
-        found, vectors=pairs.vectors[[row[text] for text in found.sentences]]
+        part,
+        labels=tuple(labels.get((first, second), label) for first, second, label in told),
+        places=tuple(kept) if len(kept) < len(pairs) else None,
     )

@@ -165,6 +165,14 @@ export interface Disagreement {
   high: number;
 }
 
+/** One batch of `size` pairs: the one with this `number`, counted from 0 on through the epochs. */
+export interface Draw {
+  sampler: string;
+  size: number;
+  seed: number;
+  number: number;
+}
+
 /** An SVG. */
 export interface Drawing {
   text: string;
@@ -214,6 +222,9 @@ export interface ExploreFacts {
 /** What Explore alone is told. */
 export interface ExploreOwn {
   examples: Record<string, Example>;
+  samplers: string[];
+  ranges: Record<string, Range>;
+  spread: number;
 }
 
 /** `batch`, `skipped`, `limited` where the page has another batch; `rows` names those sent. */
@@ -248,9 +259,10 @@ export interface Figures {
   milliseconds: number;
 }
 
-/** The pairs of a file, and how it was read. */
+/** The pairs that are used of a file, and how it was read; `file` is its digest. */
 export interface FileRead {
   name: string;
+  file: string;
   rows: [string, string, string][];
   reading: Reading;
   columns: string[];
@@ -261,6 +273,7 @@ export interface FileRead {
 /** A file whose columns are to be chosen from. */
 export interface FileUndecided {
   error: Problem;
+  file: string;
   columns: string[];
   chosen: Record<string, string>;
   header: boolean;
@@ -756,6 +769,9 @@ export interface Reading {
   encoding: string;
   limited: boolean;
   drawn: boolean;
+  whole: number;
+  draw: Draw;
+  batches: number;
   left_out: number;
   reasons: [number, string, [string, string][]][];
 }
@@ -856,6 +872,11 @@ export interface ScoreHistogram {
   counts: number[][];
 }
 
+/** The file of that digest is not held: it is to be sent again. */
+export interface SendFile {
+  send_file: true;
+}
+
 /** The rows of that name are not held: they are to be sent again. */
 export interface SendRows {
   send_rows: true;
@@ -890,6 +911,11 @@ export interface SkippedRow {
   key: string;
   about: About;
   values: Record<string, number | string | Word | (number | string | Word)[]>;
+}
+
+/** The figures of the strip over many batches: of each its name and a value for each batch. */
+export interface Spread {
+  figures: Record<string, Real[]>;
 }
 
 /** A figure over seeds; one seed has no spread. */
@@ -1118,8 +1144,9 @@ export interface ExploreServer {
   link(request: unknown): Promise<OneOf<Link | Refused>>;
   look(request: unknown): Promise<OneOf<Look | Refused>>;
   open_link(request: unknown): Promise<OneOf<OpenedScene | Refused>>;
-  read_file(request: unknown): Promise<OneOf<FileRead | FileUndecided | Refused>>;
+  read_file(request: unknown): Promise<OneOf<FileRead | FileUndecided | SendFile | Refused>>;
   second_opinion(request: unknown): Promise<OneOf<Opinion | Refused>>;
+  spread(request: unknown): Promise<OneOf<Spread | Refused>>;
   statistics(request: unknown): Promise<OneOf<Statistics | Refused>>;
   sweep(request: unknown): Promise<OneOf<Swept | Refused>>;
   take(request: unknown): Promise<OneOf<Text | Refused>>;

@@ -49,9 +49,10 @@ class SendRows(TypedDict):
 
 
 class FileRead(TypedDict):
-    """The pairs of a file, and how it was read."""
+    """The pairs that are used of a file, and how it was read; `file` is its digest."""
 
     name: str
+    file: str
     rows: list[tuple[str, str, str]]
     reading: Reading
     columns: list[str]
@@ -63,9 +64,22 @@ class FileUndecided(TypedDict):
     """A file whose columns are to be chosen from."""
 
     error: Problem
+    file: str
     columns: list[str]
     chosen: dict[str, str]
     header: bool
+
+
+class SendFile(TypedDict):
+    """The file of that digest is not held: it is to be sent again."""
+
+    send_file: Literal[True]
+
+
+class Spread(TypedDict):
+    """The figures of the strip over many batches: of each its name and a value for each batch."""
+
+    figures: dict[str, list[Real]]
 
 
 class Link(TypedDict):

@@ -108,6 +108,9 @@ class ExploreOwn(TypedDict):
     """What Explore alone is told."""
 
     examples: dict[str, Example]
+    samplers: list[str]
+    ranges: dict[str, tuple[float, float]]
+    spread: int
 
 
 class ExploreFacts(Facts):

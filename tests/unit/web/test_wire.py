@@ -147,6 +147,9 @@ def test_explore(pages, monkeypatch):
     assert server.ask("read_file", file, explore.FileRead)["reading"]["reasons"]
     file = {"name": "a.csv", "content": packed(UNCLEAR)}
     server.ask("read_file", file, explore.FileUndecided)
+    server.ask("read_file", {"name": "a.csv", "file": "gone"}, explore.SendFile)
+    small = {"source": "random", "random": {"pairs": 4, "dimension": 4}}
+    server.ask("spread", {"scenario": {"data": small}}, explore.Spread)
     opened = server.ask("link", {"loss": "circle", "parameters": {"scale": 30}}, explore.Link)
     server.ask("open_link", opened["link"], explore.OpenedScene)
     server.ask("statistics", {}, explore.Statistics)

@@ -1,26 +1,13 @@
 // The sidebar: data, encoder, loss, parameters, rules. Each control changes the scenario and
 // nothing else.
-import { clip, h, reword, worded } from "../../kit/dom.js";
+import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
-import { sent, tooLarge } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
-import {
-  check,
-  columnFields,
-  conventionField,
-  filePicker,
-  lossSelect,
-  parameterList,
-  randomFields,
-  tabbed,
-  tellSkipped,
-} from "../../kit/sidebar.js";
+import { conventionField, lossSelect, parameterList, randomFields, tabbed, tellSkipped } from "../../kit/sidebar.js";
 import { say, titleOf } from "../../kit/words.js";
+import { filePanel } from "./file.js";
 
-/** @typedef {import("../../kit/types").Answer<import("../../wire").ExploreServer, "read_file">} FileAnswer */
-/** @typedef {Extract<FileAnswer, { columns: string[] }>} Offered what of a file can be read */
-/** @typedef {{ columns?: Record<string, string>, header?: boolean, seed?: number | null }} Options how to read a file */
 /** @typedef {"example" | "table" | "file" | "random"} Source */
 
 /** @type {Source[]} */
@@ -51,14 +38,11 @@ export default function controls(root, channel, server) {
   });
   const tableNote = h("p.lp-note");
 
-  const picker = filePicker({ id: "lp-file" }, readFile);
-  const fileNote = h("p.lp-note");
-  const columnBox = h("div.lp-columns");
-
+  const file = filePanel(channel, server);
   const panels = {
     example: h("div.lp-panel", {}, labelled("ui.example", exampleChoice), exampleAbout, copyExample),
     table: h("div.lp-panel", {}, worded("p.lp-note", "ui.table_about"), editButton, tableNote),
-    file: h("div.lp-panel", {}, picker, fileNote, columnBox),
+    file: file.element,
     random: h("div.lp-panel"),
   };
   const sources = tabbed(
@@ -87,101 +71,6 @@ export default function controls(root, channel, server) {
     const rows = labels.map((label, i) => [first[i], second[i], String(label)]);
     channel.setRows(rows);
     channel.publish("edit");
-  }
-
-  // ---- File --------------------------------------------------------------------------------
-
-  /** @type {File | null} */
-  let file = null;
-  let undecided = ""; // a file that was read, but whose columns the user has yet to choose
-  let turns = 0;
-
-  /**
-   * @param {File} next
-   * @param {Options} options
-   */
-  async function readFile(next, options = {}) {
-    const wrong = tooLarge(next, limits.bytes);
-    if (wrong) {
-      channel.warn(wrong);
-      return;
-    }
-    if (file !== next) {
-      fileNote.textContent = clip(next.name);
-      columnBox.replaceChildren();
-    }
-    file = next;
-    turns += 1;
-    const turn = turns;
-    channel.setBusy(true);
-    const answer = await channel.work(server, "read_file", { ...(await sent(next)), ...options });
-    if (turn !== turns) return; // another file, or other columns of it, were chosen meanwhile
-    channel.setBusy(false);
-    if (answer === undefined) return;
-    if (answer?.columns) offer(next, answer, options);
-    const fits = channel.check(answer);
-    undecided = !fits && answer?.columns ? next.name : "";
-    if (!fits || !answer?.rows) {
-      aboutFile();
-      return;
-    }
-    const { name, rows, reading } = answer;
-    channel.set({ data: { source: "table", rows, file: name, reading } });
-  }
-
-  // What the file held is in the scene: who opens its link reads the same.
-  function aboutFile() {
-    if (undecided) {
-      fileNote.textContent = say("ui.file_undecided", { name: undecided });
-      return;
-    }
-    const { file: name, rows, reading } = channel.scenario.data;
-    const key = reading.drawn ? "ui.file_drawn" : reading.limited ? "ui.file_limited" : "ui.file_read";
-    const told = { name, used: rows.length, total: reading.total, encoding: reading.encoding };
-    fileNote.textContent = reading.total ? say(key, told) : name;
-  }
-
-  // What else could be read from the file: other columns, and where there are too many rows,
-  // others of them.
-  /** @type {[File, Offered, Options] | null} */
-  let offered = null;
-  /**
-   * @param {File} of
-   * @param {Offered} answer
-   * @param {Options} options
-   */
-  function offer(of, answer, options) {
-    offered = [of, answer, options];
-    const chosen = { ...answer.chosen };
-    /** @type {(role: string, column: string) => void} */
-    const take = (role, column) => {
-      chosen[role] = column;
-      if (Object.values(chosen).every(Boolean)) readFile(of, { ...options, columns: chosen });
-    };
-    columnBox.replaceChildren(
-      ...(answer.reading?.limited ? [drawing(of, answer, options)] : []),
-      ...columnFields(answer, take),
-      check("ui.has_header", answer.header, (header) => readFile(of, { header })),
-    );
-  }
-
-  /**
-   * @param {File} of
-   * @param {import("../../wire").FileRead} answer
-   * @param {Options} options
-   */
-  function drawing(of, { reading, rows }, options) {
-    const values = { used: rows.length, total: reading.total };
-    /** @type {(kind: string, key: string, seed: number | null) => HTMLElement} */
-    const button = (kind, key, seed) =>
-      h(kind, { type: "button", onclick: () => readFile(of, { ...options, seed }) }, say(key, values));
-    if (!reading.drawn) return button("button.lp-button.lp-main", "ui.draw_rows", 0);
-    return h(
-      "div.lp-row.lp-wrap",
-      {},
-      button("button.lp-button", "ui.draw_again", (options.seed ?? 0) + 1),
-      button("button.lp-button", "ui.first_rows", null),
-    );
   }
 
   // ---- Random ------------------------------------------------------------------------------
@@ -343,7 +232,7 @@ export default function controls(root, channel, server) {
     tableNote.textContent = count
       ? say(channel.limited ? "ui.table_limited" : "ui.rows_entered", { count, most: limits.pairs })
       : "";
-    aboutFile();
+    file.words();
     embedded.hidden = data.encoder === limits.encoder && !data.cross_encoder;
     encoderNow.textContent = say(data.cross_encoder ? "ui.cross_now" : "ui.encoder_now", {
       name: data.cross_encoder || data.encoder,
@@ -380,7 +269,7 @@ export default function controls(root, channel, server) {
   channel.on("language", () => {
     listLosses();
     setParameters();
-    if (offered) offer(...offered);
+    file.relanguage();
     words();
   });
   channel.on("skipped", () => {

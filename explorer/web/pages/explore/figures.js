@@ -4,6 +4,7 @@ import { tex } from "../../kit/formula.js";
 import { percent, read, show } from "../../kit/numbers.js";
 import { landmarkScale } from "../../kit/scale.js";
 import { has, language, say, titleOf } from "../../kit/words.js";
+import { spreadPart } from "./spread.js";
 
 /**
  * @param {HTMLElement} root
@@ -65,7 +66,8 @@ export default function figures(root, channel, server) {
   const statistics = h("div.lp-statistics");
   const details = h("details.lp-more", {}, worded("summary", "ui.statistics"), statistics);
   details.addEventListener("toggle", test);
-  root.append(basis, remarks, details);
+  const boxes = Object.fromEntries(Object.entries(figures).map(([key, { box }]) => [key, box]));
+  root.append(spreadPart(channel, server, { ...boxes, loss: loss.box }), basis, remarks, details);
   gradient.box.append(gauge);
   reword(root);
 

@@ -8,10 +8,11 @@ from collections.abc import Callable
 import gradio as gr
 
 from explorer.core.scenario import Scenario
+from explorer.lab.batches import COUNT
 from explorer.locale import COUNTS
 from explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_LETTERS
 from explorer.runtime.wire import Json
-from explorer.sources import random_batch, textbook
+from explorer.sources import batches, random_batch, textbook
 from explorer.sources.encoders import EMBEDDED
 from explorer.web.frame import framed
 from explorer.web.instrument import Instrument, PageState
@@ -56,6 +57,9 @@ def page_data() -> dict[str, object]:
     """What the instruments of this page know from the start, beside what all pages do."""
     return {
         "examples": {name: {"note": example.note} for name, example in textbook.EXAMPLES.items()},
+        "samplers": batches.SAMPLERS,
+        "ranges": batches.RANGES,
+        "spread": COUNT,
     }
 
 

@@ -6,13 +6,12 @@ import dataclasses
 import functools
 import hashlib
 import json
-from typing import Any
 
 from explorer.core.batch import has_words, load_table, make_batch
 from explorer.core.diagnostics import fitting_labels
 from explorer.core.explore import explore
 from explorer.core.remarks import remarks, speaks_another_language, statistics, suggested_scale
-from explorer.core.scenario import Data, Reading, Rules, Scenario
+from explorer.core.scenario import Data, Rules, Scenario
 from explorer.export.code import snippet, twin_snippet
 from explorer.export.csv import (
     corrected_csv,
@@ -33,15 +32,14 @@ from explorer.lab.training.trials import trials, values_of
 from explorer.lab.training.verdict import LEAST_SEEDS
 from explorer.locale import LANGUAGES
 from explorer.runtime.cache import Cache, digest
-from explorer.runtime.limits import NAMED_ROWS, SWEPT_PAIRS, TABLES
-from explorer.runtime.numbers import json_numbers, typed
+from explorer.runtime.limits import SWEPT_PAIRS, TABLES
+from explorer.runtime.numbers import json_numbers
 from explorer.runtime.problem import Problem
-from explorer.runtime.uploads import content_in
 from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json
 from explorer.sources import tables
-from explorer.sources.grids import read_grid
 from explorer.sources.model_folders import locate
+from explorer.web.pages.explore.files import read_file, spread
 from explorer.web.serving import JOBS, served
 from explorer.web.wire import explore as wire
 from explorer.web.wire import runs as wire_runs
@@ -113,49 +111,6 @@ def _skipped(scenario: Scenario) -> list[dict[str, object]]:
 
 def _told(table: tables.Table) -> list[dict[str, object]]:
     return [{"row": skip.row, **skip.problem.to_json()} for skip in table.skipped]
-
-
-def _read_file(request: Any) -> Json:
-    """{name, content: base64, columns?, header?, seed?} → rows, and what was found besides."""
-    name, content = content_in(request)
-    try:
-        table = tables.read_table(
-            content,
-            name,
-            columns=request.get("columns"),
-            header=request.get("header"),
-            seed=request.get("seed"),
-        )
-    except Problem as problem:
-        if problem.about != "columns":
-            raise
-        # The page offers the columns that there are, to be chosen from.
-        grid = read_grid(content, name, request.get("header"))
-        nothing = dict.fromkeys(("first", "second", "score"), "")
-        found = {"columns": grid.columns, "header": grid.header, "chosen": nothing}
-        return {"error": problem.to_json(), **found}
-    pairs = table.pairs
-    rows = zip(pairs.first, pairs.second, map(typed, pairs.labels), strict=True)
-    return {
-        "name": name,
-        "rows": [list(row) for row in rows],
-        "reading": dataclasses.asdict(_reading(table, request.get("seed") is not None)),
-        "columns": table.columns,
-        "chosen": table.chosen,
-        "header": table.header,
-    }
-
-
-def _reading(table: tables.Table, drawn: bool) -> Reading:
-    told = [(skip.row, skip.problem.to_json()) for skip in table.skipped[:NAMED_ROWS]]
-    return Reading(
-        total=table.total,
-        encoding=table.encoding,
-        limited=table.limited,
-        drawn=table.limited and drawn,
-        left_out=len(table.skipped),
-        reasons=tuple((row, why["key"], tuple(why["values"].items())) for row, why in told),
-    )
 
 
 def _statistics(request: object) -> dict[str, object]:
@@ -255,7 +210,11 @@ TAKEAWAYS = {
 
 
 # By instrument; the controls ask for what belongs to the page as a whole.
-SERVED_FIGURES = [served("statistics", _statistics, wire.Statistics)]
+SERVED_FIGURES = [
+    served("statistics", _statistics, wire.Statistics),
+    served("spread", spread, wire.Spread),
+    *JOBS,
+]
 SERVED_SWEEP = [
     served("sweep", _sweep, wire.Swept),
     served("trials", _trials, wire_runs.Started),
@@ -267,7 +226,7 @@ SERVED_TERMS = [
 SERVED_TAKEAWAY = [served("take", _take, shared.Text)]
 SERVED = [
     served("explore", _explore, wire.Explored | wire.Unexplored | wire.SendRows),
-    served("read_file", _read_file, wire.FileRead | wire.FileUndecided),
+    served("read_file", read_file, wire.FileRead | wire.FileUndecided | wire.SendFile),
     served("link", _link, wire.Link),
     served("open_link", _open_link, wire.OpenedScene),
     *JOBS,

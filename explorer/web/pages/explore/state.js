@@ -64,6 +64,12 @@ export class Scene extends Bus {
     this.askedFor = null;
     /** @type {number[]} */
     this.numbers = []; // what a person calls each pair
+    /**
+     * The file that was read last: its digest, and how it was read.
+     * @type {{ name: string, file: string, reading: import("../../wire").Reading,
+     *   columns?: Record<string, string>, header?: boolean } | null}
+     */
+    this.held = null;
     this.drawn = 0;
   }
 
@@ -209,6 +215,14 @@ export class Scene extends Bus {
   setRows(rows) {
     const { file, reading } = given.defaults.data;
     this.set({ data: { source: "table", rows, file, reading } });
+  }
+
+  // The file that the rows of the scene are a batch of, where it was read here.
+  heldFile() {
+    const { source, file, reading } = this.scenario.data;
+    const { held } = this;
+    const alike = held?.name === file && held.reading.whole === reading.whole && held.reading.total === reading.total;
+    return source === "table" && alike && reading.draw.size > 0 ? held : null;
   }
 
   /**

@@ -8,10 +8,11 @@ import json
 import pytest
 
 from explorer.core.scenario import Scenario
+from explorer.lab.batches import COUNT
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
 from explorer.web.pages.explore import requests
-from explorer.web.pages.explore.requests import SERVED
+from explorer.web.pages.explore.requests import SERVED, SERVED_FIGURES
 
 SERVER = {function.__name__: function for function in SERVED}
 
@@ -47,20 +48,70 @@ def test_of_many_bad_rows_a_few_are_named_and_all_are_counted():
     assert [reason[0] for reason in reading["reasons"]] == list(range(1, NAMED_ROWS + 1))
 
 
-def test_ten_thousand_rows_are_cut_or_drawn():
-    first = read("many.csv", lines(10_000))
-    assert first["rows"] == [[f"a {i}", f"b {i}", str(i % 5)] for i in range(1, EXPLORED_PAIRS + 1)]
-    assert (first["reading"]["total"], first["reading"]["limited"]) == (10_000, True)
-    assert not first["reading"]["drawn"]
-    drawn = [read("many.csv", lines(10_000), seed=seed) for seed in (0, 0, 1)]
-    assert drawn[0] == drawn[1]
-    assert drawn[0]["rows"] != drawn[2]["rows"]
-    for answer in drawn:
-        assert answer["reading"]["drawn"]
-        places = [int(row[0].split()[1]) for row in answer["rows"]]
-        assert places == sorted(set(places))
-        assert len(places) == EXPLORED_PAIRS
-        assert max(places) > 5000
+def test_of_ten_thousand_rows_a_batch_is_drawn():
+    many = lines(10_000, bad=(7,))
+    first = read("many.csv", many)
+    assert len(first["rows"]) == first["reading"]["draw"]["size"] == 64
+    assert (first["reading"]["total"], first["reading"]["whole"]) == (10_000, 9_999)
+    assert first["reading"]["batches"] == 9_999 // 64
+    # From then on the file goes by its digest.
+    about = {"name": "many.csv", "file": first["file"]}
+    draw = first["reading"]["draw"]
+    assert SERVER["read_file"]({**about, "draw": draw}) == first
+    second, other = (
+        SERVER["read_file"]({**about, "draw": {**draw, **change}})["rows"]
+        for change in ({"number": 1}, {"seed": 1})
+    )
+    of = [{row[0] for row in rows} for rows in (first["rows"], second, other)]
+    assert not of[0] & of[1]
+    assert of[0] != of[2]
+    assert max(int(name.split()[1]) for name in of[0]) > 5000
+    whole = {"sampler": "in_order", "size": EXPLORED_PAIRS}
+    rows = SERVER["read_file"]({**about, "draw": whole})["rows"]
+    usable = [i for i in range(1, EXPLORED_PAIRS + 2) if i != 7]
+    assert rows == [[f"a {i}", f"b {i}", str(i % 5)] for i in usable]
+
+
+def test_a_file_that_fits_is_shown_whole():
+    answer = read("few.csv", lines(EXPLORED_PAIRS))
+    assert len(answer["rows"]) == EXPLORED_PAIRS
+    assert answer["reading"]["batches"] == 1
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [{"size": 1}, {"size": EXPLORED_PAIRS + 1}, {"size": 8, "number": -1}, {"sampler": "best"}, 3],
+)
+def test_a_draw_that_there_is_not_is_refused(draw):
+    about = {"name": "few.csv", "file": read("few.csv", lines(20))["file"]}
+    answer = SERVER["read_file"]({**about, "draw": draw})
+    assert answer["error"]["key"] == "problem.scenario_entry"
+
+
+def test_a_file_that_has_left_is_asked_for_again():
+    for digest in ("0" * 32, "../../etc/passwd", None):
+        answer = SERVER["read_file"]({"name": "a.csv", "file": digest})
+        assert answer == {"send_file": True}
+
+
+def test_the_figures_over_many_batches_of_a_file():
+    answer = read("many.csv", lines(40))
+    about = {"name": "many.csv", "file": answer["file"]}
+    drawn = SERVER["read_file"]({**about, "draw": {"sampler": "shuffled", "size": 8}})
+    data = {"source": "table", "file": "many.csv", "reading": drawn["reading"]}
+    spread = {function.__name__: function for function in SERVED_FIGURES}["spread"]
+    asked_ = {"scenario": {"data": data}, "file": answer["file"]}
+    figures = spread(asked_)["figures"]
+    assert {len(values) for values in figures.values()} == {COUNT}
+    # This batch is the first of them.
+    rows = {**data, "rows": drawn["rows"]}
+    here = asked(rows)["picture"]["figures"]
+    for name in ("loss", "collapse", "effective", "active", "spearman"):
+        assert figures[name][0] == pytest.approx(here[name], rel=1e-6)
+    assert figures["gradient"][0] == pytest.approx(here["gradient_norm"], rel=1e-5)
+    gone = spread({**asked_, "file": "0" * 32})
+    assert gone["error"]["key"] == "problem.large_file_gone"
+    assert spread({"scenario": {}})["error"]["key"] == "problem.large_file_gone"
 
 
 @pytest.mark.parametrize(

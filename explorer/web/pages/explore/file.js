@@ -1,0 +1,204 @@
+// The pairs of a file: which of its columns they are, and the batch of them that is shown.
+import { clip, h, worded } from "../../kit/dom.js";
+import { labelled, numberField } from "../../kit/fields.js";
+import { sent, tooLarge } from "../../kit/files.js";
+import { given } from "../../kit/given.js";
+import { check, columnFields, filePicker } from "../../kit/sidebar.js";
+import { say } from "../../kit/words.js";
+
+/** @typedef {import("../../kit/types").Answer<import("../../wire").ExploreServer, "read_file">} FileAnswer */
+/** @typedef {Extract<FileAnswer, { columns: string[] }>} Offered what of a file can be read */
+/** @typedef {import("../../wire").Draw} Draw */
+/** @typedef {{ columns?: Record<string, string>, header?: boolean, draw?: Draw }} Options how to read a file */
+
+const DRAWING_MS = 250;
+
+/**
+ * @param {import("./state.js").Scene} channel
+ * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
+ */
+export function filePanel(channel, server) {
+  const { limits } = given;
+  const picker = filePicker({ id: "lp-file" }, readFile);
+  const fileNote = h("p.lp-note");
+  const drawBox = drawFields(draw);
+  const columnBox = h("div.lp-columns");
+
+  /** @type {File | null} */
+  let file = null;
+  let undecided = ""; // a file that was read, but whose columns the user has yet to choose
+  let turns = 0;
+  // What else could be read from the file: other columns, and other batches of its pairs.
+  /** @type {[File, Offered, Options] | null} */
+  let offered = null;
+
+  /**
+   * A file goes to the server once; then it goes by its digest, as long as it is held there.
+   * @param {File} next
+   * @param {Options} options
+   */
+  async function asked(next, options) {
+    const known = offered?.[1].file;
+    const request = known ? { name: next.name, file: known } : await sent(next);
+    const answer = await channel.work(server, "read_file", { ...request, ...options });
+    if (!answer?.send_file) return answer;
+    return await channel.work(server, "read_file", { ...(await sent(next)), ...options });
+  }
+
+  /**
+   * @param {File} next
+   * @param {Options} options
+   */
+  async function readFile(next, options = {}) {
+    const wrong = tooLarge(next, limits.bytes);
+    if (wrong) {
+      channel.warn(wrong);
+      return;
+    }
+    if (file !== next) {
+      fileNote.textContent = clip(next.name);
+      columnBox.replaceChildren();
+      drawBox.element.hidden = true;
+      offered = null;
+    }
+    file = next;
+    turns += 1;
+    const turn = turns;
+    channel.setBusy(true);
+    const answer = await asked(next, options);
+    if (turn !== turns) return; // another file, or other pairs of it, were chosen meanwhile
+    channel.setBusy(false);
+    if (answer === undefined) return;
+    if (answer?.columns) offer(next, answer, options);
+    const fits = channel.check(answer);
+    undecided = !fits && answer?.columns ? next.name : "";
+    if (!fits || !answer?.rows) {
+      words();
+      return;
+    }
+    const { name, rows, reading } = answer;
+    channel.held = { name, file: answer.file, reading, columns: options.columns, header: options.header };
+    channel.set({ data: { source: "table", rows, file: name, reading } });
+  }
+
+  /** @param {Draw} wanted */
+  function draw(wanted) {
+    if (offered) readFile(offered[0], { ...offered[2], draw: wanted });
+  }
+
+  // What the file held is in the scene: who opens its link reads the same.
+  function words() {
+    const { file: name, rows, reading } = channel.scenario.data;
+    const isHeld = channel.heldFile() !== null;
+    drawBox.element.hidden = undecided !== "" || !isHeld;
+    if (isHeld) drawBox.set(reading);
+    if (undecided) {
+      fileNote.textContent = say("ui.file_undecided", { name: undecided });
+      return;
+    }
+    const { total, whole, encoding, draw: drawn, batches, limited } = reading;
+    const told = { name, total, encoding, used: rows.length, size: drawn.size, seed: drawn.seed };
+    if (!total) fileNote.textContent = name;
+    else if (!drawn.size)
+      fileNote.textContent = say(reading.drawn ? "ui.file_drawn" : limited ? "ui.file_limited" : "ui.file_read", told);
+    else {
+      const read = say(limited ? "ui.file_cut" : "ui.file_read", { ...told, used: whole });
+      const place = say("ui.batch_is", { number: drawn.number + 1, batches, count: rows.length });
+      const how = say(`sampler.${drawn.sampler}.how`, { seed: drawn.seed });
+      fileNote.textContent = rows.length < whole ? [read, place, how].join(" ") : read;
+    }
+  }
+
+  /**
+   * @param {File} of
+   * @param {Offered} answer
+   * @param {Options} options
+   */
+  function offer(of, answer, options) {
+    offered = [of, answer, options];
+    const chosen = { ...answer.chosen };
+    /** @type {(role: string, column: string) => void} */
+    const take = (role, column) => {
+      chosen[role] = column;
+      if (Object.values(chosen).every(Boolean)) readFile(of, { ...options, columns: chosen });
+    };
+    columnBox.replaceChildren(
+      ...columnFields(answer, take),
+      check("ui.has_header", answer.header, (header) => readFile(of, { header })),
+    );
+  }
+
+  return {
+    element: h("div.lp-panel", {}, picker, fileNote, drawBox.element, columnBox),
+    words,
+    relanguage() {
+      if (offered) offer(...offered);
+    },
+  };
+}
+
+/**
+ * The size of a batch, how it is drawn, and the way from one batch to the next.
+ * @param {(draw: Draw) => void} change
+ */
+function drawFields(change) {
+  const { ranges, samplers } = given.explore;
+  /** @type {Draw} */
+  let now = { sampler: "in_order", size: 0, seed: 0, number: 0 };
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let moving;
+  /** @param {Partial<Draw>} part */
+  const redraw = (part) => {
+    clearTimeout(moving);
+    now = { ...now, number: 0, ...part };
+    change(now);
+  };
+  /** @type {(name: "size" | "seed") => ReturnType<typeof numberField>} */
+  const number = (name) =>
+    numberField(
+      { kind: "whole", low: ranges[name][0], high: ranges[name][1], default: name === "size" ? 64 : 0 },
+      {
+        key: `sampler.${name}`,
+        logarithmic: name === "size",
+        change: (value) => {
+          clearTimeout(moving);
+          moving = setTimeout(() => redraw({ [name]: value }), DRAWING_MS);
+        },
+      },
+    );
+  const size = number("size");
+  const seed = number("seed");
+  const sampler = h(
+    "select",
+    { id: "lp-sampler", onchange: () => redraw({ sampler: sampler.value }) },
+    samplers.map((name) => worded("option", `sampler.${name}`, { value: name })),
+  );
+  /** @type {(key: string, by: number) => HTMLButtonElement} */
+  const step = (key, by) =>
+    worded("button.lp-button", key, { type: "button", onclick: () => redraw({ number: now.number + by }) });
+  const previous = step("sampler.previous", -1);
+  const next = step("sampler.next", 1);
+  const place = h("span.lp-note");
+  const labels = labelled("sampler.how", sampler);
+  return {
+    element: h(
+      "div.lp-draw",
+      { hidden: true },
+      h("div.lp-row.lp-wrap", {}, previous, place, next),
+      size.element,
+      labels,
+      seed.element,
+    ),
+    /** @param {import("../../wire").Reading} reading */
+    set({ draw, batches, whole }) {
+      now = draw;
+      size.set(Math.min(draw.size, Math.max(whole, ranges.size[0])));
+      seed.set(draw.seed);
+      seed.element.hidden = draw.sampler === "in_order";
+      sampler.value = draw.sampler;
+      previous.disabled = draw.number === 0;
+      next.disabled = batches < 2 && draw.sampler === "in_order";
+      place.textContent = say("sampler.place", { number: draw.number + 1, batches });
+    },
+  };
+}

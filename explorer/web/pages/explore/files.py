@@ -1,0 +1,129 @@
+"""A file on the Explore page: what it holds, and the batches that are drawn from it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from explorer.core.scenario import DRAW_READERS, Data, Reading, Scenario
+from explorer.lab.batches import COUNT, batches_of_file, over_batches, random_batches
+from explorer.runtime import uploads, validation
+from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS, TRAINED_PAIRS
+from explorer.runtime.numbers import json_numbers, typed
+from explorer.runtime.problem import Problem
+from explorer.runtime.validation import misfit
+from explorer.runtime.wire import Json
+from explorer.sources import tables
+from explorer.sources.batches import RANGES, Draw, drawn, epoch_of
+from explorer.sources.grids import read_grid
+from explorer.sources.pairs import Pairs
+
+# What is drawn from a file that is too large to be shown whole, before anything is chosen.
+USUAL = Draw("shuffled", size=64)
+# Whole files that are held as pairs; a file is up to 64 MB.
+HELD = 3
+
+
+def read_file(request: Any) -> Json:
+    """{name, content: base64 or file: digest, columns?, header?, draw?} → the rows of a batch, what
+    was found besides, and the digest by which the file is known from now on; {send_file} where it
+    is known no more."""
+    if not isinstance(request, dict):
+        raise misfit("request", request)
+    if "file" in request:
+        digest, name = str(request["file"]), str(request.get("name"))
+    else:
+        whole = {key: value for key, value in request.items() if key in ("name", "content")}
+        digest, name = uploads.hand_in(whole)
+    held = _held(digest, name, request.get("columns"), request.get("header"))
+    if held is None:
+        return {"send_file": True}
+    try:
+        table = held()
+    except Problem as problem:
+        if problem.about != "columns":
+            raise
+        # The page offers the columns that there are, to be chosen from.
+        grid = read_grid(uploads.read(digest, name), name, request.get("header"))
+        nothing = dict.fromkeys(("first", "second", "score"), "")
+        found = {"columns": grid.columns, "header": grid.header, "chosen": nothing}
+        return {"error": problem.to_json(), "file": digest, **found}
+    draw = _draw_in(request, table.pairs)
+    batch = table.pairs.at(drawn(table.pairs, draw)) if len(table.pairs) else table.pairs
+    rows = zip(batch.first, batch.second, map(typed, batch.labels), strict=True)
+    return {
+        "name": name,
+        "file": digest,
+        "rows": [list(row) for row in rows],
+        "reading": dataclasses.asdict(_reading(table, draw)),
+        "columns": table.columns,
+        "chosen": table.chosen,
+        "header": table.header,
+    }
+
+
+def spread(request: Any) -> Json:
+    """{scenario, file?, columns?, header?} → each figure of the strip over many batches like the
+    scene's: of a file drawn the same way, random ones of the next seeds."""
+    if not isinstance(request, dict):
+        raise misfit("request", request)
+    scenario = Scenario.from_json(request.get("scenario"))
+    found = over_batches(scenario, _batches(scenario.data, request))
+    return {"figures": {name: json_numbers(values) for name, values in found.items()}}
+
+
+def _batches(data: Data, request: Mapping[str, Any]) -> list[Pairs]:
+    if data.source == "random":
+        return random_batches(data)
+    digest, name = str(request.get("file")), data.file
+    held = _held(digest, name, request.get("columns"), request.get("header"))
+    if held is None:
+        raise Problem("large_file_gone", name=name)
+    return batches_of_file(held().pairs, data.reading.draw, COUNT)
+
+
+def _held(digest: str, name: str, columns: object, header: object) -> Any:
+    """What reads the file of this digest; None where it has left."""
+    if not uploads.is_digest(digest) or uploads.find(digest) is None:
+        return None
+    if not isinstance(columns, dict | None) or not isinstance(header, bool | None):
+        raise misfit("columns", columns)
+    chosen = None if columns is None else tuple((str(k), str(v)) for k, v in columns.items())
+    return functools.partial(_whole, digest, name, chosen, header)
+
+
+@functools.lru_cache(maxsize=HELD)
+def _whole(
+    digest: str, name: str, columns: tuple[tuple[str, str], ...] | None, header: bool | None
+) -> tables.Table:
+    content = uploads.read(digest, name)
+    chosen = None if columns is None else dict(columns)
+    return tables.read_table(content, name, columns=chosen, header=header, most=TRAINED_PAIRS)
+
+
+def _draw_in(request: Mapping[str, Any], pairs: Pairs) -> Draw:
+    """The draw that is asked for: else all that there is, where it can be shown whole."""
+    if request.get("draw") is None:
+        return USUAL if len(pairs) > EXPLORED_PAIRS else Draw(size=EXPLORED_PAIRS)
+    draw = validation.read(Draw, request["draw"], "draw", DRAW_READERS, lambda at: misfit(at, ""))
+    for name, (low, high) in RANGES.items():
+        if not low <= getattr(draw, name) <= high:
+            raise misfit(f"draw.{name}", getattr(draw, name))
+    return draw
+
+
+def _reading(table: tables.Table, draw: Draw) -> Reading:
+    told = [(skip.row, skip.problem.to_json()) for skip in table.skipped[:NAMED_ROWS]]
+    whole = len(table.pairs)
+    return Reading(
+        total=table.total,
+        encoding=table.encoding,
+        limited=table.limited,
+        whole=whole,
+        draw=draw,
+        batches=epoch_of(table.pairs, draw) if whole else 0,
+        left_out=len(table.skipped),
+        reasons=tuple((row, why["key"], tuple(why["values"].items())) for row, why in told),
+    )

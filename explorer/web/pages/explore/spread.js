@@ -1,0 +1,199 @@
+// How the figures of the strip vary over many batches of the same data; this batch is marked.
+import { h, reword, worded } from "../../kit/dom.js";
+import { s } from "../../kit/drawing.js";
+import { download } from "../../kit/files.js";
+import { given } from "../../kit/given.js";
+import { percent, read, show } from "../../kit/numbers.js";
+import { say } from "../../kit/words.js";
+
+/** @typedef {import("../../wire").Real} Real */
+/** @typedef {Record<string, (Real | null)[]>} Figures */
+
+const BINS = 24;
+const [WIDE, TALL] = [120, 20];
+const STILL_MS = 500;
+// Nine of ten batches lie between these quantiles.
+const [LOW, HIGH] = [0.05, 0.95];
+
+/**
+ * Values in ascending order, and counts of them in equal bins from `from` to `to`.
+ * @param {number[]} values
+ * @param {number} from
+ * @param {number} to
+ */
+export function histogram(values, from, to) {
+  const counts = new Array(BINS).fill(0);
+  for (const value of values) {
+    const place = to > from ? Math.floor((BINS * (value - from)) / (to - from)) : BINS / 2;
+    counts[Math.min(BINS - 1, place)] += 1;
+  }
+  return counts;
+}
+
+/**
+ * The value below which this share of ascending values lies; between two of them the lower one.
+ * @param {number[]} ascending
+ * @param {number} share
+ */
+export const quantile = (ascending, share) => ascending[Math.floor(share * (ascending.length - 1))];
+
+/**
+ * @param {number[]} ascending
+ * @param {number} now
+ * @param {string} label
+ */
+function chart(ascending, now, label) {
+  const from = Math.min(ascending[0], now);
+  const to = Math.max(ascending[ascending.length - 1], now);
+  const counts = histogram(ascending, from, to);
+  const most = Math.max(...counts);
+  const step = WIDE / BINS;
+  const bars = counts.map((count, i) =>
+    s("rect", { x: i * step, width: step - 0.5, y: TALL * (1 - count / most), height: (TALL * count) / most }),
+  );
+  const x = to > from ? (WIDE * (now - from)) / (to - from) : WIDE / 2;
+  const mark = s("line", { x1: x, x2: x, y1: 0, y2: TALL, class: "lp-now" });
+  const view = `-1 0 ${WIDE + 2} ${TALL}`;
+  return s("svg", { role: "img", "aria-label": label, viewBox: view, preserveAspectRatio: "none" }, ...bars, mark);
+}
+
+/**
+ * @param {(Real | null)[]} all
+ * @param {Real | null} here this batch's
+ * @param {(value: number) => string} said
+ */
+function drawn(all, here, said) {
+  const known = all.map((value) => read(value)).filter((value) => value !== null && Number.isFinite(value));
+  const ascending = /** @type {number[]} */ (known).sort((a, b) => a - b);
+  const now = read(here);
+  if (!ascending.length || now === null || !Number.isFinite(now)) return [];
+  const [low, median, high] = [LOW, 0.5, HIGH].map((share) => said(quantile(ascending, share)));
+  const below = percent(ascending.filter((value) => value < now).length / ascending.length);
+  const told = { count: ascending.length, low, median, high, below, value: said(now) };
+  const label = say("ui.spread_is", told);
+  const span = h("small", { title: label }, low === high ? low : `${low} … ${high}`);
+  return ascending[0] === ascending[ascending.length - 1] ? [span] : [chart(ascending, now, label), span];
+}
+
+/**
+ * @param {import("./state.js").Scene} channel
+ * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
+ * @param {Record<string, HTMLElement>} boxes of the figures, by name
+ */
+export function spreadPart(channel, server, boxes) {
+  const { spread: count } = given.explore;
+  /** @type {Record<string, HTMLElement>} */
+  const places = {};
+  for (const [name, box] of Object.entries(boxes)) {
+    places[name] = h("div.lp-spread");
+    box.append(places[name]);
+  }
+  const toggle = h("button.lp-button", { type: "button", id: "lp-spread", onclick: () => turn(!on) });
+  const save = worded("button.lp-crumb", "ui.spread_csv", { type: "button", onclick: csv });
+  const about = h("span");
+  const note = h("p.lp-note", { hidden: true }, about, " ", save);
+  const element = h("div.lp-spread-row", { hidden: true }, toggle, note);
+
+  let on = false;
+  /** @type {Figures | null} */
+  let found = null;
+  let asked = ""; // what the figures are of
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let waiting;
+
+  /** @param {boolean} next */
+  function turn(next) {
+    on = next;
+    clearTimeout(waiting);
+    if (!on) [found, asked] = [null, ""];
+    draw();
+    if (on) ask();
+  }
+
+  const canDraw = () => channel.scenario.data.source === "random" || channel.heldFile() !== null;
+
+  // Another batch of the same draw is one of those that are known.
+  function question() {
+    const { loss, convention, parameters, rules, data } = channel.scenario;
+    const { encoder, cross_encoder, corrections, source, random, reading } = data;
+    const draw = source === "random" ? random : { ...reading.draw, number: 0, file: channel.held?.file };
+    return JSON.stringify([loss, convention, parameters, rules, encoder, cross_encoder, corrections, draw]);
+  }
+
+  async function ask() {
+    const now = question();
+    if (asked === now) return;
+    asked = now;
+    const { scenario } = channel;
+    const { file, columns, header } = channel.heldFile() ?? {};
+    const whole = { ...scenario, data: { ...scenario.data, rows: [] } };
+    const answer = await channel.work(server, "spread", { scenario: whole, file, columns, header });
+    if (!on || asked !== now) return;
+    if (answer === undefined || !channel.check(answer) || !answer?.figures) {
+      turn(false);
+      return;
+    }
+    found = answer.figures;
+    draw();
+  }
+
+  function draw() {
+    element.hidden = !canDraw();
+    toggle.setAttribute("aria-pressed", String(on));
+    toggle.textContent = on ? say("ui.spread_off") : say("ui.spread", { count });
+    const here = channel.picture?.figures;
+    const all = here && found;
+    note.hidden = !all;
+    for (const place of Object.values(places)) place.replaceChildren();
+    if (!all) return;
+    const now = valuesOf(here);
+    for (const [name, values] of Object.entries(all)) {
+      const part = drawn(values, now[name], name === "violated" ? percent : (value) => show(value, 3));
+      if (name !== "collapse") places[name]?.append(...part);
+      else if (part.length)
+        places.loss.append(h("div.lp-spread.lp-collapse", {}, h("span", {}, say("figure.collapse")), part));
+    }
+    about.textContent = told(all.loss.length);
+  }
+
+  /** @param {number} number */
+  function told(number) {
+    const { source, file, reading } = channel.scenario.data;
+    if (source === "random") return say("ui.spread_random", { count: number });
+    const { size, sampler, seed } = reading.draw;
+    const how = say(`sampler.${sampler}.how`, { seed });
+    return say("ui.spread_file", { count: number, size, name: file, how });
+  }
+
+  function csv() {
+    if (!found) return;
+    const names = Object.keys(found);
+    const all = found;
+    const lines = all.loss.map((_loss, i) => [i + 1, ...names.map((name) => all[name][i] ?? "")].join(","));
+    const text = [["batch", ...names].join(","), ...lines, ""].join("\n");
+    download(`lossprism-${channel.scenario.loss}-batches.csv`, new Blob([text], { type: "text/csv" }));
+  }
+
+  channel.on("picture", () => {
+    clearTimeout(waiting);
+    if (on && !canDraw()) on = false;
+    if (!on || asked !== question()) [found, asked] = [null, ""];
+    draw();
+    if (on && !found) waiting = setTimeout(ask, STILL_MS);
+  });
+  channel.on("scenario", draw);
+  channel.on("language", draw);
+  reword(element);
+  return element;
+}
+
+/**
+ * This batch's figures, by the names that they have in every batch.
+ * @param {import("../../wire").Figures} figures
+ * @returns {Record<string, Real | null>}
+ */
+function valuesOf({ loss, collapse, active, effective, gradient_norm: gradient, places, ordered, violated, spearman }) {
+  const [part, all] = places ? [places.first, places.anchors] : [violated, ordered];
+  const rank = places ? (all ? places.reciprocal : null) : spearman;
+  return { loss, collapse, violated: all ? part / all : null, active, effective, spearman: rank, gradient };
+}

@@ -1,0 +1,112 @@
+"""Batches drawn from a whole set of pairs: what each way of drawing promises."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import pytest
+import torch
+from torch.utils.data import BatchSampler, RandomSampler
+
+from explorer.runtime.problem import Problem
+from explorer.sources.batches import SAMPLERS, Draw, drawn, epoch_of, successive
+from explorer.sources.pairs import Pairs
+
+SIZE = 8
+
+
+def pairs(count: int = 100, sentences: int = 60) -> Pairs:
+    """Pairs in which sentences come back, with labels 0 to 4."""
+    first = tuple(f"a {i % sentences}" for i in range(count))
+    second = tuple(f"b {i * 7 % sentences}" for i in range(count))
+    return Pairs(first, second, tuple(float(i % 5) for i in range(count)))
+
+
+def epoch(whole: Pairs, draw: Draw, number: int = 0) -> list[tuple[int, ...]]:
+    length = epoch_of(whole, draw)
+    return list(itertools.islice(successive(whole, draw), number * length, (number + 1) * length))
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("count", [SIZE, 61, 100])
+def test_every_batch_has_its_size_and_no_pair_twice(sampler, count):
+    whole = pairs(count, sentences=2 * count)
+    for batch in epoch(whole, Draw(sampler, SIZE)):
+        assert len(set(batch)) == SIZE
+        assert all(0 <= place < count for place in batch)
+
+
+@pytest.mark.parametrize("sampler", ["in_order", "shuffled"])
+def test_an_epoch_has_every_pair_once_but_for_the_rest(sampler):
+    found = [place for batch in epoch(pairs(), Draw(sampler, SIZE)) for place in batch]
+    assert len(found) == len(set(found)) == 100 // SIZE * SIZE
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_the_numbers_count_on_through_the_epochs(sampler):
+    whole = pairs()
+    first = list(itertools.islice(successive(whole, Draw(sampler, SIZE, seed=3)), 40))
+    for number in (0, 5, 13, 39):
+        assert drawn(whole, Draw(sampler, SIZE, seed=3, number=number)) == first[number]
+    later = successive(whole, Draw(sampler, SIZE, seed=3, number=20))
+    assert list(itertools.islice(later, 20)) == first[20:]
+
+
+@pytest.mark.parametrize("sampler", [name for name in SAMPLERS if name != "in_order"])
+def test_another_seed_or_epoch_is_another_order(sampler):
+    whole = pairs()
+    here, other = (epoch(whole, Draw(sampler, SIZE, seed=seed)) for seed in (0, 5))
+    assert here == epoch(whole, Draw(sampler, SIZE, seed=0))
+    assert here != other
+    assert here != epoch(whole, Draw(sampler, SIZE, seed=0), number=1)
+
+
+def test_shuffled_is_as_torch_shuffles():
+    order = RandomSampler(range(100), generator=torch.Generator().manual_seed(7))
+    theirs = [tuple(batch) for batch in BatchSampler(order, SIZE, drop_last=True)]
+    assert epoch(pairs(), Draw("shuffled", SIZE, seed=7)) == theirs
+
+
+def test_no_sentence_stands_twice_and_it_is_the_sampler_that_trains():
+    from datasets import Dataset
+    from sentence_transformers.base.sampler import NoDuplicatesBatchSampler
+
+    whole = pairs()
+    found = epoch(whole, Draw("no_duplicates", SIZE, seed=2))
+    for batch in found:
+        part = whole.at(batch)
+        assert len({*part.first, *part.second}) == 2 * SIZE
+    rows = Dataset.from_dict({"first": whole.first, "second": whole.second, "label": whole.labels})
+    theirs = NoDuplicatesBatchSampler(
+        rows, SIZE, True, ["label"], torch.Generator().manual_seed(2), seed=2
+    )
+    assert found == [tuple(map(int, batch)) for batch in theirs]
+
+
+def test_grouped_by_label_every_label_stands_twice():
+    whole = pairs()
+    for batch in epoch(whole, Draw("group_by_label", SIZE)):
+        assert min(Counter(whole.at(batch).labels).values()) >= 2
+
+
+def test_more_than_there_are_is_all_there_are():
+    assert sorted(drawn(pairs(5), Draw("shuffled", 64))) == list(range(5))
+
+
+@pytest.mark.parametrize("size", [2, 7])
+def test_a_size_that_labels_cannot_fill_is_named(size):
+    with pytest.raises(Problem, match="even number"):
+        drawn(pairs(), Draw("group_by_label", size))
+
+
+def test_one_label_cannot_be_grouped():
+    alike = Pairs(("a", "b", "c", "d"), ("e", "f", "g", "h"), (1.0,) * 4)
+    with pytest.raises(Problem, match="two labels"):
+        drawn(alike, Draw("group_by_label", 4))
+
+
+def test_where_no_batch_can_be_filled_it_is_said():
+    same = Pairs(("a",) * 9, tuple(f"b {i}" for i in range(9)), (1.0,) * 9)
+    with pytest.raises(Problem, match="no batch of 4 pairs"):
+        drawn(same, Draw("no_duplicates", 4))
