@@ -33,7 +33,7 @@ class EmbeddedPage:
 def show(
     sentences1: Iterable[str],
     sentences2: Iterable[str],
-    scores: Iterable[float],
+    scores: Iterable[float] | None = None,
     loss: str = "cosent",
     convention: str = "",
     **parameters: Any,
@@ -45,7 +45,8 @@ def show(
 
     Args:
         sentences1, sentences2: the two sentences of each of N pairs, N up to 512.
-        scores: [N], the label of each pair; numbers, an array or a tensor.
+        scores: [N], the label of each pair; numbers, an array or a tensor. Without
+            any, all pairs are positives, for a loss such as "info_nce".
         loss: name of a loss in `losses.LOSSES`.
         convention: name of the library whose definition is meant; empty for our own.
         parameters: of the loss, by name.
@@ -53,7 +54,8 @@ def show(
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
     """
-    first, second, labels = (_plain(column) for column in (sentences1, sentences2, scores))
+    first, second = (_plain(column) for column in (sentences1, sentences2))
+    labels = None if scores is None else _plain(scores)
     scenario = scenario_of(loss, first, second, labels, parameters, convention=convention)
     parameters_for(spec_for(scenario), dict(scenario.parameters))
     _, address = _server()

@@ -251,6 +251,11 @@ class LossSpec:
         return frozenset(need for reading in self.readings for need in reading.needs)
 
     @property
+    def learns_from_positives(self) -> bool:
+        """Whether positive pairs suffice, without pairs of other labels."""
+        return self.needs <= set(POSITIVES)
+
+    @property
     def reads_scores_only(self) -> bool:
         """Whether a score and a label for each pair suffice, without vectors."""
         return all(reading.made_of in ("scores", "labels") for reading in self.readings)

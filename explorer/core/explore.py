@@ -15,6 +15,7 @@ from explorer.core import diagnostics
 from explorer.core.batch import Batch, make_batch
 from explorer.core.diagnostics import Disagreement, Order, Places, Suspect, Term, Weights
 from explorer.core.own_loss import own_faults
+from explorer.core.positives import refused
 from explorer.core.scenario import Scenario
 from explorer.core.trace import Trace, trace
 from explorer.locale import title_word
@@ -99,6 +100,8 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     spec = spec_for(scenario)
     parameters = parameters_for(spec, dict(scenario.parameters))
     batch = make_batch(scenario.data, scenario.rules) if batch is None else batch
+    if not batch.pairs.labelled and (reason := refused(spec)):
+        raise reason
     started = time.perf_counter()
     # Everything is differentiated down to two tensors: the vectors of the distinct sentences,
     # and the pair scores made of them (or given).

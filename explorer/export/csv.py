@@ -95,6 +95,8 @@ def suspects_csv(exploration: Exploration) -> str:
 def corrected_csv(exploration: Exploration) -> str:
     """The pairs as they stand after all corrections: a file that any page opens again."""
     pairs = exploration.batch.pairs
+    if not pairs.labelled:
+        return _csv(["sentence1", "sentence2"], zip(pairs.first, pairs.second, strict=True))
     body = zip(pairs.first, pairs.second, map(csv_number, pairs.labels), strict=True)
     return _csv(["sentence1", "sentence2", "score"], list(body))
 
@@ -105,9 +107,10 @@ def corrections_csv(exploration: Exploration) -> str:
     data = exploration.scenario.data
     source = source_pairs(data)
     made = {(first, second): label for first, second, label in data.corrections}
-    listed = zip(source.first, source.second, source.labels, strict=True)
+    labels = map(csv_number, source.labels) if source.labelled else [""] * len(source)
+    listed = zip(source.first, source.second, labels, strict=True)
     body = [
-        [first, second, csv_number(label), made[first, second]]
+        [first, second, label, made[first, second]]
         for first, second, label in listed
         if (first, second) in made
     ]
@@ -115,7 +118,7 @@ def corrections_csv(exploration: Exploration) -> str:
 
 
 def pairs_csv(exploration: Exploration) -> str:
-    """Every pair: its sentences, its label, its similarity, and the gradient it feels."""
+    """Every pair: its sentences, its label if it has one, its similarity, the gradient it feels."""
     gradient = exploration.pair_gradient.tolist()
     body = [
         [number, *_pair_cells(exploration, pair), csv_number(gradient[pair])]
@@ -129,8 +132,8 @@ PAIR_HEADS = ["pair", "sentence1", "sentence2", "score", "cosine"]
 
 def _pair_cells(e: Exploration, pair: int) -> list[object]:
     pairs = e.batch.pairs
-    numbers = (pairs.labels[pair], float(e.batch.scores[pair]))
-    return [pairs.first[pair], pairs.second[pair], *map(csv_number, numbers)]
+    label = csv_number(pairs.labels[pair]) if pairs.labelled else ""
+    return [pairs.first[pair], pairs.second[pair], label, csv_number(float(e.batch.scores[pair]))]
 
 
 # Their items are called by the number of their pair, as on the page.

@@ -76,6 +76,7 @@ def describe_batch(batch: Batch) -> Json:
         "second": list(batch.pairs.second),
         "sentences": list(batch.pairs.sentences),
         "labels": [float(label) for label in batch.pairs.labels],
+        "labelled": batch.pairs.labelled,
         "places": batch.pairs.places,
         "threshold": batch.threshold,
         "positives": len(batch.positives),

@@ -6,13 +6,15 @@ from typing import Any, Literal, get_args
 
 from explorer.locale import say
 
-# Another encoder; another loss or parameter; columns that nobody could tell apart, that were chosen
-# twice, that do not exist; a smaller batch; another search; the rest of what was cancelled; another
-# attempt, which may end better. Empty: something in the data, or nothing at all.
+# Another encoder; another loss or parameter; another loss or labels; columns that nobody could tell
+# apart, that were chosen twice, that do not exist; a smaller batch; another search; the rest of
+# what was cancelled; another attempt, which may end better. Empty: something in the data, or
+# nothing.
 About = Literal[
     "",
     "encoder",
     "loss",
+    "scores",
     "columns",
     "chosen_columns",
     "unknown_column",

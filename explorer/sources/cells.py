@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import unicodedata
@@ -31,6 +32,16 @@ def is_blank(value: object) -> bool:
     if isinstance(value, float):
         return math.isnan(value)
     return value is None or (isinstance(value, str) and not value.strip())
+
+
+def listed_in(value: object) -> list[object]:
+    """The entries of a list, also of one that is written as JSON; of anything else that itself."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return [value]
+    return value if isinstance(value, list) else [value]
 
 
 def read_sentence(value: object, column: str) -> str:

@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from explorer.runtime.problem import Problem
 
 PAIR_ROLES = ("first", "second", "score")
+POSITIVE_ROLES = PAIR_ROLES[:2]
+# In place of a column for the score: there is none, and all pairs are positives.
+NO_SCORE = "none"
 TRIPLET_ROLES = ("anchor", "positive", "negative")
 # What is put right by choosing columns.
 CHOOSE_COLUMNS = ("columns", "chosen_columns")
@@ -41,14 +44,48 @@ PAIR_NAMES = (
     ("查询", "段落"),
     ("查询", "文档"),
 )
-TRIPLET_NAMES = (
-    ("anchor", "positive", "negative"),
-    ("query", "positive", "negative"),
-    ("query", "pos", "neg"),
-    ("锚点", "正例", "负例"),
-    ("锚句", "正例", "负例"),
-    ("查询", "正例", "负例"),
+# What tells positives beside PAIR_NAMES and, without a negative, ANCHOR_NAMES.
+POSITIVE_NAMES = (
+    ("query", "answer"),
+    ("query", "response"),
+    ("query", "text"),
+    ("query", "context"),
+    ("question", "response"),
+    ("question", "context"),
+    ("question", "passage"),
+    ("question", "document"),
+    ("prompt", "response"),
+    ("prompt", "completion"),
+    ("instruction", "response"),
+    ("instruction", "output"),
+    ("input", "output"),
+    ("source", "target"),
+    ("title", "abstract"),
+    ("title", "body"),
+    ("title", "text"),
+    ("问题", "答案"),
+    ("问题", "回答"),
+    ("问题", "段落"),
+    ("提问", "回答"),
+    ("查询", "答案"),
+    ("标题", "正文"),
+    ("标题", "摘要"),
+    ("指令", "回答"),
+    ("输入", "输出"),
 )
+ANCHOR_NAMES = (
+    ("anchor", "positive"),
+    ("query", "positive"),
+    ("query", "pos"),
+    ("question", "positive"),
+    ("锚点", "正例"),
+    ("锚句", "正例"),
+    ("查询", "正例"),
+)
+# "negative", "negative_1" …, "hard_negatives".
+_NEGATIVE = re.compile(r"(hard)?neg(ative)?s?[0-9]*|难?负例[0-9]*")
+# A number that counts rows is no score.
+_COUNTS_ROWS = re.compile(r"(.*[\s_\-])?(id|idx|index)|[a-z]id|docid|unnamed: ?0|.*(编号|序号)")
 SCORE_NAMES = (
     "score",
     "similarityscore",
@@ -69,7 +106,7 @@ SCORE_NAMES = (
     "相似度",
     "标签",
 )
-_ALL_NAMES = frozenset(SCORE_NAMES).union(*PAIR_NAMES, *TRIPLET_NAMES)
+_ALL_NAMES = frozenset(SCORE_NAMES).union(*PAIR_NAMES, *POSITIVE_NAMES, *ANCHOR_NAMES)
 
 
 def plain_name(name: str) -> str:
@@ -83,7 +120,7 @@ def plain_name(name: str) -> str:
 
 def recognised(names: Sequence[str]) -> int:
     """How many of these cells are names that a header would hold."""
-    return sum(plain_name(name) in _ALL_NAMES for name in names)
+    return sum(plain_name(name) in _ALL_NAMES or _names_negative(name) for name in names)
 
 
 def choose_columns(
@@ -91,25 +128,59 @@ def choose_columns(
     wanted: Mapping[str, str] | None,
     is_score: Callable[[int], bool],
     is_text: Callable[[int], bool],
+    may_be_score: Callable[[int], bool],
 ) -> dict[str, int]:
-    """The position of the column that serves each role: PAIR_ROLES or TRIPLET_ROLES.
+    """The position of the column that serves each role: PAIR_ROLES, POSITIVE_ROLES where there is
+    no score, or TRIPLET_ROLES.
 
-    What the user wants comes first, then the names, then the contents: where the names leave
-    exactly one way to read two text columns and one column of scores, it is taken.
+    What the user wants comes first (for the score also NO_SCORE), then the names, then the
+    contents: where the names leave exactly one way to read two text columns and one column of
+    scores, it is taken. Two columns of sentences are positives only where none of the others
+    may be a score.
 
     Raises Problem if no reading is found; the message lists the columns that exist.
     """
     # A role left open on the page arrives as None or "".
-    chosen = _wanted_columns(names, {role: name for role, name in (wanted or {}).items() if name})
+    given = {role: name for role, name in (wanted or {}).items() if name}
+    unscored = given.get("score") == NO_SCORE and NO_SCORE not in names
+    if unscored:
+        del given["score"]
+    chosen = _wanted_columns(names, given)
+    pair = dict(chosen)
     if not set(chosen) & set(TRIPLET_ROLES):
-        pair = _by_content(_by_name(names, chosen), len(names), is_score, is_text)
+        pair = _by_name(names, chosen, PAIR_NAMES)
+        if not unscored:
+            pair = _scored_by_content(_scored_by_name(pair, names), names, is_score)
+        pair = _texts_by_content(pair, len(names), is_text)
         if set(pair) == set(PAIR_ROLES):
             return {role: pair[role] for role in PAIR_ROLES}
-    if not set(chosen) & set(PAIR_ROLES):
+    if not set(chosen) & set(PAIR_ROLES) and not unscored:
         triplet = _triplet_by_name(names, chosen)
         if set(triplet) == set(TRIPLET_ROLES):
             return {role: triplet[role] for role in TRIPLET_ROLES}
-    raise Problem("columns_not_recognised", about="columns", columns=listed(names))
+    pair = _texts_by_content(
+        _by_name(names, pair, POSITIVE_NAMES + ANCHOR_NAMES), len(names), is_text
+    )
+    others = [position for position in range(len(names)) if position not in pair.values()]
+    if set(pair) == set(PAIR_ROLES):
+        return {role: pair[role] for role in PAIR_ROLES}
+    if set(pair) == set(POSITIVE_ROLES) and (unscored or not any(map(may_be_score, others))):
+        return {role: pair[role] for role in POSITIVE_ROLES}
+    raise Problem("columns_not_recognised", about="columns", columns=listed(names), none=NO_SCORE)
+
+
+def negative_columns(names: Sequence[str], chosen: Mapping[str, int]) -> tuple[int, ...]:
+    """The columns that hold negatives: the chosen one, and where its name says that it is one, all
+    others of such names."""
+    one = chosen["negative"]
+    if not _names_negative(names[one]):
+        return (one,)
+    others = set(range(len(names))) - set(chosen.values())
+    return tuple(p for p in sorted({one, *others}) if p == one or _names_negative(names[p]))
+
+
+def _names_negative(name: str) -> bool:
+    return _NEGATIVE.fullmatch(plain_name(name)) is not None
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:
@@ -139,46 +210,62 @@ def _position(names: Sequence[str], name: str) -> int:
     raise Problem("column_unknown", about="unknown_column", column=name, columns=listed(names))
 
 
-def _by_name(names: Sequence[str], chosen: Mapping[str, int]) -> dict[str, int]:
+def _by_name(
+    names: Sequence[str], chosen: Mapping[str, int], known: Sequence[tuple[str, str]]
+) -> dict[str, int]:
+    """With the two sentences, where neither is chosen and two names are among the known ones."""
     plain = [plain_name(name) for name in names]
-    pair = dict(chosen)
-    if not {"first", "second"} & set(pair):
-        for first, second in PAIR_NAMES:
+    if not {"first", "second"} & set(chosen):
+        for first, second in known:
             if first in plain and second in plain:
-                pair |= {"first": plain.index(first), "second": plain.index(second)}
-                break
+                found = {"first": plain.index(first), "second": plain.index(second)}
+                return dict(chosen) | found if not _shared(chosen, found) else dict(chosen)
+    return dict(chosen)
+
+
+def _shared(chosen: Mapping[str, int], found: Mapping[str, int]) -> bool:
+    return bool(set(chosen.values()) & set(found.values()))
+
+
+def _scored_by_name(pair: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
+    plain = [plain_name(name) for name in names]
     if "score" not in pair:
         for name in SCORE_NAMES:
             if name in plain and plain.index(name) not in pair.values():
-                pair["score"] = plain.index(name)
-                break
-    return pair
+                return {**pair, "score": plain.index(name)}
+    return dict(pair)
 
 
-def _by_content(
-    pair: Mapping[str, int],
-    count: int,
-    is_score: Callable[[int], bool],
-    is_text: Callable[[int], bool],
+def _scored_by_content(
+    pair: Mapping[str, int], names: Sequence[str], is_score: Callable[[int], bool]
 ) -> dict[str, int]:
-    """Fill the roles still open, if the columns still free leave exactly one way to do it."""
-    filled = dict(pair)
-    free = [position for position in range(count) if position not in filled.values()]
-    if "score" not in filled:
-        scores = [position for position in free if is_score(position)]
+    """With the score, if one of the columns still free can be it and no other can."""
+    free = [position for position in range(len(names)) if position not in pair.values()]
+    if "score" not in pair:
+        scores = [
+            p for p in free if is_score(p) and not _COUNTS_ROWS.fullmatch(names[p].casefold())
+        ]
         if len(scores) == 1:
-            filled["score"] = scores[0]
-    open_roles = [role for role in ("first", "second") if role not in filled]
-    texts = [p for p in free if p not in filled.values() and is_text(p)]
+            return {**pair, "score": scores[0]}
+    return dict(pair)
+
+
+def _texts_by_content(
+    pair: Mapping[str, int], count: int, is_text: Callable[[int], bool]
+) -> dict[str, int]:
+    """With the sentences still open, if there are as many columns of text."""
+    open_roles = [role for role in POSITIVE_ROLES if role not in pair]
+    texts = [p for p in range(count) if p not in pair.values() and is_text(p)]
     if len(texts) == len(open_roles):
-        filled |= dict(zip(open_roles, texts, strict=True))
-    return filled
+        return dict(pair) | dict(zip(open_roles, texts, strict=True))
+    return dict(pair)
 
 
 def _triplet_by_name(names: Sequence[str], chosen: Mapping[str, int]) -> dict[str, int]:
     plain = [plain_name(name) for name in names]
-    for triplet in TRIPLET_NAMES:
-        if all(name in plain for name in triplet):
-            by_name = zip(TRIPLET_ROLES, map(plain.index, triplet), strict=True)
-            return dict(by_name) | dict(chosen)
+    negatives = [position for position, name in enumerate(names) if _names_negative(name)]
+    for anchor, positive in ANCHOR_NAMES:
+        if anchor in plain and positive in plain and negatives:
+            places = (plain.index(anchor), plain.index(positive), negatives[0])
+            return dict(zip(TRIPLET_ROLES, places, strict=True)) | dict(chosen)
     return dict(chosen)

@@ -13,6 +13,8 @@ from explorer.sources.columns import recognised
 
 # Rows that are looked at to find out what kind of table it is.
 SAMPLE = 200
+# Of fewer rows the shortest may well be the first.
+LEAST_BELOW = 5
 # Rows between two moments at which the parsing says how far it is.
 _STEP = 2**13
 
@@ -155,7 +157,9 @@ def _delimiter(text: str) -> str:
         fitting = [cells for cells in rows if len(cells) == width]
         scores = max(sum(map(is_score, column)) for column in zip(*fitting, strict=True))
         share = len(fitting) / len(records)
-        return (recognised(rows[0]), width >= 2, width >= 3, share * scores, share)
+        # As many tabs in every row are no part of sentences.
+        tabbed = delimiter == "\t" and width >= 2 and share == 1
+        return (recognised(rows[0]), tabbed, width >= 2, width >= 3, share * scores, share)
 
     # On a tie the semicolon wins: sentences contain commas far more often.
     return max("\t;,", key=evidence)
@@ -167,7 +171,8 @@ def _usual_width(records: Iterable[list[str] | Problem]) -> int:
 
 
 def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | Problem]) -> bool:
-    """Names that a header would hold, or words above a column of scores."""
+    """Names that a header would hold, words above a column of scores, or, where all is text, words
+    shorter than any below them."""
     if isinstance(first, Problem):
         return False
     if recognised(first) >= 2 and not any(map(is_score, first)):
@@ -179,7 +184,11 @@ def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | P
         scores = sum(is_score(cells[position]) for cells in fitting)
         if name.strip() and not is_score(name) and scores >= 0.8 * len(fitting):
             return True
-    return False
+    return len(fitting) >= LEAST_BELOW and all(
+        0 < len(name.strip()) < min(len(cells[position].strip()) for cells in fitting)
+        and name.strip()[-1].isalnum()
+        for position, name in enumerate(first)
+    )
 
 
 def _fitted(cells: list[str] | Problem, width: int) -> list[str] | Problem:

@@ -35,6 +35,8 @@ KINDS = {
     ".txt": "text",
     "": "text",
 }
+# More different words than these are no grades.
+MOST_GRADES = 5
 _SIGNATURES = {
     b"PAR1": "Parquet",
     b"PK\x03\x04": "zip",
@@ -73,6 +75,19 @@ class Grid:
         """Whether the column holds text that is no score."""
         cells = [isinstance(cell, str) and not is_score(cell) for cell in self.column(position)]
         return bool(cells) and sum(cells) >= 0.5 * len(cells)
+
+    def may_be_score(self, position: int) -> bool:
+        """Whether somebody may have written scores there: anything but text, or a few words that
+        come again and again."""
+        cells = [str(cell) for cell in self.column(position)]
+        kinds = len(set(cells))
+        graded = 2 <= kinds <= MOST_GRADES and len(cells) >= 4 * kinds
+        return bool(cells) and (graded or not self.is_text(position))
+
+    def is_blank(self, position: int) -> bool:
+        """Whether no readable row has anything in the column."""
+        rows = (cells for _, cells in self.records if not isinstance(cells, Problem))
+        return all(is_blank(row[position]) for row in rows)
 
 
 def read_grid(data: bytes, name: str, header: bool | None, tell: Tell = to_nobody) -> Grid:

@@ -9,7 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
+from explorer.runtime.numbers import typed
 from explorer.sources.cells import read_score
+
+# The label of a pair that comes without one, and of the other pairs of its anchor.
+POSITIVE, NEGATIVE = 1.0, 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +23,8 @@ class Pairs:
     `labels` is that score. Usually the sentences are encoded later; a source that already knows
     more says so: `scores` holds a similarity for each pair (a printed example, a cross-encoder),
     `vectors` one row for each distinct sentence, in the order of `sentences`. `places` are those
-    of the pairs in their source, where some were left out (`corrected`).
+    of the pairs in their source, where some were left out (`corrected`). Pairs that nobody gave
+    labels are not `labelled`: all are positives, and each label is POSITIVE.
     """
 
     first: tuple[str, ...]
@@ -28,9 +33,16 @@ class Pairs:
     scores: tuple[float, ...] | None = None
     vectors: np.ndarray | None = field(default=None, repr=False)
     places: tuple[int, ...] | None = None
+    labelled: bool = True
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def rows(self) -> tuple[tuple[str, str, str], ...]:
+        """As they would be typed: what has no label has none there either."""
+        labels = map(typed, self.labels) if self.labelled else [""] * len(self)
+        return tuple(zip(self.first, self.second, labels, strict=True))
 
     @cached_property
     def sentences(self) -> tuple[str, ...]:
@@ -55,7 +67,8 @@ class Pairs:
             tuple(side[place] for place in places) for side in (self.first, self.second)
         )
         scores = None if self.scores is None else tuple(self.scores[place] for place in places)
-        part = Pairs(first, second, tuple(self.labels[place] for place in places), scores)
+        labels = tuple(self.labels[place] for place in places)
+        part = Pairs(first, second, labels, scores, labelled=self.labelled)
         if self.vectors is None:
             return part
         row = {sentence: index for index, sentence in enumerate(self.sentences)}
@@ -87,4 +100,5 @@ def corrected(pairs: Pairs, corrections: Iterable[tuple[str, str, str]]) -> Pair
         part,
         labels=tuple(labels.get((first, second), label) for first, second, label in told),
         places=tuple(kept) if len(kept) < len(pairs) else None,
+        labelled=pairs.labelled or bool(labels),
     )

@@ -1,7 +1,8 @@
 """Pairs from a typed table or a file: CSV, TSV, JSON lines, a JSON array, or Parquet.
 
-Scores are taken as they stand; nothing is rescaled. A row that cannot be used is never fatal and
-never dropped in silence: it is listed with its number and the reason.
+Scores are taken as they stand; nothing is rescaled. Pairs without any score are positives. A row
+that cannot be used is never fatal and never dropped in silence: it is listed with its number and
+the reason.
 """
 
 from __future__ import annotations
@@ -15,10 +16,15 @@ import numpy as np
 from explorer.runtime import jobs
 from explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, MIB
 from explorer.runtime.problem import Problem
-from explorer.sources.cells import is_blank, read_score, read_sentence
-from explorer.sources.columns import TRIPLET_ROLES, choose_columns
+from explorer.sources.cells import is_blank, listed_in, read_score, read_sentence
+from explorer.sources.columns import (
+    NO_SCORE,
+    TRIPLET_ROLES,
+    choose_columns,
+    negative_columns,
+)
 from explorer.sources.grids import Grid, Record, read_grid
-from explorer.sources.pairs import Pairs
+from explorer.sources.pairs import NEGATIVE, POSITIVE, Pairs
 
 STEP = 8192  # rows between two moments at which the reading may be cancelled
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")
@@ -38,8 +44,9 @@ class SkippedRow:
 class Table:
     """What was read, and what the user has to be told about it.
 
-    `chosen` maps each role to the name of its column: first, second, score; or anchor, positive,
-    negative, whose rows give two pairs each, (anchor, positive, 1) and (anchor, negative, 0).
+    `chosen` maps each role to the name of its column: first, second, score (NO_SCORE where there
+    is none); or anchor, positive, negative, whose rows give a pair (anchor, positive, 1) and for
+    each negative a pair (anchor, negative, 0).
     `total` counts the rows that are not empty, `limited` says that there were more pairs than
     asked for, `encoding` how the bytes were read ("UTF-8", "UTF-16", "GB18030", "Windows-1252",
     "Parquet", or "" for a typed table).
@@ -58,7 +65,8 @@ class Table:
 def from_rows(rows: Iterable[Sequence[object]]) -> Table:
     """The typed table: rows of sentence 1, sentence 2, score, the score as text or number.
 
-    Empty rows are ignored; rows beyond EXPLORED_PAIRS are left out, and `limited` says so.
+    Where no row has a score, all are positives. Empty rows are ignored; rows beyond EXPLORED_PAIRS
+    are left out, and `limited` says so.
     """
     records: list[Record] = []
     for row, cells in enumerate(rows, start=1):
@@ -82,10 +90,10 @@ def read_file(
 
     `name` is what the user calls the file (an upload's path is not that); its extension and the
     contents decide the kind together. `columns` maps roles (first, second, score; or anchor,
-    positive, negative) to names of columns, or to their numbers counted from 1; roles left out
-    are recognised. `header` says whether the first row of a CSV or TSV names the columns; None
-    finds out. Of more than `most` pairs the first ones are taken, or, with a `seed`, a random
-    sample of the rows in the order of the file.
+    positive, negative) to names of columns, or to their numbers counted from 1; roles left out are
+    recognised, and NO_SCORE for the score takes all pairs as positives. `header` says whether the
+    first row of a CSV or TSV names the columns; None finds out. Of more than `most` pairs the first
+    ones are taken, or, with a `seed`, a random sample of the rows in the order of the file.
 
     Raises Problem if there is no table to be read; single bad rows are in `Table.skipped`.
     """
@@ -114,32 +122,28 @@ def read_table(
     if len(data) > FILE_BYTES:
         raise Problem("file_too_large", name=name, most=FILE_BYTES // MIB)
     grid = read_grid(data, name, header)
-    chosen = choose_columns(grid.columns, columns, grid.is_score, grid.is_text)
+    chosen = choose_columns(grid.columns, columns, grid.is_score, grid.is_text, grid.may_be_score)
     return _table(grid, chosen, most, seed)
 
 
 def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -> Table:
-    is_triplet = set(chosen) == set(TRIPLET_ROLES)
+    read = RowReader(grid, chosen)
     usable: list[tuple[Pair, ...]] = []
     skipped: list[SkippedRow] = []
     for place, (row, cells) in enumerate(grid.records):
         if place % STEP == 0:
             jobs.step("reading", place, len(grid.records))
         try:
-            if isinstance(cells, Problem):
-                raise cells
-            read = _triplet if is_triplet else _pair
-            usable.append(read(cells, chosen, grid.columns))
+            usable.append(read(cells))
         except Problem as problem:
             # The traceback would keep every row read so far alive.
             skipped.append(SkippedRow(row, problem.with_traceback(None)))
-    fitting = most // 2 if is_triplet else most
-    kept = _sample(usable, fitting, seed)
+    kept = _sample(usable, most // max(map(len, usable), default=1), seed)
     return Table(
-        pairs=_pairs([pair for pairs in kept for pair in pairs]),
+        pairs=_pairs([pair for pairs in kept for pair in pairs], read.labelled),
         skipped=tuple(skipped),
         columns=grid.columns,
-        chosen={role: grid.columns[position] for role, position in chosen.items()},
+        chosen=read.chosen,
         header=grid.header,
         total=len(grid.records),
         limited=len(kept) < len(usable),
@@ -147,21 +151,50 @@ def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -
     )
 
 
-def _pair(
-    cells: Sequence[object], chosen: Mapping[str, int], names: Sequence[str]
-) -> tuple[Pair, ...]:
-    first = read_sentence(cells[chosen["first"]], names[chosen["first"]])
-    second = read_sentence(cells[chosen["second"]], names[chosen["second"]])
-    return ((first, second, read_score(cells[chosen["score"]], names[chosen["score"]])),)
+class RowReader:
+    """Makes the pairs of each row of a grid: one, or of a triplet one for each sentence beside the
+    anchor. `labelled` says whether there are any scores, `chosen` which columns are read."""
 
+    def __init__(self, grid: Grid, chosen: Mapping[str, int]) -> None:
+        self.names = grid.columns
+        self.positions = chosen
+        self.is_triplet = set(TRIPLET_ROLES) <= set(chosen)
+        scored = "score" in chosen and not grid.is_blank(chosen["score"])
+        self.labelled = self.is_triplet or scored
+        self.negatives = negative_columns(grid.columns, chosen) if self.is_triplet else ()
+        named = {role: grid.columns[position] for role, position in chosen.items()}
+        self.chosen = named if self.is_triplet else {**named, "score": named.get("score", NO_SCORE)}
 
-def _triplet(
-    cells: Sequence[object], chosen: Mapping[str, int], names: Sequence[str]
-) -> tuple[Pair, ...]:
-    anchor, positive, negative = (
-        read_sentence(cells[chosen[role]], names[chosen[role]]) for role in TRIPLET_ROLES
-    )
-    return ((anchor, positive, 1.0), (anchor, negative, 0.0))
+    def __call__(self, cells: Sequence[object] | Problem) -> tuple[Pair, ...]:
+        """The pairs of a row. Raises Problem, of the first cell that cannot be read."""
+        if isinstance(cells, Problem):
+            raise cells
+        if not self.is_triplet:
+            first, second = (self.sentence(cells, self.positions[r]) for r in ("first", "second"))
+            return ((first, second, self.score(cells) if self.labelled else POSITIVE),)
+        anchor = self.sentence(cells, self.positions["anchor"])
+        positives = self._sentences(cells, (self.positions["positive"],))
+        negatives = self._sentences(cells, self.negatives)
+        return (
+            *((anchor, text, POSITIVE) for text in positives),
+            *((anchor, text, NEGATIVE) for text in negatives),
+        )
+
+    def sentence(self, cells: Sequence[object], position: int) -> str:
+        return read_sentence(cells[position], self.names[position])
+
+    def score(self, cells: Sequence[object], role: str = "score") -> float:
+        return read_score(cells[self.positions[role]], self.names[self.positions[role]])
+
+    def _sentences(self, cells: Sequence[object], positions: Sequence[int]) -> list[str]:
+        """Those of all these columns, of which one may hold a list and some may be empty."""
+        found = [
+            read_sentence(text, self.names[position])
+            for position in positions
+            for text in listed_in(cells[position])
+            if not is_blank(text)
+        ]
+        return found or [self.sentence(cells, positions[0])]
 
 
 def _sample(rows: list, most: int, seed: int | None) -> list:
@@ -172,9 +205,10 @@ def _sample(rows: list, most: int, seed: int | None) -> list:
     return [rows[index] for index in sorted(picked)]
 
 
-def _pairs(pairs: Sequence[Pair]) -> Pairs:
+def _pairs(pairs: Sequence[Pair], labelled: bool) -> Pairs:
     return Pairs(
         first=tuple(first for first, _, _ in pairs),
         second=tuple(second for _, second, _ in pairs),
         labels=tuple(label for _, _, label in pairs),
+        labelled=labelled,
     )

@@ -7,7 +7,7 @@ export type OneOf<T, All = T> = T extends unknown
 
 export type Real = number | "inf" | "-inf" | "nan";
 
-export type About = "" | "encoder" | "loss" | "columns" | "chosen_columns" | "unknown_column" | "size" | "search" | "cancelled" | "again";
+export type About = "" | "encoder" | "loss" | "scores" | "columns" | "chosen_columns" | "unknown_column" | "size" | "search" | "cancelled" | "again";
 
 export type Floats = string;
 
@@ -87,6 +87,7 @@ export interface Checked {
   train: number;
   held_out: number;
   labels: [number, number, number];
+  labelled: boolean;
   skipped: number;
   shared: number;
   rate: number;
@@ -190,6 +191,8 @@ export interface EvaluationRecord {
   effective_rank: number | null;
   mean_cosine: number | null;
   pairs?: number;
+  accuracy_at_1?: number | null;
+  mrr_at_10?: number | null;
   kind: "evaluation";
   step: number;
   histogram: LiveHistogram | null;
@@ -357,6 +360,7 @@ export interface Group {
   runs: string[];
   seeds: number[];
   figures: Record<string, Spread>;
+  leading: "spearman" | "accuracy_at_1";
   gain: Gain | null;
 }
 
@@ -385,6 +389,8 @@ export interface HeldOutRecord {
   effective_rank: number | null;
   mean_cosine: number | null;
   pairs?: number;
+  accuracy_at_1?: number | null;
+  mrr_at_10?: number | null;
   kind: "held_out";
   step: number;
   when: "before" | "after";
@@ -435,6 +441,7 @@ export interface LargeFile {
   total: number;
   used: number;
   limited: boolean;
+  labelled: boolean;
   skipped: number;
   told: SkippedRow[];
 }
@@ -528,10 +535,11 @@ export interface Loss {
   terms: string;
   about: string;
   references: string[];
+  learns_from_positives: boolean;
   conventions: Record<string, Form>;
 }
 
-/** Figures of held-out pairs, null where labels or vectors do not allow them; and of how many pairs, which runs of earlier versions do not say. */
+/** Figures of held-out pairs, null where labels or vectors do not allow them. Of how many pairs, and of positives how often a query finds its key, runs of earlier versions do not say. */
 export interface Measured {
   spearman: number | null;
   pearson: number | null;
@@ -543,6 +551,8 @@ export interface Measured {
   effective_rank: number | null;
   mean_cosine: number | null;
   pairs?: number;
+  accuracy_at_1?: number | null;
+  mrr_at_10?: number | null;
 }
 
 /** A held-out pair and its ranks, 1 for the highest score. */
@@ -710,6 +720,7 @@ export interface ProbeBatch {
   second: string[];
   sentences: string[];
   labels: number[];
+  labelled: boolean;
   places: number[] | null;
   threshold: number;
   positives: number;
@@ -851,6 +862,7 @@ export interface SceneBatch {
   second: string[];
   sentences: string[];
   labels: number[];
+  labelled: boolean;
   places: number[] | null;
   threshold: number;
   positives: number;
@@ -1099,6 +1111,7 @@ export interface Upload {
   columns: string[];
   chosen: Record<string, string>;
   used: number;
+  labelled: boolean;
   total: number;
   encoding: string;
 }

@@ -13,9 +13,16 @@ from explorer.lab.large.texts import Texts
 from explorer.runtime.jobs import Report
 from explorer.runtime.limits import LARGE_PAIRS
 from explorer.runtime.problem import Problem
-from explorer.sources.cells import read_score, read_sentence
-from explorer.sources.columns import SCORE_NAMES, TRIPLET_ROLES, choose_columns, plain_name
+from explorer.sources.columns import (
+    NO_SCORE,
+    POSITIVE_ROLES,
+    SCORE_NAMES,
+    TRIPLET_ROLES,
+    choose_columns,
+    plain_name,
+)
 from explorer.sources.grids import Grid, read_grid
+from explorer.sources.tables import RowReader
 
 # A first and a second sentence, the label, the similarity.
 Read = tuple[str, str, float, float]
@@ -40,7 +47,8 @@ STEP = 20_000
 
 @dataclass(frozen=True, eq=False)
 class FilePairs:
-    """`scores` are the similarities of the file, None where sentences must be encoded.
+    """`scores` are the similarities of the file, None where sentences must be encoded. Without
+    labels (`labelled`) all pairs are positives.
 
     `skipped` holds how many rows could not be used, and the first of them with their reasons.
     """
@@ -49,6 +57,7 @@ class FilePairs:
     second: Texts | Numbered
     labels: np.ndarray
     scores: np.ndarray | None
+    labelled: bool
     columns: tuple[str, ...]
     chosen: dict[str, str]
     header: bool
@@ -64,7 +73,8 @@ def read_pairs(
     header: bool | None,
     report: Report,
 ) -> FilePairs:
-    """Two sentences and a label in each row (or a triplet), and a similarity if there is one.
+    """Two sentences in each row with a label if there is one (or a triplet), and a similarity if
+    there is one.
 
     A file, here by what it holds, needs no sentences if it has a similarity, unless "" is chosen
     for that: then none of its columns is taken. At most LARGE_PAIRS pairs are read. `report` hears
@@ -77,7 +87,7 @@ def read_pairs(
         role: named for role, named in (columns or {}).items() if named or role == "similarity"
     }
     chosen = _choose(grid, wanted)
-    triplets = "anchor" in chosen
+    read = RowReader(grid, chosen)
     first, second = Texts(), Texts()
     labels, scores = array("d"), array("d")
     count, told, limited = 0, [], False
@@ -88,9 +98,7 @@ def read_pairs(
             limited = True
             break
         try:
-            if isinstance(cells, Problem):
-                raise cells
-            pairs = (_triplet if triplets else _pair)(cells, chosen, grid.columns)
+            pairs = _pairs_of(read, cells)
         except Problem as problem:
             count += 1
             if len(told) < 20:
@@ -103,14 +111,15 @@ def read_pairs(
             scores.append(score)
     if not labels:
         raise told[0][1] if told else Problem("no_pairs")
-    named = "first" in chosen or triplets
+    named = "first" in chosen or read.is_triplet
     return FilePairs(
         first if named else Numbered(len(first), "a"),
         second if named else Numbered(len(first), "b"),
         np.array(labels),
         np.array(scores) if "similarity" in chosen else None,
+        read.labelled,
         grid.columns,
-        {role: grid.columns[position] for role, position in chosen.items()},
+        read.chosen,
         grid.header,
         len(grid.records),
         limited,
@@ -121,16 +130,20 @@ def read_pairs(
 def _choose(grid: Grid, wanted: dict[str, str]) -> dict[str, int]:
     """The position of the column for each role, with or without a similarity."""
     similarity = _similarity(grid, wanted.pop("similarity", None))
+    whole = (grid.columns, wanted, grid.is_score, grid.is_text, grid.may_be_score)
     if similarity is None:
-        return choose_columns(grid.columns, wanted, grid.is_score, grid.is_text)
+        return choose_columns(*whole)
     # For everything else, that column is not there.
     names = [name if at != similarity else "" for at, name in enumerate(grid.columns)]
 
     def is_score(position: int) -> bool:
         return position != similarity and grid.is_score(position)
 
+    def may_be_score(position: int) -> bool:
+        return position != similarity and grid.may_be_score(position)
+
     try:
-        chosen = choose_columns(names, wanted, is_score, grid.is_text)
+        chosen = choose_columns(names, wanted, is_score, grid.is_text, may_be_score)
     except Problem:
         plain = [plain_name(name) for name in names]
         scores = [at for at in range(len(names)) if is_score(at)]
@@ -139,8 +152,10 @@ def _choose(grid: Grid, wanted: dict[str, str]) -> dict[str, int]:
             named = [names.index(wanted["score"])]
         if not named and len(scores) != 1:
             # The one column of numbers is the label, as everywhere else.
-            return choose_columns(grid.columns, wanted, grid.is_score, grid.is_text)
+            return choose_columns(*whole)
         chosen = {"score": (named or scores)[0]}
+    if set(chosen) == set(POSITIVE_ROLES) and wanted.get("score") != NO_SCORE:
+        return choose_columns(*whole)
     if set(chosen) == set(TRIPLET_ROLES):
         return chosen  # a triplet has two pairs, and one number would not do
     return {**chosen, "similarity": similarity}
@@ -163,20 +178,11 @@ def _similarity(grid: Grid, wanted: str | None) -> int | None:
     return known[0] if known else None
 
 
-def _pair(cells: Sequence[object], chosen: dict[str, int], names: tuple[str, ...]) -> list[Read]:
-    def score(role: str) -> float:
-        return read_score(cells[chosen[role]], names[chosen[role]])
-
-    first, second = (
-        read_sentence(cells[chosen[role]], names[chosen[role]]) if role in chosen else ""
-        for role in ("first", "second")
-    )
-    similarity = score("similarity") if "similarity" in chosen else 0.0
-    return [(first, second, score("score"), similarity)]
-
-
-def _triplet(cells: Sequence[object], chosen: dict[str, int], names: tuple[str, ...]) -> list[Read]:
-    anchor, positive, negative = (
-        read_sentence(cells[chosen[role]], names[chosen[role]]) for role in TRIPLET_ROLES
-    )
-    return [(anchor, positive, 1.0, 0.0), (anchor, negative, 0.0, 0.0)]
+def _pairs_of(read: RowReader, cells: Sequence[object] | Problem) -> list[Read]:
+    """The pairs of a row, each with its similarity, or 0."""
+    if isinstance(cells, Problem):
+        raise cells
+    similarity = read.score(cells, "similarity") if "similarity" in read.positions else 0.0
+    if "first" not in read.positions and not read.is_triplet:
+        return [("", "", read.score(cells), similarity)]
+    return [(*pair, similarity) for pair in read(cells)]

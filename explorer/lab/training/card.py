@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from explorer.export.figure.svg import line
+from explorer.lab.training.influence import ALL_FIGURES, LEADING
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.locale import catalogue
 from explorer.runtime.numbers import display_number
@@ -18,7 +19,7 @@ def complete(
     folder: Path, plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]
 ) -> None:
     """Add data, loss, parameters and curves to the README of a model folder."""
-    for figure in ("loss", "spearman"):
+    for figure in ("loss", _leading(summary)):
         drawn = curve(history, figure)
         (folder / f"{figure}.svg").write_text(drawn, encoding="utf-8")
     card = folder / "README.md"
@@ -42,14 +43,34 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
         ("Seed", f"{plan.seed}"),
     ]
     rows += [
-        (f"Held-out {name}", f"{display_number(before[name])} → {display_number(after[name])}")
-        for name in ("spearman", "pearson", "accuracy", "auc")
-        if after[name] is not None
+        (
+            f"Held-out {name.replace('_at_', '@')}",
+            f"{display_number(before.get(name))} → {display_number(after[name])}",
+        )
+        for name in ALL_FIGURES
+        if after.get(name) is not None
     ]
     table = "".join(f"| {name} | {value} |\n" for name, value in rows)
-    measured = f"![Held-out Spearman by step](spearman.svg)\n{_on_few(summary, history)}"
+    leading = _leading(summary)
+    measured = f"![Held-out {TITLES[leading]} by step]({leading}.svg)\n{_on_few(summary, history)}"
+    if leading != LEADING[0]:
+        measured = f"{measured}\n{ON_POSITIVES}\n"
     curves = f"![Loss by step](loss.svg)\n\n{measured}"
     return f"## Trained with LossPrism\n\n| | |\n|---|---|\n{table}\n{curves}"
+
+
+TITLES = dict(zip(LEADING, ("Spearman", "accuracy@1"), strict=True))
+ON_POSITIVES = (
+    "All held-out pairs are positives of one label, so there is no rank correlation. Accuracy@1 is "
+    "how often a query's own key is the nearest of all keys measured with it; among fewer keys, as "
+    "in the curve, it is found more easily."
+)
+
+
+def _leading(summary: Mapping) -> str:
+    """What the model is judged by: Spearman, or of positives alone what it finds."""
+    ranked, found = LEADING
+    return ranked if summary["after"].get(found) is None else found
 
 
 def _on_few(summary: Mapping, history: Sequence[Mapping]) -> str:

@@ -85,14 +85,18 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
     data = parser.add_argument_group("data, from one of the first three")
     source = data.add_mutually_exclusive_group(required=True)
     source.add_argument(
-        "--data", dest="file", metavar="FILE", help="a file of pairs with scores, or triplets"
+        "--data",
+        dest="file",
+        metavar="FILE",
+        help="a file of pairs with scores, of positives without, or of triplets",
     )
     source.add_argument("--hub", metavar="ID", help="id of a data set on the hub")
     source.add_argument(
         "--example", metavar="NAME", help="name of a textbook example, such as graded_english"
     )
     repeated: dict[str, Any] = {"action": "append", "default": argparse.SUPPRESS}
-    columns = "which column of the file is what: first, second, score; anchor, positive, negative"
+    columns = "which column of the file is what: first, second, score (none: all are positives); "
+    columns += "anchor, positive, negative"
     data.add_argument("--column", dest="columns", metavar="ROLE=NAME", help=columns, **repeated)
     wording = "a column of the file with another wording of the first sentence"
     data.add_argument(
@@ -245,8 +249,9 @@ def _postfix(status: dict) -> str:
     said = [status["state"]]
     if "step" in last:
         said.append(f"loss {display_number(last['step']['loss'])}")
-    if "evaluation" in last and last["evaluation"]["spearman"] is not None:
-        said.append(f"spearman {last['evaluation']['spearman']:.4f}")
+    for figure in ("spearman", "accuracy_at_1"):
+        if last.get("evaluation", {}).get(figure) is not None:
+            said.append(f"{_title(figure)} {last['evaluation'][figure]:.4f}")
     return ", ".join(said)
 
 
@@ -260,10 +265,16 @@ def _print_figures(status: dict) -> None:
     if summary is None:
         return
     print(f"{status['state']} after {summary['steps']} steps, {summary['seconds']:.1f} s")
-    for name in ("spearman", "pearson", "accuracy", "auc"):
-        before, after = summary["before"][name], summary["after"][name]
+    for name in ("spearman", "pearson", "accuracy", "auc", "accuracy_at_1", "mrr_at_10"):
+        before, after = summary["before"].get(name), summary["after"].get(name)
         if after is not None:
-            print(f"held-out {name}: {'—' if before is None else f'{before:.4f}'} → {after:.4f}")
+            said = "—" if before is None else f"{before:.4f}"
+            print(f"held-out {_title(name)}: {said} → {after:.4f}")
+
+
+def _title(figure: str) -> str:
+    """As people write it: accuracy@1."""
+    return figure.replace("_at_", "@")
 
 
 def _table(found: dict) -> str:
@@ -272,7 +283,7 @@ def _table(found: dict) -> str:
     lines = []
     for group in found["groups"]:
         figures = [
-            f"{name} {told['mean']:.4f}"
+            f"{_title(name)} {told['mean']:.4f}"
             + ("" if told["spread"] is None else f" ± {told['spread']:.4f}")
             for name, told in group["figures"].items()
             if name != "steps_per_second"
@@ -282,7 +293,7 @@ def _table(found: dict) -> str:
         between = one["between"]
         seeds = f"{len(between['seeds'])} seeds, {between['pairs']} pairs"
         ends = f"{found['level']}: {between['low']:+.4f} to {between['high']:+.4f}, {seeds}"
-        told = f"{one['b']} − {one['a']}, {one['figure']}: {between['difference']:+.4f} ({ends})"
-        lines.append(told)
+        compared = f"{one['b']} − {one['a']}, {_title(one['figure'])}"
+        lines.append(f"{compared}: {between['difference']:+.4f} ({ends})")
     lines += [say("en", f"remark.{one['key']}", **one["values"]) for one in found["verdict"]]
     return "\n".join(lines)

@@ -13,12 +13,12 @@ import numpy as np
 from explorer.core.remarks import Remark, Value
 from explorer.lab.training import data, hosting
 from explorer.lab.training.folder import all_runs
-from explorer.lab.training.influence import FIGURES, Measured
+from explorer.lab.training.influence import ALL_FIGURES, LEADING, Measured
 from explorer.lab.training.outcome import Outcome, has_ended, outcome
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.verdict import LEAST_SEEDS, LEVEL, Difference, difference, gain, judged
-from explorer.locale import grouped
+from explorer.locale import grouped, word
 from explorer.runtime.numbers import signed, whole_percent
 from explorer.runtime.wire import Json
 
@@ -59,6 +59,12 @@ class _Group:
         first, *others = self.outcomes.values()
         return first if all(first.on_the_same_pairs(one) for one in others) else None
 
+    @property
+    def leading(self) -> str:
+        """What its runs are judged by, if all of them can be: one of `influence.LEADING`."""
+        known = {one.leading for one in self.outcomes.values()}
+        return known.pop() if len(known) == 1 else LEADING[0]
+
     def measured(self, figure: str, when: str = "after") -> dict[int, Measured] | None:
         """A figure by seed; None where a run has none."""
         found = {seed: one.figure(figure, when) for seed, one in self.outcomes.items()}
@@ -70,13 +76,14 @@ def table(runs: Runs, names: Sequence[str]) -> Json:
     """Finished runs by what they tried, and what of their differences is more than chance.
 
     Answers
-        groups: each with label, loss, parameters, runs, seeds, gain (`Gain` in Spearman, null where
-            one side has no order), and for each figure {mean, spread (the sample standard
-            deviation; null for one seed), values};
+        groups: each with label, loss, parameters, runs, seeds, leading (what it is judged by, one
+            of `influence.LEADING`), gain (`Gain` in that, null where one side has no order), and
+            for each figure {mean, spread (the sample standard deviation; null for one seed),
+            values};
         differences: for each two groups in each figure that both have, the labels a and b, the
             figure, and between, the `Difference` b − a;
-        verdict: how the groups compare in Spearman, as remarks that name by their labels the best
-            one and another;
+        verdict: how the groups compare in what they are judged by, as remarks that name by their
+            labels the best one and another;
         level, least_seeds: how sure the intervals are, and from how many seeds on they cover
             other seeds.
 
@@ -130,7 +137,7 @@ def _short(value: object) -> str:
 
 def _told(group: _Group) -> Json:
     figures = {}
-    for figure in ("loss", *FIGURES, "steps_per_second"):
+    for figure in ("loss", *ALL_FIGURES, "steps_per_second"):
         known = [_figure(summary, figure) for summary in group.summaries.values()]
         values = [value for value in known if value is not None]
         if len(values) == len(known):
@@ -143,16 +150,18 @@ def _told(group: _Group) -> Json:
         "runs": list(group.names.values()),
         "seeds": list(group.names),
         "figures": figures,
+        "leading": group.leading,
         "gain": _gain(group),
     }
 
 
 def _figure(summary: Json, figure: str) -> float | None:
-    return summary["after"][figure] if figure in FIGURES else summary[figure]
+    """None where it has no value, or was not measured yet when the run was made."""
+    return summary["after"].get(figure) if figure in ALL_FIGURES else summary[figure]
 
 
 def _gain(group: _Group) -> Json | None:
-    before, after = (group.measured("spearman", when) for when in ("before", "after"))
+    before, after = (group.measured(group.leading, when) for when in ("before", "after"))
     tested = group.tested_on
     if tested is None or before is None or after is None:
         return None
@@ -179,7 +188,7 @@ def _differences(groups: Sequence[_Group]) -> list[Json]:
     if tested is None:
         return []
     found = []
-    for figure in FIGURES:
+    for figure in ALL_FIGURES:
         having = _having(groups, figure)
         beside = [measured for _, measured in having]
         for (a, of_a), (b, of_b) in itertools.combinations(having, 2):
@@ -191,8 +200,9 @@ def _differences(groups: Sequence[_Group]) -> list[Json]:
 
 
 def _verdict(groups: Sequence[_Group]) -> list[Remark]:
-    having = _having(groups, "spearman")
-    if len(having) < 2:
+    known = (_having(groups, figure) for figure in LEADING)
+    having = next((one for one in known if len(one) >= 2), [])
+    if not having:
         return []
     tested = _comparable([group for group, _ in having])
     if tested is None:
@@ -218,6 +228,11 @@ def of_difference(best: str, other: str, found: Difference | None) -> Remark:
     if found.pairs_needed is None:
         return Remark("verdict_untold", said)
     return Remark("verdict_untold_needed", {**said, "needed": rounded(found.pairs_needed)})
+
+
+def figure_word(figure: str) -> dict[str, str]:
+    """What a figure is called in a sentence, in each language."""
+    return word(f"finetune.{figure}", figure)
 
 
 def interval_values(found: Difference) -> dict[str, Value]:

@@ -8,18 +8,20 @@ import random
 import re
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from explorer.core.batch import has_words, load_pairs
+from explorer.core.positives import over_positives, refused
 from explorer.core.scenario import Data
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.locale import title_word
 from explorer.runtime import limits
-from explorer.runtime.numbers import display_number, typed
+from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import tables, textbook
 from explorer.sources.model_folders import is_hosted, within
+from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec
 
 Pair = tuple[str, str, float]
@@ -38,14 +40,16 @@ _CLAUSES = re.compile(r"[^,;:.!?，；：。！？、]+[,;:.!?，；：。！？
 class Corpus:
     """What a run learns from and is measured by.
 
-    `skipped` counts rows that could not be read, `shared` the sentences that stand on both sides
-    (only a held-out file of the user's own can do that).
+    Pairs to learn from that nobody gave labels (not `labelled`) are positives. `skipped` counts
+    rows that could not be read, `shared` the sentences that stand on both sides (only a held-out
+    file of the user's own can do that).
     """
 
     train: tuple[Pair, ...]
     held_out: tuple[Pair, ...]
     skipped: int = 0
     shared: int = 0
+    labelled: bool = True
 
     @property
     def labels(self) -> list[float]:
@@ -75,25 +79,37 @@ def read(plan: TrainingPlan) -> Corpus:
     Raises Problem with a sentence for whatever the user can put right.
     """
     data = plan.data
-    pairs, skipped = _pairs(data)
+    found, skipped = _pairs(data)
     if data.held_out_file:
-        train, held_out = pairs, _rows(_held_out(data))
+        train, held_out = _on_one_scale(found, _held_out(data).pairs)
         if len(held_out) < LEAST_HELD_OUT:
             raise Problem("training_too_few", count=len(held_out), least=LEAST_HELD_OUT)
     else:
-        train, held_out = split(pairs, data.held_out_share, DRAW)
+        train, held_out = split(_rows(found), data.held_out_share, DRAW)
     shared = len(sentences_of(train) & sentences_of(held_out))
-    train = [*train, *_reworded(data, sentences_of(held_out))]
+    added = _reworded(data, sentences_of(held_out))
+    train += added if found.labelled else [(*pair[:2], train[0][2]) for pair in added]
     train += augmented(train, data.augment, DRAW)
-    return Corpus(tuple(train), tuple(held_out), skipped, shared)
+    return Corpus(tuple(train), tuple(held_out), skipped, shared, found.labelled)
 
 
-def _pairs(data: TrainingData) -> tuple[list[Pair], int]:
+def _on_one_scale(train: Pairs, held_out: Pairs) -> tuple[list[Pair], list[Pair]]:
+    """Both as rows; where one has no labels, its pairs get the highest of the other."""
+    if train.labelled == held_out.labelled or not len(held_out):
+        return _rows(train), _rows(held_out)
+    highest = max((train if train.labelled else held_out).labels)
+    one, other = (
+        _rows(side if side.labelled else replace(side, labels=(highest,) * len(side)))
+        for side in (train, held_out)
+    )
+    return one, other
+
+
+def _pairs(data: TrainingData) -> tuple[Pairs, int]:
     if data.source == "example":
         if not textbook.EXAMPLES.get(data.example, textbook.EXAMPLES["graded_english"]).encodable:
             raise Problem("training_no_words", name=data.example)
-        pairs = textbook.load_example(data.example)
-        return list(zip(pairs.first, pairs.second, pairs.labels, strict=True)), 0
+        return textbook.load_example(data.example), 0
     if data.source == "hub":
         return _from_hub(data)
     if data.source == "rows":
@@ -106,7 +122,7 @@ def _pairs(data: TrainingData) -> tuple[list[Pair], int]:
         table = tables.read_file(data.file, data.name, columns=columns, most=data.most, seed=DRAW)
     if not table.pairs:
         raise Problem("no_pairs")
-    return _rows(table), len(table.skipped)
+    return table.pairs, len(table.skipped)
 
 
 def _held_out(data: TrainingData) -> tables.Table:
@@ -125,12 +141,11 @@ def _json_lines(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(json.dumps(row) for row in named)
 
 
-def _rows(table: tables.Table) -> list[Pair]:
-    pairs = table.pairs
+def _rows(pairs: Pairs) -> list[Pair]:
     return list(zip(pairs.first, pairs.second, pairs.labels, strict=True))
 
 
-def _from_hub(data: TrainingData) -> tuple[list[Pair], int]:
+def _from_hub(data: TrainingData) -> tuple[Pairs, int]:
     """A data set of the hub, read as the same rows in a file would be."""
     from datasets import disable_progress_bars, load_dataset
     from huggingface_hub import HfApi
@@ -160,7 +175,7 @@ def _from_hub(data: TrainingData) -> tuple[list[Pair], int]:
         path = Path(folder) / "hub.jsonl"
         held.to_json(path, force_ascii=False)
         table = tables.read_file(path, most=data.most, columns=dict(data.columns) or None)
-    return _rows(table), len(table.skipped)
+    return table.pairs, len(table.skipped)
 
 
 def data_of_scene(scene: Data) -> TrainingData:
@@ -171,9 +186,7 @@ def data_of_scene(scene: Data) -> TrainingData:
     if not has_words(scene):
         raise Problem("training_no_words", name=scene.source)
     pairs = load_pairs(scene)
-    labels = map(typed, pairs.labels)
-    rows = tuple(zip(pairs.first, pairs.second, labels, strict=True))
-    return TrainingData(source="rows", name=scene.file or scene.example, rows=rows)
+    return TrainingData(source="rows", name=scene.file or scene.example, rows=pairs.rows)
 
 
 def sentences_of(pairs: Sequence[Pair]) -> set[str]:
@@ -250,7 +263,7 @@ def _reworded(data: TrainingData, held_out: set[str]) -> list[Pair]:
         columns = {**known, "first": column}
         table = tables.read_file(place, name, columns=columns, most=data.most, seed=DRAW)
         # The other wording of a held-out pair still has its second sentence.
-        added += [pair for pair in _rows(table) if pair[0] not in held_out | {pair[1]}]
+        added += [pair for pair in _rows(table.pairs) if pair[0] not in held_out | {pair[1]}]
     return [pair for pair in added if pair[1] not in held_out]
 
 
@@ -324,7 +337,7 @@ def why_not(plan: TrainingPlan, corpus: Corpus, spec: LossSpec | None = None) ->
     labels = [label for _, _, label in corpus.train]
     threshold = rules_for(plan, corpus.labels).threshold
     positives = sum(label >= threshold for label in labels)
-    facts = (plan.kind, sorted(set(labels)), threshold, positives, len(labels))
+    facts = (plan.kind, corpus.labelled, sorted(set(labels)), threshold, positives, len(labels))
     able = [title_word(one) for one in LOSSES.values() if not _obstacle(one, "—", *facts)]
     return _obstacle(spec, able or "—", *facts)
 
@@ -333,6 +346,7 @@ def _obstacle(
     spec: LossSpec,
     known: object,
     kind: str,
+    labelled: bool,
     labels: Sequence[float],
     threshold: float,
     positives: int,
@@ -340,6 +354,12 @@ def _obstacle(
 ) -> Problem | None:
     """What keeps a loss from learning from pairs of these labels; `known` are losses that can."""
     said = {"loss": title_word(spec), "known": known}
+    if not labelled:
+        if kind == "cross":
+            such = title_word(over_positives())
+            return Problem("training_cross_positives", about="scores", known=such)
+        if reason := refused(spec):
+            return reason
     if kind == "cross" and not spec.reads_scores_only:
         return Problem("training_needs_vectors", **said)
     if "order" in spec.needs and len(labels) < 2:

@@ -14,15 +14,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.lab.training.measure import area_under_curve, best_accuracy
+from explorer.lab.training.measure import area_under_curve, best_accuracy, reciprocal
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A figure of n pairs, and the influence of each pair on it, [n], of mean 0."""
+    """A figure of n pairs, and the influence of each pair on it, [n], of mean 0. `unseen` is the
+    variance that the influences cannot show: those of a share of 0 or 1 are all 0."""
 
     value: float
     influence: np.ndarray
+    unseen: float = 0.0
 
 
 def spearman(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
@@ -81,12 +83,41 @@ def auc(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
     return Measured(value, moved)
 
 
+def accuracy_at_1(places: np.ndarray) -> Measured:
+    """The share of the queries that find their own key first, at these places [n].
+
+    The keys count as given: as many others would be as hard to tell apart.
+    """
+    return _share((places == 1).astype(np.float64))
+
+
+def mrr_at_10(places: np.ndarray) -> Measured:
+    """The mean reciprocal place of the own key, as `accuracy_at_1`."""
+    return _share(reciprocal(places))
+
+
+def _share(each: np.ndarray) -> Measured:
+    """A mean of what lies between 0 and 1. Half a pair that was wrong and half a pair that was
+    right are added to its variance (Agresti & Min 2005), half of that for either side."""
+    value = float(each.mean())
+    return Measured(value, each - value, unseen=0.5 / len(each) ** 2)
+
+
+# Of the scores and the labels of the pairs.
 FIGURES: dict[str, Callable[[np.ndarray, np.ndarray], Measured | None]] = {
     "spearman": spearman,
     "pearson": pearson,
     "accuracy": accuracy,
     "auc": auc,
 }
+# Of the places of the own keys, where all pairs are positives.
+RETRIEVAL: dict[str, Callable[[np.ndarray], Measured]] = {
+    "accuracy_at_1": accuracy_at_1,
+    "mrr_at_10": mrr_at_10,
+}
+ALL_FIGURES = (*FIGURES, *RETRIEVAL)
+# What models are judged by: the first of these that their held-out pairs allow.
+LEADING = ("spearman", "accuracy_at_1")
 
 
 def sampling_variance(influence: np.ndarray, pairs: Sequence[tuple[str, str]]) -> float:

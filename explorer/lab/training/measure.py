@@ -1,4 +1,5 @@
-"""What held-out pairs say of a model: ranks, histogram by label, the lie of its vectors."""
+"""What held-out pairs say of a model: ranks, what it finds, histogram by label, the lie of its
+vectors."""
 
 from __future__ import annotations
 
@@ -67,6 +68,28 @@ class HeldOut:
     def is_binary(self) -> bool:
         return bool(np.isin(self.labels, (0, 1)).all()) and len(set(self.labels)) == 2
 
+    @property
+    def is_positive(self) -> bool:
+        """Whether all pairs are positives of one label: nothing to rank, but queries and keys."""
+        label = float(self.labels.max(initial=0.0))
+        return label > 0 and label >= self.threshold and label == float(self.labels.min())
+
+    def places(self, vectors: np.ndarray | Tensor | None) -> np.ndarray | None:
+        """The place of each pair's own key among all keys, [N], from 1: see `own_places`. None
+        where labels differ, or without finite vectors."""
+        if vectors is None or not self.is_positive:
+            return None
+        unit = torch.nn.functional.normalize(torch.as_tensor(vectors).float(), dim=1)
+        return own_places(unit, self.first, self.second) if unit.isfinite().all() else None
+
+    def similarities(self, scores: np.ndarray, vectors: np.ndarray | None) -> np.ndarray:
+        """Those that are one when the model has collapsed: the scores of the pairs; of positives,
+        which a good model brings to 1, those of all queries with all keys."""
+        if vectors is None or not self.is_positive:
+            return scores
+        unit = torch.nn.functional.normalize(torch.as_tensor(vectors).float(), dim=1)
+        return (unit[self.first] @ unit[self.second].T).flatten().numpy()
+
     def figures(self, model: Encoder) -> tuple[dict, np.ndarray, np.ndarray | None]:
         """The figures, the score of each pair, and the vectors [S, D] of a bi-encoder."""
         if isinstance(model, Encodes):
@@ -77,14 +100,17 @@ class HeldOut:
             scores = (vectors[self.first] * vectors[self.second]).sum(dim=1).clamp(-1, 1).numpy()
             finite = bool(vectors.isfinite().all())
             lie = geometry(vectors, self) if finite else dict.fromkeys(GEOMETRY)
-            return {**self._ranks(scores), **lie}, scores, encoded.cpu().numpy()
+            held = encoded.cpu().numpy()
+            found = retrieval(self.places(held))
+            return {**self._ranks(scores), **found, **lie}, scores, held
         pairs = [
             (self.sentences[a], self.sentences[b])
             for a, b in zip(self.first.tolist(), self.second.tolist(), strict=True)
         ]
         scores = model.predict(pairs, show_progress_bar=False, activation_fn=torch.nn.Identity())
         scores = np.asarray(scores, dtype=np.float64).reshape(-1)
-        return {**self._ranks(scores), **dict.fromkeys(GEOMETRY)}, scores, None
+        nothing = {**retrieval(None), **dict.fromkeys(GEOMETRY)}
+        return {**self._ranks(scores), **nothing}, scores, None
 
     def _ranks(self, scores: np.ndarray) -> dict[str, object]:
         finite = bool(np.isfinite(scores).all())
@@ -107,6 +133,50 @@ class HeldOut:
         within = [(self.labels >= a) & (self.labels <= b) for a, b in self.bands]
         counts = [np.histogram(scores[band], edges)[0].tolist() for band in within]
         return {"edges": edges.tolist(), "counts": counts}
+
+
+def own_places(vectors: Tensor, first: Tensor, second: Tensor) -> np.ndarray:
+    """Where each pair's second sentence, its key, stands among all keys by its cosine to the first,
+    its query: [N], from 1. `vectors` [S, D] are unit vectors, `first` and `second` [N] their rows.
+
+    Other keys of the same query and the query itself are passed over. A wrong key that is just as
+    near stands before the right one: collapse is no success.
+    """
+    keys, key = second.unique(return_inverse=True)
+    right: dict[int, list[int]] = {}
+    for query, at in zip(first.tolist(), key.tolist(), strict=True):
+        right.setdefault(query, []).append(at)
+    column = {sentence: at for at, sentence in enumerate(keys.tolist())}
+    found = []
+    for some in torch.arange(len(first)).split(max(CELLS // len(keys), 1)):
+        near = vectors[first[some]] @ vectors[keys].T
+        own = near.gather(1, key[some, None])
+        passed = torch.zeros_like(near, dtype=torch.bool)
+        for row, query in enumerate(first[some].tolist()):
+            itself = [column[query]] if query in column else []
+            passed[row, [*right[query], *itself]] = True
+        found.append(1 + ((near >= own) & ~passed).sum(dim=1))
+    return torch.cat(found).numpy()
+
+
+# Places that count in the mean reciprocal rank.
+MOST_PLACES = 10
+# Cosines that are looked at together.
+CELLS = 2**24
+
+
+def retrieval(places: np.ndarray | None) -> dict[str, float | None]:
+    """How often a query finds its own key first, and the mean of 1/place up to MOST_PLACES."""
+    if places is None:
+        return {"accuracy_at_1": None, "mrr_at_10": None}
+    return {
+        "accuracy_at_1": float((places == 1).mean()),
+        "mrr_at_10": float(reciprocal(places).mean()),
+    }
+
+
+def reciprocal(places: np.ndarray) -> np.ndarray:
+    return np.where(places <= MOST_PLACES, 1 / places, 0.0)
 
 
 GEOMETRY = ("alignment", "uniformity", "effective_rank", "mean_cosine")

@@ -47,7 +47,8 @@ def neighbours(runs: Runs, name: str, sentence: str | None = None, most: int = 5
 
 
 def moved_pairs(runs: Runs, name: str, most: int = 20) -> list[dict]:
-    """The held-out pairs whose rank by score changed most.
+    """The held-out pairs whose rank by score changed most; of positives, the place of the own key
+    among all keys.
 
     Each has first, second, label, score_before, score_after, rank_before, rank_after (1 is the
     highest score; equal scores share the mean of their ranks) and label_rank.
@@ -58,6 +59,9 @@ def moved_pairs(runs: Runs, name: str, most: int = 20) -> list[dict]:
     before, after = (found.scores[when] for when in ("before", "after"))
     ranks = [rankdata(-side) for side in (before, after)]
     by_label = rankdata(-found.labels)
+    if found.places:
+        ranks = [found.places[when] for when in ("before", "after")]
+        by_label = np.ones(len(before))
     order = np.argsort(-np.abs(ranks[1] - ranks[0]), kind="stable")[:most]
     return [
         {

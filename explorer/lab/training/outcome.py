@@ -9,25 +9,38 @@ from pathlib import Path
 import numpy as np
 
 from explorer.lab.training.folder import RunFolder
-from explorer.lab.training.influence import FIGURES, Measured
+from explorer.lab.training.influence import FIGURES, LEADING, RETRIEVAL, Measured
 from explorer.runtime.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Held-out pairs, their labels [n], and the scores [n] of the model `before` and `after`."""
+    """Held-out pairs, their labels [n], and the scores [n] of the model "before" and "after"; where
+    all are positives, the `places` [n] of their keys too."""
 
     pairs: tuple[tuple[str, str], ...]
     labels: np.ndarray
     scores: dict[str, np.ndarray]
+    places: dict[str, np.ndarray] = field(default_factory=dict)
     _found: dict[tuple[str, str], Measured | None] = field(default_factory=dict)
 
     def figure(self, name: str, when: str) -> Measured | None:
-        """A figure of `influence.FIGURES` "before" or "after"; None where it has no value."""
+        """A figure of `influence.ALL_FIGURES` "before" or "after"; None where it has no value."""
         key = (name, when)
         if key not in self._found:
-            self._found[key] = FIGURES[name](self.scores[when].astype(np.float64), self.labels)
+            self._found[key] = self._measured(name, when)
         return self._found[key]
+
+    def _measured(self, name: str, when: str) -> Measured | None:
+        if name in FIGURES:
+            return FIGURES[name](self.scores[when].astype(np.float64), self.labels)
+        return RETRIEVAL[name](self.places[when]) if when in self.places else None
+
+    @property
+    def leading(self) -> str:
+        """What the model is judged by: one of `influence.LEADING`."""
+        ranked, found = LEADING
+        return found if self.places else ranked
 
     def on_the_same_pairs(self, other: Outcome) -> bool:
         return self.pairs == other.pairs and np.array_equal(self.labels, other.labels)
@@ -39,7 +52,7 @@ def has_ended(run: RunFolder) -> bool:
 
 def measured(run: RunFolder, when: str) -> dict[str, np.ndarray]:
     """What was measured on the held-out pairs "before" or "after": their scores [n], the distinct
-    sentences [S], and of a bi-encoder the vectors [S, D].
+    sentences [S], of a bi-encoder the vectors [S, D], and of positives the places [n] of the keys.
 
     Raises Problem where the run has not ended.
     """
@@ -63,7 +76,10 @@ def _after(run: RunFolder) -> Path:
 @functools.lru_cache(maxsize=64)
 def _read(path: Path, _written: int) -> Outcome:
     run = RunFolder(path)
-    scores = {when: measured(run, when)["scores"] for when in ("before", "after")}
+    sides = {when: measured(run, when) for when in ("before", "after")}
+    scores = {when: side["scores"] for when, side in sides.items()}
+    places = {when: side["places"] for when, side in sides.items() if "places" in side}
     rows = run.read_pairs("held_out.jsonl")
     pairs = tuple((first, second) for first, second, _ in rows)
-    return Outcome(pairs, np.array([label for *_, label in rows], dtype=np.float64), scores)
+    labels = np.array([label for *_, label in rows], dtype=np.float64)
+    return Outcome(pairs, labels, scores, places)

@@ -31,7 +31,12 @@ def explored(
         scenario = Scenario(loss=plan.loss, convention=plan.convention, parameters=plan.parameters)
     rules = Rules(threshold=probe["threshold"], extra_negatives=plan.extra_negatives)
     scenario = dataclasses.replace(scenario, rules=rules)
-    pairs = Pairs(tuple(probe["first"]), tuple(probe["second"]), tuple(map(float, probe["labels"])))
+    pairs = Pairs(
+        tuple(probe["first"]),
+        tuple(probe["second"]),
+        tuple(map(float, probe["labels"])),
+        labelled=probe.get("labelled", True),
+    )
     if len(pairs) == 0:
         raise Problem("training_no_probe")
     if vectors is None:

@@ -182,7 +182,8 @@ class Recorder(TrainerCallback):
 
     def _watch(self, step: int, scores: np.ndarray, vectors: np.ndarray | None) -> None:
         """Raise the alarm when all scores have become one."""
-        low, high = float(scores.min()), float(scores.max())
+        compared = self.live.similarities(scores, vectors)
+        low, high = float(compared.min()), float(compared.max())
         if high - low >= COLLAPSED or len(scores) < 2:
             self.collapsed_since = None
             return

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.core.remarks import Remark, short
-from explorer.lab.training.compare import interval_values
+from explorer.lab.training.compare import figure_word, interval_values
 from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.influence import LEADING
 from explorer.lab.training.moved import moved_pairs
 from explorer.lab.training.outcome import has_ended, measured, outcome
 from explorer.lab.training.runs import Runs
@@ -24,13 +25,13 @@ FEW_SENTENCES = 10
 
 
 def gain_of(runs: Runs, name: str) -> Gain | None:
-    """What a run that has ended gained in Spearman: the interval covers other held-out pairs and
-    this very model. None of a run that has not ended, and where one side has no order."""
+    """What a run that has ended gained in what it is judged by: the interval covers other held-out
+    pairs and this very model. None of a run that has not ended, and where one side has no order."""
     run = runs.folder(name)
     if not has_ended(run):
         return None
     found = outcome(run)
-    before, after = (found.figure("spearman", when) for when in ("before", "after"))
+    before, after = (found.figure(found.leading, when) for when in ("before", "after"))
     return gain({0: before}, {0: after}, found.pairs) if before and after else None
 
 
@@ -41,7 +42,7 @@ def remarks(runs: Runs, name: str, most: int = 5) -> list[Remark]:
     run = runs.folder(name)
     ended = has_ended(run)
     found = [
-        *(on_gain(gain_of(runs, name)) if ended else ()),
+        *(on_gain(gain_of(runs, name), outcome(run).leading) if ended else ()),
         *(_on_pairs(runs, name) if ended else ()),
         *on_loss([record["loss"] for record in steps]),
         *(_on_space(run) if ended else ()),
@@ -49,17 +50,20 @@ def remarks(runs: Runs, name: str, most: int = 5) -> list[Remark]:
     return found[:most]
 
 
-def on_gain(found: Gain | None) -> list[Remark]:
-    """Whether a model that has ended ranks its held-out pairs better; None: it has no order."""
+def on_gain(found: Gain | None, figure: str = LEADING[0]) -> list[Remark]:
+    """Whether a model that has ended does better on its held-out pairs in a figure of `LEADING`;
+    None: they have no order."""
     if found is None:
         return [Remark("run_no_order")]
     key = "run_rose" if found.low > 0 else "run_fell" if found.high < 0 else "run_chance"
     values = {"before": short(found.before), "after": short(found.after), "count": found.pairs}
-    return [Remark(key, {**values, **interval_values(found)})]
+    return [Remark(key, {"figure": figure_word(figure), **values, **interval_values(found)})]
 
 
 def _on_pairs(runs: Runs, name: str) -> list[Remark]:
-    """The pair that came nearest to where its label belongs."""
+    """The pair that came nearest to where its label belongs; of positives all belong together."""
+    if outcome(runs.folder(name)).places:
+        return []
 
     def nearer(pair: dict) -> float:
         before, after = (abs(pair[f"rank_{w}"] - pair["label_rank"]) for w in ("before", "after"))

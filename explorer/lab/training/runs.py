@@ -85,6 +85,7 @@ class Runs:
             run.write_pairs("train.jsonl", corpus.train)
             run.write_pairs("held_out.jsonl", corpus.held_out)
             about = {"skipped": corpus.skipped, "shared": corpus.shared}
+            about |= {"labelled": corpus.labelled}
             config = {"plan": plan.to_json(), "device": self.device, "created": time.time()}
             run.write("config.json", {**config, **about, "visitor": hosting.visitor()})
         except OSError as error:

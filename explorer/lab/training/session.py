@@ -183,6 +183,7 @@ def make_recorder(session: Session) -> Recorder:
     first, second, labels = zip(*chosen[:probe], strict=True)
     about = {"first": first, "second": second, "labels": labels, "bands": bands}
     about |= {"live": len(chosen), "threshold": rules.threshold}
+    about |= {"labelled": session.run.read("config.json").get("labelled", True)}
     session.run.write("probe.json", about)
 
     def at_collapse(scores: np.ndarray, vectors: np.ndarray | None) -> tuple:
@@ -216,6 +217,8 @@ def _measure_all(session: Session, when: str, recorder: Recorder) -> dict:
     arrays = {"scores": scores, "sentences": np.array(held_out.sentences)}
     if vectors is not None:
         arrays["vectors"] = vectors.astype(np.float16)
+    if (places := held_out.places(vectors)) is not None:
+        arrays["places"] = places
     with atomic_write(session.run.path / f"{when}.npz") as file:
         np.savez(file, allow_pickle=False, **arrays)
     step = session.steps if when == "after" else 0

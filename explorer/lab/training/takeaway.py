@@ -26,6 +26,8 @@ _OF_EVALUATIONS = (
     "pearson",
     "accuracy",
     "auc",
+    "accuracy_at_1",
+    "mrr_at_10",
     "alignment",
     "uniformity",
     "effective_rank",
@@ -48,7 +50,7 @@ def run_csv(runs: Runs, name: str) -> str:
     for record in runs.history(name):
         if record["kind"] in ("step", "evaluation"):
             known = _OF_STEPS if record["kind"] == "step" else _OF_EVALUATIONS
-            found = {key: record[key] for key in known if record[key] is not None}
+            found = {key: record[key] for key in known if record.get(key) is not None}
             rows.setdefault(record["step"], {"step": record["step"]}).update(found)
     out = io.StringIO()
     writer = csv.DictWriter(out, ["step", *_OF_STEPS, *_OF_EVALUATIONS])

@@ -72,7 +72,8 @@ def difference(a: By, b: By, pairs: Pairs, beside: Sequence[By] = ()) -> Differe
     found = np.array([b[seed].value - a[seed].value for seed in seeds])
     moved = np.array([b[seed].influence - a[seed].influence for seed in seeds])
     mean, count = float(found.mean()), len(seeds)
-    by_pairs = sampling_variance(moved.mean(axis=0), pairs)
+    unseen = float(np.mean([a[seed].unseen + b[seed].unseen for seed in seeds]))
+    by_pairs = sampling_variance(moved.mean(axis=0), pairs) + unseen
     by_seeds = by_both = 0.0
     freedom_of_seeds = math.inf
     covers = "both" if count >= LEAST_SEEDS else "pairs"
@@ -81,7 +82,7 @@ def difference(a: By, b: By, pairs: Pairs, beside: Sequence[By] = ()) -> Differe
         own = float(found.var(ddof=1))
         by_seeds = max(own, pooled) / count
         freedom_of_seeds = max(count - 1, freedom)
-        each = np.mean([sampling_variance(one, pairs) for one in moved])
+        each = np.mean([sampling_variance(one, pairs) for one in moved]) + unseen
         by_both = max(float(each) - by_pairs, 0.0) / (count - 1)
     variance = max(by_seeds + by_pairs - by_both, by_seeds, by_pairs)
     if not variance > 0:  # the same scores throughout

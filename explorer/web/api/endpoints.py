@@ -7,9 +7,10 @@ of a step is "-inf". null stands for what does not exist. Places count from 0.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, cast
 
-from explorer.core.batch import batch_of_scores
+from explorer.core.batch import batch_of_scores, load_pairs
 from explorer.core.explore import Exploration, explore
 from explorer.core.scenario import Scenario
 from explorer.lab.training.plan import TrainingPlan
@@ -24,9 +25,9 @@ from explorer.sources.pairs import Pairs
 from explorer.web.api.answers import answer_of, described, steps_of
 from explorer.web.api.reading import (
     check_lengths,
-    columns_of,
     read_numbers,
     read_text,
+    rows_of,
     scenario_of,
     scenario_under,
 )
@@ -45,7 +46,7 @@ def compute_loss(
     loss: str,
     sentences1: list[str],
     sentences2: list[str],
-    scores: list[float],
+    scores: list[float] | None = None,
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
     convention: str = "",
@@ -56,14 +57,15 @@ def compute_loss(
         loss: name of the loss, such as "cosent"; list_losses names them all
         sentences1: the first sentence of each pair
         sentences2: the second sentence of each pair
-        scores: the label of each pair, any finite number; half of the largest is positive
+        scores: the label of each pair, any finite number; half of the largest is positive; null
+            if there are none, all pairs are then positives, for a loss such as "info_nce"
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
         convention: another library's definition that list_losses names, "" for our own
 
     Returns:
         An object with
-        loss; scores, the similarity of each pair; labels, as sent;
+        loss; scores, the similarity of each pair; labels, as sent, or 1 for each pair;
         score_gradient, the change of the loss for each unit of each pair's similarity;
         ordered_pairs and violated_pairs, how many pairs of pairs the labels order, and how many
         of those stand the other way round by similarity; spearman, similarities against labels;
@@ -141,7 +143,7 @@ def trace_loss(
     loss: str,
     sentences1: list[str],
     sentences2: list[str],
-    scores: list[float],
+    scores: list[float] | None = None,
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
     similarities: list[float] | None = None,
@@ -153,7 +155,8 @@ def trace_loss(
         loss: name of the loss, such as "cosent"; list_losses names them all
         sentences1: the first sentence of each pair
         sentences2: the second sentence of each pair
-        scores: the label of each pair, any finite number; half of the largest is positive
+        scores: the label of each pair, any finite number; half of the largest is positive; null
+            if there are none, all pairs are then positives, for a loss such as "info_nce"
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
         similarities: given for each pair, they take the place of the encoder's cosines
@@ -178,15 +181,17 @@ def trace_loss(
     """
     pairs = (sentences1, sentences2, scores)
     scenario = scenario_of(loss, *pairs, parameters, encoder, convention)
-    if len(scores) > TRACED_PAIRS:
-        raise Problem("api_too_many", count=len(scores), name="trace_loss", most=TRACED_PAIRS)
+    count = len(scenario.data.rows)
+    if count > TRACED_PAIRS:
+        raise Problem("api_too_many", count=count, name="trace_loss", most=TRACED_PAIRS)
     if similarities is None:
         found = explore(scenario)
     else:
         given = read_numbers("similarities", similarities)
-        check_lengths("trace_loss", TRACED_PAIRS, {"scores": scores, "similarities": given})
-        first, second, labels = zip(*scenario.data.rows, strict=True)
-        found = _explore_given(scenario, Pairs(first, second, tuple(map(float, labels)), given))
+        others = {"sentences1": sentences1} if scores is None else {"scores": scores}
+        check_lengths("trace_loss", TRACED_PAIRS, {**others, "similarities": given})
+        pairs = dataclasses.replace(load_pairs(scenario.data), scores=given)
+        found = _explore_given(scenario, pairs)
     return {**answer_of(found), "steps": steps_of(found)}
 
 
@@ -212,7 +217,7 @@ def start_training(
     loss: str,
     sentences1: list[str],
     sentences2: list[str],
-    scores: list[float],
+    scores: list[float] | None = None,
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
     options: dict[str, Any] | None = None,
@@ -226,7 +231,8 @@ def start_training(
         loss: name of the loss, such as "cosent"; list_losses names them all
         sentences1: the first sentence of each pair
         sentences2: the second sentence of each pair
-        scores: the label of each pair, any finite number; half of the largest is positive
+        scores: the label of each pair, any finite number; half of the largest is positive; null
+            if there are none, all pairs are then positives, for a loss such as "info_nce"
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of a transformer, a folder, or "scratch"
         options: how to train, such as {"kind": "cross", "steps": 60, "batch_size": 16,
@@ -239,14 +245,13 @@ def start_training(
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
     """
-    columns = columns_of("start_training", TRAINED_PAIRS, sentences1, sentences2, scores)
+    rows = rows_of("start_training", TRAINED_PAIRS, sentences1, sentences2, scores)
     chosen = {} if options is None else options
     if not isinstance(chosen, dict):
         raise Problem("api_object", name="options", value=shortened(repr(chosen)))
     for name in ("data", "own_loss"):  # what would read or run files of this computer
         if name in chosen:
             raise Problem("training_entry_unknown", where=f"options.{name}")
-    rows = tuple((a, b, repr(c)) for a, b, c in zip(*columns, strict=True))
     plan = TrainingPlan.from_json(
         {
             **chosen,

@@ -19,36 +19,37 @@ def scenario_of(
     loss: str,
     sentences1: Sequence[str],
     sentences2: Sequence[str],
-    scores: Sequence[float],
+    scores: Sequence[float] | None,
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
     convention: str = "",
 ) -> Scenario:
-    """The scene of these pairs, as if they had been typed into the page's table.
+    """The scene of these pairs, as if they had been typed into the page's table; without scores
+    all are positives.
 
     Raises Problem, naming the first entry that does not fit; the loss itself and its parameters
     are checked by `explore`.
     """
-    first, second, given = columns_of(
-        "compute_loss", EXPLORED_PAIRS, sentences1, sentences2, scores
-    )
-    labels = list(map(typed, given))
-    rows = tuple(zip(first, second, labels, strict=True))
+    rows = rows_of("compute_loss", EXPLORED_PAIRS, sentences1, sentences2, scores)
     data = Data(source="table", rows=rows, encoder=read_text("encoder", encoder))
     return scenario_under(loss, parameters, convention, data)
 
 
-def columns_of(
+def rows_of(
     name: str, most: int, sentences1: object, sentences2: object, scores: object
-) -> tuple[Sequence[str], Sequence[str], Sequence[float]]:
-    """The columns of a table of pairs, each entry checked, and all of one length."""
-    given = {
-        "sentences1": _sentences("sentences1", sentences1),
-        "sentences2": _sentences("sentences2", sentences2),
-        "scores": read_numbers("scores", scores),
-    }
-    check_lengths(name, most, given)
-    return tuple(given.values())
+) -> tuple[tuple[str, str, str], ...]:
+    """The rows of a table of pairs, as they would be typed; each entry checked, and all columns of
+    one length. Without scores (None) their cells are empty."""
+    first = _sentences("sentences1", sentences1)
+    second = _sentences("sentences2", sentences2)
+    given = {"sentences1": first, "sentences2": second}
+    if scores is None:
+        labels = [""] * check_lengths(name, most, given)
+    else:
+        numbers = read_numbers("scores", scores)
+        check_lengths(name, most, {**given, "scores": numbers})
+        labels = map(typed, numbers)
+    return tuple(zip(first, second, labels, strict=True))
 
 
 def scenario_under(

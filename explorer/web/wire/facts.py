@@ -51,6 +51,7 @@ class Loss(TypedDict):
     terms: str
     about: str
     references: list[str]
+    learns_from_positives: bool
     conventions: dict[str, Form]
 
 

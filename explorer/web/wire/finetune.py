@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from explorer.core.remarks import Remark
 from explorer.lab.training.verdict import Difference, Gain
@@ -46,6 +46,7 @@ class Checked(Outlook):
     train: int
     held_out: int
     labels: tuple[float, float, int]
+    labelled: bool
     skipped: int
     shared: int
     rate: float
@@ -132,6 +133,7 @@ class Group(TypedDict):
     runs: list[str]
     seeds: list[int]
     figures: dict[str, Spread]
+    leading: Literal["spearman", "accuracy_at_1"]
     gain: Gain | None
 
 
@@ -195,6 +197,7 @@ class Upload(TypedDict):
     columns: list[str]
     chosen: dict[str, str]
     used: int
+    labelled: bool
     total: int
     encoding: str
 

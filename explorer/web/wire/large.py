@@ -155,6 +155,7 @@ class LargeFile(TypedDict):
     total: int
     used: int
     limited: bool
+    labelled: bool
     skipped: int
     told: list[SkippedRow]
 

@@ -68,10 +68,12 @@ class _Measured(TypedDict):
 
 
 class Measured(_Measured, total=False):
-    """Figures of held-out pairs, null where labels or vectors do not allow them; and of how many
-    pairs, which runs of earlier versions do not say."""
+    """Figures of held-out pairs, null where labels or vectors do not allow them. Of how many pairs,
+    and of positives how often a query finds its key, runs of earlier versions do not say."""
 
     pairs: int
+    accuracy_at_1: float | None
+    mrr_at_10: float | None
 
 
 class LiveHistogram(TypedDict):

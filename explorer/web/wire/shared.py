@@ -259,13 +259,15 @@ class Picture(TypedDict):
 
 
 class Batch(TypedDict):
-    """What does not change while a slider moves."""
+    """What does not change while a slider moves; without labels of its own (`labelled`) every pair
+    is a positive."""
 
     key: str
     first: list[str]
     second: list[str]
     sentences: list[str]
     labels: list[float]
+    labelled: bool
     places: list[int] | None
     threshold: float
     positives: int

@@ -353,7 +353,7 @@ def test_columns_can_be_chosen(tmp_path):
 
 
 def test_unrecognised_columns_are_listed(tmp_path):
-    path = write(tmp_path, "x.csv", "left side,right side\na,b\nc,d\n")
+    path = write(tmp_path, "x.csv", "left side,right side,why\na,b,c\nd,e,f\n")
     with pytest.raises(Problem, match=r"left side.*right side"):
         read_file(path, header=True)
 

@@ -66,9 +66,9 @@ export default function controls(root, channel, server) {
   // An example or a file becomes rows of one's own, to change at will.
   function editCopy() {
     if (!channel.batch) return;
-    const { first, second, labels } = channel.batch;
+    const { first, second, labels, labelled } = channel.batch;
     /** @type {import("../../kit/types").Row[]} */
-    const rows = labels.map((label, i) => [first[i], second[i], String(label)]);
+    const rows = labels.map((label, i) => [first[i], second[i], labelled ? String(label) : ""]);
     channel.setRows(rows);
     channel.publish("edit");
   }
@@ -109,15 +109,29 @@ export default function controls(root, channel, server) {
   // ---- Loss --------------------------------------------------------------------------------
 
   const lossChoice = lossSelect("lp-loss", (loss) => channel.choose(loss));
+  let unscored = false;
   function listLosses() {
     const all = Object.entries(losses);
+    /** @type {(loss: [string, import("../../wire").Loss]) => [string, string]} */
+    const entry = ([name, spec]) => {
+      const title = titleOf(name);
+      return [name, unscored && !spec.learns_from_positives ? say("ui.needs_scores", { name: title }) : title];
+    };
     /** @param {string} group */
-    const named = (group) => all.filter(([, spec]) => spec.group === group).map(([name]) => [name, titleOf(name)]);
+    const named = (group) => all.filter(([, spec]) => spec.group === group).map(entry);
     const groups = GROUPS.map((group) => ({ label: say(`group.${group}`), losses: named(group) }));
     lossChoice.fill(groups.filter(({ losses: members }) => members.length));
     lossChoice.set(channel.scenario.loss);
   }
   listLosses();
+  const overPositives = Object.entries(losses).find(
+    ([, spec]) => spec.group === "in_batch" && spec.learns_from_positives,
+  );
+  channel.remedies.push({
+    fits: ({ about }) => about === "scores" && overPositives !== undefined,
+    key: "ui.loss_over_positives",
+    act: () => overPositives && channel.choose(overPositives[0]),
+  });
   const convention = conventionField("lp-convention", (name) => channel.choose(channel.scenario.loss, name));
   const parameters = parameterList((name, value) => channel.setParameter(name, value));
   const scaleAdvice = h("p.lp-note");
@@ -229,9 +243,8 @@ export default function controls(root, channel, server) {
     const { note } = examples[data.example] ?? {};
     exampleAbout.textContent = [say(`example.${data.example}.about`), note ? say(note) : ""].join(" ").trim();
     const count = data.rows.length;
-    tableNote.textContent = count
-      ? say(channel.limited ? "ui.table_limited" : "ui.rows_entered", { count, most: limits.pairs })
-      : "";
+    const entered = say(channel.limited ? "ui.table_limited" : "ui.rows_entered", { count, most: limits.pairs });
+    tableNote.textContent = count ? [entered, channel.madeOf()].filter(Boolean).join(" ") : "";
     file.words();
     embedded.hidden = data.encoder === limits.encoder && !data.cross_encoder;
     encoderNow.textContent = say(data.cross_encoder ? "ui.cross_now" : "ui.encoder_now", {
@@ -242,6 +255,10 @@ export default function controls(root, channel, server) {
   channel.on("scenario", () => {
     const { scenario } = channel;
     const { data, rules } = scenario;
+    if (unscored !== channel.isUnscored) {
+      unscored = !unscored;
+      listLosses();
+    }
     lossChoice.set(scenario.loss);
     setParameters();
     exampleChoice.value = data.example;

@@ -96,17 +96,18 @@ export function filePanel(channel, server) {
       fileNote.textContent = say("ui.file_undecided", { name: undecided });
       return;
     }
-    const { total, whole, encoding, draw: drawn, batches, limited } = reading;
-    const told = { name, total, encoding, used: rows.length, size: drawn.size, seed: drawn.seed };
-    if (!total) fileNote.textContent = name;
-    else if (!drawn.size)
-      fileNote.textContent = say(reading.drawn ? "ui.file_drawn" : limited ? "ui.file_limited" : "ui.file_read", told);
-    else {
-      const read = say(limited ? "ui.file_cut" : "ui.file_read", { ...told, used: whole });
-      const place = say("ui.batch_is", { number: drawn.number + 1, batches, count: rows.length });
-      const how = say(`sampler.${drawn.sampler}.how`, { seed: drawn.seed });
-      fileNote.textContent = rows.length < whole ? [read, place, how].join(" ") : read;
+    const { total, whole, encoding, draw: drawn, limited } = reading;
+    const told = { name, total, encoding, used: rows.length };
+    const before = reading.drawn ? "ui.file_drawn" : limited ? "ui.file_limited" : "ui.file_read";
+    const read = drawn.size
+      ? say(limited ? "ui.file_cut" : "ui.file_read", { ...told, used: whole })
+      : say(before, told);
+    const said = [total ? read : name];
+    if (drawn.size && rows.length < whole) {
+      said.push(say("ui.batch_is", { number: drawn.number + 1, count: rows.length }));
+      said.push(say(`sampler.${drawn.sampler}.how`, { seed: drawn.seed }));
     }
+    fileNote.textContent = [...said, channel.madeOf()].filter(Boolean).join(" ");
   }
 
   /**

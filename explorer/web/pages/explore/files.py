@@ -11,7 +11,7 @@ from explorer.core.scenario import DRAW_READERS, Data, Reading, Scenario
 from explorer.lab.batches import COUNT, batches_of_file, over_batches, random_batches
 from explorer.runtime import uploads, validation
 from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS, TRAINED_PAIRS
-from explorer.runtime.numbers import json_numbers, typed
+from explorer.runtime.numbers import json_numbers
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json
@@ -52,11 +52,10 @@ def read_file(request: Any) -> Json:
         return {"error": problem.to_json(), "file": digest, **found}
     draw = _draw_in(request, table.pairs)
     batch = table.pairs.at(drawn(table.pairs, draw)) if len(table.pairs) else table.pairs
-    rows = zip(batch.first, batch.second, map(typed, batch.labels), strict=True)
     return {
         "name": name,
         "file": digest,
-        "rows": [list(row) for row in rows],
+        "rows": [list(row) for row in batch.rows],
         "reading": dataclasses.asdict(_reading(table, draw)),
         "columns": table.columns,
         "chosen": table.chosen,

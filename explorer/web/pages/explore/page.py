@@ -88,6 +88,7 @@ def describe_loss(spec: LossSpec) -> Json:
         "terms": spec.terms,
         "about": (spec.function.__doc__ or "").strip().partition("\n")[0],
         "references": spec.references,
+        "learns_from_positives": spec.learns_from_positives,
         "conventions": {
             name: _describe_form(spec.under(name))
             for name in ("", *(convention.name for convention in spec.conventions))

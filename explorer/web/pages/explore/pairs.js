@@ -191,6 +191,7 @@ export default function pairs(root, channel) {
       all[row + i] ??= ["", "", ""];
       const into = all[row + i];
       for (let k = 0; k < width && column + k < into.length; k += 1) into[column + k] = cells[k] ?? "";
+      if (column === 0 && width === 2) into[2] = ""; // what was there was said of other sentences
     }
     fill(all);
     inputsOf(linesOf()[row])[column].focus();

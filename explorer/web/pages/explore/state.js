@@ -6,6 +6,7 @@ import { RETRY_MS, Requests } from "../../kit/request.js";
 import { GONE, problem } from "../../kit/server.js";
 import { store as keep } from "../../kit/storage.js";
 import { Store } from "../../kit/store.js";
+import { say } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").ExploreServer} ExploreServer */
 /** @typedef {import("../../wire").Scenario} Scenario */
@@ -215,6 +216,16 @@ export class Scene extends Bus {
   setRows(rows) {
     const { file, reading } = given.defaults.data;
     this.set({ data: { source: "table", rows, file, reading } });
+  }
+
+  // Rows of which none has a score are positives; what has one without the other is not said here.
+  get isUnscored() {
+    const { source, rows } = this.scenario.data;
+    const filled = rows.filter((cells) => cells.some((cell) => cell.trim()));
+    return source === "table" && filled.length > 0 && filled.every(([, , score]) => !score.trim());
+  }
+  madeOf() {
+    return this.isUnscored ? say("ui.all_positives") : "";
   }
 
   // The file that the rows of the scene are a batch of, where it was read here.

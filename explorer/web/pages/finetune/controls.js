@@ -224,7 +224,12 @@ export default function controls(root, channel, server) {
     if (!checked) return;
     // Each sentence stands where it can be put right.
     const { error } = checked;
-    const of = error?.about === "encoder" ? encoderWrong : error?.about === "loss" ? lossWrong : dataWrong;
+    const of =
+      error?.about === "encoder"
+        ? encoderWrong
+        : ["loss", "scores"].includes(error?.about ?? "")
+          ? lossWrong
+          : dataWrong;
     for (const one of [dataWrong, encoderWrong]) complain(one, null);
     complain(lossWrong, checked.refused);
     if (error && !(of === dataWrong && data.isTold(error))) complain(of, error);
@@ -232,7 +237,7 @@ export default function controls(root, channel, server) {
     if (checked.labels) {
       const [low, high, count] = checked.labels;
       found.textContent = [
-        say("finetune.found", {
+        say(checked.labelled ? "finetune.found" : "finetune.found_positives", {
           train: checked.train,
           held_out: checked.held_out,
           low: show(low),

@@ -49,6 +49,17 @@ const CHARTS = [
     ],
   },
   {
+    name: "retrieval",
+    held_out: true,
+    low: 0,
+    high: 1,
+    note: "finetune.retrieval_about",
+    lines: [
+      { what: "finetune.accuracy_at_1", of: ofEvaluations("accuracy_at_1") },
+      { what: "finetune.mrr_at_10", of: ofEvaluations("mrr_at_10"), dash: 1 },
+    ],
+  },
+  {
     name: "gradient",
     logarithmic: true,
     lines: [{ what: "finetune.gradient_norm", of: ofSteps("norm") }],
@@ -139,7 +150,7 @@ export default function curves(root, channel) {
       ).size < 2;
     const last = Math.max(...told.map((trace) => trace.steps.at(-1) ?? 0), 1);
     const few = liveNote(told);
-    for (const { chart, lines, held_out: measured } of charts) {
+    for (const { chart, name, lines, held_out: measured } of charts) {
       const series = groups.flatMap(({ names, colour, label }) => {
         const traces = names.map((name) => channel.trace(name)).filter((trace) => trace !== undefined);
         return lines.flatMap((line) =>
@@ -150,7 +161,8 @@ export default function curves(root, channel) {
       chart.element.hidden = empty;
       if (empty) continue;
       chart.draw(series, 0, last);
-      chart.note(measured ? few : "");
+      const fewer = few && name === "retrieval" ? `${few} ${say("finetune.live_keys")}` : few;
+      chart.note(measured ? fewer : "");
     }
     channel.publish("figures"); // there may be others than before
   }

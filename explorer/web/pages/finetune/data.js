@@ -162,7 +162,8 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
   /** @param {Entry} entry */
   function tellFile(entry) {
     const { told, leave, answer } = files[entry];
-    told.textContent = !answer ? "" : answer.problem ? answer.name : say("ui.file_read", answer);
+    const read = answer && !answer.problem ? say("ui.file_read", answer) : (answer?.name ?? "");
+    told.textContent = answer?.labelled === false ? `${read} ${say("ui.all_positives")}` : read;
     leave.hidden = !answer;
     if (entry === "file") offerColumns(answer);
   }

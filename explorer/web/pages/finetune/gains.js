@@ -1,6 +1,6 @@
-// Held-out Spearman before and after as a figure: a row for each plan, its mean over seeds with
+// What is measured on held-out pairs before and after as a figure: a row for each plan, its mean over seeds with
 // every seed beside it, and how sure that is.
-import { clip, h, worded } from "../../kit/dom.js";
+import { clip, h } from "../../kit/dom.js";
 import { s, standalone } from "../../kit/drawing.js";
 import { show, showWithin } from "../../kit/numbers.js";
 import { say } from "../../kit/words.js";
@@ -22,10 +22,14 @@ export function gainsFigure(channel) {
     BETWEEN = { wide: 380, right: 20, row: 70, line: 52, letters: 48 };
   const svg = s("svg", { role: "img" });
   const note = h("figcaption.lp-note");
+  const heading = h("h3");
+  /** @type {"spearman" | "accuracy_at_1"} */
+  let leading = "spearman";
+  const title = () => say("finetune.gains_of", { figure: say(`finetune.${leading}`) });
   const element = h(
     "figure.lp-chart.lp-gains-figure",
     { hidden: true },
-    h("div.lp-chart-head", {}, worded("h3", "finetune.gains")),
+    h("div.lp-chart-head", {}, heading),
     svg,
     note,
   );
@@ -42,11 +46,13 @@ export function gainsFigure(channel) {
    * @param {string | undefined} colour
    * @returns {Row | null}
    */
-  function rowOf({ label, gain, figures }, colour) {
-    if (!gain || !figures.spearman) return null;
+  function rowOf({ label, gain, figures, leading }, colour) {
+    if (!gain || !figures[leading]) return null;
     const { before } = gain;
-    const [low, high] = [gain.low, gain.high].map((v) => Math.min(1, Math.max(-1, before + v))); // as any Spearman
-    const { values: after, spread: deviation } = figures.spearman;
+    const [low, high] = [gain.low, gain.high].map((v) =>
+      Math.min(1, Math.max(leading === "spearman" ? -1 : 0, before + v)),
+    );
+    const { values: after, spread: deviation } = figures[leading];
     return { label, colour, before, after, deviation, low, high };
   }
 
@@ -58,7 +64,12 @@ export function gainsFigure(channel) {
   function fill(groups, titled, sure) {
     note.textContent = say("finetune.gains_about", sure);
     const colours = new Map(channel.groups().flatMap(({ names, colour }) => names.map((name) => [name, colour])));
+    // One figure on one axis: the first that any of them has.
+    const known = new Set(groups.filter(({ gain }) => gain).map((group) => group.leading));
+    leading = known.has("spearman") || !known.size ? "spearman" : "accuracy_at_1";
+    heading.textContent = title();
     rows = groups
+      .filter((group) => group.leading === leading)
       .map((group) => rowOf({ ...group, label: titled(group.label) }, colours.get(group.runs[0])))
       .filter((row) => row !== null);
     element.hidden = !rows.length;
@@ -95,7 +106,7 @@ export function gainsFigure(channel) {
     );
     svg.setAttribute(
       "aria-label",
-      `${say("finetune.gains")}. ${rows.map(({ label, before, after }) => say("finetune.gain_says", { what: label, before: show(before, 3), after: show(mean(after), 3) })).join(" ")}`,
+      `${title()}. ${rows.map(({ label, before, after }) => say("finetune.gain_says", { what: label, before: show(before, 3), after: show(mean(after), 3) })).join(" ")}`,
     );
   }
 
@@ -143,7 +154,7 @@ export function gainsFigure(channel) {
       drawn: svg,
       wide: place.wide,
       tall,
-      title: say("finetune.gains"),
+      title: title(),
       caption: [...losses, origin, String(note.textContent)],
     });
   phone.addEventListener("change", () => {

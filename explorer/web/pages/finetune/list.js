@@ -3,14 +3,16 @@ import { h, worded } from "../../kit/dom.js";
 import { show } from "../../kit/numbers.js";
 import { sortableTable } from "../../kit/table.js";
 import { language, say, titleOf } from "../../kit/words.js";
-import { encoderNamed, lossOf, settingsOf } from "./naming.js";
+import { encoderNamed, leadingOf, lossOf, settingsOf } from "./naming.js";
 
 /** @typedef {import("../../wire").RunStatus} RunStatus */
 
-/** @type {(run: RunStatus) => number} */
-const before = (run) => run.summary?.before.spearman ?? NaN;
-/** @type {(run: RunStatus) => number} */
-const after = (run) => run.summary?.after.spearman ?? NaN;
+/** @type {(when: "before" | "after") => (run: RunStatus) => number} */
+const measured =
+  (when) =>
+  ({ summary }) =>
+    summary?.[when][leadingOf(summary.after)] ?? NaN;
+const [before, after] = [measured("before"), measured("after")];
 /**
  * The loss, and under it the parameters that were chosen.
  * @param {import("../../wire").TrainingPlan} plan
@@ -19,8 +21,13 @@ function linesOf(plan) {
   const [title, settings] = [titleOf(plan.loss), settingsOf(plan)];
   return settings ? [title, settings] : title;
 }
-/** @param {number} value */
-const shownAs = (value) => (Number.isNaN(value) ? "—" : show(value, 3));
+/**
+ * The figure, and under it what it is called.
+ * @param {RunStatus} run
+ * @param {number} value
+ */
+const shownAs = ({ summary }, value) =>
+  summary && !Number.isNaN(value) ? [show(value, 3), say(`finetune.${leadingOf(summary.after)}`)] : "—";
 
 /**
  * @param {import("./state.js").FinetunePage} channel
@@ -44,12 +51,12 @@ export function runsTable(channel) {
       { key: "ui.loss", wide: true, cell: (run) => linesOf(run.plan), by: (run) => lossOf(run.plan) },
       {
         key: "finetune.column.before",
-        cell: (run) => shownAs(before(run)),
+        cell: (run) => shownAs(run, before(run)),
         by: before,
       },
       {
         key: "finetune.column.after",
-        cell: (run) => shownAs(after(run)),
+        cell: (run) => shownAs(run, after(run)),
         by: after,
       },
       {

@@ -88,3 +88,10 @@ export function apart(plans) {
   );
   return plans.map((plan) => [titleOf(plan.loss), ...differ.map((key) => told(plan, key))].filter(Boolean).join(" · "));
 }
+
+/**
+ * What a model is judged by: of positives alone, which have no order, what it finds.
+ * @param {import("../../wire").Measured} measured
+ * @returns {"spearman" | "accuracy_at_1"}
+ */
+export const leadingOf = ({ accuracy_at_1: found = null }) => (found === null ? "spearman" : "accuracy_at_1");

@@ -129,6 +129,7 @@ def describe_file(request: dict) -> Json:
         "columns": table.columns,
         "chosen": table.chosen,
         "used": len(table.pairs),
+        "labelled": table.pairs.labelled,
         "total": table.total,
         "encoding": table.encoding,
     }

@@ -65,6 +65,7 @@ def _check(request: dict) -> Json:
         "train": len(corpus.train),
         "held_out": len(corpus.held_out),
         "labels": [min(corpus.labels), max(corpus.labels), len(set(corpus.labels))],
+        "labelled": corpus.labelled,
         "skipped": corpus.skipped,
         "shared": corpus.shared,
         "rate": plan.rate,

@@ -7,14 +7,14 @@ import { show, signed } from "../../kit/numbers.js";
 import { Requests } from "../../kit/request.js";
 import { language, say, titleOf } from "../../kit/words.js";
 import { invitationOf } from "./invitation.js";
-import { dataOf, encoderOf } from "./naming.js";
+import { dataOf, encoderOf, leadingOf } from "./naming.js";
 
 /** @typedef {import("../../wire").RunStatus} RunStatus */
 /** @typedef {import("../../wire").Remarked} Remarked */
 /** @typedef {import("./traces.js").Trace} Trace */
 
-/** @type {("spearman" | "pearson" | "accuracy" | "auc")[]} */
-const GAINS = ["spearman", "pearson", "accuracy", "auc"];
+/** @type {("spearman" | "pearson" | "accuracy" | "auc" | "accuracy_at_1" | "mrr_at_10")[]} */
+const GAINS = ["spearman", "pearson", "accuracy", "auc", "accuracy_at_1", "mrr_at_10"];
 
 /** @param {number} seconds */
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
@@ -317,7 +317,7 @@ export default function run(root, channel) {
             role: "img",
             "aria-label": say("finetune.gain_says", {
               what: say(`finetune.${key}`),
-              before: show(before[key], 3),
+              before: show(before[key] ?? null, 3),
               after: show(now, 3),
             }),
           },
@@ -339,9 +339,15 @@ export default function run(root, channel) {
               all: trace.held.before?.pairs ?? "—",
             }),
           ),
-          h("div.lp-row", {}, h("small", {}, show(before[key], 3)), h("small", {}, "→"), h("strong", {}, show(now, 3))),
+          h(
+            "div.lp-row",
+            {},
+            h("small", {}, show(before[key] ?? null, 3)),
+            h("small", {}, "→"),
+            h("strong", {}, show(now, 3)),
+          ),
           ruler,
-          key === "spearman" && summary && found.gain
+          key === leadingOf(after) && summary && found.gain
             ? h(
                 "small",
                 {},

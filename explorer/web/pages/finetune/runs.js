@@ -12,8 +12,11 @@ import { runsTable } from "./list.js";
 /** @typedef {import("../../wire").Group} Group */
 /** @typedef {import("../../wire").Compared} Compared */
 
-/** @type {("spearman" | "pearson" | "accuracy" | "auc")[]} */
-const FIGURES = ["spearman", "pearson", "accuracy", "auc"];
+/** @type {("spearman" | "pearson" | "accuracy" | "auc" | "accuracy_at_1" | "mrr_at_10")[]} */
+const FIGURES = ["spearman", "pearson", "accuracy", "auc", "accuracy_at_1", "mrr_at_10"];
+
+/** @type {("spearman" | "accuracy_at_1")[]} what groups are judged by, the first that two of them have */
+const LEADING = ["spearman", "accuracy_at_1"];
 
 /**
  * @param {HTMLElement} root
@@ -142,10 +145,19 @@ export default function runs(root, channel) {
     /** @param {Row[]} rows */
     function fill(rows = []) {
       box.hidden = !rows.length;
-      about.textContent = say(`${key}_about`, sure());
+      about.textContent = say(aboutOf(key), sure());
       if (rows.length) table.fill(rows);
     }
     return { box, fill };
+  }
+  // Of positives a rank is that of the own key.
+  /** @param {string} key */
+  function aboutOf(key) {
+    const name = answer?.run ?? "";
+    const group = answer?.groups.find(({ runs: names }) => names.includes(name));
+    return key === "finetune.moved" && group?.leading === "accuracy_at_1"
+      ? "finetune.moved_places_about"
+      : `${key}_about`;
   }
   const parts = {
     groups: partOf("finetune.final", figures),
@@ -166,11 +178,19 @@ export default function runs(root, channel) {
   // How the plans came out beside each other, best first, and what of it is more than chance.
   function verdict() {
     const labels = new Map(channel.groups().flatMap(({ names, label }) => names.map((name) => [name, label])));
-    const known = (answer?.groups ?? [])
-      .filter(({ runs: [name], figures: { spearman } }) => spearman && labels.has(name))
-      .sort((a, b) => b.figures.spearman.mean - a.figures.spearman.mean);
-    if (!answer || known.length < 2) return null;
-    const named = known.map((group) => ({ name: labels.get(group.runs[0]), value: spread(group.figures.spearman) }));
+    const judged = LEADING.map((leading) =>
+      (answer?.groups ?? [])
+        .filter(({ runs: [name], figures }) => figures[leading] && labels.has(name))
+        .sort((a, b) => b.figures[leading].mean - a.figures[leading].mean),
+    );
+    const place = judged.findIndex(({ length }) => length >= 2);
+    if (!answer || place < 0) return null;
+    const leading = LEADING[place];
+    const named = judged[place].map((group) => ({
+      name: labels.get(group.runs[0]),
+      figure: say(`finetune.${leading}`),
+      value: spread(group.figures[leading]),
+    }));
     const list = named
       .map((one, place) => say(place ? "finetune.verdict_next" : "finetune.verdict_best", one))
       .join("");

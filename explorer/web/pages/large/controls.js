@@ -142,13 +142,15 @@ export default function controls(root, channel) {
   function tellFile({ source, answer }) {
     if (answer.error) described = ""; // the problem is told with the blocks
     if (!answer.columns) return;
-    fileNote.textContent = answer.undecided
+    const counts = answer.undecided
       ? say("ui.file_undecided", { name: source.name })
       : say(answer.limited ? "large.file_limited" : "large.file_read", {
           name: source.name,
           used: grouped(answer.used),
           total: grouped(answer.total),
         });
+    const unscored = !answer.undecided && !answer.labelled;
+    fileNote.textContent = unscored ? `${counts} ${say("ui.all_positives")}` : counts;
     /** @param {import("./state.js").SourceChange} source */
     const set = (source) => channel.change({ source });
     const chosen = { ...answer.chosen }; // with what is chosen while the next answer is awaited

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.core.batch import make_batch
+from explorer.core.batch import load_pairs, make_batch
+from explorer.core.positives import refused
 from explorer.core.scenario import Scenario
 from explorer.lab.large.batch import (
     LargeBatch,
@@ -46,6 +47,7 @@ from explorer.sources.random_batch import RandomBatch
 from explorer.web.serving import served
 from explorer.web.wire import large as wire
 from explorer.web.wire import shared
+from losses import LOSSES
 
 KINDS = ("random", "file", "explore")
 FIRST = RandomBatch(pairs=100_000, agreement=0.7, grades=6)
@@ -140,6 +142,7 @@ _opened = Jobs(most=3)
 
 def _open(asked: Asked) -> Job:
     def work(report: Report) -> Opened:
+        _check_labels(asked, report)
         key = (asked.source, asked.wanted)
         batch = within(lambda: _batches.start(key, lambda say: _make(asked, say)), report)
         return open_batch(
@@ -150,6 +153,19 @@ def _open(asked: Asked) -> Job:
         )
 
     return _opened.start(asked, work)
+
+
+def _check_labels(asked: Asked, report: Report) -> None:
+    """Refuse a loss that positives alone teach nothing, before any is encoded."""
+    source = asked.source
+    if source.kind == "random":
+        return
+    if source.kind == "file":
+        labelled = within(lambda: _reading(source), report).labelled
+    else:
+        labelled = load_pairs(Scenario.from_link(source.link).data).labelled
+    if not labelled and (reason := refused(LOSSES[asked.loss])):
+        raise reason
 
 
 def _make(asked: Asked, report: Report) -> LargeBatch:
@@ -287,6 +303,7 @@ def _describe_file(request: Json) -> Json:
         "total": read.total,
         "used": len(read.labels),
         "limited": read.limited,
+        "labelled": read.labelled,
         "skipped": count,
         "told": [{"row": row, **problem.to_json()} for row, problem in told],
     }
