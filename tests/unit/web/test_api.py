@@ -453,7 +453,7 @@ def test_mcp_offers_them_as_tools(address):
     tools, _ = ask(address)
     assert {tool.name for tool in tools} == NAMES
     compute = next(tool for tool in tools if tool.name == "compute_loss")
-    assert compute.inputSchema["required"] == ["loss", "sentences1", "sentences2", "scores"]
+    assert compute.inputSchema["required"] == ["loss", "sentences1", "sentences2"]
     fields = compute.inputSchema["properties"]
     assert fields["scores"]["items"] == {"type": "number"}
     assert all(field["description"] for field in fields.values())
@@ -552,3 +552,20 @@ def test_a_convention_no_one_knows_is_refused_with_those_there_are(client):
                 "cosine_mse", S0_SCORES, S0_LABELS, None, unknown, api_name="/loss_from_scores"
             )
         assert unknown == 7 or "Known: sentence-transformers" in str(refused.value)
+
+
+def test_without_scores_all_pairs_are_positives():
+    pairs = {"sentences1": FIRST, "sentences2": SECOND}
+    found = api.compute_loss("info_nce", **pairs)
+    assert found["labels"] == [1.0] * 4
+    assert found["spearman"] is None
+    assert found["loss"] == api.compute_loss("info_nce", **pairs, scores=[1, 1, 1, 1])["loss"]
+    traced = api.trace_loss("info_nce", **pairs, similarities=[0.1, 0.2, 0.3, 0.4])
+    assert traced["scores"] == pytest.approx([0.1, 0.2, 0.3, 0.4])
+    for asked in (api.compute_loss, api.trace_loss, api.start_training):
+        many = {
+            name: [f"{one} {i}" for one in values for i in range(4)]
+            for name, values in pairs.items()
+        }
+        with pytest.raises(Problem, match=r"these pairs have none.*InfoNCE"):
+            asked("cosent", **many)

@@ -233,3 +233,30 @@ def test_angles_are_those_of_the_loss(dimension):
     value = losses.angle(first, second, torch.tensor(pairs.labels), scale=5.0)
     opened = open_batch(batch, "angle", {"scale": 5.0}, quiet)
     assert opened.loss == pytest.approx(float(value), rel=1e-5)
+
+
+# ---- Positives -----------------------------------------------------------------------------------
+
+
+def test_two_columns_of_sentences_are_positives():
+    found = read("question,answer\nHow are you?,Fine.\nWhere is it?,Over there.\n")
+    assert not found.labelled
+    assert found.labels.tolist() == [1, 1]
+    assert found.chosen == {"first": "question", "second": "answer", "score": "none"}
+    assert list(found.second) == ["Fine.", "Over there."]
+
+
+def test_several_negatives_are_pairs():
+    found = read("anchor,positive,negative_1,negative_2\na,b,c,d\n")
+    assert found.labelled
+    assert found.labels.tolist() == [1, 0, 0]
+    assert list(found.second) == ["b", "c", "d"]
+
+
+def test_a_similarity_beside_positives_is_the_label_unless_there_is_none():
+    text = "question,answer,similarity\na b,c d,0.5\ne f,g h,0.25\n"
+    found = read(text)
+    assert (found.labelled, found.scores, found.labels.tolist()) == (True, None, [0.5, 0.25])
+    found = read(text, {"score": "none"})
+    assert (found.labelled, found.labels.tolist()) == (False, [1, 1])
+    assert found.scores.tolist() == [0.5, 0.25]

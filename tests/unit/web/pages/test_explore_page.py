@@ -206,3 +206,25 @@ def test_only_the_last_tables_are_held(monkeypatch):
     tables.get(names[1])
     requests._hold(rows[0])
     assert [tables.get(name) for name in names] == [rows[0], rows[1], None]
+
+
+def test_positives_are_read_and_explored_and_a_loss_that_cannot_says_so():
+    content = b"question,answer\nHow are you?,Fine.\nWhere is it?,Over there.\nWhy?,Because.\n"
+    answer = read("faq.csv", content)
+    assert [row[2] for row in answer["rows"]] == ["", "", ""]
+    assert answer["chosen"] == {"first": "question", "second": "answer", "score": "none"}
+    data = {"source": "table", "rows": answer["rows"]}
+    found = SERVER["explore"]({"scenario": {"data": data, "loss": "info_nce"}})
+    assert found["batch"]["labelled"] is False
+    assert found["skipped"] == []
+    found = SERVER["explore"]({"scenario": {"data": data, "loss": "cosent"}})
+    assert found["error"]["key"] == "problem.needs_scores"
+
+
+def test_a_column_that_may_be_a_score_is_to_be_chosen_or_passed_over():
+    content = b"question,answer,id\nHow are you?,Fine.,1\nWhere is it?,Over there.,2\n"
+    assert read("faq.csv", content)["error"]["about"] == "columns"
+    chosen = {"first": "question", "second": "answer", "score": "none"}
+    assert [row[2] for row in read("faq.csv", content, columns=chosen)["rows"]] == ["", ""]
+    scored = read("faq.csv", content, columns={**chosen, "score": "id"})
+    assert [row[2] for row in scored["rows"]] == ["1", "2"]

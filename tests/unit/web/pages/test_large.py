@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
+from explorer.core.scenario import Data, Scenario
 from explorer.runtime.jobs import Jobs
 from explorer.web.pages.large import requests as large
 from tests.unit.lab.large.made import batch_of
@@ -57,3 +60,24 @@ def test_work_that_two_ask_for_goes_on_when_one_of_them_is_stopped(monkeypatch):
     assert other.wait(PATIENCE)
     assert len(other.result().batch) == 10
     assert len(runs) == 2
+
+
+@pytest.mark.parametrize(
+    ("loss", "refused"),
+    [("info_nce", None), ("cosent", "needs_scores"), ("circle", "needs_negatives")],
+)
+def test_a_loss_that_positives_teach_nothing_is_refused_before_any_is_encoded(
+    loss, refused, monkeypatch
+):
+    rows = (("a", "b", ""), ("c", "d", ""))
+    link = Scenario(data=Data(source="table", rows=rows)).to_link()
+    if refused:
+        monkeypatch.setattr(large, "make_batch", None)
+    request = {"source": {"kind": "explore", "link": link}, "loss": loss}
+    blocks = next(one for one in large.SERVED if one.__name__ == "blocks")
+    answer = {"working": True}
+    while "working" in answer:
+        answer = blocks(request)
+    assert (answer["error"]["key"] if refused else None) == (refused and f"problem.{refused}")
+    if not refused:
+        assert answer["figures"]["pairs"] == 2

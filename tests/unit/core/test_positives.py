@@ -1,0 +1,110 @@
+"""Positives without labels on Explore: what each loss says, and what is taken away of them."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+
+import pytest
+from torch import Tensor
+
+from explorer.core.explore import explore
+from explorer.core.positives import over_positives, refused
+from explorer.core.remarks import remarks, statistics
+from explorer.core.scenario import Data, Scenario
+from explorer.export.code import snippet
+from explorer.export.csv import corrected_csv, pairs_csv
+from explorer.export.picture import describe_batch, picture
+from explorer.lab.training.data import data_of_scene
+from explorer.locale import LANGUAGES, say
+from explorer.runtime.problem import Problem
+from explorer.sources.tables import read_table
+from losses import LOSSES
+from losses.spec import spec_of
+
+ROWS = (
+    ("A man eats pasta.", "Someone has a meal.", ""),
+    ("A girl plays the violin.", "A child makes music.", ""),
+    ("Two dogs run.", "Dogs are running.", ""),
+    ("It rains in Rome.", "Rome gets wet.", ""),
+)
+TYPED = Scenario(data=Data(source="table", rows=ROWS))
+OVER_POSITIVES = [name for name, spec in LOSSES.items() if refused(spec) is None]
+
+
+def of(loss, scenario=TYPED):
+    return dataclasses.replace(scenario, loss=loss)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_loss_is_computed_or_says_what_would_make_it_possible(loss):
+    if loss in OVER_POSITIVES:
+        assert explore(of(loss)).loss == explore(of(loss)).loss
+        return
+    with pytest.raises(Problem) as raised:
+        explore(of(loss))
+    for language in LANGUAGES:
+        told = say(language, raised.value.key, **raised.value.values)
+        assert "InfoNCE" in told
+        assert "{" not in told
+    assert raised.value.about == "scores"
+
+
+def test_the_sentence_of_cosent():
+    assert str(refused(LOSSES["cosent"])) == (
+        "CoSENT compares pairs with different scores; these pairs have none. Use a loss over "
+        "positives such as InfoNCE, or add a score column."
+    )
+
+
+def test_it_follows_from_what_a_loss_reads():
+    def ordered(scores: Tensor, labels: Tensor) -> Tensor:
+        return (scores * labels).sum()
+
+    def sided(scores: Tensor, binary_labels: Tensor) -> Tensor:
+        return (scores * binary_labels).sum()
+
+    def contrasted(queries: Tensor, keys: Tensor) -> Tensor:
+        return (queries * keys).sum()
+
+    keys = [(found := refused(spec_of(one))) and found.key for one in (ordered, sided, contrasted)]
+    assert keys == ["problem.needs_scores", "problem.needs_negatives", None]
+    assert over_positives().name == "info_nce"
+    convention = LOSSES["circle_self_paced"].under("pytorch-metric-learning (per anchor)")
+    assert refused(convention) is None
+    assert refused(LOSSES["circle_self_paced"]) is not None
+
+
+@pytest.mark.parametrize("loss", OVER_POSITIVES)
+def test_pictures_remarks_and_code_of_positives(loss):
+    found = explore(of(loss))
+    json.dumps(picture(found), allow_nan=False)
+    assert not {"labels_equal", "labels_equal_felt"} & {one.key for one in remarks(found)}
+    assert str(found.loss)[:6] in snippet(found)
+    told = describe_batch(found.batch)
+    assert (told["labelled"], told["positives"], told["negatives"]) == (False, 4, 0)
+
+
+def test_no_correlation_is_computed():
+    found = explore(of("info_nce"))
+    assert found.order.spearman is None
+    told = statistics(found.batch)
+    assert (told.pearson, told.ks, told.high, told.low) == (None, None, 4, 0)
+
+
+def test_what_is_written_has_no_labels_and_is_read_as_it_was():
+    found = explore(of("info_nce"))
+    again = read_table(corrected_csv(found).encode(), "x.csv").pairs
+    assert again.rows == ROWS
+    assert [row["score"] for row in csv.DictReader(pairs_csv(found).splitlines())] == [""] * 4
+    linked = Scenario.from_link(of("info_nce").to_link())
+    assert explore(linked).loss == found.loss
+    assert data_of_scene(TYPED.data).rows == ROWS
+
+
+def test_a_corrected_label_makes_the_others_labels_too():
+    data = dataclasses.replace(TYPED.data, corrections=((*ROWS[0][:2], "0"),))
+    found = explore(Scenario(data=data))
+    assert found.batch.pairs.labels == (0.0, 1.0, 1.0, 1.0)
+    assert found.order.ordered == 3
