@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import torch
 
 from explorer.lab.training.compare import of_difference
-from explorer.lab.training.influence import Measured, spearman
+from explorer.lab.training.influence import Measured, accuracy_at_1, spearman
+from explorer.lab.training.measure import own_places
 from explorer.lab.training.remarks import on_gain, on_loss, on_space
 from explorer.lab.training.verdict import difference, gain, judged
 from tests.judgements import simulated
@@ -148,7 +150,13 @@ simulated(
 
 
 def gained(before: float, after: float) -> Callable[[Source], set[str]]:
+    """What is said of held-out pairs with labels, and as often of positives without."""
+
     def said(draw: Source) -> set[str]:
+        if draw.integers(2):
+            queries = Queries(draw)
+            sides = [{0: queries.run(quality)} for quality in (before, after)]
+            return {one.key for one in on_gain(gain(*sides, queries.pairs), "accuracy_at_1")}
         held_out = HeldOut(draw, 200)
         way = held_out.way()
         sides = [{0: held_out.run(quality, way)} for quality in (before, after)]
@@ -157,22 +165,43 @@ def gained(before: float, after: float) -> Callable[[Source], set[str]]:
     return said
 
 
+class Queries:
+    """Held-out positives, and models that bring each query near its key: so far as their quality
+    goes, beside what all models get wrong of a pair and what this one does."""
+
+    def __init__(self, draw: Source, count: int = 200) -> None:
+        self.draw = draw
+        self.pairs = [(f"q{i}", f"k{i}") for i in range(count)]
+        self.keys = draw.normal(size=(count, 8))
+        self.common = draw.normal(size=(count, 8))
+
+    def run(self, quality: float) -> Measured:
+        own = self.draw.normal(size=self.keys.shape)
+        queries = quality * self.keys + 0.6 * self.common + 0.3 * own
+        vectors = torch.from_numpy(np.concatenate([queries, self.keys]))
+        unit = torch.nn.functional.normalize(vectors, dim=1)
+        places = torch.arange(len(vectors)).chunk(2)
+        return accuracy_at_1(own_places(unit, *places))
+
+
 ROSE, FELL, STAYED = gained(0.5, 1.0), gained(1.0, 0.5), gained(0.8, 0.8)
-STAYED_ABOUT = "as good before as after, 200 pairs that share sentences"
+STAYED_ABOUT = "as good before as after, 200 pairs that share sentences, or 200 positives"
+ROSE_ABOUT = "Spearman 0.66 before, 0.86 after, or accuracy@1 0.15 before, 0.57 after, 200 pairs"
+FELL_ABOUT = "Spearman 0.86 before, 0.66 after, or accuracy@1 0.57 before, 0.15 after, 200 pairs"
 simulated(
     "remark.run_rose",
-    true=("Spearman 0.66 before, 0.86 after, 200 pairs", exactly("run_rose", ROSE)),
+    true=(ROSE_ABOUT, exactly("run_rose", ROSE)),
     false=(STAYED_ABOUT, exactly("run_rose", STAYED)),
 )
 simulated(
     "remark.run_fell",
-    true=("Spearman 0.86 before, 0.66 after, 200 pairs", exactly("run_fell", FELL)),
+    true=(FELL_ABOUT, exactly("run_fell", FELL)),
     false=(STAYED_ABOUT, exactly("run_fell", STAYED)),
 )
 simulated(
     "remark.run_chance",
     true=(STAYED_ABOUT, exactly("run_chance", STAYED)),
-    false=("Spearman 0.66 before, 0.86 after, 200 pairs", exactly("run_chance", ROSE)),
+    false=(ROSE_ABOUT, exactly("run_chance", ROSE)),
 )
 
 

@@ -81,3 +81,25 @@ def test_what_cannot_be_trained_is_said(tmp_path):
     assert "No model was trained" in done.stderr
     assert "cannot be opened" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_positives_without_scores(tmp_path):
+    path = tmp_path / "faq.csv"
+    rows = [(one, other) for one, other, _ in (*corpus().train, *corpus().held_out)]
+    lines = [f"{one} {place},{other} {place}" for place, (one, other) in enumerate(rows)]
+    path.write_text("\n".join(["question,answer", *lines]), encoding="utf-8")
+    runs = ("--runs", tmp_path / "runs")
+    done = run("train", "--data", path, *SMALL, "--loss", "info_nce", *runs)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"held-out accuracy@1: \d\.\d{4} → \d\.\d{4}", done.stdout)
+    assert "spearman" not in done.stdout
+    done = run("train", "--data", path, *SMALL, "--loss", "cosent", *runs)
+    assert done.returncode == 1
+    assert "these pairs have none. Use a loss over positives such as InfoNCE" in done.stderr
+    lines = [f"{line},{place}" for place, line in enumerate(lines)]
+    path.write_text("\n".join(["question,answer,id", *lines]), encoding="utf-8")
+    done = run("train", "--data", path, *SMALL, "--loss", "info_nce", *runs)
+    assert "which columns" in done.stderr
+    unscored = ("--column", "score=none")
+    done = run("train", "--data", path, *SMALL, "--loss", "info_nce", *unscored, *runs)
+    assert done.returncode == 0, done.stderr
