@@ -142,6 +142,41 @@ def test_pasting_from_a_spreadsheet(page: Page) -> None:
     assert table_rows(page) == [[*row[:2], score] for row, score in zip(cells, "123", strict=True)]
 
 
+def test_two_columns_are_positives_and_a_loss_that_needs_scores_says_so(page: Page) -> None:
+    page.click("[data-say='ui.edit_copy']")
+    expect(page.locator("#main-pairs tbody tr")).to_have_count(24)
+    settle(page)
+    # Sentences that are pasted over others do not keep the labels of those.
+    paste(page, 1, 1, "How are you?\tFine.\nWhere is it?\tOver there.")
+    expect(page.locator(SKIPPED).nth(1)).to_contain_text("score")
+    assert table_rows(page)[:2] == [
+        ["How are you?", "Fine.", ""],
+        ["Where is it?", "Over there.", ""],
+    ]
+    clear_table(page)
+    paste(page, 1, 1, "How are you?\tFine.\nWhere is it?\tOver there.\nWhy?\tBecause it is.")
+    problem = page.locator(PROBLEM)
+    expect(problem).to_contain_text("CoSENT compares pairs with different scores")
+    expect(page.locator("#main-controls .lp-panel:not([hidden])")).to_contain_text("No scores: all")
+    expect(page.locator("#lp-loss option[value=cosent]")).to_have_text("CoSENT (needs scores)")
+    with redrawn(page):
+        problem.get_by_role("button", name="Use a loss over positives").click()
+    expect(page.locator("#lp-loss")).to_have_value("info_nce")
+    expect(problem).to_be_hidden()
+    expect(page.locator(COUNT)).to_have_text("3 pairs")
+    sound(page)
+    # A column that may be a score is asked about, and may be none.
+    content = b"question,answer,id\nWhat is it?,A cat.,1\nWho is it?,A dog.,2\n"
+    upload(page, "faq.csv", content)
+    expect(problem).to_contain_text("which columns")
+    page.select_option("#main-controls select[name=first]", "question")
+    page.select_option("#main-controls select[name=second]", "answer")
+    with redrawn(page):
+        page.select_option("#main-controls select[name=score]", label="No score: all are positives")
+    expect(page.locator(COUNT)).to_have_text("2 pairs")
+    expect(problem).to_be_hidden()
+
+
 # ---- Files -------------------------------------------------------------------------------------
 
 

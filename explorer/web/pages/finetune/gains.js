@@ -160,5 +160,5 @@ export function gainsFigure(channel) {
   phone.addEventListener("change", () => {
     if (rows.length) draw();
   });
-  return { element, fill, key: "finetune.gains", name: "gains", file };
+  return { element, fill, key: "finetune.gains", title, name: "gains", file };
 }

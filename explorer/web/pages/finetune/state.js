@@ -38,7 +38,7 @@ import { absorb, emptyTrace } from "./traces.js";
 
 /**
  * A figure that can be taken away; `step` is the one it is drawn for, where it is one moment's.
- * @typedef {{ key: string, name: string, element: HTMLElement, step?: () => number,
+ * @typedef {{ key: string, name: string, element: HTMLElement, title?: () => string, step?: () => number,
  *   file: (caption: Caption) => string | undefined | Promise<string | undefined> }} Figure
  */
 /** @typedef {{ losses: string[], origin: string }} Caption */

@@ -123,11 +123,12 @@ export default function takeaway(root, channel) {
     if (!trace?.about) return;
     model.disabled = !trace.about.summary;
     const drawn = figures();
-    const key = drawn.map((chart) => chart.key).join() + language();
+    const titles = drawn.map((chart) => chart.title?.() ?? say(chart.key));
+    const key = titles.join() + language();
     if (which.dataset.key === key) return;
     which.dataset.key = key;
     const chosen = which.value;
-    which.replaceChildren(...drawn.map((chart) => h("option", { value: chart.key }, say(chart.key))));
+    which.replaceChildren(...drawn.map((chart, place) => h("option", { value: chart.key }, titles[place])));
     if (drawn.some((chart) => chart.key === chosen)) which.value = chosen;
   }
   channel.on("run", draw);
