@@ -70,12 +70,14 @@ class Data:
 class Rules:
     """How scored pairs become positives, negatives, classes and prototypes.
 
-    `threshold`: a pair with this score or more is positive; None is half of the largest score.
-    `extra_negatives`: the other pairs' second sentences serve as keys too. `prototypes`: one
-    row of numbers a class, as text; empty for the class means.
+    `label_range`: the ends of the scale of the scores; None is what fits them
+    (`losses.labels.label_range_of`). `threshold`: a pair with this score or more is positive; None
+    is the middle of the scale. `extra_negatives`: the other pairs' second sentences serve as keys
+    too. `prototypes`: one row of numbers a class, as text; empty for the class means.
     """
 
     threshold: float | None = None
+    label_range: tuple[float, float] | None = None
     extra_negatives: bool = True
     prototypes: str = ""
 
@@ -205,6 +207,7 @@ _READERS: validation.Readers = {
     (Data, "corrections"): validation.rows(3),
     (Reading, "reasons"): _reasons,
     (Rules, "threshold"): validation.optional(_number),
+    (Rules, "label_range"): validation.optional(validation.label_range),
     (Scenario, "parameters"): validation.parameters,
     (View, "step"): validation.optional(validation.of_type(int)),
     (View, "facet"): validation.one_of(FACETS),

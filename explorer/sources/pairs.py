@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
+from explorer.runtime.problem import Problem
 from explorer.sources.cells import read_score
+from losses.labels import Ends, holds
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +21,8 @@ class Pairs:
     `labels` is that score. Usually the sentences are encoded later; a source that already knows
     more says so: `scores` holds a similarity for each pair (a printed example, a cross-encoder),
     `vectors` one row for each distinct sentence, in the order of `sentences`. `places` are those
-    of the pairs in their source, where some were left out (`corrected`).
+    of the pairs in their source, where some were left out (`corrected`). `label_range` are the
+    ends of the scale of all labels that these were drawn from, where they are known.
     """
 
     first: tuple[str, ...]
@@ -28,6 +31,7 @@ class Pairs:
     scores: tuple[float, ...] | None = None
     vectors: np.ndarray | None = field(default=None, repr=False)
     places: tuple[int, ...] | None = None
+    label_range: Ends | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -75,6 +79,7 @@ def corrected(pairs: Pairs, corrections: Iterable[tuple[str, str, str]]) -> Pair
         tuple(labels.get((pairs.first[at], pairs.second[at]), pairs.labels[at]) for at in kept),
         None if pairs.scores is None else tuple(pairs.scores[place] for place in kept),
         places=tuple(kept) if len(kept) < len(pairs) else None,
+        label_range=pairs.label_range,
     )
     if pairs.vectors is None:
         return found
@@ -82,3 +87,12 @@ def corrected(pairs: Pairs, corrections: Iterable[tuple[str, str, str]]) -> Pair
     return dataclasses.replace(
         found, vectors=pairs.vectors[[row[text] for text in found.sentences]]
     )
+
+
+def beyond_scale(labels: Sequence[float], label_range: Ends) -> Problem | None:
+    """What is wrong with a label [N] that lies outside the scale; None where all lie on it."""
+    for label in (min(labels), max(labels)):
+        if not holds(label_range, label, label):
+            low, high = (f"{end:g}" for end in label_range)
+            return Problem("labels_beyond", label=f"{label:g}", low=low, high=high)
+    return None

@@ -65,6 +65,7 @@ export interface Blocks {
   rows: Bands;
   columns: Bands;
   figures: LargeFigures;
+  rules: LabelRules;
   milliseconds: number;
   device: string;
 }
@@ -87,6 +88,7 @@ export interface Checked {
   train: number;
   held_out: number;
   labels: [number, number, number];
+  rules: LabelRules;
   skipped: number;
   shared: number;
   rate: number;
@@ -99,6 +101,7 @@ export interface ChosenThere {
   convention: string;
   parameters: Record<string, Setting>;
   threshold: number | null;
+  label_range: Range | null;
   extra_negatives: boolean;
 }
 
@@ -392,6 +395,13 @@ export interface Job {
   done: number;
   total: number;
   values: Record<string, string>;
+}
+
+/** How labels are read: the ends of their scale, positive from where, how many pairs are. */
+export interface LabelRules {
+  threshold: number;
+  label_range: Range;
+  positives: number;
 }
 
 /** What the Large batch page is told. */
@@ -699,6 +709,7 @@ export interface ProbeBatch {
   labels: number[];
   places: number[] | null;
   threshold: number;
+  label_range: Range;
   positives: number;
   negatives: number;
   classes: number;
@@ -790,6 +801,7 @@ export interface Repetition {
 /** How scored pairs become positives, negatives, classes and prototypes. */
 export interface Rules {
   threshold: number | null;
+  label_range: Range | null;
   extra_negatives: boolean;
   prototypes: string;
 }
@@ -837,6 +849,7 @@ export interface SceneBatch {
   labels: number[];
   places: number[] | null;
   threshold: number;
+  label_range: Range;
   positives: number;
   negatives: number;
   classes: number;
@@ -1042,6 +1055,7 @@ export interface TrainingPlan {
   parameters: Record<string, Setting>;
   own_loss: string;
   threshold: number | null;
+  label_range: Range | null;
   extra_negatives: boolean;
   steps: number;
   epochs: number;

@@ -34,6 +34,7 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
         ("Convention", plan.convention or "LossPrism"),
         ("Data", _named(plan.data)),
         ("Pairs", "{train} to learn from, {held_out} held out".format(**summary["pairs"])),
+        ("Labels", "read as {:g} to {:g}".format(*summary["label_range"])),
         ("Positive from", f"{summary['threshold']:g}"),
         ("Encoder", f"{plan.encoder} ({'bi-encoder' if plan.kind == 'bi' else 'cross-encoder'})"),
         ("Steps", f"{summary['steps']} of {plan.batch_size} pairs"),
