@@ -119,7 +119,7 @@ class Drawn:
     def labels(self) -> Tensor:
         return grades(self.count)
 
-    unit_labels = labels
+    unit_labels = cosine_labels = labels
 
     @property
     def binary_labels(self) -> Tensor:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import html
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from explorer.core.explore import parameters_for, spec_for
-from explorer.web.api.reading import scenario_of
+from explorer.web.api.reading import rules_of, scenario_of
 from explorer.web.stubs import no_stubs
 
 if TYPE_CHECKING:
@@ -36,6 +36,11 @@ def show(
     scores: Iterable[float] | None = None,
     loss: str = "cosent",
     convention: str = "",
+    *,
+    threshold: float | None = None,
+    label_range: Sequence[float] | None = None,
+    extra_negatives: bool = True,
+    prototypes: Sequence[Sequence[float]] | None = None,
     **parameters: Any,
 ) -> EmbeddedPage:
     """Open the page on these pairs under this loss; in a notebook, inside the cell.
@@ -49,6 +54,10 @@ def show(
             any, all pairs are positives, for a loss such as "info_nce".
         loss: name of a loss in `losses.LOSSES`.
         convention: name of the library whose definition is meant; empty for our own.
+        threshold: a pair with this score or more is positive; None is the middle of the scale.
+        label_range: the ends of the scores' scale, such as (1, 5); None is what fits them all.
+        extra_negatives: whether the other pairs' second sentences are negatives too.
+        prototypes: a row of numbers for each class; None is the class means.
         parameters: of the loss, by name.
 
     Raises:
@@ -56,7 +65,10 @@ def show(
     """
     first, second = (_plain(column) for column in (sentences1, sentences2))
     labels = None if scores is None else _plain(scores)
-    scenario = scenario_of(loss, first, second, labels, parameters, convention=convention)
+    rules = rules_of(threshold, label_range, extra_negatives, prototypes)
+    scenario = scenario_of(
+        loss, first, second, labels, parameters, convention=convention, rules=rules
+    )
     parameters_for(spec_for(scenario), dict(scenario.parameters))
     _, address = _server()
     return EmbeddedPage(f"{address}/#{scenario.to_link()}")

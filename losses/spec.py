@@ -25,7 +25,8 @@ class Readable:
     `axes` says what its dimensions count, in the names of `Symbol.axes`. `made_of` is what whoever
     holds the batch makes it from: "scores" and "labels" are there for any scored pairs, "vectors"
     need embeddings, "classes" need sentences that can be told apart. `by_threshold` is whether it
-    depends on which pairs count as positive. A loss learns nothing from it unless there are all of
+    depends on which pairs count as positive, `by_range` whether on the ends of the labels' scale
+    (`losses.labels`). A loss learns nothing from it unless there are all of
     `needs`: "order", two labels that differ; "sides", pairs on both sides of the threshold;
     "positives", positive pairs. `positives_only`: its rows are the positive pairs, so that without
     any there is nothing to hand over. What is `optional` may be missing.
@@ -35,6 +36,7 @@ class Readable:
     axes: tuple[str, ...]
     made_of: str
     by_threshold: bool = False
+    by_range: bool = False
     needs: tuple[str, ...] = ()
     positives_only: bool = False
     optional: bool = False
@@ -50,7 +52,16 @@ READABLE: Mapping[str, Readable] = {
     "binary_labels": Readable(
         "1 at or above the threshold", ("pair",), "labels", by_threshold=True, needs=SIDES
     ),
-    "unit_labels": Readable("labels brought to 0..1", ("pair",), "labels", needs=ORDER),
+    "unit_labels": Readable(
+        "labels brought to 0..1", ("pair",), "labels", by_range=True, needs=ORDER
+    ),
+    "cosine_labels": Readable(
+        "labels brought to 0..1; from −1 to 1 as they are",
+        ("pair",),
+        "labels",
+        by_range=True,
+        needs=ORDER,
+    ),
     "level_scores": Readable("similarities at several levels", ("level", "pair"), "vectors"),
     "pair_logits": Readable("a two-node output for each pair", ("pair", "class"), "scores"),
     "pair_classes": Readable(
@@ -254,6 +265,21 @@ class LossSpec:
     def learns_from_positives(self) -> bool:
         """Whether positive pairs suffice, without pairs of other labels."""
         return self.needs <= set(POSITIVES)
+
+    @property
+    def needs_positives(self) -> bool:
+        """Whether it learns nothing without a positive pair."""
+        return bool(self.needs & {"sides", "positives"})
+
+    @property
+    def by_threshold(self) -> bool:
+        """Whether it matters which pairs count as positive."""
+        return any(reading.by_threshold for reading in self.readings)
+
+    @property
+    def by_range(self) -> bool:
+        """Whether it matters which ends the scale of the labels has, beside the threshold."""
+        return any(reading.by_range for reading in self.readings)
 
     @property
     def reads_scores_only(self) -> bool:

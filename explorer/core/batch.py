@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Iterable, Sequence
@@ -18,8 +19,9 @@ from explorer.runtime.device import all_cores, device, precision
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import encoders, random_batch, tables, textbook
-from explorer.sources.pairs import Pairs, corrected
+from explorer.sources.pairs import Pairs, beyond_scale, corrected
 from losses.geometry import cosine
+from losses.labels import Ends, cosine_labels, label_rules, unit_labels
 from losses.spec import READABLE
 
 # A level of `hierarchical_cosent` reads this share of the dimensions, from the first on.
@@ -34,8 +36,9 @@ class Batch:
 
     `vectors` [S, D] has a row for each distinct sentence, in the order of `pairs.sentences`;
     `first` and `second` [N] say which row each pair's sentences have. `given` [N] are the
-    scores that came with the data, in place of cosines. `positive` [N] marks the pairs at or
-    above `threshold`, `classes` [S] the connected components they make.
+    scores that came with the data, in place of cosines. `label_range` are the ends of the labels'
+    scale, `positive` [N] marks the pairs at or above `threshold`, `classes` [S] the connected
+    components they make.
     """
 
     pairs: Pairs
@@ -45,6 +48,7 @@ class Batch:
     first: Tensor
     second: Tensor
     threshold: float
+    label_range: Ends
     positive: Tensor
     classes: Tensor
     rules: Rules = field(default_factory=Rules)
@@ -163,12 +167,17 @@ class _Readings:
         return self.batch.positive.to(self.pair_scores.dtype)
 
     def unit_labels(self) -> Tensor:
-        """Labels as they are where they lie in 0..1; else divided by the largest, or stretched."""
-        labels = self.batch.labels
-        lowest, highest = float(labels.min()), float(labels.max())
-        if lowest >= 0:
-            return labels / max(highest, 1.0)
-        return (labels - lowest) / ((highest - lowest) or 1.0)
+        return unit_labels(self._within_reach, self.batch.label_range)
+
+    def cosine_labels(self) -> Tensor:
+        return cosine_labels(self._within_reach, self.batch.label_range)
+
+    @property
+    def _within_reach(self) -> Tensor:
+        """The labels, all of which lie on the scale. Raises Problem where one does not."""
+        if problem := beyond_scale(self.batch.pairs.labels, self.batch.label_range):
+            raise problem
+        return self.batch.labels
 
     def pair_logits(self) -> Tensor:
         return torch.stack([-self.pair_scores, self.pair_scores], dim=1)
@@ -274,7 +283,7 @@ def source_pairs(data: Data) -> Pairs:
     pairs = load_table(data.rows).pairs
     if len(pairs) == 0:
         raise Problem("no_pairs")
-    return pairs
+    return dataclasses.replace(pairs, label_range=data.reading.label_range)
 
 
 @functools.lru_cache(maxsize=16)
@@ -313,7 +322,8 @@ def _under_rules(
     where, dtype = device(), precision()
     labels = torch.tensor(pairs.labels, dtype=dtype, device=where)
     first, second = (torch.from_numpy(place).to(where) for place in pairs.positions)
-    threshold = float(labels.max()) / 2 if rules.threshold is None else rules.threshold
+    chosen = rules.label_range or pairs.label_range
+    threshold, label_range = label_rules(pairs.labels, rules.threshold, chosen)
     positive = labels >= threshold
     return Batch(
         pairs=pairs,
@@ -323,6 +333,7 @@ def _under_rules(
         first=first,
         second=second,
         threshold=threshold,
+        label_range=label_range,
         positive=positive,
         classes=_components(first, second, positive, len(pairs.sentences)),
         rules=rules,

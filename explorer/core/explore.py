@@ -83,11 +83,6 @@ class Exploration:
         to speak of, or no correlation."""
         return _disagreement(self.batch) if self.suspects else None
 
-    @property
-    def by_threshold(self) -> bool:
-        """Whether it matters which pairs count as positive."""
-        return any(reading.by_threshold for reading in self.spec.readings)
-
 
 def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     """Compute the chosen loss on the chosen batch, with every intermediate and gradient.

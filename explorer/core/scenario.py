@@ -33,7 +33,8 @@ class Reading:
     """What was found in a file besides the rows that are used, for whoever opens the link.
 
     `total` counts its rows, `whole` the pairs that they make. The rows that are used are the batch
-    of this `draw`, of `batches` in the first epoch. In a link of before batches were drawn, where
+    of this `draw`, of `batches` in the first epoch; `label_range` are the ends of the scale of all
+    labels in the file. In a link of before batches were drawn, where
     that has no size, they are the first ones or, `drawn`, random ones, of more than fit
     (`limited`). `reasons` are the first few of the `left_out` rows: number in the file, key of the
     problem's sentence, and its values.
@@ -46,6 +47,7 @@ class Reading:
     whole: int = 0
     draw: Draw = field(default_factory=Draw)
     batches: int = 0
+    label_range: tuple[float, float] | None = None
     left_out: int = 0
     reasons: tuple[tuple[int, str, tuple[tuple[str, str], ...]], ...] = ()
 
@@ -76,12 +78,14 @@ class Data:
 class Rules:
     """How scored pairs become positives, negatives, classes and prototypes.
 
-    `threshold`: a pair with this score or more is positive; None is half of the largest score.
-    `extra_negatives`: the other pairs' second sentences serve as keys too. `prototypes`: one
-    row of numbers a class, as text; empty for the class means.
+    `label_range`: the ends of the scale of the scores; None is what fits them
+    (`losses.labels.label_range_of`). `threshold`: a pair with this score or more is positive; None
+    is the middle of the scale. `extra_negatives`: the other pairs' second sentences serve as keys
+    too. `prototypes`: one row of numbers a class, as text; empty for the class means.
     """
 
     threshold: float | None = None
+    label_range: tuple[float, float] | None = None
     extra_negatives: bool = True
     prototypes: str = ""
 
@@ -211,8 +215,10 @@ _READERS: validation.Readers = {
     **DRAW_READERS,
     (Data, "rows"): validation.rows(3),
     (Data, "corrections"): validation.rows(3),
+    (Reading, "label_range"): validation.optional(validation.label_range),
     (Reading, "reasons"): _reasons,
     (Rules, "threshold"): validation.optional(_number),
+    (Rules, "label_range"): validation.optional(validation.label_range),
     (Scenario, "parameters"): validation.parameters,
     (View, "step"): validation.optional(validation.of_type(int)),
     (View, "facet"): validation.one_of(FACETS),

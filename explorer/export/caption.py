@@ -9,6 +9,7 @@ from explorer.locale import catalogue, say, spelled, title_word
 from explorer.runtime.numbers import display_number, percent
 from explorer.sources.textbook import EXAMPLES
 from losses import Parameter
+from losses.labels import COSINES, UNIT
 from losses.spec import ParameterValue
 
 
@@ -29,12 +30,20 @@ def caption(exploration: Exploration, language: str = "en", origin: str = "") ->
         parts.append(say(language, "figure_text.violated", **values))
     said.append(" · ".join(parts))
     rules = [_parameter(language, p, e.parameters[p.name]) for p in e.spec.parameters]
-    if e.by_threshold:
-        threshold = display_number(e.batch.threshold)
-        rules.append(say(language, "figure_text.positive_from", threshold=threshold))
+    rules += _labels(language, e)
     said += [" · ".join(rules)] if rules else []
     whence = origin or " · ".join(filter(None, (_data(e, language), _similarities(e, language))))
     return [*said, whence]
+
+
+def _labels(language: str, e: Exploration) -> list[str]:
+    """How the labels were read, where the loss asks for more than their order."""
+    low, high = map(display_number, e.batch.label_range)
+    said = {"low": low, "high": high, "threshold": display_number(e.batch.threshold)}
+    if e.spec.by_threshold:
+        return [say(language, "figure_text.positive_from", **said)]
+    targets = e.spec.by_range and e.batch.label_range not in (UNIT, COSINES)
+    return [say(language, "figure_text.targets", **said)] if targets else []
 
 
 def landmarks_of(e: Exploration) -> list[tuple[str, float]]:

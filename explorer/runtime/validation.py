@@ -92,6 +92,17 @@ def finite(value: Any, where: str) -> float:
     return found
 
 
+def label_range(value: Any, where: str) -> tuple[float, float]:
+    """The ends of the scale of labels: two finite numbers, the smaller one first."""
+    found = [finite(end, where) for end in of_type(list, tuple)(value, where)]
+    if len(found) != 2:
+        raise misfit(where, value)
+    low, high = found
+    if not low < high:
+        raise Problem("label_range", low=f"{low:g}", high=f"{high:g}")
+    return low, high
+
+
 def whole(value: Any, where: str) -> int:
     """A whole number, written as one or not: 60.0 is 60."""
     finite(value, where)

@@ -9,8 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from explorer.runtime.numbers import typed
+from explorer.runtime.numbers import display_number, typed
+from explorer.runtime.problem import Problem
 from explorer.sources.cells import read_score
+from losses.labels import Ends, holds
 
 # The label of a pair that comes without one, and of the other pairs of its anchor.
 POSITIVE, NEGATIVE = 1.0, 0.0
@@ -23,8 +25,9 @@ class Pairs:
     `labels` is that score. Usually the sentences are encoded later; a source that already knows
     more says so: `scores` holds a similarity for each pair (a printed example, a cross-encoder),
     `vectors` one row for each distinct sentence, in the order of `sentences`. `places` are those
-    of the pairs in their source, where some were left out (`corrected`). Pairs that nobody gave
-    labels are not `labelled`: all are positives, and each label is POSITIVE.
+    of the pairs in their source, where some were left out (`corrected`). `label_range` are the
+    ends of the scale of all labels that these were drawn from, where they are known. Pairs that
+    nobody gave labels are not `labelled`: all are positives, and each label is POSITIVE.
     """
 
     first: tuple[str, ...]
@@ -33,6 +36,7 @@ class Pairs:
     scores: tuple[float, ...] | None = None
     vectors: np.ndarray | None = field(default=None, repr=False)
     places: tuple[int, ...] | None = None
+    label_range: Ends | None = None
     labelled: bool = True
 
     def __len__(self) -> int:
@@ -68,7 +72,8 @@ class Pairs:
         )
         scores = None if self.scores is None else tuple(self.scores[place] for place in places)
         labels = tuple(self.labels[place] for place in places)
-        part = Pairs(first, second, labels, scores, labelled=self.labelled)
+        kept = {"label_range": self.label_range, "labelled": self.labelled}
+        part = Pairs(first, second, labels, scores, **kept)
         if self.vectors is None:
             return part
         row = {sentence: index for index, sentence in enumerate(self.sentences)}
@@ -102,3 +107,12 @@ def corrected(pairs: Pairs, corrections: Iterable[tuple[str, str, str]]) -> Pair
         places=tuple(kept) if len(kept) < len(pairs) else None,
         labelled=pairs.labelled or bool(labels),
     )
+
+
+def beyond_scale(labels: Sequence[float], label_range: Ends) -> Problem | None:
+    """What is wrong with a label [N] that lies outside the scale; None where all lie on it."""
+    for label in (min(labels), max(labels)):
+        if not holds(label_range, label, label):
+            low, high = map(display_number, label_range)
+            return Problem("labels_beyond", label=display_number(label), low=low, high=high)
+    return None

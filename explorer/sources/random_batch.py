@@ -12,6 +12,7 @@ import numpy as np
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs
+from losses.labels import Ends
 
 LABELS = ("binary", "graded", "continuous")
 RANGES = {
@@ -53,12 +54,14 @@ class RandomBatch:
 @dataclass(frozen=True)
 class Composition:
     """What the pairs will be before they have vectors: for N pairs, `labels` and `cosines` of
-    shape (N,), and the positions of the pairs with a wrong label and of the hard negatives."""
+    shape (N,), and the positions of the pairs with a wrong label and of the hard negatives.
+    `label_range` are the least and the largest label that could be drawn."""
 
     labels: np.ndarray
     cosines: np.ndarray
     mislabelled: tuple[int, ...]
     hard_negatives: tuple[int, ...]
+    label_range: Ends
 
 
 def draw(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Pairs:
@@ -87,6 +90,7 @@ def draw(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Pairs:
         labels=tuple(float(label) for label in chosen.labels),
         # Platforms differ in the last bits of a logarithm; they agree on what rounding leaves.
         vectors=np.round(vectors, 7).astype(np.float32),
+        label_range=chosen.label_range,
     )
 
 
@@ -130,6 +134,7 @@ def composed(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Compositio
         cosines=LOWEST_COSINE + (HIGHEST_COSINE - LOWEST_COSINE) * mixed,
         mislabelled=tuple(mislabelled.tolist()),
         hard_negatives=tuple(hard.tolist()),
+        label_range=(0.0, float(max(steps, 1))),
     )
 
 

@@ -65,6 +65,7 @@ export interface Blocks {
   rows: Bands;
   columns: Bands;
   figures: LargeFigures;
+  rules: LabelRules;
   milliseconds: number;
   device: string;
 }
@@ -88,6 +89,7 @@ export interface Checked {
   held_out: number;
   labels: [number, number, number];
   labelled: boolean;
+  rules: LabelRules;
   skipped: number;
   shared: number;
   rate: number;
@@ -100,6 +102,7 @@ export interface ChosenThere {
   convention: string;
   parameters: Record<string, Setting>;
   threshold: number | null;
+  label_range: Range | null;
   extra_negatives: boolean;
 }
 
@@ -413,6 +416,13 @@ export interface Job {
   values: Record<string, string>;
 }
 
+/** How labels are read: the ends of their scale, positive from where, how many pairs are. */
+export interface LabelRules {
+  threshold: number;
+  label_range: Range;
+  positives: number;
+}
+
 /** What the Large batch page is told. */
 export interface LargeFacts {
   pages: PageLink[];
@@ -723,6 +733,7 @@ export interface ProbeBatch {
   labelled: boolean;
   places: number[] | null;
   threshold: number;
+  label_range: Range;
   positives: number;
   negatives: number;
   classes: number;
@@ -783,6 +794,7 @@ export interface Reading {
   whole: number;
   draw: Draw;
   batches: number;
+  label_range: Range | null;
   left_out: number;
   reasons: [number, string, [string, string][]][];
 }
@@ -817,6 +829,7 @@ export interface Repetition {
 /** How scored pairs become positives, negatives, classes and prototypes. */
 export interface Rules {
   threshold: number | null;
+  label_range: Range | null;
   extra_negatives: boolean;
   prototypes: string;
 }
@@ -865,6 +878,7 @@ export interface SceneBatch {
   labelled: boolean;
   places: number[] | null;
   threshold: number;
+  label_range: Range;
   positives: number;
   negatives: number;
   classes: number;
@@ -1080,6 +1094,7 @@ export interface TrainingPlan {
   parameters: Record<string, Setting>;
   own_loss: string;
   threshold: number | null;
+  label_range: Range | null;
   extra_negatives: boolean;
   steps: number;
   epochs: number;

@@ -51,13 +51,13 @@ COSINE_MSE = LossSpec(
             r"\mathcal L = \frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«terms.numel()»}"
         ),
     },
-    reads={"scores": "scores", "labels": "unit_labels"},
+    reads={"scores": "scores", "labels": "cosine_labels"},
     terms="errors",
     collapse=lambda given: float((1 - given["labels"].double()).square().mean()),
     collapse_formula=r"\tfrac1N \sum_i (1 - y_i)^2",
     floor=_outside,
     floor_formula="0",
     references=("Reimers & Gurevych 2019",),
-    twin=of_pairs("CosineSimilarityLoss", "unit_labels"),
+    twin=of_pairs("CosineSimilarityLoss", "cosine_labels"),
     conventions=(Convention("sentence-transformers"),),
 )

@@ -12,10 +12,16 @@ the columns of the data set:
     three texts or more         anchor, positive, negatives
     one text and a label        classes: supcon, mined triplets, and losses against prototypes
 
-The rules, as on the page: a pair whose label reaches `threshold` is positive; the other pairs'
-second sentences are further negatives (unless `extra_negatives` is False); labels from
-`label_range` are brought to 0..1 where a loss wants that; both sentences of a positive pair are
-one class. Losses on in-batch negatives want a batch in which no sentence stands twice
+The rules, as on the page (`losses.labels`): `label_range` are the ends of the labels' scale, and a
+pair whose label reaches `threshold`, by default its middle, is positive; the other pairs' second
+sentences are further negatives (unless `extra_negatives` is False); a loss that regresses on
+labels has the ends of the scale as 0 and 1; both sentences of a positive pair are one class. What
+is not given is guessed by the first batch, and a warning says what was made of it unless labels
+lie within 0..1; the whole data know better:
+
+    CosineMseLoss(model, label_range=label_range_of(pairs["score"]))  # from losses.labels
+
+Losses on in-batch negatives want a batch in which no sentence stands twice
 (``batch_sampler="no_duplicates"``). A cross-encoder trains with losses on pair scores alone.
 
 Several processes (``accelerate launch``, ``torchrun``) take the mean of their gradients. With

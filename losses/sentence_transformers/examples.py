@@ -12,6 +12,7 @@ from torch.nn.functional import pad
 
 from losses import geometry
 from losses.gather import gathered
+from losses.labels import UNIT, Ends, cosine_labels, unit_labels
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,9 @@ class Examples:
     `columns` has the vectors [N, D] of each text column (none for a cross-encoder), `outputs` all
     that the model gave for it. `labels` [P] belong to the pairs, which are more than N, the
     `rows`, where a row has several negatives; so do `pair_scores`, which a cross-encoder gives.
-    A pair whose label reaches `bound` is positive. `joined` is whether the batches of all
-    processes are one, `before` how many rows of it other processes have ahead of these.
+    A pair whose label reaches `bound` is positive; `label_range` are the ends of the labels' scale.
+    `joined` is whether the batches of all processes are one, `before` how many rows of it other
+    processes have ahead of these.
     """
 
     columns: tuple[Tensor, ...]
@@ -36,7 +38,7 @@ class Examples:
     bound: float
     labelled: bool
     extra_negatives: bool = True
-    label_range: tuple[float, float] = (0.0, 1.0)
+    label_range: Ends = UNIT
     joined: bool = False
     before: int = 0
 
@@ -92,8 +94,11 @@ class Examples:
 
     @property
     def unit_labels(self) -> Tensor:
-        lowest, highest = self.label_range
-        return (self.labels - lowest) / (highest - lowest)
+        return unit_labels(self.labels, self.label_range)
+
+    @property
+    def cosine_labels(self) -> Tensor:
+        return cosine_labels(self.labels, self.label_range)
 
     @property
     def first(self) -> Tensor:

@@ -12,8 +12,10 @@ from torch import Tensor, nn
 
 from losses import LOSSES
 from losses.gather import for_mean, gather_rows, processes
+from losses.labels import UNIT, LabelRules
 from losses.modules import Settled
 from losses.sentence_transformers.examples import Examples, at_least_single, given
+from losses.sentence_transformers.rules import BatchRules
 from losses.spec import READABLE
 
 
@@ -33,8 +35,9 @@ class TrainingLoss(Settled):
 
     Args:
         model: the SentenceTransformer or CrossEncoder to be trained.
-        threshold: a pair with this label or more is positive.
-        label_range: the labels that count as 0 and as 1.
+        threshold: a pair with this label or more is positive; None is the middle of the scale.
+        label_range: the ends of the labels' scale; None is guessed by the first batch, which a
+            warning says (`BatchRules`).
         extra_negatives: whether the other pairs' second sentences serve as negatives.
         gather: whether the batches of all processes of torch.distributed are one.
         convention: the loss as another library defines it; see `LossSpec.conventions`.
@@ -47,8 +50,8 @@ class TrainingLoss(Settled):
         self,
         model: nn.Module,
         *,
-        threshold: float = 0.5,
-        label_range: tuple[float, float] = (0.0, 1.0),
+        threshold: float | None = None,
+        label_range: tuple[float, float] | None = None,
         extra_negatives: bool = True,
         gather: bool = False,
         convention: str = "",
@@ -65,8 +68,7 @@ class TrainingLoss(Settled):
         self.convention = convention
         apart = {o.name: o.given_triplets for o in ours.conventions}.get(convention, {})
         self.given_triplets = {n: v for n, v in apart.items() if n not in settings}
-        lowest, highest = label_range
-        self.threshold, self.label_range = threshold, (lowest, highest)
+        self.rules = BatchRules(self.spec, type(self).__name__, threshold, label_range)
         self.extra_negatives, self.gather = extra_negatives, gather
         self.settings = self._settings(settings)
         self._shared = False
@@ -153,18 +155,21 @@ class TrainingLoss(Settled):
         labelled = labels is not None or others > 1
         if others > 1:
             labels = torch.cat([torch.ones(count), torch.zeros((others - 1) * count)])
+        plain = LabelRules(1.0, UNIT)  # of pairs that come without a score
+        scored = labels is not None and len(columns) == 2
         labels = torch.ones(count) if labels is None else labels.view(-1)
         labels = labels.to(device)
+        rules = self.rules.read(labels) if scored else plain
         return Examples(
             columns=vectors,
             outputs=outputs,
             pair_scores=scores,
             labels=labels,
             rows=count,
-            bound=self.threshold if others == 1 and labelled else 1.0,
+            bound=rules.threshold,
             labelled=labelled,
             extra_negatives=self.extra_negatives,
-            label_range=self.label_range,
+            label_range=rules.label_range,
             joined=self.gather,
             before=gather_rows(labels)[1].start // others if self.gather else 0,
         )
@@ -194,7 +199,7 @@ class TrainingLoss(Settled):
 
     def get_config_dict(self) -> dict[str, object]:
         """For the model card."""
-        rules = {"threshold": self.threshold, "label_range": self.label_range}
+        rules: dict[str, object] = {"threshold": self.rules.bound, "label_range": self.rules.ends}
         rules |= {"gather": True} if self.gather else {}
         convention = {"convention": self.convention} if self.convention else {}
         settled = {n: v for n, v in self.settings.items() if n not in self.given_triplets}

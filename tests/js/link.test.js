@@ -15,6 +15,8 @@ const LARGE = [
   { name: "source.header", default: null, kind: "switch", link: "header", when: ["source.kind", "file"] },
   { name: "source.encoder", default: "small", kind: "text", link: "encoder", when: ["source.kind", "file"] },
   { name: "source.link", default: "", kind: "text", link: "link", when: ["source.kind", "explore"] },
+  { name: "rules.threshold", default: null, kind: "number", link: "threshold" },
+  { name: "rules.label_range", default: null, kind: "list", link: "label_range" },
   { name: "window", default: null, kind: "list", link: "window" },
   { name: "cell", default: null, kind: "list", link: "cell", affects: "nothing" },
 ];
@@ -51,6 +53,16 @@ test("addresses of before are read", () => {
   assert.deepEqual(file.source.columns, { first: "left one" });
   assert.deepEqual([file.source.header, file.source.encoder, file.source.file], [false, "x/y", "ab12"]);
   assert.equal(opened("loss=cosent&source=explore&link=1.eJyr").state.source.link, "1.eJyr");
+});
+
+test("the ends of a scale may lie below 0", () => {
+  for (const ends of [[-1, 1], [1, 5], [-2.5, -0.5], null]) {
+    const store = new Store(LARGE);
+    store.update({ rules: { label_range: ends, threshold: -0.5 }, window: [0, 256, 0, 10] });
+    const { state } = opened(written(store));
+    assert.deepEqual([state.rules.label_range, state.rules.threshold], [ends, -0.5]);
+    assert.deepEqual(state.window, [0, 256, 0, 10]);
+  }
 });
 
 test("what is written is read as it was", () => {

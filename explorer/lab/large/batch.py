@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, overload
 
 import numpy as np
@@ -16,6 +17,7 @@ from explorer.runtime.problem import Problem
 from explorer.sources import random_batch
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
+from losses.labels import Ends, LabelRules, label_rules
 from losses.ranking.angle import angle_scores
 
 # Rows that are raised to float64 together.
@@ -32,7 +34,8 @@ class LargeBatch:
     `labels` and `scores` [N] are float64. `entry` [N] says which pair of the source, counted
     from 0, stands at each place; `first` and `second` hold the sentences by that number. The unit
     vectors of the sentences, [N, D] float32 in the order of the map, are there where sentences
-    can be each other's negatives.
+    can be each other's negatives. `threshold` and `label_range` are the rules of the labels as far
+    as they were chosen, or are known.
     """
 
     labels: np.ndarray
@@ -42,9 +45,26 @@ class LargeBatch:
     second: Sequence[str]
     first_vectors: np.ndarray | None = None
     second_vectors: np.ndarray | None = None
+    threshold: float | None = None
+    label_range: Ends | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def under(self, threshold: float | None, label_range: Ends | None) -> LargeBatch:
+        """The same pairs under these rules; what is None stays as it is."""
+        found = threshold if threshold is not None else self.threshold
+        return replace(self, threshold=found, label_range=label_range or self.label_range)
+
+    @cached_property
+    def rules(self) -> LabelRules:
+        """The rules in force, those of the Explore page on all these labels."""
+        return label_rules(self.labels.tolist(), self.threshold, self.label_range)
+
+    @property
+    def positive(self) -> np.ndarray:
+        """Which pairs are positive, [N]."""
+        return self.labels >= self.rules.threshold
 
 
 class Numbered(Sequence[str]):
@@ -91,11 +111,14 @@ def drawn(settings: RandomBatch, wanted: Wanted = "cosines") -> LargeBatch:
     names = Numbered(count, "a"), Numbered(count, "b")
     if wanted == "cosines":
         plan = random_batch.composed(settings, most=LARGE_PAIRS)
-        return in_order(plan.labels, plan.cosines, *names)
+        found = in_order(plan.labels, plan.cosines, *names)
+        return found.under(None, plan.label_range)
     most = LARGE_IN_BATCH_PAIRS if wanted == "vectors" else LARGE_DRAWN_PAIRS
     pairs = random_batch.draw(settings, most=most)
     assert pairs.vectors is not None, "random pairs are drawn with vectors"
-    return scored(np.array(pairs.labels), *names, pairs.vectors[0::2], pairs.vectors[1::2], wanted)
+    sides = pairs.vectors[0::2], pairs.vectors[1::2]
+    found = scored(np.array(pairs.labels), *names, *sides, wanted)
+    return found.under(None, pairs.label_range)
 
 
 def scored(

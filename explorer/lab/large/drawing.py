@@ -50,6 +50,13 @@ def figures(opened: Opened) -> dict[str, object]:
     }
 
 
+def told_rules(opened: Opened) -> dict[str, object]:
+    """How the labels are read, and how many pairs are positive by it."""
+    threshold, label_range = opened.batch.rules
+    positives = int(opened.batch.positive.sum())
+    return {"threshold": threshold, "label_range": label_range, "positives": positives}
+
+
 def values(opened: Opened) -> dict[str, object]:
     """The loss and the length of its gradient."""
     return {"loss": json_number(opened.loss), "gradient": json_number(opened.gradient_norm)}

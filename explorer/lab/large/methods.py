@@ -109,13 +109,13 @@ def _hinge(form: HingeSum, batch: LargeBatch, parameters: Mapping[str, object]) 
 
 
 def _positives(batch: LargeBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The places of the pairs at or above half of the largest label, as on the Explore page; and
-    the vectors of the first and of the second sentences of all pairs."""
+    """The places of the positive pairs, and the vectors of the first and of the second sentences
+    of all pairs."""
     if batch.first_vectors is None or batch.second_vectors is None:
         raise Problem("no_vectors")
-    places = np.flatnonzero(batch.labels >= batch.labels.max() / 2)
+    places = np.flatnonzero(batch.positive)
     if len(places) < 2:
-        raise Problem("no_positives", threshold=display_number(float(batch.labels.max()) / 2))
+        raise Problem("no_positives", threshold=display_number(batch.rules.threshold))
     return places, batch.first_vectors, batch.second_vectors
 
 

@@ -36,6 +36,7 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
         ("Convention", plan.convention or "LossPrism"),
         ("Data", _named(plan.data)),
         ("Pairs", "{train} to learn from, {held_out} held out".format(**summary["pairs"])),
+        ("Labels", "read as {} to {}".format(*map(display_number, summary["label_range"]))),
         ("Positive from", display_number(summary["threshold"])),
         ("Encoder", f"{plan.encoder} ({'bi-encoder' if plan.kind == 'bi' else 'cross-encoder'})"),
         ("Steps", f"{summary['steps']} of {plan.batch_size} pairs"),

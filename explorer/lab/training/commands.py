@@ -37,7 +37,11 @@ _KNOBS: dict[str, dict[str, tuple[object, str]]] = {
         "convention": ("", "as another library defines it, where there is a difference"),
         "own_loss": ("", "FILE.py:FUNCTION, a loss of your own"),
         "extra_negatives": (True, "pairs of low labels are negatives of the other pairs too"),
-        "threshold": (0.0, "label from which a pair is a positive one; otherwise the middle"),
+        "threshold": (
+            0.0,
+            "label from which a pair is positive; otherwise the middle of the scale",
+        ),
+        "label_range": ((), "ends of the labels' scale; otherwise what fits all labels"),
     },
     "how": {
         "steps": (0, "0: as many as --epochs makes"),
@@ -118,6 +122,8 @@ def _add_knobs(group: argparse._ArgumentGroup, knobs: dict[str, tuple[object, st
         flag = f"--{name.removesuffix('_file').replace('_', '-')}"
         if isinstance(default, bool):
             kind: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
+        elif isinstance(default, tuple):
+            kind = {"type": float, "nargs": 2, "metavar": ("LOW", "HIGH")}
         else:
             kind = {"type": type(default), "metavar": "NAME" if isinstance(default, str) else "N"}
         about += f" ({default})" if default else ""

@@ -14,6 +14,7 @@ from pathlib import Path
 from explorer.core.batch import has_words, load_pairs
 from explorer.core.positives import over_positives, refused
 from explorer.core.scenario import Data
+from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.locale import title_word
 from explorer.runtime import limits
@@ -21,8 +22,9 @@ from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import tables, textbook
 from explorer.sources.model_folders import is_hosted, within
-from explorer.sources.pairs import Pairs
+from explorer.sources.pairs import Pairs, beyond_scale
 from losses import LOSSES, LossSpec
+from losses.labels import LabelRules, label_rules
 
 Pair = tuple[str, str, float]
 
@@ -54,15 +56,6 @@ class Corpus:
     @property
     def labels(self) -> list[float]:
         return [label for _, _, label in (*self.train, *self.held_out)]
-
-
-@dataclass(frozen=True)
-class LabelRules:
-    """How labels are read, fixed for the whole run: see `losses.sentence_transformers`."""
-
-    threshold: float
-    label_range: tuple[float, float]
-    binary: bool
 
 
 def load(plan: TrainingPlan) -> Corpus:
@@ -318,10 +311,19 @@ _VARIED = {"cutoff": cut_off, "reorder": reordered}
 
 def rules_for(plan: TrainingPlan, labels: Sequence[float]) -> LabelRules:
     """The page's rules, on the labels of the whole data set in place of one batch."""
+    return label_rules(labels, plan.threshold, plan.label_range)
+
+
+def rules_of(run: RunFolder, plan: TrainingPlan) -> LabelRules:
+    """The rules that a run was begun with; one of an earlier version read labels from 0 on, or
+    from the least below 0, and half of the largest was its threshold."""
+    if known := run.read("config.json").get("rules"):
+        return LabelRules(known["threshold"], tuple(known["label_range"]))
+    sides = (run.read_pairs(f"{side}.jsonl") for side in ("train", "held_out"))
+    labels = [label for side in sides for *_, label in side]
     lowest, highest = min(labels), max(labels)
-    span = (0.0, max(highest, 1.0)) if lowest >= 0 else (lowest, highest)
-    threshold = highest / 2 if plan.threshold is None else plan.threshold
-    return LabelRules(threshold, span, set(labels) <= {0.0, 1.0})
+    ends = (0.0, max(highest, 1.0)) if lowest >= 0 else (lowest, highest)
+    return LabelRules(highest / 2 if plan.threshold is None else plan.threshold, ends)
 
 
 def classes_of(pairs: Sequence[Pair], threshold: float) -> dict[str, int]:
@@ -335,11 +337,12 @@ def why_not(plan: TrainingPlan, corpus: Corpus, spec: LossSpec | None = None) ->
     """Why the loss cannot learn from this data with this kind of encoder; None if it can."""
     spec = spec or plan.spec
     labels = [label for _, _, label in corpus.train]
-    threshold = rules_for(plan, corpus.labels).threshold
+    threshold, label_range = rules_for(plan, corpus.labels)
     positives = sum(label >= threshold for label in labels)
     facts = (plan.kind, corpus.labelled, sorted(set(labels)), threshold, positives, len(labels))
     able = [title_word(one) for one in LOSSES.values() if not _obstacle(one, "—", *facts)]
-    return _obstacle(spec, able or "—", *facts)
+    outside = beyond_scale(corpus.labels, label_range) if spec.by_range else None
+    return _obstacle(spec, able or "—", *facts) or outside
 
 
 def _obstacle(

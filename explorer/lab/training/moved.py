@@ -9,6 +9,7 @@ import numpy as np
 
 from explorer.core.explore import Exploration
 from explorer.core.scenario import Scenario
+from explorer.lab.training.data import rules_of
 from explorer.lab.training.outcome import measured, outcome
 from explorer.lab.training.probe import explored
 from explorer.lab.training.runs import Runs
@@ -87,7 +88,9 @@ def exploration(runs: Runs, name: str, step: int, scenario: Scenario | None = No
     record = min(evaluations, key=lambda r: abs(r["step"] - step))
     vectors = runs.probe_vectors(name, record["step"])
     scores = np.array(record["probe"])
-    return explored(runs.plan(name), probe, scores, vectors, scenario)
+    plan = runs.plan(name)
+    known = rules_of(runs.folder(name), plan)._asdict()
+    return explored(plan, {**known, **probe}, scores, vectors, scenario)
 
 
 def curves(runs: Runs, names: Sequence[str], figure: str) -> list[dict]:

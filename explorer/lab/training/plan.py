@@ -68,7 +68,8 @@ class TrainingPlan:
     `encoder` is `EMBEDDED`, an id of the hub, a folder, or `SCRATCH`: a static embedding of
     `dimension` numbers for each of `vocabulary` word pieces, learnt from the training sentences.
     `kind` is "bi" or "cross". `own_loss` is the file.py:function of a loss of one's own.
-    `threshold` and `extra_negatives` are the rules of the page. With `steps` 0 it runs `epochs`.
+    `threshold`, `label_range` and `extra_negatives` are the rules of the page. With `steps` 0 it
+    runs `epochs`.
     `learning_rate` 0 is the default of the encoder. `schedule` "source" is S1 eq. 51;
     `warmup` is a share of the steps. `layers` of a transformer that move, from the last on: −1
     for all and the embeddings too. `lora` is the rank of adapters that move in place of the
@@ -86,6 +87,7 @@ class TrainingPlan:
     parameters: tuple[tuple[str, object], ...] = ()
     own_loss: str = ""
     threshold: float | None = None
+    label_range: tuple[float, float] | None = None
     extra_negatives: bool = True
     steps: int = 0
     epochs: float = 1.0
@@ -247,4 +249,5 @@ _READERS: validation.Readers = {
     (TrainingData, "columns"): _columns,
     (TrainingPlan, "parameters"): validation.parameters,
     (TrainingPlan, "threshold"): validation.optional(validation.finite),
+    (TrainingPlan, "label_range"): validation.optional(validation.label_range),
 }

@@ -29,7 +29,8 @@ def explored(
     """
     if scenario is None:
         scenario = Scenario(loss=plan.loss, convention=plan.convention, parameters=plan.parameters)
-    rules = Rules(threshold=probe["threshold"], extra_negatives=plan.extra_negatives)
+    label_range = tuple(probe["label_range"])
+    rules = Rules(probe["threshold"], label_range, extra_negatives=plan.extra_negatives)
     scenario = dataclasses.replace(scenario, rules=rules)
     pairs = Pairs(
         tuple(probe["first"]),

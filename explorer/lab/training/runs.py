@@ -84,7 +84,8 @@ class Runs:
         try:
             run.write_pairs("train.jsonl", corpus.train)
             run.write_pairs("held_out.jsonl", corpus.held_out)
-            about = {"skipped": corpus.skipped, "shared": corpus.shared}
+            rules = data.rules_for(plan, corpus.labels)._asdict()
+            about = {"skipped": corpus.skipped, "shared": corpus.shared, "rules": rules}
             about |= {"labelled": corpus.labelled}
             config = {"plan": plan.to_json(), "device": self.device, "created": time.time()}
             run.write("config.json", {**config, **about, "visitor": hosting.visitor()})

@@ -18,7 +18,7 @@ from transformers.utils import logging
 
 from explorer.core.own_loss import add_own_loss
 from explorer.lab.training import card, encoders, hosting
-from explorer.lab.training.data import LabelRules, Pair, classes_of, rules_for
+from explorer.lab.training.data import Pair, classes_of, rules_of
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.measure import HeldOut, bands_of, live_sample, unnoticed
 from explorer.lab.training.plan import TrainingPlan
@@ -29,6 +29,7 @@ from explorer.runtime.files import atomic_write
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from losses.inputs import NotFinite
+from losses.labels import LabelRules
 from losses.sentence_transformers import TrainingLoss, training_loss
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def prepared(run: RunFolder) -> Session:
         add_own_loss(config["plan"]["own_loss"])
     plan = TrainingPlan.from_json(config["plan"])
     train, held_out = run.read_pairs("train.jsonl"), run.read_pairs("held_out.jsonl")
-    rules = rules_for(plan, [label for *_, label in (*train, *held_out)])
+    rules = rules_of(run, plan)
     set_seed(plan.seed)
     model = encoders.starting_model(plan, train, run.start, str(device.device()))
     set_seed(plan.seed)  # so that the loss's own weights do not depend on how the model was made
@@ -182,7 +183,7 @@ def make_recorder(session: Session) -> Recorder:
     bands = bands_of([label for *_, label in session.held_out])
     first, second, labels = zip(*chosen[:probe], strict=True)
     about = {"first": first, "second": second, "labels": labels, "bands": bands}
-    about |= {"live": len(chosen), "threshold": rules.threshold}
+    about |= {"live": len(chosen), **rules._asdict()}
     about |= {"labelled": session.run.read("config.json").get("labelled", True)}
     session.run.write("probe.json", about)
 

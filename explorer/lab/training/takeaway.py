@@ -11,7 +11,7 @@ from pathlib import Path
 
 import losses
 from explorer.export.template import render
-from explorer.lab.training.data import classes_of, rules_for
+from explorer.lab.training.data import classes_of, rules_of
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
@@ -130,9 +130,7 @@ def _examples(plan: TrainingPlan, run: RunFolder) -> str:
     """The rows that the trainer is given."""
     pairs = run.read_pairs("train.jsonl")
     if plan.forms_classes:
-        held = [label for *_, label in run.read_pairs("held_out.jsonl")]
-        rules = rules_for(plan, [*(label for *_, label in pairs), *held])
-        named = classes_of(pairs, rules.threshold).items()
+        named = classes_of(pairs, rules_of(run, plan).threshold).items()
         rows: list[dict] = [{"sentence": text, "label": number} for text, number in named]
     else:
         rows = [{"sentence1": a, "sentence2": b, "label": label} for a, b, label in pairs]
@@ -142,8 +140,7 @@ def _examples(plan: TrainingPlan, run: RunFolder) -> str:
 def script(runs: Runs, name: str) -> str:
     """Python that trains the model of a run again, outside LossPrism."""
     plan, run = runs.plan(name), runs.folder(name)
-    pairs, held_out = (run.read_pairs(f"{side}.jsonl") for side in ("train", "held_out"))
-    rules = rules_for(plan, [label for *_, label in (*pairs, *held_out)])
+    pairs, rules = run.read_pairs("train.jsonl"), rules_of(run, plan)
     classes = classes_of(pairs, rules.threshold) if plan.forms_classes else {}
     examples = len(classes) or len(pairs)
     told = plan.trainer_arguments(plan.steps_for(examples), examples)

@@ -33,6 +33,7 @@ def trials(scenario: Scenario, parameter: str = "") -> list[TrainingPlan]:
         loss=scenario.loss,
         convention=scenario.convention,
         threshold=scenario.rules.threshold,
+        label_range=scenario.rules.label_range,
         extra_negatives=scenario.rules.extra_negatives,
         steps=STEPS,
         batch_size=BATCH,

@@ -28,6 +28,7 @@ from explorer.web.api.reading import (
     read_numbers,
     read_text,
     rows_of,
+    rules_of,
     scenario_of,
     scenario_under,
 )
@@ -50,6 +51,10 @@ def compute_loss(
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
     convention: str = "",
+    threshold: float | None = None,
+    label_range: list[float] | None = None,
+    extra_negatives: bool = True,
+    prototypes: list[list[float]] | None = None,
 ) -> Answer:
     """Encode up to 512 sentence pairs, compute a loss on them, and say what drives it.
 
@@ -57,15 +62,22 @@ def compute_loss(
         loss: name of the loss, such as "cosent"; list_losses names them all
         sentences1: the first sentence of each pair
         sentences2: the second sentence of each pair
-        scores: the label of each pair, any finite number; half of the largest is positive; null
-            if there are none, all pairs are then positives, for a loss such as "info_nce"
+        scores: the label of each pair, any finite number, on the scale label_range; null if there
+            are none, all pairs are then positives, for a loss such as "info_nce"
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
         convention: another library's definition that list_losses names, "" for our own
+        threshold: a pair whose label reaches it is positive; left out, the middle of label_range
+        label_range: the ends of the labels' scale, such as [1, 5]; left out, what fits all labels,
+            as the page does it: 0 to 1 or -1 to 1 where they lie within, else their least and
+            largest where these are whole numbers, else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
+        extra_negatives: whether the other pairs' second sentences are negatives too
+        prototypes: a row of numbers for each class; left out, the means of the classes
 
     Returns:
         An object with
-        loss; scores, the similarity of each pair; labels, as sent, or 1 for each pair;
+        loss; scores, the similarity of each pair; labels, as sent, or 1 for each pair; label_range
+        and threshold, how they were read, and positive_pairs, how many pairs are positive by it;
         score_gradient, the change of the loss for each unit of each pair's similarity;
         ordered_pairs and violated_pairs, how many pairs of pairs the labels order, and how many
         of those stand the other way round by similarity; spearman, similarities against labels;
@@ -93,7 +105,8 @@ def compute_loss(
         (1, 0, [1.0, 0.0])
     """
     pairs = (sentences1, sentences2, scores)
-    return answer_of(explore(scenario_of(loss, *pairs, parameters, encoder, convention)))
+    rules = rules_of(threshold, label_range, extra_negatives, prototypes)
+    return answer_of(explore(scenario_of(loss, *pairs, parameters, encoder, convention, rules)))
 
 
 def loss_from_scores(
@@ -102,6 +115,10 @@ def loss_from_scores(
     labels: list[float],
     parameters: dict[str, Any] | None = None,
     convention: str = "",
+    threshold: float | None = None,
+    label_range: list[float] | None = None,
+    extra_negatives: bool = True,
+    prototypes: list[list[float]] | None = None,
 ) -> Answer:
     """Compute a loss on up to 512 pairs whose similarities are given: no sentences, no encoder.
 
@@ -111,9 +128,15 @@ def loss_from_scores(
     Args:
         loss: name of the loss, such as "cosent"; list_losses names them all
         scores: the similarity of each pair, such as its cosine
-        labels: the label of each pair, any finite number; half of the largest is positive
+        labels: the label of each pair, any finite number, on the scale label_range
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         convention: another library's definition that list_losses names, "" for our own
+        threshold: a pair whose label reaches it is positive; left out, the middle of label_range
+        label_range: the ends of the labels' scale, such as [1, 5]; left out, what fits all labels,
+            as the page does it: 0 to 1 or -1 to 1 where they lie within, else their least and
+            largest where these are whole numbers, else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
+        extra_negatives: whether the other pairs' second sentences are negatives too
+        prototypes: a row of numbers for each class; left out, the means of the classes
 
     Returns:
         The same object as compute_loss; places are those of the pairs.
@@ -136,7 +159,8 @@ def loss_from_scores(
         labels=given["labels"],
         scores=given["scores"],
     )
-    return answer_of(_explore_given(scenario_under(loss, parameters, convention), pairs))
+    rules = rules_of(threshold, label_range, extra_negatives, prototypes)
+    return answer_of(_explore_given(scenario_under(loss, parameters, convention, rules), pairs))
 
 
 def trace_loss(
@@ -148,6 +172,10 @@ def trace_loss(
     encoder: str = EMBEDDED,
     similarities: list[float] | None = None,
     convention: str = "",
+    threshold: float | None = None,
+    label_range: list[float] | None = None,
+    extra_negatives: bool = True,
+    prototypes: list[list[float]] | None = None,
 ) -> Traced:
     """Like compute_loss, for up to 64 pairs, with every step of the computation written out.
 
@@ -155,12 +183,18 @@ def trace_loss(
         loss: name of the loss, such as "cosent"; list_losses names them all
         sentences1: the first sentence of each pair
         sentences2: the second sentence of each pair
-        scores: the label of each pair, any finite number; half of the largest is positive; null
-            if there are none, all pairs are then positives, for a loss such as "info_nce"
+        scores: the label of each pair, any finite number, on the scale label_range; null if there
+            are none, all pairs are then positives, for a loss such as "info_nce"
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
         similarities: given for each pair, they take the place of the encoder's cosines
         convention: another library's definition that list_losses names, "" for our own
+        threshold: a pair whose label reaches it is positive; left out, the middle of label_range
+        label_range: the ends of the labels' scale, such as [1, 5]; left out, what fits all labels,
+            as the page does it: 0 to 1 or -1 to 1 where they lie within, else their least and
+            largest where these are whole numbers, else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
+        extra_negatives: whether the other pairs' second sentences are negatives too
+        prototypes: a row of numbers for each class; left out, the means of the classes
 
     Returns:
         The object of compute_loss and, in it, steps: first what the loss reads, then what each
@@ -180,7 +214,8 @@ def trace_loss(
         [['-inf', 5.0], ['-inf', '-inf']]
     """
     pairs = (sentences1, sentences2, scores)
-    scenario = scenario_of(loss, *pairs, parameters, encoder, convention)
+    rules = rules_of(threshold, label_range, extra_negatives, prototypes)
+    scenario = scenario_of(loss, *pairs, parameters, encoder, convention, rules)
     count = len(scenario.data.rows)
     if count > TRACED_PAIRS:
         raise Problem("api_too_many", count=count, name="trace_loss", most=TRACED_PAIRS)
@@ -231,12 +266,13 @@ def start_training(
         loss: name of the loss, such as "cosent"; list_losses names them all
         sentences1: the first sentence of each pair
         sentences2: the second sentence of each pair
-        scores: the label of each pair, any finite number; half of the largest is positive; null
+        scores: the label of each pair, any finite number, on the scale options.label_range; null
             if there are none, all pairs are then positives, for a loss such as "info_nce"
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of a transformer, a folder, or "scratch"
         options: how to train, such as {"kind": "cross", "steps": 60, "batch_size": 16,
-            "learning_rate": 2e-5, "schedule": "cosine", "warmup": 0.1, "seed": 0}
+            "learning_rate": 2e-5, "schedule": "cosine", "warmup": 0.1, "seed": 0}, and by which
+            rules: threshold, label_range and extra_negatives, as compute_loss takes them
 
     Returns:
         An object with id, by which training_status and stop_training know the run, and

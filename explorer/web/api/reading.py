@@ -7,10 +7,12 @@ from numbers import Real
 from typing import Any
 
 from explorer.core.explore import check_names, spec_for
-from explorer.core.scenario import Data, Scenario
+from explorer.core.scenario import Data, Rules, Scenario
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
+from explorer.runtime.validation import finite
+from explorer.runtime.validation import label_range as read_label_range
 from explorer.sources.cells import read_score, read_sentence, shortened
 from explorer.sources.encoders import EMBEDDED
 
@@ -23,6 +25,7 @@ def scenario_of(
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
     convention: str = "",
+    rules: Rules | None = None,
 ) -> Scenario:
     """The scene of these pairs, as if they had been typed into the page's table; without scores
     all are positives.
@@ -32,7 +35,7 @@ def scenario_of(
     """
     rows = rows_of("compute_loss", EXPLORED_PAIRS, sentences1, sentences2, scores)
     data = Data(source="table", rows=rows, encoder=read_text("encoder", encoder))
-    return scenario_under(loss, parameters, convention, data)
+    return scenario_under(loss, parameters, convention, rules, data)
 
 
 def rows_of(
@@ -52,14 +55,56 @@ def rows_of(
     return tuple(zip(first, second, labels, strict=True))
 
 
+def rules_of(
+    threshold: object = None,
+    label_range: object = None,
+    extra_negatives: object = True,
+    prototypes: object = None,
+) -> Rules:
+    """How pairs become positives, negatives, classes and prototypes, as the page's rules.
+
+    Raises Problem, naming the first entry that does not fit.
+    """
+    if not isinstance(extra_negatives, bool):
+        said = shortened(repr(extra_negatives))
+        raise Problem("parameter_switch", name="extra_negatives", value=said)
+    given = () if prototypes is None else _listed("prototypes", prototypes)
+    rows = (read_numbers(f"prototypes[{place}]", row) for place, row in enumerate(given))
+    return Rules(
+        None if threshold is None else _number("threshold", threshold),
+        None if label_range is None else _ends("label_range", label_range),
+        extra_negatives,
+        "\n".join(" ".join(map(repr, row)) for row in rows),
+    )
+
+
+def _number(name: str, value: object) -> float:
+    try:
+        return finite(value, name)
+    except Problem:
+        raise Problem("api_one_number", name=name, value=shortened(repr(value))) from None
+
+
+def _ends(name: str, value: object) -> tuple[float, float]:
+    numbers = read_numbers(name, value)
+    if len(numbers) != 2:
+        raise Problem("api_ends", name=name, value=shortened(repr(value)))
+    return read_label_range(numbers, name)
+
+
 def scenario_under(
-    loss: object, parameters: object, convention: object, data: Data | None = None
+    loss: object,
+    parameters: object,
+    convention: object,
+    rules: Rules | None = None,
+    data: Data | None = None,
 ) -> Scenario:
     chosen = {} if parameters is None else parameters
     if not isinstance(chosen, dict):
         raise Problem("api_object", name="parameters", value=shortened(repr(chosen)))
     scenario = Scenario(
         data=data or Data(),
+        rules=rules or Rules(),
         loss=read_text("loss", loss),
         convention=read_text("convention", convention),
         parameters=tuple(

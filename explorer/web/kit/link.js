@@ -67,5 +67,6 @@ export function read(table, text, kinds = () => ({})) {
 function ofKind(kind, text) {
   if (kind === "choice" || kind === "text") return text;
   if (kind === "switch") return text === "true";
-  return kind === "list" ? text.split("-").map(Number) : Number(text);
+  // A hyphen stands between numbers; after none it is the sign of one.
+  return kind === "list" ? text.split(/(?<=\d)-/).map(Number) : Number(text);
 }

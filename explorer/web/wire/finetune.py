@@ -7,7 +7,7 @@ from typing import Literal, TypedDict
 from explorer.core.remarks import Remark
 from explorer.lab.training.verdict import Difference, Gain
 from explorer.web.wire.runs import FollowedRun, RunStatus
-from explorer.web.wire.shared import Batch, Picture, Problem, Setting
+from explorer.web.wire.shared import Batch, LabelRules, Picture, Problem, Setting
 
 
 class Outlook(TypedDict):
@@ -33,6 +33,7 @@ class ChosenThere(TypedDict):
     convention: str
     parameters: dict[str, Setting]
     threshold: float | None
+    label_range: tuple[float, float] | None
     extra_negatives: bool
 
 
@@ -47,6 +48,7 @@ class Checked(Outlook):
     held_out: int
     labels: tuple[float, float, int]
     labelled: bool
+    rules: LabelRules
     skipped: int
     shared: int
     rate: float

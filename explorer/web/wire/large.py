@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from explorer.web.wire.shared import Floats, Real, SkippedRow
+from explorer.web.wire.shared import Floats, LabelRules, Real, SkippedRow
 
 
 class Progress(TypedDict):
@@ -88,6 +88,7 @@ class Blocks(TypedDict):
     rows: Bands
     columns: Bands
     figures: LargeFigures
+    rules: LabelRules
     milliseconds: float
     device: str
 

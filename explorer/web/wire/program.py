@@ -23,6 +23,9 @@ class Answer(TypedDict):
     loss: Real
     scores: list[Real]
     labels: list[float]
+    label_range: list[float]
+    threshold: float
+    positive_pairs: int
     score_gradient: list[Real]
     ordered_pairs: int
     violated_pairs: int

@@ -38,6 +38,7 @@ class TrainingPlan(TypedDict):
     parameters: dict[str, Setting]
     own_loss: str
     threshold: float | None
+    label_range: tuple[float, float] | None
     extra_negatives: bool
     steps: int
     epochs: float

@@ -270,12 +270,21 @@ class Batch(TypedDict):
     labelled: bool
     places: list[int] | None
     threshold: float
+    label_range: tuple[float, float]
     positives: int
     negatives: int
     classes: int
     dimension: int
     orthogonal: bool
     given: bool
+
+
+class LabelRules(TypedDict):
+    """How labels are read: the ends of their scale, positive from where, how many pairs are."""
+
+    threshold: float
+    label_range: tuple[float, float]
+    positives: int
 
 
 class Text(TypedDict):

@@ -70,6 +70,7 @@ def made_run(folder: Path, name: str, plan: TrainingPlan, **state: object) -> Ru
     run.path.mkdir(parents=True)
     new_year = 1_767_225_600  # the time in its name
     about = {"plan": plan.to_json(), "created": new_year, "skipped": 0, "shared": 0}
+    about["rules"] = {"threshold": 1.0, "label_range": [0.0, 2.0]}
     run.write("config.json", about)
     usual = {"state": "finished", "ticket": 1, "process": 1, "born": 0, "steps": plan.steps}
     run.write("state.json", {**usual, **state})

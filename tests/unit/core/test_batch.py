@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.core.batch import load_table, make_batch
+from explorer.core.batch import batch_of_scores, load_table, make_batch
 from explorer.core.scenario import Data, Rules
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.problem import Problem
+from explorer.sources.pairs import Pairs, corrected
 from explorer.sources.random_batch import RandomBatch
 from losses.geometry import cosine
 from losses.spec import READABLE
@@ -51,10 +52,34 @@ def test_given_scores_get_vectors_whose_cosines_they_are():
     assert (across - across.diag().diag()).abs().max() == 0
 
 
-def test_positive_from_half_of_the_largest_score_on():
+def test_positive_from_the_middle_of_the_scale_on():
     batch = make_batch(ENGLISH, Rules())
-    assert batch.threshold == float(batch.labels.max()) / 2
+    assert (batch.threshold, batch.label_range) == (2.5, (0, 5))
     assert torch.equal(batch.positive, batch.labels >= batch.threshold)
+    graded = make_batch_of(graded_rows())
+    assert (graded.threshold, graded.label_range) == (3, (1, 5))
+    assert graded.positive.tolist() == [False, False, True, True, True]
+    moved = make_batch_of(graded_rows(), Rules(label_range=(0.0, 5.0)))
+    assert (moved.threshold, moved.label_range) == (2.5, (0, 5))
+    chosen = make_batch_of(graded_rows(), Rules(threshold=4.0, label_range=(0.0, 5.0)))
+    assert (chosen.threshold, chosen.label_range) == (4, (0, 5))
+
+
+def graded_rows():
+    return tuple((f"a {label}", f"b {label}", str(label)) for label in range(1, 6))
+
+
+def test_the_scale_of_a_batch_is_that_of_the_data_it_was_drawn_from():
+    """Eight pairs of six grades reach neither end."""
+    settings = RandomBatch(pairs=8, grades=6, imbalance=0.9)
+    for seed in range(20):
+        drawn = dataclasses.replace(settings, seed=seed)
+        batch = make_batch(Data(source="random", random=drawn), Rules())
+        assert (batch.threshold, batch.label_range) == (2.5, (0, 5))
+    some = Pairs(("a", "c"), ("b", "d"), (1.0, 2.0), (0.1, 0.2), label_range=(1.0, 5.0))
+    assert batch_of_scores(some, Rules()).threshold == 3
+    assert batch_of_scores(corrected(some, [("a", "b", "4")]), Rules()).threshold == 3
+    assert batch_of_scores(some, Rules(label_range=(0.0, 2.0))).threshold == 1
 
 
 def test_a_threshold_of_ones_own():
@@ -125,10 +150,18 @@ def test_prototypes_may_be_given():
         read(words, "prototypes")
 
 
-def test_unit_labels_reach_from_0_to_1():
-    labels = read(make_batch(ENGLISH, Rules()), "unit_labels")
-    assert labels.min() >= 0
-    assert labels.max() == 1
+def test_regression_targets_reach_from_end_to_end():
+    for what in ("unit_labels", "cosine_labels"):
+        assert read(make_batch_of(graded_rows()), what).tolist() == [0, 0.25, 0.5, 0.75, 1]
+        wider = make_batch_of(graded_rows(), Rules(label_range=(0.0, 10.0)))
+        torch.testing.assert_close(read(wider, what), torch.arange(1, 6).to(wider.labels) / 10)
+        narrow = make_batch_of(graded_rows(), Rules(label_range=(1.0, 4.0)))
+        with pytest.raises(Problem, match="A label is 5, outside the scale from 1 to 4"):
+            read(narrow, what)
+        assert len(read(narrow, "binary_labels")) == 5  # asks for the threshold alone
+    cosines = make_batch_of((("a", "b", "-0.5"), ("c", "d", "0.8")))
+    assert read(cosines, "cosine_labels").tolist() == [-0.5, 0.8]
+    assert read(cosines, "unit_labels").tolist() == [0.25, 0.9]
 
 
 def test_an_odd_width_gets_a_zero_for_angle_and_keeps_its_cosines():

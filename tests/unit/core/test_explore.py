@@ -359,4 +359,4 @@ def test_the_threshold_matters_to_those_that_say_so(loss):
         for threshold in (1, 4)
     ]
     assert len({len(one.batch.positives) for one in at}) == 2
-    assert (at[0].loss != at[1].loss) == at[0].by_threshold
+    assert (at[0].loss != at[1].loss) == at[0].spec.by_threshold

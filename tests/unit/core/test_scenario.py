@@ -34,7 +34,9 @@ FULL = Scenario(
         encoder="org/model",
         cross_encoder="org/cross",
     ),
-    rules=Rules(threshold=2.5, extra_negatives=False, prototypes="1 2\n3 4"),
+    rules=Rules(
+        threshold=2.5, label_range=(-1.0, 5.0), extra_negatives=False, prototypes="1 2\n3 4"
+    ),
     loss="info_nce",
     convention="",
     parameters=(("temperature", 0.07), ("symmetric", True)),
@@ -64,6 +66,12 @@ def test_every_single_entry_survives_a_link():
                 Scenario(), **{part: dataclasses.replace(getattr(Scenario(), part), **changed)}
             )
             assert Scenario.from_link(scenario.to_link()) == scenario
+
+
+def test_a_link_of_before_has_the_scale_that_fits():
+    old = {"data": {"example": "graded_chinese"}, "rules": {"threshold": 2.0}}
+    text = base64.urlsafe_b64encode(zlib.compress(json.dumps(old).encode())).decode()
+    assert Scenario.from_link(f"1.{text}").rules == Rules(threshold=2.0)
 
 
 def test_the_default_scene_has_a_short_link():
@@ -112,6 +120,10 @@ def test_a_link_that_unpacks_to_very_much_is_refused():
         ({"view": {"pinned": [1]}}, "scenario.view.pinned"),
         ({"view": {"step": True}}, "scenario.view.step"),
         ({"rules": {"threshold": "high"}}, "scenario.rules.threshold"),
+        ({"rules": {"label_range": [1]}}, "scenario.rules.label_range"),
+        ({"rules": {"label_range": [1, "5"]}}, "scenario.rules.label_range"),
+        ({"rules": {"label_range": [0, float("inf")]}}, "scenario.rules.label_range"),
+        ({"rules": {"label_range": [5, 1]}}, "cannot run from 5 to 1"),
         ({"rules": {"extra_negatives": 1}}, "scenario.rules.extra_negatives"),
         ({"loss": 7}, "scenario.loss"),
         ({"parameters": [1]}, "scenario.parameters"),

@@ -47,6 +47,7 @@ def inputs_for(
         "labels": lambda: shuffled(place % 4).to(dtype),
         "binary_labels": lambda: shuffled(place % 2),
         "unit_labels": lambda: shuffled(place / count).to(dtype),
+        "cosine_labels": lambda: shuffled(place / count).to(dtype),
         "pair_logits": lambda: normal(count, 2),
         "pair_classes": lambda: shuffled(place % 2),
         "first": lambda: normal(count, WIDTH),

@@ -281,6 +281,7 @@ def test_the_rules_are_those_of_the_page():
     """The same batch gives the same loss as the explorer computes, whatever a loss reads."""
     from explorer.core.batch import Batch, _components
     from explorer.core.scenario import Rules
+    from explorer.sources.pairs import Pairs
 
     model = static_model()
     texts, labels = batch(model, "scored", 12)
@@ -288,16 +289,17 @@ def test_the_rules_are_those_of_the_page():
         first, second = (model(model.preprocess(t))["sentence_embedding"] for t in texts)
     vectors = torch.cat([first, second]).double()
     places = torch.arange(12), torch.arange(12, 24)
-    labels = labels * 5
-    positive = labels >= 2.5
+    labels = 1 + labels * 4
+    positive = labels >= 3
     read = Batch(
-        pairs=[None] * 12,
+        pairs=Pairs(("",) * 12, ("",) * 12, tuple(labels.tolist())),
         vectors=vectors,
         given=None,
         labels=labels.double(),
         first=places[0],
         second=places[1],
-        threshold=2.5,
+        threshold=3.0,
+        label_range=(1.0, 5.0),
         positive=positive,
         classes=_components(*places, positive, 24),
         rules=Rules(),
@@ -306,14 +308,10 @@ def test_the_rules_are_those_of_the_page():
         if name in CLASSES_OF_THEIR_OWN | {"hierarchical_cosent", "multitask_cosent"}:
             continue  # these bring parts of their own
         settings = {"mining": "all"} if name == "triplet" else {}
-        loss = adapter.TRAINING_LOSSES[name](
-            model, threshold=2.5, label_range=(0.0, 5.0), **settings
-        )
+        loss = adapter.TRAINING_LOSSES[name](model, label_range=(1.0, 5.0), **settings)
         columns = [model.preprocess(column) for column in texts]
         here = loss(columns, labels)
         given = {n: read.read(what, vectors, read.scores) for n, what in spec.reads.items()}
-        if "unit_labels" in spec.reads.values():
-            given["labels"] = labels.double() / 5
         there = spec.function(**{n: t for n, t in given.items() if t is not None}, **settings)
         assert float(here.detach()) == pytest.approx(float(there), rel=1e-4), name
 
@@ -382,7 +380,7 @@ def test_what_cannot_be_trained_is_said():
 
 def test_a_batch_without_a_positive_teaches_nothing():
     model = static_model()
-    loss = adapter.InfoNceLoss(model, threshold=2.0)
+    loss = adapter.InfoNceLoss(model, label_range=(0.0, 5.0))
     found = value(loss, "binary")
     found.backward()
     assert found == 0

@@ -32,6 +32,9 @@ KEYS = {
     "loss",
     "scores",
     "labels",
+    "label_range",
+    "threshold",
+    "positive_pairs",
     "score_gradient",
     "ordered_pairs",
     "violated_pairs",
@@ -87,6 +90,9 @@ def same_as_explored(answer, found):
     assert answer["loss"] == found.loss
     assert answer["scores"] == found.batch.scores.tolist()
     assert answer["labels"] == found.batch.labels.tolist()
+    assert answer["label_range"] == list(found.batch.label_range)
+    assert answer["threshold"] == found.batch.threshold
+    assert answer["positive_pairs"] == int(found.batch.positive.sum())
     assert answer["score_gradient"] == found.pair_gradient.tolist()
     assert answer["ordered_pairs"] == found.order.ordered
     assert answer["violated_pairs"] == found.order.violated
@@ -200,7 +206,8 @@ def test_the_sources_intermediates_are_traced(client):
 def test_every_loss_takes_scores(loss):
     settings = RandomBatch(pairs=12, dimension=8, seed=3)
     batch = explore(Scenario(data=Data(source="random", random=settings))).batch
-    answer = api.loss_from_scores(loss, batch.scores.tolist(), batch.labels.tolist())
+    given = batch.scores.tolist(), batch.labels.tolist()
+    answer = api.loss_from_scores(loss, *given, label_range=[*batch.label_range])
     text = json.dumps(answer, allow_nan=False)
     assert math.isfinite(json.loads(text)["loss"])
     if all(what in ("scores", "labels", "binary_labels") for what in LOSSES[loss].reads.values()):
@@ -389,8 +396,10 @@ def test_what_json_cannot_hold_is_refused_too(address):
         url = f"{address}/gradio_api/run/loss_from_scores"
         return httpx.post(url, content=body, headers=headers).json()["error"]
 
-    assert sent('{"data": ["cosent", [0.5, NaN], [0, 1], {}, ""]}').startswith("scores[1] is nan;")
-    said = sent(r'{"data": ["\ud800", [0.5, 0.1], [0, 1], {}, ""]}')
+    rules = "null, null, true, null"  # by position, all of them are sent
+    said = sent('{"data": ["cosent", [0.5, NaN], [0, 1], {}, "", ' + rules + "]}")
+    assert said.startswith("scores[1] is nan;")
+    said = sent(r'{"data": ["\ud800", [0.5, 0.1], [0, 1], {}, "", ' + rules + "]}")
     assert said.startswith(r"There is no loss called \ud800.")
 
 

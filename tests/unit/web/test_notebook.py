@@ -8,7 +8,7 @@ import torch
 
 import explorer
 from explorer import notebook
-from explorer.core.scenario import Scenario
+from explorer.core.scenario import Rules, Scenario
 from explorer.runtime.problem import Problem
 from explorer.web import assets
 
@@ -51,6 +51,14 @@ def test_show_opens_another_librarys_definition(notebook_server):
     assert (restored.loss, restored.convention) == ("triplet", "torch (ε in the distance)")
     with pytest.raises(Problem, match="has no convention “numpy”"):
         explorer.show(FIRST, SECOND, LABELS, loss="triplet", convention="numpy")
+
+
+def test_show_takes_the_rules_of_the_page(notebook_server):
+    shown = explorer.show(FIRST, SECOND, LABELS, threshold=0.7, label_range=(0, 2))
+    restored = Scenario.from_link(shown.address.split("/#")[1])
+    assert restored.rules == Rules(threshold=0.7, label_range=(0.0, 2.0))
+    with pytest.raises(Problem, match="cannot run from 2 to 0"):
+        explorer.show(FIRST, SECOND, LABELS, label_range=(2, 0))
 
 
 def test_show_uses_one_server_for_all_cells(notebook_server):

@@ -3,6 +3,7 @@
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
 import { given } from "../../kit/given.js";
+import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { show } from "../../kit/numbers.js";
 import { conventionField, lossSelect, parameterList, randomFields, tabbed, tellSkipped } from "../../kit/sidebar.js";
 import { say, titleOf } from "../../kit/words.js";
@@ -158,11 +159,7 @@ export default function controls(root, channel, server) {
 
   // ---- Rules -------------------------------------------------------------------------------
 
-  const threshold = h("input.lp-number", { type: "number", step: "any", id: "lp-threshold" });
-  threshold.addEventListener("input", () => {
-    const text = threshold.value.trim();
-    channel.set({ rules: { threshold: text === "" ? null : Number(text) } }, { announce: false });
-  });
+  const labels = labelRules("lp-", (rules) => channel.set({ rules }, { announce: false }));
   const extra = h("input", {
     type: "checkbox",
     onchange: () => channel.set({ rules: { extra_negatives: extra.checked } }, { announce: false }),
@@ -176,14 +173,14 @@ export default function controls(root, channel, server) {
     "details.lp-fold",
     {},
     worded("summary", "ui.rules"),
+    labels.element,
     ruleText,
-    labelled("ui.threshold", threshold),
     h("label.lp-check", {}, extra, worded("span", "ui.extra_negatives")),
     labelled("ui.prototypes", prototypes),
   );
   channel.on("rules", () => {
     rulesFold.open = true;
-    threshold.focus();
+    labels.focus();
   });
 
   function adviseScale() {
@@ -201,7 +198,7 @@ export default function controls(root, channel, server) {
   function describeRules() {
     const { batch } = channel;
     if (!batch) return;
-    threshold.placeholder = show(batch.threshold);
+    labels.tell(batch);
     const lines = [
       say("rule.positives", { count: batch.positives, all: batch.labels.length, threshold: show(batch.threshold) }),
       say("rule.negatives", { count: batch.negatives }),
@@ -210,7 +207,7 @@ export default function controls(root, channel, server) {
     ];
     if (batch.orthogonal) lines.push(say("rule.orthogonal"));
     if (batch.given) lines.push(say("rule.given"));
-    lines.push(say("rule.unit"), say("rule.levels"), say("rule.logits"));
+    lines.push(targetsOf(batch.label_range), say("rule.levels"), say("rule.logits"));
     ruleText.replaceChildren(...lines.map((line) => h("li", {}, line)));
   }
 
@@ -264,7 +261,7 @@ export default function controls(root, channel, server) {
     exampleChoice.value = data.example;
     random.set(data.random);
     sources.set(data.source === "table" ? (data.file ? "file" : "table") : data.source);
-    if (document.activeElement !== threshold) threshold.value = String(rules.threshold ?? "");
+    labels.set(rules);
     extra.checked = rules.extra_negatives;
     prototypes.value = rules.prototypes;
     encoderName.value = data.encoder;

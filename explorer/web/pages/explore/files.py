@@ -19,6 +19,7 @@ from explorer.sources import tables
 from explorer.sources.batches import RANGES, Draw, drawn, epoch_of
 from explorer.sources.grids import read_grid
 from explorer.sources.pairs import Pairs
+from losses.labels import label_range_of
 
 # What is drawn from a file that is too large to be shown whole, before anything is chosen.
 USUAL = Draw("shuffled", size=64)
@@ -99,7 +100,10 @@ def _whole(
 ) -> tables.Table:
     content = uploads.read(digest, name)
     chosen = None if columns is None else dict(columns)
-    return tables.read_table(content, name, columns=chosen, header=header, most=TRAINED_PAIRS)
+    table = tables.read_table(content, name, columns=chosen, header=header, most=TRAINED_PAIRS)
+    ends = label_range_of(table.pairs.labels) if len(table.pairs) else None
+    pairs = dataclasses.replace(table.pairs, label_range=ends)
+    return dataclasses.replace(table, pairs=pairs)
 
 
 def _draw_in(request: Mapping[str, Any], pairs: Pairs) -> Draw:
@@ -123,6 +127,7 @@ def _reading(table: tables.Table, draw: Draw) -> Reading:
         whole=whole,
         draw=draw,
         batches=epoch_of(table.pairs, draw) if whole else 0,
+        label_range=table.pairs.label_range,
         left_out=len(table.skipped),
         reasons=tuple((row, why["key"], tuple(why["values"].items())) for row, why in told),
     )

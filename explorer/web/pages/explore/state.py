@@ -7,7 +7,10 @@ from explorer.sources import random_batch, textbook
 from explorer.web.state import entries, table
 from losses import LOSSES
 
-_KINDS = {"step": "whole", "threshold": "number", "pinned": "list", "reading": "object"}
+_KINDS = {
+    **{"step": "whole", "threshold": "number", "pinned": "list", "reading": "object"},
+    "label_range": "list",
+}
 
 
 def scenario_table() -> list[dict[str, object]]:

@@ -3,6 +3,7 @@
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled } from "../../kit/fields.js";
 import { given } from "../../kit/given.js";
+import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { show } from "../../kit/numbers.js";
 import { conventionField, lossSelect, parameterList, tabbed } from "../../kit/sidebar.js";
 import { has, say, titleOf } from "../../kit/words.js";
@@ -127,12 +128,8 @@ export default function controls(root, channel, server) {
     id: "lp-finetune-extra_negatives",
     onchange: () => set({ extra_negatives: extra.checked }),
   });
-  const threshold = h("input", {
-    type: "number",
-    id: "lp-finetune-threshold",
-    step: "any",
-    oninput: () => set({ threshold: threshold.value.trim() === "" ? null : Number(threshold.value) }),
-  });
+  const labels = labelRules("lp-finetune-", set);
+  const targets = h("p.lp-note");
   const augment = facts.augmentations.map((kind) => {
     const box = h("input", {
       type: "checkbox",
@@ -180,12 +177,9 @@ export default function controls(root, channel, server) {
       ),
       rateNote,
       labelled("finetune.schedule", schedule),
-      h(
-        "div.lp-pair-of-fields",
-        {},
-        ["warmup", "weight_decay", "clipping", "evaluations", "seed"].map(number),
-        labelled("ui.threshold", threshold),
-      ),
+      h("div.lp-pair-of-fields", {}, ["warmup", "weight_decay", "clipping", "evaluations", "seed"].map(number)),
+      labels.element,
+      targets,
       scratchOnly,
       layersOnly,
       h("label.lp-check", {}, bf16, worded("span", "finetune.bf16")),
@@ -214,7 +208,7 @@ export default function controls(root, channel, server) {
     schedule.value = plan.schedule;
     bf16.checked = plan.bf16;
     extra.checked = plan.extra_negatives;
-    if (document.activeElement !== threshold) threshold.value = String(plan.threshold ?? "");
+    labels.set(plan);
     for (const { kind, box } of augment) box.checked = plan.data.augment.includes(kind);
     start.fill();
   }
@@ -251,6 +245,8 @@ export default function controls(root, channel, server) {
         .join(" ")
         .trim();
       rateNote.textContent = channel.plan.learning_rate ? "" : say("finetune.usual_rate", { rate: show(checked.rate) });
+      labels.tell(checked.rules);
+      targets.textContent = targetsOf(checked.rules.label_range);
       listLosses();
     }
     start.tellChecked();

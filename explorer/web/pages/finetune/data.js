@@ -71,7 +71,8 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
     const { plan, checked } = channel;
     const scene = plan.data.source === "link" && checked?.of_scene;
     /** @param {import("../../wire").ChosenThere} chosen */
-    const said = (chosen) => JSON.stringify([wholeLossOf(chosen), chosen.threshold, chosen.extra_negatives]);
+    const said = (chosen) =>
+      JSON.stringify([wholeLossOf(chosen), chosen.threshold, chosen.label_range, chosen.extra_negatives]);
     takeScene.hidden = !scene || said(scene) === said(plan);
     if (scene && !takeScene.hidden) takeScene.textContent = say("finetune.take_scene", { name: lossOf(scene) });
   }

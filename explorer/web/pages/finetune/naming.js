@@ -72,6 +72,8 @@ const SAID = {
   bf16: ({ bf16 }) => (bf16 ? "bfloat16" : ""),
   extra_negatives: (plan) => `${say("ui.extra_negatives")}: ${settingOf(plan.extra_negatives)}`,
   threshold: ({ threshold }) => (threshold === null ? "" : `${say("ui.threshold")} = ${show(threshold)}`),
+  label_range: ({ label_range: ends }) =>
+    ends ? say("finetune.labels_told", { low: show(ends[0]), high: show(ends[1]) }) : "",
   learning_rate: ({ learning_rate: rate }) => (rate ? `${say("finetune.learning_rate")} = ${show(rate)}` : ""),
 };
 /** @type {(plan: Plan, key: keyof Plan) => string} */

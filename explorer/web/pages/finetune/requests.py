@@ -66,11 +66,19 @@ def _check(request: dict) -> Json:
         "held_out": len(corpus.held_out),
         "labels": [min(corpus.labels), max(corpus.labels), len(set(corpus.labels))],
         "labelled": corpus.labelled,
+        "rules": _rules(plan, corpus),
         "skipped": corpus.skipped,
         "shared": corpus.shared,
         "rate": plan.rate,
         "minutes": hosting.most_seconds() / 60 if is_hosted() else None,
     }
+
+
+def _rules(plan: TrainingPlan, corpus: data.Corpus) -> Json:
+    """How the labels are read, and how many of the training pairs are positive by it."""
+    rules = data.rules_for(plan, corpus.labels)
+    positives = sum(label >= rules.threshold for *_, label in corpus.train)
+    return {**rules._asdict(), "positives": positives}
 
 
 def _outlook(plan: TrainingPlan, corpus: data.Corpus) -> Json:
@@ -100,7 +108,9 @@ def _chosen_in(given: dict) -> Json | None:
     scene = scene_of(given)
     if scene.loss not in LOSSES:
         return None
-    rules = {name: getattr(scene.rules, name) for name in ("threshold", "extra_negatives")}
+    rules = {
+        name: getattr(scene.rules, name) for name in ("threshold", "label_range", "extra_negatives")
+    }
     form = {"loss": scene.loss, "convention": scene.convention}
     return {**form, "parameters": dict(scene.parameters), **rules}
 
@@ -157,7 +167,7 @@ def _pace_key(plan: TrainingPlan) -> str:
 
 
 NOT_SLOWER = (
-    *("steps", "epochs", "evaluations", "seed", "threshold"),
+    *("steps", "epochs", "evaluations", "seed", "threshold", "label_range"),
     *("learning_rate", "schedule", "warmup", "weight_decay", "clipping"),
 )
 

@@ -13,7 +13,12 @@ from explorer.web.state import Entry, kind_of, table
 
 # Enough to see something on few pairs, and soon over on many.
 FIRST_STEPS = 60
-_KINDS = {"parameters": "parameters", "columns": "list", "threshold": "number"}
+_KINDS = {
+    "parameters": "parameters",
+    "columns": "list",
+    "threshold": "number",
+    "label_range": "list",
+}
 _CHOICES = {"schedule": tuple(SCHEDULES), "practice": tuple(PRACTICE)}
 
 

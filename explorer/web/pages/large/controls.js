@@ -3,7 +3,8 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
 import { sentInPieces, tooLarge } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
-import { grouped } from "../../kit/numbers.js";
+import { labelRules } from "../../kit/label_rules.js";
+import { grouped, show } from "../../kit/numbers.js";
 import { Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
 import {
@@ -240,6 +241,20 @@ export default function controls(root, channel) {
     channel.change({ parameters: { ...channel.asked.parameters, [name]: value } }),
   );
 
+  // ---- Rules -------------------------------------------------------------------------------
+
+  const labels = labelRules("lp-large-", (rules) => channel.change({ rules }));
+  const counted = h("p.lp-note");
+  const rules = h("details.lp-fold", { open: true }, worded("summary", "ui.rules"), labels.element, counted);
+  function tellRules() {
+    const found = channel.answer;
+    if (!found) return;
+    labels.tell(found.rules);
+    const { positives, threshold } = found.rules;
+    const count = { count: positives, all: found.figures.pairs, threshold: show(threshold) };
+    counted.textContent = say("rule.positives", count);
+  }
+
   root.append(
     section(
       "large.loss",
@@ -249,6 +264,7 @@ export default function controls(root, channel) {
       h("details.lp-not-here", {}, worded("summary", "large.not_here"), notHere),
     ),
     foldable("large.data", sources.element, still, Object.values(panels)),
+    rules,
   );
   reword(root);
 
@@ -260,6 +276,8 @@ export default function controls(root, channel) {
     lossNote.textContent = spec ? say(`large.family.${spec.family}`, { most: grouped(spec.most) }) : "";
     if (spec?.wanted === "angles")
       lossNote.textContent += ` ${say("large.angle_note", { drawn: grouped(spec.most_drawn) })}`;
+    rules.hidden = spec?.wanted !== "vectors"; // no other loss asks which pairs are positive
+    labels.set(channel.asked.rules);
     if (source.kind === "random" && source.random) {
       random.set(source.random);
       random.element("grades").hidden = source.random.labels !== "graded";
@@ -287,10 +305,14 @@ export default function controls(root, channel) {
   }
 
   channel.on("state", state);
-  channel.on("answer", describe); // where reading it was stopped before
+  channel.on("answer", () => {
+    describe(); // where reading it was stopped before
+    tellRules();
+  });
   channel.on("language", () => {
     words();
     fill();
+    tellRules();
     showTab();
     reword(root);
   });

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.core.batch import load_pairs, make_batch
+from explorer.core.batch import Batch, load_pairs, make_batch
 from explorer.core.positives import refused
 from explorer.core.scenario import Scenario
 from explorer.lab.large.batch import (
@@ -22,7 +22,7 @@ from explorer.lab.large.batch import (
     scored,
 )
 from explorer.lab.large.blocks import Window
-from explorer.lab.large.drawing import details, figures, look, pairs_page
+from explorer.lab.large.drawing import details, figures, look, pairs_page, told_rules
 from explorer.lab.large.encoding import encoded
 from explorer.lab.large.files import FilePairs, read_pairs
 from explorer.lab.large.methods import wanted_by
@@ -38,7 +38,7 @@ from explorer.runtime import device, uploads
 from explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, Report, within
 from explorer.runtime.limits import ANSWER_S
 from explorer.runtime.problem import Problem
-from explorer.runtime.validation import misfit
+from explorer.runtime.validation import finite, label_range, misfit, optional
 from explorer.runtime.wire import Json
 from explorer.sources.columns import CHOOSE_COLUMNS, PAIR_ROLES, TRIPLET_ROLES
 from explorer.sources.encoders import EMBEDDED
@@ -48,6 +48,7 @@ from explorer.web.serving import served
 from explorer.web.wire import large as wire
 from explorer.web.wire import shared
 from losses import LOSSES
+from losses.labels import Ends
 
 KINDS = ("random", "file", "explore")
 FIRST = RandomBatch(pairs=100_000, agreement=0.7, grades=6)
@@ -72,11 +73,14 @@ class Source:
 
 @dataclass(frozen=True)
 class Asked:
-    """A source under a loss: everything the server has to know, so that it may forget it."""
+    """A source under a loss and the rules of its labels: everything the server has to know, so that
+    it may forget it. Rules that are None are those of the link, else what fits the labels."""
 
     source: Source
     loss: str
     parameters: tuple[tuple[str, object], ...]
+    threshold: float | None
+    label_range: Ends | None
 
     @property
     def wanted(self) -> Wanted:
@@ -91,8 +95,15 @@ def _asked(request: object) -> Asked:
     parameters = request.get("parameters") or {}
     if not isinstance(parameters, dict):
         raise misfit("parameters", parameters)
+    rules = request.get("rules") or {}
+    if not isinstance(rules, dict):
+        raise misfit("rules", rules)
     return Asked(
-        _source((request or {}).get("source", {})), loss, tuple(checked(loss, parameters).items())
+        _source(request.get("source", {})),
+        loss,
+        tuple(checked(loss, parameters).items()),
+        optional(finite)(rules.get("threshold"), "rules.threshold"),
+        optional(label_range)(rules.get("label_range"), "rules.label_range"),
     )
 
 
@@ -146,7 +157,7 @@ def _open(asked: Asked) -> Job:
         key = (asked.source, asked.wanted)
         batch = within(lambda: _batches.start(key, lambda say: _make(asked, say)), report)
         return open_batch(
-            batch,
+            batch.under(asked.threshold, asked.label_range),
             asked.loss,
             dict(asked.parameters),
             lambda done, total: report("terms", done, total),
@@ -206,9 +217,14 @@ def _reading(source: Source) -> Job:
 
 
 def _from_link(link: str, wanted: Wanted) -> LargeBatch:
-    """The batch of the Explore page that the link names."""
+    """The batch of the Explore page that the link names, under its rules."""
     scenario = Scenario.from_link(link)
     batch = make_batch(scenario.data, scenario.rules)
+    found = _of_explore(batch, wanted)
+    return found.under(scenario.rules.threshold, batch.label_range)
+
+
+def _of_explore(batch: Batch, wanted: Wanted) -> LargeBatch:
     labels = np.array(batch.pairs.labels)
     first, second = Texts(batch.pairs.first), Texts(batch.pairs.second)
     if wanted == "cosines":
@@ -245,6 +261,7 @@ def _look(request: Json) -> dict[str, object]:
         started = time.perf_counter()
         found = look(opened, _window(request.get("window"), opened.shape))
         found["figures"] = figures(opened)
+        found["rules"] = told_rules(opened)
         found["milliseconds"] = 1000 * (time.perf_counter() - started)
         found["device"] = device.device_name()
         return found

@@ -21,7 +21,11 @@ import { Store } from "../../kit/store.js";
  * @typedef {{ kind: string, random?: import("../../wire").RandomBatch, file?: string, name?: string,
  *   columns?: Record<string, string>, header?: boolean | null, encoder?: string, link?: string }} Source
  */
-/** @typedef {{ source: Source, loss: string, parameters: Record<string, import("../../wire").Setting> }} Asked */
+/** @typedef {import("../../kit/label_rules.js").Chosen} Rules */
+/**
+ * @typedef {{ source: Source, loss: string, parameters: Record<string, import("../../wire").Setting>,
+ *   rules: Rules }} Asked
+ */
 /** @typedef {Omit<Source, "kind" | "random"> & { kind?: string, random?: object }} SourceChange */
 /** @typedef {{ asked: Asked, window: Part | null, answer: Answer<"blocks"> }} Told */
 
@@ -89,8 +93,8 @@ export class LargePage extends Bus {
    * @returns {Asked}
    */
   get asked() {
-    const { loss, parameters, source } = this.store.state;
-    return { source: { kind: source.kind, ...this.store.counted("source") }, loss, parameters };
+    const { loss, parameters, rules, source } = this.store.state;
+    return { source: { kind: source.kind, ...this.store.counted("source") }, loss, parameters, rules };
   }
 
   /**
@@ -128,7 +132,8 @@ export class LargePage extends Bus {
 
   /**
    * Another source, or a loss on other rows and columns, is looked at from the beginning.
-   * @param {{ source?: SourceChange, loss?: string, parameters?: Asked["parameters"] }} part
+   * @param {{ source?: SourceChange, loss?: string, parameters?: Asked["parameters"],
+   *   rules?: Partial<Rules> }} part
    */
   change(part) {
     const before = placesOf(this.asked);
@@ -328,7 +333,10 @@ const wantedBy = (loss) => given.large.losses[loss]?.wanted;
  * What decides which rows and columns there are.
  * @param {Asked} asked
  */
-const placesOf = ({ source, loss }) => JSON.stringify([source, wantedBy(loss) === "vectors" ? loss : wantedBy(loss)]);
+function placesOf({ source, loss, rules }) {
+  const wanted = wantedBy(loss);
+  return JSON.stringify([source, ...(wanted === "vectors" ? [loss, rules] : [wanted])]);
+}
 
 /**
  * The kinds of the parameters of the loss that the text of an address names.

@@ -29,6 +29,8 @@ def large_table() -> list[dict[str, object]]:
         Entry("loss", "cosent", "choice", choices=tuple(offered()), link="loss"),
         Entry("parameters", {}, "parameters", link="p"),
         *(_placed(entry) for entry in source),
+        Entry("rules.threshold", None, "number", link="threshold"),
+        Entry("rules.label_range", None, "list", link="label_range"),
         Entry("window", None, "list", link="window"),
         Entry("cell", None, "list", link="cell"),
     ]

@@ -1,0 +1,102 @@
+// How labels are read: the ends of their scale, and from where on a pair is positive. What is left
+// empty follows from the labels, and is said.
+import { h, worded } from "./dom.js";
+import { labelled } from "./fields.js";
+import { show } from "./numbers.js";
+import { say } from "./words.js";
+
+/** @typedef {[number, number]} Ends */
+/** @typedef {{ threshold: number | null, label_range: Ends | null }} Chosen */
+/** @typedef {{ threshold: number, label_range: Ends }} InForce */
+
+/**
+ * The fields of the rules, whose ids begin with `id`; `change` gets what was typed, once it is a scale.
+ * @param {string} id
+ * @param {(rules: Partial<Chosen>) => void} change
+ */
+export function labelRules(id, change) {
+  /** @type {InForce | null} */
+  let known = null;
+  const told = h("p.lp-note.lp-labels-read", { "aria-live": "polite" });
+  const wrong = h("p.lp-wrong", { role: "alert", hidden: true });
+  /** @type {(name: string, title: string | null, typed: () => void) => HTMLInputElement} */
+  const box = (name, title, typed) =>
+    h("input.lp-number", { type: "number", step: "any", id: `${id}${name}`, "data-title": title, oninput: typed });
+  const threshold = box("threshold", null, () => change({ threshold: numberIn(threshold) }));
+  const ends = [box("label-low", "ui.label_low", () => typed(0)), box("label-high", "ui.label_high", () => typed(1))];
+
+  /**
+   * An end that stands alone has the one in force beside it; one that is emptied gives both free.
+   * @param {0 | 1} place
+   */
+  function typed(place) {
+    const own = numberIn(ends[place]);
+    const other = numberIn(ends[1 - place]) ?? known?.label_range[1 - place] ?? null;
+    const [low, high] = place ? [other, own] : [own, other];
+    const crossed = low !== null && high !== null && low >= high;
+    ends[place].classList.toggle("lp-bad", crossed);
+    wrong.hidden = !crossed;
+    wrong.textContent = crossed ? say("problem.label_range", { low, high }) : "";
+    if (crossed) return;
+    if (own === null) for (const end of ends) end.value = "";
+    change({ label_range: own === null || low === null || high === null ? null : [low, high] });
+  }
+
+  return {
+    element: h(
+      "div.lp-label-rules",
+      {},
+      told,
+      h(
+        "div.lp-field",
+        {},
+        worded("span", "ui.label_range"),
+        h("div.lp-row", {}, ends[0], worded("span", "ui.range_to"), ends[1]),
+      ),
+      wrong,
+      labelled("ui.threshold", threshold),
+    ),
+    focus: () => threshold.focus(),
+    /**
+     * What was chosen. What is being typed stays as it is typed.
+     * @param {Chosen} rules
+     */
+    set({ threshold: bound, label_range: range }) {
+      put(threshold, bound);
+      if (!wrong.hidden) return;
+      ends.forEach((end, i) => {
+        put(end, range?.[i] ?? null);
+      });
+    },
+    /**
+     * What is in force.
+     * @param {InForce} rules
+     */
+    tell(rules) {
+      known = rules;
+      const [low, high] = rules.label_range.map((end) => show(end));
+      told.textContent = say("rule.labels", { low, high, threshold: show(rules.threshold) });
+      threshold.placeholder = show(rules.threshold);
+      ends.forEach((end, i) => {
+        end.placeholder = show(rules.label_range[i]);
+      });
+    },
+  };
+}
+
+/**
+ * What a loss that regresses on labels of this scale draws a pair to.
+ * @param {Ends} ends
+ */
+export function targetsOf([low, high]) {
+  const asTheyAre = high === 1 && (low === 0 || low === -1);
+  return asTheyAre ? say("rule.targets_same") : say("rule.targets", { low: show(low), high: show(high) });
+}
+
+/** @type {(box: HTMLInputElement) => number | null} */
+const numberIn = (box) => (box.value.trim() === "" ? null : Number(box.value));
+
+/** @type {(box: HTMLInputElement, value: number | null) => void} */
+function put(box, value) {
+  if (document.activeElement !== box) box.value = String(value ?? "");
+}

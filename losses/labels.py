@@ -1,0 +1,105 @@
+"""What labels mean: the ends of their scale, from where on a pair is positive, and what to regress
+on. One rule for every page, for programs and for `losses.sentence_transformers`.
+
+>>> label_rules([1, 2, 4, 5])
+LabelRules(threshold=3.0, label_range=(1.0, 5.0))
+>>> label_rules([0.0, 2.4, 5.0]).threshold
+2.5
+>>> label_rules([0, 0.3, 1])
+LabelRules(threshold=0.5, label_range=(0.0, 1.0))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeVar
+
+Ends = tuple[float, float]
+Labels = TypeVar("Labels")  # an array or a tensor
+
+UNIT: Ends = (0.0, 1.0)
+COSINES: Ends = (-1.0, 1.0)
+# What people are asked to grade on, from the narrowest to the widest.
+COMMON: tuple[Ends, ...] = ((1.0, 5.0), (0.0, 5.0), (0.0, 10.0), (0.0, 100.0))
+
+# By so much, labels that were computed or kept in float32 may miss a whole number, and by this
+# share of a scale its end.
+SLACK = 1e-6
+
+
+class LabelRules(NamedTuple):
+    """A pair whose label reaches `threshold` is positive; `label_range` are the ends of the scale,
+    least and largest."""
+
+    threshold: float
+    label_range: Ends
+
+
+def label_rules(
+    labels: Sequence[float],
+    threshold: float | None = None,
+    label_range: Ends | None = None,
+) -> LabelRules:
+    """The rules that were given; for those that were not, what fits the labels of the whole data:
+    their scale by `label_range_of`, and its middle as the threshold.
+
+    Raises:
+        ValueError: if there is neither a label nor a `label_range`.
+    """
+    ends = label_range_of(labels) if label_range is None else label_range
+    return LabelRules(middle(ends) if threshold is None else threshold, ends)
+
+
+def label_range_of(labels: Sequence[float], *, part: bool = False) -> Ends:
+    """The ends of the scale that labels [N], all finite, were given on.
+
+    Labels within 0..1 are read as 0 to 1, those within −1..1 as −1 to 1. Where their least and
+    largest are whole numbers, these are the ends: data as a whole reach both. Else it is the first
+    of 1–5, 0–5, 0–10, 0–100 that holds all labels and whose middle one of them reaches, else their
+    least and largest. A single label stands against 0. Of labels that are only a `part` of the
+    data, whose ends need not be there, the first of the four that holds them is taken.
+
+    Raises:
+        ValueError: if there is no label.
+    """
+    low, high = _tidy(min(labels)), _tidy(max(labels))
+    for ends in (UNIT, COSINES):
+        if holds(ends, low, high):
+            return ends
+    if not part:
+        if low == high:
+            return min(low, 0.0), max(high, 0.0)
+        if low.is_integer() and high.is_integer():
+            return low, high
+    for ends in COMMON:
+        if holds(ends, low, high) and (part or high >= middle(ends)):
+            return ends
+    return (low, high) if low < high else (min(low, 0.0), max(high, 0.0))
+
+
+def middle(ends: Ends) -> float:
+    """Halfway between the ends, as one would type it: 3.7 between 0.1 and 7.3."""
+    return float(f"{ends[0] / 2 + ends[1] / 2:.12g}")
+
+
+def holds(ends: Ends, low: float, high: float) -> bool:
+    """Whether labels from `low` to `high` lie between the ends, rounding aside."""
+    slack = SLACK * (ends[1] - ends[0])
+    return ends[0] - slack <= low and high <= ends[1] + slack
+
+
+def unit_labels(labels: Labels, ends: Ends) -> Labels:
+    """The labels on a scale from 0 to 1: its low end becomes 0, its high end 1."""
+    return (labels - ends[0]) / (ends[1] - ends[0])  # pyright: ignore[reportOperatorIssue]
+
+
+def cosine_labels(labels: Labels, ends: Ends) -> Labels:
+    """The labels as cosines to regress on: from −1 to 1 they are that already, all others are
+    brought to 0..1, as those are who train with sentence-transformers' CosineSimilarityLoss."""
+    return labels if ends == COSINES else unit_labels(labels, ends)
+
+
+def _tidy(label: float) -> float:
+    """The whole number that it is, rounding aside; else as it is."""
+    near = float(round(label))
+    return near if abs(label - near) <= SLACK else float(label)

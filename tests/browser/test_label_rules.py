@@ -1,0 +1,79 @@
+"""How labels are read is said beside the controls that change it, on every page."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.large import steering as large
+from tests.browser.reading import PROBLEM, choose, loss_shown, redrawn, shape, sound, unfold, upload
+
+pytestmark = [pytest.mark.browser, pytest.mark.encoder]
+
+SAID = ".lp-labels-read"
+LOW, HIGH, THRESHOLD = "#lp-label-low", "#lp-label-high", "#lp-threshold"
+
+
+def test_the_scale_of_labels_is_said_and_can_be_changed(page: Page, address: str) -> None:
+    rows = "".join(f"This is {k}.\tThat is {k}.\t{1 + k % 5}\n" for k in range(15))
+    unfold(page, "ui.rules")
+    with redrawn(page):
+        upload(page, "graded.tsv", f"sentence1\tsentence2\tscore\n{rows}".encode())
+    choose(page, "info_nce")
+    expect(page.locator(SAID)).to_have_text("Labels read as 1 to 5; positive from 3.")
+    assert shape(page)[0] == 9
+    for box, usual in ((LOW, "1"), (HIGH, "5"), (THRESHOLD, "3")):
+        expect(page.locator(box)).to_have_attribute("placeholder", usual)
+    with redrawn(page):
+        page.fill(HIGH, "7")
+    expect(page.locator(SAID)).to_have_text("Labels read as 1 to 7; positive from 4.")
+    expect(page.locator(LOW)).to_have_value("1")
+    assert shape(page)[0] == 6
+    # An end that passes the other is named and not taken; a threshold of one's own wins.
+    page.fill(LOW, "8")
+    wrong = page.locator(".lp-label-rules .lp-wrong")
+    expect(wrong).to_have_text(
+        "The scale of the labels cannot run from 8 to 7: its lower end comes first."
+    )
+    expect(page.locator(LOW)).to_have_class("lp-number lp-bad")
+    with redrawn(page):
+        page.fill(LOW, "0")
+    expect(wrong).to_be_hidden()
+    with redrawn(page):
+        page.fill(THRESHOLD, "5")
+    expect(page.locator(SAID)).to_have_text("Labels read as 0 to 7; positive from 5.")
+    assert shape(page)[0] == 3
+    sound(page)
+    # What is emptied follows from the labels again.
+    with redrawn(page):
+        page.fill(LOW, "")
+    with redrawn(page):
+        page.fill(THRESHOLD, "")
+    expect(page.locator(SAID)).to_have_text("Labels read as 1 to 5; positive from 3.")
+    expect(page.locator(HIGH)).to_have_value("")
+    # A loss that regresses on labels cannot reach beyond the scale.
+    choose(page, "cosine_mse")
+    whole = loss_shown(page)
+    page.fill(HIGH, "4")
+    expect(page.locator(PROBLEM)).to_contain_text("A label is 5, outside the scale from 1 to 4")
+    with redrawn(page):
+        page.fill(HIGH, "5")
+    assert loss_shown(page) == whole
+
+    # The same control on the other pages.
+    large.opened_page(page, address, "#loss=info_nce&pairs=400&label_range=-5-5")
+    said = page.locator(f"#large-large_controls {SAID}")
+    expect(said).to_have_text("Labels read as −5 to 5; positive from 0.")
+    expect(page.locator("#lp-large-label-low")).to_have_value("-5")
+    assert page.evaluate(f"{large.CHANNEL}.answer.shape[0]") == 400
+    with large.redrawn(page):
+        page.fill("#lp-large-label-low", "")
+    expect(said).to_have_text("Labels read as 0 to 5; positive from 2.5.")
+    half = page.evaluate(f"{large.CHANNEL}.answer.rules.positives")
+    assert page.evaluate(f"{large.CHANNEL}.answer.shape[0]") == half < 400
+    page.goto(f"{address}/finetune")
+    plan = page.locator(f"#finetune-finetune_controls {SAID}")
+    page.locator("details:has(#lp-finetune-threshold) > summary").last.click()
+    expect(plan).to_have_text("Labels read as 0 to 5; positive from 2.5.")
+    page.fill("#lp-finetune-label-low", "1")
+    expect(plan).to_have_text("Labels read as 1 to 5; positive from 3.")

@@ -1,0 +1,151 @@
+"""Programs choose the rules of the page, and are told those in force."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from gradio_client import Client
+from gradio_client.exceptions import AppError
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Rules, Scenario
+from explorer.runtime.problem import Problem
+from explorer.web.api import endpoints as api
+from explorer.web.api.reading import rules_of, scenario_of
+from losses import circle, cosine_mse, info_nce
+
+SCORES = [0.9, 0.6, 0.3, 0.1, -0.2]
+GRADES = [5, 4, 3, 2, 1]
+FIRST = ["A man eats pasta.", "A girl plays.", "Two dogs run.", "It rains.", "A cat sleeps."]
+SECOND = ["Someone eats.", "A child plays.", "A dog runs.", "It is dry.", "The market fell."]
+COMPUTES = ("compute_loss", "loss_from_scores", "trace_loss")
+
+
+@pytest.fixture(scope="module")
+def client(address):
+    return Client(address, verbose=False, analytics_enabled=False)
+
+
+def given(loss, **rules):
+    return api.loss_from_scores(loss, SCORES, GRADES, **rules)
+
+
+def test_grades_are_read_as_on_the_page_and_that_is_told():
+    answer = given("circle")
+    assert (answer["label_range"], answer["threshold"], answer["positive_pairs"]) == ([1, 5], 3, 3)
+    expected = circle(torch.tensor(SCORES).double(), torch.tensor([1, 1, 1, 0, 0]))
+    assert answer["loss"] == pytest.approx(float(expected))
+
+
+def test_the_threshold_is_taken():
+    answer = given("circle", threshold=4)
+    assert (answer["threshold"], answer["positive_pairs"]) == (4, 2)
+    expected = circle(torch.tensor(SCORES).double(), torch.tensor([1, 1, 0, 0, 0]))
+    assert answer["loss"] == pytest.approx(float(expected))
+
+
+def test_the_scale_is_taken():
+    answer = given("cosine_mse", label_range=[0, 10])
+    assert (answer["label_range"], answer["threshold"]) == ([0, 10], 5)
+    targets = torch.tensor(GRADES).double() / 10
+    expected = cosine_mse(torch.tensor(SCORES).double(), targets)
+    assert answer["loss"] == pytest.approx(float(expected))
+    usual = cosine_mse(torch.tensor(SCORES).double(), (torch.tensor(GRADES).double() - 1) / 4)
+    assert given("cosine_mse")["loss"] == pytest.approx(float(usual))
+
+
+def test_whether_other_pairs_are_negatives_is_taken():
+    """Each pair has a plane of its own: across pairs all cosines are 0."""
+    for extra in (True, False):
+        answer = given("info_nce", extra_negatives=extra)
+        queries = torch.eye(6, dtype=torch.float64)[:3]
+        keys = torch.diag(torch.tensor(SCORES[:3]).double())
+        keys = torch.cat([keys, (1 - keys.square().sum(1)).sqrt().diag()], dim=1)
+        others = torch.zeros(2, 6).double()
+        others[:, 5] = 1
+        queries[:, 5] = 0
+        expected = info_nce(queries, keys, negatives=others if extra else None)
+        assert answer["loss"] == pytest.approx(float(expected))
+
+
+def test_prototypes_are_taken():
+    plain = given("softmax")
+    zeros = [[0.0] * 10 for _ in range(7)]  # three positive pairs, four sentences of their own
+    answer = given("softmax", prototypes=zeros)
+    assert answer["loss"] == pytest.approx(torch.tensor(7.0).log().item())
+    assert plain["loss"] != answer["loss"]
+    with pytest.raises(Problem, match="7 rows of 10"):
+        given("softmax", prototypes=[[1.0, 2.0]])
+
+
+RULES = {
+    "threshold": 2.5,
+    "label_range": [0.0, 10.0],
+    "extra_negatives": False,
+    "prototypes": [[1.0, -0.5], [0.25, 1e-9]],
+}
+
+
+def test_every_rule_of_the_page_has_its_argument():
+    made = rules_of(**RULES)
+    assert made == Rules(2.5, (0.0, 10.0), False, "1.0 -0.5\n0.25 1e-09")
+    assert set(RULES) == set(Rules.__dataclass_fields__)
+    for name in COMPUTES:
+        assert set(RULES) <= set(getattr(api, name).__annotations__), name
+    assert scenario_of("cosent", FIRST, SECOND, GRADES, rules=made).rules == made
+    assert rules_of() == Rules()
+
+
+@pytest.mark.encoder
+def test_over_http_the_scene_is_the_one_with_these_rules(client):
+    chosen = {name: RULES[name] for name in ("threshold", "label_range", "extra_negatives")}
+    rows = tuple(zip(FIRST, SECOND, map(str, GRADES), strict=True))
+    scene = Scenario(Data(source="table", rows=rows), rules_of(**chosen), loss="info_nce")
+    asked = {"loss": "info_nce", "sentences1": FIRST, "sentences2": SECOND, "scores": GRADES}
+    found = explore(scene)
+    assert found.loss != explore(Scenario(scene.data, loss="info_nce")).loss
+    for name in ("compute_loss", "trace_loss"):
+        answer = client.predict(**asked, **chosen, api_name=f"/{name}")
+        assert answer["loss"] == found.loss
+        assert (answer["threshold"], answer["label_range"]) == (2.5, [0, 10])
+
+
+BAD = {
+    "threshold": ({"threshold": "high"}, "threshold is 'high'; a finite number is needed, such as"),
+    "switch": ({"threshold": True}, "threshold is True; a finite number"),
+    "endless": ({"threshold": float("inf")}, "threshold is inf; a finite number"),
+    "scale": ({"label_range": [1]}, "label_range is [1]; two numbers are needed"),
+    "no scale": ({"label_range": 5}, "label_range is 5; a list is needed."),
+    "words": ({"label_range": [1, "five"]}, "label_range[1] is 'five'; a finite number"),
+    "crossed": ({"label_range": [5, 1]}, "The scale of the labels cannot run from 5 to 1"),
+    "narrow": ({"label_range": [1, 4]}, "A label is 5, outside the scale from 1 to 4"),
+    "extra": ({"extra_negatives": "yes"}, "extra_negatives is “'yes'”; it is either on or off."),
+    "rows": ({"prototypes": 3}, "prototypes is 3; a list is needed."),
+    "row": ({"prototypes": [[1], 2]}, "prototypes[1] is 2; a list is needed."),
+    "number": ({"prototypes": [[1, None]]}, "prototypes[0][1] is None; a finite number"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_does_not_fit_is_named(client, name):
+    rules, sentence = BAD[name]
+    with pytest.raises(Problem) as problem:
+        given("cosine_mse", **rules)
+    assert str(problem.value).startswith(sentence)
+    if name in ("crossed", "narrow"):
+        asked = {"loss": "cosine_mse", "scores": SCORES, "labels": GRADES, **rules}
+        with pytest.raises(AppError) as refused:
+            client.predict(**asked, api_name="/loss_from_scores")
+        assert str(refused.value) == str(problem.value)
+
+
+def test_a_training_takes_them_as_options(monkeypatch):
+    asked = []
+    monkeypatch.setattr(api.Runs, "start", lambda _, plan: asked.append(plan) or "run")
+    monkeypatch.setattr(api.Runs, "status", lambda *_: {"queue_position": 0})
+    options = {"threshold": 2.5, "label_range": [0, 10], "extra_negatives": False}
+    api.start_training("cosine_mse", FIRST, SECOND, GRADES, options=options)
+    (plan,) = asked
+    assert (plan.threshold, plan.label_range, plan.extra_negatives) == (2.5, (0, 10), False)
+    with pytest.raises(Problem, match="cannot run from 5 to 1"):
+        api.start_training("cosine_mse", FIRST, SECOND, GRADES, options={"label_range": [5, 1]})
