@@ -16,7 +16,7 @@ from explorer.core.scenario import Data, Rules
 from explorer.runtime.device import all_cores, device, precision
 from explorer.runtime.problem import Problem
 from explorer.sources import encoders, random_batch, tables, textbook
-from explorer.sources.pairs import Pairs, corrected
+from explorer.sources.pairs import Pairs, corrected, text_numbers
 from losses.geometry import cosine
 from losses.spec import READABLE
 
@@ -67,6 +67,11 @@ class Batch:
         return cosine(vectors[self.first], vectors[self.second])
 
     @functools.cached_property
+    def texts(self) -> Tensor:
+        """The distinct sentences numbered by their text, [S]."""
+        return torch.from_numpy(text_numbers(self.pairs.sentences)).to(self.labels.device)
+
+    @functools.cached_property
     def positives(self) -> Tensor:
         return self.positive.nonzero().flatten()
 
@@ -90,6 +95,8 @@ class Batch:
             raise Problem("no_vectors")
         if reading.positives_only and len(self.positives) == 0:
             raise Problem("no_positives", threshold=f"{self.threshold:g}")
+        if reading.made_of == "texts" and self.rules.twins == "keep":
+            return None
         return getattr(_Readings(self, vectors, scores), what)()
 
     def shares_sentences(self, reads: Iterable[str]) -> bool:
@@ -196,6 +203,16 @@ class _Readings:
     def negatives(self) -> Tensor | None:
         others = self.batch.others
         return self.vectors[self.batch.second[others]] if len(others) else None
+
+    def query_texts(self) -> Tensor:
+        return self.batch.texts[self.batch.first[self.batch.positives]]
+
+    def key_texts(self) -> Tensor:
+        return self.batch.texts[self.batch.second[self.batch.positives]]
+
+    def negative_texts(self) -> Tensor | None:
+        others = self.batch.others
+        return self.batch.texts[self.batch.second[others]] if len(others) else None
 
     def embeddings(self) -> Tensor:
         return self.vectors

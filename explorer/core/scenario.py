@@ -25,6 +25,7 @@ LINK_VERSION = "1"
 SOURCES = ("example", "table", "random")
 FACETS = ("value", "mask", "weight", "gradient")
 ORDERS = ("entry", "label", "score")
+TWINS = ("keep", "leave_out")
 
 
 @dataclass(frozen=True)
@@ -72,12 +73,14 @@ class Rules:
 
     `threshold`: a pair with this score or more is positive; None is half of the largest score.
     `extra_negatives`: the other pairs' second sentences serve as keys too. `prototypes`: one
-    row of numbers a class, as text; empty for the class means.
+    row of numbers a class, as text; empty for the class means. `twins`: whether keys that hold the
+    text of the query, or of its own key, are negatives or are left out of the loss.
     """
 
     threshold: float | None = None
     extra_negatives: bool = True
     prototypes: str = ""
+    twins: str = "keep"
 
 
 @dataclass(frozen=True)
@@ -205,6 +208,7 @@ _READERS: validation.Readers = {
     (Data, "corrections"): validation.rows(3),
     (Reading, "reasons"): _reasons,
     (Rules, "threshold"): validation.optional(_number),
+    (Rules, "twins"): validation.one_of(TWINS),
     (Scenario, "parameters"): validation.parameters,
     (View, "step"): validation.optional(validation.of_type(int)),
     (View, "facet"): validation.one_of(FACETS),

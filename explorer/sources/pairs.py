@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -48,6 +49,17 @@ class Pairs:
             np.array([place[a] for a in self.first], dtype=np.int64),
             np.array([place[b] for b in self.second], dtype=np.int64),
         )
+
+
+def text_numbers(sentences: Iterable[str]) -> np.ndarray:
+    """The sentences numbered by their text, int64 [S]: equal numbers are equal texts.
+
+    Texts are compared as Unicode's NFC, trimmed, each run of blanks as one; upper and lower case
+    differ.
+    """
+    numbers: dict[str, int] = {}
+    texts = (" ".join(unicodedata.normalize("NFC", one).split()) for one in sentences)
+    return np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
 
 
 def corrected(pairs: Pairs, corrections: Iterable[tuple[str, str, str]]) -> Pairs:

@@ -16,7 +16,9 @@ The rules, as on the page: a pair whose label reaches `threshold` is positive; t
 second sentences are further negatives (unless `extra_negatives` is False); labels from
 `label_range` are brought to 0..1 where a loss wants that; both sentences of a positive pair are
 one class. Losses on in-batch negatives want a batch in which no sentence stands twice
-(``batch_sampler="no_duplicates"``). A cross-encoder trains with losses on pair scores alone.
+(``batch_sampler="no_duplicates"`` keeps such pairs out of the batch), or leave the keys of the
+query's or the own key's text out of the loss (``twins="leave_out"``). A cross-encoder trains with
+losses on pair scores alone.
 
 Several processes (``accelerate launch``, ``torchrun``) take the mean of their gradients. With
 ``gather=True`` each compares with the batches of all, and the model moves as it would in one

@@ -24,8 +24,10 @@ class Examples:
     `columns` has the vectors [N, D] of each text column (none for a cross-encoder), `outputs` all
     that the model gave for it. `labels` [P] belong to the pairs, which are more than N, the
     `rows`, where a row has several negatives; so do `pair_scores`, which a cross-encoder gives.
-    A pair whose label reaches `bound` is positive. `joined` is whether the batches of all
-    processes are one, `before` how many rows of it other processes have ahead of these.
+    A pair whose label reaches `bound` is positive. `texts` number the texts of the columns laid
+    below each other, where they are to be told apart, and are None else. `joined` is whether the
+    batches of all processes are one, `before` how many rows of it other processes have ahead of
+    these.
     """
 
     columns: tuple[Tensor, ...]
@@ -39,6 +41,7 @@ class Examples:
     label_range: tuple[float, float] = (0.0, 1.0)
     joined: bool = False
     before: int = 0
+    texts: Tensor | None = None
 
     # Which row of the columns laid below each other a pair's sentences have: [P] each.
 
@@ -116,6 +119,20 @@ class Examples:
         if not self.extra_negatives or not self.some(~self.positive):
             return None
         return self.embeddings[self.second_rows[~self.positive]]
+
+    @property
+    def query_texts(self) -> Tensor | None:
+        return None if self.texts is None else self.texts[self.first_rows[self.positive]]
+
+    @property
+    def key_texts(self) -> Tensor | None:
+        return None if self.texts is None else self.texts[self.second_rows[self.positive]]
+
+    @property
+    def negative_texts(self) -> Tensor | None:
+        if self.texts is None or self.negatives is None:
+            return None
+        return self.texts[self.second_rows[~self.positive]]
 
 
 def _even(vectors: Tensor) -> Tensor:
