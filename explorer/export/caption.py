@@ -32,6 +32,8 @@ def caption(exploration: Exploration, language: str = "en", origin: str = "") ->
     if e.by_threshold:
         threshold = display_number(e.batch.threshold)
         rules.append(say(language, "figure_text.positive_from", threshold=threshold))
+    if e.same_text and e.same_text.left_out:
+        rules.append(say(language, "figure_text.same_text_left_out"))
     said += [" · ".join(rules)] if rules else []
     whence = origin or " · ".join(filter(None, (_data(e, language), _similarities(e, language))))
     return [*said, whence]

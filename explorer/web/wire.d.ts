@@ -93,13 +93,14 @@ export interface Checked {
   minutes: number | null;
 }
 
-/** What the scene of a link says beside its data. */
+/** What the scene of a link says beside its data; `twins` where it leaves them out. */
 export interface ChosenThere {
   loss: string;
   convention: string;
   parameters: Record<string, Setting>;
   threshold: number | null;
   extra_negatives: boolean;
+  twins?: "apart" | "leave_out" | "keep";
 }
 
 /** Finished runs beside each other, and what the first of them moved. */
@@ -313,13 +314,15 @@ export interface FollowedRun {
   offset: number;
 }
 
-/** A loss in one convention, with a `note` where there is one; `variants`: the formula at a parameter's value, "name=value". */
+/** A loss in one convention, with a `note` where there is one; `variants`: the formula at a parameter's value, "name=value"; `counted`: which candidates count where texts are known, as a formula, "" for a loss that reads no texts. */
 export interface Form {
   formula: string;
   note: string;
   variants: Record<string, string>;
   collapse: string;
   floor: string;
+  counted: string;
+  negatives_of_batch: boolean;
   parameters: Parameter[];
 }
 
@@ -442,6 +445,7 @@ export interface LargeLoss {
   most_drawn: number;
   wanted: "cosines" | "angles" | "vectors";
   family: string;
+  reads_texts: boolean;
   parameters: Parameter[];
 }
 
@@ -792,6 +796,7 @@ export interface Rules {
   threshold: number | null;
   extra_negatives: boolean;
   prototypes: string;
+  twins: string;
 }
 
 /** A run that cannot be followed. */
@@ -1043,6 +1048,7 @@ export interface TrainingPlan {
   own_loss: string;
   threshold: number | null;
   extra_negatives: boolean;
+  twins: "apart" | "leave_out" | "keep";
   steps: number;
   epochs: number;
   batch_size: number;

@@ -69,9 +69,9 @@ LOG1P_OF_ROW = r"\log\bigl(1 + «Σ exp terms[r]»\bigr)"
 TEXTS = {"query_texts": "query_texts", "key_texts": "key_texts"}
 
 TEXT_SYMBOLS = {
-    "query_texts": Symbol(r"\operatorname{text}(q_i)", ("query",)),
-    "key_texts": Symbol(r"\operatorname{text}(k_j)", ("key",)),
-    "negative_texts": Symbol(r"\operatorname{text}(n_j)", ("key",)),
+    "query_texts": Symbol(r"\text{text}(q_i)", ("query",)),
+    "key_texts": Symbol(r"\text{text}(k_j)", ("key",)),
+    "negative_texts": Symbol(r"\text{text}(n_j)", ("key",)),
 }
 
 QUERY_SYMBOLS = {
@@ -84,9 +84,9 @@ QUERY_SYMBOLS = {
         r"s_{ij} = c_{ij} / \tau", ("query", "key"), r"«similarities[r,c]» / «temperature»"
     ),
     **TEXT_SYMBOLS,
-    "texts": Symbol(r"\operatorname{text}(k_j)", ("key",)),
+    "texts": Symbol(r"\text{text}(k_j)", ("key",)),
     "left_out": Symbol(
-        r"\operatorname{text}(k_j) \in \{\operatorname{text}(q_i), \operatorname{text}(k_i)\}",
+        r"\text{text}(k_j) \in \{\text{text}(q_i), \text{text}(k_i)\}",
         ("query", "key"),
     ),
     "positive": Symbol(r"s_{ii}", ("query",), "«logits[r,r]»"),

@@ -241,8 +241,8 @@ INFO_NCE = LossSpec(
         **TEXTS,
         "negative_texts": "negative_texts",
     },
-    counted=r"j = i \lor \operatorname{text}(k_j) \notin"
-    r" \{\operatorname{text}(q_i), \operatorname{text}(k_i)\}",
+    counted=r"j = i \lor \text{text}(k_j) \notin"
+    r" \{\text{text}(q_i), \text{text}(k_i)\}",
     form=AgainstOthers(
         scale=lambda temperature, **_: 1 / temperature,
         symmetric=lambda symmetric, **_: symmetric,

@@ -264,8 +264,8 @@ NCE = LossSpec(
         r" + \sum_k \log\bigl(1 + e^{s^-_{ik}/\tau - \nu}\bigr)\Bigr)",
     },
     reads={"queries": "queries", "keys": "keys", **TEXTS},
-    counted=r"\operatorname{text}(k_k) \notin"
-    r" \{\operatorname{text}(q_i), \operatorname{text}(k_i)\}",
+    counted=r"\text{text}(k_k) \notin"
+    r" \{\text{text}(q_i), \text{text}(k_i)\}",
     terms="excess",
     collapse=_nce_collapse,
     collapse_formula=r"\ln(1 + m)",

@@ -278,10 +278,10 @@ NT_XENT = LossSpec(
         "partner": Symbol("p(i)", ("view",)),
         "positive": Symbol("s_{i\\,p(i)}", ("view",), "«logits[r,partner[r]]»"),
         **{name: TEXT_SYMBOLS[name] for name in TEXTS},
-        "texts": Symbol(r"\operatorname{text}(z_i)", ("view",)),
+        "texts": Symbol(r"\text{text}(z_i)", ("view",)),
         "left_out": Symbol(
-            r"\operatorname{text}(z_k) \in"
-            r" \{\operatorname{text}(z_i), \operatorname{text}(z_{p(i)})\}",
+            r"\text{text}(z_k) \in"
+            r" \{\text{text}(z_i), \text{text}(z_{p(i)})\}",
             ("view", "view"),
         ),
         "others": Symbol(r"k \ne i,\ k \ne p(i)", ("view", "view"), r"«c» \ne «r»"),
@@ -299,8 +299,8 @@ NT_XENT = LossSpec(
     },
     parameters=(temperature_parameter(0.5),),
     reads={"first": "queries", "second": "keys", **TEXTS},
-    counted=r"k = p(i) \lor \operatorname{text}(z_k) \notin"
-    r" \{\operatorname{text}(z_i), \operatorname{text}(z_{p(i)})\}",
+    counted=r"k = p(i) \lor \text{text}(z_k) \notin"
+    r" \{\text{text}(z_i), \text{text}(z_{p(i)})\}",
     form=AgainstOthers(scale=lambda temperature: 1 / temperature, views=True),
     terms="terms",
     collapse=_nt_xent_collapse,

@@ -121,6 +121,8 @@ def _siglip_floor(
     return least_binary(len(given["keys"]), scale, -bias)
 
 
+COUNTED = r"j = i \lor \text{text}(k_j) \notin \{\text{text}(q_i), \text{text}(k_i)\}"
+
 SIGLIP = LossSpec(
     function=siglip,
     definition=siglip_definition,
@@ -130,7 +132,7 @@ SIGLIP = LossSpec(
     symbols={
         **{name: QUERY_SYMBOLS[name] for name in ("queries", "keys", "similarities", "left_out")},
         **{name: TEXT_SYMBOLS[name] for name in TEXTS},
-        "counted": Symbol(r"z_{ij} = 1\ \text{or not left out}", ("query", "key")),
+        "counted": Symbol(COUNTED, ("query", "key")),
         "logits": Symbol(
             r"s_{ij} = t\, c_{ij} + b",
             ("query", "key"),
@@ -152,8 +154,7 @@ SIGLIP = LossSpec(
         Parameter("bias", -10.0, "b", -30.0, 10.0, 0.1),
     ),
     reads={"queries": "queries", "keys": "keys", **TEXTS},
-    counted=r"j = i \lor \operatorname{text}(k_j) \notin"
-    r" \{\operatorname{text}(q_i), \operatorname{text}(k_i)\}",
+    counted=COUNTED,
     form=Decisions(scale=lambda scale, **_: scale, bias=lambda bias, **_: bias),
     terms="logits",
     collapse=_siglip_collapse,

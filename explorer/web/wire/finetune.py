@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from explorer.core.remarks import Remark
 from explorer.lab.training.verdict import Difference, Gain
@@ -26,14 +26,18 @@ class Repetition(Outlook):
     count: int
 
 
-class ChosenThere(TypedDict):
-    """What the scene of a link says beside its data."""
-
+class _ChosenThere(TypedDict):
     loss: str
     convention: str
     parameters: dict[str, Setting]
     threshold: float | None
     extra_negatives: bool
+
+
+class ChosenThere(_ChosenThere, total=False):
+    """What the scene of a link says beside its data; `twins` where it leaves them out."""
+
+    twins: Literal["apart", "leave_out", "keep"]
 
 
 class Checked(Outlook):

@@ -39,6 +39,7 @@ class TrainingPlan(TypedDict):
     own_loss: str
     threshold: float | None
     extra_negatives: bool
+    twins: Literal["apart", "leave_out", "keep"]
     steps: int
     epochs: float
     batch_size: int

@@ -15,6 +15,7 @@ import {
   randomFields,
   tabbed,
   tellSkipped,
+  twinsField,
 } from "../../kit/sidebar.js";
 import { say, titleOf } from "../../kit/words.js";
 
@@ -268,6 +269,9 @@ export default function controls(root, channel, server) {
   prototypes.addEventListener("change", () =>
     channel.set({ rules: { prototypes: prototypes.value } }, { announce: false }),
   );
+  const twins = twinsField("lp-twins", ["keep", "leave_out"], (chosen) =>
+    channel.set({ rules: { twins: chosen } }, { announce: true }),
+  );
   const ruleText = h("ul.lp-rules");
   const rulesFold = h(
     "details.lp-fold",
@@ -276,6 +280,7 @@ export default function controls(root, channel, server) {
     ruleText,
     labelled("ui.threshold", threshold),
     h("label.lp-check", {}, extra, worded("span", "ui.extra_negatives")),
+    twins.element,
     labelled("ui.prototypes", prototypes),
   );
   channel.on("rules", () => {
@@ -360,6 +365,8 @@ export default function controls(root, channel, server) {
     sources.set(data.source === "table" ? (data.file ? "file" : "table") : data.source);
     if (document.activeElement !== threshold) threshold.value = String(rules.threshold ?? "");
     extra.checked = rules.extra_negatives;
+    twins.set(rules.twins);
+    twins.element.hidden = !channel.form.counted;
     prototypes.value = rules.prototypes;
     encoderName.value = data.encoder;
     crossName.value = data.cross_encoder;

@@ -4,7 +4,7 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled } from "../../kit/fields.js";
 import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
-import { conventionField, lossSelect, parameterList, tabbed } from "../../kit/sidebar.js";
+import { conventionField, lossSelect, parameterList, tabbed, twinsField } from "../../kit/sidebar.js";
 import { has, say, titleOf } from "../../kit/words.js";
 import { complaints, numberBoxes } from "./complaints.js";
 import { dataFields, textBox } from "./data.js";
@@ -127,6 +127,18 @@ export default function controls(root, channel, server) {
     id: "lp-finetune-extra_negatives",
     onchange: () => set({ extra_negatives: extra.checked }),
   });
+  const twins = twinsField(
+    "lp-finetune-twins",
+    /** @type {Plan["twins"][]} */ (["apart", "leave_out", "keep"]),
+    (kind) => set({ twins: kind }),
+  );
+  function tellTwins() {
+    const form = losses[channel.plan.loss]?.conventions[channel.plan.convention];
+    const able = form?.counted ? undefined : /** @type {Plan["twins"][]} */ (["apart", "keep"]);
+    const { twins: chosen } = channel.plan;
+    twins.set(able && chosen === "leave_out" ? "apart" : chosen, able);
+    twins.element.hidden = !form?.negatives_of_batch;
+  }
   const threshold = h("input", {
     type: "number",
     id: "lp-finetune-threshold",
@@ -190,6 +202,7 @@ export default function controls(root, channel, server) {
       layersOnly,
       h("label.lp-check", {}, bf16, worded("span", "finetune.bf16")),
       h("label.lp-check", {}, extra, worded("span", "ui.extra_negatives")),
+      twins.element,
       augment.map((one) => one.element),
     ),
     start.element,
@@ -214,6 +227,7 @@ export default function controls(root, channel, server) {
     schedule.value = plan.schedule;
     bf16.checked = plan.bf16;
     extra.checked = plan.extra_negatives;
+    tellTwins();
     if (document.activeElement !== threshold) threshold.value = String(plan.threshold ?? "");
     for (const { kind, box } of augment) box.checked = plan.data.augment.includes(kind);
     start.fill();

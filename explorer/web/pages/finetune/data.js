@@ -69,9 +69,10 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
   });
   function offerScene() {
     const { plan, checked } = channel;
-    const scene = plan.data.source === "link" && checked?.of_scene;
+    const scene = plan.data.source === "link" ? checked?.of_scene : null;
     /** @param {import("../../wire").ChosenThere} chosen */
-    const said = (chosen) => JSON.stringify([wholeLossOf(chosen), chosen.threshold, chosen.extra_negatives]);
+    const said = (chosen) =>
+      JSON.stringify([wholeLossOf(chosen), chosen.threshold, chosen.extra_negatives, scene?.twins && chosen.twins]);
     takeScene.hidden = !scene || said(scene) === said(plan);
     if (scene && !takeScene.hidden) takeScene.textContent = say("finetune.take_scene", { name: lossOf(scene) });
   }

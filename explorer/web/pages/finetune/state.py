@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from explorer.lab.training.plan import RANGES, SCHEDULES, TrainingPlan
+from explorer.lab.training.plan import RANGES, SCHEDULES, TWINS, TrainingPlan
 from explorer.runtime.limits import SEEDS
 from explorer.sources.practice import PRACTICE
 from explorer.web.pages.finetune.plans import ENTRIES, SHARED
@@ -14,7 +14,7 @@ from explorer.web.state import Entry, kind_of, table
 # Enough to see something on few pairs, and soon over on many.
 FIRST_STEPS = 60
 _KINDS = {"parameters": "parameters", "columns": "list", "threshold": "number"}
-_CHOICES = {"schedule": tuple(SCHEDULES), "practice": tuple(PRACTICE)}
+_CHOICES = {"schedule": tuple(SCHEDULES), "twins": TWINS, "practice": tuple(PRACTICE)}
 
 
 def first_plan() -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.core.batch import make_batch
-from explorer.core.scenario import Scenario
+from explorer.core.scenario import TWINS, Scenario
 from explorer.lab.large.batch import (
     LargeBatch,
     Numbered,
@@ -74,6 +74,7 @@ class Asked:
     source: Source
     loss: str
     parameters: tuple[tuple[str, object], ...]
+    twins: str = "keep"
 
     @property
     def wanted(self) -> Wanted:
@@ -88,9 +89,11 @@ def _asked(request: object) -> Asked:
     parameters = request.get("parameters") or {}
     if not isinstance(parameters, dict):
         raise misfit("parameters", parameters)
-    return Asked(
-        _source((request or {}).get("source", {})), loss, tuple(checked(loss, parameters).items())
-    )
+    twins = request.get("twins", "keep")
+    if twins not in TWINS:
+        raise misfit("twins", twins)
+    chosen = tuple(checked(loss, parameters).items())
+    return Asked(_source((request or {}).get("source", {})), loss, chosen, twins)
 
 
 def _source(given: dict) -> Source:
@@ -144,6 +147,7 @@ def _open(asked: Asked) -> Job:
             asked.loss,
             dict(asked.parameters),
             lambda done, total: report("terms", done, total),
+            asked.twins,
         )
 
     return _opened.start(asked, work)

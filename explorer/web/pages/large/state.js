@@ -21,7 +21,10 @@ import { Store } from "../../kit/store.js";
  * @typedef {{ kind: string, random?: import("../../wire").RandomBatch, file?: string, name?: string,
  *   columns?: Record<string, string>, header?: boolean | null, encoder?: string, link?: string }} Source
  */
-/** @typedef {{ source: Source, loss: string, parameters: Record<string, import("../../wire").Setting> }} Asked */
+/**
+ * @typedef {{ source: Source, loss: string, parameters: Record<string, import("../../wire").Setting>,
+ *   twins: string }} Asked
+ */
 /** @typedef {Omit<Source, "kind" | "random"> & { kind?: string, random?: object }} SourceChange */
 /** @typedef {{ asked: Asked, window: Part | null, answer: Answer<"blocks"> }} Told */
 
@@ -85,12 +88,13 @@ export class LargePage extends Bus {
   }
 
   /**
-   * What is asked of the server: the source, the loss, its parameters.
+   * What is asked of the server: the source, the loss, its parameters, and what becomes of texts that
+   * stand there twice.
    * @returns {Asked}
    */
   get asked() {
-    const { loss, parameters, source } = this.store.state;
-    return { source: { kind: source.kind, ...this.store.counted("source") }, loss, parameters };
+    const { loss, parameters, source, twins } = this.store.state;
+    return { source: { kind: source.kind, ...this.store.counted("source") }, loss, parameters, twins };
   }
 
   /**
@@ -128,7 +132,7 @@ export class LargePage extends Bus {
 
   /**
    * Another source, or a loss on other rows and columns, is looked at from the beginning.
-   * @param {{ source?: SourceChange, loss?: string, parameters?: Asked["parameters"] }} part
+   * @param {{ source?: SourceChange, loss?: string, parameters?: Asked["parameters"], twins?: string }} part
    */
   change(part) {
     const before = placesOf(this.asked);
