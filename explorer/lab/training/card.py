@@ -37,6 +37,7 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
         ("Positive from", f"{summary['threshold']:g}"),
         ("Encoder", f"{plan.encoder} ({'bi-encoder' if plan.kind == 'bi' else 'cross-encoder'})"),
         ("Steps", f"{summary['steps']} of {plan.batch_size} pairs"),
+        *([("The same text twice", TWINS[_twins(plan)])] if plan.spec.negatives_of_batch else []),
         ("Learning rate", f"{plan.rate:g}, {plan.schedule}, warm-up {plan.warmup:g}"),
         ("Seed", f"{plan.seed}"),
     ]
@@ -49,6 +50,17 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
     measured = f"![Held-out Spearman by step](spearman.svg)\n{_on_few(summary, history)}"
     curves = f"![Loss by step](loss.svg)\n\n{measured}"
     return f"## Trained with LossPrism\n\n| | |\n|---|---|\n{table}\n{curves}"
+
+
+TWINS = {
+    "apart": "kept out of the batch (sampler no_duplicates)",
+    "leave_out": "its keys left out of the loss",
+    "keep": "kept, a negative like any other",
+}
+
+
+def _twins(plan: TrainingPlan) -> str:
+    return "apart" if plan.keeps_texts_apart else plan.twins
 
 
 def _on_few(summary: Mapping, history: Sequence[Mapping]) -> str:

@@ -29,7 +29,11 @@ def explored(
     """
     if scenario is None:
         scenario = Scenario(loss=plan.loss, convention=plan.convention, parameters=plan.parameters)
-    rules = Rules(threshold=probe["threshold"], extra_negatives=plan.extra_negatives)
+    rules = Rules(
+        threshold=probe["threshold"],
+        extra_negatives=plan.extra_negatives,
+        twins="leave_out" if plan.leaves_twins_out else "keep",
+    )
     scenario = dataclasses.replace(scenario, rules=rules)
     pairs = Pairs(tuple(probe["first"]), tuple(probe["second"]), tuple(map(float, probe["labels"])))
     if len(pairs) == 0:
