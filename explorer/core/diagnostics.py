@@ -75,7 +75,7 @@ class Term:
 
 @dataclass(frozen=True)
 class SameText:
-    """Negatives that hold the very text of what the query looks for, or of the query itself.
+    """Negatives that hold the very text of their query, or of its own key.
 
     Of all `negatives` of the `rows` (queries, or views), `of_anchor` hold the text of the one that
     looks and `of_positive`, apart from those, the text of its own key; so many `rows_with` have
@@ -206,19 +206,22 @@ def heaviest(trace: Trace, terms: str, weights: Weights, most: int = 20) -> list
 
 
 def same_text_of(batch: Batch, trace: Trace, terms: str) -> SameText | None:
-    """The negatives of the same text, of a loss whose step `terms` has a cell for every query (or
-    view) and key (or view); of one with both directions, those of the queries. None without one.
+    """The negatives of the same text, of a loss whose step `terms` has a cell for every query and
+    key, further keys last, or for every two views; of one with both directions, those of the
+    queries. None for other steps.
     """
     step = trace.last(terms)
     if step is None or step.gradient is None or step.value.ndim != 2:
         return None
     queries, keys = (batch.texts[side[batch.positives]] for side in (batch.first, batch.second))
     rows, columns = step.value.shape
-    place = torch.arange(rows, device=queries.device)
-    if rows == len(queries):
+    place, count = torch.arange(rows, device=queries.device), len(queries)
+    if rows == count and columns in (count, count + len(batch.others)):
         anchors, positives = queries, keys
         candidates = torch.cat((keys, batch.texts[batch.second[batch.others]]))[:columns]
         own = place
+    elif rows != 2 * count or columns != rows:
+        return None
     else:  # every view looks for its partner among all views
         anchors = candidates = torch.cat((queries, keys))
         own = place.roll(len(queries))
