@@ -196,6 +196,29 @@ def class_numbers(
     return classes
 
 
+def must_be_texts(**rows: tuple[Tensor | None, Tensor | None]) -> None:
+    """Refuse texts that do not fit their rows: (texts, rows) by the name of the texts.
+
+    All rows that are there have texts, whole numbers [·], or none has.
+    """
+    if all(texts is None for texts, _ in rows.values()):
+        return
+    for name, (texts, of) in rows.items():
+        if texts is None:
+            if of is not None:
+                others = ", ".join(other for other, (given, _) in rows.items() if given is not None)
+                raise ValueError(f"{name} is missing: it goes together with {others}")
+            continue
+        must_be_tensor(name, texts)
+        count = 0 if of is None else len(of)
+        if texts.shape != (count,):
+            raise ValueError(
+                f"{name} has shape {tuple(texts.shape)}; one text for each of the {count} rows"
+            )
+        if texts.is_floating_point() or texts.is_complex() or texts.dtype == torch.bool:
+            raise ValueError(f"{name} must be whole numbers, not {texts.dtype}")
+
+
 def above_zero(**numbers: float | Tensor) -> None:
     """Refuse a temperature, a scale or a ratio that is zero or below."""
     one_number(**numbers)

@@ -24,9 +24,10 @@ class Readable:
 
     `axes` says what its dimensions count, in the names of `Symbol.axes`. `made_of` is what whoever
     holds the batch makes it from: "scores" and "labels" are there for any scored pairs, "vectors"
-    need embeddings, "classes" need sentences that can be told apart. `by_threshold` is whether it
-    depends on which pairs count as positive, `by_range` whether on the ends of the labels' scale
-    (`losses.labels`). A loss learns nothing from it unless there are all of
+    need embeddings, "classes" need sentences that can be told apart, "texts" are numbers of the
+    sentences, equal for equal texts. `by_threshold` is whether it depends on which pairs count as
+    positive, `by_range` whether on the ends of the labels' scale (`losses.labels`). A loss learns
+    nothing from it unless there are all of
     `needs`: "order", two labels that differ; "sides", pairs on both sides of the threshold;
     "positives", positive pairs. `positives_only`: its rows are the positive pairs, so that without
     any there is nothing to hand over. What is `optional` may be missing.
@@ -92,6 +93,11 @@ READABLE: Mapping[str, Readable] = {
         by_threshold=True,
         optional=True,
     ),
+    "query_texts": Readable(
+        "which queries and keys hold the same text", ("query",), "texts", True, optional=True
+    ),
+    "key_texts": Readable("the same of the keys", ("key",), "texts", True, optional=True),
+    "negative_texts": Readable("the same of the negatives", ("key",), "texts", True, optional=True),
     "embeddings": Readable("every distinct sentence", ("sentence", "dimension"), "vectors"),
     "classes": Readable(
         "connected components of the positive pairs",
@@ -209,7 +215,8 @@ class LossSpec:
     formula that takes the place of `formula` at a parameter's value, under "name=value" (true and
     false in lower case). `note` is what a reader of its numbers must know beside the formula.
     `form` is the form of its terms, where it has one of `losses.forms`. `twin`, called with the
-    parameters, is the same in sentence-transformers (`losses.twins`).
+    parameters, is the same in sentence-transformers (`losses.twins`). `counted` says, as a formula,
+    which candidates count where texts are known, for a loss that reads them.
     """
 
     function: Callable[..., Tensor]
@@ -231,6 +238,7 @@ class LossSpec:
     form: Form | None = None
     note: str = ""
     twin: Callable[..., Twin | None] | None = None
+    counted: str = ""
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:
@@ -293,6 +301,16 @@ class LossSpec:
     @property
     def reads_scores(self) -> bool:
         return any(reading.made_of == "scores" for reading in self.readings)
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether it can leave keys out whose text is the query's or the own key's."""
+        return any(reading.made_of == "texts" for reading in self.readings)
+
+    @property
+    def negatives_of_batch(self) -> bool:
+        """Whether its negatives are whatever else stands in the batch."""
+        return "positives" in self.needs and "prototypes" not in self.reads.values()
 
     @property
     def reads_vectors(self) -> bool:

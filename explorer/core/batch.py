@@ -19,7 +19,7 @@ from explorer.runtime.device import all_cores, device, precision
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import encoders, random_batch, tables, textbook
-from explorer.sources.pairs import Pairs, beyond_scale, corrected
+from explorer.sources.pairs import Pairs, beyond_scale, corrected, text_numbers
 from losses.geometry import cosine
 from losses.labels import Ends, cosine_labels, label_rules, unit_labels
 from losses.spec import READABLE
@@ -73,6 +73,11 @@ class Batch:
         return cosine(vectors[self.first], vectors[self.second])
 
     @functools.cached_property
+    def texts(self) -> Tensor:
+        """The distinct sentences numbered by their text, [S]."""
+        return torch.from_numpy(text_numbers(self.pairs.sentences)).to(self.labels.device)
+
+    @functools.cached_property
     def positives(self) -> Tensor:
         return self.positive.nonzero().flatten()
 
@@ -96,6 +101,8 @@ class Batch:
             raise Problem("no_vectors")
         if reading.positives_only and len(self.positives) == 0:
             raise Problem("no_positives", threshold=display_number(self.threshold))
+        if reading.made_of == "texts" and self.rules.twins == "keep":
+            return None
         return getattr(_Readings(self, vectors, scores), what)()
 
     def shares_sentences(self, reads: Iterable[str]) -> bool:
@@ -207,6 +214,16 @@ class _Readings:
     def negatives(self) -> Tensor | None:
         others = self.batch.others
         return self.vectors[self.batch.second[others]] if len(others) else None
+
+    def query_texts(self) -> Tensor:
+        return self.batch.texts[self.batch.first[self.batch.positives]]
+
+    def key_texts(self) -> Tensor:
+        return self.batch.texts[self.batch.second[self.batch.positives]]
+
+    def negative_texts(self) -> Tensor | None:
+        others = self.batch.others
+        return self.batch.texts[self.batch.second[others]] if len(others) else None
 
     def embeddings(self) -> Tensor:
         return self.vectors

@@ -11,6 +11,7 @@ from torch import Tensor
 from explorer.core.batch import Batch
 from explorer.core.trace import Trace
 from losses.geometry import cosine_matrix, unit
+from losses.same_text import same_text
 
 # The fewest terms that together carry this share of all weight are the active ones.
 ACTIVE_SHARE = 0.9
@@ -73,6 +74,27 @@ class Term:
 
 
 @dataclass(frozen=True)
+class SameText:
+    """Negatives that hold the very text of their query, or of its own key.
+
+    Of all `negatives` of the `rows` (queries, or views), `of_anchor` hold the text of the one that
+    looks and `of_positive`, apart from those, the text of its own key; so many `rows_with` have
+    one. `left_out` says whether the loss leaves them out. `share_of_anchor` and `share_of_positive`
+    are what these take of the weight of all negatives, Σ|∂L/∂term| over their cells (for a softmax
+    loss the sum of their probabilities); 0 where they are left out, or where nothing weighs.
+    """
+
+    rows: int
+    negatives: int
+    of_anchor: int
+    of_positive: int
+    rows_with: int
+    share_of_anchor: float
+    share_of_positive: float
+    left_out: bool
+
+
+@dataclass(frozen=True)
 class Suspect:
     """A pair whose label its score contradicts: how often, and which label its score would fit."""
 
@@ -115,6 +137,12 @@ def places_of(given: dict[str, Tensor | None], logits: Tensor | None = None) -> 
         keys = keys if negatives is None else torch.cat((keys, negatives))
         near = cosine_matrix(queries, keys)
         right = torch.eye(*near.shape, dtype=torch.bool, device=near.device)
+        texts = [given.get(f"{side}_texts") for side in ("query", "key", "negative")]
+        of_queries, of_keys, of_others = texts
+        if of_queries is not None and of_keys is not None:
+            every = of_keys if of_others is None else torch.cat((of_keys, of_others))
+            left_out = same_text(of_queries, of_keys, every) & ~right
+            near = near.masked_fill(left_out, -torch.inf)
         return _places("key", near, right)
     if classes is None or embeddings is None:
         return None
@@ -175,6 +203,47 @@ def heaviest(trace: Trace, terms: str, weights: Weights, most: int = 20) -> list
         for cell, share, total in zip(cells, shares[chosen].tolist(), so_far, strict=True)
         if share > 0
     ]
+
+
+def same_text_of(batch: Batch, trace: Trace, terms: str) -> SameText | None:
+    """The negatives of the same text, of a loss whose step `terms` has a cell for every query and
+    key, further keys last, or for every two views; of one with both directions, those of the
+    queries. None for other steps.
+    """
+    step = trace.last(terms)
+    if step is None or step.gradient is None or step.value.ndim != 2:
+        return None
+    queries, keys = (batch.texts[side[batch.positives]] for side in (batch.first, batch.second))
+    rows, columns = step.value.shape
+    place, count = torch.arange(rows, device=queries.device), len(queries)
+    if rows == count and columns in (count, count + len(batch.others)):
+        anchors, positives = queries, keys
+        candidates = torch.cat((keys, batch.texts[batch.second[batch.others]]))[:columns]
+        own = place
+    elif rows != 2 * count or columns != rows:
+        return None
+    else:  # every view looks for its partner among all views
+        anchors = candidates = torch.cat((queries, keys))
+        own = place.roll(len(queries))
+        positives = anchors[own]
+    negative = torch.ones(rows, columns, dtype=torch.bool, device=queries.device)
+    negative[place, own] = False
+    if rows > len(queries):
+        negative[place, place] = False
+    of_anchor = negative & (candidates == anchors[:, None])
+    of_either = negative & same_text(anchors, positives, candidates)
+    weights = step.gradient.abs().masked_fill(~negative, 0)
+    total = float(weights.sum()) or 1.0
+    return SameText(
+        rows=rows,
+        negatives=int(negative.sum()),
+        of_anchor=int(of_anchor.sum()),
+        of_positive=int((of_either & ~of_anchor).sum()),
+        rows_with=int(of_either.any(dim=1).sum()),
+        share_of_anchor=float(weights[of_anchor].sum()) / total,
+        share_of_positive=float(weights[of_either & ~of_anchor].sum()) / total,
+        left_out=batch.rules.twins == "leave_out",
+    )
 
 
 def suspects(batch: Batch) -> list[Suspect]:

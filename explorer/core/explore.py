@@ -13,7 +13,15 @@ from torch import Tensor
 
 from explorer.core import diagnostics
 from explorer.core.batch import Batch, make_batch
-from explorer.core.diagnostics import Disagreement, Order, Places, Suspect, Term, Weights
+from explorer.core.diagnostics import (
+    Disagreement,
+    Order,
+    Places,
+    SameText,
+    Suspect,
+    Term,
+    Weights,
+)
 from explorer.core.own_loss import own_faults
 from explorer.core.positives import refused
 from explorer.core.scenario import Scenario
@@ -39,6 +47,7 @@ class Exploration:
     order: Order
     places: Places | None
     weights: Weights | None
+    same_text: SameText | None
     heaviest: list[Term]
     suspects: list[Suspect]
     pair_gradient: Tensor
@@ -123,6 +132,9 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
         order=order,
         places=_places(batch, spec, traced),
         weights=weights,
+        same_text=(
+            diagnostics.same_text_of(batch, traced, spec.terms) if spec.reads_texts else None
+        ),
         heaviest=diagnostics.heaviest(traced, spec.terms, weights) if weights else [],
         suspects=suspects,
         pair_gradient=diagnostics.pair_gradient(batch, felt_by_vectors, felt_by_scores),

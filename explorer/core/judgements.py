@@ -137,6 +137,23 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     _above("_not_below", "the same, and from which scale downwards it is not"),
     _above("_not_above", "the same, and from which scale upwards it is not"),
     _remark(
+        "same_text",
+        _EXPLORE,
+        "loss on batch",
+        "how many negatives hold the text of their query or of its own key, and what they weigh",
+        "the texts of the batch, the gradient at each term of the loss",
+        "compared as texts (NFC, trimmed, blanks as one; case differs), never by similarity; their "
+        "weight is Σ|∂L/∂term| over their cells, as a share of that over all negatives",
+    ),
+    _remark(
+        "same_text_left_out",
+        _EXPLORE,
+        "loss on batch",
+        "how many negatives hold the text of their own query or of its own key",
+        "the texts of the batch",
+        "the same comparison, where the rule leaves them out",
+    ),
+    _remark(
         "suspects",
         _EXPLORE,
         "batch",

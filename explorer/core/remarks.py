@@ -56,6 +56,7 @@ def remarks(e: Exploration, most: int = 3) -> list[Remark]:
         *_on_language(e),
         *_on_labels(e),
         *_on_collapse(e),
+        *_on_same_text(e),
         *_on_suspects(e),
         *_on_order(e),
         *_on_terms(e),
@@ -142,6 +143,25 @@ def _spread(e: Exploration) -> float:
     every = cosine_matrix(vectors, vectors)
     others = every[~torch.eye(len(every), dtype=torch.bool, device=every.device)]
     return float(others.max() - others.min())
+
+
+def _on_same_text(e: Exploration) -> list[Remark]:
+    """Negatives that hold the text of their query or of its own key, and what they weigh."""
+    found = e.same_text
+    if found is None or not found.rows_with:
+        return []
+    values: dict[str, Value] = {
+        "count": found.of_anchor,
+        "part": found.of_positive,
+        "all": found.negatives,
+        "used": found.rows_with,
+        "total": found.rows,
+    }
+    if found.left_out:
+        return [Remark("same_text_left_out", values)]
+    values["query_share"] = whole_percent(found.share_of_anchor)
+    values["key_share"] = whole_percent(found.share_of_positive)
+    return [Remark("same_text", values)]
 
 
 def _on_suspects(e: Exploration) -> list[Remark]:

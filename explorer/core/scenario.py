@@ -26,6 +26,7 @@ LINK_VERSION = "1"
 SOURCES = ("example", "table", "random")
 FACETS = ("value", "mask", "weight", "gradient")
 ORDERS = ("entry", "label", "score")
+TWINS = ("keep", "leave_out")
 
 
 @dataclass(frozen=True)
@@ -81,13 +82,16 @@ class Rules:
     `label_range`: the ends of the scale of the scores; None is what fits them
     (`losses.labels.label_range_of`). `threshold`: a pair with this score or more is positive; None
     is the middle of the scale. `extra_negatives`: the other pairs' second sentences serve as keys
-    too. `prototypes`: one row of numbers a class, as text; empty for the class means.
+    too. `prototypes`: one row of numbers a class, as text; empty for the class means. `twins`:
+    whether keys that hold the text of the query, or of its own key, are negatives or are left out
+    of the loss.
     """
 
     threshold: float | None = None
     label_range: tuple[float, float] | None = None
     extra_negatives: bool = True
     prototypes: str = ""
+    twins: str = "keep"
 
 
 @dataclass(frozen=True)
@@ -219,6 +223,7 @@ _READERS: validation.Readers = {
     (Reading, "reasons"): _reasons,
     (Rules, "threshold"): validation.optional(_number),
     (Rules, "label_range"): validation.optional(validation.label_range),
+    (Rules, "twins"): validation.one_of(TWINS),
     (Scenario, "parameters"): validation.parameters,
     (View, "step"): validation.optional(validation.of_type(int)),
     (View, "facet"): validation.one_of(FACETS),

@@ -31,6 +31,8 @@ def caption(exploration: Exploration, language: str = "en", origin: str = "") ->
     said.append(" · ".join(parts))
     rules = [_parameter(language, p, e.parameters[p.name]) for p in e.spec.parameters]
     rules += _labels(language, e)
+    if e.same_text and e.same_text.left_out:
+        rules.append(say(language, "figure_text.same_text_left_out"))
     said += [" · ".join(rules)] if rules else []
     whence = origin or " · ".join(filter(None, (_data(e, language), _similarities(e, language))))
     return [*said, whence]

@@ -24,6 +24,8 @@ def as_defined_here(spec: LossSpec) -> bool:
 
 def twin_of(e: Exploration) -> Twin | None:
     """The loss of sentence-transformers that is this one, or None where there is none."""
+    if e.same_text and e.same_text.left_out and e.same_text.rows_with:
+        return None  # the library tells no texts apart
     twin = e.spec.twin(**e.parameters) if e.spec.twin else None
     if twin is None or (twin.over_triplets and not _has_triplet(e)):
         return None

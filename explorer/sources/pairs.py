@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -79,6 +80,17 @@ class Pairs:
         row = {sentence: index for index, sentence in enumerate(self.sentences)}
         vectors = self.vectors[[row[text] for text in part.sentences]]
         return dataclasses.replace(part, vectors=vectors)
+
+
+def text_numbers(sentences: Iterable[str]) -> np.ndarray:
+    """The sentences numbered by their text, int64 [S]: equal numbers are equal texts.
+
+    Texts are compared as Unicode's NFC, trimmed, each run of blanks as one; upper and lower case
+    differ.
+    """
+    numbers: dict[str, int] = {}
+    texts = (" ".join(unicodedata.normalize("NFC", one).split()) for one in sentences)
+    return np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
 
 
 def corrected(pairs: Pairs, corrections: Iterable[tuple[str, str, str]]) -> Pairs:

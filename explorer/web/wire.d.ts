@@ -96,7 +96,7 @@ export interface Checked {
   minutes: number | null;
 }
 
-/** What the scene of a link says beside its data. */
+/** What the scene of a link says beside its data; `twins` where it leaves them out. */
 export interface ChosenThere {
   loss: string;
   convention: string;
@@ -104,6 +104,7 @@ export interface ChosenThere {
   threshold: number | null;
   label_range: Range | null;
   extra_negatives: boolean;
+  twins?: "apart" | "leave_out" | "keep";
 }
 
 /** Finished runs beside each other, and what the first of them moved. */
@@ -332,13 +333,15 @@ export interface FollowedRun {
   offset: number;
 }
 
-/** A loss in one convention, with a `note` where there is one; `variants`: the formula at a parameter's value, "name=value". */
+/** A loss in one convention, with a `note` where there is one; `variants`: the formula at a parameter's value, "name=value"; `counted`: which candidates count where texts are known, as a formula, "" for a loss that reads no texts. */
 export interface Form {
   formula: string;
   note: string;
   variants: Record<string, string>;
   collapse: string;
   floor: string;
+  counted: string;
+  negatives_of_batch: boolean;
   parameters: Parameter[];
 }
 
@@ -472,6 +475,7 @@ export interface LargeLoss {
   most_drawn: number;
   wanted: "cosines" | "angles" | "vectors";
   family: string;
+  reads_texts: boolean;
   parameters: Parameter[];
 }
 
@@ -832,6 +836,7 @@ export interface Rules {
   label_range: Range | null;
   extra_negatives: boolean;
   prototypes: string;
+  twins: string;
 }
 
 /** A run that cannot be followed. */
@@ -1096,6 +1101,7 @@ export interface TrainingPlan {
   threshold: number | null;
   label_range: Range | null;
   extra_negatives: boolean;
+  twins: "apart" | "leave_out" | "keep";
   steps: number;
   epochs: number;
   batch_size: number;

@@ -1,15 +1,20 @@
-"""What the losses on in-batch negatives share: their symbols, τ, and queries against keys.
+"""What the losses on in-batch negatives share: their symbols, τ, queries against keys, and which
+of these hold a text that makes them no negatives.
 
 In every matrix the row is the query (or the view that looks) and the column the key.
 """
 
 from __future__ import annotations
 
+import math
+
 import torch
+from torch import Tensor
 
 from losses.kernels.tiled import (
     Directions,
 )
+from losses.same_text import same_text_count
 from losses.spec import Parameter, Symbol
 
 
@@ -27,7 +32,47 @@ def temperature_parameter(default: float) -> Parameter:
     )
 
 
+def left_out_counts(given: dict[str, Tensor]) -> tuple[Tensor | None, Tensor | None]:
+    """How many keys are left out of the negatives of each query [N], and how many queries of those
+    of each key [N]; None where no texts are known."""
+    of_queries, of_keys = given.get("query_texts"), given.get("key_texts")
+    if of_queries is None or of_keys is None:
+        return None, None
+    of_others = given.get("negative_texts")
+    every = of_keys if of_others is None else torch.cat((of_keys, of_others))
+    return (
+        same_text_count(of_queries, of_keys, every) - 1,
+        same_text_count(of_keys, of_queries, of_queries) - 1,
+    )
+
+
+def some(left_out: Tensor | None) -> bool:
+    """Whether anything is left out."""
+    return left_out is not None and bool(left_out.any())
+
+
+def mean_log(count: int, left_out: Tensor | None) -> float:
+    """mean_i ln(count − left_out_i): InfoNCE at collapse."""
+    if left_out is None:
+        return math.log(count)
+    return float((count - left_out).double().log().mean())
+
+
+def mean_count(count: int, left_out: Tensor | None) -> float:
+    """mean_i (count − left_out_i)."""
+    return count if left_out is None else float((count - left_out).double().mean())
+
+
 LOG1P_OF_ROW = r"\log\bigl(1 + «Σ exp terms[r]»\bigr)"
+
+# What a loss of queries and keys reads that is to know which of them hold the same text.
+TEXTS = {"query_texts": "query_texts", "key_texts": "key_texts"}
+
+TEXT_SYMBOLS = {
+    "query_texts": Symbol(r"\text{text}(q_i)", ("query",)),
+    "key_texts": Symbol(r"\text{text}(k_j)", ("key",)),
+    "negative_texts": Symbol(r"\text{text}(n_j)", ("key",)),
+}
 
 QUERY_SYMBOLS = {
     "queries": Symbol("q_i", ("query", "dimension")),
@@ -37,6 +82,12 @@ QUERY_SYMBOLS = {
     "similarities": Symbol(r"c_{ij} = \cos(q_i, k_j)", ("query", "key")),
     "logits": Symbol(
         r"s_{ij} = c_{ij} / \tau", ("query", "key"), r"«similarities[r,c]» / «temperature»"
+    ),
+    **TEXT_SYMBOLS,
+    "texts": Symbol(r"\text{text}(k_j)", ("key",)),
+    "left_out": Symbol(
+        r"\text{text}(k_j) \in \{\text{text}(q_i), \text{text}(k_i)\}",
+        ("query", "key"),
     ),
     "positive": Symbol(r"s_{ii}", ("query",), "«logits[r,r]»"),
     "others": Symbol(r"j \ne i", ("query", "key"), r"«c» \ne «r»"),

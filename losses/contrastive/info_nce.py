@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import cast
 
 import torch
@@ -11,6 +10,10 @@ from torch import Tensor
 from losses import inputs
 from losses.contrastive.in_batch import (
     QUERY_SYMBOLS,
+    TEXTS,
+    left_out_counts,
+    mean_log,
+    some,
     temperature_parameter,
 )
 from losses.forms import AgainstOthers
@@ -24,6 +27,7 @@ from losses.kernels.tiled import (
     both_ways,
 )
 from losses.landmarks import least_in_batch
+from losses.same_text import Absent, absent_by, same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 from losses.twins import Twin
 
@@ -35,18 +39,31 @@ def info_nce_definition(
     negatives: Tensor | None = None,
     temperature: float = 0.05,
     symmetric: bool = False,
+    query_texts: Tensor | None = None,
+    key_texts: Tensor | None = None,
+    negative_texts: Tensor | None = None,
 ) -> Tensor:
     candidates = keys if negatives is None else torch.cat((keys, negatives))
     similarities = cosine_matrix(queries, candidates)
     logits = similarities / temperature
     positive = logits.diagonal()
     others = ~torch.eye(*logits.shape, dtype=torch.bool, device=logits.device)
+    if query_texts is not None and key_texts is not None:
+        texts = key_texts if negative_texts is None else torch.cat((key_texts, negative_texts))
+        left_out = same_text(query_texts, key_texts, texts)
+        others = others & ~left_out
     terms = (logits - positive[:, None]).masked_fill(~others, -torch.inf)
     per_query = log1p_sum_exp(terms, dim=1)
     loss = per_query.mean()
     if symmetric:
         backward = logits[:, : len(keys)].T - positive[:, None]
-        backward_terms = backward.masked_fill(~others[:, : len(keys)], -torch.inf)
+        if query_texts is not None and key_texts is not None:
+            backward = backward.masked_fill(
+                same_text(key_texts, query_texts, query_texts), -torch.inf
+            )
+        backward_terms = backward.masked_fill(
+            torch.eye(len(keys), dtype=torch.bool, device=logits.device), -torch.inf
+        )
         per_key = log1p_sum_exp(backward_terms, dim=1)
         loss = (loss + per_key.mean()) / 2
     return loss
@@ -59,6 +76,9 @@ def info_nce(
     negatives: Tensor | None = None,
     temperature: float = 0.05,
     symmetric: bool = False,
+    query_texts: Tensor | None = None,
+    key_texts: Tensor | None = None,
+    negative_texts: Tensor | None = None,
     gather: bool = False,
 ) -> Tensor:
     r"""mean_i −log( exp(cos(q_i, k_i)/τ) / Σ_j exp(cos(q_i, k_j)/τ) ) (S1 eq. 5–7; S2).
@@ -72,10 +92,19 @@ def info_nce(
         negatives: [Q, D], further keys for every query.
         temperature: τ.
         symmetric: average with the same loss from keys to queries (in the batch only).
+        query_texts, key_texts, negative_texts: [N], [N], [Q], the texts of the rows as numbers,
+            equal for equal texts. A key of the query's text, or of its own key's, is then no
+            negative (from keys to queries, a query of the key's text or of its own query's).
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature)
+    inputs.must_be_texts(
+        query_texts=(query_texts, queries),
+        key_texts=(key_texts, keys),
+        negative_texts=(negative_texts, negatives),
+    )
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
+    texts = gathered(gather, query_texts, key_texts, negative_texts)
     least = inputs.for_products(queries)
     queries, keys, negatives = cast(
         "tuple[Tensor, Tensor, Tensor | None]",
@@ -90,30 +119,55 @@ def info_nce(
         negatives,
         1 / temperature,
         symmetric,
+        *texts,
     )
 
 
-def _info_nce_densely(queries, keys, negatives, scale, symmetric):
+def _info_nce_densely(queries, keys, negatives, scale, symmetric, of_queries, of_keys, of_others):
     return info_nce_definition(
-        queries, keys, negatives=negatives, temperature=1 / scale, symmetric=symmetric
+        queries,
+        keys,
+        negatives=negatives,
+        temperature=1 / scale,
+        symmetric=symmetric,
+        query_texts=of_queries,
+        key_texts=of_keys,
+        negative_texts=of_others,
     )
 
 
-def _info_nce_by_tiles(wanted, queries, keys, negatives, scale, symmetric):
+def _info_nce_by_tiles(wanted, queries, keys, negatives, scale, symmetric, *texts):
     count = len(queries)
     parts = [part for part in (queries, keys, negatives) if part is not None]
     points = Directions(torch.cat(parts), wanted=any(wanted))
     sides = (wanted[0] or wanted[3], wanted[1] or wanted[2] or wanted[3])
     logits = points.between(slice(0, count), slice(count, None), scale, sides)
+    left_out, left_out_back = _left_out(*texts)
     if symmetric:
-        total, share = both_ways(logits), 0.5 / count
+        total, share = both_ways(logits, left_out, left_out_back), 0.5 / count
     else:
-        (total, _), share = against_others(logits), 1 / count
+        (total, _), share = against_others(logits, left_out=left_out), 1 / count
+    none = (None,) * (1 + len(texts))
     if not any(wanted):
         return total * share, ()
     gradient, by_scale = points.pull_back(share, scale)
     by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
-    return total * share, (by_queries, by_keys, *(by_negatives or [None]), by_scale, None)
+    return total * share, (by_queries, by_keys, *(by_negatives or [None]), by_scale, *none)
+
+
+def _left_out(
+    of_queries: Tensor | None, of_keys: Tensor | None, of_others: Tensor | None
+) -> tuple[Absent | None, Absent | None]:
+    """The keys that are no negatives of each query, and, query by query as well, those that it is
+    no negative of."""
+    if of_queries is None or of_keys is None:
+        return None, None
+    every = of_keys if of_others is None else torch.cat((of_keys, of_others))
+
+    def back(span: slice) -> Tensor:
+        return same_text(of_keys, of_queries, of_queries[span]).T
+
+    return absent_by(of_queries, of_keys, every), back
 
 
 def _keys_beside(given: dict[str, Tensor]) -> int:
@@ -123,13 +177,17 @@ def _keys_beside(given: dict[str, Tensor]) -> int:
 
 def _info_nce_collapse(given: dict[str, Tensor], symmetric: bool = False, **_: object) -> float:
     count = len(given["keys"])
-    forward = math.log(count + _keys_beside(given))
-    return (forward + math.log(count)) / 2 if symmetric else forward
+    of_queries, of_keys = left_out_counts(given)
+    forward = mean_log(count + _keys_beside(given), of_queries)
+    return (forward + mean_log(count, of_keys)) / 2 if symmetric else forward
 
 
 def _info_nce_floor(
     given: dict[str, Tensor], temperature: float = 0.05, symmetric: bool = False
-) -> float:
+) -> float | None:
+    of_queries, of_keys = left_out_counts(given)
+    if some(of_queries) or (symmetric and some(of_keys)):
+        return None
     return least_in_batch(len(given["keys"]), _keys_beside(given), temperature, symmetric)
 
 
@@ -176,7 +234,15 @@ INFO_NCE = LossSpec(
         r"\log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}"
         r" + \log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_j, k_i)/\tau}}\Bigr)",
     },
-    reads={"queries": "queries", "keys": "keys", "negatives": "negatives"},
+    reads={
+        "queries": "queries",
+        "keys": "keys",
+        "negatives": "negatives",
+        **TEXTS,
+        "negative_texts": "negative_texts",
+    },
+    counted=r"j = i \lor \text{text}(k_j) \notin"
+    r" \{\text{text}(q_i), \text{text}(k_i)\}",
     form=AgainstOthers(
         scale=lambda temperature, **_: 1 / temperature,
         symmetric=lambda symmetric, **_: symmetric,

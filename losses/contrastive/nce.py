@@ -11,7 +11,12 @@ from torch import Tensor
 from losses import inputs
 from losses.contrastive.in_batch import (
     QUERY_SYMBOLS,
+    TEXT_SYMBOLS,
+    TEXTS,
     directions_and_logits,
+    left_out_counts,
+    mean_count,
+    some,
     temperature_parameter,
 )
 from losses.contrastive.siglip import decisions
@@ -23,6 +28,7 @@ from losses.kernels.tiled import (
     against_own,
 )
 from losses.landmarks import least_binary, simplex_gap, softplus_at
+from losses.same_text import absent_by, same_text, same_text_count
 from losses.spec import LossSpec, Parameter, Symbol
 
 
@@ -35,11 +41,16 @@ def nce_definition(
     noise_ratio: float = 1.0,
     full: bool = False,
     log_noise: float = 0.0,
+    query_texts: Tensor | None = None,
+    key_texts: Tensor | None = None,
 ) -> Tensor:
     positive = cosine(queries, keys) / temperature
     if negatives is None:
         noise = cosine_matrix(queries, keys) / temperature
         is_noise = ~torch.eye(len(noise), dtype=torch.bool, device=noise.device)
+        if query_texts is not None and key_texts is not None:
+            left_out = same_text(query_texts, key_texts, key_texts)
+            is_noise = is_noise & ~left_out
     else:
         noise = (unit(queries)[:, None, :] * unit(negatives)).sum(dim=2) / temperature
         is_noise = torch.ones_like(noise, dtype=torch.bool)
@@ -65,6 +76,8 @@ def nce(
     noise_ratio: float = 1.0,
     full: bool = False,
     log_noise: float = 0.0,
+    query_texts: Tensor | None = None,
+    key_texts: Tensor | None = None,
     gather: bool = False,
 ) -> Tensor:
     r"""Is this key the query's own, or noise? −mean log( e^{s⁺/τ} / (e^{s⁺/τ} + m e^{s⁻/τ}) ) (S2).
@@ -83,11 +96,18 @@ def nce(
         noise_ratio: m, noise keys for each true one.
         full: both kinds of decision, each with its own term.
         log_noise: ν = ln(m·p_n), of the full form.
+        query_texts, key_texts: [N] each, the texts of the rows as numbers, equal for equal texts. A
+            key of the query's text, or of its own key's, is then no noise. They tell keys of the
+            batch apart, so that negatives are not given beside them.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature, noise_ratio=noise_ratio)
     inputs.plain_number(noise_ratio=noise_ratio)
+    inputs.must_be_texts(query_texts=(query_texts, queries), key_texts=(key_texts, keys))
+    if negatives is not None and key_texts is not None:
+        raise ValueError("key_texts tells keys of the batch apart; give it, or negatives, not both")
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
+    texts = gathered(gather, query_texts, key_texts)
     least = inputs.for_products(queries) if negatives is None else torch.float32
     queries, keys, negatives = cast(
         "tuple[Tensor, Tensor, Tensor | None]",
@@ -113,30 +133,44 @@ def nce(
         )
     if full:
         inputs.one_number(log_noise=log_noise)
-        return decisions(queries, keys, 1 / temperature, log_noise)
-    return with_gradient(
-        _nce_by_tiles, _nce_densely, queries, keys, 1 / temperature, math.log(noise_ratio)
+        return decisions(queries, keys, 1 / temperature, log_noise, *texts)
+    given = (queries, keys, 1 / temperature, math.log(noise_ratio), *texts)
+    return with_gradient(_nce_by_tiles, _nce_densely, *given)
+
+
+def _nce_densely(queries, keys, scale, log_ratio, of_queries, of_keys):
+    return nce_definition(
+        queries,
+        keys,
+        temperature=1 / scale,
+        noise_ratio=math.exp(log_ratio),
+        query_texts=of_queries,
+        key_texts=of_keys,
     )
 
 
-def _nce_densely(queries, keys, scale, log_ratio):
-    return nce_definition(queries, keys, temperature=1 / scale, noise_ratio=math.exp(log_ratio))
-
-
-def _nce_by_tiles(wanted, queries, keys, scale, log_ratio):
-    count = len(queries)
-    share = 1 / max(count * (count - 1), 1)
+def _nce_by_tiles(wanted, queries, keys, scale, log_ratio, of_queries, of_keys):
+    count, left_out = len(queries), None
+    share: float | Tensor = 1 / max(count * (count - 1), 1)
     points, logits = directions_and_logits(wanted, queries, keys, scale)
-    total = against_own(logits, log_ratio)
+    if of_queries is not None:
+        left_out = absent_by(of_queries, of_keys, of_keys)
+        own_and_left_out = same_text_count(of_queries, of_keys, of_keys).sum()
+        noise = (count * count - own_and_left_out).clamp_min(1)
+        share = noise.to(logits.exact).reciprocal()
+    total = against_own(logits, log_ratio, left_out)
     if not any(wanted):
         return total * share, ()
     gradient, by_scale = points.pull_back(share, scale)
-    return total * share, (*gradient.split(count), by_scale, None)
+    return total * share, (*gradient.split(count), by_scale, None, None, None)
 
 
-def _noise_keys(given: dict[str, Tensor]) -> int:
+def _noise_keys(given: dict[str, Tensor]) -> float:
+    """How many each query has, on average."""
     negatives = given.get("negatives")
-    return len(given["keys"]) - 1 if negatives is None else negatives.shape[1]
+    if negatives is not None:
+        return negatives.shape[1]
+    return mean_count(len(given["keys"]) - 1, left_out_counts(given)[0])
 
 
 def _nce_collapse(
@@ -159,8 +193,10 @@ def _nce_floor(
     noise_ratio: float = 1.0,
     full: bool = False,
     log_noise: float = 0.0,
-) -> float:
-    count, own_noise = _noise_keys(given), given.get("negatives") is not None
+) -> float | None:
+    if some(left_out_counts(given)[0]):
+        return None
+    count, own_noise = round(_noise_keys(given)), given.get("negatives") is not None
     if full and not own_noise:
         return least_binary(count + 1, 1 / temperature, log_noise)
     if full:
@@ -183,6 +219,8 @@ NCE = LossSpec(
     symbols={
         "queries": QUERY_SYMBOLS["queries"],
         "keys": QUERY_SYMBOLS["keys"],
+        **{name: TEXT_SYMBOLS[name] for name in TEXTS},
+        "left_out": QUERY_SYMBOLS["left_out"],
         "positive": Symbol(r"p_i = \cos(q_i, k_i) / \tau", ("query",)),
         "noise": Symbol(r"n_{ik} = \cos(q_i, k_k) / \tau", ("query", "key")),
         "is_noise": Symbol(r"k \ne i", ("query", "key"), r"«c» \ne «r»"),
@@ -225,7 +263,9 @@ NCE = LossSpec(
         "full=true": r"\frac1N \sum_i \Bigl(\log\bigl(1 + e^{\nu - s^+_i/\tau}\bigr)"
         r" + \sum_k \log\bigl(1 + e^{s^-_{ik}/\tau - \nu}\bigr)\Bigr)",
     },
-    reads={"queries": "queries", "keys": "keys"},
+    reads={"queries": "queries", "keys": "keys", **TEXTS},
+    counted=r"\text{text}(k_k) \notin"
+    r" \{\text{text}(q_i), \text{text}(k_i)\}",
     terms="excess",
     collapse=_nce_collapse,
     collapse_formula=r"\ln(1 + m)",

@@ -10,6 +10,10 @@ from torch import Tensor
 from losses import inputs
 from losses.contrastive.in_batch import (
     LOG1P_OF_ROW,
+    TEXT_SYMBOLS,
+    TEXTS,
+    mean_log,
+    some,
     temperature_parameter,
 )
 from losses.forms import AgainstOthers
@@ -24,11 +28,19 @@ from losses.kernels.tiled import (
     against_others,
 )
 from losses.landmarks import simplex_gap, softplus_at
+from losses.same_text import absent_by, same_text, same_text_count
 from losses.spec import Convention, LossSpec, Symbol
 from losses.twins import Twin
 
 
-def nt_xent_definition(first: Tensor, second: Tensor, *, temperature: float = 0.5) -> Tensor:
+def nt_xent_definition(
+    first: Tensor,
+    second: Tensor,
+    *,
+    temperature: float = 0.5,
+    query_texts: Tensor | None = None,
+    key_texts: Tensor | None = None,
+) -> Tensor:
     views = torch.cat((first, second))
     similarities = cosine_matrix(views, views)
     logits = similarities / temperature
@@ -36,6 +48,10 @@ def nt_xent_definition(first: Tensor, second: Tensor, *, temperature: float = 0.
     partner = place.roll(len(first))
     positive = logits[place, partner]
     others = (place != place[:, None]) & (place != partner[:, None])
+    if query_texts is not None and key_texts is not None:
+        texts = torch.cat((query_texts, key_texts))
+        left_out = same_text(texts, texts[partner], texts)
+        others = others & ~left_out
     terms = (logits - positive[:, None]).masked_fill(~others, -torch.inf)
     per_view = log1p_sum_exp(terms, dim=1)
     loss = per_view.mean()
@@ -43,7 +59,13 @@ def nt_xent_definition(first: Tensor, second: Tensor, *, temperature: float = 0.
 
 
 def nt_xent(
-    first: Tensor, second: Tensor, *, temperature: float = 0.5, gather: bool = False
+    first: Tensor,
+    second: Tensor,
+    *,
+    temperature: float = 0.5,
+    query_texts: Tensor | None = None,
+    key_texts: Tensor | None = None,
+    gather: bool = False,
 ) -> Tensor:
     r"""InfoNCE over the 2N views z = [first; second], each against all but itself (SimCLR).
 
@@ -58,33 +80,48 @@ def nt_xent(
     Args:
         first, second: [N, D] each, two views of the same N things.
         temperature: τ.
+        query_texts, key_texts: [N] each, the texts of first and second as numbers, equal for equal
+            texts. A view of the text of the one that looks, or of its partner, is no negative.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature)
-    first, second = gathered(gather, first, second)
+    inputs.must_be_texts(query_texts=(query_texts, first), key_texts=(key_texts, second))
+    first, second, *texts = gathered(gather, first, second, query_texts, key_texts)
     first, second = inputs.paired(inputs.for_products(first), first=first, second=second)
-    return with_gradient(_nt_xent_by_tiles, _nt_xent_densely, first, second, 1 / temperature)
+    given = (first, second, 1 / temperature, *texts)
+    return with_gradient(_nt_xent_by_tiles, _nt_xent_densely, *given)
 
 
-def _nt_xent_densely(first, second, scale):
-    return nt_xent_definition(first, second, temperature=1 / scale)
+def _nt_xent_densely(first, second, scale, of_first, of_second):
+    return nt_xent_definition(
+        first, second, temperature=1 / scale, query_texts=of_first, key_texts=of_second
+    )
 
 
-def _nt_xent_by_tiles(wanted, first, second, scale):
+def _nt_xent_by_tiles(wanted, first, second, scale, of_first, of_second):
     points = Directions(torch.cat((first, second)), wanted=any(wanted))
     every = slice(0, None)
     logits = points.between(every, every, scale, (any(wanted), any(wanted)))
     count = 2 * len(first)
     place = torch.arange(count, device=first.device)
-    total, _ = against_others(logits, place.roll(len(first)), absent=place)
+    partner, left_out = place.roll(len(first)), None
+    if of_first is not None:
+        texts = torch.cat((of_first, of_second))
+        left_out = absent_by(texts, texts[partner], texts)
+    total, _ = against_others(logits, partner, absent=place, left_out=left_out)
     if not any(wanted):
         return total / count, ()
     gradient, by_scale = points.pull_back(1 / count, scale)
-    return total / count, (*gradient.split(len(first)), by_scale)
+    return total / count, (*gradient.split(len(first)), by_scale, None, None)
 
 
 def nt_xent_of_both_directions_definition(
-    first: Tensor, second: Tensor, *, temperature: float = 0.1
+    first: Tensor,
+    second: Tensor,
+    *,
+    temperature: float = 0.1,
+    query_texts: Tensor | None = None,
+    key_texts: Tensor | None = None,
 ) -> Tensor:
     """As google-research's SimCLR: the means of both directions are added, not averaged."""
     views = torch.cat((first, second))
@@ -94,6 +131,10 @@ def nt_xent_of_both_directions_definition(
     partner = place.roll(len(first))
     positive = logits[place, partner]
     others = (place != place[:, None]) & (place != partner[:, None])
+    if query_texts is not None and key_texts is not None:
+        texts = torch.cat((query_texts, key_texts))
+        left_out = same_text(texts, texts[partner], texts)
+        others = others & ~left_out
     terms = (logits - positive[:, None]).masked_fill(~others, -torch.inf)
     per_view = log1p_sum_exp(terms, dim=1)
     loss = per_view.sum() / len(first)
@@ -101,7 +142,13 @@ def nt_xent_of_both_directions_definition(
 
 
 def nt_xent_of_both_directions(
-    first: Tensor, second: Tensor, *, temperature: float = 0.1, gather: bool = False
+    first: Tensor,
+    second: Tensor,
+    *,
+    temperature: float = 0.1,
+    query_texts: Tensor | None = None,
+    key_texts: Tensor | None = None,
+    gather: bool = False,
 ) -> Tensor:
     """NT-Xent as google-research's code of SimCLR has it: twice `nt_xent`.
 
@@ -112,9 +159,18 @@ def nt_xent_of_both_directions(
     Args:
         first, second: [N, D] each, two views of the same N things.
         temperature: τ.
+        query_texts, key_texts: [N] each, the texts of first and second as numbers, equal for equal
+            texts. A view of the text of the one that looks, or of its partner, is no negative.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
-    return 2 * nt_xent(first, second, temperature=temperature, gather=gather)
+    return 2 * nt_xent(
+        first,
+        second,
+        temperature=temperature,
+        query_texts=query_texts,
+        key_texts=key_texts,
+        gather=gather,
+    )
 
 
 def nt_xent_of_classes_definition(
@@ -167,8 +223,22 @@ def _of_classes_densely(embeddings, classes, temperature):
     return nt_xent_of_classes_definition(embeddings, classes, temperature=temperature)
 
 
-def _nt_xent_floor(given: dict[str, Tensor], temperature: float = 0.5) -> float:
+def _left_out_counts(given: dict[str, Tensor]) -> Tensor | None:
+    """How many views are left out of the negatives of each, [2N]."""
+    if given.get("query_texts") is None:
+        return None
+    texts = torch.cat((given["query_texts"], given["key_texts"]))
+    return same_text_count(texts, texts.roll(len(texts) // 2), texts) - 2
+
+
+def _nt_xent_collapse(given: dict[str, Tensor], **_: object) -> float:
+    return mean_log(2 * len(given["first"]) - 1, _left_out_counts(given))
+
+
+def _nt_xent_floor(given: dict[str, Tensor], temperature: float = 0.5) -> float | None:
     count = len(given["first"])
+    if some(_left_out_counts(given)):
+        return None
     if count == 1:
         return 0.0
     exponent = math.log(2 * count - 2) - simplex_gap(count) / temperature
@@ -207,6 +277,13 @@ NT_XENT = LossSpec(
         "place": Symbol("i", ("view",)),
         "partner": Symbol("p(i)", ("view",)),
         "positive": Symbol("s_{i\\,p(i)}", ("view",), "«logits[r,partner[r]]»"),
+        **{name: TEXT_SYMBOLS[name] for name in TEXTS},
+        "texts": Symbol(r"\text{text}(z_i)", ("view",)),
+        "left_out": Symbol(
+            r"\text{text}(z_k) \in"
+            r" \{\text{text}(z_i), \text{text}(z_{p(i)})\}",
+            ("view", "view"),
+        ),
         "others": Symbol(r"k \ne i,\ k \ne p(i)", ("view", "view"), r"«c» \ne «r»"),
         "terms": Symbol(
             r"t_{ik} = s_{ik} - s_{i\,p(i)}\ \text{where}\ k \ne i, p(i)",
@@ -221,10 +298,12 @@ NT_XENT = LossSpec(
         ),
     },
     parameters=(temperature_parameter(0.5),),
-    reads={"first": "queries", "second": "keys"},
+    reads={"first": "queries", "second": "keys", **TEXTS},
+    counted=r"k = p(i) \lor \text{text}(z_k) \notin"
+    r" \{\text{text}(z_i), \text{text}(z_{p(i)})\}",
     form=AgainstOthers(scale=lambda temperature: 1 / temperature, views=True),
     terms="terms",
-    collapse=lambda given, **_: math.log(2 * len(given["first"]) - 1),
+    collapse=_nt_xent_collapse,
     collapse_formula=r"\ln(2N - 1)",
     floor=_nt_xent_floor,
     floor_formula=r"\ln\bigl(1 + (2N - 2)\, e^{-\frac{N}{(N - 1)\tau}}\bigr)",

@@ -8,7 +8,12 @@ from torch import Tensor
 from losses import inputs
 from losses.contrastive.in_batch import (
     QUERY_SYMBOLS,
+    TEXT_SYMBOLS,
+    TEXTS,
     directions_and_logits,
+    left_out_counts,
+    mean_count,
+    some,
 )
 from losses.forms import Decisions
 from losses.gather import gathered
@@ -19,38 +24,55 @@ from losses.kernels.tiled import (
     against_threshold,
 )
 from losses.landmarks import least_binary, softplus_at
+from losses.same_text import absent_by, same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
-def decisions(queries, keys, scale, threshold):
+def decisions(queries, keys, scale, threshold, query_texts=None, key_texts=None):
     """1/N of the sum over all cells of log(1 + e^{±(scale · cosine − threshold)}).
 
-    The sign is − on the diagonal, where a key is the query's own, and + elsewhere.
+    The sign is − on the diagonal, where a key is the query's own, and + elsewhere; there the keys
+    of the query's or the own key's text are left out, if texts are known.
     """
-    return with_gradient(_decisions_by_tiles, _decisions_densely, queries, keys, scale, threshold)
+    given = (queries, keys, scale, threshold, query_texts, key_texts)
+    return with_gradient(_decisions_by_tiles, _decisions_densely, *given)
 
 
-def _decisions_densely(queries, keys, scale, threshold):
-    return siglip_definition(queries, keys, scale=scale, bias=-threshold)
+def _decisions_densely(queries, keys, scale, threshold, of_queries, of_keys):
+    return siglip_definition(
+        queries, keys, scale=scale, bias=-threshold, query_texts=of_queries, key_texts=of_keys
+    )
 
 
-def _decisions_by_tiles(wanted, queries, keys, scale, threshold):
+def _decisions_by_tiles(wanted, queries, keys, scale, threshold, of_queries, of_keys):
     count = len(queries)
     points, logits = directions_and_logits(wanted, queries, keys, scale)
-    total, by_threshold = against_threshold(logits, threshold)
+    left_out = None if of_queries is None else absent_by(of_queries, of_keys, of_keys)
+    total, by_threshold = against_threshold(logits, threshold, left_out)
     if not any(wanted):
         return total / count, ()
     gradient, by_scale = points.pull_back(1 / count, scale)
-    return total / count, (*gradient.split(count), by_scale, by_threshold / count)
+    by_vectors = gradient.split(count)
+    return total / count, (*by_vectors, by_scale, by_threshold / count, None, None)
 
 
 def siglip_definition(
-    queries: Tensor, keys: Tensor, *, scale: float = 10.0, bias: float = -10.0
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    scale: float = 10.0,
+    bias: float = -10.0,
+    query_texts: Tensor | None = None,
+    key_texts: Tensor | None = None,
 ) -> Tensor:
     similarities = cosine_matrix(queries, keys)
     logits = scale * similarities + bias
     signs = 2 * torch.eye(*logits.shape, dtype=logits.dtype, device=logits.device) - 1
     terms = softplus(-signs * logits)
+    if query_texts is not None and key_texts is not None:
+        left_out = same_text(query_texts, key_texts, key_texts)
+        counted = ~left_out | (signs > 0)
+        terms = terms.masked_fill(~counted, 0)
     loss = terms.sum() / len(queries)
     return loss
 
@@ -61,6 +83,8 @@ def siglip(
     *,
     scale: float = 10.0,
     bias: float = -10.0,
+    query_texts: Tensor | None = None,
+    key_texts: Tensor | None = None,
     gather: bool = False,
 ) -> Tensor:
     r"""1/N Σ_ij log(1 + exp(−z_ij (t·cos(q_i, k_j) + b))), z = 1 for own keys, −1 for others.
@@ -72,18 +96,32 @@ def siglip(
         queries, keys: [N, D] each; key i belongs to query i.
         scale: t.
         bias: b, which starts low because most pairs are not positive (Zhai et al. 2023).
+        query_texts, key_texts: [N] each, the texts of the rows as numbers, equal for equal texts.
+            Where another key has the query's text, or its own key's, there is no term.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.one_number(scale=scale, bias=bias)
-    queries, keys = gathered(gather, queries, keys)
+    inputs.must_be_texts(query_texts=(query_texts, queries), key_texts=(key_texts, keys))
+    queries, keys, *texts = gathered(gather, queries, keys, query_texts, key_texts)
     queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
-    return decisions(queries, keys, scale, -bias)
+    return decisions(queries, keys, scale, -bias, *texts)
 
 
 def _siglip_collapse(given: dict[str, Tensor], scale: float = 10.0, bias: float = -10.0) -> float:
     logit = scale + bias
-    return softplus_at(-logit) + (len(given["keys"]) - 1) * softplus_at(logit)
+    others = mean_count(len(given["keys"]) - 1, left_out_counts(given)[0])
+    return softplus_at(-logit) + others * softplus_at(logit)
 
+
+def _siglip_floor(
+    given: dict[str, Tensor], scale: float = 10.0, bias: float = -10.0
+) -> float | None:
+    if some(left_out_counts(given)[0]):
+        return None
+    return least_binary(len(given["keys"]), scale, -bias)
+
+
+COUNTED = r"j = i \lor \text{text}(k_j) \notin \{\text{text}(q_i), \text{text}(k_i)\}"
 
 SIGLIP = LossSpec(
     function=siglip,
@@ -92,7 +130,9 @@ SIGLIP = LossSpec(
     group="in_batch",
     formula=r"\frac1N \sum_{i,j} \log\bigl(1 + e^{-z_{ij} (t \cos(q_i, k_j) + b)}\bigr)",
     symbols={
-        **{name: QUERY_SYMBOLS[name] for name in ("queries", "keys", "similarities")},
+        **{name: QUERY_SYMBOLS[name] for name in ("queries", "keys", "similarities", "left_out")},
+        **{name: TEXT_SYMBOLS[name] for name in TEXTS},
+        "counted": Symbol(COUNTED, ("query", "key")),
         "logits": Symbol(
             r"s_{ij} = t\, c_{ij} + b",
             ("query", "key"),
@@ -113,12 +153,13 @@ SIGLIP = LossSpec(
         Parameter("scale", 10.0, "t", 0.1, 200.0, 0.1, logarithmic=True),
         Parameter("bias", -10.0, "b", -30.0, 10.0, 0.1),
     ),
-    reads={"queries": "queries", "keys": "keys"},
+    reads={"queries": "queries", "keys": "keys", **TEXTS},
+    counted=COUNTED,
     form=Decisions(scale=lambda scale, **_: scale, bias=lambda bias, **_: bias),
     terms="logits",
     collapse=_siglip_collapse,
     collapse_formula=r"\ln\bigl(1 + e^{-(t + b)}\bigr) + (N - 1) \ln\bigl(1 + e^{t + b}\bigr)",
-    floor=lambda given, scale=10.0, bias=-10.0: least_binary(len(given["keys"]), scale, -bias),
+    floor=_siglip_floor,
     floor_formula=r"\min_{\lVert q \rVert = \lVert k \rVert = 1} \mathcal L",
     references=("Zhai et al. 2023",),
     conventions=(Convention("open_clip (initial values)", {"scale": 10.0, "bias": -10.0}),),

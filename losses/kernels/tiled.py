@@ -17,6 +17,7 @@ from torch.nn.functional import softplus
 
 from losses.geometry import SHORTEST
 from losses.inputs import may_ask
+from losses.same_text import Absent
 
 # Logits up to this size need no shift before exp: neither e⁶⁵, nor the sum of 10⁹ of them, nor
 # e⁻⁶⁵ leaves the range of float32 and bfloat16.
@@ -60,7 +61,9 @@ class Directions:
             self.units[rows], self.units[columns], scale, by_rows, by_columns, largest=largest
         )
 
-    def pull_back(self, share: float, scale: float | Tensor) -> tuple[Tensor, Tensor | None]:
+    def pull_back(
+        self, share: float | Tensor, scale: float | Tensor
+    ) -> tuple[Tensor, Tensor | None]:
         """The gradient of `share` times the value: by the vectors, and by a learned `scale`.
 
         Uses the gradient up. All logits must be `scale` times a cosine.
@@ -151,12 +154,14 @@ def against_others(
     own: Tensor | None = None,
     slopes: Tensor | None = None,
     share: float = 1.0,
+    left_out: Absent | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Σᵢ log(1 + Σⱼ exp(sᵢⱼ − ownᵢ)) over the other columns j, and log Σⱼ exp(sᵢⱼ − ownᵢ) [N].
 
     Row i owns the column `columns[i]`, or column i; of the others, `absent[i]` does not count
-    either. Its own logit is the one that stands there, or `own[i]`, which moves with that one by
-    `slopes[i]`. The gradient of `share` times the sum by the logits is added to theirs.
+    either, nor does any cell that is `left_out`. Its own logit is the one that stands there, or
+    `own[i]`, which moves with that one by `slopes[i]`. The gradient of `share` times the sum by the
+    logits is added to theirs.
     """
     gaps = []
     for span, tile in logits.tiles():
@@ -164,6 +169,7 @@ def against_others(
         _put(tile, span, columns, -torch.inf)
         if absent is not None:
             _put(tile, span, absent, -torch.inf)
+        _leave_out(tile, span, left_out)
         if not logits.bounded:
             largest = tile.amax(dim=1).clamp_min(torch.finfo(tile.dtype).min)
             tile.sub_(largest[:, None])
@@ -179,11 +185,13 @@ def against_others(
     return softplus(gaps, threshold=STRAIGHT).sum(), gaps
 
 
-def against_own(logits: Logits, distance: float) -> Tensor:
-    """Σ log(1 + exp(sᵢⱼ − sᵢᵢ + distance)) over all i ≠ j; adds the gradient by the logits."""
+def against_own(logits: Logits, distance: float, left_out: Absent | None = None) -> Tensor:
+    """Σ log(1 + exp(sᵢⱼ − sᵢᵢ + distance)) over all i ≠ j but those `left_out`; adds the gradient
+    by the logits."""
     values = []
     for span, tile in logits.tiles():
         tile.sub_(_taken(tile, span, None).sub_(distance)[:, None])
+        _leave_out(tile, span, left_out)
         values.append(_softplus_sum(tile, span))
         weights = tile.sigmoid_()
         _put(weights, span, None, 0)
@@ -192,15 +200,18 @@ def against_own(logits: Logits, distance: float) -> Tensor:
     return reduce(torch.add, values)
 
 
-def against_threshold(logits: Logits, threshold: float | Tensor) -> tuple[Tensor, Tensor]:
+def against_threshold(
+    logits: Logits, threshold: float | Tensor, left_out: Absent | None = None
+) -> tuple[Tensor, Tensor]:
     """Σ log(1 + exp(±(sᵢⱼ − threshold))), + for i ≠ j and − for i = j, and ∂/∂threshold of it.
 
-    The gradient by the logits is added to theirs.
+    Of i ≠ j those `left_out` do not count. The gradient by the logits is added to theirs.
     """
     values, slopes = [], []
     for span, tile in logits.tiles():
         tile.sub_(threshold)
         own = _taken(tile, span, None)
+        _leave_out(tile, span, left_out)
         values.append(_softplus_sum(tile, span) + softplus(-own, threshold=STRAIGHT).sum())
         weights = tile.sigmoid_()
         _put(weights, span, None, own.sigmoid_().sub_(1))
@@ -209,8 +220,13 @@ def against_threshold(logits: Logits, threshold: float | Tensor) -> tuple[Tensor
     return reduce(torch.add, values), reduce(torch.add, slopes)
 
 
-def both_ways(logits: Logits) -> Tensor:
-    """`against_others` by rows plus the same by the first N columns; adds the gradient."""
+def both_ways(
+    logits: Logits, left_out: Absent | None = None, left_out_back: Absent | None = None
+) -> Tensor:
+    """`against_others` by rows plus the same by the first N columns; adds the gradient.
+
+    By rows the cells `left_out` do not count, by columns those `left_out_back` [n, N].
+    """
     count = len(logits.rows)
     in_one = list(logits.tiles()) if logits.step == count else None
     own, of_rows = logits.rows.new_empty(2, count, dtype=logits.exact)
@@ -218,19 +234,32 @@ def both_ways(logits: Logits) -> Tensor:
     for span, tile in in_one or logits.tiles():
         own[span] = tile.diagonal(span.start)
         _put(tile, span, None, -torch.inf)
-        of_rows[span] = tile.logsumexp(dim=1)
-        of_columns = torch.logaddexp(of_columns, tile[:, :count].logsumexp(dim=0))
+        of_rows[span] = _without(tile, span, left_out).logsumexp(dim=1)
+        by_columns = _without(tile[:, :count], span, left_out_back)
+        of_columns = torch.logaddexp(of_columns, by_columns.logsumexp(dim=0))
     gaps = torch.stack((of_rows, of_columns)).sub_(own)
     value = softplus(gaps, threshold=STRAIGHT).sum()
     pulls = gaps.sigmoid_().sum(dim=0)
     of_rows, of_columns = torch.logaddexp(of_rows, own), torch.logaddexp(of_columns, own)
     for span, tile in (in_one or logits.tiles()) if logits.wanted else ():
-        by_columns = (tile[:, :count] - of_columns).exp_()
+        by_columns = (_without(tile[:, :count], span, left_out_back) - of_columns).exp_()
+        _leave_out(tile, span, left_out)
         tile.sub_(of_rows[span, None]).exp_()
         tile[:, :count] += by_columns
         _put(tile, span, None, -pulls[span])
         logits.add(span, tile)
     return value
+
+
+def _without(tile: Tensor, span: slice, left_out: Absent | None) -> Tensor:
+    """The tile with −∞ in the cells that are left out, in a place of its own if there are any."""
+    return tile if left_out is None else tile.masked_fill(left_out(span), -torch.inf)
+
+
+def _leave_out(tile: Tensor, span: slice, left_out: Absent | None) -> None:
+    """The same in its place."""
+    if left_out is not None:
+        tile.masked_fill_(left_out(span), -torch.inf)
 
 
 def _part(tensor: Tensor, span: slice) -> Tensor:

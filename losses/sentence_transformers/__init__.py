@@ -22,7 +22,9 @@ lie within 0..1; the whole data know better:
     CosineMseLoss(model, label_range=label_range_of(pairs["score"]))  # from losses.labels
 
 Losses on in-batch negatives want a batch in which no sentence stands twice
-(``batch_sampler="no_duplicates"``). A cross-encoder trains with losses on pair scores alone.
+(``batch_sampler="no_duplicates"`` keeps such pairs out of the batch), or leave the keys of the
+query's or the own key's text out of the loss (``twins="leave_out"``). A cross-encoder trains with
+losses on pair scores alone.
 
 Several processes (``accelerate launch``, ``torchrun``) take the mean of their gradients. With
 ``gather=True`` each compares with the batches of all, and the model moves as it would in one

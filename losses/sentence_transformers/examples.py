@@ -26,8 +26,9 @@ class Examples:
     that the model gave for it. `labels` [P] belong to the pairs, which are more than N, the
     `rows`, where a row has several negatives; so do `pair_scores`, which a cross-encoder gives.
     A pair whose label reaches `bound` is positive; `label_range` are the ends of the labels' scale.
-    `joined` is whether the batches of all processes are one, `before` how many rows of it other
-    processes have ahead of these.
+    `texts` number the texts of the columns laid below each other, where they are to be told apart,
+    and are None else. `joined` is whether the batches of all processes are one, `before` how many
+    rows of it other processes have ahead of these.
     """
 
     columns: tuple[Tensor, ...]
@@ -41,6 +42,7 @@ class Examples:
     label_range: Ends = UNIT
     joined: bool = False
     before: int = 0
+    texts: Tensor | None = None
 
     # Which row of the columns laid below each other a pair's sentences have: [P] each.
 
@@ -121,6 +123,20 @@ class Examples:
         if not self.extra_negatives or not self.some(~self.positive):
             return None
         return self.embeddings[self.second_rows[~self.positive]]
+
+    @property
+    def query_texts(self) -> Tensor | None:
+        return None if self.texts is None else self.texts[self.first_rows[self.positive]]
+
+    @property
+    def key_texts(self) -> Tensor | None:
+        return None if self.texts is None else self.texts[self.second_rows[self.positive]]
+
+    @property
+    def negative_texts(self) -> Tensor | None:
+        if self.texts is None or self.negatives is None:
+            return None
+        return self.texts[self.second_rows[~self.positive]]
 
 
 def _even(vectors: Tensor) -> Tensor:

@@ -10,12 +10,13 @@ import torch
 import torch.distributed as distributed
 from torch import Tensor, nn
 
-from losses import LOSSES
+from losses import LOSSES, inputs
 from losses.gather import for_mean, gather_rows, processes
 from losses.labels import UNIT, LabelRules
 from losses.modules import Settled
 from losses.sentence_transformers.examples import Examples, at_least_single, given
 from losses.sentence_transformers.rules import BatchRules
+from losses.sentence_transformers.texts import text_numbers, tokens_apart
 from losses.spec import READABLE
 
 
@@ -39,6 +40,9 @@ class TrainingLoss(Settled):
         label_range: the ends of the labels' scale; None is guessed by the first batch, which a
             warning says (`BatchRules`).
         extra_negatives: whether the other pairs' second sentences serve as negatives.
+        twins: "keep", or "leave_out": a key that holds the text of the query, or of its own key, is
+            then no negative (`losses.info_nce`), for a loss that reads texts. Rows of equal tokens
+            are one text, see `losses.sentence_transformers.texts`.
         gather: whether the batches of all processes of torch.distributed are one.
         convention: the loss as another library defines it; see `LossSpec.conventions`.
         **settings: the parameters of the loss; an `nn.Parameter` is learned.
@@ -53,6 +57,7 @@ class TrainingLoss(Settled):
         threshold: float | None = None,
         label_range: tuple[float, float] | None = None,
         extra_negatives: bool = True,
+        twins: str = "keep",
         gather: bool = False,
         convention: str = "",
         **settings: object,
@@ -70,6 +75,14 @@ class TrainingLoss(Settled):
         self.given_triplets = {n: v for n, v in apart.items() if n not in settings}
         self.rules = BatchRules(self.spec, type(self).__name__, threshold, label_range)
         self.extra_negatives, self.gather = extra_negatives, gather
+        inputs.one_of(("keep", "leave_out"), twins=twins)
+        if twins == "leave_out" and not self.spec.reads_texts:
+            able = ", ".join(name for name, spec in LOSSES.items() if spec.reads_texts)
+            raise ValueError(
+                f'twins is "leave_out", and {type(self).__name__} tells no texts apart; '
+                f'these do: {able}. Else keep them out of the batch: batch_sampler="no_duplicates"'
+            )
+        self.twins = twins
         self.settings = self._settings(settings)
         self._shared = False
 
@@ -137,13 +150,15 @@ class TrainingLoss(Settled):
     def examples(
         self, columns: list, labels: Tensor | None, prompt: str | None, task: str | None
     ) -> Examples:
-        embedded = isinstance(columns[0], Mapping)
+        embedded, texts = isinstance(columns[0], Mapping), None
         if len(columns) == 1 and not (embedded and labels is not None and self._takes_classes):
             raise ValueError(
                 f"{type(self).__name__} needs two columns of text; one column and a class for "
                 "each row suffice for losses that read classes only, with a bi-encoder"
             )
         if embedded:
+            if self.twins == "leave_out":
+                texts = self._texts(columns)
             outputs = tuple(self.model(column) for column in columns)
             vectors = tuple(at_least_single(output["sentence_embedding"]) for output in outputs)
             count, scores, device = len(vectors[0]), None, vectors[0].device
@@ -172,7 +187,13 @@ class TrainingLoss(Settled):
             label_range=rules.label_range,
             joined=self.gather,
             before=gather_rows(labels)[1].start // others if self.gather else 0,
+            texts=None if texts is None else texts.to(device),
         )
+
+    def _texts(self, columns: Sequence[Mapping[str, Tensor]]) -> Tensor:
+        """The numbers of the texts of all columns, one below the other."""
+        apart = tokens_apart(self.model)
+        return torch.cat([text_numbers(column, apart) for column in columns])
 
     def _cross_scores(self, columns: list, prompt: str | None, task: str | None) -> Tensor:
         """The score of the first text of each row with each of its others."""
@@ -201,6 +222,7 @@ class TrainingLoss(Settled):
         """For the model card."""
         rules: dict[str, object] = {"threshold": self.rules.bound, "label_range": self.rules.ends}
         rules |= {"gather": True} if self.gather else {}
+        rules |= {"twins": self.twins} if self.twins == "leave_out" else {}
         convention = {"convention": self.convention} if self.convention else {}
         settled = {n: v for n, v in self.settings.items() if n not in self.given_triplets}
         return {**settled, **rules, **convention}

@@ -13,6 +13,8 @@ load()
 
 # What only repeats what was counted or quotes a rule has nothing to be drawn; these tests hold it.
 ELSEWHERE = {
+    "remark.same_text": "test_same_text.py::test_the_shares_are_those_of_the_softmax",
+    "remark.same_text_left_out": "test_same_text.py::test_left_out_they_are_counted",
     "remark.run_pair": "test_remarks.py::test_the_pair_that_came_home",
     "remark.verdict_other_pairs": "test_compare.py::test_other_held_out_pairs_do_not_compare",
     "sweep.agree": "test_sweep.py",

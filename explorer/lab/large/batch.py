@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Literal, overload
 
 import numpy as np
@@ -15,6 +16,7 @@ from explorer.locale import grouped, title_word
 from explorer.runtime.limits import LARGE_DRAWN_PAIRS, LARGE_IN_BATCH_PAIRS, LARGE_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.sources import random_batch
+from explorer.sources.pairs import text_numbers
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
 from losses.labels import Ends, LabelRules, label_rules
@@ -35,7 +37,9 @@ class LargeBatch:
     from 0, stands at each place; `first` and `second` hold the sentences by that number. The unit
     vectors of the sentences, [N, D] float32 in the order of the map, are there where sentences
     can be each other's negatives. `threshold` and `label_range` are the rules of the labels as far
-    as they were chosen, or are known.
+    as they were chosen, or are known. `texts` are there where keys of the same text are left out of
+    the loss: numbers of the first and of the second sentences [N] in the order of the map, equal
+    for equal texts.
     """
 
     labels: np.ndarray
@@ -47,6 +51,7 @@ class LargeBatch:
     second_vectors: np.ndarray | None = None
     threshold: float | None = None
     label_range: Ends | None = None
+    texts: tuple[np.ndarray, np.ndarray] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -103,6 +108,13 @@ def in_order(
         return ranked
     one, other = vectors
     return replace(ranked, first_vectors=_unit(one[order]), second_vectors=_unit(other[order]))
+
+
+def with_texts(batch: LargeBatch) -> LargeBatch:
+    """The same pairs, of which keys of the same text are left out of the loss."""
+    numbers = text_numbers(chain(batch.first, batch.second))
+    first, second = np.split(numbers, [len(batch.first)])
+    return replace(batch, texts=(first[batch.entry], second[batch.entry]))
 
 
 def drawn(settings: RandomBatch, wanted: Wanted = "cosines") -> LargeBatch:

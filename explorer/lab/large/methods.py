@@ -28,6 +28,7 @@ from explorer.runtime.problem import Problem
 from losses import LOSSES
 from losses.forms import AgainstOthers, Decisions, HingeSum, LogisticSum, Separable
 from losses.kernels.pairwise import hinge_terms, logistic_terms, sum_of_gaps
+from losses.same_text import same_text
 
 # A cosine in float32 is off by some 1e-7, and a term by as many times more as the loss is steep.
 STEEP = 25.0
@@ -124,6 +125,15 @@ def _vectors(rows: np.ndarray, steepness: float) -> Tensor:
     return torch.from_numpy(rows).to(device(), precision() if steepness > STEEP else torch.float32)
 
 
+def _texts(batch: LargeBatch, *rows: tuple[int, np.ndarray]) -> list[Tensor] | None:
+    """The texts of rows, each a side (0: first sentences, 1: second) and places of the batch; None
+    where nothing is left out."""
+    if batch.texts is None:
+        return None
+    sides = batch.texts
+    return [torch.from_numpy(sides[side][places]).to(device()) for side, places in rows]
+
+
 def _products(queries: Tensor, keys: Tensor, part: Window) -> Tensor:
     """The product of each key with each query of a part, [keys, queries]."""
     return keys[part.left : part.right] @ queries[part.top : part.bottom].T
@@ -139,15 +149,18 @@ def _in_batch(
     scale: float,
     axes: tuple[str, str],
     symmetric: bool = False,
+    texts: list[Tensor] | None = None,
 ) -> Streamed:
     """Each row against all columns but its own: the column `own`, which it is compared with.
 
     What a row is not compared with stands so many places beyond the diagonal as `masked` says. If
-    it is `symmetric`, each of those columns is also compared with all rows but its own.
+    it is `symmetric`, each of those columns is also compared with all rows but its own. Where the
+    `texts` of rows and of columns are known, no row is compared with a column of its own text or of
+    that of its own column, and no column with such a row.
     """
     queries, keys = (_vectors(side, scale) for side in (rows, columns))
-    queries = queries * scale
-    positive, count = (queries * keys[torch.from_numpy(own).to(device())]).sum(dim=1), len(rows)
+    queries, own_columns = queries * scale, torch.from_numpy(own).to(device())
+    positive, count = (queries * keys[own_columns]).sum(dim=1), len(rows)
 
     def cells(part: Window) -> tuple[Tensor, None, Tensor | None]:
         terms = _products(queries, keys, part)
@@ -155,6 +168,12 @@ def _in_batch(
         terms -= positive[part.top : part.bottom]
         for beyond in masked:
             terms.diagonal(part.left - part.top - beyond).fill_(-torch.inf)
+        if texts is not None:
+            of_rows, of_columns = texts
+            seen, some = slice(part.top, part.bottom), slice(part.left, part.right)
+            positives = of_columns[own_columns[seen]]
+            left_out = same_text(of_rows[seen], positives, of_columns[some])
+            terms.masked_fill_(left_out.T, -torch.inf)
         return terms, None, other
 
     def back(logits: Tensor, part: Window) -> Tensor:
@@ -162,6 +181,13 @@ def _in_batch(
         compared = torch.nn.functional.pad(positive, (0, len(keys) - count), value=torch.inf)
         terms = logits - compared[part.left : part.right, None]
         terms.diagonal(part.left - part.top).fill_(-torch.inf)
+        if texts is not None:
+            of_rows, of_columns = texts
+            # What further keys look for is −∞ already, so that any text does for them.
+            positives = torch.nn.functional.pad(of_rows, (0, len(keys) - count))
+            some = slice(part.left, part.right)
+            seen = of_rows[part.top : part.bottom]
+            terms.masked_fill_(same_text(of_columns[some], positives[some], seen), -torch.inf)
         return terms
 
     def loss(found: Survey) -> float:
@@ -196,8 +222,10 @@ def _against_others(
         views = np.concatenate([first[own], second[own]])
         partner = np.roll(np.arange(len(views)), len(own))
         places, masked = np.concatenate([own, own]), (0, len(own), -len(own))
-        axes = "view", "view"
-        return _in_batch(batch, views, views, partner, (places, places), masked, scale, axes)
+        of_views = _texts(batch, (0, own), (1, own))
+        texts = None if of_views is None else [torch.cat(of_views)] * 2
+        given = (views, views, partner, (places, places), masked, scale, ("view", "view"))
+        return _in_batch(batch, *given, texts=texts)
     others = np.setdiff1d(np.arange(len(batch)), own)
     shown = np.concatenate([own, others])
     return _in_batch(
@@ -210,6 +238,7 @@ def _against_others(
         scale,
         ("query", "key"),
         form.symmetric(**parameters),
+        _texts(batch, (0, own), (1, shown)),
     )
 
 
@@ -217,12 +246,25 @@ def _decisions(form: Decisions, batch: LargeBatch, parameters: Mapping[str, obje
     scale, bias = form.scale(**parameters), form.bias(**parameters)
     own, *sides = _positives(batch)
     queries, keys = (_vectors(side[own], scale) for side in sides)
+    texts = _texts(batch, (0, own), (1, own))
+
+    def left_out(part: Window) -> Tensor | None:
+        if texts is None:
+            return None
+        (of_queries, of_keys), seen = texts, slice(part.top, part.bottom)
+        found = same_text(of_queries[seen], of_keys[seen], of_keys[part.left : part.right]).T
+        found.diagonal(part.left - part.top).fill_(False)
+        return found
 
     def cells(part: Window) -> tuple[Tensor, Tensor, None]:
         wrong = (scale * _products(queries, keys, part)).add_(bias)
         wrong.diagonal(part.left - part.top).neg_()
         values = logistic_terms(wrong)
-        return wrong.sub_(values), values, None
+        logs, absent = wrong.sub_(values), left_out(part)
+        if absent is not None:
+            logs.masked_fill_(absent, -torch.inf)
+            values.masked_fill_(absent, 0)
+        return logs, values, None
 
     def nearest(found: Survey) -> int:
         mine = (queries * keys).sum(dim=1)
@@ -231,6 +273,9 @@ def _decisions(form: Decisions, batch: LargeBatch, parameters: Mapping[str, obje
             seen = slice(part.top, part.bottom)
             cosines = _products(queries, keys, part)
             cosines.diagonal(part.left - part.top).fill_(-torch.inf)
+            absent = left_out(part)
+            if absent is not None:
+                cosines.masked_fill_(absent, -torch.inf)
             is_nearest[seen] &= cosines.amax(dim=0) < mine[seen]
         return int(is_nearest.sum())
 

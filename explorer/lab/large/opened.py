@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from explorer.lab.large.batch import LargeBatch, must_fit
+from explorer.lab.large.batch import LargeBatch, must_fit, with_texts
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.heaviest import Heaviest
 from explorer.lab.large.matrix import Matrix, OfSplit
@@ -154,14 +154,21 @@ class Opened:
 
 
 def open_batch(
-    batch: LargeBatch, loss: str, parameters: Mapping[str, object], progress: Progress
+    batch: LargeBatch,
+    loss: str,
+    parameters: Mapping[str, object],
+    progress: Progress,
+    twins: str = "keep",
 ) -> Opened:
-    """The batch under the loss. A matrix that is streamed is surveyed here, once.
+    """The batch under the loss. A matrix that is streamed is surveyed here, once. `twins` is as in
+    the rules of a scene; a loss that reads no texts does not ask.
 
     Raises Problem if the loss does not take so many pairs.
     """
     must_fit(len(batch), most_pairs(loss), loss)
     form, method = LOSSES[loss].form, method_of(loss)
+    if twins == "leave_out" and LOSSES[loss].reads_texts:
+        batch = with_texts(batch)
     if method.split is not None:
         return Opened(batch, OfSplit(method.split(form, batch, parameters)))
     if method.summed is not None and len(batch) > LARGE_CELLWISE_PAIRS:

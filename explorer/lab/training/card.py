@@ -40,6 +40,7 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
         ("Positive from", display_number(summary["threshold"])),
         ("Encoder", f"{plan.encoder} ({'bi-encoder' if plan.kind == 'bi' else 'cross-encoder'})"),
         ("Steps", f"{summary['steps']} of {plan.batch_size} pairs"),
+        *([("The same text twice", TWINS[_twins(plan)])] if plan.spec.negatives_of_batch else []),
         ("Learning rate", f"{rate}, {plan.schedule}, warm-up {display_number(plan.warmup)}"),
         ("Seed", f"{plan.seed}"),
     ]
@@ -66,12 +67,21 @@ ON_POSITIVES = (
     "how often a query's own key is the nearest of all keys measured with it; among fewer keys, as "
     "in the curve, it is found more easily."
 )
+TWINS = {
+    "apart": "kept out of the batch (sampler no_duplicates)",
+    "leave_out": "its keys left out of the loss",
+    "keep": "kept, a negative like any other",
+}
 
 
 def _leading(summary: Mapping) -> str:
     """What the model is judged by: Spearman, or of positives alone what it finds."""
     ranked, found = LEADING
     return ranked if summary["after"].get(found) is None else found
+
+
+def _twins(plan: TrainingPlan) -> str:
+    return "apart" if plan.keeps_texts_apart else plan.twins
 
 
 def _on_few(summary: Mapping, history: Sequence[Mapping]) -> str:

@@ -37,6 +37,11 @@ _KNOBS: dict[str, dict[str, tuple[object, str]]] = {
         "convention": ("", "as another library defines it, where there is a difference"),
         "own_loss": ("", "FILE.py:FUNCTION, a loss of your own"),
         "extra_negatives": (True, "pairs of low labels are negatives of the other pairs too"),
+        "twins": (
+            "apart",
+            "a text that is in a batch twice: apart, kept out of the batch (no_duplicates); "
+            "leave_out, its keys left out of the loss; or keep",
+        ),
         "threshold": (
             0.0,
             "label from which a pair is positive; otherwise the middle of the scale",

@@ -23,6 +23,7 @@ KINDS = ("bi", "cross")
 SOURCES = ("rows", "file", "example", "hub")
 SCHEDULES = ("linear", "cosine", "source")
 AUGMENTATIONS = ("cutoff", "reorder")
+TWINS = ("apart", "leave_out", "keep")
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,11 @@ class TrainingPlan:
     `encoder` is `EMBEDDED`, an id of the hub, a folder, or `SCRATCH`: a static embedding of
     `dimension` numbers for each of `vocabulary` word pieces, learnt from the training sentences.
     `kind` is "bi" or "cross". `own_loss` is the file.py:function of a loss of one's own.
-    `threshold`, `label_range` and `extra_negatives` are the rules of the page. With `steps` 0 it
-    runs `epochs`.
+    `threshold`, `label_range` and `extra_negatives` are the rules of the page. `twins` says what
+    becomes of a text that would stand in a batch twice, for a loss whose negatives are the others
+    of the batch: its pair is kept out of the batch ("apart", the sampler no_duplicates), or, for a
+    loss that reads texts, its keys are left out of the loss ("leave_out"), or it is kept. With
+    `steps` 0 it runs `epochs`.
     `learning_rate` 0 is the default of the encoder. `schedule` "source" is S1 eq. 51;
     `warmup` is a share of the steps. `layers` of a transformer that move, from the last on: −1
     for all and the embeddings too. `lora` is the rank of adapters that move in place of the
@@ -89,6 +93,7 @@ class TrainingPlan:
     threshold: float | None = None
     label_range: tuple[float, float] | None = None
     extra_negatives: bool = True
+    twins: str = "apart"
     steps: int = 0
     epochs: float = 1.0
     batch_size: int = 16
@@ -135,13 +140,21 @@ class TrainingPlan:
         """Whether the loss learns from sentences with classes instead of from pairs."""
         return "prototypes" in self.spec.reads.values()
 
+    @property
+    def leaves_twins_out(self) -> bool:
+        return self.twins == "leave_out" and self.spec.reads_texts
+
+    @property
+    def keeps_texts_apart(self) -> bool:
+        """Whether no text stands twice in a batch, where the others of it are the negatives."""
+        kept = self.twins == "keep" or self.leaves_twins_out
+        return self.spec.negatives_of_batch and not kept
+
     def trainer_arguments(self, steps: int, examples: int) -> dict[str, Any]:
         """What the trainer of sentence-transformers is told, as it names it."""
         warmup = self.warmup_steps(steps)
         # S1 eq. 51 is lr₀ · min(1, t/T) / √max(t, T): the library's form starts from lr₀/√T.
         by_source = self.schedule == "source"
-        # Negatives are the other sentences of the batch, so none may stand there twice.
-        apart = "positives" in self.spec.needs and not self.forms_classes
         return {
             "max_steps": steps,
             "per_device_train_batch_size": self.batch_size,
@@ -152,7 +165,7 @@ class TrainingPlan:
             "max_grad_norm": self.clipping,
             "seed": self.seed,
             "bf16": self.bf16,
-            "batch_sampler": "no_duplicates" if apart else "batch_sampler",
+            "batch_sampler": "no_duplicates" if self.keeps_texts_apart else "batch_sampler",
             "dataloader_drop_last": examples >= self.batch_size,
         }
 
@@ -164,6 +177,8 @@ class TrainingPlan:
         named = {"convention": self.convention} if self.convention else {}
         rules = {"threshold": threshold, "label_range": label_range}
         rules["extra_negatives"] = self.extra_negatives
+        if self.leaves_twins_out:
+            rules["twins"] = self.twins
         return {**own, **named, **rules, **self.settings}
 
     def to_json(self) -> Json:
@@ -197,7 +212,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "held_out_share": (0.01, 0.9),
     "most": (4, 1_000_000),
 }
-_CHOICES = {"kind": KINDS, "schedule": SCHEDULES, "source": SOURCES}
+_CHOICES = {"kind": KINDS, "schedule": SCHEDULES, "source": SOURCES, "twins": TWINS}
 
 
 def _check(plan: TrainingPlan) -> None:

@@ -29,8 +29,12 @@ def explored(
     """
     if scenario is None:
         scenario = Scenario(loss=plan.loss, convention=plan.convention, parameters=plan.parameters)
-    label_range = tuple(probe["label_range"])
-    rules = Rules(probe["threshold"], label_range, extra_negatives=plan.extra_negatives)
+    rules = Rules(
+        threshold=probe["threshold"],
+        label_range=tuple(probe["label_range"]),
+        extra_negatives=plan.extra_negatives,
+        twins="leave_out" if plan.leaves_twins_out else "keep",
+    )
     scenario = dataclasses.replace(scenario, rules=rules)
     pairs = Pairs(
         tuple(probe["first"]),

@@ -6,7 +6,7 @@ import dataclasses
 
 from explorer.core.explore import parameters_for, spec_for
 from explorer.core.parameters import chosen_numeric, spread
-from explorer.core.scenario import Scenario
+from explorer.core.scenario import Rules, Scenario
 from explorer.lab.training.data import data_of_scene
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.verdict import LEAST_SEEDS
@@ -16,6 +16,12 @@ from losses.spec import ParameterValue
 # Around the value in force, by ratios.
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 STEPS, BATCH = 60, 16
+
+
+def twins_of(rules: Rules) -> dict[str, str]:
+    """What the rules of a scene say of texts that stand in a batch twice, as an entry of a plan;
+    where they keep them the plan has its own way."""
+    return {"twins": rules.twins} if rules.twins == "leave_out" else {}
 
 
 def trials(scenario: Scenario, parameter: str = "") -> list[TrainingPlan]:
@@ -35,6 +41,7 @@ def trials(scenario: Scenario, parameter: str = "") -> list[TrainingPlan]:
         threshold=scenario.rules.threshold,
         label_range=scenario.rules.label_range,
         extra_negatives=scenario.rules.extra_negatives,
+        **twins_of(scenario.rules),
         steps=STEPS,
         batch_size=BATCH,
     )

@@ -33,13 +33,16 @@ class Parameter(TypedDict):
 
 class Form(TypedDict):
     """A loss in one convention, with a `note` where there is one; `variants`: the formula at a
-    parameter's value, "name=value"."""
+    parameter's value, "name=value"; `counted`: which candidates count where texts are known, as a
+    formula, "" for a loss that reads no texts."""
 
     formula: str
     note: str
     variants: dict[str, str]
     collapse: str
     floor: str
+    counted: str
+    negatives_of_batch: bool
     parameters: list[Parameter]
 
 
@@ -127,6 +130,7 @@ class LargeLoss(TypedDict):
     most_drawn: int
     wanted: Literal["cosines", "angles", "vectors"]
     family: str
+    reads_texts: bool
     parameters: list[Parameter]
 
 

@@ -26,15 +26,19 @@ class Repetition(Outlook):
     count: int
 
 
-class ChosenThere(TypedDict):
-    """What the scene of a link says beside its data."""
-
+class _ChosenThere(TypedDict):
     loss: str
     convention: str
     parameters: dict[str, Setting]
     threshold: float | None
     label_range: tuple[float, float] | None
     extra_negatives: bool
+
+
+class ChosenThere(_ChosenThere, total=False):
+    """What the scene of a link says beside its data; `twins` where it leaves them out."""
+
+    twins: Literal["apart", "leave_out", "keep"]
 
 
 class Checked(Outlook):

@@ -40,6 +40,7 @@ class TrainingPlan(TypedDict):
     threshold: float | None
     label_range: tuple[float, float] | None
     extra_negatives: bool
+    twins: Literal["apart", "leave_out", "keep"]
     steps: int
     epochs: float
     batch_size: int

@@ -26,6 +26,13 @@ def joined_batch(world, negatives):
     return [torch.randn(*shape, generator=made, dtype=torch.float64) for shape in shapes]
 
 
+def joined_texts(world, negatives):
+    """Numbers of the texts of each part of the batch, of which many are alike."""
+    made = torch.Generator().manual_seed(2)
+    names = ("query_texts", "key_texts", *(("negative_texts",) if negatives else ()))
+    return {n: torch.randint(4, (sum(COUNTS[world]),), generator=made) for n in names}
+
+
 def felt(name, parameters, batch, **how):
     batch = [part.clone().requires_grad_() for part in batch]
     temperature = torch.tensor(0.3, dtype=torch.float64).requires_grad_()
@@ -41,6 +48,15 @@ def same_as_joined(rank, world):
         value, gradient = felt(name, parameters, joined)
         mine = [own_rows(part, rank, world) for part in joined]
         found, parts = felt(name, parameters, mine, gather=True)
+        expected = [own_rows(part, rank, world) for part in gradient[:-1]] + [gradient[-1]]
+        torch.testing.assert_close(found, value, rtol=1e-12, atol=1e-14)
+        torch.testing.assert_close(list(parts), expected, rtol=1e-10, atol=1e-12)
+        if negatives == "for each":
+            continue  # each query has its own, which no text tells apart
+        texts = joined_texts(world, negatives)
+        own = {one: own_rows(numbers, rank, world) for one, numbers in texts.items()}
+        value, gradient = felt(name, parameters, joined, **texts)
+        found, parts = felt(name, parameters, mine, gather=True, **own)
         expected = [own_rows(part, rank, world) for part in gradient[:-1]] + [gradient[-1]]
         torch.testing.assert_close(found, value, rtol=1e-12, atol=1e-14)
         torch.testing.assert_close(list(parts), expected, rtol=1e-10, atol=1e-12)

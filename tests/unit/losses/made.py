@@ -55,6 +55,10 @@ def inputs_for(
         "queries": lambda: normal(count, WIDTH),
         "keys": lambda: normal(count, WIDTH),
         "negatives": lambda: normal(max(count - 1, 1), WIDTH),
+        # All texts differ.
+        "query_texts": lambda: place,
+        "key_texts": lambda: count + place,
+        "negative_texts": lambda: 2 * count + place[: max(count - 1, 1)],
         "embeddings": lambda: normal(count, WIDTH),
         "classes": lambda: shuffled(place % CLASSES),
         "paired_classes": lambda: shuffled(place % CLASSES),

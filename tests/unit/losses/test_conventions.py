@@ -9,6 +9,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
 from losses import LOSSES
 from losses.geometry import unit
+from losses.spec import READABLE
 from tests.unit.losses.made import inputs_for
 
 MADE = torch.Generator().manual_seed(12)
@@ -29,7 +30,8 @@ COVERED: set[tuple[str, str]] = set()
 def ours(name, convention, **given):
     COVERED.add((name, convention))
     spec = LOSSES[name].under(convention)
-    assert set(given) >= set(spec.reads) - {"negatives"}
+    needed = {name for name, what in spec.reads.items() if not READABLE[what].optional}
+    assert set(given) >= needed
     return spec.definition(**given, **spec.defaults)
 
 

@@ -108,7 +108,7 @@ def test_a_definition_far_below_epsilon_is_not_zero_in_float32(name):
     ones = torch.eye(CLASSES)
     given = {n: ones * 40 if what in EMBEDDED else place for n, what in spec.reads.items()}
     if "negatives" in given:
-        given["negatives"] = None
+        given["negatives"] = given["negative_texts"] = None
     parameters = {p: 0.03 for p in spec.defaults if p == "temperature"}
     if name == "softmax":
         given["prototypes"] = ones

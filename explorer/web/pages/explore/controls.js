@@ -5,7 +5,15 @@ import { foldable, labelled, section } from "../../kit/fields.js";
 import { given } from "../../kit/given.js";
 import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { show } from "../../kit/numbers.js";
-import { conventionField, lossSelect, parameterList, randomFields, tabbed, tellSkipped } from "../../kit/sidebar.js";
+import {
+  conventionField,
+  lossSelect,
+  parameterList,
+  randomFields,
+  tabbed,
+  tellSkipped,
+  twinsField,
+} from "../../kit/sidebar.js";
 import { say, titleOf } from "../../kit/words.js";
 import { filePanel } from "./file.js";
 
@@ -168,6 +176,9 @@ export default function controls(root, channel, server) {
   prototypes.addEventListener("change", () =>
     channel.set({ rules: { prototypes: prototypes.value } }, { announce: false }),
   );
+  const twins = twinsField("lp-twins", ["keep", "leave_out"], (chosen) =>
+    channel.set({ rules: { twins: chosen } }, { announce: true }),
+  );
   const ruleText = h("ul.lp-rules");
   const rulesFold = h(
     "details.lp-fold",
@@ -176,6 +187,7 @@ export default function controls(root, channel, server) {
     labels.element,
     ruleText,
     h("label.lp-check", {}, extra, worded("span", "ui.extra_negatives")),
+    twins.element,
     labelled("ui.prototypes", prototypes),
   );
   channel.on("rules", () => {
@@ -263,6 +275,8 @@ export default function controls(root, channel, server) {
     sources.set(data.source === "table" ? (data.file ? "file" : "table") : data.source);
     labels.set(rules);
     extra.checked = rules.extra_negatives;
+    twins.set(rules.twins);
+    twins.element.hidden = !channel.form.counted;
     prototypes.value = rules.prototypes;
     encoderName.value = data.encoder;
     crossName.value = data.cross_encoder;

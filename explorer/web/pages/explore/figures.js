@@ -84,7 +84,7 @@ export default function figures(root, channel, server) {
   }
 
   function write() {
-    const now = channel.formula && `\\mathcal L = ${channel.formula}`;
+    const now = channel.form.formula && channel.formula;
     const key = now + language();
     if (formula.dataset.formula === key) return;
     formula.dataset.formula = key;

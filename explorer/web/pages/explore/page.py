@@ -106,5 +106,7 @@ def _describe_form(spec: LossSpec) -> Json:
         "collapse": spec.collapse_formula if spec.collapse else "",
         "floor": spec.floor_formula if spec.floor else "",
         "note": spec.note,
+        "counted": spec.counted if spec.reads_texts else "",
+        "negatives_of_batch": spec.negatives_of_batch,
         "parameters": parameters,
     }

@@ -1,5 +1,6 @@
 // The state of the Explore page: the scenario, the batch it names, the latest picture, and what is pointed at.
 import { Bus } from "../../kit/bus.js";
+import { formulaOf } from "../../kit/form.js";
 import { given } from "../../kit/given.js";
 import { History } from "../../kit/history.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
@@ -103,12 +104,7 @@ export class Scene extends Bus {
 
   // The formula at the parameters in force: some choices have one of their own.
   get formula() {
-    const { formula, variants, parameters } = this.form;
-    for (const { name, default: usual } of parameters) {
-      const at = `${name}=${this.scenario.parameters[name] ?? usual}`;
-      if (at in variants) return variants[at];
-    }
-    return formula;
+    return formulaOf(this.form, this.scenario.parameters, this.scenario.rules.twins);
   }
 
   /** @param {import("../../kit/types").Asking<ExploreServer>} server */

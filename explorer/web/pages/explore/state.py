@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.core.scenario import FACETS, ORDERS, SOURCES, Scenario
+from explorer.core.scenario import FACETS, ORDERS, SOURCES, TWINS, Scenario
 from explorer.sources import random_batch, textbook
 from explorer.web.state import entries, table
 from losses import LOSSES
@@ -26,6 +26,7 @@ def scenario_table() -> list[dict[str, object]]:
             "loss": tuple(LOSSES),
             "facet": FACETS,
             "order": ORDERS,
+            "twins": TWINS,
         },
     )
     step = {"history": True}

@@ -5,7 +5,7 @@ import { foldable, labelled } from "../../kit/fields.js";
 import { given } from "../../kit/given.js";
 import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { show } from "../../kit/numbers.js";
-import { conventionField, lossSelect, parameterList, tabbed } from "../../kit/sidebar.js";
+import { conventionField, lossSelect, parameterList, tabbed, twinsField } from "../../kit/sidebar.js";
 import { has, say, titleOf } from "../../kit/words.js";
 import { complaints, numberBoxes } from "./complaints.js";
 import { dataFields, textBox } from "./data.js";
@@ -130,6 +130,18 @@ export default function controls(root, channel, server) {
   });
   const labels = labelRules("lp-finetune-", set);
   const targets = h("p.lp-note");
+  const twins = twinsField(
+    "lp-finetune-twins",
+    /** @type {Plan["twins"][]} */ (["apart", "leave_out", "keep"]),
+    (kind) => set({ twins: kind }),
+  );
+  function tellTwins() {
+    const form = losses[channel.plan.loss]?.conventions[channel.plan.convention];
+    const able = form?.counted ? undefined : /** @type {Plan["twins"][]} */ (["apart", "keep"]);
+    const { twins: chosen } = channel.plan;
+    twins.set(able && chosen === "leave_out" ? "apart" : chosen, able);
+    twins.element.hidden = !form?.negatives_of_batch;
+  }
   const augment = facts.augmentations.map((kind) => {
     const box = h("input", {
       type: "checkbox",
@@ -184,6 +196,7 @@ export default function controls(root, channel, server) {
       layersOnly,
       h("label.lp-check", {}, bf16, worded("span", "finetune.bf16")),
       h("label.lp-check", {}, extra, worded("span", "ui.extra_negatives")),
+      twins.element,
       augment.map((one) => one.element),
     ),
     start.element,
@@ -209,6 +222,7 @@ export default function controls(root, channel, server) {
     bf16.checked = plan.bf16;
     extra.checked = plan.extra_negatives;
     labels.set(plan);
+    tellTwins();
     for (const { kind, box } of augment) box.checked = plan.data.augment.includes(kind);
     start.fill();
   }

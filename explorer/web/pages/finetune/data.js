@@ -69,10 +69,16 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
   });
   function offerScene() {
     const { plan, checked } = channel;
-    const scene = plan.data.source === "link" && checked?.of_scene;
+    const scene = plan.data.source === "link" ? checked?.of_scene : null;
     /** @param {import("../../wire").ChosenThere} chosen */
     const said = (chosen) =>
-      JSON.stringify([wholeLossOf(chosen), chosen.threshold, chosen.label_range, chosen.extra_negatives]);
+      JSON.stringify([
+        wholeLossOf(chosen),
+        chosen.threshold,
+        chosen.label_range,
+        chosen.extra_negatives,
+        scene?.twins && chosen.twins,
+      ]);
     takeScene.hidden = !scene || said(scene) === said(plan);
     if (scene && !takeScene.hidden) takeScene.textContent = say("finetune.take_scene", { name: lossOf(scene) });
   }

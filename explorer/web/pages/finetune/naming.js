@@ -71,6 +71,7 @@ const SAID = {
   lora: ({ lora }) => (lora ? say("finetune.lora_told", { rank: lora }) : ""),
   bf16: ({ bf16 }) => (bf16 ? "bfloat16" : ""),
   extra_negatives: (plan) => `${say("ui.extra_negatives")}: ${settingOf(plan.extra_negatives)}`,
+  twins: ({ twins }) => `${say("ui.twins")}: ${say(`ui.twins.${twins}`)}`,
   threshold: ({ threshold }) => (threshold === null ? "" : `${say("ui.threshold")} = ${show(threshold)}`),
   label_range: ({ label_range: ends }) =>
     ends ? say("finetune.labels_told", { low: show(ends[0]), high: show(ends[1]) }) : "",

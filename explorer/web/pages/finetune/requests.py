@@ -20,6 +20,7 @@ from explorer.lab.training.outcome import has_ended
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.lab.training.runs import check_encoder, estimate
 from explorer.lab.training.runs import default_runs as runs
+from explorer.lab.training.trials import twins_of
 from explorer.lab.training.verdict import LEVEL
 from explorer.locale import LANGUAGES
 from explorer.runtime import jobs
@@ -112,7 +113,7 @@ def _chosen_in(given: dict) -> Json | None:
         name: getattr(scene.rules, name) for name in ("threshold", "label_range", "extra_negatives")
     }
     form = {"loss": scene.loss, "convention": scene.convention}
-    return {**form, "parameters": dict(scene.parameters), **rules}
+    return {**form, "parameters": dict(scene.parameters), **rules, **twins_of(scene.rules)}
 
 
 def _sample(pairs: Sequence[data.Pair]) -> list[data.Pair]:

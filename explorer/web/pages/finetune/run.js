@@ -1,6 +1,7 @@
 // The head of the Fine-tune page: an invitation while nothing is chosen; else the run that is
 // looked at, how far it is, its buttons, and what it has gained.
 import { h, reword, worded } from "../../kit/dom.js";
+import { formulaOf } from "../../kit/form.js";
 import { tex } from "../../kit/formula.js";
 import { given } from "../../kit/given.js";
 import { show, signed } from "../../kit/numbers.js";
@@ -183,15 +184,12 @@ export default function run(root, channel) {
   }
 
   /** @param {import("../../wire").TrainingPlan} plan */
-  function write({ loss, convention, parameters }) {
+  function write({ loss, convention, parameters, twins }) {
     const form = losses[loss]?.conventions[convention];
-    const key = JSON.stringify([loss, convention, parameters, language()]);
+    const key = JSON.stringify([loss, convention, parameters, twins, language()]);
     if (formula.dataset.formula === key) return;
     formula.dataset.formula = key;
-    const chosen = form?.parameters
-      .map(({ name: one, default: usual }) => form.variants[`${one}=${parameters[one] ?? usual}`])
-      .find(Boolean);
-    if (form) tex(formula, `\\mathcal L = ${chosen ?? form.formula}`, true);
+    if (form) tex(formula, formulaOf(form, parameters, twins), true);
     else formula.replaceChildren();
   }
 

@@ -16,6 +16,7 @@ import {
   randomFields,
   tabbed,
   tellSkipped,
+  twinsField,
 } from "../../kit/sidebar.js";
 import { stored } from "../../kit/storage.js";
 import { language, say, titleOf } from "../../kit/words.js";
@@ -255,12 +256,14 @@ export default function controls(root, channel) {
     counted.textContent = say("rule.positives", count);
   }
 
+  const twins = twinsField("lp-large-twins", ["keep", "leave_out"], (chosen) => channel.change({ twins: chosen }));
   root.append(
     section(
       "large.loss",
       lossChoice.element,
       lossNote,
       parameters.element,
+      twins.element,
       h("details.lp-not-here", {}, worded("summary", "large.not_here"), notHere),
     ),
     foldable("large.data", sources.element, still, Object.values(panels)),
@@ -273,6 +276,8 @@ export default function controls(root, channel) {
     const spec = facts.losses[loss];
     parameters.set(loss, spec?.parameters ?? [], chosen);
     lossChoice.set(loss);
+    twins.set(channel.asked.twins);
+    twins.element.hidden = !spec?.reads_texts;
     lossNote.textContent = spec ? say(`large.family.${spec.family}`, { most: grouped(spec.most) }) : "";
     if (spec?.wanted === "angles")
       lossNote.textContent += ` ${say("large.angle_note", { drawn: grouped(spec.most_drawn) })}`;

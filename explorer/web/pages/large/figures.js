@@ -1,5 +1,6 @@
 // The head of the Large batch page: the loss with its formula, and what it comes to.
 import { h, reword, worded } from "../../kit/dom.js";
+import { formulaOf } from "../../kit/form.js";
 import { tex } from "../../kit/formula.js";
 import { given } from "../../kit/given.js";
 import { grouped, percent, read, show } from "../../kit/numbers.js";
@@ -45,16 +46,12 @@ export default function figures(root, channel) {
   reword(root);
 
   function headline() {
-    const { loss, parameters } = channel.asked;
+    const { loss, parameters, twins } = channel.asked;
     const spec = given.losses[loss];
     if (!spec) return;
-    const form = spec.conventions[""];
-    const variant = Object.entries(parameters)
-      .map(([key, value]) => form.variants[`${key}=${value}`])
-      .find(Boolean);
     name.textContent = titleOf(loss);
     about.textContent = say(`loss.${loss}.about`);
-    tex(formula, `\\mathcal L = ${variant ?? form.formula}`, true);
+    tex(formula, formulaOf(spec.conventions[""], parameters, twins), true);
   }
 
   /**

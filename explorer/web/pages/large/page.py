@@ -49,6 +49,7 @@ def page_data() -> Json:
                 "most_drawn": most_pairs(name, drawn=True),
                 "wanted": wanted_by(name),
                 "family": method_of(name).family,
+                "reads_texts": LOSSES[name].reads_texts,
                 "parameters": [
                     {**dataclasses.asdict(parameter), "kind": parameter.kind}
                     for parameter in LOSSES[name].parameters

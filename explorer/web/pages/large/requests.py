@@ -11,7 +11,7 @@ import numpy as np
 
 from explorer.core.batch import Batch, load_pairs, make_batch
 from explorer.core.positives import refused
-from explorer.core.scenario import Scenario
+from explorer.core.scenario import TWINS, Scenario
 from explorer.lab.large.batch import (
     LargeBatch,
     Numbered,
@@ -81,6 +81,7 @@ class Asked:
     parameters: tuple[tuple[str, object], ...]
     threshold: float | None
     label_range: Ends | None
+    twins: str = "keep"
 
     @property
     def wanted(self) -> Wanted:
@@ -98,12 +99,16 @@ def _asked(request: object) -> Asked:
     rules = request.get("rules") or {}
     if not isinstance(rules, dict):
         raise misfit("rules", rules)
+    twins = request.get("twins", "keep")
+    if twins not in TWINS:
+        raise misfit("twins", twins)
     return Asked(
         _source(request.get("source", {})),
         loss,
         tuple(checked(loss, parameters).items()),
         optional(finite)(rules.get("threshold"), "rules.threshold"),
         optional(label_range)(rules.get("label_range"), "rules.label_range"),
+        twins,
     )
 
 
@@ -161,6 +166,7 @@ def _open(asked: Asked) -> Job:
             asked.loss,
             dict(asked.parameters),
             lambda done, total: report("terms", done, total),
+            asked.twins,
         )
 
     return _opened.start(asked, work)

@@ -24,7 +24,7 @@ import { Store } from "../../kit/store.js";
 /** @typedef {import("../../kit/label_rules.js").Chosen} Rules */
 /**
  * @typedef {{ source: Source, loss: string, parameters: Record<string, import("../../wire").Setting>,
- *   rules: Rules }} Asked
+ *   rules: Rules, twins: string }} Asked
  */
 /** @typedef {Omit<Source, "kind" | "random"> & { kind?: string, random?: object }} SourceChange */
 /** @typedef {{ asked: Asked, window: Part | null, answer: Answer<"blocks"> }} Told */
@@ -89,12 +89,13 @@ export class LargePage extends Bus {
   }
 
   /**
-   * What is asked of the server: the source, the loss, its parameters.
+   * What is asked of the server: the source, the loss, its parameters, and what becomes of texts that
+   * stand there twice.
    * @returns {Asked}
    */
   get asked() {
-    const { loss, parameters, rules, source } = this.store.state;
-    return { source: { kind: source.kind, ...this.store.counted("source") }, loss, parameters, rules };
+    const { loss, parameters, rules, source, twins } = this.store.state;
+    return { source: { kind: source.kind, ...this.store.counted("source") }, loss, parameters, rules, twins };
   }
 
   /**
@@ -133,7 +134,7 @@ export class LargePage extends Bus {
   /**
    * Another source, or a loss on other rows and columns, is looked at from the beginning.
    * @param {{ source?: SourceChange, loss?: string, parameters?: Asked["parameters"],
-   *   rules?: Partial<Rules> }} part
+   *   rules?: Partial<Rules>, twins?: string }} part
    */
   change(part) {
     const before = placesOf(this.asked);

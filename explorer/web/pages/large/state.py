@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from explorer.core.scenario import TWINS
 from explorer.lab.large.methods import offered
 from explorer.runtime.limits import LARGE_PAIRS
 from explorer.sources import random_batch
@@ -28,6 +29,7 @@ def large_table() -> list[dict[str, object]]:
     found = [
         Entry("loss", "cosent", "choice", choices=tuple(offered()), link="loss"),
         Entry("parameters", {}, "parameters", link="p"),
+        Entry("twins", "keep", "choice", choices=TWINS, link="twins"),
         *(_placed(entry) for entry in source),
         Entry("rules.threshold", None, "number", link="threshold"),
         Entry("rules.label_range", None, "list", link="label_range"),

@@ -36,6 +36,7 @@ def test_there_and_back():
         ({"warmup": float("nan")}, "plan.warmup"),
         ({"kind": "both"}, "choose one of bi, cross"),
         ({"schedule": 3}, "plan.schedule"),
+        ({"twins": "gone"}, "choose one of apart, leave_out, keep"),
         ({"data": {"source": "web"}}, "choose one of rows, file, example, hub"),
         ({"data": {"augment": ["spin"]}}, "cutoff, reorder"),
         ({"data": []}, "plan.data"),
@@ -74,3 +75,35 @@ def test_the_schedule_of_the_source_starts_lower_by_the_root_of_the_warm_up():
     told = TrainingPlan(schedule="source", warmup=0.25, learning_rate=0.1).trainer_arguments(64, 99)
     assert told["learning_rate"] == pytest.approx(0.1 / math.sqrt(16))
     assert (told["lr_scheduler_type"], told["warmup_steps"]) == ("inverse_sqrt", 16)
+
+
+SAMPLED = {
+    # loss, convention: the sampler and what the loss is told, at each choice
+    ("info_nce", ""): {"apart": (True, False), "leave_out": (False, True), "keep": (False, False)},
+    # It reads no texts, so that they are still kept out of the batch.
+    ("supcon", ""): {"apart": (True, False), "leave_out": (True, False), "keep": (False, False)},
+    ("nt_xent", "pytorch-metric-learning (several positives)"): {
+        "apart": (True, False),
+        "leave_out": (True, False),
+        "keep": (False, False),
+    },
+    # Its negatives are no other rows of the batch.
+    ("cosent", ""): dict.fromkeys(("apart", "leave_out", "keep"), (False, False)),
+    ("softmax", ""): dict.fromkeys(("apart", "leave_out", "keep"), (False, False)),
+}
+
+
+@pytest.mark.parametrize(("loss", "convention"), SAMPLED)
+def test_the_same_text_is_kept_out_of_the_batch_or_left_out_of_the_loss(loss, convention):
+    for twins, (apart, left_out) in SAMPLED[loss, convention].items():
+        plan = TrainingPlan(loss=loss, convention=convention, twins=twins)
+        sampler = plan.trainer_arguments(10, 100)["batch_sampler"]
+        assert sampler == ("no_duplicates" if apart else "batch_sampler")
+        told = plan.loss_arguments(0.5, (0.0, 1.0), 3)
+        assert told.get("twins") == ("leave_out" if left_out else None)
+
+
+def test_a_plan_of_before_keeps_texts_apart():
+    plan = TrainingPlan(loss="info_nce").to_json()
+    del plan["twins"]
+    assert TrainingPlan.from_json(plan).keeps_texts_apart

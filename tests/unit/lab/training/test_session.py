@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from explorer.lab.training import session as sessions
+from explorer.lab.training import takeaway
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.runtime.problem import Problem
@@ -36,6 +37,16 @@ def test_every_loss_trains_an_encoder_from_scratch(loss, runs, trained):
     assert [step["step"] for step in steps] == [1, 2, 3, 4, 5, 6]
     assert all(math.isfinite(step["loss"]) and step["gradient_norm"] >= 0 for step in steps)
     assert any(step["gradient_norm"] > 0 for step in steps)
+
+
+@pytest.mark.parametrize("twins", ["leave_out", "keep"])
+def test_a_run_trains_with_the_same_text_in_its_batches(twins, runs, trained):
+    name = trained(plan(loss="info_nce", twins=twins))
+    assert runs.status(name)["state"] == "finished"
+    assert runs.plan(name).twins == twins
+    code = takeaway.script(runs, name)
+    assert ("twins='leave_out'" in code or 'twins="leave_out"' in code) == (twins == "leave_out")
+    assert "no_duplicates" not in code
 
 
 ON_SCORES = [n for n, spec in LOSSES.items() if spec.reads_scores_only]

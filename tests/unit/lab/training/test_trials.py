@@ -26,6 +26,12 @@ def test_the_plans_differ_in_the_value_and_the_seed_alone():
     assert len(data.read(plans[0]).held_out) >= data.LEAST_HELD_OUT
 
 
+def test_texts_that_a_scene_leaves_out_are_left_out_in_its_trials():
+    for rules, twins in ((Rules(), "apart"), (Rules(twins="leave_out"), "leave_out")):
+        plans = trials(Scenario(loss="info_nce", rules=rules))
+        assert {plan.twins for plan in plans} == {twins}
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_value_lies_in_the_range_of_its_parameter(loss):
     for parameter in LOSSES[loss].parameters:

@@ -275,6 +275,10 @@ def test_a_link_says_the_loss_and_the_rules_that_were_chosen_there():
     taken = plans.read_plan(plan)
     assert (taken.loss, dict(taken.parameters)) == ("circle", {"scale": 30.0})
     assert (taken.threshold, taken.extra_negatives) == (3.0, False)
+    assert taken.twins == "apart"
+    leaving = dataclasses.replace(scene, rules=Rules(twins="leave_out"))
+    found = requests._check({"plan": asked(source="link", link=leaving.to_link())})["of_scene"]
+    assert found["twins"] == "leave_out"
     assert requests._check({"plan": plan})["refused"] is None
     assert requests._check({"plan": FIRST})["of_scene"] is None
 

@@ -1,0 +1,57 @@
+"""Which rows of a trainer's batch hold the same text, as far as the model can tell."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping
+
+import torch
+from torch import Tensor, nn
+
+
+def text_numbers(column: Mapping[str, Tensor], apart: Collection[int]) -> Tensor:
+    """Numbers of the texts of a column, equal for equal texts in every process: int64 [N].
+
+    The trainer hands over tokens and no texts, so rows of equal tokens are one text: those of a
+    model that lowers letters do not tell upper from lower case, and of a text that was cut off only
+    the part counts that the model reads. The prompt before a text, as far as the column says how
+    long it is, is no part of it, nor are the tokens `apart`, which stand around every text.
+
+    Raises:
+        ValueError: where the column has no tokens.
+    """
+    if "input_ids" not in column:
+        raise ValueError(
+            'twins is "leave_out", which compares the tokens of texts, and a column has none: it '
+            f"has {', '.join(column)}, and no input_ids"
+        )
+    rows = [_number([one for one in row if one not in apart]) for row in _rows(column)]
+    return torch.tensor(rows, dtype=torch.int64)
+
+
+def tokens_apart(model: nn.Module) -> set[int]:
+    """The tokens that the model puts around texts. An unknown word's is a part of the text."""
+    tokenizer = getattr(model, "tokenizer", None)
+    unknown = getattr(tokenizer, "unk_token_id", None)
+    return set(getattr(tokenizer, "all_special_ids", ())) - {unknown}
+
+
+def _rows(column: Mapping[str, Tensor]) -> Iterator[list[int]]:
+    tokens = column["input_ids"]
+    if tokens.ndim == 1:  # of a static embedding: one text after the other
+        starts = column["offsets"].tolist()
+        for start, stop in zip(starts, [*starts[1:], len(tokens)], strict=True):
+            yield tokens[start:stop].tolist()
+        return
+    mask = column.get("attention_mask")
+    there = torch.ones_like(tokens) if mask is None else mask
+    length = column.get("prompt_length", 0)
+    skipped = length.flatten()[0].item() if isinstance(length, Tensor) else length
+    for row, kept in zip(tokens.cpu(), there.cpu().bool(), strict=True):
+        yield row[kept][int(skipped) :].tolist()
+
+
+def _number(tokens: list[int]) -> int:
+    written = torch.tensor(tokens, dtype=torch.int64).numpy().tobytes()
+    digest = hashlib.blake2b(written, digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)

@@ -1,0 +1,224 @@
+"""Negatives that hold the text of their query or of its own key: counted, weighed, left out."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import unicodedata
+
+import numpy as np
+import pytest
+import torch
+
+from explorer.core.batch import batch_of_vectors
+from explorer.core.explore import explore
+from explorer.core.remarks import remarks
+from explorer.core.scenario import Rules, Scenario
+from explorer.export.caption import caption
+from explorer.export.code import snippet, twin_snippet
+from explorer.locale import LANGUAGES, say
+from explorer.runtime.problem import Problem
+from explorer.sources.pairs import Pairs, text_numbers
+from losses import LOSSES
+
+READING = [name for name, spec in LOSSES.items() if spec.reads_texts]
+# Row 1 has row 0's second sentence as its first, 2 has row 0's first as its second, 3 and 4 have
+# one second sentence, the last pair is a negative one with row 0's first sentence as its second.
+FIRST = ("a cat", "A cat sleeps", "a dog", "rain", "sun", "snow")
+SECOND = ("A cat sleeps", "a bird", "a  cat ", "weather", "weather", " a cat")
+LABELS = (1.0, 1.0, 1.0, 1.0, 1.0, 0.0)
+
+
+def explored(loss, first=FIRST, second=SECOND, labels=LABELS, twins="keep", seed=0, **parameters):
+    pairs = Pairs(tuple(first), tuple(second), tuple(labels))
+    source = np.random.default_rng(seed)
+    # Of one text there is one vector, however it is written.
+    by_text = source.normal(size=(20, 6))
+    vectors = by_text[text_numbers(pairs.sentences)]
+    rules = Rules(twins=twins)
+    scenario = Scenario(loss=loss, rules=rules, parameters=tuple(parameters.items()))
+    return explore(scenario, batch_of_vectors(pairs, vectors, rules))
+
+
+def test_texts_are_compared_as_texts():
+    spelled = ["é  x", " é x", unicodedata.normalize("NFD", "é x"), "É x", "é\tx\n", "éx"]
+    assert text_numbers(spelled).tolist() == [0, 0, 0, 1, 0, 2]
+
+
+def cells_of(loss):
+    """(row, column) of every negative, with the texts of the one that looks, its own key, and the
+    candidate: written out by the roles of the sentences."""
+    plain = [" ".join(one.split()) for one in FIRST], [" ".join(one.split()) for one in SECOND]
+    queries, keys = plain[0][:5], plain[1][:5]
+    if loss == "nt_xent":
+        views = queries + keys
+        for i, j in np.ndindex(10, 10):
+            if j not in (i, (i + 5) % 10):
+                yield i, j, views[i], views[(i + 5) % 10], views[j]
+        return
+    every = keys + plain[1][5:] if loss == "info_nce" else keys
+    for i, j in np.ndindex(5, len(every)):
+        if i != j:
+            yield i, j, queries[i], keys[i], every[j]
+
+
+@pytest.mark.parametrize("loss", READING)
+def test_the_counts_are_those_of_the_sentences(loss):
+    found = explored(loss).same_text
+    cells = list(cells_of(loss))
+    of_query = [cell for cell in cells if cell[4] == cell[2]]
+    of_key = [cell for cell in cells if cell[4] == cell[3] != cell[2]]
+    assert (found.negatives, found.of_anchor, found.of_positive) == (
+        len(cells),
+        len(of_query),
+        len(of_key),
+    )
+    assert found.of_anchor > 0
+    assert found.of_positive > 0
+    assert found.rows_with == len({cell[0] for cell in of_query + of_key})
+    assert not found.left_out
+
+
+def test_the_shares_are_those_of_the_softmax():
+    """Of InfoNCE the weights are probabilities: e^(s_ij/τ) / Σ_j e^(s_ij/τ)."""
+    found = explored("info_nce", temperature=0.3)
+    logits = found.trace.named("logits").value.tolist()
+    weight = {}
+    for i, row in enumerate(logits):
+        total = sum(math.exp(logit) for logit in row)
+        weight |= {(i, j): math.exp(logit) / total for j, logit in enumerate(row)}
+    cells = list(cells_of("info_nce"))
+    every = sum(weight[i, j] for i, j, *_ in cells)
+    of_query = sum(weight[i, j] for i, j, q, _, c in cells if c == q)
+    of_key = sum(weight[i, j] for i, j, q, k, c in cells if c == k != q)
+    assert found.same_text.share_of_anchor == pytest.approx(of_query / every, rel=1e-9)
+    assert found.same_text.share_of_positive == pytest.approx(of_key / every, rel=1e-9)
+    (said,) = (one for one in remarks(found, most=9) if one.key == "same_text")
+    assert said.values["query_share"] == f"{100 * of_query / every:.0f}%"
+    assert said.values["key_share"] == f"{100 * of_key / every:.0f}%"
+    for language in LANGUAGES:
+        text = say(language, "remark.same_text", **said.values)
+        assert "{" not in text
+        assert str(found.same_text.of_anchor) in text
+
+
+def test_of_siglip_the_weight_of_a_negative_is_its_sigmoid():
+    found = explored("siglip", scale=3.0, bias=-1.0)
+    logits = found.trace.named("logits").value
+    weight = logits.sigmoid()
+    cells = list(cells_of("siglip"))
+    every = sum(float(weight[i, j]) for i, j, *_ in cells)
+    of_query = sum(float(weight[i, j]) for i, j, q, _, c in cells if c == q)
+    assert found.same_text.share_of_anchor == pytest.approx(of_query / every, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", READING)
+def test_left_out_they_are_counted(loss):
+    kept, found = explored(loss), explored(loss, twins="leave_out")
+    counted = dataclasses.replace(
+        kept.same_text, share_of_anchor=0.0, share_of_positive=0.0, left_out=True
+    )
+    assert found.same_text == counted
+    assert found.loss != pytest.approx(kept.loss)
+    assert found.weights.terms < kept.weights.terms
+    assert found.floor is None
+    (said,) = (one for one in remarks(found, most=9) if one.key.startswith("same_text"))
+    assert said.key == "same_text_left_out"
+    for language in LANGUAGES:
+        assert "{" not in say(language, "remark.same_text_left_out", **said.values)
+        told = say(language, "figure_text.same_text_left_out")
+        assert told in " ".join(caption(found, language))
+        assert told not in " ".join(caption(kept, language))
+
+
+@pytest.mark.parametrize("loss", READING)
+def test_the_trace_shows_which_cells_are_left_out(loss):
+    found = explored(loss, twins="leave_out")
+    step = found.trace.named("left_out")
+    negative = {(i, j): (q, k, c) for i, j, q, k, c in cells_of(loss)}
+    for (i, j), (q, k, c) in negative.items():
+        assert bool(step.value[i, j]) == (c in (q, k))
+    terms = found.trace.named(found.spec.terms)
+    mask = found.trace.mask_of(terms)
+    assert not bool((mask & step.value & ~torch.eye(*mask.shape, dtype=torch.bool)).any())
+
+
+@pytest.mark.parametrize("loss", READING)
+@pytest.mark.parametrize("first", [FIRST, tuple("abcdef")])
+def test_as_it_is_nothing_of_it_is_traced(loss, first):
+    found = explored(loss, first=first)
+    names = {step.name for step in (*found.trace.inputs, *found.trace.steps)}
+    assert not names & {"query_texts", "key_texts", "negative_texts", "left_out", "counted"}
+
+
+def test_where_all_texts_differ_the_rule_changes_nothing():
+    given = {"first": tuple("abcdef"), "second": tuple("ghijkl")}
+    for loss in READING:
+        kept, left_out = (explored(loss, **given, twins=twins) for twins in ("keep", "leave_out"))
+        assert kept.loss == left_out.loss
+        assert torch.equal(kept.pair_gradient, left_out.pair_gradient)
+        assert (kept.floor, kept.collapse) == (left_out.floor, left_out.collapse)
+        assert not [one for one in remarks(left_out, most=9) if one.key.startswith("same_text")]
+
+
+def test_a_key_of_the_own_text_does_not_push_the_own_key_from_its_place():
+    """Twins of a key are as near as the key itself: they are no wrong ones where left out."""
+    first, second = tuple("abcd"), ("x", "x", "y", "z")
+    vectors = {one: place for place, one in enumerate("abxcydz")}
+    pairs = Pairs(first, second, (1.0,) * 4)
+    rows = np.array([[vectors[one] == vectors[s] for s in "abxcydz"] for one in pairs.sentences])
+    near = rows.astype(float)
+    for a, b in (("a", "x"), ("b", "x"), ("c", "y"), ("d", "z")):
+        near[pairs.sentences.index(a)] += near[pairs.sentences.index(b)]
+    places = {}
+    for twins in ("keep", "leave_out"):
+        rules = Rules(twins=twins)
+        scenario = Scenario(loss="info_nce", rules=rules)
+        places[twins] = explore(scenario, batch_of_vectors(pairs, near, rules)).places
+    assert (places["keep"].first, places["leave_out"].first) == (2, 4)
+
+
+def test_a_loss_that_reads_no_texts_does_not_ask():
+    for loss in ("supcon", "cosent", "triplet"):
+        kept, found = (explored(loss, twins=twins) for twins in ("keep", "leave_out"))
+        assert kept.loss == found.loss
+        assert found.same_text is None
+
+
+def test_the_rule_stands_in_the_link_and_old_links_keep_them():
+    assert Scenario.from_link(Scenario().to_link()).rules.twins == "keep"
+    assert Scenario.from_json({"rules": {"threshold": 0.5}}).rules.twins == "keep"
+    chosen = Scenario(rules=Rules(twins="leave_out"))
+    assert Scenario.from_link(chosen.to_link()) == chosen
+    with pytest.raises(Problem):
+        Scenario.from_json({"rules": {"twins": "gone"}})
+
+
+@pytest.fixture
+def as_before():
+    """A snippet chooses torch's default type."""
+    kept = torch.get_default_dtype()
+    yield
+    torch.set_default_dtype(kept)
+
+
+@pytest.mark.usefixtures("as_before")
+@pytest.mark.parametrize("loss", READING)
+def test_the_code_to_take_away_leaves_them_out_too(loss, capsys):
+    found = explored(loss, twins="leave_out")
+    exec(compile(snippet(found), loss, "exec"), {})
+    printed = capsys.readouterr().out.split()
+    assert any(
+        abs(float(word) - found.loss) <= 1e-9 * found.loss for word in printed if is_number(word)
+    )
+    assert twin_snippet(found) is None
+    apart = explored(loss, first=tuple("abcdef"), second=tuple("ghijkl"), twins="leave_out")
+    assert (twin_snippet(apart) is None) == (LOSSES[loss].twin is None)
+
+
+def is_number(word):
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

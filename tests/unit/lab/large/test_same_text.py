@@ -1,0 +1,157 @@
+"""The large batch leaves the same keys out of the loss as its definition does."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+
+import losses
+from explorer.lab.large import strips, tiles
+from explorer.lab.large.blocks import Window
+from explorer.lab.large.methods import offered
+from explorer.lab.large.opened import checked, open_batch
+from explorer.sources.pairs import text_numbers
+from tests.unit.lab.large.made import batch_of
+
+READING = [name for name in offered() if losses.LOSSES[name].reads_texts]
+CASES = [(name, {}) for name in READING] + [("info_nce", {"symmetric": True})]
+
+
+def quiet(done, total):
+    pass
+
+
+def with_repeated(batch, kinds, seed=1):
+    """The batch with sentences of which so many differ."""
+    source = np.random.default_rng(seed)
+    named = [[f"s{n}" for n in source.integers(kinds, size=len(batch))] for _ in range(2)]
+    return dataclasses.replace(batch, first=named[0], second=named[1])
+
+
+def by_definition(batch, name, parameters, own):
+    others = np.setdiff1d(np.arange(len(batch)), own)
+    first, second = (torch.tensor(v).double() for v in (batch.first_vectors, batch.second_vectors))
+    numbers = text_numbers([*batch.first, *batch.second])
+    texts = [torch.tensor(half[batch.entry]) for half in np.split(numbers, 2)]
+    given = {"query_texts": texts[0][own], "key_texts": texts[1][own]}
+    if name == "info_nce":
+        given |= {"negatives": second[others], "negative_texts": texts[1][others]}
+    cosines = (first[own] * second[own]).sum(dim=1)
+    value = losses.LOSSES[name].function(first[own], second[own], **given, **parameters)
+    return float(value), cosines
+
+
+@pytest.fixture(params=["as it is", "small tiles"])
+def sizes(request, monkeypatch):
+    if request.param == "small tiles":
+        monkeypatch.setattr(strips, "TILE_CELLS", 4 * 16**2)
+        monkeypatch.setattr(tiles, "FEW", 100)
+
+
+@pytest.mark.usefixtures("sizes")
+@pytest.mark.parametrize(("name", "chosen"), CASES)
+def test_the_value_is_that_of_the_loss(name, chosen):
+    batch = with_repeated(batch_of(300, "grades", width=16), kinds=60)
+    parameters = checked(name, chosen)
+    kept = open_batch(batch, name, parameters, quiet)
+    found = open_batch(batch, name, parameters, quiet, "leave_out")
+    own = np.asarray(found.row_pairs)[: len(found.row_pairs) // (2 if name == "nt_xent" else 1)]
+    value, _ = by_definition(batch, name, parameters, own)
+    assert found.loss == pytest.approx(value, rel=1e-6)
+    assert found.loss != pytest.approx(kept.loss, rel=1e-6)
+    assert found.present < kept.present
+    rows, columns = found.shape
+    blocks = found.blocks(Window(0, rows, 0, columns))
+    assert blocks.present.sum() == found.present
+    assert blocks.share.sum() == pytest.approx(1)
+    assert found.nearest >= kept.nearest
+
+
+@pytest.mark.parametrize(("name", "chosen"), CASES)
+def test_no_heavy_term_is_of_the_same_text(name, chosen):
+    batch = with_repeated(batch_of(120, "grades", width=16), kinds=30)
+    found = open_batch(batch, name, checked(name, chosen), quiet, "leave_out")
+    heaviest = found.heaviest
+    half = len(found.row_pairs) // 2
+    for row, column in zip(heaviest.rows, heaviest.columns, strict=True):
+        if name == "nt_xent":
+            sides = (batch.first, batch.second)
+            pair, other = found.row_pairs[row], found.column_pairs[column]
+            mine = {side[batch.entry[pair]] for side in sides}
+            seen = sides[int(column >= half)][batch.entry[other]]
+        else:
+            entry = batch.entry[found.row_pairs[row]]
+            looking = {batch.first[entry], batch.second[entry]}
+            place = batch.entry[found.column_pairs[column]]
+            mine, seen = looking, batch.second[place]
+            if name == "siglip" and row == column:
+                continue
+            if chosen:  # the other direction may have it
+                mine = {batch.first[entry]} & {batch.second[place]}
+        assert seen not in mine
+
+
+@pytest.mark.parametrize("name", READING)
+def test_the_gradient_is_that_along_the_own_similarity(name):
+    """The weight that a query's own key takes is what its negatives are given."""
+    batch = with_repeated(batch_of(40, "grades", width=16), kinds=12)
+    parameters = checked(name, {})
+    found = open_batch(batch, name, parameters, quiet, "leave_out")
+    own = np.asarray(found.row_pairs)
+    own = own[: len(own) // 2] if name == "nt_xent" else own
+    first, second = (torch.tensor(v).double() for v in (batch.first_vectors, batch.second_vectors))
+    numbers = text_numbers([*batch.first, *batch.second])
+    texts = [torch.tensor(half[batch.entry]) for half in np.split(numbers, 2)]
+    queries, keys = texts[0][own], texts[1][own]
+    scale = 1 / parameters["temperature"] if name != "siglip" else parameters["scale"]
+    expected = []
+    for i, pair in enumerate(own):
+        moved = torch.zeros((), dtype=torch.float64, requires_grad=True)
+        if name == "siglip":
+            cosine = first[pair] @ second[pair] + moved
+            term = -torch.nn.functional.logsigmoid(scale * cosine + parameters["bias"])
+            expected.append(torch.autograd.grad(term / len(own), moved)[0].item())
+            continue
+        every = np.concatenate([own, np.setdiff1d(np.arange(len(batch)), own)])
+        if name == "nt_xent":
+            views, said = torch.cat([first[own], second[own]]), torch.cat([queries, keys])
+            total = 0.0
+            for v in (i, i + len(own)):
+                p = (v + len(own)) % (2 * len(own))
+                keep = (said != said[v]) & (said != said[p])
+                keep[[v, p]] = False
+                logits = scale * (views @ views[v])[keep]
+                mine = scale * (views[v] @ views[p] + moved)
+                total = total + torch.logsumexp(torch.cat([logits, mine[None]]), 0) - mine
+            expected.append(torch.autograd.grad(total / (2 * len(own)), moved)[0].item())
+            continue
+        keep = (texts[1][every] != queries[i]) & (texts[1][every] != keys[i])
+        keep[i] = False
+        logits = scale * (second[every] @ first[pair])[keep]
+        mine = scale * (first[pair] @ second[pair] + moved)
+        value = torch.logsumexp(torch.cat([logits, mine[None]]), 0) - mine
+        expected.append(torch.autograd.grad(value / len(own), moved)[0].item())
+    np.testing.assert_allclose(found.gradient[own], expected, rtol=1e-5, atol=1e-9)
+
+
+def test_of_random_pairs_no_text_stands_twice():
+    batch = batch_of(50, "grades", width=16)
+    for name in READING:
+        kept, found = (
+            open_batch(batch, name, checked(name, {}), quiet, twins)
+            for twins in ("keep", "leave_out")
+        )
+        assert kept.loss == found.loss
+        assert kept.present == found.present
+
+
+def test_a_loss_that_reads_no_texts_does_not_ask():
+    batch = batch_of(50, "grades", width=0)
+    kept, found = (
+        open_batch(batch, "cosent", checked("cosent", {}), quiet, twins)
+        for twins in ("keep", "leave_out")
+    )
+    assert kept.loss == found.loss
