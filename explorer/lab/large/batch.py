@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, overload
 
 import numpy as np
 import torch
 from torch.nn.functional import pad
 
+from explorer.core.disagreement import Contradictions, contradictions
 from explorer.locale import title_word
 from explorer.runtime.limits import LARGE_DRAWN_PAIRS, LARGE_IN_BATCH_PAIRS, LARGE_PAIRS
 from explorer.runtime.problem import Problem
@@ -32,7 +34,8 @@ class LargeBatch:
     `labels` and `scores` [N] are float64. `entry` [N] says which pair of the source, counted
     from 0, stands at each place; `first` and `second` hold the sentences by that number. The unit
     vectors of the sentences, [N, D] float32 in the order of the map, are there where sentences
-    can be each other's negatives.
+    can be each other's negatives. `encoder` made the scores; "" where they came with the data.
+    `rows` are the rows of the file that the pairs of the source stood in, counted from 1.
     """
 
     labels: np.ndarray
@@ -42,9 +45,16 @@ class LargeBatch:
     second: Sequence[str]
     first_vectors: np.ndarray | None = None
     second_vectors: np.ndarray | None = None
+    encoder: str = ""
+    rows: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @cached_property
+    def contradictions(self) -> Contradictions:
+        """How the scores follow the labels, pair by pair in the order of the map."""
+        return contradictions(self.labels, self.scores)
 
 
 class Numbered(Sequence[str]):
