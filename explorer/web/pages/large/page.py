@@ -32,7 +32,7 @@ def build() -> None:
                 _instrument("map")
             with gr.Column(elem_id="lp-large-beside"):
                 _instrument("histogram")
-                _instrument("terms")
+        _instrument("terms")
         _instrument("suspects")
         _instrument("pairs")
         _instrument("takeaway")
