@@ -63,6 +63,17 @@ def _above(key: str, claims: str) -> Judgement:
     )
 
 
+def _none_listed(key: str, where: str) -> Judgement:
+    return Judgement(
+        key,
+        (where,),
+        "batch",
+        "no pair contradicts its label far more often than is usual",
+        "the share of its comparisons that each pair contradicts",
+        "counted: none reaches a fifth, and twice the share of an average pair",
+    )
+
+
 _PAIRS = "the influence of each held-out pair on the figure; pairs that share a sentence together"
 _BOTH = f"the figure by seed, and {_PAIRS}"
 _INTERVAL = "an interval at 98%, for all comparisons of the table together, leaves out 0"
@@ -70,8 +81,7 @@ _HOLDS = "an interval at 98%, for all comparisons of the table together, holds 0
 
 _CLEAN = (
     "the share of its comparisons that each pair contradicts; 60 batches (above 16,384 pairs, 8) "
-    "with these labels and this rank correlation in which nothing but even noise parts score and "
-    "label"
+    "of these labels and this rank correlation with nothing but even noise between score and label"
 )
 
 JUDGEMENTS: tuple[Judgement, ...] = (
@@ -158,24 +168,10 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "batch",
         "how many pairs data without a wrong label would list, and between which numbers",
         _CLEAN,
-        "where 98% of those batches lie; of the 8, the interval for another one by Student's t",
+        "where 98% of those batches lie; of the 8, Student's interval for another one",
     ),
-    Judgement(
-        "ui.no_suspects",
-        ("Explore",),
-        "batch",
-        "no pair contradicts its label far more often than is usual",
-        "the share of its comparisons that each pair contradicts",
-        "counted: none reaches a fifth, and twice the share of an average pair",
-    ),
-    Judgement(
-        "large.no_suspects",
-        ("Large",),
-        "batch",
-        "the same, of all pairs of the file",
-        "the share of its comparisons that each pair contradicts",
-        "counted: none reaches a fifth, and twice the share of an average pair",
-    ),
+    _none_listed("ui.no_suspects", "Explore"),
+    _none_listed("large.no_suspects", "Large"),
     Judgement(
         "ui.suspects_doubtful",
         ("Explore", "Large"),

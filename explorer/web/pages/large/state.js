@@ -1,16 +1,13 @@
 // The state of the Large batch page: what is looked at, the way there, and what the server is still
 // at work on. The server keeps nothing that this description could not bring back.
 import { Bus } from "../../kit/bus.js";
-import { h } from "../../kit/dom.js";
-import { saved } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
 import { History } from "../../kit/history.js";
 import * as link from "../../kit/link.js";
 import { Requests } from "../../kit/request.js";
 import { GONE, problem } from "../../kit/server.js";
 import { Store } from "../../kit/store.js";
-import { isDark } from "../../kit/theme.js";
-import { language } from "../../kit/words.js";
+import { Taking } from "./taking.js";
 
 /** @typedef {import("../../wire").LargeServer} LargeServer */
 /**
@@ -86,18 +83,7 @@ export class LargePage extends Bus {
       take: (answer) => this.hearJudged(answer),
       again: (answer) => (answer.working ? POLL_MS : null),
     });
-    /** @type {Requests<{ ratio: number, answer: Answer<"take"> }>} */
-    this.taking = new Requests({
-      ask: () => this.askTaken(),
-      take: (taken) => this.handOut(taken),
-      again: ({ answer }) => (answer.working ? POLL_MS : null),
-      progress: ({ answer }) => {
-        this.packing = true;
-        this.show(answer.working ?? null);
-      },
-    });
-    this.wanted = { what: "", ratio: 1 };
-    this.packing = false; // whether a file to be taken away is being written
+    this.taking = new Taking(this);
   }
 
   /** @param {import("../../kit/types").Asking<LargeServer>} server */
@@ -317,12 +303,7 @@ export class LargePage extends Bus {
   }
 
   async stop() {
-    if (this.packing) {
-      this.packing = false;
-      this.taking.drop();
-      this.show(null);
-      return; // what nobody asks about any more ends by itself
-    }
+    if (this.taking.stop()) return;
     this.requests.drop(); // no further question about it
     this.show(null);
     await this.server?.stop(this.asked);
@@ -388,42 +369,6 @@ export class LargePage extends Bus {
     if (!answer.suspects) return;
     this.judged = answer;
     this.publish("judged");
-  }
-
-  // ---- What is taken away ----------------------------------------------------------------------
-
-  /**
-   * A file of what is in view; a picture with a `ratio` as PNG, with so many pixels to a unit.
-   * @param {string} what
-   */
-  take(what, ratio = 1) {
-    this.wanted = { what, ratio };
-    this.taking.ask();
-  }
-
-  async askTaken() {
-    const { what, ratio } = this.wanted;
-    const answer = await this.server?.take({
-      ...this.asked,
-      what,
-      window: this.window,
-      facet: this.facet,
-      language: language(),
-      dark: isDark(),
-    });
-    return { ratio, answer: answer ?? { error: GONE } };
-  }
-
-  /**
-   * Large tables are written on the server, and the browser fetches the file.
-   * @param {{ ratio: number, answer: Answer<"take"> }} taken
-   */
-  async handOut({ ratio, answer }) {
-    this.packing = false;
-    this.show(null);
-    if (answer.error) this.warn(answer.error);
-    else if (answer.path) h("a", { href: `gradio_api/file=${answer.path}`, download: answer.name }).click();
-    else if (answer.text !== undefined) await saved(answer, ratio);
   }
 }
 

@@ -48,7 +48,7 @@ export default function suspects(root, channel) {
   const corrections = correctionsList({
     note: "large.corrections_note",
     undo: (first, second) => channel.correct(first, second, null),
-    take: (what) => channel.take(what),
+    take: (what) => channel.taking.take(what),
   });
   root.append(
     worded("h2", "ui.suspects"),

@@ -18,9 +18,9 @@ export default function takeaway(root, channel) {
   const line = (key, ...buttons) => h("div.lp-row.lp-wrap", {}, worded("span.lp-what", key), ...buttons);
   /** @param {string} what */
   const pictures = (what) => [
-    button("take.svg", () => channel.take(what)),
-    button("take.png2", () => channel.take(what, 2)),
-    button("take.png4", () => channel.take(what, 4)),
+    button("take.svg", () => channel.taking.take(what)),
+    button("take.png2", () => channel.taking.take(what, 2)),
+    button("take.png4", () => channel.taking.take(what, 4)),
   ];
   root.append(
     h(
@@ -31,18 +31,18 @@ export default function takeaway(root, channel) {
       line(
         "large.histogram",
         ...pictures("histogram_svg"),
-        button("take.csv", () => channel.take("histogram_csv")),
+        button("take.csv", () => channel.taking.take("histogram_csv")),
       ),
       line(
         "take.tables",
-        button("large.take_pairs", () => channel.take("pairs_csv")),
-        button("take.terms", () => channel.take("terms_csv")),
-        button("take.suspects", () => channel.take("suspects_csv")),
+        button("large.take_pairs", () => channel.taking.take("pairs_csv")),
+        button("take.terms", () => channel.taking.take("terms_csv")),
+        button("take.suspects", () => channel.taking.take("suspects_csv")),
       ),
       line(
         "large.take_figures",
-        button("take.csv", () => channel.take("figures_csv")),
-        button("take.json", () => channel.take("figures_json")),
+        button("take.csv", () => channel.taking.take("figures_csv")),
+        button("take.json", () => channel.taking.take("figures_json")),
       ),
       worded("p.lp-note", "large.take_note"),
     ),
