@@ -62,6 +62,16 @@ class Batch:
         """The similarity of each pair, [N]."""
         return self.given if self.given is not None else self.scores_from(self.needed_vectors)
 
+    @functools.cached_property
+    def plain_labels(self) -> np.ndarray:
+        """The labels [N] off the device, float64."""
+        return self.labels.cpu().double().numpy()
+
+    @functools.cached_property
+    def plain_scores(self) -> np.ndarray:
+        """The similarities [N] off the device, float64."""
+        return self.scores.detach().cpu().double().numpy()
+
     @property
     def needed_vectors(self) -> Tensor:
         """The vectors, for what cannot be without. Raises Problem where the batch has none."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import torch
 
 from explorer.core.batch import Batch
 from explorer.core.parameters import numeric_parameters, spread
-from losses import LOSSES, Parameter
+from losses import LOSSES, LossSpec, Parameter
 
 if TYPE_CHECKING:
     from explorer.core.explore import Exploration
@@ -36,20 +37,16 @@ def is_above(loss: float, collapse: float) -> bool:
 
 
 def edge(e: Exploration) -> Edge | None:
-    """Search the range of the scale or temperature of a loss that is above its collapse value.
-
-    None for a loss that has neither, and for one that does not cross its collapse value just once.
-    """
-    scale = next((p for p in numeric_parameters(e.spec) if p.logarithmic), None)
-    if scale is None:
-        return None
-    others = {name: value for name, value in e.parameters.items() if name != scale.name}
-    return _edge(e.batch, e.spec.name, e.scenario.convention, scale, tuple(others.items()))
+    """Where the loss of an exploration ceases to be above its collapse value."""
+    scale = _scale_of(e.spec)
+    # The search is one, wherever on its range the scale stands.
+    others = tuple((name, value) for name, value in e.parameters.items() if name != scale)
+    return _edge(e.batch, e.spec.name, e.scenario.convention, others) if scale else None
 
 
 @functools.lru_cache(maxsize=16)
 def _edge(
-    batch: Batch, loss: str, convention: str, scale: Parameter, others: tuple[tuple[str, Any], ...]
+    batch: Batch, loss: str, convention: str, others: tuple[tuple[str, Any], ...]
 ) -> Edge | None:
     spec = LOSSES[loss].under(convention)
     vectors, scores = batch.vectors, batch.scores
@@ -59,13 +56,35 @@ def _edge(
     collapse_of = spec.collapse
 
     @torch.no_grad()
-    def above(value: float) -> bool:
-        parameters: dict[str, Any] = {**dict(others), scale.name: value}
-        level = collapse_of(present, **parameters)
-        return level is not None and is_above(float(spec.function(**present, **parameters)), level)
+    def above(chosen: Mapping[str, Any]) -> bool:
+        level = collapse_of(present, **chosen)
+        return level is not None and is_above(float(spec.function(**present, **chosen)), level)
+
+    return edge_along(spec, dict(others), above)
+
+
+def _scale_of(spec: LossSpec) -> str:
+    """The name of the scale or temperature of a loss, "" where it has none."""
+    return next((p.name for p in numeric_parameters(spec) if p.logarithmic), "")
+
+
+def edge_along(
+    spec: LossSpec, parameters: Mapping[str, Any], above: Callable[[Mapping[str, Any]], bool]
+) -> Edge | None:
+    """Search the range of the scale or temperature of a loss that is above its collapse value;
+    `above` says of parameters whether it is there.
+
+    None for a loss that has neither, and for one that does not cross its collapse value just once.
+    """
+    scale = next((p for p in numeric_parameters(spec) if p.name == _scale_of(spec)), None)
+    if scale is None:
+        return None
+
+    def above_at(value: float) -> bool:
+        return above({**parameters, scale.name: value})
 
     values = spread(scale, POINTS)
-    signs = [above(value) for value in values]
+    signs = [above_at(value) for value in values]
     crossings = [place for place in range(1, POINTS) if signs[place - 1] != signs[place]]
     if all(signs):
         return Edge(scale)
@@ -76,7 +95,7 @@ def _edge(
     left_is_above = signs[place - 1]
     for _ in range(HALVINGS):
         middle = math.sqrt(left * right)
-        if above(middle) == left_is_above:
+        if above_at(middle) == left_is_above:
             left = middle
         else:
             right = middle

@@ -9,20 +9,13 @@ import torch
 from torch import Tensor
 
 from explorer.core.batch import Batch
+from explorer.core.disagreement import contradictions, spearman
 from explorer.core.trace import Trace
 from losses.geometry import cosine_matrix, unit
 from losses.same_text import same_text
 
 # The fewest terms that together carry this share of all weight are the active ones.
 ACTIVE_SHARE = 0.9
-# A pair is suspect if it contradicts at least this share of the pairs it is ordered against,
-# and this many times the share that an average pair contradicts.
-SUSPECT_RATE = 0.2
-SUSPECT_FACTOR = 2.0
-# Where this share of the batches without a wrong label lie.
-CLEAN_SHARE = 0.98
-# Cells of several batches that are compared at once.
-CELLS = 2**20
 
 
 @dataclass(frozen=True)
@@ -103,25 +96,16 @@ class Suspect:
     fitting: float
 
 
-def order_of(batch: Batch) -> Order:
-    """Ordered and violated pairs of pairs, and the rank correlation, of a batch's scores."""
-    lower, higher = _ordered(batch)
-    return Order(ordered=int(lower.sum()), violated=int(higher.sum()), spearman=_spearman(batch))
-
-
-def _ordered(batch: Batch) -> tuple[Tensor, Tensor]:
-    """[N, N] row j, column i: y_j < y_i, and of those the cells where s_j > s_i all the same."""
-    ordered = batch.labels[:, None] < batch.labels[None, :]
-    return ordered, ordered & (batch.scores[:, None] > batch.scores[None, :])
-
-
-def _spearman(batch: Batch) -> float | None:
-    from scipy.stats import spearmanr  # after the page is up: scipy.stats takes its time
-
-    scores, labels = batch.scores.cpu().numpy(), batch.labels.cpu().numpy()
-    if len(scores) < 2 or scores.min() == scores.max() or labels.min() == labels.max():
-        return None  # nothing to rank
-    return float(spearmanr(scores, labels)[0])
+def order_of(batch: Batch) -> tuple[Order, list[Suspect]]:
+    """How a batch's scores follow its labels, and the pairs on which both disagree, the worst
+    first: those that stand on the wrong side of far more others than is usual."""
+    found = contradictions(batch.plain_labels, batch.plain_scores)
+    suspects = [
+        Suspect(pair, float(found.rates[pair]), float(found.fitting[pair]))
+        for pair in found.suspects.tolist()
+    ]
+    correlation = spearman(batch.plain_labels, batch.plain_scores)
+    return Order(found.ordered, found.violated, correlation), suspects
 
 
 def places_of(given: dict[str, Tensor | None], logits: Tensor | None = None) -> Places | None:
@@ -244,107 +228,6 @@ def same_text_of(batch: Batch, trace: Trace, terms: str) -> SameText | None:
         share_of_positive=float(weights[of_either & ~of_anchor].sum()) / total,
         left_out=batch.rules.twins == "leave_out",
     )
-
-
-def suspects(batch: Batch) -> list[Suspect]:
-    """Pairs on which the encoder and the label disagree: those that stand on the wrong side of far
-    more others than is usual, the worst first. `disagreement` says how many there would be anyway.
-    """
-    ordered, violated = _ordered(batch)
-    rate, least = _contradicted(ordered, violated)
-    fitting = fitting_labels(batch)
-    worst = rate.argsort(descending=True)
-    return [
-        Suspect(pair, float(rate[pair]), float(fitting[pair]))
-        for pair in worst.tolist()
-        if rate[pair] >= least[0] and fitting[pair] != batch.labels[pair]
-    ]
-
-
-def fitting_labels(batch: Batch) -> Tensor:
-    """The label that would fit each pair, [N]: the one at its score's own rank among all labels."""
-    return batch.labels.sort().values[batch.scores.argsort().argsort()]
-
-
-def _contradicted(ordered: Tensor, violated: Tensor) -> tuple[Tensor, Tensor]:
-    """The share of its comparisons that each pair contradicts, [..., N], and the least remarkable,
-    [..., 1]; of one batch or of several."""
-    against, wrong = _comparisons(ordered), _comparisons(violated)
-    rate = wrong / against.clamp_min(1)
-    # Each comparison is one of two pairs.
-    usual = wrong.sum(-1) / against.sum().clamp_min(1)
-    return rate, (SUSPECT_FACTOR * usual).clamp_min(SUSPECT_RATE)[..., None]
-
-
-def _comparisons(cells: Tensor) -> Tensor:
-    """How many of these cells [..., N, N] a pair stands in, by its row or its column. In 32 bits:
-    torch adds bools to 64 several times as slowly."""
-    return cells.sum(-2, dtype=torch.int32) + cells.sum(-1, dtype=torch.int32)
-
-
-@dataclass(frozen=True)
-class Disagreement:
-    """How many suspects a batch without a wrong label would have, by its correlation alone: the
-    mean over draws, and where CLEAN_SHARE of the draws lie."""
-
-    expected: float
-    low: int
-    high: int
-
-
-def disagreement(batch: Batch, draws: int = 60) -> Disagreement | None:
-    """Draw batches with these labels in which nothing but even noise parts score and label, so that
-    their rank correlation is this batch's; count their suspects.
-
-    Score and label are jointly normal but for the grades of the label (a Gaussian copula). None
-    where the correlation is not above 0.
-    """
-    spearman = _spearman(batch)
-    if spearman is None or spearman <= 0:
-        return None
-    source = torch.Generator().manual_seed(0)
-    labels = batch.labels.cpu().double().sort().values
-    count = len(labels)
-    # Labels are grades of something continuous: normal scores, in any order within a grade.
-    quantiles = (torch.arange(count).double() + 0.5) / count
-    truth = math.sqrt(2) * torch.erfinv(2 * quantiles - 1)
-    noise = torch.randn(draws, count, generator=source, dtype=torch.float64)
-    share = _share_of_truth(truth, labels, noise, spearman)
-    scores = share * truth + math.sqrt(1 - share**2) * noise
-    ordered = labels[:, None] < labels[None, :]
-    some = max(CELLS // count**2, 1)
-    counted = [_count_suspects(labels, part, ordered) for part in scores.split(some)]
-    found = torch.cat(counted).double()
-    edge = (1 - CLEAN_SHARE) / 2
-    low, high = found.quantile(torch.tensor([edge, 1 - edge]).double(), interpolation="nearest")
-    return Disagreement(float(found.mean()), int(low), int(high))
-
-
-def _count_suspects(labels: Tensor, scores: Tensor, ordered: Tensor) -> Tensor:
-    """As `suspects` counts them, in several batches [D, N] of labels in ascending order."""
-    violated = ordered & (scores[:, :, None] > scores[:, None, :])
-    rate, least = _contradicted(ordered, violated)
-    fitting = labels[scores.argsort(dim=1).argsort(dim=1)]
-    return ((rate >= least) & (fitting != labels)).sum(dim=1)
-
-
-def _share_of_truth(truth: Tensor, labels: Tensor, noise: Tensor, wanted: float) -> float:
-    """The part of the truth in a score at which score and label correlate as wanted."""
-    below = (labels[:, None] > labels).sum(1) + (labels[:, None] >= labels).sum(1)
-    ranks = below.double() - below.double().mean()  # twice the mid-ranks
-    few = noise[:16]
-
-    def correlation(share: float) -> float:
-        scores = share * truth + math.sqrt(1 - share**2) * few
-        own = scores.argsort(dim=1).argsort(dim=1).double()
-        own -= own.mean(dim=1, keepdim=True)
-        return float((own @ ranks / (own.norm(dim=1) * ranks.norm())).mean())
-
-    low, high = 0.0, 1.0
-    for _ in range(12):
-        middle = (low + high) / 2
-        low, high = (middle, high) if correlation(middle) < wanted else (low, middle)
-    return (low + high) / 2
 
 
 def pair_gradient(batch: Batch, vectors: Tensor | None, scores: Tensor | None) -> Tensor:

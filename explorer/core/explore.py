@@ -13,15 +13,8 @@ from torch import Tensor
 
 from explorer.core import diagnostics
 from explorer.core.batch import Batch, make_batch
-from explorer.core.diagnostics import (
-    Disagreement,
-    Order,
-    Places,
-    SameText,
-    Suspect,
-    Term,
-    Weights,
-)
+from explorer.core.diagnostics import Order, Places, SameText, Suspect, Term, Weights
+from explorer.core.disagreement import Disagreement, disagreement
 from explorer.core.own_loss import own_faults
 from explorer.core.positives import refused
 from explorer.core.scenario import Scenario
@@ -274,12 +267,12 @@ def _places_in(batch: Batch, read: tuple[str, ...]) -> Places | None:
 
 @functools.lru_cache(maxsize=16)
 def _disagreement(batch: Batch) -> Disagreement | None:
-    with torch.no_grad():
-        return diagnostics.disagreement(batch)
+    order, _ = _about(batch)
+    return disagreement(batch.plain_labels, order.spearman)
 
 
 @functools.lru_cache(maxsize=16)
 def _about(batch: Batch) -> tuple[Order, list[Suspect]]:
     """What does not depend on the loss is worked out once for a batch."""
     with torch.no_grad():
-        return diagnostics.order_of(batch), diagnostics.suspects(batch)
+        return diagnostics.order_of(batch)

@@ -38,6 +38,8 @@ class Judgement:
 
 
 _EXPLORE = ("Explore", "API")
+# What a large batch, too, knows enough for.
+_BATCHES = ("Explore", "Large", "API")
 _RUN = ("Fine-tune",)
 _COMPARED = ("Fine-tune", "CLI")
 
@@ -52,7 +54,7 @@ def _remark(
 def _above(key: str, claims: str) -> Judgement:
     return _remark(
         f"above_collapse{key}",
-        _EXPLORE,
+        _BATCHES,
         "loss on batch",
         claims,
         "the loss and its collapse value, at 33 values of its scale",
@@ -61,10 +63,26 @@ def _above(key: str, claims: str) -> Judgement:
     )
 
 
+def _none_listed(key: str, where: str) -> Judgement:
+    return Judgement(
+        key,
+        (where,),
+        "batch",
+        "no pair contradicts its label far more often than is usual",
+        "the share of its comparisons that each pair contradicts",
+        "counted: none reaches a fifth, and twice the share of an average pair",
+    )
+
+
 _PAIRS = "the influence of each held-out pair on the figure; pairs that share a sentence together"
 _BOTH = f"the figure by seed, and {_PAIRS}"
 _INTERVAL = "an interval at 98%, for all comparisons of the table together, leaves out 0"
 _HOLDS = "an interval at 98%, for all comparisons of the table together, holds 0"
+
+_CLEAN = (
+    "the share of its comparisons that each pair contradicts; 60 batches (above 16,384 pairs, 8) "
+    "of these labels and this rank correlation with nothing but even noise between score and label"
+)
 
 JUDGEMENTS: tuple[Judgement, ...] = (
     _remark(
@@ -85,7 +103,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _remark(
         "language",
-        _EXPLORE,
+        _BATCHES,
         "batch",
         "most of the text is not in the encoder's language",
         "the letters of all sentences, where the embedded English encoder reads them",
@@ -93,7 +111,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _remark(
         "one_pair",
-        _EXPLORE,
+        _BATCHES,
         "batch",
         "there is nothing to compare a pair with",
         "the number of pairs",
@@ -101,7 +119,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _remark(
         "labels_equal",
-        _EXPLORE,
+        _BATCHES,
         "loss on batch",
         "the loss sees nothing",
         "ordered pairs, the gradient",
@@ -117,7 +135,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _remark(
         "collapsed",
-        _EXPLORE,
+        _BATCHES,
         "loss on batch",
         "the embeddings have collapsed and the loss sits at its collapse value",
         "all similarities that the loss compares, the loss, its collapse value",
@@ -126,7 +144,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _remark(
         "alike",
-        _EXPLORE,
+        _BATCHES,
         "batch",
         "the similarities hardly differ",
         "all similarities that the loss compares",
@@ -155,16 +173,41 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _remark(
         "suspects",
-        _EXPLORE,
+        _BATCHES,
         "batch",
         "label and encoder disagree on more pairs than even noise explains",
-        "the shares of its comparisons that each pair contradicts; 60 batches with these labels "
-        "and this rank correlation in which nothing but even noise parts score and label",
+        _CLEAN,
         "more pairs than in 98% of those batches",
+    ),
+    Judgement(
+        "ui.suspects_expected",
+        ("Explore", "Large"),
+        "batch",
+        "how many pairs data without a wrong label would list, and between which numbers",
+        _CLEAN,
+        "where 98% of those batches lie; of the 8, Student's interval for another one",
+    ),
+    _none_listed("ui.no_suspects", "Explore"),
+    _none_listed("large.no_suspects", "Large"),
+    Judgement(
+        "ui.suspects_doubtful",
+        ("Explore", "Large"),
+        "batch",
+        "the similarities say little against a label",
+        "the letters of all sentences, where the embedded English encoder reads them",
+        "more than half are beyond Latin scripts",
+    ),
+    Judgement(
+        "ui.suggested_scale",
+        ("Explore",),
+        "rule",
+        "which λ the rule of the annotated derivation gives here",
+        "the standard deviation of the similarities",
+        "λ = α/σ, for α from 10 to 30; said only where they differ",
     ),
     _remark(
         "all_key",
-        _EXPLORE,
+        _BATCHES,
         "batch",
         "every query is nearest to its own key",
         "all cosines",
@@ -172,7 +215,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _remark(
         "all_class",
-        _EXPLORE,
+        _BATCHES,
         "batch",
         "every sentence is nearest to one of its class",
         "all cosines",
@@ -188,7 +231,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _remark(
         "in_order",
-        _EXPLORE,
+        _BATCHES,
         "batch",
         "no ordered pair is violated",
         "all ordered pairs",
@@ -196,7 +239,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _remark(
         "few_terms",
-        _EXPLORE,
+        _BATCHES,
         "loss on batch",
         "a handful of terms carries nine tenths of the weight",
         "∂L/∂term of every term",

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 import torch
 
 from explorer.core import collapse
 from explorer.core.batch import Batch, has_words
+from explorer.core.collapse import Edge
+from explorer.core.diagnostics import SameText
+from explorer.core.disagreement import Disagreement
 from explorer.core.explore import Exploration
 from explorer.locale import title_word, word
 from explorer.runtime.numbers import display_number, whole_percent
 from explorer.sources.encoders import EMBEDDED
+from losses import LossSpec
 from losses.geometry import cosine_matrix
 
 # The annotated derivation that circulates with S1 advises to keep the gradient norm within this
@@ -24,6 +29,8 @@ ALPHA = (10.0, 30.0)
 # Similarities that all lie this close together have collapsed.
 COLLAPSED = 0.02
 FEW = 3
+# Texts whose letters are counted together.
+TEXTS = 2**14
 
 
 Value = str | int | dict[str, str]
@@ -49,20 +56,106 @@ class Statistics:
     low: int
 
 
+@dataclass(frozen=True)
+class Seen:
+    """The few values that remarks are made of: of a loss on a batch, however it was computed.
+
+    `looks_for` says what the loss looks for ("key", "class", "prototype"; "" if it ranks pairs),
+    which `found` of `anchors` have nearest. Of the comparisons of pairs, `ordered`, so many are
+    `violated`. All similarities that the loss compares lie within `spread`. `doubtful`: they come
+    from an encoder that does not know the language. `suspects` feel `felt` of the whole gradient.
+    `terms` of which the heaviest `active` carry the share `carried`; None where that is not known.
+    `edge` searches where the loss ceases to be above its collapse value. `is_felt`: the gradient
+    reaches something; `banded`: GRADIENT_BAND speaks of it. `broken` names the first step that is
+    not finite. `same_text` are the negatives of the same text, None for a loss without such.
+    """
+
+    spec: LossSpec
+    parameters: Mapping[str, object]
+    loss: float
+    collapse: float | None
+    pairs: int
+    ordered: int
+    violated: int
+    spread: float
+    gradient_norm: float
+    edge: Callable[[], Edge | None]
+    looks_for: str = ""
+    anchors: int = 0
+    found: int = 0
+    doubtful: bool = False
+    suspects: int = 0
+    felt: float | None = None
+    usual: Disagreement | None = None
+    terms: int = 0
+    active: int | None = None
+    carried: float = 0.0
+    is_felt: bool = True
+    banded: bool = False
+    broken: str = ""
+    same_text: SameText | None = None
+
+
 def remarks(e: Exploration, most: int = 3) -> list[Remark]:
-    """At most `most` remarks. None is made where nothing is remarkable."""
+    """At most `most` remarks on an exploration. None is made where nothing is remarkable."""
+    return remarks_on(_seen(e), most)
+
+
+def remarks_on(seen: Seen, most: int = 3) -> list[Remark]:
+    """At most `most` remarks, the most telling first."""
     found = [
-        *_on_faults(e),
-        *_on_language(e),
-        *_on_labels(e),
-        *_on_collapse(e),
-        *_on_same_text(e),
-        *_on_suspects(e),
-        *_on_order(e),
-        *_on_terms(e),
-        *_on_gradient(e),
+        *_on_faults(seen),
+        *([Remark("language")] if seen.doubtful else []),
+        *_on_labels(seen),
+        *_on_collapse(seen),
+        *_on_same_text(seen),
+        *_on_suspects(seen),
+        *_on_order(seen),
+        *_on_terms(seen),
+        *_on_gradient(seen),
     ]
     return found[:most]
+
+
+def _seen(e: Exploration) -> Seen:
+    felt = e.pair_gradient.abs()
+    total = float(felt.sum())
+    suspects = float(felt[[s.pair for s in e.suspects]].sum()) / total if total > 0 else None
+    return Seen(
+        spec=e.spec,
+        parameters=e.parameters,
+        loss=e.loss,
+        collapse=e.collapse,
+        pairs=len(e.batch),
+        ordered=e.order.ordered,
+        violated=e.order.violated,
+        spread=_spread(e),
+        gradient_norm=e.gradient_norm,
+        edge=lambda: collapse.edge(e),
+        looks_for=e.places.kind if e.places else "",
+        anchors=e.places.anchors if e.places else 0,
+        found=e.places.first if e.places else 0,
+        doubtful=speaks_another_language(e),
+        suspects=len(e.suspects),
+        felt=suspects,
+        usual=e.disagreement,
+        terms=e.weights.terms if e.weights else 0,
+        active=e.weights.active if e.weights else None,
+        carried=e.weights.carried if e.weights else 0.0,
+        is_felt=e.is_felt,
+        banded=band_applies(e),
+        broken=_broken_step(e),
+        same_text=e.same_text,
+    )
+
+
+def _broken_step(e: Exploration) -> str:
+    """The first step that is not finite; −∞ marks what is absent."""
+    if math.isfinite(e.loss):
+        return ""
+    steps = [step for step in e.trace.steps if step.value.is_floating_point()]
+    broken = (s.name for s in steps if bool((s.value.isnan() | s.value.isposinf()).any()))
+    return next(broken, steps[-1].name)
 
 
 def speaks_another_language(e: Exploration) -> bool:
@@ -74,55 +167,60 @@ def speaks_another_language(e: Exploration) -> bool:
 
 @functools.lru_cache(maxsize=16)
 def _mostly_foreign(batch: Batch) -> bool:
-    """Whether most letters are neither Latin nor accented Latin."""
-    letters = [letter for text in batch.pairs.sentences for letter in text if letter.isalpha()]
-    foreign = sum(letter >= "\u0370" and not "\u1e00" <= letter < "\u1f00" for letter in letters)
-    return 2 * foreign > len(letters)
+    return mostly_foreign(batch.pairs.sentences)
 
 
-def _on_faults(e: Exploration) -> list[Remark]:
+def mostly_foreign(*sides: Sequence[str]) -> bool:
+    """Whether most letters of all these texts are neither Latin nor accented Latin."""
+    letters = foreign = 0
+    for texts in sides:
+        for start in range(0, len(texts), TEXTS):
+            some = "".join(texts[start : start + TEXTS]).encode("utf-32-le", "surrogatepass")
+            counts = np.bincount(np.frombuffer(some, dtype="<u4"))
+            for code in np.flatnonzero(counts).tolist():
+                if chr(code).isalpha():
+                    letters += int(counts[code])
+                    is_latin = code < 0x370 or 0x1E00 <= code < 0x1F00
+                    foreign += 0 if is_latin else int(counts[code])
+    return 2 * foreign > letters
+
+
+def _on_faults(seen: Seen) -> list[Remark]:
     """A loss that is no number, or that moves nothing."""
-    said: dict[str, Value] = {"name": title_word(e.spec), "loss": display_number(e.loss)}
-    if not math.isfinite(e.loss):
-        steps = [step for step in e.trace.steps if step.value.is_floating_point()]
-        # −∞ marks what is absent.
-        broken = (s.name for s in steps if bool((s.value.isnan() | s.value.isposinf()).any()))
-        return [Remark("not_finite", {**said, "step": next(broken, steps[-1].name)})]
-    return [] if e.is_felt else [Remark("no_gradient", said)]
+    said: dict[str, Value] = {"name": title_word(seen.spec), "loss": display_number(seen.loss)}
+    if seen.broken:
+        return [Remark("not_finite", {**said, "step": seen.broken})]
+    return [] if seen.is_felt else [Remark("no_gradient", said)]
 
 
-def _on_language(e: Exploration) -> list[Remark]:
-    return [Remark("language")] if speaks_another_language(e) else []
-
-
-def _on_labels(e: Exploration) -> list[Remark]:
-    if len(e.batch) < 2:
-        return [] if e.places else [Remark("one_pair")]
-    if e.places or e.order.ordered:
+def _on_labels(seen: Seen) -> list[Remark]:
+    if seen.pairs < 2:
+        return [] if seen.looks_for else [Remark("one_pair")]
+    if seen.looks_for or seen.ordered:
         return []
-    return [Remark("labels_equal" if e.gradient_norm == 0 else "labels_equal_felt")]
+    return [Remark("labels_equal" if seen.gradient_norm == 0 else "labels_equal_felt")]
 
 
-def _on_collapse(e: Exploration) -> list[Remark]:
-    spread = _spread(e)
-    if len(e.batch) > 1 and spread <= COLLAPSED:
-        at_it = e.collapse is not None and math.isclose(e.loss, e.collapse, rel_tol=0.05)
-        return [Remark("collapsed" if at_it else "alike", {"spread": short(spread)})]
-    if e.collapse is None or not collapse.is_above(e.loss, e.collapse):
+def _on_collapse(seen: Seen) -> list[Remark]:
+    level = seen.collapse
+    if seen.pairs > 1 and seen.spread <= COLLAPSED:
+        at_it = level is not None and math.isclose(seen.loss, level, rel_tol=0.05)
+        return [Remark("collapsed" if at_it else "alike", {"spread": short(seen.spread)})]
+    if level is None or not collapse.is_above(seen.loss, level):
         return []
-    return [_above_collapse(e, e.collapse)]
+    return [_above_collapse(seen, level)]
 
 
-def _above_collapse(e: Exploration, level: float) -> Remark:
+def _above_collapse(seen: Seen, level: float) -> Remark:
     """It is true of this loss with these parameters, and another scale may take it back."""
-    said: dict[str, Value] = {"name": title_word(e.spec), "loss": short(e.loss)}
+    said: dict[str, Value] = {"name": title_word(seen.spec), "loss": short(seen.loss)}
     said["collapse"] = short(level)
-    edge = collapse.edge(e)
+    edge = seen.edge()
     if edge is None:
         return Remark("above_collapse", said)
     one = edge.parameter
     said["parameter"] = word(f"parameter.{one.name}", one.name)
-    said["value"] = short(float(e.parameters[one.name]))  # pyright: ignore[reportArgumentType]
+    said["value"] = short(float(seen.parameters[one.name]))  # pyright: ignore[reportArgumentType]
     if edge.value is None:
         ends = {"low": short(one.minimum), "high": short(one.maximum)}
         return Remark("above_collapse_all_over", {**said, **ends})
@@ -145,9 +243,9 @@ def _spread(e: Exploration) -> float:
     return float(others.max() - others.min())
 
 
-def _on_same_text(e: Exploration) -> list[Remark]:
+def _on_same_text(seen: Seen) -> list[Remark]:
     """Negatives that hold the text of their query or of its own key, and what they weigh."""
-    found = e.same_text
+    found = seen.same_text
     if found is None or not found.rows_with:
         return []
     values: dict[str, Value] = {
@@ -164,43 +262,38 @@ def _on_same_text(e: Exploration) -> list[Remark]:
     return [Remark("same_text", values)]
 
 
-def _on_suspects(e: Exploration) -> list[Remark]:
+def _on_suspects(seen: Seen) -> list[Remark]:
     """Where label and encoder disagree on more pairs than noise would explain."""
-    if speaks_another_language(e):  # the similarities are no witnesses
-        return []
-    total = float(e.pair_gradient.abs().sum())
-    usual = e.disagreement
-    if usual is None or len(e.suspects) <= usual.high or not total > 0:
-        return []
-    share = float(e.pair_gradient[[s.pair for s in e.suspects]].abs().sum()) / total
-    values: dict[str, Value] = {"count": len(e.suspects), "share": whole_percent(share)}
+    usual = seen.usual
+    if seen.doubtful or usual is None or seen.suspects <= usual.high or seen.felt is None:
+        return []  # where they do not know the language, similarities are no witnesses
+    values: dict[str, Value] = {"count": seen.suspects, "share": whole_percent(seen.felt)}
     return [Remark("suspects", {**values, "low": usual.low, "high": usual.high})]
 
 
-def _on_order(e: Exploration) -> list[Remark]:
-    if e.places:
-        every = 1 < e.places.anchors == e.places.first
-        return [Remark(f"all_{e.places.kind}", {"count": e.places.anchors})] if every else []
-    if e.order.ordered and e.order.violated == 0:
-        return [Remark("in_order", {"count": e.order.ordered})]
+def _on_order(seen: Seen) -> list[Remark]:
+    if seen.looks_for:
+        every = 1 < seen.anchors == seen.found
+        return [Remark(f"all_{seen.looks_for}", {"count": seen.anchors})] if every else []
+    if seen.ordered and seen.violated == 0:
+        return [Remark("in_order", {"count": seen.ordered})]
     return []
 
 
-def _on_terms(e: Exploration) -> list[Remark]:
+def _on_terms(seen: Seen) -> list[Remark]:
     """The active terms, as the strip counts them, where a handful does it all."""
-    w = e.weights
-    if w is None or w.terms < 10 * FEW or not 0 < w.active <= FEW:
+    if seen.active is None or seen.terms < 10 * FEW or not 0 < seen.active <= FEW:
         return []
-    values = {"count": w.active, "terms": w.terms, "share": whole_percent(w.carried)}
+    values = {"count": seen.active, "terms": seen.terms, "share": whole_percent(seen.carried)}
     return [Remark("few_terms", values)]
 
 
-def _on_gradient(e: Exploration) -> list[Remark]:
+def _on_gradient(seen: Seen) -> list[Remark]:
     low, high = GRADIENT_BAND
-    if not band_applies(e) or e.gradient_norm == 0 or low <= e.gradient_norm <= high:
+    norm = seen.gradient_norm
+    if not seen.banded or norm == 0 or low <= norm <= high:
         return []
-    key = "gradient_large" if e.gradient_norm > high else "gradient_small"
-    return [Remark(key, {"norm": short(e.gradient_norm)})]
+    return [Remark("gradient_large" if norm > high else "gradient_small", {"norm": short(norm)})]
 
 
 def band_applies(e: Exploration) -> bool:

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from explorer.core.batch import load_table
 from explorer.core.explore import Exploration
 from explorer.export.figure.svg import clipped
 from explorer.locale import catalogue, say, spelled, title_word
 from explorer.runtime.numbers import display_number, percent
+from explorer.sources.random_batch import RandomBatch
 from explorer.sources.textbook import EXAMPLES
 from losses import Parameter
 from losses.labels import COSINES, UNIT
 from losses.spec import ParameterValue
+
+
+@dataclass(frozen=True)
+class Told:
+    """What stands above and below a figure: what the loss is called, its formula in LaTeX ("" for
+    none), and a sentence in each line of the caption."""
+
+    title: str
+    formula: str
+    caption: list[str]
+
+
+def told_of(exploration: Exploration, language: str = "en", origin: str = "") -> Told:
+    """What is told of an exploration around its figures; `origin` as `caption` has it."""
+    e = exploration
+    written = e.spec.formula_at(**e.parameters) or ""
+    return Told(title_of(e, language), written, caption(e, language, origin))
 
 
 def caption(exploration: Exploration, language: str = "en", origin: str = "") -> list[str]:
@@ -29,7 +49,7 @@ def caption(exploration: Exploration, language: str = "en", origin: str = "") ->
         values = {"part": e.order.violated, "all": e.order.ordered}
         parts.append(say(language, "figure_text.violated", **values))
     said.append(" · ".join(parts))
-    rules = [_parameter(language, p, e.parameters[p.name]) for p in e.spec.parameters]
+    rules = [parameter_words(language, p, e.parameters[p.name]) for p in e.spec.parameters]
     rules += _labels(language, e)
     if e.same_text and e.same_text.left_out:
         rules.append(say(language, "figure_text.same_text_left_out"))
@@ -61,7 +81,8 @@ def title_of(exploration: Exploration, language: str) -> str:
     return " · ".join(filter(None, (name, exploration.scenario.convention)))
 
 
-def _parameter(language: str, parameter: Parameter, value: ParameterValue) -> str:
+def parameter_words(language: str, parameter: Parameter, value: ParameterValue) -> str:
+    """A parameter and its value: λ = 20."""
     known = catalogue(language)
     name = known.get(f"parameter.{parameter.name}", parameter.name)
     if parameter.kind == "switch":
@@ -75,23 +96,27 @@ def _parameter(language: str, parameter: Parameter, value: ParameterValue) -> st
     return f"{name} = {shown}"
 
 
+def random_words(settings: RandomBatch, count: int, language: str) -> str:
+    """How random pairs were drawn."""
+    kinds = say(language, f"random.labels.{settings.labels}")
+    numbers = {
+        "seed": settings.seed,
+        "dimension": settings.dimension,
+        "agreement": display_number(settings.agreement),
+        "mislabelled": percent(settings.mislabelled),
+        "hard": percent(settings.hard_negatives),
+        "imbalance": display_number(settings.imbalance),
+    }
+    return say(language, "figure_text.data_random", count=count, labels=kinds, **numbers)
+
+
 def _data(e: Exploration, language: str) -> str:
     data, count = e.scenario.data, len(e.batch)
     if data.source == "example":
         title = say(language, EXAMPLES[data.example].title)
         return say(language, "figure_text.data_example", name=title, count=count)
     if data.source == "random":
-        r = data.random
-        kinds = say(language, f"random.labels.{r.labels}")
-        numbers = {
-            "seed": r.seed,
-            "dimension": r.dimension,
-            "agreement": display_number(r.agreement),
-            "mislabelled": percent(r.mislabelled),
-            "hard": percent(r.hard_negatives),
-            "imbalance": display_number(r.imbalance),
-        }
-        return say(language, "figure_text.data_random", count=count, labels=kinds, **numbers)
+        return random_words(data.random, count, language)
     if data.file:
         name = clipped(data.file, 400, 12.5)
         return say(language, "figure_text.data_file", count=count, name=name)

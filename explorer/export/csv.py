@@ -10,6 +10,7 @@ import csv
 import dataclasses
 import io
 from collections.abc import Iterable, Sequence
+from typing import TextIO
 
 from explorer.core.batch import source_pairs
 from explorer.core.explore import Exploration
@@ -167,12 +168,16 @@ class _Names:
 
 
 def _csv(heads: Sequence[str], body: Iterable[Sequence[object]]) -> str:
-    """RFC 4180: commas, quotes where needed, CR LF."""
     out = io.StringIO()
+    write_csv(out, heads, body)
+    return out.getvalue()
+
+
+def write_csv(out: TextIO, heads: Sequence[str], body: Iterable[Sequence[object]]) -> None:
+    """RFC 4180: commas, quotes where needed, CR LF."""
     writer = csv.writer(out)
     writer.writerow(map(_harmless, heads))
     writer.writerows(map(_harmless, row) for row in body)
-    return out.getvalue()
 
 
 def _harmless(cell: object) -> object:

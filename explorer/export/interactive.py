@@ -17,7 +17,7 @@ from explorer.core.explore import Exploration, explore
 from explorer.core.scenario import Scenario
 from explorer.export.caption import caption, title_of
 from explorer.export.figure.axes import Axis
-from explorer.export.figure.cells import Cells
+from explorer.export.figure.cells import Cells, cells_of
 from explorer.export.figure.files import read_scenario, saved
 from explorer.export.figure.formula import Run
 from explorer.export.figure.matrix import matrix_figure
@@ -45,7 +45,7 @@ def interactive_figure(
     if shown["rows"] * shown["columns"] == 0 or "value" in step:  # nothing to point at
         drawn = matrix_figure(exploration, language=language, dark=dark)
         return _document(exploration, pen, f"<main>{drawn}</main>")
-    cells = Cells(exploration, shown, pen.palette)
+    cells = cells_of(exploration, shown, pen.palette)
     rows = Axis(exploration, shown["row_axis"], shown["all_rows"], language)
     columns = Axis(exploration, shown["column_axis"], shown["all_columns"], language)
     formula = exploration.spec.formula_at(**exploration.parameters)
@@ -54,7 +54,7 @@ def interactive_figure(
         whole = _html(pen.formula(r"\mathcal L = " + formula))
         head.append(f"<p class='formula'>{whole}</p>")
     named = _html(pen.formula(shown["latex"])) if shown["latex"] else escape(shown["name"])
-    head.append(f"<p class='formula'>{named} · {escape(pen.say(f'facet.{cells.facet}'))}</p>")
+    head.append(f"<p class='formula'>{named} · {escape(pen.say(cells.called))}</p>")
     told = [f"<p>{escape(clean(sentence))}</p>" for sentence in caption(exploration, language)]
     data = {
         "figure": json.loads(_drawn(cells, rows, columns, pen.palette)),

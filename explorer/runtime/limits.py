@@ -19,6 +19,7 @@ LARGE_PAIRS = 2**20
 LARGE_STREAMED_PAIRS = 2**15
 LARGE_IN_BATCH_PAIRS = LARGE_STREAMED_PAIRS // 2
 LARGE_CELLWISE_PAIRS = 2**11  # above, cells are gone through only where nothing else is possible
+LARGE_CORRECTIONS = 10_000  # of one source
 LARGE_DRAWN_PAIRS = 2**16  # random ones with vectors, which are let go once the scores are known
 # Code holds its numbers itself up to this many pairs and numbers; beyond, it makes the batch anew.
 WRITTEN_PAIRS, WRITTEN_NUMBERS = 32, 256
@@ -43,6 +44,9 @@ NAMED_ROWS = 10
 VECTOR_CACHE_BYTES = 256 * MIB
 CACHE_FOLDER_BYTES = 2048 * MIB
 LOADED_MODELS = 2
+# What was packed to be taken away stays this long, and of all of it no more than so much.
+PARCEL_S = 3600.0
+PARCELS_BYTES = 2048 * MIB
 TABLES = 16  # of the last questions
 CORPORA = 4
 PACES = 256  # of trial steps

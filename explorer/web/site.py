@@ -24,7 +24,7 @@ from explorer.core.own_loss import add_own_loss
 from explorer.core.scenario import Scenario
 from explorer.export.picture import picture
 from explorer.locale import say
-from explorer.runtime import device
+from explorer.runtime import device, parcels
 from explorer.runtime.limits import FILE_BYTES
 from explorer.runtime.problem import Problem
 from explorer.web import assets
@@ -70,6 +70,8 @@ PAGES = (
 
 
 def build() -> gr.Blocks:
+    parcels.FOLDER.mkdir(parents=True, exist_ok=True)
+    gr.set_static_paths([parcels.FOLDER])
     with gr.Blocks(title="LossPrism", fill_width=True, analytics_enabled=False) as demo:
         Navbar(visible=False)  # the head of each page has its own
         PAGES[0][2].build()

@@ -163,7 +163,7 @@ export interface Difference {
   pairs_needed: number | null;
 }
 
-/** How many suspects a batch without a wrong label would have, by its correlation alone: the mean over draws, and where CLEAN_SHARE of the draws lie. */
+/** How many suspects a batch without a wrong label would have, by its correlation alone: the mean over draws, and where CLEAN_SHARE of such batches lie. */
 export interface Disagreement {
   expected: number;
   low: number;
@@ -419,6 +419,18 @@ export interface Job {
   values: Record<string, string>;
 }
 
+/** What is said of all pairs together: their rank correlation, the first of those on which label and encoder disagree, of `count`, and what is striking. `editable`: labels can be corrected. */
+export interface Judged {
+  spearman: Real | null;
+  pairs: number;
+  suspects: LargeSuspect[];
+  count: number;
+  disagreement: Disagreement | null;
+  doubtful: boolean;
+  editable: boolean;
+  remarks: Remark[];
+}
+
 /** How labels are read: the ends of their scale, positive from where, how many pairs are. */
 export interface LabelRules {
   threshold: number;
@@ -493,6 +505,13 @@ export interface LargePlaces {
   kind: "key" | "class";
   first: number | null;
   anchors: number;
+}
+
+/** A pair whose label its score contradicts: how often, and which label would fit. */
+export interface LargeSuspect {
+  pair: Pair;
+  rate: number;
+  fitting: number;
 }
 
 /** A heavy term of the whole matrix. */
@@ -1212,6 +1231,8 @@ export interface LargeServer {
   describe_file(request: unknown): Promise<OneOf<LargeFile | LargeFileUndecided | Working | Refused>>;
   details(request: unknown): Promise<OneOf<Details | Working | Refused>>;
   hand_in(request: unknown): Promise<OneOf<HandedIn | Refused>>;
+  judge(request: unknown): Promise<OneOf<Judged | Working | Refused>>;
   pairs(request: unknown): Promise<OneOf<PairsPage | Working | Refused>>;
   stop(request: unknown): Promise<OneOf<Nothing | Refused>>;
+  take(request: unknown): Promise<OneOf<Text | Parcel | Working | Refused>>;
 }

@@ -11,6 +11,7 @@ from losses import inputs
 from losses.forms import Separable
 from losses.gather import gathered
 from losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
+from losses.kernels.pairwise import sum_of_gaps
 from losses.landmarks import least_over_levels
 from losses.ranking.ordered_pairs import (
     LOG1P_OF_TERMS,
@@ -168,4 +169,4 @@ WEIGHTED_COSENT = LossSpec(
 
 
 def _total_gap(labels: Tensor) -> float:
-    return float((labels[:, None] - labels[None, :]).double().relu().sum())
+    return float(sum_of_gaps(labels.double()))

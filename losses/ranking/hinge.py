@@ -9,6 +9,7 @@ from losses import inputs
 from losses.forms import HingeSum
 from losses.gather import gathered
 from losses.kernels import hinge_sum
+from losses.kernels.pairwise import sum_of_gaps
 from losses.ranking.ordered_pairs import PAIR_SYMBOLS
 from losses.spec import LossSpec, Parameter, Symbol
 
@@ -49,8 +50,7 @@ def pairwise_hinge(
 
 
 def _hinge_collapse(given: dict[str, Tensor], margin: float, eps: float = 1e-6) -> float:
-    labels = given["labels"]
-    total = float((labels[None, :] - labels[:, None]).double().relu().sum())
+    total = float(sum_of_gaps(given["labels"].double()))
     return max(margin, 0.0) * total / (total + eps) if total else 0.0
 
 

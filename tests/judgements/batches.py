@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from explorer.core.batch import Batch, batch_of_scores, batch_of_vectors
+from explorer.core.disagreement import contradictions, disagreement, spearman
 from explorer.core.explore import explore
 from explorer.core.remarks import remarks
 from explorer.core.scenario import Data, Rules, Scenario
@@ -229,6 +230,56 @@ hold(
     "suspects",
     ("a quarter of 100 labels turned to the other end", labelled(0.25)),
     ("100 pairs without a wrong label, Spearman 0.8", labelled(0.0)),
+)
+
+
+MANY_PAIRS = 17_000  # enough for the few draws of a large batch
+
+
+def expected(share_wrong: float, correlation: float) -> Callable[[Source], bool]:
+    """Whether what is listed of many pairs lies where that of data without a wrong label would."""
+
+    def said(draw: Source) -> bool:
+        truth = draw.normal(size=MANY_PAIRS)
+        noise = draw.normal(size=MANY_PAIRS)
+        scores = correlation * truth + np.sqrt(1 - correlation**2) * noise
+        labels = np.round(np.clip(2.5 + 1.2 * truth, 0, 5))
+        wrong = draw.permutation(MANY_PAIRS)[: int(share_wrong * MANY_PAIRS)]
+        labels[wrong] = 5 - labels[wrong]
+        listed = len(contradictions(labels, scores).suspects)
+        usual = disagreement(labels, spearman(labels, scores))
+        return usual is not None and usual.low <= listed <= usual.high
+
+    return said
+
+
+simulated(
+    "ui.suspects_expected",
+    true=("17,000 pairs without a wrong label, correlation 0.7: it holds", expected(0.0, 0.7)),
+    false=("a tenth turned round, correlation 0.97: it holds", expected(0.1, 0.97)),
+)
+
+
+def nothing_listed(turned_round: int) -> Callable[[Source], bool]:
+    def said(draw: Source) -> bool:
+        labels = graded(draw, 60)
+        scores = labels / 5 + draw.uniform(-0.05, 0.05, 60)
+        scores[np.argsort(labels)[:turned_round]] = 1.2
+        return len(contradictions(labels, scores).suspects) == 0
+
+    return said
+
+
+for key in ("ui.no_suspects", "large.no_suspects"):
+    simulated(
+        key,
+        true=("scores in the order of the labels", nothing_listed(0)),
+        false=("two of the lowest labels score highest", nothing_listed(2)),
+    )
+simulated(
+    "ui.suspects_doubtful",
+    true=("three quarters Chinese", lambda draw: "language" in written(draw, LATIN, 0.75)),
+    false=("a quarter Chinese", lambda draw: "language" in written(draw, LATIN, 0.25)),
 )
 
 

@@ -20,6 +20,7 @@ ELSEWHERE = {
     "sweep.agree": "test_sweep.py",
     "sweep.contradict": "test_sweep.py",
     "sweep.never": "test_sweep.py",
+    "ui.suggested_scale": "test_remarks.py",
     "finetune.alarm_at": "test_recorder.py",
 }
 

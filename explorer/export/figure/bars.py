@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from explorer.core.explore import Exploration
-from explorer.export.caption import pair_numbers
+from explorer.export.caption import pair_numbers, told_of
 from explorer.export.figure.axes import Axis, column_names
 from explorer.export.figure.sheet import document, head
 from explorer.export.figure.svg import DARK, LIGHT, MARGIN, Pen, clipped, cross, line, rectangle
@@ -19,14 +19,15 @@ def bars_figure(exploration: Exploration, *, language: str = "en", dark: bool = 
     pen = Pen(language, DARK if dark else LIGHT)
     width, tall, left = 860.0, 260.0, MARGIN + 62
     wide = width - left - MARGIN
-    parts, top = head(exploration, pen, width)
+    told = told_of(exploration, language)
+    parts, top = head(told, pen, width)
     top += 8
     parts += [
         pen.text(MARGIN, top, pen.say("ui.gradient_per_pair"), size=15, weight=600),
         pen.text(MARGIN, top + 19, pen.say("ui.gradient_note"), size=12, fill=pen.palette.faint),
     ]
     drawn, bottom = _bars(exploration, pen, left, top + 38, wide, tall)
-    return document(exploration, pen, width, parts + drawn, bottom + 14)
+    return document(told, pen, width, parts + drawn, bottom + 14)
 
 
 def _bars(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -30,40 +32,45 @@ MOST_RECTANGLES = 64
 ROOM_FOR_A_NUMBER = 42.0
 
 
+@dataclass(frozen=True, eq=False)
 class Cells:
-    """The chosen facet of the chosen step as numbers, colours and marks."""
+    """A matrix as numbers, colours and marks: `values` [rows, columns] from `least` to `largest`
+    of a `ramp` ("sequential", "diverging", "mask"), hatched where `masked`.
 
-    def __init__(self, exploration: Exploration, shown: dict, palette: Palette) -> None:
-        self.palette = palette
-        self.rows, self.columns = shown["rows"], shown["columns"]
-        self.boolean = shown["boolean"]
-        wanted = exploration.scenario.view.facet
-        self.facet = wanted if wanted == "value" or shown[wanted] is not None else "value"
-        mask = None if shown["mask"] is None else self._unpacked(shown["mask"], np.uint8)
-        self.two_tone = self.facet == "mask" or self.boolean
-        self.values = (
-            mask.astype(np.float32)
-            if self.facet == "mask" and mask is not None
-            else self._unpacked(shown[self.facet], np.float32)
-        )
-        hatched = mask is not None and shown["hatched"] and not self.two_tone
-        self.masked = mask == 0 if hatched else np.zeros(self.values.shape, dtype=bool)
-        self.absent = np.isneginf(self.values)
-        self.broken = np.isnan(self.values) | np.isposinf(self.values)
-        # As on the page: the meaning of a quantity chooses its colours, not its values.
-        signed = self.facet == "gradient" or (self.facet == "value" and shown["signed"])
-        self.least, self.largest = (0.0, 1.0) if self.two_tone else self._range(signed)
-        self.ramp = "mask" if self.two_tone else "diverging" if signed else "sequential"
-        self.stops = getattr(palette, self.ramp)
+    `facet` is what of a step the values are, and `called` the key of its name; `two_tone` values
+    are yes or no, `of_shares` are written in percent.
+    """
 
-    def _unpacked(self, text: str, kind: type) -> np.ndarray:
-        flat = np.frombuffer(base64.b64decode(text), dtype=kind)
-        return flat.reshape(self.rows, self.columns)
+    palette: Palette
+    values: np.ndarray
+    masked: np.ndarray
+    ramp: str
+    least: float
+    largest: float
+    called: str
+    facet: str = "value"
+    two_tone: bool = False
+    of_shares: bool = False
 
-    def _range(self, signed: bool) -> tuple[float, float]:
-        finite = torch.from_numpy(self.values[np.isfinite(self.values)])
-        least, largest = value_range(finite, signed)
-        return (0.0 if self.facet == "weight" else least), largest
+    @property
+    def rows(self) -> int:
+        return self.values.shape[0]
+
+    @property
+    def columns(self) -> int:
+        return self.values.shape[1]
+
+    @cached_property
+    def absent(self) -> np.ndarray:
+        return np.isneginf(self.values)
+
+    @cached_property
+    def broken(self) -> np.ndarray:
+        return np.isnan(self.values) | np.isposinf(self.values)
+
+    @property
+    def stops(self) -> tuple[str, ...]:
+        return getattr(self.palette, self.ramp)
 
     def colours(self) -> np.ndarray:
         """[rows, columns, 4] bytes: the ramp, the colour of broken cells, clear where absent."""
@@ -77,7 +84,36 @@ class Cells:
 
     def number(self, row: int, column: int) -> str:
         value = float(self.values[row, column])
-        return percent(value) if self.facet == "weight" else display_number(value, 3)
+        return percent(value) if self.of_shares else display_number(value, 3)
+
+
+def cells_of(exploration: Exploration, shown: dict, palette: Palette) -> Cells:
+    """The chosen facet of the chosen step, as the picture has it in `shown`."""
+
+    def unpacked(text: str, kind: type) -> np.ndarray:
+        flat = np.frombuffer(base64.b64decode(text), dtype=kind)
+        return flat.reshape(shown["rows"], shown["columns"])
+
+    wanted = exploration.scenario.view.facet
+    facet = wanted if wanted == "value" or shown[wanted] is not None else "value"
+    mask = None if shown["mask"] is None else unpacked(shown["mask"], np.uint8)
+    two_tone = facet == "mask" or shown["boolean"]
+    if facet == "mask" and mask is not None:
+        values = mask.astype(np.float32)
+    else:
+        values = unpacked(shown[facet], np.float32)
+    hatched = mask is not None and shown["hatched"] and not two_tone
+    masked = mask == 0 if hatched else np.zeros(values.shape, dtype=bool)
+    # As on the page: the meaning of a quantity chooses its colours, not its values.
+    signed = facet == "gradient" or (facet == "value" and shown["signed"])
+    least, largest = 0.0, 1.0
+    if not two_tone:
+        least, largest = value_range(torch.from_numpy(values[np.isfinite(values)]), signed)
+        least = 0.0 if facet == "weight" else least
+    ramp = "mask" if two_tone else "diverging" if signed else "sequential"
+    of_shares = facet == "weight"
+    called = f"facet.{facet}"
+    return Cells(palette, values, masked, ramp, least, largest, called, facet, two_tone, of_shares)
 
 
 def drawn_cells(pen: Pen, cells: Cells, x: float, y: float, w: float, h: float) -> list[str]:

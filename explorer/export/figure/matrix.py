@@ -8,12 +8,12 @@ beside it. PNGs are made of it in the browser.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from explorer.core.explore import Exploration
-from explorer.export.caption import landmarks_of
+from explorer.export.caption import Told, landmarks_of, told_of
 from explorer.export.figure.axes import Axis, column_names, gutter_of, row_names
-from explorer.export.figure.cells import Cells, drawn_cells
+from explorer.export.figure.cells import cells_of, drawn_cells
+from explorer.export.figure.legend import LEGEND_WIDTH, legend
 from explorer.export.figure.sheet import document, head
 from explorer.export.figure.svg import (
     DARK,
@@ -21,19 +21,16 @@ from explorer.export.figure.svg import (
     MARGIN,
     Pen,
     attributes,
-    channels,
-    cross,
-    ink_on,
+    clean,
     line,
     px,
     rectangle,
     width_of,
 )
 from explorer.export.picture import picture
-from explorer.runtime.numbers import display_number, percent
+from explorer.runtime.numbers import display_number
 
 WIDEST, TALLEST, LARGEST_CELL, STRIP = 560.0, 560.0, 64.0, 44.0
-LEGEND_WIDTH, LEGEND_HEIGHT = 104.0, 150.0
 
 
 def matrix_figure(
@@ -46,20 +43,24 @@ def matrix_figure(
     made = picture(exploration)
     shown, step = made["shown"], made["steps"][made["chosen"]]
     pen = Pen(language, DARK if dark else LIGHT)
+    told = told_of(exploration, language, clean(origin))
     if "value" in step:
         is_loss = made["chosen"] == len(made["steps"]) - 1
-        return _number_figure(exploration, pen, step, is_loss, origin)
-    cells = Cells(exploration, shown, pen.palette)
+        return _number_figure(exploration, told, pen, step, is_loss)
+    cells = cells_of(exploration, shown, pen.palette)
     rows = Axis(exploration, shown["row_axis"], shown["all_rows"], language)
     columns = Axis(exploration, shown["column_axis"], shown["all_columns"], language)
     wide, tall = _size(cells.rows, cells.columns)
     gutter = gutter_of(rows)
     width = max(2 * MARGIN + gutter + wide + 20 + LEGEND_WIDTH, 720.0)
-    parts, y = head(exploration, pen, width, shown["latex"], shown["name"], cells.facet)
+    name = shown["name"]
+    if cells.facet != "value":
+        name = f"{name} · {pen.say(cells.called)}"
+    parts, y = head(told, pen, width, shown["latex"], name)
     x = MARGIN + gutter
     if cells.values.size == 0:
         parts.append(pen.text(x, y + 24, pen.say("figure_text.no_cells"), size=14))
-        return document(exploration, pen, width, parts, y + 44, origin)
+        return document(told, pen, width, parts, y + 44)
     parts += drawn_cells(pen, cells, x, y, wide, tall)
     parts.append(rectangle(x, y, wide, tall, fill="none", stroke=pen.palette.line))
     if cells.rows > 1:
@@ -67,21 +68,21 @@ def matrix_figure(
     # Where both axes count the same, the words beside the rows serve the columns too.
     own_words = cells.rows == 1 or rows.said != columns.said
     below, bottom = column_names(pen, columns, x, y + tall, wide, words=own_words)
-    legend, legend_bottom = _legend(pen, cells, x + wide + 20, y)
-    parts += [*below, *legend]
+    beside, legend_bottom = legend(pen, cells, x + wide + 20, y)
+    parts += [*below, *beside]
     bottom = max(bottom, legend_bottom)
     if (cells.rows, cells.columns) != (rows.count, columns.count):
         every = f"{rows.count} × {columns.count}"
         cut = pen.say("ui.cut", rows=cells.rows, columns=cells.columns, all=every)
         parts.append(pen.text(x, bottom + 14, cut, size=12, fill=pen.palette.faint))
         bottom += 20
-    return document(exploration, pen, width, parts, bottom + 12, origin)
+    return document(told, pen, width, parts, bottom + 12)
 
 
-def _number_figure(e: Exploration, pen: Pen, step: dict, is_loss: bool, origin: str) -> str:
+def _number_figure(e: Exploration, told: Told, pen: Pen, step: dict, is_loss: bool) -> str:
     """A step that is one number: large, and the loss with its landmarks."""
     width = 720.0
-    parts, y = head(e, pen, width, step["latex"], step["name"])
+    parts, y = head(told, pen, width, step["latex"], step["name"])
     y += 66
     said = {"size": 64, "weight": 650, "anchor": "middle", "kind": "number"}
     parts.append(pen.text(width / 2, y, display_number(step["value"], 6), **said))
@@ -89,7 +90,7 @@ def _number_figure(e: Exploration, pen: Pen, step: dict, is_loss: bool, origin: 
     if is_loss and (drawn := _landmarks(e, pen, width / 2 - 210, y + 26, 420)):
         parts += drawn
         y += 62
-    return document(e, pen, width, parts, y + 14, origin)
+    return document(told, pen, width, parts, y + 14)
 
 
 def _landmarks(e: Exploration, pen: Pen, x: float, y: float, wide: float) -> list[str]:
@@ -131,49 +132,3 @@ def _size(rows: int, columns: int) -> tuple[float, float]:
         return min(WIDEST, columns * 2 * LARGEST_CELL), STRIP
     cell = min(WIDEST / columns, TALLEST / rows, LARGEST_CELL)
     return max(48.0, cell * columns), max(48.0, cell * rows)
-
-
-def _legend(pen: Pen, cells: Cells, x: float, y: float) -> tuple[list[str], float]:
-    palette, faint = pen.palette, pen.palette.faint
-    if cells.values.size == 1:  # its number is written into it
-        return [], y
-    out = [pen.text(x, y + 10, pen.say(f"facet.{cells.facet}"), size=12, fill=faint)]
-    y += 20
-    if cells.two_tone:
-        for word, colour in (("yes", palette.mask[1]), ("no", palette.mask[0])):
-            out += _swatch(pen, x, y, colour, pen.say(f"ui.{word}"))
-            y += 21
-        return out, y
-    out.append(rectangle(x, y, 13, LEGEND_HEIGHT, fill="url(#lp-ramp)", stroke=palette.line))
-    out.append(_ramp(cells.stops))
-    middle = 0.0 if cells.ramp == "diverging" else (cells.least + cells.largest) / 2
-    marks = [(0.0, cells.largest), (0.5, middle), (1.0, cells.least)]
-    for part, value in marks:
-        said = percent(value) if cells.facet == "weight" else display_number(value, 3)
-        at = y + 5 + part * (LEGEND_HEIGHT - 6) + 3
-        out.append(pen.text(x + 20, at, said, size=12, kind="legend"))
-    y += LEGEND_HEIGHT + 14
-    if cells.masked.any():
-        out += _swatch(pen, x, y, "url(#lp-hatch)", pen.say("figure_text.masked"))
-        y += 21
-    if cells.broken.any():
-        out += _swatch(pen, x, y, palette.broken, pen.say("legend.broken"))
-        out.append(cross(x, y, 13, 13, ink_on(channels(palette.broken))))
-        y += 21
-    return out, y
-
-
-def _swatch(pen: Pen, x: float, y: float, fill: str, word: str) -> list[str]:
-    return [
-        rectangle(x, y, 13, 13, class_="swatch", fill=fill, stroke=pen.palette.line),
-        pen.text(x + 20, y + 11, word, size=12),
-    ]
-
-
-def _ramp(stops: Sequence[str]) -> str:
-    parts = [
-        f'<stop offset="{place / (len(stops) - 1):.4f}" stop-color="{stop}"/>'
-        for place, stop in enumerate(reversed(stops))
-    ]
-    turned = 'x1="0" y1="0" x2="0" y2="1"'
-    return f'<linearGradient id="lp-ramp" {turned}>{"".join(parts)}</linearGradient>'

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape
 
-from explorer.core.explore import Exploration
-from explorer.export.caption import caption, title_of
+from explorer.export.caption import Told
 from explorer.export.figure.svg import (
     FONTS,
     MARGIN,
@@ -24,16 +23,16 @@ from explorer.export.figure.svg import (
 
 
 def head(
-    e: Exploration, pen: Pen, width: float, latex: str = "", step: str = "", facet: str = "value"
+    told: Told, pen: Pen, width: float, latex: str = "", step: str = ""
 ) -> tuple[list[str], float]:
     """The loss with its formula, then the step; and where what follows may begin."""
     room = width - 2 * MARGIN
-    title = clean(title_of(e, pen.language))
+    title = clean(told.title)
     size = min(25.0, 25.0 * room / max(width_of(title, 26), 1))
     y = MARGIN + 18
     out = [pen.text(MARGIN, y, title, size=size, weight=700, kind="title")]
-    if written := e.spec.formula_at(**e.parameters):
-        formula = pen.formula(r"\mathcal L = " + written)
+    if told.formula:
+        formula = pen.formula(r"\mathcal L = " + told.formula)
         left = room - width_of(title, size * 1.06) - 30
         if formula_width(formula, 17) <= left:
             out.append(pen.text(width - MARGIN, y, formula, size=17, anchor="end"))
@@ -43,12 +42,11 @@ def head(
             out.append(pen.text(MARGIN, y, formula, size=fitted))
     if step:
         y += 31
-        tail = step if facet == "value" else f"{step} · {pen.say(f'facet.{facet}')}"
         out.append(
             pen.text(
                 width - MARGIN,
                 y,
-                tail,
+                step,
                 size=12.5,
                 fill=pen.palette.faint,
                 anchor="end",
@@ -58,21 +56,19 @@ def head(
         )
         if latex:
             second = pen.formula(latex)
-            space = room - width_of(tail, 14.5) - 20
+            space = room - width_of(step, 14.5) - 20
             fitted = min(17.0, 17.0 * space / formula_width(second, 17))
             out.append(pen.text(MARGIN, y, second, size=fitted))
     return out, y + 24
 
 
-def document(
-    e: Exploration, pen: Pen, width: float, parts: list[str], y: float, origin: str = ""
-) -> str:
+def document(told: Told, pen: Pen, width: float, parts: list[str], y: float) -> str:
     """The whole document: what was drawn, with the caption under it."""
-    palette, told = pen.palette, caption(e, pen.language, clean(origin))
+    palette = pen.palette
     y += 10
     parts = [*parts, line(MARGIN, y, width - MARGIN, y, palette.line)]
     y += 22
-    for place, sentence in enumerate(told):
+    for place, sentence in enumerate(told.caption):
         for text in wrapped(sentence, width - 2 * MARGIN - 80, 13):
             style = {"size": 13.0, "fill": palette.faint if place else palette.ink}
             parts.append(pen.text(MARGIN, y, text, weight=0 if place else 600, **style))
@@ -98,8 +94,8 @@ def document(
     return "\n".join(
         [
             f"<svg{attributes(head)}>",
-            f"<title>{escape(clean(title_of(e, pen.language)))}</title>",
-            f"<desc>{escape(printable('; '.join(told)))}</desc>",
+            f"<title>{escape(clean(told.title))}</title>",
+            f"<desc>{escape(printable('; '.join(told.caption)))}</desc>",
             f"<defs>{hatch}</defs>",
             rectangle(0, 0, width, height, fill=palette.ground),
             *parts,

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch.nn.functional import pad
 
+from explorer.core.disagreement import Contradictions, contradictions
 from explorer.locale import grouped, title_word
 from explorer.runtime.limits import LARGE_DRAWN_PAIRS, LARGE_IN_BATCH_PAIRS, LARGE_PAIRS
 from explorer.runtime.problem import Problem
@@ -39,7 +40,8 @@ class LargeBatch:
     can be each other's negatives. `threshold` and `label_range` are the rules of the labels as far
     as they were chosen, or are known. `texts` are there where keys of the same text are left out of
     the loss: numbers of the first and of the second sentences [N] in the order of the map, equal
-    for equal texts.
+    for equal texts. `encoder` made the scores; "" where they came with the data. `rows` are the
+    rows of the file that the pairs of the source stood in, counted from 1.
     """
 
     labels: np.ndarray
@@ -52,6 +54,8 @@ class LargeBatch:
     threshold: float | None = None
     label_range: Ends | None = None
     texts: tuple[np.ndarray, np.ndarray] | None = None
+    encoder: str = ""
+    rows: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -70,6 +74,11 @@ class LargeBatch:
     def positive(self) -> np.ndarray:
         """Which pairs are positive, [N]."""
         return self.labels >= self.rules.threshold
+
+    @cached_property
+    def contradictions(self) -> Contradictions:
+        """How the scores follow the labels, pair by pair in the order of the map."""
+        return contradictions(self.labels, self.scores)
 
 
 class Numbered(Sequence[str]):

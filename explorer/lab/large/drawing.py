@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 
+from explorer.core.remarks import Remark
 from explorer.lab.large.blocks import Blocks, Window
+from explorer.lab.large.judged import Judged
 from explorer.lab.large.opened import Opened
 from explorer.lab.large.table import histogram, page
 from explorer.runtime.memory import held_bytes
@@ -13,6 +17,7 @@ from explorer.runtime.wire import packed
 
 MOST_LEVEL_LINES = 24
 LONGEST_SENTENCE = 400
+MOST_SUSPECTS = 100
 # Of fewer blocks nobody needs to be told where the weight is.
 FEWEST_BLOCKS = 20
 
@@ -84,8 +89,8 @@ def details(opened: Opened) -> dict[str, object]:
         "heaviest": [
             {
                 "cell": cell,
-                "row": _pair(opened, row, _side(opened, 0, cell[0])),
-                "column": _pair(opened, column, _side(opened, 1, cell[1])),
+                "row": _pair(opened, row, _side(opened, 0, cell[0]), whole=True),
+                "column": _pair(opened, column, _side(opened, 1, cell[1]), whole=True),
                 "value": json_number(float(value)),
                 "share": float(share),
             }
@@ -101,6 +106,29 @@ def details(opened: Opened) -> dict[str, object]:
     }
 
 
+def judgement(opened: Opened, by: Judged, remarks: list[Remark], editable: bool) -> dict:
+    """What is said of all pairs together, with the first pairs on which label and encoder
+    disagree."""
+    found = opened.batch.contradictions
+    return {
+        "spearman": json_number(by.spearman),
+        "pairs": len(opened.batch),
+        "suspects": [
+            {
+                "pair": _pair(opened, place, "", whole=True),
+                "rate": float(found.rates[place]),
+                "fitting": float(found.fitting[place]),
+            }
+            for place in found.suspects[:MOST_SUSPECTS].tolist()
+        ],
+        "count": len(found.suspects),
+        "disagreement": by.usual and asdict(by.usual),
+        "doubtful": by.doubtful,
+        "editable": editable,
+        "remarks": [asdict(remark) for remark in remarks],
+    }
+
+
 def pairs_page(
     opened: Opened, search: str, column: str, falling: bool, page_number: int
 ) -> dict[str, object]:
@@ -108,7 +136,7 @@ def pairs_page(
     found = page(opened, search, column, falling, page_number)
     return {
         "found": found.found,
-        "rows": [_pair(opened, place, "") for place in found.places.tolist()],
+        "rows": [_pair(opened, place, "", whole=True) for place in found.places.tolist()],
     }
 
 
@@ -176,14 +204,20 @@ def _side(opened: Opened, axis: int, position: int) -> str:
     return {"query": "first", "key": "second"}.get(name, "")
 
 
-def _pair(opened: Opened, place: int, side: str) -> dict[str, object]:
+def _pair(opened: Opened, place: int, side: str, whole: bool = False) -> dict[str, object]:
+    """A pair by its place. Its sentences are `whole` where they are listed; the names of the map's
+    rows and columns, of which there are many, end with dots where they are long."""
     batch = opened.batch
     entry = int(batch.entry[place])
+    first, second = (
+        text if whole or len(text) <= LONGEST_SENTENCE else f"{text[: LONGEST_SENTENCE - 1]}…"
+        for text in (batch.first[entry], batch.second[entry])
+    )
     return {
         "entry": entry,
         "side": side,
-        "first": batch.first[entry][:LONGEST_SENTENCE],
-        "second": batch.second[entry][:LONGEST_SENTENCE],
+        "first": first,
+        "second": second,
         "label": float(batch.labels[place]),
         "score": float(batch.scores[place]),
         "gradient": json_number(float(opened.gradient[place])),

@@ -50,6 +50,7 @@ class FilePairs:
     """`scores` are the similarities of the file, None where sentences must be encoded. Without
     labels (`labelled`) all pairs are positives.
 
+    `rows` are those that the pairs stood in.
     `skipped` holds how many rows could not be used, and the first of them with their reasons.
     """
 
@@ -64,6 +65,7 @@ class FilePairs:
     total: int
     limited: bool
     skipped: tuple[int, tuple[tuple[int, Problem], ...]]
+    rows: np.ndarray
 
 
 def read_pairs(
@@ -89,7 +91,7 @@ def read_pairs(
     chosen = _choose(grid, wanted)
     read = RowReader(grid, chosen)
     first, second = Texts(), Texts()
-    labels, scores = array("d"), array("d")
+    labels, scores, rows = array("d"), array("d"), array("Q")
     count, told, limited = 0, [], False
     for done, (row, cells) in enumerate(grid.records):
         if done % STEP == 0:
@@ -109,6 +111,7 @@ def read_pairs(
             second.append(other)
             labels.append(label)
             scores.append(score)
+            rows.append(row)
     if not labels:
         raise told[0][1] if told else Problem("no_pairs")
     named = "first" in chosen or read.is_triplet
@@ -124,6 +127,7 @@ def read_pairs(
         len(grid.records),
         limited,
         (count, tuple(told)),
+        np.array(rows),
     )
 
 

@@ -141,8 +141,8 @@ class Opened:
         """How many comparisons of pairs stand the wrong way round, and of how many."""
         if self.axes != ("pair", "pair"):
             return 0, 0
-        below = np.searchsorted(self.batch.labels, self.batch.labels, "left").sum()
-        return inversions(self.batch.scores), int(below)
+        found = self.batch.contradictions
+        return found.violated, found.ordered
 
     @cached_property
     def nearest(self) -> int | None:
@@ -178,24 +178,3 @@ def open_batch(
                 return Opened(batch, summed.surveyed(progress))
     assert method.streamed is not None, "what does not split is streamed"
     return Opened(batch, method.streamed(form, batch, parameters).surveyed(progress))
-
-
-def inversions(values: np.ndarray) -> int:
-    """How many pairs of places hold a larger value before a smaller one; equal ones count not.
-
-    The places are parted by the highest bit of the value's rank, then each part by the next one,
-    and so on: a pair is counted at the first bit in which its two ranks differ.
-    """
-    ranks = np.unique(values, return_inverse=True)[1]
-    places = np.arange(len(ranks))
-    found = 0
-    for bit in reversed(range(int(ranks.max(initial=0)).bit_length())):
-        group = ranks >> (bit + 1)
-        first = np.append(True, group[1:] != group[:-1])
-        start = np.maximum.accumulate(np.where(first, places, 0))
-        high = (ranks >> bit) & 1
-        before = np.cumsum(high) - high
-        high_before = before - before[start]
-        found += int(high_before[high == 0].sum())
-        ranks = ranks[np.lexsort((ranks >> bit,))] if bit else ranks
-    return found

@@ -29,9 +29,10 @@ def explored(
     """
     if scenario is None:
         scenario = Scenario(loss=plan.loss, convention=plan.convention, parameters=plan.parameters)
+    ends = probe.get("label_range")  # of an earlier version there are none
     rules = Rules(
         threshold=probe["threshold"],
-        label_range=tuple(probe["label_range"]),
+        label_range=tuple(ends) if ends else None,
         extra_negatives=plan.extra_negatives,
         twins="leave_out" if plan.leaves_twins_out else "keep",
     )

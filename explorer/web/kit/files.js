@@ -95,6 +95,20 @@ export function download(name, blob) {
 }
 
 /**
+ * What the server answers as text, saved as a file: a figure as it is, or as PNG with `ratio` pixels to
+ * a unit.
+ * @param {import("../wire").Text} answer
+ */
+export async function saved({ name, type, text }, ratio = 1) {
+  if (ratio !== 1) {
+    download(name.replace(/\.svg$/, `@${ratio}x.png`), await rasterised(text, ratio));
+    return;
+  }
+  const mark = type === "text/csv" ? "\ufeff" : ""; // spreadsheets read Chinese by it
+  download(name, new Blob([mark, text], { type }));
+}
+
+/**
  * The browser turns a figure into pixels: the same drawing, so many pixels to a unit.
  * @param {string} svg
  * @param {number} ratio

@@ -188,13 +188,6 @@ class Compared(_Compared, total=False):
     neighbours: list[Neighbours]
 
 
-class Parcel(TypedDict):
-    """A file to be taken away, served from this path."""
-
-    name: str
-    path: str
-
-
 class Upload(TypedDict):
     """A file that was handed in: its token, its columns, which of them serve, how many pairs."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
+from explorer.core.disagreement import Disagreement
+from explorer.core.remarks import Remark
 from explorer.web.wire.shared import Floats, LabelRules, Real, SkippedRow
 
 
@@ -132,6 +134,28 @@ class Details(TypedDict):
     effective_error: float
     heaviest: list[LargeTerm]
     histogram: ScoreHistogram
+
+
+class LargeSuspect(TypedDict):
+    """A pair whose label its score contradicts: how often, and which label would fit."""
+
+    pair: Pair
+    rate: float
+    fitting: float
+
+
+class Judged(TypedDict):
+    """What is said of all pairs together: their rank correlation, the first of those on which label
+    and encoder disagree, of `count`, and what is striking. `editable`: labels can be corrected."""
+
+    spearman: Real | None
+    pairs: int
+    suspects: list[LargeSuspect]
+    count: int
+    disagreement: Disagreement | None
+    doubtful: bool
+    editable: bool
+    remarks: list[Remark]
 
 
 class PairsPage(TypedDict):

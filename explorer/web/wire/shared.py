@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict
 
-from explorer.core.diagnostics import Disagreement
+from explorer.core.disagreement import Disagreement
 from explorer.core.remarks import Remark
 from explorer.core.scenario import Data, Rules, View
 from explorer.runtime.numbers import Real as Real
@@ -293,3 +293,10 @@ class Text(TypedDict):
     name: str
     type: str
     text: str
+
+
+class Parcel(TypedDict):
+    """A file to be taken away, served from this path."""
+
+    name: str
+    path: str

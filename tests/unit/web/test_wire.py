@@ -18,7 +18,7 @@ from explorer.lab.training.data import Corpus
 from explorer.lab.training.plan import SCRATCH
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.session import train
-from explorer.runtime import jobs
+from explorer.runtime import jobs, parcels
 from explorer.runtime.cache import Cache
 from explorer.runtime.jobs import Job
 from explorer.runtime.limits import PACES
@@ -29,6 +29,7 @@ from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
 from explorer.web.pages.finetune import state as finetune_state
 from explorer.web.pages.large import requests as large_requests
+from explorer.web.pages.large import taking as large_taking
 from explorer.web.site import page_data
 from explorer.web.wire import explore, facts, finetune, large, program, shared
 from explorer.web.wire import runs as runs_wire
@@ -193,6 +194,14 @@ def test_large(pages, tmp_path, monkeypatch):
         server.ask("details", {**drawn, "loss": loss}, large.Details)
     for search in ("", "label > 0", "nowhere"):
         server.ask("pairs", {**drawn, "search": search}, large.PairsPage)
+    monkeypatch.setattr(large_taking, "ANSWER_S", 600)
+    monkeypatch.setattr(parcels, "TAKEN", tmp_path / "taken")
+    server.ask("judge", drawn, large.Judged)
+    texts = (*large_taking.TABLES, *large_taking.FIGURES, "figures_csv", "figures_json")
+    for what in (*texts, "changes_csv"):
+        server.ask("take", {**drawn, "what": what, "language": "zh"}, shared.Text)
+    for what in large_taking.FILES:
+        server.ask("take", {**drawn, "what": what}, shared.Parcel)
     for content, kind in ((TABLE, large.LargeFile), (UNCLEAR, large.LargeFileUndecided)):
         first, second = (
             {"token": "0" * 16, "start": start, "content": packed(part), "name": "a.csv"}
@@ -204,7 +213,7 @@ def test_large(pages, tmp_path, monkeypatch):
         server.ask("describe_file", {"source": file}, kind)
     over = threading.Event()
     job = Job.in_background(lambda report: over.wait(600))
-    for begin in ("_open", "_reading"):
+    for begin in ("start_opening", "_reading"):
         monkeypatch.setattr(large_requests, begin, lambda asked: job)
     monkeypatch.setattr(large_requests, "ANSWER_S", 0.0)
     for name in ("blocks", "details", "pairs", "describe_file"):
@@ -220,7 +229,7 @@ def runs(tmp_path, monkeypatch):
     made = Runs(tmp_path / "runs", device="cpu")
     monkeypatch.setattr(finetune_requests, "runs", lambda: made)
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(finetune_requests, "PARCELS", tmp_path / "parcels")
+    monkeypatch.setattr(parcels, "FOLDER", tmp_path / "parcels")
     monkeypatch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
     return made
 

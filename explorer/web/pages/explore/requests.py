@@ -8,7 +8,7 @@ import hashlib
 import json
 
 from explorer.core.batch import has_words, load_table, make_batch
-from explorer.core.diagnostics import fitting_labels
+from explorer.core.disagreement import contradictions
 from explorer.core.explore import explore
 from explorer.core.remarks import remarks, speaks_another_language, statistics, suggested_scale
 from explorer.core.scenario import Data, Rules, Scenario
@@ -150,7 +150,8 @@ def _second_opinion(request: object) -> Json:
     is_cross = locate(name).is_cross_encoder
     asked = {"cross_encoder": name} if is_cross else {"encoder": name, "cross_encoder": ""}
     batch = make_batch(dataclasses.replace(scenario.data, **asked), scenario.rules)
-    return {"model": name, "fitting": fitting_labels(batch).tolist()}
+    found = contradictions(batch.plain_labels, batch.plain_scores)
+    return {"model": name, "fitting": found.fitting.tolist()}
 
 
 def _link(request: object) -> Json:
@@ -197,7 +198,7 @@ TAKEAWAYS = {
     "terms_csv": ("-terms.csv", "text/csv", lambda e, *_: terms_csv(e)),
     "suspects_csv": ("-suspects.csv", "text/csv", lambda e, *_: suspects_csv(e)),
     "corrected_csv": ("-corrected.csv", "text/csv", lambda e, *_: corrected_csv(e)),
-    "corrections_csv": ("-corrections.csv", "text/csv", lambda e, *_: corrections_csv(e)),
+    "changes_csv": ("-corrections.csv", "text/csv", lambda e, *_: corrections_csv(e)),
     "pairs_csv": ("-pairs.csv", "text/csv", lambda e, *_: pairs_csv(e)),
     "snippet": (".py", "text/x-python", lambda e, *_: snippet(e)),
     "twin_snippet": ("-twin.py", "text/x-python", lambda e, *_: twin_snippet(e) or ""),

@@ -1,5 +1,6 @@
 // Where label and encoder disagree: both sentences whole, a second opinion, and what the reader makes of it.
 
+import { correctionsList, verdictOf } from "../../kit/corrections.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { percent, show } from "../../kit/numbers.js";
 import { GONE } from "../../kit/server.js";
@@ -23,40 +24,10 @@ export function suspectsPart(channel, server) {
 
   /** @param {Suspect} suspect */
   const labelOf = ({ pair }) => channel.batch?.labels[pair] ?? NaN;
-  /** @param {Suspect} suspect */
+  /** @type {(suspect: Suspect) => [string, string]} */
   const textsOf = ({ pair }) => [channel.batch?.first[pair] ?? "", channel.batch?.second[pair] ?? ""];
   /** @param {Suspect} suspect */
   const second = ({ pair }) => (opinionOf === channel.batch?.key ? (opinion?.fitting[pair] ?? NaN) : NaN);
-
-  /**
-   * Another label, the one that would fit, or out: for the pair of whatever row stands there.
-   * @param {() => Suspect} row
-   */
-  function verdictOf(row) {
-    /** @param {string} label */
-    const correct = (label) => {
-      const [a, b] = textsOf(row());
-      channel.correct(a, b, label);
-    };
-    const label = h("input.lp-number", {
-      type: "number",
-      step: "any",
-      onchange: () => {
-        if (label.value.trim() !== "") correct(label.value.trim());
-      },
-    });
-    const fit = h("button.lp-button", { type: "button", onclick: () => correct(String(row().fitting)) });
-    const out = h("button.lp-button", { type: "button", onclick: () => correct("") });
-    const box = h("div.lp-row.lp-wrap.lp-verdict-of-pair", {}, label, fit, out);
-    box.addEventListener("lp-row", () => {
-      label.value = String(labelOf(row()));
-      label.setAttribute("aria-label", say("ui.correct_label"));
-      fit.textContent = say("ui.correct_fit", { value: show(row().fitting) });
-      out.textContent = say("ui.correct_out");
-      box.hidden = !channel.batch?.editable;
-    });
-    return box;
-  }
 
   const table = sortableTable({
     key: "ui.suspects",
@@ -69,7 +40,14 @@ export function suspectsPart(channel, server) {
           return [`${channel.numberOf(one.pair)} · ${a}`, b];
         },
         by: ({ pair }) => channel.numberOf(pair),
-        acts: verdictOf,
+        acts: (row) =>
+          verdictOf({
+            pair: () => textsOf(row()),
+            label: () => labelOf(row()),
+            fitting: () => row().fitting,
+            editable: () => Boolean(channel.batch?.editable),
+            correct: (a, b, label) => channel.correct(a, b, label),
+          }),
       },
       { key: "ui.label", cell: (one) => show(labelOf(one)), by: labelOf },
       { key: "ui.would_fit", cell: ({ fitting }) => show(fitting), by: ({ fitting }) => fitting },
@@ -109,41 +87,12 @@ export function suspectsPart(channel, server) {
 
   // ---- What was corrected ------------------------------------------------------------------
 
-  const count = h("h3");
-  const list = h("ul.lp-corrections");
   const { save } = takingFrom(channel, server);
-  const corrections = h(
-    "div",
-    { hidden: true },
-    count,
-    worded("p.lp-note", "ui.corrections_note"),
-    list,
-    h(
-      "div.lp-row.lp-wrap",
-      {},
-      worded("button.lp-button", "ui.take_corrected", { type: "button", onclick: () => save("corrected_csv") }),
-      worded("button.lp-button", "ui.take_corrections", { type: "button", onclick: () => save("corrections_csv") }),
-    ),
-  );
-
-  function tellCorrections() {
-    const made = channel.scenario.data.corrections;
-    corrections.hidden = !made.length;
-    count.textContent = say("ui.corrections", { count: made.length });
-    list.replaceChildren(
-      ...made.map(([a, b, label]) =>
-        h(
-          "li",
-          {},
-          h("strong", {}, label === "" ? say("ui.correction_out") : `${say("ui.label")} ${label}`),
-          " ",
-          h("span", {}, `${a} | ${b}`),
-          " ",
-          worded("button.lp-crumb", "ui.undo", { type: "button", onclick: () => channel.correct(a, b, null) }),
-        ),
-      ),
-    );
-  }
+  const corrections = correctionsList({
+    note: "ui.corrections_note",
+    undo: (a, b) => channel.correct(a, b, null),
+    take: (what) => save(what),
+  });
 
   const element = h(
     "section",
@@ -155,7 +104,7 @@ export function suspectsPart(channel, server) {
     none,
     table.element,
     form,
-    corrections,
+    corrections.element,
   );
 
   function draw() {
@@ -175,7 +124,7 @@ export function suspectsPart(channel, server) {
         high: usual.high,
       });
     table.fill(suspects);
-    tellCorrections();
+    corrections.fill(channel.scenario.data.corrections);
   }
 
   return {

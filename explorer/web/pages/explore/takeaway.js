@@ -1,6 +1,5 @@
 // What can be taken away: pictures, tables, the code that gives the same number, the scene.
 import { h, worded } from "../../kit/dom.js";
-import { download, rasterised } from "../../kit/files.js";
 import { say } from "../../kit/words.js";
 import { takingFrom } from "./taking.js";
 
@@ -32,8 +31,8 @@ export default function takeaway(root, channel, server) {
   /** @param {string} what */
   const pictures = (what) => [
     button("take.svg", () => save(what)),
-    button("take.png2", () => savePng(what, 2)),
-    button("take.png4", () => savePng(what, 4)),
+    button("take.png2", () => save(what, 2)),
+    button("take.png4", () => save(what, 4)),
   ];
   root.append(
     h(
@@ -70,18 +69,6 @@ export default function takeaway(root, channel, server) {
       h("div.lp-code-box", {}, copy, code),
     ),
   );
-
-  /**
-   * The browser turns the figure into pixels: the same drawing, so many pixels to a unit.
-   * @param {string} what
-   * @param {number} ratio
-   */
-  async function savePng(what, ratio) {
-    const answer = await ask(what);
-    if (!answer) return;
-    const png = await rasterised(answer.text, ratio);
-    download(answer.name.replace(/\.svg$/, `@${ratio}x.png`), png);
-  }
 
   let reading = "";
   /** @param {string} what */

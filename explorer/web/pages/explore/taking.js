@@ -1,5 +1,5 @@
 // What the server makes of the scene to be taken away: asked for, or saved as a file.
-import { download } from "../../kit/files.js";
+import { saved } from "../../kit/files.js";
 import { isDark } from "../../kit/theme.js";
 import { language } from "../../kit/words.js";
 
@@ -19,12 +19,13 @@ export function takingFrom(channel, server) {
     return channel.check(answer) && answer?.text !== undefined ? answer : null;
   }
 
-  /** @param {string} what */
-  async function save(what) {
+  /**
+   * A figure with a `ratio` is saved as PNG, with so many pixels to a unit.
+   * @param {string} what
+   */
+  async function save(what, ratio = 1) {
     const answer = await ask(what);
-    if (!answer) return;
-    const mark = answer.type === "text/csv" ? "\ufeff" : ""; // spreadsheets read Chinese by it
-    download(answer.name, new Blob([mark, answer.text], { type: answer.type }));
+    if (answer) await saved(answer, ratio);
   }
 
   return { ask, save };

@@ -18,7 +18,7 @@ from explorer.sources.model_folders import is_hosted
 from explorer.sources.practice import PRACTICE
 from explorer.web.frame import framed
 from explorer.web.instrument import Instrument, PageState
-from explorer.web.pages.finetune.requests import PARCELS, SERVED
+from explorer.web.pages.finetune.requests import SERVED
 from explorer.web.pages.finetune.state import finetune_table
 
 # What the first button trains: small enough to be done in seconds.
@@ -35,8 +35,6 @@ STATE = PageState("finetune", "finetune", "pages/finetune/state.js")
 
 def build() -> None:
     """Lay the page out inside the current `gr.Blocks`."""
-    PARCELS.mkdir(parents=True, exist_ok=True)
-    gr.set_static_paths([PARCELS])
     with framed("finetune_controls", "pages/finetune/controls.js", STATE, server_functions=SERVED):
         _instrument("run")
         _instrument("curves")

@@ -6,10 +6,8 @@ import dataclasses
 import functools
 import hashlib
 import json
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from explorer.core.scenario import Scenario
@@ -23,7 +21,7 @@ from explorer.lab.training.runs import default_runs as runs
 from explorer.lab.training.trials import twins_of
 from explorer.lab.training.verdict import LEVEL
 from explorer.locale import LANGUAGES
-from explorer.runtime import jobs
+from explorer.runtime import jobs, parcels
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import CORPORA, PACES, QUEUED_AT_ONCE, QUOTED_LETTERS
 from explorer.runtime.numbers import whole_percent
@@ -37,10 +35,6 @@ from explorer.web.wire import finetune as wire
 from explorer.web.wire import runs as wire_runs
 from explorer.web.wire import shared
 from losses import LOSSES
-
-# Models to be taken away are served from here.
-PARCELS = Path(tempfile.gettempdir()) / "lossprism" / "parcels"
-
 
 # Answers
 
@@ -286,8 +280,9 @@ def _take(request: dict) -> Json:
     if what not in PACKED:
         raise misfit("what", what)
     ending, pack = PACKED[what]
-    (PARCELS / folder.name).mkdir(parents=True, exist_ok=True)  # the last parcel of each kind stays
-    path = pack(runs(), name, PARCELS / folder.name / f"{name}{ending}")
+    place = parcels.FOLDER / folder.name  # the last parcel of each kind stays
+    place.mkdir(parents=True, exist_ok=True)
+    path = pack(runs(), name, place / f"{name}{ending}")
     return {"name": path.name, "path": path.as_posix()}
 
 
@@ -319,7 +314,7 @@ SERVED: list[Callable] = [
     _of_runs("figure", _figure, wire.Drawing),
     _of_runs("remark", _remark, wire.Remarked),
     _of_runs("compare", _compare, wire.Compared),
-    _of_runs("take", _take, shared.Text | wire.Parcel),
+    _of_runs("take", _take, shared.Text | shared.Parcel),
     served("hand_in", hand_in, wire.Upload | wire.UploadUndecided),
     served("describe", describe_file, wire.Upload | wire.UploadUndecided),
     *JOBS,

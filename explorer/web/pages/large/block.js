@@ -1,5 +1,5 @@
 // What a block of the map is, or a single cell, in words: its bands or pairs, and what it holds.
-import { clip, h } from "../../kit/dom.js";
+import { h } from "../../kit/dom.js";
 import { grouped, percent, show } from "../../kit/numbers.js";
 import { say } from "../../kit/words.js";
 
@@ -82,7 +82,7 @@ function sideOf(shown, side, index) {
       "div.lp-side",
       {},
       h("b", {}, `${one} ${grouped(edges[index] + 1)}: ${say(`axis.one.${name}`)} #${grouped(entry + 1)}`),
-      lines.filter(Boolean).map((line) => h("p", { title: line }, clip(line, 160))),
+      lines.filter(Boolean).map((line) => h("p", {}, line)),
       h("small", {}, say("ui.pair_facts", { label: show(label), score: show(score) })),
     );
   }

@@ -14,7 +14,7 @@ export default function figures(root, channel) {
   const name = h("h1");
   const about = h("p.lp-about");
   const formula = h("div.lp-headline");
-  const KEYS = ["loss", "gradient", "violated", "effective", "memory", "time"];
+  const KEYS = ["loss", "gradient", "violated", "spearman", "effective", "memory", "time"];
   const figures = new Map(
     KEYS.map((key) => {
       const [value, extra] = [h("strong"), h("small")];
@@ -43,6 +43,8 @@ export default function figures(root, channel) {
       Array.from(figures.values(), ({ box }) => box),
     ),
   );
+  const remarks = h("ul.lp-remarks");
+  root.append(remarks);
   reword(root);
 
   function headline() {
@@ -118,6 +120,13 @@ export default function figures(root, channel) {
     );
   }
 
+  function judge() {
+    const { judged } = channel;
+    if (!judged) return;
+    put("spearman", show(judged.spearman, 3), say("large.pairs", { count: grouped(judged.pairs) }));
+    remarks.replaceChildren(...judged.remarks.map(({ key, values }) => h("li", {}, say(`remark.${key}`, values))));
+  }
+
   // What the map came without, or what another loss left there.
   function awaited() {
     if (!channel.answer) return;
@@ -130,9 +139,12 @@ export default function figures(root, channel) {
   channel.on("answer", draw);
   channel.on("learning", awaited);
   channel.on("details", more);
+  channel.on("judging", () => put("spearman", "…", say("large.computing")));
+  channel.on("judged", judge);
   channel.on("language", () => {
     headline();
     draw();
     more();
+    judge();
   });
 }

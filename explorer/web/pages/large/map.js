@@ -62,6 +62,7 @@ export default function map(root, channel) {
     called: (name) => `large.facet.${name}`,
     choose: (name) => {
       facet = /** @type {Facet} */ (name);
+      channel.facet = facet;
       draw();
       explain();
     },

@@ -15,7 +15,7 @@ from explorer.runtime.wire import Json
 from explorer.sources.encoders import EMBEDDED
 from explorer.web.frame import framed
 from explorer.web.instrument import Instrument, PageState
-from explorer.web.pages.large.requests import SERVED
+from explorer.web.pages.large import requests, taking
 from explorer.web.pages.large.state import large_table
 from losses import LOSSES
 
@@ -25,15 +25,17 @@ STATE = PageState("large", "large", "pages/large/state.js")
 def build() -> None:
     """Lay the page out inside the current `gr.Blocks`."""
     with framed("large_controls", "pages/large/controls.js", STATE):
-        _instrument("scene", *SERVED)
+        _instrument("scene", *requests.SERVED, *taking.SERVED)
         _instrument("figures")
         with gr.Row(elem_id="lp-large"):
             with gr.Column(elem_id="lp-large-map"):
                 _instrument("map")
             with gr.Column(elem_id="lp-large-beside"):
                 _instrument("histogram")
-                _instrument("terms")
+        _instrument("terms")
+        _instrument("suspects")
         _instrument("pairs")
+        _instrument("takeaway")
 
 
 def _instrument(name: str, *functions: Callable) -> None:

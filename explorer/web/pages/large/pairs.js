@@ -63,7 +63,7 @@ export default function pairs(root, channel) {
     worded("h2", "large.gradient_table"),
     worded("p.lp-note", "large.search_note"),
     h("div.lp-search", {}, search, found),
-    h("div.lp-scroll", {}, table),
+    h("div.lp-scroll.lp-whole-words", {}, table),
     h("div.lp-row", {}, previous, place, next),
   );
   reword(root);
@@ -122,16 +122,7 @@ export default function pairs(root, channel) {
           "tr",
           {},
           h("td", {}, `#${grouped(pair.entry + 1)}`),
-          h(
-            "td.lp-wide",
-            {},
-            h(
-              "div.lp-two",
-              { title: `${pair.first}\n${pair.second}` },
-              h("span", {}, pair.first),
-              h("span", {}, pair.second),
-            ),
-          ),
+          h("td.lp-wide", {}, h("div.lp-two", {}, h("span", {}, pair.first), h("span", {}, pair.second))),
           h("td", {}, show(pair.label)),
           h("td", {}, show(pair.score)),
           h("td", {}, pair.gradient === "nan" ? "—" : show(pair.gradient)),

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.core.batch import Batch, load_pairs, make_batch
+from explorer.core.batch import Batch, has_words, load_pairs, make_batch
 from explorer.core.positives import refused
-from explorer.core.scenario import TWINS, Scenario
+from explorer.core.scenario import TWINS, Data, Scenario
 from explorer.lab.large.batch import (
     LargeBatch,
     Numbered,
@@ -22,6 +22,7 @@ from explorer.lab.large.batch import (
     scored,
 )
 from explorer.lab.large.blocks import Window
+from explorer.lab.large.corrections import Correction, corrected
 from explorer.lab.large.drawing import details, figures, look, pairs_page, told_rules
 from explorer.lab.large.encoding import encoded
 from explorer.lab.large.files import FilePairs, read_pairs
@@ -36,7 +37,7 @@ from explorer.lab.large.texts import Texts
 from explorer.locale import grouped
 from explorer.runtime import device, uploads
 from explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, Report, within
-from explorer.runtime.limits import ANSWER_S
+from explorer.runtime.limits import ANSWER_S, LARGE_CORRECTIONS
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import finite, label_range, misfit, optional
 from explorer.runtime.wire import Json
@@ -69,6 +70,11 @@ class Source:
     header: bool | None = None
     encoder: str = EMBEDDED
     link: str = ""
+    corrections: tuple[Correction, ...] = ()
+
+    def has_words(self, batch: LargeBatch) -> bool:
+        """Whether the pairs of the batch have sentences, and not only numbers."""
+        return not isinstance(batch.first, Numbered)
 
 
 @dataclass(frozen=True)
@@ -87,8 +93,14 @@ class Asked:
     def wanted(self) -> Wanted:
         return wanted_by(self.loss)
 
+    @property
+    def uncorrected(self) -> Asked:
+        """The same of the source as it is."""
+        source = dataclasses.replace(self.source, corrections=())
+        return dataclasses.replace(self, source=source)
 
-def _asked(request: object) -> Asked:
+
+def read_asked(request: object) -> Asked:
     """Read what the page sends; Problem names the entry that does not fit."""
     if not isinstance(request, dict) or not isinstance(request.get("source", {}), dict):
         raise misfit("request", request)
@@ -131,10 +143,33 @@ def _source(given: dict) -> Source:
     if not fits or header not in (None, True, False):
         raise misfit("source", given)
     chosen = tuple((str(role), str(name)) for role, name in columns.items())
-    return Source(kind, FIRST, columns=chosen, header=header, encoder=encoder, **texts)
+    return Source(
+        kind,
+        FIRST,
+        columns=chosen,
+        header=header,
+        encoder=encoder,
+        corrections=_corrections(given.get("corrections", ())),
+        **texts,
+    )
 
 
-def _window(asked: object, shape: tuple[int, int]) -> Window:
+def _corrections(given: object) -> tuple[Correction, ...]:
+    """Pairs by their sentences, each with its label; "" where it is left out."""
+    if not isinstance(given, list | tuple) or len(given) > LARGE_CORRECTIONS:
+        raise misfit("source.corrections", given)
+    found = []
+    for one in given:
+        if not isinstance(one, list | tuple) or len(one) != 3:
+            raise misfit("source.corrections", one)
+        first, second, label = one
+        if not all(isinstance(text, str) for text in (first, second, label)):
+            raise misfit("source.corrections", one)
+        found.append((first, second, label))
+    return tuple(found)
+
+
+def read_window(asked: object, shape: tuple[int, int]) -> Window:
     """The window that is asked for, or all; what reaches beyond the matrix is cut off."""
     rows, columns = shape
     if asked is None:
@@ -152,15 +187,14 @@ def _window(asked: object, shape: tuple[int, int]) -> Window:
 # ---- Work that is kept while it is in use --------------------------------------------------------
 
 _files = Jobs(most=2)
-_batches = Jobs(most=2)
+_batches = Jobs(most=3)
 _opened = Jobs(most=3)
 
 
-def _open(asked: Asked) -> Job:
+def start_opening(asked: Asked) -> Job:
     def work(report: Report) -> Opened:
         _check_labels(asked, report)
-        key = (asked.source, asked.wanted)
-        batch = within(lambda: _batches.start(key, lambda say: _make(asked, say)), report)
+        batch = within(lambda: start_batch(asked), report)
         return open_batch(
             batch.under(asked.threshold, asked.label_range),
             asked.loss,
@@ -185,6 +219,18 @@ def _check_labels(asked: Asked, report: Report) -> None:
         raise reason
 
 
+def start_batch(asked: Asked) -> Job:
+    """The pairs with what the loss compares, as they were corrected."""
+
+    def work(report: Report) -> LargeBatch:
+        if not asked.source.corrections:
+            return _make(asked, report)
+        batch = within(lambda: start_batch(asked.uncorrected), report)
+        return corrected(batch, asked.source.corrections)
+
+    return _batches.start((asked.source, asked.wanted), work)
+
+
 def _make(asked: Asked, report: Report) -> LargeBatch:
     source = asked.source
     if source.kind == "random":
@@ -195,7 +241,8 @@ def _make(asked: Asked, report: Report) -> LargeBatch:
     read = within(lambda: _reading(source), report)
     must_fit(len(read.labels), most_pairs(asked.loss), asked.loss)
     if read.scores is not None and asked.wanted == "cosines":
-        return in_order(read.labels, read.scores, read.first, read.second)
+        batch = in_order(read.labels, read.scores, read.first, read.second)
+        return dataclasses.replace(batch, rows=read.rows)
     if isinstance(read.first, Numbered):
         raise Problem("no_vectors")
     found = encoded(
@@ -206,7 +253,8 @@ def _make(asked: Asked, report: Report) -> LargeBatch:
         with_vectors=asked.wanted == "vectors",
     )
     scores = found.angles if asked.wanted == "angles" else found.cosines
-    return in_order(read.labels, scores, read.first, read.second, found.vectors)
+    batch = in_order(read.labels, scores, read.first, read.second, found.vectors)
+    return dataclasses.replace(batch, encoder=source.encoder, rows=read.rows)
 
 
 def _reading(source: Source) -> Job:
@@ -226,37 +274,41 @@ def _from_link(link: str, wanted: Wanted) -> LargeBatch:
     """The batch of the Explore page that the link names, under its rules."""
     scenario = Scenario.from_link(link)
     batch = make_batch(scenario.data, scenario.rules)
-    found = _of_explore(batch, wanted)
+    found = _of_explore(scenario.data, batch, wanted)
     return found.under(scenario.rules.threshold, batch.label_range)
 
 
-def _of_explore(batch: Batch, wanted: Wanted) -> LargeBatch:
+def _of_explore(data: Data, batch: Batch, wanted: Wanted) -> LargeBatch:
     labels = np.array(batch.pairs.labels)
     first, second = Texts(batch.pairs.first), Texts(batch.pairs.second)
+    by_it = has_words(data) and not data.cross_encoder and batch.given is None
+    encoder = data.encoder if by_it else ""
     if wanted == "cosines":
-        return in_order(labels, batch.scores.double().cpu().numpy(), first, second)
+        found = in_order(labels, batch.plain_scores, first, second)
+        return dataclasses.replace(found, encoder=encoder)
     if batch.vectors is None:
         raise Problem("no_vectors")
     rows = batch.vectors.double().cpu().numpy()
     one, other = (rows[side.cpu().numpy()] for side in (batch.first, batch.second))
-    return scored(labels, first, second, one, other, wanted)
+    found = scored(labels, first, second, one, other, wanted)
+    return dataclasses.replace(found, encoder=encoder)
 
 
 # ---- Answers -------------------------------------------------------------------------------------
 
 
-def _answer(request: object, make: Callable[[Opened], Json]) -> Json:
+def answer_of(request: object, make: Callable[[Opened], Json]) -> Json:
     """What `make` makes of the opened batch, or how far the work on it is."""
-    job = _open(_asked(request))
+    job = start_opening(read_asked(request))
     if not job.wait(ANSWER_S):
-        return {"working": _told(job.progress)}
+        return {"working": how_far(job.progress)}
     try:
         return make(job.result())
     except Cancelled:
         raise Problem("large_cancelled", about="cancelled") from None
 
 
-def _told(progress: Progress) -> dict[str, object]:
+def how_far(progress: Progress) -> dict[str, object]:
     return {"what": progress.what, "done": progress.done, "total": progress.total}
 
 
@@ -265,18 +317,18 @@ def _look(request: Json) -> dict[str, object]:
 
     def make(opened: Opened) -> Json:
         started = time.perf_counter()
-        found = look(opened, _window(request.get("window"), opened.shape))
+        found = look(opened, read_window(request.get("window"), opened.shape))
         found["figures"] = figures(opened)
         found["rules"] = told_rules(opened)
         found["milliseconds"] = 1000 * (time.perf_counter() - started)
         found["device"] = device.device_name()
         return found
 
-    return _answer(request, make)
+    return answer_of(request, make)
 
 
 def _details(request: object) -> Json:
-    return _answer(request, details)
+    return answer_of(request, details)
 
 
 def _pairs(request: Json) -> Json:
@@ -285,11 +337,11 @@ def _pairs(request: Json) -> Json:
     number, falling = request.get("page", 0), bool(request.get("falling", True))
     if type(number) is not int or number < 0:
         raise misfit("page", number)
-    return _answer(request, lambda found: pairs_page(found, search, column, falling, number))
+    return answer_of(request, lambda found: pairs_page(found, search, column, falling, number))
 
 
 def _cancel(request: object) -> Json:
-    asked = _asked(request)
+    asked = read_asked(request)
     _opened.cancel(asked)
     return {}
 
@@ -309,7 +361,7 @@ def _describe_file(request: Json) -> Json:
     source = _source((request or {}).get("source", {}))
     job = _reading(source)
     if not job.wait(ANSWER_S):
-        return {"working": _told(job.progress)}
+        return {"working": how_far(job.progress)}
     try:
         read = job.result()
     except Cancelled:

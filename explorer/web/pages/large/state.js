@@ -7,6 +7,7 @@ import * as link from "../../kit/link.js";
 import { Requests } from "../../kit/request.js";
 import { GONE, problem } from "../../kit/server.js";
 import { Store } from "../../kit/store.js";
+import { Taking } from "./taking.js";
 
 /** @typedef {import("../../wire").LargeServer} LargeServer */
 /**
@@ -19,7 +20,8 @@ import { Store } from "../../kit/store.js";
 /**
  * Where the pairs come from; of each kind its own settings count.
  * @typedef {{ kind: string, random?: import("../../wire").RandomBatch, file?: string, name?: string,
- *   columns?: Record<string, string>, header?: boolean | null, encoder?: string, link?: string }} Source
+ *   columns?: Record<string, string>, header?: boolean | null, encoder?: string, link?: string,
+ *   corrections?: import("../../kit/corrections.js").Correction[] }} Source
  */
 /** @typedef {import("../../kit/label_rules.js").Chosen} Rules */
 /**
@@ -37,7 +39,7 @@ const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 export class LargePage extends Bus {
   constructor() {
-    super(["state", "answer", "details", "cell", "problem"]);
+    super(["state", "answer", "details", "judged", "cell", "problem"]);
     this.store = new Store(given.large.table);
     /** @type {(Part | null)[]} */
     this.past = []; // the windows that led here, and those that Back left
@@ -55,6 +57,9 @@ export class LargePage extends Bus {
     this.working = null; // how far the server is
     /** @type {{ asked: Asked, what: string } | null} */
     this.under = null; // what it was last heard to be at work on
+    /** @type {import("../../wire").Judged | null} */
+    this.judged = null; // what is said of all pairs together, after everything else
+    this.facet = "total"; // of the map, as it is coloured
     this.drawn = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.late = undefined;
@@ -64,7 +69,7 @@ export class LargePage extends Bus {
     this.requests = new Requests({
       most: 2,
       ask: () => this.question(),
-      take: (told) => this.take(told),
+      take: (told) => this.receive(told),
       again: ({ answer }) => (answer.working ? POLL_MS : answer.error?.about === CANCELLED.about ? 0 : null),
       progress: ({ asked, answer }) => this.hear(asked, answer),
     });
@@ -75,6 +80,14 @@ export class LargePage extends Bus {
       take: (answer) => this.learn(answer),
       again: (answer) => (answer.working ? POLL_MS : null),
     });
+    /** @type {Requests<Answer<"judge">>} */
+    this.judging = new Requests({
+      most: 1,
+      ask: async () => (await this.server?.judge(this.of)) ?? { error: GONE },
+      take: (answer) => this.hearJudged(answer),
+      again: (answer) => (answer.working ? POLL_MS : null),
+    });
+    this.taking = new Taking(this);
   }
 
   /** @param {import("../../kit/types").Asking<LargeServer>} server */
@@ -82,7 +95,7 @@ export class LargePage extends Bus {
     this.server = server;
     this.history = new History({
       store: this.store,
-      write: () => ({ text: link.written(this.store, ["loss"]), kept: { past: this.past, future: this.future } }),
+      write: () => ({ text: link.written(this.store, ["loss"]), kept: this.kept }),
       open: (text, kept) => this.open(text, kept),
     });
     this.history.revisit();
@@ -115,18 +128,30 @@ export class LargePage extends Bus {
 
   /**
    * @param {string} text
-   * @param {{ past?: (Part | null)[], future?: (Part | null)[] } | null} kept
+   * @param {{ past?: (Part | null)[], future?: (Part | null)[],
+   *   corrections?: import("../../kit/corrections.js").Correction[] } | null} kept
    */
   open(text, kept) {
     if (text) {
       this.store.reset(link.read(this.store.table, text, kindsOf));
-      const { past = [], future = [] } = kept ?? {};
+      const { past = [], future = [], corrections = [] } = kept ?? {};
+      this.store.update({ source: { corrections } });
       Object.assign(this, { past: [...past], future: [...future] });
     }
     this.warn(null);
     this.publish("state");
     this.publish("cell");
     this.ask();
+  }
+
+  // What stands beside the address in the browser's history.
+  get kept() {
+    return { past: this.past, future: this.future, corrections: this.corrections };
+  }
+
+  /** @returns {import("../../kit/corrections.js").Correction[]} */
+  get corrections() {
+    return this.store.state.source.corrections;
   }
 
   // ---- Changes -----------------------------------------------------------------------------
@@ -138,7 +163,10 @@ export class LargePage extends Bus {
    */
   change(part) {
     const before = placesOf(this.asked);
+    const { file } = this.store.state.source;
     this.store.update(part);
+    // What was corrected in one file says nothing of another.
+    if (this.store.state.source.file !== file) this.store.update({ source: { corrections: [] } });
     if (placesOf(this.asked) !== before) {
       this.store.update({ window: null, cell: null });
       Object.assign(this, { past: [], future: [] });
@@ -146,6 +174,17 @@ export class LargePage extends Bus {
     this.warn(null);
     this.publish("state");
     this.ask();
+  }
+
+  /**
+   * Another label for a pair, "" to leave it out, null to leave it as it was.
+   * @param {string} first
+   * @param {string} second
+   * @param {string | null} label
+   */
+  correct(first, second, label) {
+    const others = this.corrections.filter(([a, b]) => a !== first || b !== second);
+    this.change({ source: { corrections: label === null ? others : [...others, [first, second, label]] } });
   }
 
   // What was wrong is not said of what is under way.
@@ -270,6 +309,7 @@ export class LargePage extends Bus {
   }
 
   async stop() {
+    if (this.taking.stop()) return;
     this.requests.drop(); // no further question about it
     this.show(null);
     await this.server?.stop(this.asked);
@@ -277,7 +317,7 @@ export class LargePage extends Bus {
   }
 
   /** @param {Told} told */
-  take({ asked, window, answer }) {
+  receive({ asked, window, answer }) {
     this.under = null;
     if (answer.error) this.fail(answer.error);
     else if (answer.rows) this.draw(asked, window, answer);
@@ -325,6 +365,16 @@ export class LargePage extends Bus {
     if (!answer.histogram) return;
     this.details = answer;
     this.publish("details");
+    this.publish("judging");
+    this.judging.ask();
+  }
+
+  /** @param {Answer<"judge">} answer */
+  hearJudged(answer) {
+    if (answer.error && answer.error.about !== CANCELLED.about) this.fail(answer.error);
+    if (!answer.suspects) return;
+    this.judged = answer;
+    this.publish("judged");
   }
 }
 

@@ -24,7 +24,7 @@ def large_table() -> list[dict[str, object]]:
         prefix="source.",
         ranges=_RANGES,
         choices={"kind": KINDS, "labels": random_batch.LABELS},
-        kinds={"columns": "map", "header": "switch"},
+        kinds={"columns": "map", "header": "switch", "corrections": "list"},
     )
     found = [
         Entry("loss", "cosent", "choice", choices=tuple(offered()), link="loss"),
@@ -44,6 +44,7 @@ def large_table() -> list[dict[str, object]]:
         source__link=step,
         source__random__pairs=step,
         source__columns={"link": "c"},
+        source__corrections={"link": None},
         source__encoder=step,
         window=step,
         cell=kept,

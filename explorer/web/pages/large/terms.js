@@ -1,5 +1,5 @@
 // The heaviest of all terms, whether there are a thousand or 10¹².
-import { clip, h, worded } from "../../kit/dom.js";
+import { h, worded } from "../../kit/dom.js";
 import { grouped, percent, read, show } from "../../kit/numbers.js";
 import { sortableTable } from "../../kit/table.js";
 import { say } from "../../kit/words.js";
@@ -13,7 +13,7 @@ export default function terms(root, channel) {
   /** @param {import("../../wire").Pair} pair */
   function words({ entry, side, first, second }) {
     const number = `#${grouped(entry + 1)}`;
-    const lines = (side ? [{ first, second }[side]] : [first, second]).map((line) => clip(line, 60));
+    const lines = side ? [{ first, second }[side]] : [first, second];
     return lines[0].startsWith(`${number} `) ? lines : [`${number} · ${lines[0]}`, ...lines.slice(1)];
   }
   /** @param {import("../../wire").LargeTerm} term */
@@ -35,6 +35,7 @@ export default function terms(root, channel) {
       { key: "ui.share", cell: (t) => percent(t.share), by: (t) => t.share },
     ],
   });
+  table.element.classList.add("lp-whole-words");
   const note = h("p.lp-note");
   root.append(worded("h2", "ui.heaviest"), note, table.element);
 

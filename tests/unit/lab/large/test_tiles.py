@@ -10,7 +10,7 @@ import losses
 from explorer.lab.large import blocks, strips, tiles
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.methods import offered
-from explorer.lab.large.opened import checked, inversions, open_batch
+from explorer.lab.large.opened import checked, open_batch
 from tests.unit.lab.large.made import batch_of, summed
 
 IN_BATCH = offered("in_batch")
@@ -236,14 +236,6 @@ def test_a_survey_tells_how_far_it_is_and_can_be_stopped():
         open_batch(batch_of(1500), "pairwise_logistic", checked("pairwise_logistic", {}), listen)
     assert heard[0] == (0, 1500)
     assert 300 < heard[-1][0] < 1500
-
-
-def test_inversions_are_counted_without_ties():
-    stream = np.random.RandomState(0)
-    for count, most in ((0, 1), (1, 1), (2, 9), (300, 4), (300, 10**6)):
-        values = stream.randint(0, most, count)
-        slow = sum(int((values[:place] > values[place]).sum()) for place in range(count))
-        assert inversions(values) == slow
 
 
 def test_violated_comparisons_of_a_pair_loss():

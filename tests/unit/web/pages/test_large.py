@@ -28,7 +28,7 @@ def test_a_question_under_way_does_not_begin_stopped_work_again(monkeypatch):
     monkeypatch.setattr(large, "_opened", Jobs())
     monkeypatch.setattr(large, "open_batch", long_work)
     monkeypatch.setattr(large, "ANSWER_S", 0.5)
-    asking = threading.Thread(target=lambda: answers.append(large._answer(REQUEST, dict)))
+    asking = threading.Thread(target=lambda: answers.append(large.answer_of(REQUEST, dict)))
     asking.start()
     assert begun.wait(PATIENCE)
     large._cancel(REQUEST)
@@ -52,7 +52,8 @@ def test_work_that_two_ask_for_goes_on_when_one_of_them_is_stopped(monkeypatch):
     for name in ("_opened", "_batches"):
         monkeypatch.setattr(large, name, Jobs())
     monkeypatch.setattr(large, "_make", long_work)
-    stopped, other = (large._open(large._asked({**REQUEST, "loss": loss})) for loss in LOSSES)
+    asked = [large.read_asked({**REQUEST, "loss": loss}) for loss in LOSSES]
+    stopped, other = map(large.start_opening, asked)
     assert begun.wait(PATIENCE)
     stopped.cancel()
     assert stopped.wait(PATIENCE)

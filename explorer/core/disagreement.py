@@ -1,0 +1,220 @@
+"""Where label and score disagree: pairs that stand on the wrong side of far more others than usual.
+
+All of it is of plain arrays, labels and scores [N] in float64, in time that grows with N log N: of
+the batch that is explored, and of a whole file of a million pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+
+# A pair is suspect if it contradicts at least this share of the pairs it is ordered against,
+# and this many times the share that an average pair contradicts.
+SUSPECT_RATE = 0.2
+SUSPECT_FACTOR = 2.0
+# Where this share of the batches without a wrong label lie.
+CLEAN_SHARE = 0.98
+# Above so many pairs the count of suspects is as good as normal: fewer draws say where it lies.
+MANY = 2**14
+DRAWS, DRAWS_OF_MANY = 60, 8
+# Scores of several draws that are gone through at once.
+AT_ONCE = 2**20
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Contradictions:
+    """How scores follow labels. Of each pair, [N]: `wrong`, how many of the pairs with another
+    label it stands on the wrong side of, of how many, `against`; a tie in scores is not wrong.
+    `fitting` is the label that would fit: the one at its score's own rank among all labels, where
+    pairs of one score are ranked as their labels are.
+    """
+
+    labels: np.ndarray
+    wrong: np.ndarray
+    against: np.ndarray
+    fitting: np.ndarray
+
+    @property
+    def ordered(self) -> int:
+        """How many comparisons there are; each is one of two pairs."""
+        return int(self.against.sum()) // 2
+
+    @property
+    def violated(self) -> int:
+        return int(self.wrong.sum()) // 2
+
+    @cached_property
+    def rates(self) -> np.ndarray:
+        """The share of its comparisons that each pair contradicts."""
+        return self.wrong / np.maximum(self.against, 1)
+
+    @cached_property
+    def suspects(self) -> np.ndarray:
+        """The places of the pairs on which score and label disagree, the worst first: those that
+        contradict far more than is usual. `disagreement` says how many there would be anyway."""
+        least = _least_rate(self.wrong.sum(), self.against.sum())
+        found = np.flatnonzero((self.rates >= least) & (self.fitting != self.labels))
+        return found[np.argsort(-self.rates[found], kind="stable")]
+
+
+def contradictions(labels: np.ndarray, scores: np.ndarray) -> Contradictions:
+    """Compare each pair with all that have another label."""
+    _, levels, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    order = np.lexsort((levels, scores))
+    wrong, fitting = np.empty(len(labels), dtype=np.int64), np.empty(len(labels))
+    wrong[order] = _out_of_order(levels[order][None])[0]
+    fitting[order] = np.sort(labels)
+    return Contradictions(labels, wrong, len(labels) - counts[levels], fitting)
+
+
+def _least_rate(wrong: np.ndarray | int, against: int) -> np.ndarray:
+    """The least remarkable share, where pairs contradict so many comparisons in all."""
+    return np.maximum(SUSPECT_FACTOR * (np.asarray(wrong) / max(int(against), 1)), SUSPECT_RATE)
+
+
+def _out_of_order(levels: np.ndarray) -> np.ndarray:
+    """Of each place in each row [D, N] of small whole numbers: how many larger ones stand before
+    it, and smaller ones after it.
+
+    The places of a row are parted by the highest bit of their number, each part by the next one,
+    and so on: two places are counted at the first bit in which they differ.
+    """
+    rows, bits = len(levels), int(levels.max(initial=0)).bit_length()
+    # In 32 bits, for a million places take their time by the bytes that are moved.
+    keys = (levels + (np.arange(rows)[:, None] << bits)).astype(np.int32).ravel()
+    places = np.arange(keys.size, dtype=np.int32)
+    origin, found = places.copy(), np.zeros_like(places)
+    first = np.append(0, np.cumsum(np.bincount(keys, minlength=rows << bits))).astype(np.int32)
+    for bit in reversed(range(bits)):
+        part = keys >> (bit + 1) << (bit + 1)
+        start, middle = first[part], first[part + (1 << bit)]
+        high = (keys >> bit) & 1
+        high_before = np.cumsum(high, dtype=np.int32) - high
+        high_before -= high_before[start]
+        low_before = places - start - high_before
+        is_high = high == 1
+        found += np.where(is_high, middle - start - low_before, high_before)
+        # Low ones come first, all in the order that they had.
+        target = np.where(is_high, middle + high_before, start + low_before)
+        for values in (keys, origin, found):
+            values[target] = values.copy()
+    counted = np.empty(found.shape, dtype=np.int64)
+    counted[origin] = found
+    return counted.reshape(levels.shape)
+
+
+def spearman(labels: np.ndarray, scores: np.ndarray) -> float | None:
+    """The rank correlation; None where there is nothing to rank."""
+    from scipy.stats import spearmanr  # after the page is up: scipy.stats takes its time
+
+    if len(scores) < 2 or scores.min() == scores.max() or labels.min() == labels.max():
+        return None
+    return float(spearmanr(scores, labels)[0])
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """How many suspects a batch without a wrong label would have, by its correlation alone: the
+    mean over draws, and where CLEAN_SHARE of such batches lie."""
+
+    expected: float
+    low: int
+    high: int
+
+
+def _unheard(done: int, total: int) -> None:
+    """Nobody waits for it."""
+
+
+def disagreement(
+    labels: np.ndarray, correlation: float | None, progress: Progress = _unheard
+) -> Disagreement | None:
+    """Draw batches with these labels in which nothing but even noise parts score and label, so that
+    their rank correlation is this one; count their suspects.
+
+    Score and label are jointly normal but for the grades of the label (a Gaussian copula). None
+    where the correlation is not above 0. `progress` hears of draws done and may raise to stop.
+    """
+    if correlation is None or correlation <= 0:
+        return None
+    count = len(labels)
+    draws = DRAWS if count <= MANY else DRAWS_OF_MANY
+    labels = np.sort(labels)
+    _, levels, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    against = count - sizes[levels]
+    # Labels are grades of something continuous: normal scores, in any order within a grade.
+    quantiles = (torch.arange(count).double() + 0.5) / count
+    truth = (math.sqrt(2) * torch.erfinv(2 * quantiles - 1)).numpy()
+    source = torch.Generator().manual_seed(0)
+    some = min(max(AT_ONCE // max(count, 1), 1), draws)
+    share, found = -1.0, []
+    for start in range(0, draws, some):
+        progress(start, draws)
+        shape = min(some, draws - start), count
+        noise = torch.randn(*shape, generator=source, dtype=torch.float64).numpy()
+        if start == 0:
+            share = _share_of_truth(truth, labels, correlation, noise[:16])
+        scores = share * truth + math.sqrt(1 - share**2) * noise
+        found.extend(_count_suspects(levels, against, np.argsort(scores, axis=1)))
+    progress(draws, draws)
+    return _summed_up(np.array(found, dtype=float))
+
+
+def _count_suspects(levels: np.ndarray, against: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """As `Contradictions.suspects` counts them, in several batches of labels in ascending order,
+    whose scores stand in this `order` [D, N] and are all different."""
+    seen = levels[order]
+    wrong = _out_of_order(seen)
+    rates = wrong / np.maximum(against[order], 1)
+    least = _least_rate(wrong.sum(1), against.sum())
+    return ((rates >= least[:, None]) & (seen != levels)).sum(1)
+
+
+def _summed_up(found: np.ndarray) -> Disagreement:
+    """The mean of the draws, and where another one lies: between the quantiles of many, or, of few
+    that are normal, in the interval for the next one."""
+    mean, edge = float(found.mean()), (1 - CLEAN_SHARE) / 2
+    if len(found) >= DRAWS:
+        low, high = np.quantile(found, [edge, 1 - edge], method="nearest")
+        return Disagreement(mean, int(low), int(high))
+    from scipy.stats import t
+
+    reach = t.ppf(1 - edge, len(found) - 1) * found.std(ddof=1) * math.sqrt(1 + 1 / len(found))
+    return Disagreement(mean, max(0, math.floor(mean - reach)), math.ceil(mean + reach))
+
+
+def _share_of_truth(
+    truth: np.ndarray, labels: np.ndarray, wanted: float, noise: np.ndarray
+) -> float:
+    """The part of the truth in a score at which score and label correlate as wanted: on the mean
+    over this noise [D, N], or for many pairs in the limit, where chance leaves nothing."""
+    below, upto = (np.searchsorted(labels, labels, side) for side in ("left", "right"))
+    ranks = (below + upto).astype(float)  # twice the mid-ranks
+    ranks -= ranks.mean()
+    spread = float(np.linalg.norm(ranks))
+
+    def drawn(share: float) -> float:
+        scores = share * truth + math.sqrt(1 - share**2) * noise
+        own = scores.argsort(axis=1).argsort(axis=1).astype(float)
+        own -= own.mean(axis=1, keepdims=True)
+        return float((own @ ranks / (np.linalg.norm(own, axis=1) * spread)).mean())
+
+    def limit(share: float) -> float:
+        """A score's share of scores below it, on the mean over its noise, against the ranks."""
+        seen = torch.special.ndtr(torch.from_numpy(share * truth / math.sqrt(2 - share**2)))
+        return float(seen.numpy() @ ranks) / (spread * math.sqrt(len(truth) / 12))
+
+    correlation = drawn if len(truth) <= MANY else limit
+    low, high = 0.0, 1.0
+    for _ in range(12 if len(truth) <= MANY else 24):
+        middle = (low + high) / 2
+        low, high = (middle, high) if correlation(middle) < wanted else (low, middle)
+    return (low + high) / 2

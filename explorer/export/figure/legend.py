@@ -1,0 +1,58 @@
+"""What the colours of a matrix say: its ramp with three numbers, and the marks in its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from explorer.export.figure.cells import Cells
+from explorer.export.figure.svg import Pen, channels, cross, ink_on, rectangle
+from explorer.runtime.numbers import display_number, percent
+
+LEGEND_WIDTH, LEGEND_HEIGHT = 104.0, 150.0
+
+
+def legend(pen: Pen, cells: Cells, x: float, y: float) -> tuple[list[str], float]:
+    """What the colours say, beginning at (x, y); and where it ends."""
+    palette, faint = pen.palette, pen.palette.faint
+    if cells.values.size == 1:  # its number is written into it
+        return [], y
+    out = [pen.text(x, y + 10, pen.say(cells.called), size=12, fill=faint)]
+    y += 20
+    if cells.two_tone:
+        for word, colour in (("yes", palette.mask[1]), ("no", palette.mask[0])):
+            out += _swatch(pen, x, y, colour, pen.say(f"ui.{word}"))
+            y += 21
+        return out, y
+    out.append(rectangle(x, y, 13, LEGEND_HEIGHT, fill="url(#lp-ramp)", stroke=palette.line))
+    out.append(_ramp(cells.stops))
+    middle = 0.0 if cells.ramp == "diverging" else (cells.least + cells.largest) / 2
+    marks = [(0.0, cells.largest), (0.5, middle), (1.0, cells.least)]
+    for part, value in marks:
+        said = percent(value) if cells.of_shares else display_number(value, 3)
+        at = y + 5 + part * (LEGEND_HEIGHT - 6) + 3
+        out.append(pen.text(x + 20, at, said, size=12, kind="legend"))
+    y += LEGEND_HEIGHT + 14
+    if cells.masked.any():
+        out += _swatch(pen, x, y, "url(#lp-hatch)", pen.say("figure_text.masked"))
+        y += 21
+    if cells.broken.any():
+        out += _swatch(pen, x, y, palette.broken, pen.say("legend.broken"))
+        out.append(cross(x, y, 13, 13, ink_on(channels(palette.broken))))
+        y += 21
+    return out, y
+
+
+def _swatch(pen: Pen, x: float, y: float, fill: str, word: str) -> list[str]:
+    return [
+        rectangle(x, y, 13, 13, class_="swatch", fill=fill, stroke=pen.palette.line),
+        pen.text(x + 20, y + 11, word, size=12),
+    ]
+
+
+def _ramp(stops: Sequence[str]) -> str:
+    parts = [
+        f'<stop offset="{place / (len(stops) - 1):.4f}" stop-color="{stop}"/>'
+        for place, stop in enumerate(reversed(stops))
+    ]
+    turned = 'x1="0" y1="0" x2="0" y2="1"'
+    return f'<linearGradient id="lp-ramp" {turned}>{"".join(parts)}</linearGradient>'

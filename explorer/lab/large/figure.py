@@ -1,0 +1,189 @@
+"""The map and the histogram of a large batch as SVGs for a slide, drawn without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from explorer.export.caption import Told, parameter_words
+from explorer.export.figure.cells import Cells, drawn_cells
+from explorer.export.figure.legend import LEGEND_WIDTH, legend
+from explorer.export.figure.sheet import document, head
+from explorer.export.figure.svg import (
+    DARK,
+    LIGHT,
+    MARGIN,
+    Palette,
+    Pen,
+    clean,
+    line,
+    ramp_table,
+    rectangle,
+    width_of,
+)
+from explorer.lab.large.blocks import Blocks, Window
+from explorer.lab.large.judged import LOOKS_FOR
+from explorer.lab.large.opened import Opened
+from explorer.lab.large.table import histogram
+from explorer.locale import say, spelled, title_word
+from explorer.runtime.numbers import display_number
+from losses import LOSSES
+
+FACETS = ("total", "share", "largest", "masked")
+SIDE, LEAST_SIDE, GUTTER = 560.0, 80.0, 76.0
+# Along an axis: names of labels, or of so many bands where there are more labels.
+MOST_LABELS, BANDS = 24, 6
+RIDGE, TALLEST, RIDGES_WIDE = 46.0, 62.0, 620.0
+
+
+def told_of(
+    opened: Opened, loss: str, parameters: Mapping[str, Any], language: str, origin: str
+) -> Told:
+    """What stands above and below a figure; `origin` says where the pairs come from."""
+    spec = LOSSES[loss]
+    parts = [say(language, "figure_text.loss", loss=display_number(opened.loss, 6))]
+    kind = LOOKS_FOR.get(opened.axes[0])
+    wrong, compared = opened.violated
+    if kind:
+        values = {"part": opened.nearest, "all": opened.shape[0]}
+        parts.append(say(language, f"figure_text.first_{kind}", **values))
+    elif compared:
+        parts.append(say(language, "figure_text.violated", part=wrong, all=compared))
+    rules = [parameter_words(language, one, parameters[one.name]) for one in spec.parameters]
+    caption = [" · ".join(parts), " · ".join(rules), clean(origin)]
+    title = spelled(language, "loss", title_word(spec))
+    return Told(title, spec.formula_at(**parameters) or "", [one for one in caption if one])
+
+
+def map_figure(
+    opened: Opened, told: Told, window: Window, facet: str, *, language: str, dark: bool
+) -> str:
+    """A window of the map, its blocks coloured by a facet, with the labels along both sides."""
+    pen = Pen(language, DARK if dark else LIGHT)
+    blocks = opened.blocks(window)
+    cells = _cells(opened, blocks, facet, pen.palette)
+    ratio = cells.rows / cells.columns
+    wide, tall = SIDE * min(1, 1 / ratio), SIDE * min(1, ratio)
+    wide, tall = max(wide, LEAST_SIDE), max(tall, LEAST_SIDE)
+    x, width = MARGIN + GUTTER, 2 * MARGIN + GUTTER + wide + 20 + LEGEND_WIDTH
+    width = max(width, 720.0)
+    parts, y = head(told, pen, width, step=pen.say("large.map"))
+    parts += drawn_cells(pen, cells, x, y, wide, tall)
+    parts.append(rectangle(x, y, wide, tall, fill="none", stroke=pen.palette.line))
+    parts += _side(opened, pen, 0, blocks.rows, x, y, tall)
+    parts += _side(opened, pen, 1, blocks.columns, x, y + tall, wide)
+    beside, bottom = legend(pen, cells, x + wide + 20, y)
+    part = pen.say(
+        "large.part",
+        rows=f"{blocks.rows[0] + 1:,}–{blocks.rows[-1]:,}",
+        columns=f"{blocks.columns[0] + 1:,}–{blocks.columns[-1]:,}",
+    )
+    caption = [told.caption[0], part, *told.caption[1:]]
+    told = Told(told.title, told.formula, caption)
+    return document(told, pen, width, [*parts, *beside], max(bottom, y + tall + 44))
+
+
+def _cells(opened: Opened, blocks: Blocks, facet: str, palette: Palette) -> Cells:
+    """The colours that the page has for the facet."""
+    area = np.diff(blocks.rows)[:, None] * np.diff(blocks.columns)[None, :]
+    taking_part = blocks.present / area
+    masked = blocks.present == 0
+    found = {
+        "total": blocks.total,
+        "share": blocks.share,
+        "largest": blocks.largest,
+        "masked": taking_part,
+    }[facet]
+    values = np.where(masked, -np.inf, found)
+    seen = values[np.isfinite(values)]
+    least, largest = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
+    ramp, single = "sequential", bool(area.max() == 1)
+    if facet == "masked":
+        ramp, least, largest = "mask", 0.0, 1.0
+    elif facet == "share":
+        least = 0.0
+    elif (facet == "largest" or single) and least < 0 < largest:
+        largest = max(-least, largest)
+        ramp, least = "diverging", -largest
+    shares = facet in ("share", "masked")
+    called = f"large.facet.{facet}"
+    return Cells(palette, values, masked, ramp, least, largest, called, of_shares=shares)
+
+
+def _side(
+    opened: Opened, pen: Pen, axis: int, edges: np.ndarray, x: float, y: float, length: float
+) -> list[str]:
+    """The labels along the rows (0) or the columns (1), and what these are."""
+    behind = np.asarray((opened.row_pairs, opened.column_pairs)[axis])[edges[0] : edges[-1]]
+    labels = opened.batch.labels[behind]
+    starts = np.append(0, 1 + np.flatnonzero(labels[1:] != labels[:-1]))
+    if len(starts) <= MOST_LABELS:
+        middles = (starts + np.append(starts[1:], len(labels))) / 2
+        marks = list(zip(middles / len(labels), labels[starts], strict=True))
+    else:
+        shares = (np.arange(BANDS) + 0.5) / BANDS
+        marks = list(zip(shares, labels[(shares * len(labels)).astype(int)], strict=True))
+    name = opened.axes[axis]
+    title = pen.say("ui.axis", what=pen.say(f"axis.{name}"), count=len(labels))
+    if name == "pair":
+        title += " · " + pen.say("large.higher" if axis else "large.lower")
+    faint = pen.palette.faint
+    out, last = [], -np.inf
+    for share, label in marks:
+        at = float(share) * length
+        said = display_number(float(label), 3)
+        if at - last < (width_of(said, 11.5) + 8 if axis else 14):
+            continue
+        last = at
+        if axis:
+            out.append(pen.text(x + at, y + 16, said, size=11.5, fill=faint, anchor="middle"))
+        else:
+            out.append(pen.text(x - 7, y + at + 4, said, size=11.5, fill=faint, anchor="end"))
+    middle = length / 2
+    if axis:
+        named = pen.text(x + middle, y + 36, title, size=12.5, fill=faint, anchor="middle")
+    else:
+        place = MARGIN + 10, y + middle
+        named = pen.text(*place, title, size=12.5, fill=faint, anchor="middle", turn=-90.0)
+    return [*out, named]
+
+
+def histogram_figure(opened: Opened, told: Told, *, language: str, dark: bool) -> str:
+    """Pairs by similarity, a ridge for each label, the lowest at the bottom, all on one scale."""
+    pen = Pen(language, DARK if dark else LIGHT)
+    seen, faint = histogram(opened.batch), pen.palette.faint
+    names = [_range_name(pen, low, high) for low, high in seen.groups]
+    x = MARGIN + 14 + max(width_of(name, 12) for name in names)
+    width = max(x + RIDGES_WIDE + MARGIN, 720.0)
+    parts, y = head(told, pen, width, step=pen.say("large.histogram"))
+    low, high = float(seen.edges[0]), float(seen.edges[-1])
+    places = x + (seen.edges - low) / (high - low) * RIDGES_WIDE
+    unit = TALLEST / max(int(seen.counts.max()), 1)
+    y += TALLEST - RIDGE
+    colours = ramp_table(pen.palette.diverging)
+    for row, (name, counts) in enumerate(zip(reversed(names), seen.counts[::-1], strict=True)):
+        base = y + (row + 1) * RIDGE
+        share = 1 - row / max(len(names) - 1, 1) if len(names) > 1 else 0.5
+        red, green, blue = colours[int(10 + 110 * share if share < 0.5 else 135 + 110 * share)]
+        fill = f"#{red:02x}{green:02x}{blue:02x}"
+        parts.append(line(x, base, x + RIDGES_WIDE, base, pen.palette.line))
+        for at in np.flatnonzero(counts):
+            size = counts[at] * unit
+            wide = max(places[at + 1] - places[at] - 0.5, 0.5)
+            parts.append(rectangle(places[at], base - size, wide, size, class_="bar", fill=fill))
+        parts.append(pen.text(x - 8, base - 4, name, size=12, fill=faint, anchor="end"))
+    bottom = y + len(names) * RIDGE
+    for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
+        said = display_number(low + share * (high - low), 3)
+        place = x + share * RIDGES_WIDE, bottom + 18
+        parts.append(pen.text(*place, said, size=11.5, fill=faint, anchor=anchor))
+    return document(told, pen, width, parts, bottom + 34)
+
+
+def _range_name(pen: Pen, low: float, high: float) -> str:
+    if low == high:
+        return display_number(low, 3)
+    ends = {"low": display_number(low, 3), "high": display_number(high, 3)}
+    return pen.say("large.from_to", **ends)

@@ -1,0 +1,149 @@
+"""What can be said of a large batch: where labels and scores disagree, and what is striking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from explorer.core.collapse import Edge, edge_along, is_above
+from explorer.core.diagnostics import ACTIVE_SHARE
+from explorer.core.disagreement import Disagreement, disagreement, spearman
+from explorer.core.remarks import COLLAPSED, Remark, Seen, mostly_foreign, remarks_on
+from explorer.lab.large.batch import LargeBatch
+from explorer.lab.large.methods import method_of
+from explorer.lab.large.opened import Opened
+from explorer.lab.large.tiles import Progress
+from explorer.sources.encoders import EMBEDDED
+from losses import LOSSES
+
+# What a row of the map looks for, by what it is.
+LOOKS_FOR = {"query": "key", "view": "class"}
+# Rows of vectors that are compared with all others at once.
+ROWS = 2**9
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What holds of a batch whatever the loss: its rank correlation, how many suspects there would
+    be anyway, and whether the scores come from an encoder that does not know the language."""
+
+    spearman: float | None
+    usual: Disagreement | None
+    doubtful: bool
+
+
+def judged(batch: LargeBatch, progress: Progress) -> Judged:
+    """Judge the whole batch. `progress` hears of draws done and may raise to stop."""
+    correlation = spearman(batch.labels, batch.scores)
+    foreign = batch.encoder == EMBEDDED and mostly_foreign(batch.first, batch.second)
+    listed = len(batch.contradictions.suspects) > 0
+    usual = disagreement(batch.labels, correlation, progress) if listed else None
+    return Judged(correlation, usual, foreign)
+
+
+def remarks_of(
+    opened: Opened, loss: str, parameters: Mapping[str, Any], by: Judged
+) -> list[Remark]:
+    """What Explore would remark on this batch, as far as it is known here."""
+    spec, batch = LOSSES[loss], opened.batch
+    found = batch.contradictions
+    felt = np.abs(np.nan_to_num(opened.gradient))
+    total = float(felt.sum())
+    shares = np.cumsum(opened.heaviest.shares)
+    enough = np.flatnonzero(shares >= ACTIVE_SHARE - 1e-12)
+    looks_for = LOOKS_FOR.get(opened.axes[0], "")
+    level = _collapse(opened, loss, parameters)
+    seen = Seen(
+        spec=spec,
+        parameters=parameters,
+        loss=opened.loss,
+        collapse=level,
+        pairs=len(batch),
+        ordered=found.ordered,
+        violated=found.violated,
+        spread=_spread(batch, bool(looks_for)),
+        gradient_norm=opened.gradient_norm,
+        edge=lambda: _edge(opened, loss, parameters),
+        looks_for=looks_for,
+        anchors=opened.shape[0] if looks_for else 0,
+        found=opened.nearest or 0,
+        doubtful=by.doubtful,
+        suspects=len(found.suspects),
+        felt=float(felt[found.suspects].sum()) / total if total > 0 else None,
+        usual=by.usual,
+        terms=opened.present,
+        active=int(enough[0]) + 1 if len(enough) else None,
+        carried=float(shares[enough[0]]) if len(enough) else 0.0,
+    )
+    return remarks_on(seen)
+
+
+def _collapse(opened: Opened, loss: str, parameters: Mapping[str, Any]) -> float | None:
+    """The value that the loss would have here if all embeddings were equal."""
+    of = LOSSES[loss].collapse
+    return None if of is None else of(_given(opened, loss), **parameters)
+
+
+def _given(opened: Opened, loss: str) -> dict[str, Tensor]:
+    """What a collapse value is read off, by the names that the loss has for it: the labels, or the
+    vectors of the rows and columns that are compared."""
+    batch, axis = opened.batch, opened.axes[0]
+    own = np.asarray(opened.row_pairs)
+    if axis == "view":
+        own = own[: len(own) // 2]
+    others = np.asarray(opened.column_pairs)[len(own) :] if axis == "query" else own[:0]
+    sides = {
+        "labels": batch.labels,
+        "binary_labels": batch.labels,
+        "queries": batch.first_vectors,
+        "keys": batch.second_vectors,
+        "negatives": batch.second_vectors,
+    }
+    places = {"queries": own, "keys": own, "negatives": others}
+    found = {}
+    for name, what in LOSSES[loss].reads.items():
+        values = sides.get(what)
+        if values is None or (what == "negatives" and not len(others)):
+            continue
+        found[name] = torch.from_numpy(values[places[what]] if what in places else values)
+    return found
+
+
+def _edge(opened: Opened, loss: str, parameters: Mapping[str, Any]) -> Edge | None:
+    """Where the loss ceases to be above its collapse value; None too where a loss whose terms do
+    not split would have to be surveyed anew for every value of its scale."""
+    spec, split = LOSSES[loss], method_of(loss).split
+    of = spec.collapse
+    if split is None or of is None:
+        return None
+    given = _given(opened, loss)
+
+    def above(chosen: Mapping[str, Any]) -> bool:
+        level = of(given, **chosen)
+        return level is not None and is_above(split(spec.form, opened.batch, chosen).loss, level)
+
+    return edge_along(spec, parameters, above)
+
+
+def _spread(batch: LargeBatch, among_all: bool) -> float:
+    """How far the similarities that the loss compares lie apart: those of the pairs, or `among_all`
+    sentences; of those no more is asked than whether they have collapsed."""
+    spread = float(np.ptp(batch.scores))
+    if not among_all or spread > COLLAPSED or batch.first_vectors is None:
+        return spread
+    assert batch.second_vectors is not None, "both sides have vectors, or neither"
+    vectors = np.concatenate([batch.first_vectors, batch.second_vectors])
+    least, largest = np.inf, -np.inf
+    for start in range(0, len(vectors), ROWS):
+        cosines = vectors[start : start + ROWS] @ vectors.T
+        itself = np.arange(len(cosines))
+        cosines[itself, start + itself] = cosines[itself, start + itself - 1]
+        least, largest = min(least, cosines.min()), max(largest, cosines.max())
+        if largest - least > COLLAPSED:
+            break
+    return float(largest - least)

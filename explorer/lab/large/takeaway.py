@@ -1,0 +1,196 @@
+"""What one takes away from a large batch: its pairs, terms and figures, as tables.
+
+A table of all pairs is written into a file piece by piece, and never held as a whole.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from explorer.export.csv import write_csv
+from explorer.lab.large.batch import LargeBatch
+from explorer.lab.large.corrections import Correction, changes_of
+from explorer.lab.large.judged import Judged
+from explorer.lab.large.opened import Opened
+from explorer.lab.large.table import histogram
+from explorer.lab.large.tiles import Progress
+from explorer.runtime.files import atomic_write
+from explorer.runtime.numbers import csv_number
+
+# Pairs that are written together.
+STEP = 2**13
+SENTENCES = ["sentence1", "sentence2", "score"]
+KNOWN = ["similarity", "gradient", "contradicted_share", "fitting_label"]
+
+
+def pairs_file(opened: Opened, path: Path, progress: Progress) -> Path:
+    """Every pair in the order of the source: the row it came from, its sentences, and all that the
+    page knows of it. `gradient` is ∂L/∂s, empty where a pair has no term of its own."""
+    batch = opened.batch
+    suspects = np.zeros(len(batch), dtype=np.int64)
+    suspects[batch.contradictions.suspects] = 1
+    heads = ["row", "pair", *SENTENCES, *KNOWN, "suspect"]
+    places = np.argsort(batch.entry, kind="stable")
+    lines = _known(opened, places, progress)
+    marked = ([*line, int(suspects[place])] for place, line in lines)
+    return _file(path, heads, marked)
+
+
+def suspects_file(opened: Opened, path: Path, progress: Progress) -> Path:
+    """The pairs on which label and encoder disagree, the worst first."""
+    lines = _known(opened, opened.batch.contradictions.suspects, progress)
+    heads = ["rank", "row", "pair", *SENTENCES, *KNOWN]
+    ranked = ([rank, *line] for rank, (_, line) in enumerate(lines, 1))
+    return _file(path, heads, ranked)
+
+
+def corrected_file(batch: LargeBatch, path: Path, progress: Progress) -> Path:
+    """The pairs as they stand, in the order of the source: a file that any page opens again. The
+    similarity is there if it came with the data."""
+    given = not batch.encoder
+    heads = [*SENTENCES, *(["similarity"] if given else [])]
+
+    def lines() -> Iterator[list[object]]:
+        for place in _told(np.argsort(batch.entry, kind="stable"), progress):
+            entry = int(batch.entry[place])
+            numbers = [batch.labels[place], *([batch.scores[place]] if given else [])]
+            yield [batch.first[entry], batch.second[entry], *map(float, numbers)]
+
+    return _file(path, heads, lines())
+
+
+def changes_csv(batch: LargeBatch, corrections: Iterable[Correction]) -> str:
+    """What was changed: each pair with the label of its source, and the one that it has now; none
+    where it was left out. `batch` is that of the source."""
+    changes = changes_of(batch, corrections)
+    places = np.flatnonzero(np.isin(batch.entry, list(changes)))
+    body = []
+    for place in sorted(places.tolist(), key=lambda place: batch.entry[place]):
+        entry = int(batch.entry[place])
+        now = changes[entry]
+        label = float(batch.labels[place])
+        body.append([_row(batch, entry), *_words(batch, entry), label, "" if now is None else now])
+    return _text(["row", *SENTENCES, "corrected"], body)
+
+
+def terms_csv(opened: Opened) -> str:
+    """The heaviest of all terms: their rows and columns on the map, the pairs behind them, value,
+    weight, and the weight up to and with each."""
+    batch, found = opened.batch, opened.heaviest
+    sides = [
+        (found.rows, np.asarray(opened.row_pairs)),
+        (found.columns, np.asarray(opened.column_pairs)),
+    ]
+    so_far = np.cumsum(found.shares)
+    body = []
+    for rank in range(len(found.values)):
+        line: list[object] = [rank + 1]
+        for places, pairs in sides:
+            place = int(pairs[places[rank]])
+            entry = int(batch.entry[place])
+            numbers = float(batch.labels[place]), float(batch.scores[place])
+            line += [int(places[rank]) + 1, entry + 1, *_words(batch, entry), *numbers]
+        numbers = found.values[rank], found.shares[rank], so_far[rank]
+        body.append([*line, *(csv_number(float(number)) for number in numbers)])
+    heads = [
+        f"{side}_{what}"
+        for side in ("row", "column")
+        for what in ("place", "pair", "sentence1", "sentence2", "score", "similarity")
+    ]
+    return _text(["rank", *heads, "value", "weight", "cumulative_weight"], body)
+
+
+def histogram_csv(opened: Opened) -> str:
+    """How many pairs of each group of labels lie in each bin of similarity."""
+    seen = histogram(opened.batch)
+    body = [
+        [low, high, float(seen.edges[at]), float(seen.edges[at + 1]), int(count)]
+        for (low, high), counts in zip(seen.groups, seen.counts, strict=True)
+        for at, count in enumerate(counts)
+    ]
+    heads = ["label_from", "label_to", "similarity_from", "similarity_to", "pairs"]
+    return _text(heads, body)
+
+
+def figures_of(opened: Opened, by: Judged) -> dict[str, object]:
+    """The figures of the strip, by name."""
+    violated, compared = opened.violated
+    return {
+        "loss": opened.loss,
+        "gradient_norm": opened.gradient_norm,
+        "pairs": len(opened.batch),
+        "terms": opened.present,
+        "violated": violated,
+        "compared": compared,
+        "nearest_own": opened.nearest,
+        "spearman": by.spearman,
+        "effective_terms": opened.effective,
+        "effective_terms_error": opened.effective_error,
+        "suspects": len(opened.batch.contradictions.suspects),
+        "suspects_expected": by.usual and by.usual.expected,
+        "suspects_expected_low": by.usual and by.usual.low,
+        "suspects_expected_high": by.usual and by.usual.high,
+    }
+
+
+def figures_csv(figures: dict[str, object]) -> str:
+    """The figures, one a line."""
+    body = [[name, "" if value is None else value] for name, value in figures.items()]
+    return _text(["figure", "value"], body)
+
+
+def _known(
+    opened: Opened, places: np.ndarray, progress: Progress
+) -> Iterator[tuple[int, list[object]]]:
+    """Each of these places, and what is known of its pair."""
+    batch, gradient = opened.batch, opened.gradient
+    found = batch.contradictions
+    for place in _told(places, progress):
+        entry, felt = int(batch.entry[place]), float(gradient[place])
+        numbers = batch.labels[place], batch.scores[place]
+        rest = found.rates[place], found.fitting[place]
+        yield (
+            place,
+            [
+                _row(batch, entry),
+                entry + 1,
+                *_words(batch, entry),
+                *map(float, numbers),
+                "" if np.isnan(felt) else felt,
+                *map(float, rest),
+            ],
+        )
+
+
+def _told(places: np.ndarray, progress: Progress) -> Iterator[int]:
+    for start in range(0, len(places), STEP):
+        progress(start, len(places))
+        yield from places[start : start + STEP].tolist()
+
+
+def _row(batch: LargeBatch, entry: int) -> int:
+    return entry + 1 if batch.rows is None else int(batch.rows[entry])
+
+
+def _words(batch: LargeBatch, entry: int) -> tuple[str, str]:
+    return batch.first[entry], batch.second[entry]
+
+
+def _file(path: Path, heads: Sequence[str], body: Iterable[Sequence[object]]) -> Path:
+    """Spreadsheets read Chinese by the mark at the beginning."""
+    with atomic_write(path) as raw:
+        text = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+        write_csv(text, heads, body)
+        text.flush()
+        text.detach()
+    return path
+
+
+def _text(heads: Sequence[str], body: Iterable[Sequence[object]]) -> str:
+    out = io.StringIO()
+    write_csv(out, heads, body)
+    return out.getvalue()

@@ -1,0 +1,80 @@
+// Pairs that the reader relabels or leaves out where they are judged, and the list of what was changed.
+import { h, worded } from "./dom.js";
+import { show } from "./numbers.js";
+import { say } from "./words.js";
+
+/** A pair by its two sentences, and its label as text, "" where it is left out.
+ * @typedef {[string, string, string]} Correction */
+
+/**
+ * Another label, the one that would fit, or out: for the pair of whatever row stands there.
+ * @param {{ pair: () => [string, string], label: () => number, fitting: () => number,
+ *   editable: () => boolean, correct: (first: string, second: string, label: string) => void }} of
+ */
+export function verdictOf({ pair, label: labelOf, fitting, editable, correct }) {
+  /** @param {string} label */
+  const decide = (label) => correct(...pair(), label);
+  const label = h("input.lp-number", {
+    type: "number",
+    step: "any",
+    onchange: () => {
+      if (label.value.trim() !== "") decide(label.value.trim());
+    },
+  });
+  const fit = h("button.lp-button", { type: "button", onclick: () => decide(String(fitting())) });
+  const out = h("button.lp-button", { type: "button", onclick: () => decide("") });
+  const box = h("div.lp-row.lp-wrap.lp-verdict-of-pair", {}, label, fit, out);
+  box.addEventListener("lp-row", () => {
+    label.value = String(labelOf());
+    label.setAttribute("aria-label", say("ui.correct_label"));
+    fit.textContent = say("ui.correct_fit", { value: show(fitting()) });
+    out.textContent = say("ui.correct_out");
+    box.hidden = !editable();
+  });
+  return box;
+}
+
+/**
+ * What was corrected, each to be undone, and both files that follow from it. `note` is the key of what
+ * corrections hold for; `take` is told which file is wanted.
+ * @param {{ note: string, undo: (first: string, second: string) => void,
+ *   take: (what: "corrected_csv" | "changes_csv") => void }} options
+ */
+export function correctionsList({ note, undo, take }) {
+  const count = h("h3");
+  const list = h("ul.lp-corrections");
+  const element = h(
+    "div",
+    { hidden: true },
+    count,
+    worded("p.lp-note", note),
+    list,
+    h(
+      "div.lp-row.lp-wrap",
+      {},
+      worded("button.lp-button", "ui.take_corrected", { type: "button", onclick: () => take("corrected_csv") }),
+      worded("button.lp-button", "ui.take_corrections", { type: "button", onclick: () => take("changes_csv") }),
+    ),
+  );
+
+  /** @param {Correction[]} made */
+  function fill(made) {
+    element.hidden = !made.length;
+    count.textContent = say("ui.corrections", { count: made.length });
+    list.replaceChildren(
+      ...made.map(([a, b, label]) =>
+        h(
+          "li",
+          {},
+          h("strong", {}, label === "" ? say("ui.correction_out") : `${say("ui.label")} ${label}`),
+          " ",
+          h("span", {}, `${a} | ${b}`),
+          " ",
+          worded("button.lp-crumb", "ui.undo", { type: "button", onclick: () => undo(a, b) }),
+        ),
+      ),
+    );
+  }
+
+  return { element, fill };
+}

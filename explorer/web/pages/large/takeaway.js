@@ -1,0 +1,50 @@
+// What can be taken away of a large batch: its pictures, its tables, its figures.
+import { h, worded } from "../../kit/dom.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").LargePage} channel
+ */
+export default function takeaway(root, channel) {
+  /**
+   * @param {string} key
+   * @param {() => void} act
+   */
+  const button = (key, act) => worded("button.lp-button", key, { type: "button", onclick: act });
+  /**
+   * @param {string} key
+   * @param {...HTMLElement} buttons
+   */
+  const line = (key, ...buttons) => h("div.lp-row.lp-wrap", {}, worded("span.lp-what", key), ...buttons);
+  /** @param {string} what */
+  const pictures = (what) => [
+    button("take.svg", () => channel.taking.take(what)),
+    button("take.png2", () => channel.taking.take(what, 2)),
+    button("take.png4", () => channel.taking.take(what, 4)),
+  ];
+  root.append(
+    h(
+      "details.lp-table",
+      { id: "lp-large-take" },
+      worded("summary", "ui.take_away"),
+      line("large.map", ...pictures("map_svg")),
+      line(
+        "large.histogram",
+        ...pictures("histogram_svg"),
+        button("take.csv", () => channel.taking.take("histogram_csv")),
+      ),
+      line(
+        "take.tables",
+        button("large.take_pairs", () => channel.taking.take("pairs_csv")),
+        button("take.terms", () => channel.taking.take("terms_csv")),
+        button("take.suspects", () => channel.taking.take("suspects_csv")),
+      ),
+      line(
+        "large.take_figures",
+        button("take.csv", () => channel.taking.take("figures_csv")),
+        button("take.json", () => channel.taking.take("figures_json")),
+      ),
+      worded("p.lp-note", "large.take_note"),
+    ),
+  );
+}

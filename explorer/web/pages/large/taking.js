@@ -1,0 +1,68 @@
+// Files of what is in view: asked for until they are there, then saved or fetched.
+import { h } from "../../kit/dom.js";
+import { saved } from "../../kit/files.js";
+import { Requests } from "../../kit/request.js";
+import { GONE } from "../../kit/server.js";
+import { isDark } from "../../kit/theme.js";
+import { language } from "../../kit/words.js";
+
+const POLL_MS = 200;
+
+/** @typedef {import("../../kit/types").Answer<import("../../wire").LargeServer, "take">} Answer */
+
+export class Taking {
+  /** @param {import("./state.js").LargePage} channel */
+  constructor(channel) {
+    this.channel = channel;
+    this.wanted = { what: "", ratio: 1 };
+    this.isWriting = false; // whether the server is at work on a file
+    /** @type {Requests<{ ratio: number, answer: Answer }>} */
+    this.requests = new Requests({
+      ask: () => this.question(),
+      take: (taken) => this.handOut(taken),
+      again: ({ answer }) => (answer.working ? POLL_MS : null),
+      progress: ({ answer }) => {
+        this.isWriting = true;
+        channel.show(answer.working ?? null);
+      },
+    });
+  }
+
+  /**
+   * A file of what is in view; a picture with a `ratio` as PNG, with so many pixels to a unit.
+   * @param {string} what
+   */
+  take(what, ratio = 1) {
+    this.wanted = { what, ratio };
+    this.requests.ask();
+  }
+
+  /** Whether there was something to stop; what nobody asks about any more ends by itself. */
+  stop() {
+    if (!this.isWriting) return false;
+    this.isWriting = false;
+    this.requests.drop();
+    this.channel.show(null);
+    return true;
+  }
+
+  async question() {
+    const { what, ratio } = this.wanted;
+    const { asked, window, facet, server } = this.channel;
+    const look = { language: language(), dark: isDark() };
+    const answer = await server?.take({ ...asked, what, window, facet, ...look });
+    return { ratio, answer: answer ?? { error: GONE } };
+  }
+
+  /**
+   * Large tables are written on the server, and the browser fetches the file.
+   * @param {{ ratio: number, answer: Answer }} taken
+   */
+  async handOut({ ratio, answer }) {
+    if (this.isWriting) this.channel.show(null);
+    this.isWriting = false;
+    if (answer.error) this.channel.warn(answer.error);
+    else if (answer.path) h("a", { href: `gradio_api/file=${answer.path}`, download: answer.name }).click();
+    else if (answer.text !== undefined) await saved(answer, ratio);
+  }
+}

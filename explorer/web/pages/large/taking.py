@@ -1,0 +1,222 @@
+"""What the Large batch page is told of all pairs together, and what it lets one take away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from explorer.export.caption import random_words
+from explorer.export.figure.svg import clipped
+from explorer.lab.large import takeaway
+from explorer.lab.large.drawing import judgement
+from explorer.lab.large.figure import FACETS, histogram_figure, map_figure, told_of
+from explorer.lab.large.judged import Judged, judged, remarks_of
+from explorer.lab.large.opened import Opened
+from explorer.locale import LANGUAGES, say
+from explorer.runtime.jobs import Cancelled, Job, Jobs, Report, within
+from explorer.runtime.limits import ANSWER_S
+from explorer.runtime.numbers import json_number
+from explorer.runtime.parcels import new_parcel
+from explorer.runtime.problem import Problem
+from explorer.runtime.validation import misfit
+from explorer.runtime.wire import Json
+from explorer.web.pages.large.requests import (
+    Asked,
+    answer_of,
+    how_far,
+    read_asked,
+    read_window,
+    start_batch,
+    start_opening,
+)
+from explorer.web.serving import served
+from explorer.web.wire import large as wire
+from explorer.web.wire import shared
+
+_judged = Jobs(most=2)
+_remarked = Jobs(most=2)
+_packed = Jobs(most=4)
+
+
+# ---- What is said of all pairs -------------------------------------------------------------------
+
+
+def _start_judging(asked: Asked) -> Job:
+    """What holds of the pairs whatever the loss is judged once for all losses."""
+
+    def work(report: Report) -> Judged:
+        batch = within(lambda: start_batch(asked), report)
+        return judged(batch, lambda done, total: report("judging", done, total))
+
+    return _judged.start((asked.source, asked.wanted), work)
+
+
+def _start_remarks(asked: Asked) -> Job:
+    def work(report: Report) -> tuple[Judged, list]:
+        opened = within(lambda: start_opening(asked), report)
+        by = within(lambda: _start_judging(asked), report)
+        report("judging", 0, 0)
+        return by, remarks_of(opened, asked.loss, dict(asked.parameters), by)
+
+    return _remarked.start(asked, work)
+
+
+def _judge(request: object) -> Json:
+    """{source, loss, parameters} → where labels and encoder disagree, and what is striking."""
+    asked = read_asked(request)
+
+    def make(found: tuple[Judged, list]) -> Json:
+        by, remarks = found
+        opened = start_opening(asked).result()
+        editable = asked.source.kind == "file" and asked.source.has_words(opened.batch)
+        return judgement(opened, by, remarks, editable)
+
+    return _ended(_start_remarks(asked), make)
+
+
+def _ended(job: Job, make: Callable[[Any], Json]) -> Json:
+    """What `make` makes of the result of a job, or how far it is."""
+    if not job.wait(ANSWER_S):
+        return {"working": how_far(job.progress)}
+    try:
+        return make(job.result())
+    except Cancelled:
+        raise Problem("large_cancelled", about="cancelled") from None
+
+
+# ---- What can be taken away ----------------------------------------------------------------------
+
+
+def _take(request: Json) -> Json:
+    """{…, what, language, dark, window, facet} → a file's name with its type and text, or with the
+    path that it is served from."""
+    asked, what = read_asked(request), request.get("what")
+    name = f"lossprism-{asked.loss}"
+    if what in FILES:
+        ending, write = FILES[what]
+        return _parcel(asked, what, f"{name}{ending}", write)
+    if what in FIGURES:
+        return answer_of(request, lambda opened: _figure(asked, opened, what, request, name))
+    if what in TABLES:
+        ending, table = TABLES[what]
+
+        def made(opened: Opened) -> Json:
+            return _text(f"{name}{ending}", "text/csv", table(opened))
+
+        return answer_of(request, made)
+    if what == "changes_csv":
+        plain = asked.uncorrected
+        return _ended(
+            start_batch(plain),
+            lambda batch: _text(
+                f"{name}-changes.csv",
+                "text/csv",
+                takeaway.changes_csv(batch, asked.source.corrections),
+            ),
+        )
+    if what in ("figures_csv", "figures_json"):
+        return _ended(_start_judging(asked), lambda by: _numbers(asked, request, what, by, name))
+    raise misfit("what", what)
+
+
+def _numbers(asked: Asked, request: Json, what: str, by: Judged, name: str) -> Json:
+    def make(opened: Opened) -> Json:
+        found = {"loss_name": asked.loss, **dict(asked.parameters)}
+        found["data"] = _origin(asked, opened, "en")
+        found |= takeaway.figures_of(opened, by)
+        if what == "figures_csv":
+            return _text(f"{name}-figures.csv", "text/csv", takeaway.figures_csv(found))
+        plain = {
+            key: json_number(value) if isinstance(value, float) else value
+            for key, value in found.items()
+        }
+        text = json.dumps(plain, ensure_ascii=False, indent=1)
+        return _text(f"{name}-figures.json", "application/json", text)
+
+    return answer_of(request, make)
+
+
+def _figure(asked: Asked, opened: Opened, what: str, request: Json, name: str) -> Json:
+    asked_for = request.get("language")
+    language = asked_for if asked_for in LANGUAGES else LANGUAGES[0]
+    look = {"language": language, "dark": request.get("dark") is True}
+    parameters = dict(asked.parameters)
+    about = told_of(opened, asked.loss, parameters, language, _origin(asked, opened, language))
+    if what == "histogram_svg":
+        drawn = histogram_figure(opened, about, **look)
+    else:
+        facet = request.get("facet", "total")
+        if facet not in FACETS:
+            raise misfit("facet", facet)
+        window = read_window(request.get("window"), opened.shape)
+        drawn = map_figure(opened, about, window, facet, **look)
+    return _text(f"{name}{FIGURES[what]}", "image/svg+xml", drawn)
+
+
+def _origin(asked: Asked, opened: Opened, language: str) -> str:
+    """Where the pairs and their similarities come from."""
+    source, batch = asked.source, opened.batch
+    count = len(batch)
+    if source.kind == "random":
+        return random_words(source.random, count, language)
+    if source.kind == "file":
+        name = clipped(source.name, 400, 12.5)
+        whence = say(language, "figure_text.data_file", count=count, name=name)
+    else:
+        whence = say(language, "figure_text.data_explore", count=count)
+    encoder = clipped(batch.encoder, 300, 12.5)
+    by = say(language, "ui.encoder_now", name=encoder) if encoder else ""
+    changed = len(source.corrections)
+    more = say(language, "figure_text.corrected", count=changed) if changed else ""
+    given = say(language, "figure_text.scores_given") if source.kind == "file" else ""
+    return " · ".join(filter(None, (whence, by or given, more)))
+
+
+def _text(name: str, kind: str, text: str) -> Json:
+    return {"name": name, "type": kind, "text": text}
+
+
+Write = Callable[[Opened, Path, Callable[[int, int], None]], Path]
+
+
+def _parcel(asked: Asked, what: str, name: str, write: Write) -> Json:
+    """A table of all pairs: written once, and again where it has left meanwhile."""
+
+    def work(report: Report) -> Path:
+        opened = within(lambda: start_opening(asked), report)
+        return write(opened, new_parcel(name), lambda done, all_: report("writing", done, all_))
+
+    job = _packed.start((asked, what), work)
+    if job.wait(0) and not job.is_over and _has_left(job):
+        job.cancel()
+        job = _packed.start((asked, what), work)
+    return _ended(job, lambda path: {"name": path.name, "path": path.as_posix()})
+
+
+def _has_left(job: Job) -> bool:
+    try:
+        return not job.result().exists()
+    except Exception:  # it is told where it is answered
+        return False
+
+
+FILES: dict[str, tuple[str, Write]] = {
+    "pairs_csv": ("-pairs.csv", takeaway.pairs_file),
+    "suspects_csv": ("-suspects.csv", takeaway.suspects_file),
+    "corrected_csv": (
+        "-corrected.csv",
+        lambda opened, path, progress: takeaway.corrected_file(opened.batch, path, progress),
+    ),
+}
+TABLES: dict[str, tuple[str, Callable[[Opened], str]]] = {
+    "terms_csv": ("-terms.csv", takeaway.terms_csv),
+    "histogram_csv": ("-histogram.csv", takeaway.histogram_csv),
+}
+FIGURES = {"map_svg": "-map.svg", "histogram_svg": "-histogram.svg"}
+
+SERVED = [
+    served("judge", _judge, wire.Judged | wire.Working),
+    served("take", _take, shared.Text | shared.Parcel | wire.Working),
+]

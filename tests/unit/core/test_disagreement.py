@@ -1,0 +1,107 @@
+"""Where label and score disagree, held to the definition over all comparisons."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from explorer.core import disagreement as module
+from explorer.core.disagreement import (
+    SUSPECT_FACTOR,
+    SUSPECT_RATE,
+    contradictions,
+    disagreement,
+    spearman,
+)
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario
+from explorer.sources.random_batch import RandomBatch
+
+
+def drawn(count: int, grades: int | None, ties: bool, seed: int = 0, noise: float = 1.0):
+    source = np.random.default_rng(seed)
+    truth = source.normal(size=count)
+    scores = 0.7 * (truth + noise * source.normal(size=count))
+    labels = truth if grades is None else np.round(np.clip(grades / 2 + truth, 0, grades))
+    return labels, np.round(scores, 1) if ties else scores
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("grades", [None, 1, 5, 63, 64])
+@pytest.mark.parametrize("count", [1, 2, 3, 37, 512])
+def test_contradictions_are_those_of_all_comparisons(count, grades, ties):
+    labels, scores = drawn(count, grades, ties, seed=count)
+    found = contradictions(labels, scores)
+    ordered = labels[:, None] < labels[None, :]
+    violated = ordered & (scores[:, None] > scores[None, :])
+    wrong, against = (cells.sum(0) + cells.sum(1) for cells in (violated, ordered))
+    assert np.array_equal(found.wrong, wrong)
+    assert np.array_equal(found.against, against)
+    assert (found.ordered, found.violated) == (ordered.sum(), violated.sum())
+    rates = wrong / np.maximum(against, 1)
+    least = max(SUSPECT_FACTOR * wrong.sum() / max(against.sum(), 1), SUSPECT_RATE)
+    listed = np.flatnonzero((rates >= least) & (found.fitting != labels))
+    assert set(found.suspects) == set(listed)
+    assert (np.diff(rates[found.suspects]) <= 0).all()
+
+
+def test_the_fitting_label_stands_at_the_rank_of_the_score():
+    labels, scores = np.array([5.0, 1.0, 3.0, 3.0]), np.array([0.1, 0.9, 0.4, 0.4])
+    found = contradictions(labels, scores)
+    assert found.fitting.tolist() == [1, 5, 3, 3]
+    # Of one score, each pair fits best with its own label.
+    assert contradictions(labels, np.zeros(4)).fitting.tolist() == labels.tolist()
+
+
+def test_explore_says_what_the_arrays_say():
+    data = Data(source="random", random=RandomBatch(pairs=512, dimension=8, seed=3, grades=6))
+    found = explore(Scenario(data=data))
+    labels = np.array(found.batch.pairs.labels)
+    scores = found.batch.scores.double().numpy()
+    said = contradictions(labels, scores)
+    assert [one.pair for one in found.suspects] == said.suspects.tolist()
+    assert [one.rate for one in found.suspects] == pytest.approx(
+        said.rates[said.suspects].tolist(), abs=1e-12
+    )
+    assert found.order.spearman == pytest.approx(spearman(labels, scores), abs=1e-12)
+    assert found.disagreement == disagreement(labels, found.order.spearman)
+
+
+@pytest.mark.parametrize("grades", [None, 5])
+def test_few_draws_of_many_pairs_say_what_many_draws_say(monkeypatch, grades):
+    labels, scores = drawn(20_000, grades, ties=False)
+    correlation = spearman(labels, scores)
+    few = disagreement(labels, correlation)
+    monkeypatch.setattr(module, "MANY", 2**15)
+    many = disagreement(labels, correlation)
+    assert few.expected == pytest.approx(many.expected, rel=0.02)
+    assert few.low < many.expected < few.high
+    reach, usual = few.high - few.low, many.high - many.low
+    assert 0.5 * usual < reach < 3 * usual
+    # These pairs have no wrong label.
+    assert few.low <= len(contradictions(labels, scores).suspects) <= few.high
+
+
+def test_planted_labels_stand_out_of_twenty_thousand():
+    labels, scores = drawn(20_000, 5, ties=False, noise=0.2)
+    planted = np.flatnonzero(labels == 0)[:600]
+    labels[planted] = 5
+    found = contradictions(labels, scores)
+    assert len(found.suspects) > disagreement(labels, spearman(labels, scores)).high
+    assert np.isin(found.suspects[:300], planted).mean() > 0.6
+
+
+def test_what_listens_may_stop_the_draws():
+    def stop(done, total):
+        if done:
+            raise KeyboardInterrupt
+
+    labels, _ = drawn(2**17, 1, ties=False)
+    with pytest.raises(KeyboardInterrupt):
+        disagreement(labels, 0.5, stop)
+
+
+def test_without_a_correlation_nothing_is_expected():
+    labels, scores = drawn(50, 5, ties=False)
+    assert disagreement(labels, -0.1) is None
+    assert disagreement(labels, spearman(np.ones(50), scores)) is None

@@ -1,0 +1,115 @@
+"""What is said of a large batch is what Explore says of the same pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from explorer.core.batch import batch_of_scores
+from explorer.core.explore import explore
+from explorer.core.remarks import mostly_foreign, remarks
+from explorer.core.scenario import Data, Rules, Scenario
+from explorer.lab.large.batch import in_order
+from explorer.lab.large.judged import judged, remarks_of
+from explorer.lab.large.methods import offered
+from explorer.lab.large.opened import checked, open_batch
+from explorer.sources.pairs import Pairs
+from tests.unit.lab.large.made import batch_of
+
+OF_SCORES = ("cosent", "weighted_cosent", "pairwise_logistic", "pairwise_hinge")
+
+
+def quiet(done, total):
+    pass
+
+
+def opened_of(batch, loss, **parameters):
+    chosen = checked(loss, parameters)
+    return open_batch(batch, loss, chosen, quiet), chosen
+
+
+def drawn(count, noise=0.8, wrong=0):
+    source = np.random.default_rng(0)
+    truth = source.normal(size=count)
+    labels = np.round(np.clip(2.5 + 1.2 * truth, 0, 5))
+    scores = np.tanh((truth + noise * source.normal(size=count)) / 2)
+    labels[np.argsort(scores)[:wrong]] = 5
+    return labels, scores
+
+
+def both(labels, scores, loss, **parameters):
+    """The batch as Explore has it, explored, and as the Large page has it, opened and judged."""
+    names = tuple(tuple(f"{side}{i}" for i in range(len(labels))) for side in "ab")
+    pairs = Pairs(*names, tuple(labels.tolist()), tuple(scores.tolist()))
+    scenario = Scenario(data=Data(source="random"), loss=loss, parameters=tuple(parameters.items()))
+    explored = explore(scenario, batch_of_scores(pairs, Rules()))
+    batch = in_order(labels, scores, *names)
+    opened, chosen = opened_of(batch, loss, **parameters)
+    by = judged(batch, quiet)
+    return explored, opened, by, remarks_of(opened, loss, chosen, by)
+
+
+@pytest.mark.parametrize("loss", OF_SCORES)
+@pytest.mark.parametrize(("wrong", "noise"), [(0, 0.8), (12, 0.1)])
+def test_512_pairs_are_judged_as_explore_does(loss, wrong, noise):
+    explored, opened, by, _ = both(*drawn(512, noise, wrong), loss)
+    found = opened.batch.contradictions
+    entries = opened.batch.entry[found.suspects]
+    assert set(entries) == {one.pair for one in explored.suspects}
+    mine = dict(zip(entries, found.rates[found.suspects], strict=True))
+    fitting = dict(zip(entries, found.fitting[found.suspects], strict=True))
+    for one in explored.suspects:
+        assert mine[one.pair] == pytest.approx(one.rate, abs=1e-12)
+        assert fitting[one.pair] == one.fitting
+    assert opened.violated == (explored.order.violated, explored.order.ordered)
+    assert by.spearman == pytest.approx(explored.order.spearman, abs=1e-12)
+    assert by.usual == explored.disagreement
+
+
+@pytest.mark.parametrize(
+    ("labels", "scores", "loss", "parameters"),
+    [
+        (*drawn(300, 0.1, wrong=8), "cosent", {}),
+        (np.arange(60.0), -np.linspace(-1, 1, 60), "cosent", {}),
+        (np.arange(60.0), -np.linspace(-1, 1, 60), "pairwise_hinge", {}),
+        (np.ones(40), np.linspace(-1, 1, 40), "cosent", {}),
+        (np.arange(40.0), np.full(40, 0.5), "cosent", {}),
+        (np.arange(40.0), np.linspace(-1, 1, 40), "weighted_cosent", {"scale": 100.0}),
+        (*drawn(300), "cosent", {"scale": 200.0}),
+    ],
+)
+def test_the_same_is_remarked_as_on_the_explore_page(labels, scores, loss, parameters):
+    explored, _, _, said = both(labels, scores, loss, **parameters)
+    assert said, "each of these has something to be said of"
+    # The norm over sentence vectors is not known here, and nothing is said of it.
+    expected = [one for one in remarks(explored) if not one.key.startswith("gradient_")]
+    assert [one.key for one in said] == [one.key for one in expected]
+    for mine, other in zip(said, expected, strict=True):
+        assert mine.values == other.values
+
+
+@pytest.mark.parametrize("loss", offered())
+def test_every_loss_is_judged(loss):
+    batch = batch_of(200, "grades", width=8)
+    opened, chosen = opened_of(batch, loss)
+    assert len(remarks_of(opened, loss, chosen, judged(batch, quiet))) <= 3
+
+
+@pytest.mark.parametrize(("loss", "key"), [("info_nce", "all_key"), ("nt_xent", "all_class")])
+def test_keys_that_all_come_first_and_embeddings_that_collapsed(loss, key):
+    labels, names = np.ones(30), ("",) * 30
+    apart = np.eye(30)
+    batch = in_order(labels, np.ones(30), names, names, (apart, apart))
+    opened, chosen = opened_of(batch, loss)
+    assert [one.key for one in remarks_of(opened, loss, chosen, judged(batch, quiet))] == [key]
+    alike = np.ones((30, 4))
+    batch = in_order(labels, np.ones(30), names, names, (alike, alike))
+    opened, chosen = opened_of(batch, loss)
+    said = remarks_of(opened, loss, chosen, judged(batch, quiet))
+    assert "collapsed" in {one.key for one in said}
+
+
+def test_the_letters_of_all_sentences_are_counted():
+    assert mostly_foreign(["a", "中文句子"], ["b"])
+    assert not mostly_foreign(["une phrase en français"], ["中文"])
+    assert not mostly_foreign(["1234 ?!"], [])
