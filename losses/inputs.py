@@ -210,6 +210,8 @@ def must_be_texts(**rows: tuple[Tensor | None, Tensor | None]) -> None:
                 raise ValueError(f"{name} is missing: it goes together with {others}")
             continue
         must_be_tensor(name, texts)
+        if not isinstance(of, Tensor | None):
+            continue  # refused by its own name
         count = 0 if of is None else len(of)
         if texts.shape != (count,):
             raise ValueError(

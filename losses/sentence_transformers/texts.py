@@ -32,8 +32,9 @@ def text_numbers(column: Mapping[str, Tensor], apart: Collection[int]) -> Tensor
 def tokens_apart(model: nn.Module) -> set[int]:
     """The tokens that the model puts around texts. An unknown word's is a part of the text."""
     tokenizer = getattr(model, "tokenizer", None)
+    special: Collection[int] = getattr(tokenizer, "all_special_ids", ())
     unknown = getattr(tokenizer, "unk_token_id", None)
-    return set(getattr(tokenizer, "all_special_ids", ())) - {unknown}
+    return {token for token in special if token != unknown}
 
 
 def _rows(column: Mapping[str, Tensor]) -> Iterator[list[int]]:

@@ -26,10 +26,8 @@ FINETUNE = "window.lossprism.page('finetune')"
 def named(page: Page, field: str) -> tuple[str, list[str]]:
     """What a field is called, and what it offers."""
     page.wait_for_function(f"document.querySelector('{field}')?.options.length > 1")
-    label, *_ = (
-        page.locator(f"label:has({field}), div:has(> {field})").last.inner_text().split("\n")
-    )
-    return label, page.locator(f"{field} option").all_inner_texts()
+    label = page.locator(f"label:has({field}) > span").text_content() or ""
+    return label, page.locator(f"{field} option").all_text_contents()
 
 
 def test_they_are_left_out_by_one_name_on_all_pages(new_page, server: Server) -> None:

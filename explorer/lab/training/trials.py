@@ -18,10 +18,10 @@ FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 STEPS, BATCH = 60, 16
 
 
-def twins_of(rules: Rules) -> dict[str, str]:
-    """What the rules of a scene say of texts that stand in a batch twice, as an entry of a plan;
-    where they keep them the plan has its own way."""
-    return {"twins": rules.twins} if rules.twins == "leave_out" else {}
+def twins_of(rules: Rules) -> str:
+    """What becomes of texts that stand in a batch twice, in the words of a plan: where the rules of
+    a scene keep them, the plan has its own way."""
+    return rules.twins if rules.twins == "leave_out" else TrainingPlan.twins
 
 
 def trials(scenario: Scenario, parameter: str = "") -> list[TrainingPlan]:
@@ -41,7 +41,7 @@ def trials(scenario: Scenario, parameter: str = "") -> list[TrainingPlan]:
         threshold=scenario.rules.threshold,
         label_range=scenario.rules.label_range,
         extra_negatives=scenario.rules.extra_negatives,
-        **twins_of(scenario.rules),
+        twins=twins_of(scenario.rules),
         steps=STEPS,
         batch_size=BATCH,
     )

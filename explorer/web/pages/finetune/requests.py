@@ -107,7 +107,9 @@ def _chosen_in(given: dict) -> Json | None:
         name: getattr(scene.rules, name) for name in ("threshold", "label_range", "extra_negatives")
     }
     form = {"loss": scene.loss, "convention": scene.convention}
-    return {**form, "parameters": dict(scene.parameters), **rules, **twins_of(scene.rules)}
+    if scene.rules.twins == "leave_out":
+        rules["twins"] = twins_of(scene.rules)
+    return {**form, "parameters": dict(scene.parameters), **rules}
 
 
 def _sample(pairs: Sequence[data.Pair]) -> list[data.Pair]:

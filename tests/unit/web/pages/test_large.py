@@ -19,7 +19,7 @@ REQUEST = {"loss": "cosent", "source": {"random": {"pairs": 10}}}
 def test_a_question_under_way_does_not_begin_stopped_work_again(monkeypatch):
     begun, over, runs, answers = threading.Event(), threading.Event(), [], []
 
-    def long_work(batch, loss, parameters, progress):
+    def long_work(batch, loss, parameters, progress, twins):
         runs.append(loss)
         begun.set()
         assert over.wait(PATIENCE)
