@@ -12,7 +12,7 @@ from explorer.sources import random_batch
 from explorer.web.pages.explore.state import scenario_table
 from explorer.web.pages.finetune.plans import read_plan
 from explorer.web.pages.finetune.state import finetune_table, first_plan
-from explorer.web.pages.large.requests import Source, _asked
+from explorer.web.pages.large.requests import Source, read_asked
 from explorer.web.pages.large.state import large_table
 from explorer.web.state import EFFECTS, KINDS, Entry, table
 
@@ -60,7 +60,7 @@ def test_explore_has_an_entry_for_all_of_a_scenario():
 
 def test_large_begins_with_what_the_server_takes_for_nothing_said():
     told = put_together(TABLES["large"], "source.")
-    assert _asked({"source": told}).source == Source()
+    assert read_asked({"source": told}).source == Source()
 
 
 def test_finetune_begins_with_a_plan_that_can_start():

@@ -20,14 +20,14 @@ from explorer.lab.large.opened import Opened, checked, open_batch
 from explorer.runtime.jobs import Job
 from explorer.runtime.memory import held_bytes
 from explorer.sources.random_batch import RandomBatch
-from explorer.web.pages.large.requests import _window
+from explorer.web.pages.large.requests import read_window
 
 
 def used(loss: str) -> Opened:
     """A batch that was looked at, so that everything it keeps is there."""
     batch = drawn(RandomBatch(pairs=3000, labels="graded"), wanted_by(loss))
     opened = open_batch(batch, loss, checked(loss, {}), lambda done, total: None)
-    look(opened, _window(None, opened.shape))
+    look(opened, read_window(None, opened.shape))
     details(opened)
     return opened
 
