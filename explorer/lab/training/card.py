@@ -61,7 +61,7 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
     return f"## Trained with LossPrism\n\n| | |\n|---|---|\n{table}\n{curves}"
 
 
-TITLES = dict(zip(LEADING, ("Spearman", "accuracy@1"), strict=True))
+TITLES: dict[str, str] = dict(zip(LEADING, ("Spearman", "accuracy@1"), strict=True))
 ON_POSITIVES = (
     "All held-out pairs are positives of one label, so there is no rank correlation. Accuracy@1 is "
     "how often a query's own key is the nearest of all keys measured with it; among fewer keys, as "
