@@ -12,7 +12,7 @@ import torch
 from explorer.core import collapse
 from explorer.core.batch import Batch, has_words
 from explorer.core.explore import Exploration
-from explorer.locale import title_word, word
+from explorer.locale import Word, title_word, word
 from explorer.runtime.numbers import display_number, whole_percent
 from explorer.sources.encoders import EMBEDDED
 from losses.geometry import cosine_matrix
@@ -26,7 +26,7 @@ COLLAPSED = 0.02
 FEW = 3
 
 
-Value = str | int | dict[str, str]
+Value = str | int | Word
 
 
 @dataclass(frozen=True)

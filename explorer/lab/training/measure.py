@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -69,22 +69,41 @@ class HeldOut:
 
     def figures(self, model: Encoder) -> tuple[dict, np.ndarray, np.ndarray | None]:
         """The figures, the score of each pair, and the vectors [S, D] of a bi-encoder."""
+        scores, encoded = self.scored(model)
+        if encoded is None:
+            return {**self._ranks(scores), **dict.fromkeys(GEOMETRY)}, scores, None
+        vectors = _normed(encoded)
+        finite = bool(vectors.isfinite().all())
+        lie = geometry(vectors, self) if finite else dict.fromkeys(GEOMETRY)
+        return {**self._ranks(scores), **lie}, scores, encoded.numpy()
+
+    def scored(
+        self, model: Encoder, most: int = 0, told: Callable[[int], None] = lambda done: None
+    ) -> tuple[np.ndarray, Tensor | None]:
+        """The score of each pair, [n], and the vectors [S, D] of a bi-encoder.
+
+        With `most` no more than so many `items` are handed to the model at once; `told` hears
+        after each time how many of them are done.
+        """
+        items = self.items(model)
+        some = most or len(items)
+        parts = []
+        for begin in range(0, len(items), some):
+            parts.append(_answers(model, items[begin : begin + some]))
+            told(min(begin + some, len(items)))
+        found = torch.cat(parts)
+        if not isinstance(model, Encodes):
+            return found.double().reshape(-1).numpy(), None
+        vectors = _normed(found)
+        cosines = (vectors[self.first] * vectors[self.second]).sum(dim=1)
+        return cosines.clamp(-1, 1).numpy(), found
+
+    def items(self, model: Encoder) -> list:
+        """What the model reads: the distinct sentences of a bi-encoder, the pairs of another."""
         if isinstance(model, Encodes):
-            encoded = model.encode(
-                list(self.sentences), convert_to_tensor=True, show_progress_bar=False
-            )
-            vectors = torch.nn.functional.normalize(encoded.float().cpu(), dim=1)
-            scores = (vectors[self.first] * vectors[self.second]).sum(dim=1).clamp(-1, 1).numpy()
-            finite = bool(vectors.isfinite().all())
-            lie = geometry(vectors, self) if finite else dict.fromkeys(GEOMETRY)
-            return {**self._ranks(scores), **lie}, scores, encoded.cpu().numpy()
-        pairs = [
-            (self.sentences[a], self.sentences[b])
-            for a, b in zip(self.first.tolist(), self.second.tolist(), strict=True)
-        ]
-        scores = model.predict(pairs, show_progress_bar=False, activation_fn=torch.nn.Identity())
-        scores = np.asarray(scores, dtype=np.float64).reshape(-1)
-        return {**self._ranks(scores), **dict.fromkeys(GEOMETRY)}, scores, None
+            return list(self.sentences)
+        ends = zip(self.first.tolist(), self.second.tolist(), strict=True)
+        return [(self.sentences[a], self.sentences[b]) for a, b in ends]
 
     def _ranks(self, scores: np.ndarray) -> dict[str, object]:
         finite = bool(np.isfinite(scores).all())
@@ -107,6 +126,18 @@ class HeldOut:
         within = [(self.labels >= a) & (self.labels <= b) for a, b in self.bands]
         counts = [np.histogram(scores[band], edges)[0].tolist() for band in within]
         return {"edges": edges.tolist(), "counts": counts}
+
+
+def _answers(model: Encoder, items: list) -> Tensor:
+    """The vectors of sentences, or the scores of pairs."""
+    if isinstance(model, Encodes):
+        return model.encode(items, convert_to_tensor=True, show_progress_bar=False).cpu()
+    scores = model.predict(items, show_progress_bar=False, activation_fn=torch.nn.Identity())
+    return torch.from_numpy(np.asarray(scores))
+
+
+def _normed(vectors: Tensor) -> Tensor:
+    return torch.nn.functional.normalize(vectors.float(), dim=1)
 
 
 GEOMETRY = ("alignment", "uniformity", "effective_rank", "mean_cosine")

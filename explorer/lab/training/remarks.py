@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.core.remarks import Remark, short
-from explorer.lab.training.compare import interval_values
+from explorer.lab.training.compare import held_out_pairs, on_gain
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.moved import moved_pairs
 from explorer.lab.training.outcome import has_ended, measured, outcome
@@ -40,7 +40,7 @@ def remarks(runs: Runs, name: str, most: int = 5) -> list[Remark]:
     run = runs.folder(name)
     ended = has_ended(run)
     found = [
-        *(on_gain(gain_of(runs, name)) if ended else ()),
+        *([on_gain(gain_of(runs, name), held_out_pairs(_held_out(run)))] if ended else ()),
         *(_on_pairs(runs, name) if ended else ()),
         *on_loss([record["loss"] for record in steps]),
         *(_on_space(run) if ended else ()),
@@ -48,13 +48,8 @@ def remarks(runs: Runs, name: str, most: int = 5) -> list[Remark]:
     return found[:most]
 
 
-def on_gain(found: Gain | None) -> list[Remark]:
-    """Whether a model that has ended ranks its held-out pairs better; None: it has no order."""
-    if found is None:
-        return [Remark("run_no_order")]
-    key = "run_rose" if found.low > 0 else "run_fell" if found.high < 0 else "run_chance"
-    values = {"before": short(found.before), "after": short(found.after), "count": found.pairs}
-    return [Remark(key, {**values, **interval_values(found)})]
+def _held_out(run: RunFolder) -> int:
+    return len(outcome(run).pairs)
 
 
 def _on_pairs(runs: Runs, name: str) -> list[Remark]:
@@ -64,13 +59,12 @@ def _on_pairs(runs: Runs, name: str) -> list[Remark]:
         before, after = (abs(pair[f"rank_{w}"] - pair["label_rank"]) for w in ("before", "after"))
         return before - after
 
-    best = max(moved_pairs(runs, name), key=nearer, default=None)
+    best = max(moved_pairs(outcome(runs.folder(name))), key=nearer, default=None)
     if best is None or nearer(best) <= 0:
         return []
     values = {key: f"{best[key]:g}" for key in ("label", "rank_before", "rank_after")}
     values |= {side: _clipped(best[side]) for side in ("first", "second")}
-    count = len(runs.folder(name).read_pairs("held_out.jsonl"))
-    return [Remark("run_pair", {**values, "count": count})]
+    return [Remark("run_pair", {**values, "count": _held_out(runs.folder(name))})]
 
 
 def on_loss(losses: Sequence[float]) -> list[Remark]:

@@ -1,6 +1,6 @@
 // Held-out Spearman before and after as a figure: a row for each plan, its mean over seeds with
 // every seed beside it, and how sure that is.
-import { clip, h, worded } from "../../kit/dom.js";
+import { clip, h } from "../../kit/dom.js";
 import { s, standalone } from "../../kit/drawing.js";
 import { show, showWithin } from "../../kit/numbers.js";
 import { say } from "../../kit/words.js";
@@ -22,13 +22,8 @@ export function gainsFigure(channel) {
     BETWEEN = { wide: 380, right: 20, row: 70, line: 52, letters: 48 };
   const svg = s("svg", { role: "img" });
   const note = h("figcaption.lp-note");
-  const element = h(
-    "figure.lp-chart.lp-gains-figure",
-    { hidden: true },
-    h("div.lp-chart-head", {}, worded("h3", "finetune.gains")),
-    svg,
-    note,
-  );
+  const title = h("h3");
+  const element = h("figure.lp-chart.lp-gains-figure", { hidden: true }, h("div.lp-chart-head", {}, title), svg, note);
   /** @type {Row[]} */
   let rows = [];
   let [place, tall] = [BESIDE, 0];
@@ -53,9 +48,10 @@ export function gainsFigure(channel) {
   /**
    * @param {Group[]} groups
    * @param {(label: string) => string} titled
-   * @param {{ level: string, least: number }} sure
+   * @param {{ level: string, least: number, pairs: string | import("../../wire").Word }} sure
    */
   function fill(groups, titled, sure) {
+    title.textContent = say("finetune.gains_on", sure);
     note.textContent = say("finetune.gains_about", sure);
     const colours = new Map(channel.groups().flatMap(({ names, colour }) => names.map((name) => [name, colour])));
     rows = groups
@@ -95,7 +91,7 @@ export function gainsFigure(channel) {
     );
     svg.setAttribute(
       "aria-label",
-      `${say("finetune.gains")}. ${rows.map(({ label, before, after }) => say("finetune.gain_says", { what: label, before: show(before, 3), after: show(mean(after), 3) })).join(" ")}`,
+      `${title.textContent}. ${rows.map(({ label, before, after }) => say("finetune.gain_says", { what: label, before: show(before, 3), after: show(mean(after), 3) })).join(" ")}`,
     );
   }
 
@@ -143,7 +139,7 @@ export function gainsFigure(channel) {
       drawn: svg,
       wide: place.wide,
       tall,
-      title: say("finetune.gains"),
+      title: String(title.textContent),
       caption: [...losses, origin, String(note.textContent)],
     });
   phone.addEventListener("change", () => {
