@@ -21,11 +21,16 @@ def bars_figure(exploration: Exploration, *, language: str = "en", dark: bool = 
     wide = width - left - MARGIN
     parts, top = head(exploration, pen, width)
     top += 8
+    kind = "projected" if exploration.is_projected else "score"
+    notes = [pen.say(f"ui.gradient_note.{kind}"), pen.say("ui.gradient_sign")]
     parts += [
-        pen.text(MARGIN, top, pen.say("ui.gradient_per_pair"), size=15, weight=600),
-        pen.text(MARGIN, top + 19, pen.say("ui.gradient_note"), size=12, fill=pen.palette.faint),
+        pen.text(MARGIN, top, pen.say(f"ui.gradient_per_pair.{kind}"), size=15, weight=600),
+        *(
+            pen.text(MARGIN, top + 19 + 16 * place, said, size=12, fill=pen.palette.faint)
+            for place, said in enumerate(notes)
+        ),
     ]
-    drawn, bottom = _bars(exploration, pen, left, top + 38, wide, tall)
+    drawn, bottom = _bars(exploration, pen, left, top + 22 + 16 * len(notes), wide, tall)
     return document(exploration, pen, width, parts + drawn, bottom + 14)
 
 

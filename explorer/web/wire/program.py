@@ -23,7 +23,8 @@ class Answer(TypedDict):
     loss: Real
     scores: list[Real]
     labels: list[float]
-    score_gradient: list[Real]
+    score_gradient: list[Real] | None
+    projected_gradient: list[Real] | None
     ordered_pairs: int
     violated_pairs: int
     active_terms: int | None
