@@ -8,7 +8,17 @@ from explorer.core.explore import Exploration
 from explorer.export.caption import pair_numbers
 from explorer.export.figure.axes import Axis, column_names
 from explorer.export.figure.sheet import document, head
-from explorer.export.figure.svg import DARK, LIGHT, MARGIN, Pen, clipped, cross, line, rectangle
+from explorer.export.figure.svg import (
+    DARK,
+    LIGHT,
+    MARGIN,
+    Pen,
+    clipped,
+    cross,
+    line,
+    rectangle,
+    wrapped,
+)
 from explorer.runtime.numbers import display_number
 
 MOST_BARS_NAMED = 5
@@ -22,7 +32,8 @@ def bars_figure(exploration: Exploration, *, language: str = "en", dark: bool = 
     parts, top = head(exploration, pen, width)
     top += 8
     kind = "projected" if exploration.is_projected else "score"
-    notes = [pen.say(f"ui.gradient_note.{kind}"), pen.say("ui.gradient_sign")]
+    said = f"{pen.say(f'ui.gradient_note.{kind}')} {pen.say('ui.gradient_sign')}"
+    notes = wrapped(said, width - 2 * MARGIN, 12)
     parts += [
         pen.text(MARGIN, top, pen.say(f"ui.gradient_per_pair.{kind}"), size=15, weight=600),
         *(

@@ -33,6 +33,12 @@ export function unseenPairs(channel, changed) {
     hidden: true,
     onclick: () => choose(null),
   });
+  const go = worded("button.lp-button", "finetune.unseen_go", {
+    type: "button",
+    id: "lp-finetune-unseen-go",
+    hidden: true,
+    onclick: measure,
+  });
   const element = h(
     "details.lp-fold.lp-unseen",
     {},
@@ -45,6 +51,7 @@ export function unseenPairs(channel, changed) {
       read,
       columns,
       wrong,
+      go,
     ),
     waiting,
   );
@@ -72,9 +79,13 @@ export function unseenPairs(channel, changed) {
     jobs.cancel();
     chosen = next;
     complain(null);
-    if (!next) file = null;
     tellFile();
     changed();
+  }
+
+  // The file stays at hand after one has gone back, or what went wrong can be put right.
+  function measure() {
+    if (file && !file.error && !file.problem) choose({ file: file.file, name: file.name, columns: file.chosen });
   }
 
   /** @param {File} one */
@@ -97,13 +108,15 @@ export function unseenPairs(channel, changed) {
     file = answer;
     tellFile();
     if (answer.problem) complain(answer.problem);
-    else choose({ file: answer.file, name: answer.name, columns: answer.chosen });
+    else measure();
   }
 
   function tellFile() {
     const known = file && !file.error ? file : null;
     read.textContent = !known ? "" : known.problem ? known.name : say("ui.file_read", known);
+    const held = columns.contains(document.activeElement) ? document.activeElement?.getAttribute("name") : null;
     columns.replaceChildren();
+    go.hidden = !known || Boolean(known.problem) || chosen !== null;
     if (!known) return;
     columns.append(
       ...columnFields(known, (role, column) => {
@@ -113,6 +126,9 @@ export function unseenPairs(channel, changed) {
       }),
     );
     reword(columns);
+    /** @type {HTMLElement | null} */
+    const again = held ? columns.querySelector(`[name="${CSS.escape(held)}"]`) : null;
+    again?.focus();
   }
 
   /**
