@@ -64,8 +64,7 @@ def read(file: str | Path, name: str, columns: Mapping[str, str] | None = None) 
 
     Raises Problem where it has no such columns, too few pairs, or one label alone.
     """
-    known = {"most": TRAINED_PAIRS, "seed": DRAW, "columns": columns or None}
-    table = tables.read_file(file, name, **known)
+    table = tables.read_file(file, name, columns=columns or None, most=TRAINED_PAIRS, seed=DRAW)
     pairs = table.pairs
     if len(pairs) < LEAST_HELD_OUT:
         raise Problem("unseen_few", name=name, count=len(pairs), least=LEAST_HELD_OUT)
