@@ -76,6 +76,7 @@ export function unseenPairs(channel, changed) {
 
   /** @param {OnFile | null} next */
   function choose(next) {
+    if (JSON.stringify(next) === JSON.stringify(chosen)) return; // the same columns, chosen again
     jobs.cancel();
     chosen = next;
     complain(null);
