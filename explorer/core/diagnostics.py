@@ -11,6 +11,7 @@ from torch import Tensor
 from explorer.core.batch import Batch
 from explorer.core.disagreement import contradictions, spearman
 from explorer.core.trace import Trace
+from losses import LossSpec
 from losses.geometry import cosine_matrix, unit
 from losses.same_text import same_text
 
@@ -230,13 +231,44 @@ def same_text_of(batch: Batch, trace: Trace, terms: str) -> SameText | None:
     )
 
 
+def score_gradient(
+    batch: Batch, spec: LossSpec, trace: Trace, scores: Tensor | None
+) -> Tensor | None:
+    """∂L/∂s of each pair, [N]: by its own similarity, all others held. NaN of a pair that the loss
+    does not compare; None of a loss that has no such derivative.
+
+    Of a loss that reads pair scores it is the gradient by them, `scores`. Of one that compares the
+    sentences of a batch it is that of its step `similarities`, summed over the cells in which the
+    two sentences of the pair stand.
+    """
+    if spec.reads_scores:
+        return torch.zeros_like(batch.labels) if scores is None else scores
+    step, symbol = trace.last("similarities"), spec.symbols.get("similarities")
+    if step is None or step.gradient is None or symbol is None or step.value.ndim != 2:
+        return None
+    axes = [batch.axis(*axis) for axis in zip(symbol.axes, step.value.shape, strict=True)]
+    if any(axis is None or bool((axis[1] < 0).any()) for axis in axes):
+        return None  # its columns are no sentences
+    rows, columns = (axis[1] for axis in axes if axis is not None)
+    count = len(batch.classes)
+    by_row = step.gradient.new_zeros(count, step.value.shape[1]).index_add_(0, rows, step.gradient)
+    by_both = by_row.new_zeros(count, count).index_add_(1, columns, by_row)
+    among_rows, among_columns = (torch.zeros(count, dtype=torch.bool) for _ in range(2))
+    among_rows[rows.cpu()] = among_columns[columns.cpu()] = True
+    there = (among_rows[:, None] & among_columns).to(by_both.device)
+    first, second = batch.first, batch.second
+    felt = by_both[first, second] + torch.where(first == second, 0.0, by_both[second, first])
+    return felt.masked_fill(~(there[first, second] | there[second, first]), torch.nan)
+
+
 def pair_gradient(batch: Batch, vectors: Tensor | None, scores: Tensor | None) -> Tensor:
     """The gradient each pair feels along its own similarity, [N].
 
     `vectors` and `scores` are ∂L/∂vectors and ∂L/∂scores (None where the loss does not depend
     on them). A loss on vectors is projected: u_i and v_i are turned towards each other along
     the directions in which their cosine grows fastest, and the answer is the change of the
-    loss for each unit of cosine. Where the loss sees only s_i, that is ∂L/∂s_i.
+    loss for each unit of cosine. Their similarities to other sentences change with it, so that it
+    is ∂L/∂s_i only where the loss sees s_i alone.
     """
     felt = torch.zeros_like(batch.labels)
     if scores is not None:

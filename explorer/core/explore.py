@@ -44,6 +44,7 @@ class Exploration:
     heaviest: list[Term]
     suspects: list[Suspect]
     pair_gradient: Tensor
+    score_gradient: Tensor | None
     gradient_norm: float
     is_felt: bool
     gradient_of: str
@@ -84,6 +85,12 @@ class Exploration:
         """How many `suspects` the batch would have without a wrong label; None where it has none
         to speak of, or no correlation."""
         return _disagreement(self.batch) if self.suspects else None
+
+    @property
+    def is_projected(self) -> bool:
+        """Whether `pair_gradient` is a projection of the gradient by the sentence vectors; else it
+        is ∂L/∂s, as `score_gradient` is where the loss has one."""
+        return self.spec.reads_vectors
 
 
 def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
@@ -131,6 +138,7 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
         heaviest=diagnostics.heaviest(traced, spec.terms, weights) if weights else [],
         suspects=suspects,
         pair_gradient=diagnostics.pair_gradient(batch, felt_by_vectors, felt_by_scores),
+        score_gradient=diagnostics.score_gradient(batch, spec, traced, by_scores),
         gradient_norm=0.0 if total is None else float(total.norm()),
         is_felt=total is not None,
         gradient_of="scores" if by_vectors is None else "vectors",

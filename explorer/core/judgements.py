@@ -17,7 +17,7 @@ OF: dict[Of, str] = {
     "batch": "this batch, whatever the loss",
     "loss on batch": "this loss with these parameters on this batch",
     "run": "this run and its own batches",
-    "model": "this model, on other pairs drawn like the held-out ones",
+    "model": "this model, on other pairs drawn like those it was measured on",
     "settings": "what was trained with, under other seeds and on other pairs",
     "rule": "what its author says, quoted",
 }
@@ -74,7 +74,7 @@ def _none_listed(key: str, where: str) -> Judgement:
     )
 
 
-_PAIRS = "the influence of each held-out pair on the figure; pairs that share a sentence together"
+_PAIRS = "the influence of each pair on the figure; pairs that share a sentence together"
 _BOTH = f"the figure by seed, and {_PAIRS}"
 _INTERVAL = "an interval at 98%, for all comparisons of the table together, leaves out 0"
 _HOLDS = "an interval at 98%, for all comparisons of the table together, holds 0"
@@ -263,7 +263,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _remark(
         "run_rose",
-        _RUN,
+        _COMPARED,
         "model",
         "Spearman, or of positives accuracy@1, rose",
         _PAIRS,
@@ -272,20 +272,20 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _remark(
         "run_fell",
-        _RUN,
+        _COMPARED,
         "model",
         "Spearman, or of positives accuracy@1, fell",
         _PAIRS,
         _INTERVAL,
         "run_chance",
     ),
-    _remark("run_chance", _RUN, "model", "it cannot be told whether it rose", _PAIRS, _HOLDS),
+    _remark("run_chance", _COMPARED, "model", "it cannot be told whether it rose", _PAIRS, _HOLDS),
     _remark(
         "run_no_order",
-        _RUN,
+        _COMPARED,
         "run",
-        "all held-out pairs have one similarity",
-        "the scores of all held-out pairs",
+        "all of these pairs have one similarity",
+        "the scores of all pairs",
         "all equal",
     ),
     _remark(

@@ -16,7 +16,7 @@ from explorer.core.collapse import Edge
 from explorer.core.diagnostics import SameText
 from explorer.core.disagreement import Disagreement
 from explorer.core.explore import Exploration
-from explorer.locale import title_word, word
+from explorer.locale import Word, title_word, word
 from explorer.runtime.numbers import display_number, whole_percent
 from explorer.sources.encoders import EMBEDDED
 from losses import LossSpec
@@ -33,7 +33,7 @@ FEW = 3
 TEXTS = 2**14
 
 
-Value = str | int | dict[str, str]
+Value = str | int | Word
 
 
 @dataclass(frozen=True)

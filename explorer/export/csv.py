@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+import math
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
@@ -119,13 +120,27 @@ def corrections_csv(exploration: Exploration) -> str:
 
 
 def pairs_csv(exploration: Exploration) -> str:
-    """Every pair: its sentences, its label if it has one, its similarity, the gradient it feels."""
-    gradient = exploration.pair_gradient.tolist()
+    """Every pair: its sentences, its label if it has one, its similarity, and the gradient it
+    feels: projected, of a loss on vectors, and ∂L/∂s where there is one (empty where the pair has
+    none)."""
+    found = {
+        "projected_gradient": exploration.pair_gradient if exploration.is_projected else None,
+        "score_gradient": exploration.score_gradient,
+    }
+    felt = {head: values.tolist() for head, values in found.items() if values is not None}
     body = [
-        [number, *_pair_cells(exploration, pair), csv_number(gradient[pair])]
+        [
+            number,
+            *_pair_cells(exploration, pair),
+            *(_known(values[pair]) for values in felt.values()),
+        ]
         for pair, number in enumerate(pair_numbers(exploration))
     ]
-    return _csv([*PAIR_HEADS, "gradient"], body)
+    return _csv([*PAIR_HEADS, *felt], body)
+
+
+def _known(value: float) -> object:
+    return "" if math.isnan(value) else csv_number(value)
 
 
 PAIR_HEADS = ["pair", "sentence1", "sentence2", "score", "cosine"]

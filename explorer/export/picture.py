@@ -58,6 +58,7 @@ def picture(exploration: Exploration) -> Json:
         "pairs": {
             "score": packed(exploration.batch.scores),
             "gradient": packed(exploration.pair_gradient),
+            "score_gradient": _beside(exploration),
             "positive": packed(exploration.batch.positive, torch.uint8),
         },
         "heaviest": [_term(exploration, layout, term) for term in exploration.heaviest],
@@ -67,6 +68,11 @@ def picture(exploration: Exploration) -> Json:
         "disagreement": exploration.disagreement and asdict(exploration.disagreement),
         "parameters": exploration.parameters,
     }
+
+
+def _beside(e: Exploration) -> str | None:
+    """∂L/∂s of each pair, where the gradient of a pair is another one."""
+    return None if not e.is_projected or e.score_gradient is None else packed(e.score_gradient)
 
 
 def describe_batch(batch: Batch) -> Json:
@@ -108,6 +114,7 @@ def _figures(e: Exploration) -> Json:
         "effective": json_number(weights.effective) if weights else None,
         "gradient_norm": json_number(e.gradient_norm),
         "gradient_of": e.gradient_of,
+        "projected": e.is_projected,
         "banded": band_applies(e),
         "device": e.device,
         "milliseconds": e.milliseconds,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     from losses import LossSpec
@@ -23,6 +23,18 @@ COUNTS = frozenset(
 )
 _PLURAL = re.compile(r"\{(\w+):([^|}]*)\|([^}]*)\}")
 _VALUE = re.compile(r"\{(\w+)\}")
+
+
+class _Word(TypedDict):
+    key: str
+    otherwise: str
+
+
+class Word(_Word, total=False):
+    """A value with a sentence of its own in each language, or else one for all; `values` stand in
+    its placeholders."""
+
+    values: dict[str, int | str]
 
 
 @cache
@@ -64,12 +76,14 @@ def preferred(accepted: str) -> str:
     return max(LANGUAGES, key=lambda name: liked.get(name, 0.0))
 
 
-def word(key: str, otherwise: str) -> dict[str, str]:
-    """A value with a sentence of its own in each language, or, where it has none, one for all."""
-    return {"key": key, "otherwise": otherwise}
+def word(key: str, otherwise: str, **values: int | str) -> Word:
+    """A value with a sentence of its own in each language, into which `values` are put, or, where
+    it has none, one for all."""
+    said: Word = {"key": key, "otherwise": otherwise}
+    return {**said, "values": values} if values else said
 
 
-def title_word(spec: LossSpec) -> dict[str, str]:
+def title_word(spec: LossSpec) -> Word:
     """What a loss is called; one of the user's own has no other name than its own."""
     return word(f"loss.{spec.name}.title", spec.title)
 
@@ -77,8 +91,10 @@ def title_word(spec: LossSpec) -> dict[str, str]:
 def spelled(language: str, name: str, value: object) -> str:
     """A value as the sentences write it."""
     if isinstance(value, Mapping):
-        known: Mapping[str, str] = value
-        return catalogue(language).get(known["key"], known["otherwise"])
+        known: Mapping[str, Any] = value
+        if known["key"] not in catalogue(language):
+            return known["otherwise"]
+        return say(language, known["key"], **known.get("values", {}))
     if isinstance(value, list):
         between = catalogue(language)["ui.between"]
         return between.join(spelled(language, name, one) for one in value)

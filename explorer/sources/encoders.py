@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from explorer.locale import word
+from explorer.locale import Word, word
 from explorer.runtime import jobs
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import LOADED_MODELS, VECTOR_CACHE_BYTES
@@ -175,7 +175,7 @@ def _load_cross_encoder(folder: ModelFolder, device: str | None) -> CrossEncoder
 
 
 def _load(
-    kind: Callable[..., Model], called: dict[str, str], folder: ModelFolder, device: str | None
+    kind: Callable[..., Model], called: Word, folder: ModelFolder, device: str | None
 ) -> Model:
     """The model in memory; at most LOADED_MODELS stay there."""
     from transformers.utils import logging

@@ -93,6 +93,7 @@ export interface Checked {
   skipped: number;
   shared: number;
   rate: number;
+  trials: Offer[];
   minutes: number | null;
 }
 
@@ -109,6 +110,8 @@ export interface ChosenThere {
 
 /** Finished runs beside each other, and what the first of them moved. */
 export interface Compared {
+  pairs: Word;
+  unseen: OnFile | null;
   groups: Group[];
   differences: GroupDifference[];
   verdict: Remark[];
@@ -261,6 +264,7 @@ export interface Figures {
   effective: Real | null;
   gradient_norm: Real;
   gradient_of: "scores" | "vectors";
+  projected: boolean;
   banded: boolean;
   device: string;
   milliseconds: number;
@@ -632,6 +636,26 @@ export interface Numbers {
   rest?: Floats;
 }
 
+/** The `values` of a parameter that can be tried, each under `seeds` seeds in `steps` steps. */
+export interface Offer {
+  parameter: string;
+  values: number[];
+  left_out: number;
+  room: number | null;
+  seeds: number;
+  steps: number;
+}
+
+/** A file that runs were measured on: of `total` rows `skipped` could not be used; `shared` of its `count` pairs have a sentence that one of the runs was trained on. */
+export interface OnFile {
+  name: string;
+  count: number;
+  total: number;
+  skipped: number;
+  sampled: boolean;
+  shared: number;
+}
+
 /** The scene of a link or of a scene file. */
 export interface OpenedScene {
   scenario: Scenario;
@@ -667,10 +691,11 @@ export interface Pair {
   gradient: Real;
 }
 
-/** Of each pair, in the order of the batch. */
+/** Of each pair, in the order of the batch. `score_gradient` is ∂L/∂s, NaN of a pair that has none, where `gradient` is another: a projection. */
 export interface PairArrays {
   score: Floats;
   gradient: Floats;
+  score_gradient: Floats | null;
   positive: Bytes;
 }
 
@@ -830,7 +855,7 @@ export interface Refused {
 /** A sentence of the catalogues under ``remark.`` with its values. */
 export interface Remark {
   key: string;
-  values: Record<string, string | number | Record<string, string>>;
+  values: Record<string, string | number | Word>;
 }
 
 /** What is striking about a run, and, once it has ended, what it gained. */
@@ -1059,8 +1084,7 @@ export interface Swept {
   active: Real[] | null;
   advised: Range | null;
   within: Range[] | null;
-  trials: number[];
-  seeds: number;
+  trials: Offer | null;
 }
 
 /** A heavy term: its share of the weight, and the share up to and with it. */
@@ -1179,10 +1203,11 @@ export interface Watched {
   listed?: RunStatus[];
 }
 
-/** A value with a sentence of its own in each language, or else one for all. */
+/** A value with a sentence of its own in each language, or else one for all; `values` stand in its placeholders. */
 export interface Word {
   key: string;
   otherwise: string;
+  values?: Record<string, number | string>;
 }
 
 /** No answer yet: it is to be asked for again. */
@@ -1222,6 +1247,7 @@ export interface FinetuneServer {
   start(request: unknown): Promise<OneOf<Started | Refused>>;
   steer(request: unknown): Promise<OneOf<Nothing | Refused>>;
   take(request: unknown): Promise<OneOf<Text | Parcel | Refused>>;
+  trials(request: unknown): Promise<OneOf<Started | Refused>>;
   watch(request: unknown): Promise<OneOf<Watched | Refused>>;
 }
 

@@ -7,14 +7,15 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from explorer.lab.training.compare import of_difference
+from explorer.lab.training.compare import held_out_pairs, of_difference, on_gain
 from explorer.lab.training.influence import Measured, accuracy_at_1, spearman
 from explorer.lab.training.measure import own_places
-from explorer.lab.training.remarks import on_gain, on_loss, on_space
+from explorer.lab.training.remarks import on_loss, on_space
 from explorer.lab.training.verdict import difference, gain, judged
 from tests.judgements import simulated
 
 PAIRS = 400
+THESE = held_out_pairs(PAIRS)
 Source = np.random.Generator
 
 
@@ -64,7 +65,7 @@ def compared(qualities: tuple[float, ...], seeds: int, by_seed: float = 0.03) ->
         best, *others = found.order
         right = qualities[best] == max(qualities)
         beside = zip(others, found.beside, strict=True)
-        keys = {of_difference(str(best), str(other), gap).key for other, gap in beside}
+        keys = {of_difference(str(best), str(other), gap, THESE).key for other, gap in beside}
         return keys if right else {f"{key} of the wrong one" for key in keys}
 
     return said
@@ -129,14 +130,14 @@ def slightly(draw: Source, apart: float) -> set[str]:
         influence = draw.normal(size=PAIRS)
         values = 0.7 + way * apart + 1e-7 * draw.normal(size=5)
         sides.append({seed: Measured(value, influence) for seed, value in enumerate(values)})
-    return {of_difference("a", "b", difference(*sides, pairs)).key}
+    return {of_difference("a", "b", difference(*sides, pairs), THESE).key}
 
 
 def seeds_of(draw: Source, shared: bool) -> set[str]:
     held_out = HeldOut(draw, 50)
     one, other = held_out.seeds(1.0, 2), held_out.seeds(1.0, 4)
     kept = {seed: run for seed, run in other.items() if shared or seed not in one}
-    return {of_difference("a", "b", difference(one, kept, held_out.pairs)).key}
+    return {of_difference("a", "b", difference(one, kept, held_out.pairs), THESE).key}
 
 
 simulated(
@@ -156,11 +157,11 @@ def gained(before: float, after: float) -> Callable[[Source], set[str]]:
         if draw.integers(2):
             queries = Queries(draw)
             sides = [{0: queries.run(quality)} for quality in (before, after)]
-            return {one.key for one in on_gain(gain(*sides, queries.pairs), "accuracy_at_1")}
+            return {on_gain(gain(*sides, queries.pairs), THESE, "accuracy_at_1").key}
         held_out = HeldOut(draw, 200)
         way = held_out.way()
         sides = [{0: held_out.run(quality, way)} for quality in (before, after)]
-        return {one.key for one in on_gain(gain(*sides, held_out.pairs))}
+        return {on_gain(gain(*sides, held_out.pairs), THESE).key}
 
     return said
 
@@ -211,7 +212,7 @@ def ordered(draw: Source, flat: bool) -> set[str]:
     after = spearman(scores, labels)
     pairs = [(f"a{i}", f"b{i}") for i in range(40)]
     found = gain({0: spearman(draw.normal(size=40), labels)}, {0: after}, pairs) if after else None
-    return {one.key for one in on_gain(found)}
+    return {on_gain(found, THESE).key}
 
 
 simulated(

@@ -8,7 +8,17 @@ from explorer.core.explore import Exploration
 from explorer.export.caption import pair_numbers, told_of
 from explorer.export.figure.axes import Axis, column_names
 from explorer.export.figure.sheet import document, head
-from explorer.export.figure.svg import DARK, LIGHT, MARGIN, Pen, clipped, cross, line, rectangle
+from explorer.export.figure.svg import (
+    DARK,
+    LIGHT,
+    MARGIN,
+    Pen,
+    clipped,
+    cross,
+    line,
+    rectangle,
+    wrapped,
+)
 from explorer.runtime.numbers import display_number
 
 MOST_BARS_NAMED = 5
@@ -22,11 +32,17 @@ def bars_figure(exploration: Exploration, *, language: str = "en", dark: bool = 
     told = told_of(exploration, language)
     parts, top = head(told, pen, width)
     top += 8
+    kind = "projected" if exploration.is_projected else "score"
+    said = f"{pen.say(f'ui.gradient_note.{kind}')} {pen.say('ui.gradient_sign')}"
+    notes = wrapped(said, width - 2 * MARGIN, 12)
     parts += [
-        pen.text(MARGIN, top, pen.say("ui.gradient_per_pair"), size=15, weight=600),
-        pen.text(MARGIN, top + 19, pen.say("ui.gradient_note"), size=12, fill=pen.palette.faint),
+        pen.text(MARGIN, top, pen.say(f"ui.gradient_per_pair.{kind}"), size=15, weight=600),
+        *(
+            pen.text(MARGIN, top + 19 + 16 * place, said, size=12, fill=pen.palette.faint)
+            for place, said in enumerate(notes)
+        ),
     ]
-    drawn, bottom = _bars(exploration, pen, left, top + 38, wide, tall)
+    drawn, bottom = _bars(exploration, pen, left, top + 22 + 16 * len(notes), wide, tall)
     return document(told, pen, width, parts + drawn, bottom + 14)
 
 

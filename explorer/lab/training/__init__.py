@@ -5,12 +5,14 @@ What to call (the page, the command line and the API call nothing else):
     from explorer.lab.training.plan import TrainingPlan, TrainingData     # what is to be done
     from explorer.lab.training.runs import Runs, estimate                 # doing it
     from explorer.lab.training import compare, moved, source, takeaway    # looking at what was done
+    from explorer.lab.training import unseen                              # on a file of the user's
 
     runs = Runs()                          # the folder of all runs; Runs(path) for another
     name = runs.start(plan)                # queued at once, raises Problem where it cannot run
     runs.status(name, offset=0)            # a dict, see below; poll with the offset it answered
     runs.pause(name); runs.resume(name); runs.stop(name); runs.delete(name)
     runs.listed()                          # the same dict for every run, newest first, no records
+    compare.table(runs, names, unseen.read(file, name))   # on a file of the user's; else held out
     estimate(plan, wanted=…)               # seconds, from two trial steps in a process of its own
                                            # (takes as long as they and its start); None once
                                            # `wanted()`, asked all the while, is no longer true

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import shutil
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,19 +81,23 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     train.add_argument("--out", help="a folder for the model; it must not exist yet")
     train.add_argument("--script", help="a .zip for the script that trains the model again")
     _add_plan(train)
-    compare = commands.add_parser("compare", help="train with several losses and seeds")
-    compare.add_argument("--loss", action="append", required=True, help="one for each loss")
+    about = "train with several losses and seeds, or judge runs that have ended (%(prog)s RUN…)"
+    compare = commands.add_parser("compare", help=about)
+    compare.add_argument("ended", nargs="*", metavar="RUN", help="names of runs that have ended")
+    on_file = "a file of pairs with scores that every run is measured on, before and after"
+    compare.add_argument("--on", metavar="FILE", help=on_file)
+    compare.add_argument("--loss", action="append", help="one for each loss")
     seeds = "each loss is trained once with each (0 1 2)"
     compare.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help=seeds)
     compare.add_argument("--out", help="a .json file for all figures")
-    _add_plan(compare)
+    _add_plan(compare, required=False)
 
 
-def _add_plan(parser: argparse.ArgumentParser) -> None:
+def _add_plan(parser: argparse.ArgumentParser, required: bool = True) -> None:
     kept = "where runs are kept; the user's data directory if left out"
     parser.add_argument("--runs", default=argparse.SUPPRESS, help=kept)  # or before the command
     data = parser.add_argument_group("data, from one of the first three")
-    source = data.add_mutually_exclusive_group(required=True)
+    source = data.add_mutually_exclusive_group(required=required)
     source.add_argument(
         "--data",
         dest="file",
@@ -195,17 +200,19 @@ def train(chosen: argparse.Namespace) -> int:
 
 
 def compare(chosen: argparse.Namespace) -> int:
-    """Train with each loss under each seed, and print what came out."""
+    """Train with each loss under each seed, or take runs that have ended, and print what came
+    out: on the held-out pairs, or on those of a file."""
     from explorer.lab.training import compare as comparing
+    from explorer.lab.training import unseen
     from explorer.lab.training.runs import Runs
 
     try:
         runs = Runs(chosen.runs, chosen.device)
-        plans = [_plan(chosen, loss, seed) for loss in chosen.loss for seed in chosen.seeds]
-        names = comparing.start_all(runs, plans)
-        for name in names:
-            _watch(runs, name)
-        found = comparing.table(runs, names)
+        columns = dict(_pairs(getattr(chosen, "columns", ())))
+        on = unseen.read(chosen.on, Path(chosen.on).name, columns) if chosen.on else None
+        names = _ended(runs, chosen) or _trained(runs, chosen)
+        with _asking() as told:
+            found = comparing.table(runs, names, on, told)
         if chosen.out:
             Path(chosen.out).write_text(json.dumps(found, indent=1), encoding="utf-8")
     except (ValueError, OSError) as problem:
@@ -213,6 +220,47 @@ def compare(chosen: argparse.Namespace) -> int:
         return 1
     print(_table(found))
     return 0 if sum(len(group["runs"]) for group in found["groups"]) == len(names) else 1
+
+
+def _ended(runs: Runs, chosen: argparse.Namespace) -> list[str]:
+    """The runs that were named, all of which have ended."""
+    from explorer.lab.training.outcome import outcome
+
+    if chosen.ended and chosen.loss:
+        raise ValueError("name the runs, or the losses to train with; not both")
+    for name in chosen.ended:
+        outcome(runs.folder(name))  # raises where it has not
+    return chosen.ended
+
+
+def _trained(runs: Runs, chosen: argparse.Namespace) -> list[str]:
+    """Train with each loss under each seed."""
+    from explorer.lab.training import compare as comparing
+
+    if not chosen.loss or not any(map(vars(chosen).get, ("file", "hub", "example"))):
+        raise ValueError(
+            "name the runs to compare, or what to train with: --loss, once for each, and one of "
+            "--data, --hub and --example"
+        )
+    plans = [_plan(chosen, loss, seed) for loss in chosen.loss for seed in chosen.seeds]
+    names = comparing.start_all(runs, plans)
+    for name in names:
+        _watch(runs, name)
+    return names
+
+
+@contextlib.contextmanager
+def _asking() -> Iterator[Callable[..., None]]:
+    """A progress bar for the models that are asked about the pairs of a file."""
+    from tqdm import tqdm
+
+    with tqdm(file=sys.stderr, disable=None, leave=False) as bar:
+
+        def told(_what: str, done: int = 0, total: int = 0, **values: int) -> None:
+            bar.total, bar.n = total or None, done
+            bar.set_description("model {model} of {models}".format(**values) if values else "")
+
+        yield told
 
 
 def _watch(runs: Runs, name: str) -> dict:
@@ -289,9 +337,9 @@ def _title(figure: str) -> str:
 
 
 def _table(found: dict) -> str:
-    from explorer.locale import say
+    from explorer.locale import say, spelled
 
-    lines = []
+    lines = [f"On {spelled('en', 'pairs', found['pairs'])}:"]
     for group in found["groups"]:
         figures = [
             f"{_title(name)} {told['mean']:.4f}"
@@ -307,4 +355,13 @@ def _table(found: dict) -> str:
         compared = f"{one['b']} − {one['a']}, {_title(one['figure'])}"
         lines.append(f"{compared}: {between['difference']:+.4f} ({ends})")
     lines += [say("en", f"remark.{one['key']}", **one["values"]) for one in found["verdict"]]
+    if on := found["unseen"]:
+        counts = {"count": on["shared"], "all": on["count"]}
+        lines.append(
+            say("en", f"finetune.unseen_shared{'' if on['shared'] else '_none'}", **counts)
+        )
+        if on["sampled"]:
+            lines.append(say("en", "finetune.unseen_sampled"))
+        if on["skipped"]:
+            lines.append(say("en", "finetune.unseen_skipped", count=on["skipped"]))
     return "\n".join(lines)

@@ -5,20 +5,31 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from explorer.core.remarks import Remark, Value
+from explorer.core.remarks import Remark, Value, short
 from explorer.lab.training import data, hosting
+from explorer.lab.training import unseen as measuring
 from explorer.lab.training.folder import all_runs
 from explorer.lab.training.influence import ALL_FIGURES, LEADING, Measured
 from explorer.lab.training.outcome import Outcome, has_ended, outcome
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.runs import Runs
-from explorer.lab.training.verdict import LEAST_SEEDS, LEVEL, Difference, difference, gain, judged
-from explorer.locale import grouped, word
+from explorer.lab.training.unseen import Unseen
+from explorer.lab.training.verdict import (
+    LEAST_SEEDS,
+    LEVEL,
+    Difference,
+    Gain,
+    difference,
+    gain,
+    judged,
+)
+from explorer.locale import Word, grouped, word
+from explorer.runtime import jobs
 from explorer.runtime.numbers import signed, whole_percent
 from explorer.runtime.wire import Json
 
@@ -72,8 +83,14 @@ class _Group:
         return known if len(known) == len(self.names) else None
 
 
-def table(runs: Runs, names: Sequence[str]) -> Json:
-    """Finished runs by what they tried, and what of their differences is more than chance.
+def table(
+    runs: Runs,
+    names: Sequence[str],
+    unseen: Unseen | None = None,
+    told: Callable[..., None] = jobs.step,
+) -> Json:
+    """Finished runs by what they tried, and what of their differences is more than chance: on their
+    held-out pairs, or on those of a file (`unseen.outcomes`, which `told` hears of).
 
     Answers
         groups: each with label, loss, parameters, runs, seeds, leading (what it is judged by, one
@@ -83,27 +100,49 @@ def table(runs: Runs, names: Sequence[str]) -> Json:
         differences: for each two groups in each figure that both have, the labels a and b, the
             figure, and between, the `Difference` b − a;
         verdict: how the groups compare in what they are judged by, as remarks that name by their
-            labels the best one and another;
+            labels the best one and another; of a single run on a file, what it gained there;
+        pairs: what they were measured on, as a `Word`;
+        unseen: null, or of the file its name, count, total, skipped, sampled, and how many of its
+            pairs are shared, that is, have a sentence that one of the runs was trained on;
         level, least_seeds: how sure the intervals are, and from how many seeds on they cover
             other seeds.
 
     What is compared is how they do on the held-out pairs, so groups that were measured on
     different ones have no difference.
     """
-    groups = list(_in_groups(runs, names).values())
+    groups = list(_in_groups(runs, names, unseen, told).values())
     for group, label in zip(groups, _labels([group.plan for group in groups]), strict=True):
         group.label = label
     return {
-        "groups": [_told(group) for group in groups],
+        "groups": [_told(group, unseen) for group in groups],
         "differences": _differences(groups),
-        "verdict": [dataclasses.asdict(remark) for remark in _verdict(groups)],
+        "verdict": [dataclasses.asdict(remark) for remark in _verdict(groups, unseen)],
+        "pairs": _pairs_of(groups, unseen),
+        "unseen": unseen and _about(unseen, runs, groups),
         "level": whole_percent(LEVEL),
         "least_seeds": LEAST_SEEDS,
     }
 
 
-def _in_groups(runs: Runs, names: Sequence[str]) -> dict[str, _Group]:
+def _about(unseen: Unseen, runs: Runs, groups: Sequence[_Group]) -> Json:
+    told = {key: getattr(unseen, key) for key in ("name", "total", "skipped", "sampled")}
+    folders = [runs.folder(name) for group in groups for name in group.names.values()]
+    return {**told, "count": len(unseen.pairs), "shared": unseen.shared(folders)}
+
+
+def _pairs_of(groups: Sequence[_Group], unseen: Unseen | None) -> Word:
+    if unseen:
+        return pairs_of_file(unseen)
+    tested = _comparable(groups)
+    return held_out_pairs(len(tested.pairs) if tested else None)
+
+
+def _in_groups(
+    runs: Runs, names: Sequence[str], unseen: Unseen | None, told: Callable[..., None]
+) -> dict[str, _Group]:
     groups: dict[str, _Group] = {}
+    ended = {name: runs.folder(name) for name in names if has_ended(runs.folder(name))}
+    on_file = measuring.outcomes(ended, unseen, told) if unseen else {}
     for name in names:
         summary = runs.status(name)["summary"]
         if summary is None:
@@ -112,8 +151,8 @@ def _in_groups(runs: Runs, names: Sequence[str]) -> dict[str, _Group]:
         seed = plan.pop("seed")
         group = groups.setdefault(json.dumps(plan, sort_keys=True), _Group(plan))
         group.names[seed], group.summaries[seed] = name, summary
-        if has_ended(runs.folder(name)):  # a folder may have lost what was measured
-            group.outcomes[seed] = outcome(runs.folder(name))
+        if name in ended:  # a folder may have lost what was measured
+            group.outcomes[seed] = on_file[name] if unseen else outcome(ended[name])
     return groups
 
 
@@ -135,12 +174,15 @@ def _short(value: object) -> str:
     return str(value)
 
 
-def _told(group: _Group) -> Json:
+def _told(group: _Group, unseen: Unseen | None) -> Json:
     figures = {}
     for figure in ("loss", *ALL_FIGURES, "steps_per_second"):
-        known = [_figure(summary, figure) for summary in group.summaries.values()]
+        if unseen and figure in ALL_FIGURES:
+            known = [found.value for found in (group.measured(figure) or {}).values()]
+        else:
+            known = [_figure(summary, figure) for summary in group.summaries.values()]
         values = [value for value in known if value is not None]
-        if len(values) == len(known):
+        if values and len(values) == len(known):
             spread = float(np.std(values, ddof=1)) if len(values) > 1 else None
             figures[figure] = {"mean": float(np.mean(values)), "spread": spread, "values": values}
     return {
@@ -151,7 +193,7 @@ def _told(group: _Group) -> Json:
         "seeds": list(group.names),
         "figures": figures,
         "leading": group.leading,
-        "gain": _gain(group),
+        "gain": (found := _gain(group)) and dataclasses.asdict(found),
     }
 
 
@@ -160,13 +202,12 @@ def _figure(summary: Json, figure: str) -> float | None:
     return summary["after"].get(figure) if figure in ALL_FIGURES else summary[figure]
 
 
-def _gain(group: _Group) -> Json | None:
+def _gain(group: _Group) -> Gain | None:
     before, after = (group.measured(group.leading, when) for when in ("before", "after"))
     tested = group.tested_on
     if tested is None or before is None or after is None:
         return None
-    found = gain(before, after, tested.pairs)
-    return found and dataclasses.asdict(found)
+    return gain(before, after, tested.pairs)
 
 
 def _comparable(groups: Sequence[_Group]) -> Outcome | None:
@@ -199,7 +240,10 @@ def _differences(groups: Sequence[_Group]) -> list[Json]:
     return found
 
 
-def _verdict(groups: Sequence[_Group]) -> list[Remark]:
+def _verdict(groups: Sequence[_Group], unseen: Unseen | None) -> list[Remark]:
+    if unseen and len(groups) == 1 and len(groups[0].names) == 1:
+        only = groups[0]
+        return [on_gain(_gain(only), pairs_of_file(unseen), only.leading)]
     known = (_having(groups, figure) for figure in LEADING)
     having = next((one for one in known if len(one) >= 2), [])
     if not having:
@@ -209,17 +253,34 @@ def _verdict(groups: Sequence[_Group]) -> list[Remark]:
         return [Remark("verdict_other_pairs")]
     found = judged([measured for _, measured in having], tested.pairs)
     best, *others = [having[place][0].label for place in found.order]
+    pairs = _pairs_of([group for group, _ in having], unseen)
     return [
-        of_difference(best, other, gap) for other, gap in zip(others, found.beside, strict=True)
+        of_difference(best, other, gap, pairs)
+        for other, gap in zip(others, found.beside, strict=True)
     ]
 
 
-def of_difference(best: str, other: str, found: Difference | None) -> Remark:
-    """What is said of the best and another; each is named by the label of its group."""
-    said: dict[str, Value] = {"best": best, "other": other}
+def held_out_pairs(count: int | None) -> Word:
+    """The pairs that a run holds out, as the sentences name them; None where each has others."""
+    if count is None:
+        return word("finetune.pairs.held_out_each", "the held-out pairs of each run")
+    return word("finetune.pairs.held_out", f"the {count} held-out pairs", count=count)
+
+
+def pairs_of_file(unseen: Unseen) -> Word:
+    """The pairs of a file, as the sentences name them."""
+    count = len(unseen.pairs)
+    otherwise = f"the {count} pairs of {unseen.name}"
+    return word("finetune.pairs.of_file", otherwise, count=count, file=unseen.name)
+
+
+def of_difference(best: str, other: str, found: Difference | None, pairs: Word) -> Remark:
+    """What is said of the best and another, each named by the label of its group, on these
+    pairs."""
+    said: dict[str, Value] = {"best": best, "other": other, "least": LEAST_SEEDS}
     if found is None:
         return Remark("verdict_no_seed", said)
-    said |= {"seeds": len(found.seeds), "least": LEAST_SEEDS, "count": found.pairs}
+    said |= {"seeds": len(found.seeds), "pairs": pairs}
     said |= interval_values(found)
     if found.covers == "pairs":
         return Remark(f"verdict_models_{'ahead' if found.is_told else 'untold'}", said)
@@ -230,9 +291,20 @@ def of_difference(best: str, other: str, found: Difference | None) -> Remark:
     return Remark("verdict_untold_needed", {**said, "needed": rounded(found.pairs_needed)})
 
 
-def figure_word(figure: str) -> dict[str, str]:
+def figure_word(figure: str) -> Word:
     """What a figure is called in a sentence, in each language."""
     return word(f"finetune.{figure}", figure)
+
+
+def on_gain(found: Gain | None, pairs: Word, figure: str = LEADING[0]) -> Remark:
+    """Whether a model that has ended does better on these pairs in a figure of `LEADING`; None:
+    they have no order."""
+    if found is None:
+        return Remark("run_no_order", {"pairs": pairs})
+    key = "run_rose" if found.low > 0 else "run_fell" if found.high < 0 else "run_chance"
+    values: dict[str, Value] = {"before": short(found.before), "after": short(found.after)}
+    values |= {"figure": figure_word(figure), "pairs": pairs}
+    return Remark(key, {**values, **interval_values(found)})
 
 
 def interval_values(found: Difference) -> dict[str, Value]:

@@ -36,8 +36,8 @@ def starting_model(
             made = from_scratch(sentences_of(pairs), plan.vocabulary, plan.dimension, device)
             made.save_pretrained(str(part))
             part.rename(start)
-        return _opened("bi", start, plan.encoder, device)
-    model = _loaded(plan, device)
+        return untrained(plan, start, device)
+    model = untrained(plan, start, device)
     if plan.lora:
         add_adapters(model, plan.lora)
     elif plan.layers >= 0:
@@ -45,6 +45,21 @@ def starting_model(
     if not any(weight.requires_grad for weight in model.parameters()):
         raise Problem("training_nothing_moves", layers=plan.layers)
     return model
+
+
+def untrained(plan: TrainingPlan, start: Path, device: str | None) -> Encoder:
+    """The model as it was before the first step; one from scratch is in the folder `start`.
+
+    The caller sets the seed: a head that is new to a cross-encoder is drawn.
+    """
+    if plan.encoder == SCRATCH:
+        return _opened("bi", start, plan.encoder, device)
+    return _loaded(plan, device)
+
+
+def trained(plan: TrainingPlan, folder: Path, device: str | None) -> Encoder:
+    """The model that a run has left in this folder."""
+    return _opened(plan.kind, folder, str(folder), device)
 
 
 def from_scratch(

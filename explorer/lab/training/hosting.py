@@ -54,15 +54,41 @@ def why_not(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
     return None
 
 
-def check_queue(runs: Sequence[RunFolder], more: int) -> None:
-    """Raise Problem if so many `more` runs of this visitor would crowd the others out."""
+def why_not_measured(pairs: int, models: int) -> Problem | None:
+    """Why so many models cannot be asked about so many pairs on a Space; None elsewhere."""
+    if not is_hosted() or pairs * models <= SPACE_SEEN:
+        return None
+    fits = SPACE_SEEN // models
+    read = pairs * models
+    return Problem(
+        "unseen_shared", count=pairs, models=models, all=read, most=SPACE_SEEN, fits=fits
+    )
+
+
+def room(runs: Sequence[RunFolder]) -> int | None:
+    """How many more runs this visitor of a Space may queue; None elsewhere, where all fit."""
     if not is_hosted():
-        return
+        return None
+    owners = _owners(runs)
+    own = SPACE_RUNS_OF_ONE - owners.count(visitor())
+    return max(min(own, SPACE_RUNS - len(owners)), 0)
+
+
+def _owners(runs: Sequence[RunFolder]) -> list[str | None]:
+    """Whose the runs are that train or wait."""
     owners = []
     for run in runs:
         if run.is_live():
             with contextlib.suppress(FileNotFoundError):  # it was deleted while we looked
                 owners.append(run.read("config.json").get("visitor"))
+    return owners
+
+
+def check_queue(runs: Sequence[RunFolder], more: int) -> None:
+    """Raise Problem if so many `more` runs of this visitor would crowd the others out."""
+    if not is_hosted():
+        return
+    owners = _owners(runs)
     if owners.count(visitor()) + more > SPACE_RUNS_OF_ONE:
         raise Problem("training_shared_own", count=owners.count(visitor()), most=SPACE_RUNS_OF_ONE)
     if len(owners) + more > SPACE_RUNS:

@@ -4,7 +4,7 @@ vectors."""
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -92,25 +92,43 @@ class HeldOut:
 
     def figures(self, model: Encoder) -> tuple[dict, np.ndarray, np.ndarray | None]:
         """The figures, the score of each pair, and the vectors [S, D] of a bi-encoder."""
+        scores, encoded = self.scored(model)
+        if encoded is None:
+            nothing = {**retrieval(None), **dict.fromkeys(GEOMETRY)}
+            return {**self._ranks(scores), **nothing}, scores, None
+        vectors = _normed(encoded)
+        finite = bool(vectors.isfinite().all())
+        lie = geometry(vectors, self) if finite else dict.fromkeys(GEOMETRY)
+        held = encoded.numpy()
+        return {**self._ranks(scores), **retrieval(self.places(held)), **lie}, scores, held
+
+    def scored(
+        self, model: Encoder, most: int = 0, told: Callable[[int], None] = lambda done: None
+    ) -> tuple[np.ndarray, Tensor | None]:
+        """The score of each pair, [n], and the vectors [S, D] of a bi-encoder.
+
+        With `most` no more than so many `items` are handed to the model at once; `told` hears
+        after each time how many of them are done.
+        """
+        items = self.items(model)
+        some = most or len(items)
+        parts = []
+        for begin in range(0, len(items), some):
+            parts.append(_answers(model, items[begin : begin + some]))
+            told(min(begin + some, len(items)))
+        found = torch.cat(parts)
+        if not isinstance(model, Encodes):
+            return found.double().reshape(-1).numpy(), None
+        vectors = _normed(found)
+        cosines = (vectors[self.first] * vectors[self.second]).sum(dim=1)
+        return cosines.clamp(-1, 1).numpy(), found
+
+    def items(self, model: Encoder) -> list:
+        """What the model reads: the distinct sentences of a bi-encoder, the pairs of another."""
         if isinstance(model, Encodes):
-            encoded = model.encode(
-                list(self.sentences), convert_to_tensor=True, show_progress_bar=False
-            )
-            vectors = torch.nn.functional.normalize(encoded.float().cpu(), dim=1)
-            scores = (vectors[self.first] * vectors[self.second]).sum(dim=1).clamp(-1, 1).numpy()
-            finite = bool(vectors.isfinite().all())
-            lie = geometry(vectors, self) if finite else dict.fromkeys(GEOMETRY)
-            held = encoded.cpu().numpy()
-            found = retrieval(self.places(held))
-            return {**self._ranks(scores), **found, **lie}, scores, held
-        pairs = [
-            (self.sentences[a], self.sentences[b])
-            for a, b in zip(self.first.tolist(), self.second.tolist(), strict=True)
-        ]
-        scores = model.predict(pairs, show_progress_bar=False, activation_fn=torch.nn.Identity())
-        scores = np.asarray(scores, dtype=np.float64).reshape(-1)
-        nothing = {**retrieval(None), **dict.fromkeys(GEOMETRY)}
-        return {**self._ranks(scores), **nothing}, scores, None
+            return list(self.sentences)
+        ends = zip(self.first.tolist(), self.second.tolist(), strict=True)
+        return [(self.sentences[a], self.sentences[b]) for a, b in ends]
 
     def _ranks(self, scores: np.ndarray) -> dict[str, object]:
         finite = bool(np.isfinite(scores).all())
@@ -177,6 +195,18 @@ def retrieval(places: np.ndarray | None) -> dict[str, float | None]:
 
 def reciprocal(places: np.ndarray) -> np.ndarray:
     return np.where(places <= MOST_PLACES, 1 / places, 0.0)
+
+
+def _answers(model: Encoder, items: list) -> Tensor:
+    """The vectors of sentences, or the scores of pairs."""
+    if isinstance(model, Encodes):
+        return model.encode(items, convert_to_tensor=True, show_progress_bar=False).cpu()
+    scores = model.predict(items, show_progress_bar=False, activation_fn=torch.nn.Identity())
+    return torch.from_numpy(np.asarray(scores))
+
+
+def _normed(vectors: Tensor) -> Tensor:
+    return torch.nn.functional.normalize(vectors.float(), dim=1)
 
 
 GEOMETRY = ("alignment", "uniformity", "effective_rank", "mean_cosine")

@@ -10,7 +10,7 @@ import numpy as np
 from explorer.core.explore import Exploration
 from explorer.core.scenario import Scenario
 from explorer.lab.training.data import rules_of
-from explorer.lab.training.outcome import measured, outcome
+from explorer.lab.training.outcome import Outcome, measured
 from explorer.lab.training.probe import explored
 from explorer.lab.training.runs import Runs
 from explorer.runtime.problem import Problem
@@ -47,16 +47,15 @@ def neighbours(runs: Runs, name: str, sentence: str | None = None, most: int = 5
     return sorted(found, key=lambda entry: entry["kept"])
 
 
-def moved_pairs(runs: Runs, name: str, most: int = 20) -> list[dict]:
-    """The held-out pairs whose rank by score changed most; of positives, the place of the own key
-    among all keys.
+def moved_pairs(found: Outcome, most: int = 20) -> list[dict]:
+    """The pairs whose rank by score changed most, of a run that has ended; of positives, the place
+    of the own key among all keys.
 
     Each has first, second, label, score_before, score_after, rank_before, rank_after (1 is the
     highest score; equal scores share the mean of their ranks) and label_rank.
     """
     from scipy.stats import rankdata
 
-    found = outcome(runs.folder(name))
     before, after = (found.scores[when] for when in ("before", "after"))
     ranks = [rankdata(-side) for side in (before, after)]
     by_label = rankdata(-found.labels)

@@ -66,7 +66,12 @@ def outcome(run: RunFolder) -> Outcome:
     """Raises Problem where the run has not ended."""
     if not has_ended(run):
         raise Problem("training_not_finished", name=run.name)
-    return _read(run.path, _after(run).stat().st_mtime_ns)
+    return _read(run.path, measured_at(run))
+
+
+def measured_at(run: RunFolder) -> int:
+    """When a run that has ended was measured, in nanoseconds: one that went on has another."""
+    return _after(run).stat().st_mtime_ns
 
 
 def _after(run: RunFolder) -> Path:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.core.remarks import Remark, short
-from explorer.lab.training.compare import figure_word, interval_values
+from explorer.lab.training.compare import held_out_pairs, on_gain
 from explorer.lab.training.folder import RunFolder
-from explorer.lab.training.influence import LEADING
 from explorer.lab.training.moved import moved_pairs
 from explorer.lab.training.outcome import has_ended, measured, outcome
 from explorer.lab.training.runs import Runs
@@ -42,7 +41,7 @@ def remarks(runs: Runs, name: str, most: int = 5) -> list[Remark]:
     run = runs.folder(name)
     ended = has_ended(run)
     found = [
-        *(on_gain(gain_of(runs, name), outcome(run).leading) if ended else ()),
+        *([_on_held_out(runs, name)] if ended else ()),
         *(_on_pairs(runs, name) if ended else ()),
         *on_loss([record["loss"] for record in steps]),
         *(_on_space(run) if ended else ()),
@@ -50,14 +49,13 @@ def remarks(runs: Runs, name: str, most: int = 5) -> list[Remark]:
     return found[:most]
 
 
-def on_gain(found: Gain | None, figure: str = LEADING[0]) -> list[Remark]:
-    """Whether a model that has ended does better on its held-out pairs in a figure of `LEADING`;
-    None: they have no order."""
-    if found is None:
-        return [Remark("run_no_order")]
-    key = "run_rose" if found.low > 0 else "run_fell" if found.high < 0 else "run_chance"
-    values = {"before": short(found.before), "after": short(found.after), "count": found.pairs}
-    return [Remark(key, {"figure": figure_word(figure), **values, **interval_values(found)})]
+def _on_held_out(runs: Runs, name: str) -> Remark:
+    run = runs.folder(name)
+    return on_gain(gain_of(runs, name), held_out_pairs(_held_out(run)), outcome(run).leading)
+
+
+def _held_out(run: RunFolder) -> int:
+    return len(outcome(run).pairs)
 
 
 def _on_pairs(runs: Runs, name: str) -> list[Remark]:
@@ -69,13 +67,12 @@ def _on_pairs(runs: Runs, name: str) -> list[Remark]:
         before, after = (abs(pair[f"rank_{w}"] - pair["label_rank"]) for w in ("before", "after"))
         return before - after
 
-    best = max(moved_pairs(runs, name), key=nearer, default=None)
+    best = max(moved_pairs(outcome(runs.folder(name))), key=nearer, default=None)
     if best is None or nearer(best) <= 0:
         return []
     values = {key: display_number(best[key], 3) for key in ("label", "rank_before", "rank_after")}
     values |= {side: _clipped(best[side]) for side in ("first", "second")}
-    count = len(runs.folder(name).read_pairs("held_out.jsonl"))
-    return [Remark("run_pair", {**values, "count": count})]
+    return [Remark("run_pair", {**values, "count": _held_out(runs.folder(name))})]
 
 
 def on_loss(losses: Sequence[float]) -> list[Remark]:

@@ -68,6 +68,13 @@ class Runs:
         hosting.check_queue(all_runs(self.root), 1)
         return self._begin(plan, corpus)
 
+    def room(self, least: int = 0) -> int | None:
+        """How many more runs may be queued; None where all may. Raises Problem if fewer than so
+        many."""
+        if least:
+            hosting.check_queue(all_runs(self.root), least)
+        return hosting.room(all_runs(self.root))
+
     def _begin(self, plan: TrainingPlan, corpus: data.Corpus, *options: str) -> str:
         run = self.prepare(plan, corpus)
         try:

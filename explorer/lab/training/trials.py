@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from explorer.core.explore import parameters_for, spec_for
-from explorer.core.parameters import chosen_numeric, spread
+from explorer.core.parameters import chosen_numeric, numeric_parameters, spread
 from explorer.core.scenario import Rules, Scenario
 from explorer.lab.training.data import data_of_scene
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.verdict import LEAST_SEEDS
-from losses import Parameter
+from losses import LossSpec, Parameter
 from losses.spec import ParameterValue
 
 # Around the value in force, by ratios.
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 STEPS, BATCH = 60, 16
+# Of fewer values none does better than another.
+LEAST_VALUES = 2
+LEAST_RUNS = LEAST_VALUES * LEAST_SEEDS
+
+
+@dataclass(frozen=True)
+class Offer:
+    """The `values` of a parameter that can be tried, each under `seeds` seeds in `steps` steps.
+
+    On a Space no more than `room` further runs may be queued, so that `left_out` other values are
+    not tried; None elsewhere.
+    """
+
+    parameter: str
+    values: tuple[float, ...]
+    left_out: int
+    room: int | None
+    seeds: int
+    steps: int
 
 
 def twins_of(rules: Rules) -> str:
@@ -24,9 +45,10 @@ def twins_of(rules: Rules) -> str:
     return rules.twins if rules.twins == "leave_out" else TrainingPlan.twins
 
 
-def trials(scenario: Scenario, parameter: str = "") -> list[TrainingPlan]:
+def trials(scenario: Scenario, parameter: str = "", room: int | None = None) -> list[TrainingPlan]:
     """The plans that try a scene's loss at several values of a parameter (the first numeric one if
-    unnamed), everything else as in the scene, each under as many seeds as a comparison needs.
+    unnamed), everything else as in the scene, each under as many seeds as a comparison needs; no
+    more of them than there is `room` for.
 
     Raises:
         Problem: if the loss has no such parameter, or the scene no sentences to encode.
@@ -38,6 +60,7 @@ def trials(scenario: Scenario, parameter: str = "") -> list[TrainingPlan]:
         kind="cross" if data.cross_encoder else "bi",
         loss=scenario.loss,
         convention=scenario.convention,
+        parameters=scenario.parameters,
         threshold=scenario.rules.threshold,
         label_range=scenario.rules.label_range,
         extra_negatives=scenario.rules.extra_negatives,
@@ -45,27 +68,52 @@ def trials(scenario: Scenario, parameter: str = "") -> list[TrainingPlan]:
         steps=STEPS,
         batch_size=BATCH,
     )
-    chosen, settings = _in_force(scenario, parameter)
+    return tried(plan, parameter, room)
+
+
+def tried(plan: TrainingPlan, parameter: str = "", room: int | None = None) -> list[TrainingPlan]:
+    """As `trials`, everything else as in a plan, but for no more than STEPS steps."""
+    made = _offer(plan.spec, plan.settings, plan.steps, parameter, room)
     return [
         dataclasses.replace(
-            plan, seed=seed, parameters=tuple({**settings, chosen.name: value}.items())
+            plan,
+            seed=plan.seed + place,
+            steps=made.steps,
+            parameters=tuple({**plan.settings, made.parameter: value}.items()),
         )
-        for value in values_of(scenario, parameter)
-        for seed in range(LEAST_SEEDS)
+        for value in made.values
+        for place in range(made.seeds)
     ]
 
 
-def values_of(scenario: Scenario, parameter: str = "") -> tuple[float, ...]:
-    """The values of a parameter that `trials` tries. Raises Problem if there is no such one."""
-    chosen, settings = _in_force(scenario, parameter)
+def offer_of(scenario: Scenario, parameter: str = "", room: int | None = None) -> Offer:
+    """What `trials` tries of a parameter. Raises Problem if there is no such one."""
+    spec = spec_for(scenario)
+    return _offer(spec, parameters_for(spec, dict(scenario.parameters)), STEPS, parameter, room)
+
+
+def offers(plan: TrainingPlan, room: int | None = None) -> list[Offer]:
+    """What `tried` tries, of each numeric parameter of the plan's loss."""
+    return [
+        _offer(plan.spec, plan.settings, plan.steps, one.name, room)
+        for one in numeric_parameters(plan.spec)
+    ]
+
+
+def _offer(
+    spec: LossSpec,
+    settings: Mapping[str, ParameterValue],
+    steps: int,
+    parameter: str,
+    room: int | None,
+) -> Offer:
+    chosen = chosen_numeric(spec, parameter)
     now = settings[chosen.name]
     assert isinstance(now, float)
-    return trial_values(chosen, now)
-
-
-def _in_force(scenario: Scenario, name: str) -> tuple[Parameter, dict[str, ParameterValue]]:
-    spec = spec_for(scenario)
-    return chosen_numeric(spec, name), parameters_for(spec, dict(scenario.parameters))
+    values = trial_values(chosen, now)
+    kept = values if room is None else fitting(values, now, room // LEAST_SEEDS)
+    short = min(steps or STEPS, STEPS)
+    return Offer(chosen.name, kept, len(values) - len(kept), room, LEAST_SEEDS, short)
 
 
 def trial_values(parameter: Parameter, now: float) -> tuple[float, ...]:
@@ -75,3 +123,16 @@ def trial_values(parameter: Parameter, now: float) -> tuple[float, ...]:
         values = tuple(now * factor for factor in FACTORS)
     within = (min(max(v, parameter.minimum), parameter.maximum) for v in (*values, now))
     return tuple(sorted({float(f"{value:.6g}") for value in within}))
+
+
+def fitting(values: Sequence[float], now: float, most: int) -> tuple[float, ...]:
+    """At most so many of the ascending values: that in force, and those that lie farthest from it
+    and from one another; of fewer than LEAST_VALUES none."""
+    if most < LEAST_VALUES:
+        return ()
+    chosen = {min(range(len(values)), key=lambda place: abs(values[place] - now))}
+    while len(chosen) < min(most, len(values)):
+        others = [place for place in range(len(values)) if place not in chosen]
+        # Of two as far away the larger value.
+        chosen.add(max(others, key=lambda one: (min(abs(one - k) for k in chosen), one)))
+    return tuple(values[place] for place in sorted(chosen))

@@ -24,7 +24,7 @@ from losses import LossSpec, Parameter
 
 def answer_of(found: Exploration) -> Answer:
     layout = Layout(found)
-    weights = found.weights
+    weights, by_scores = found.weights, found.score_gradient
     return {
         "loss": json_number(found.loss),
         "scores": _plain(found.batch.scores),
@@ -32,7 +32,8 @@ def answer_of(found: Exploration) -> Answer:
         "label_range": list(found.batch.label_range),
         "threshold": found.batch.threshold,
         "positive_pairs": len(found.batch.positives),
-        "score_gradient": _plain(found.pair_gradient),
+        "score_gradient": None if by_scores is None else _plain(by_scores),
+        "projected_gradient": _plain(found.pair_gradient) if found.is_projected else None,
         "ordered_pairs": found.order.ordered,
         "violated_pairs": found.order.violated,
         "active_terms": weights and weights.active,

@@ -78,7 +78,11 @@ def compute_loss(
         An object with
         loss; scores, the similarity of each pair; labels, as sent, or 1 for each pair; label_range
         and threshold, how they were read, and positive_pairs, how many pairs are positive by it;
-        score_gradient, the change of the loss for each unit of each pair's similarity;
+        score_gradient, ∂L/∂s: the change of the loss for each unit of each pair's similarity, all
+        others held (NaN of a pair that the loss does not compare; null where it has none);
+        projected_gradient, of a loss on vectors (else null): the gradient by the sentence vectors,
+        projected on the direction in which each pair's similarity rises fastest, as the change of
+        the loss for each unit of it; the pair's similarities to other sentences change with it;
         ordered_pairs and violated_pairs, how many pairs of pairs the labels order, and how many
         of those stand the other way round by similarity; spearman, similarities against labels;
         active_terms, the fewest terms that carry 90% of the weight, and effective_terms, the

@@ -63,6 +63,8 @@ export function cellCard(emit) {
   let toldOf = null;
   /** @type {Float32Array | null} */
   let scores = null;
+  /** @type {{ own: Float32Array, beside: Float32Array | null } | null} */
+  let gradients = null;
 
   /**
    * `at`: the cell's place, or null; `pinned`: whether it is the pinned one.
@@ -73,7 +75,7 @@ export function cellCard(emit) {
   function tell(step, at, pinned) {
     const key = JSON.stringify([at, pinned, language()]);
     if (key === told && toldOf === step) return;
-    if (toldOf?.picture !== step.picture) scores = null;
+    if (toldOf?.picture !== step.picture) scores = gradients = null;
     [told, toldOf] = [key, step];
     if (!at) {
       element.replaceChildren(h("p.lp-hint", {}, say("ui.hover_hint")));
@@ -135,6 +137,23 @@ export function cellCard(emit) {
   }
 
   /**
+   * The gradient of a pair by its similarity, and, where there is one, the projected one beside it.
+   * @param {DrawnStep} step
+   * @param {number} pair
+   */
+  function felt({ picture }, pair) {
+    const { gradient, score_gradient: beside } = picture.pairs;
+    gradients ??= { own: floats(gradient), beside: beside === null ? null : floats(beside) };
+    const own = show(gradients.own[pair], 3);
+    const byScore = gradients.beside?.[pair] ?? NaN;
+    if (!picture.figures.projected) return [say("ui.gradient_by_score", { value: own })];
+    return [
+      say("ui.gradient_projected", { value: own }),
+      ...(Number.isNaN(byScore) ? [] : [say("ui.gradient_by_score", { value: show(byScore, 3) })]),
+    ];
+  }
+
+  /**
    * @param {DrawnStep} step
    * @param {Axis} axis
    * @param {number} index
@@ -151,7 +170,11 @@ export function cellCard(emit) {
     const lines = isPair ? [first[pair], second[pair]] : sentence >= 0 ? [sentences[sentence]] : [];
     scores ??= floats(step.picture.pairs.score);
     const facts =
-      isPair && pair >= 0 ? say("ui.pair_facts", { label: show(labels[pair]), score: show(scores[pair]) }) : "";
+      isPair && pair >= 0
+        ? [say("ui.pair_facts", { label: show(labels[pair]), score: show(scores[pair]) }), ...felt(step, pair)].join(
+            " · ",
+          )
+        : "";
     return h(
       `div.lp-side.lp-of-${isRow ? "row" : "column"}`,
       {},

@@ -49,7 +49,7 @@ export function say(key, values = {}) {
  */
 function spelled(name, value) {
   if (Array.isArray(value)) return value.map((one) => spelled(name, one)).join(say("ui.between"));
-  if (value?.key) return has(value.key) ? say(value.key) : value.otherwise;
+  if (value?.key) return has(value.key) ? say(value.key, value.values) : value.otherwise;
   return given.counts?.includes(name) && Number.isInteger(value) ? grouped(value) : String(value);
 }
 

@@ -6,6 +6,7 @@ from typing import Literal, TypedDict
 
 from explorer.core.remarks import Statistics as Statistics
 from explorer.core.scenario import Reading
+from explorer.lab.training.trials import Offer
 from explorer.web.wire.shared import Batch, Picture, Problem, Real, Scenario, SkippedRow
 
 
@@ -105,8 +106,7 @@ class Swept(TypedDict):
     active: list[Real] | None
     advised: tuple[float, float] | None
     within: list[tuple[float, float]] | None
-    trials: list[float]
-    seeds: int
+    trials: Offer | None
 
 
 class Opinion(TypedDict):

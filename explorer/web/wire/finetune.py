@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from explorer.core.remarks import Remark
+from explorer.lab.training.trials import Offer
 from explorer.lab.training.verdict import Difference, Gain
 from explorer.web.wire.runs import FollowedRun, RunStatus
-from explorer.web.wire.shared import Batch, LabelRules, Picture, Problem, Setting
+from explorer.web.wire.shared import Batch, LabelRules, Picture, Problem, Setting, Word
 
 
 class Outlook(TypedDict):
@@ -56,6 +57,7 @@ class Checked(Outlook):
     skipped: int
     shared: int
     rate: float
+    trials: list[Offer]
     minutes: float | None
 
 
@@ -172,7 +174,21 @@ class Neighbours(TypedDict):
     kept: int
 
 
+class OnFile(TypedDict):
+    """A file that runs were measured on: of `total` rows `skipped` could not be used; `shared` of
+    its `count` pairs have a sentence that one of the runs was trained on."""
+
+    name: str
+    count: int
+    total: int
+    skipped: int
+    sampled: bool
+    shared: int
+
+
 class _Compared(TypedDict):
+    pairs: Word
+    unseen: OnFile | None
     groups: list[Group]
     differences: list[GroupDifference]
     verdict: list[Remark]

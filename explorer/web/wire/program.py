@@ -26,7 +26,8 @@ class Answer(TypedDict):
     label_range: list[float]
     threshold: float
     positive_pairs: int
-    score_gradient: list[Real]
+    score_gradient: list[Real] | None
+    projected_gradient: list[Real] | None
     ordered_pairs: int
     violated_pairs: int
     active_terms: int | None

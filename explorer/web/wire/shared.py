@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypedDict
 from explorer.core.disagreement import Disagreement
 from explorer.core.remarks import Remark
 from explorer.core.scenario import Data, Rules, View
+from explorer.locale import Word as Word
 from explorer.runtime.numbers import Real as Real
 from explorer.runtime.problem import About as About
 
@@ -25,13 +26,6 @@ Bytes = Annotated[str, Packed("u1")]
 
 # What a parameter of a loss can be: a number, a switch, a choice, a list of numbers.
 Setting = float | bool | str | list[float]
-
-
-class Word(TypedDict):
-    """A value with a sentence of its own in each language, or else one for all."""
-
-    key: str
-    otherwise: str
 
 
 class Problem(TypedDict):
@@ -121,6 +115,7 @@ class Figures(TypedDict):
     effective: Real | None
     gradient_norm: Real
     gradient_of: Literal["scores", "vectors"]
+    projected: bool
     banded: bool
     device: str
     milliseconds: float
@@ -207,10 +202,12 @@ class Shown(TypedDict):
 
 
 class PairArrays(TypedDict):
-    """Of each pair, in the order of the batch."""
+    """Of each pair, in the order of the batch. `score_gradient` is ∂L/∂s, NaN of a pair that has
+    none, where `gradient` is another: a projection."""
 
     score: Floats
     gradient: Floats
+    score_gradient: Floats | None
     positive: Bytes
 
 

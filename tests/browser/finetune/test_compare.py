@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from explorer.lab.training.plan import TrainingPlan
 from explorer.locale import say
 from tests.browser.finetune.steering import CHANNEL, TINY, made_run, plan, read_of, settled, taken
 from tests.browser.reading import number
-from tests.tiny import save_bert
+from tests.tiny import save_bert, sentence
 
 pytestmark = pytest.mark.browser
 
@@ -107,7 +108,7 @@ def test_two_losses_under_two_seeds_are_compared(open_page: Callable[..., Page])
     best = "CoSENT" if sum(losses[:2]) > sum(losses[2:]) else "Cosine regression (MSE)"
     verdict = page.locator(".lp-verdict")
     expect(verdict.locator("li").first).to_contain_text(
-        f"{best} · mean of 2 seeds ended at a held-out Spearman of"
+        re.compile(rf"^On the \d+ held-out pairs, {re.escape(best)} · mean of 2 seeds ended at")
     )
     # Two seeds compare these models, not the losses.
     expect(verdict.locator("li").nth(1)).to_contain_text("these very models")
@@ -126,6 +127,63 @@ def test_two_losses_under_two_seeds_are_compared(open_page: Callable[..., Page])
     looked.first.click()
     moved = page.get_by_role("table", name="Pairs that changed rank most")
     expect(moved.locator("tbody tr:visible")).to_have_count(8)
+
+
+def test_runs_are_compared_on_a_file_of_ones_own(
+    open_page: Callable[..., Page], beside: str, tmp_path: Path
+) -> None:
+    page = open_page(f"#{beside}")
+    settled(page, "beside")
+    drawn = page.locator(".lp-gains-figure")
+    expect(drawn.locator("h3")).to_have_text(re.compile(r"on the \d+ held-out pairs$"))
+    draw = random.Random(3)
+    rows = [f"{sentence(draw)}\t{sentence(draw)}\tnote\t{i % 4}" for i in range(40)]
+    file = tmp_path / "mine.tsv"
+    file.write_text("\n".join(["one\ttwo\tthree\tscore", *rows]), encoding="utf-8")
+    page.set_input_files("#lp-finetune-unseen", file)
+    # No column is called a sentence, so that which it is is asked.
+    roles = page.locator(".lp-unseen select")
+    expect(roles.first).to_be_visible()
+    for role, column in (("first", "one"), ("second", "two"), ("score", "score")):
+        page.select_option(f".lp-unseen select[name={role}]", column)
+    told = page.locator(".lp-unseen-told")
+    expect(told).to_contain_text("All below is on the 40 pairs of mine.tsv.", timeout=60_000)
+    expect(told).to_contain_text("with the training pairs.")
+    expect(drawn.locator("h3")).to_have_text(
+        "Spearman before and after, on the 40 pairs of mine.tsv"
+    )
+    verdict = page.locator(".lp-verdict li")
+    expect(verdict.first).to_have_text(re.compile(r"^On the 40 pairs of mine\.tsv, "))
+    expect(verdict.nth(1)).to_contain_text("the 40 pairs of mine.tsv")
+    for about in ("mean ± standard deviation", "the mean over the shared seeds"):
+        note = page.locator(".lp-finetune_runs .lp-note", has_text=about)
+        expect(note).to_have_text(re.compile(r"^On the 40 pairs of mine\.tsv: "))
+    page.select_option("#lp-finetune-figure", "finetune.gains")
+    assert "on the 40 pairs of mine.tsv" in taken(page, tmp_path, "SVG").read_text(encoding="utf-8")
+    page.click("#lp-language")
+    expect(told).to_contain_text("mine.tsv 的 40 对句子")
+    page.click("#lp-language")
+    page.click("#lp-finetune-unseen-back")
+    expect(drawn.locator("h3")).to_have_text(re.compile(r"on the \d+ held-out pairs$"))
+    expect(told).to_be_hidden()
+
+
+def test_values_of_a_parameter_are_tried_by_a_press(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    plan(page, **{**TINY, "steps": 3, "parameters": {"scale": 20}})
+    press = page.locator(".lp-trials button")
+    expect(press).to_have_text("Try scale 5 · 10 · 20 · 40 · 80")
+    expect(page.locator(".lp-trials .lp-note")).to_contain_text(
+        "15 short trainings of 3 steps: 5 values under 3 seeds each"
+    )
+    press.click()
+    page.wait_for_function(f"{CHANNEL}.shown.length === 15")
+    page.wait_for_function(f"{CHANNEL}.shown.every((one) => {CHANNEL}.trace(one)?.about)")
+    tried = page.evaluate(
+        f"{CHANNEL}.shown.map((one) => {CHANNEL}.trace(one).about.plan)"
+        ".map(({parameters, seed, steps}) => [parameters.scale, seed, steps])"
+    )
+    assert tried == [[value, seed, 3] for value in (5, 10, 20, 40, 80) for seed in (0, 1, 2)]
 
 
 def test_what_losses_are_called_follows_the_language(

@@ -18,6 +18,7 @@ from explorer.sources.pairs import Pairs
 from explorer.sources.random_batch import RandomBatch, mislabelled_pairs
 from explorer.sources.textbook import EXAMPLES
 from losses import LOSSES
+from losses.spec import spec_of
 
 RANDOM = Data(source="random", random=RandomBatch(pairs=24, dimension=16, seed=5))
 
@@ -85,6 +86,82 @@ def test_the_projected_gradient_of_a_loss_on_vectors_is_that_of_its_cosines():
     found = on(RANDOM, "contrastive", distance="cosine", margin=0.5)
     by_scores = -found.trace.last("distances").gradient
     torch.testing.assert_close(found.pair_gradient, by_scores, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("loss", ["info_nce", "nt_xent", "supcon", "angle", "contrastive"])
+def test_the_gradient_of_a_loss_on_vectors_is_its_projection(loss):
+    """A step along which a pair's cosine rises fastest: what it changes the loss by, for each unit
+    that the cosine rises."""
+    found = on(RANDOM, loss)
+    batch, step = found.batch, 1e-5
+    assert found.is_projected
+
+    def at(moved):
+        scores = batch.scores_from(moved)
+        given = {name: batch.read(what, moved, scores) for name, what in found.spec.reads.items()}
+        return float(found.spec.function(**given, **found.parameters)), scores
+
+    for pair in range(0, len(batch), 5):
+        vectors = batch.vectors.detach().clone().requires_grad_()
+        batch.scores_from(vectors)[pair].backward()
+        direction = vectors.grad
+        ends = [at(batch.vectors + sign * step * direction) for sign in (1, -1)]
+        changed, risen = ends[0][0] - ends[1][0], float((ends[0][1] - ends[1][1])[pair])
+        assert changed / risen == pytest.approx(
+            float(found.pair_gradient[pair]), rel=1e-4, abs=1e-7
+        )
+
+
+def test_beside_the_projection_stands_the_gradient_by_this_similarity_alone():
+    """InfoNCE of the matrix of its cosines, in which one cell is moved and all others are held."""
+    found = on(RANDOM, "info_nce", temperature=0.1)
+    batch, step = found.batch, 1e-5
+    queries, keys = (batch.read(name, batch.vectors, batch.scores) for name in ("queries", "keys"))
+    others = batch.read("negatives", batch.vectors, batch.scores)
+    candidates = keys if others is None else torch.cat((keys, others))
+    cosines = torch.nn.functional.cosine_similarity(queries[:, None], candidates, dim=2)
+
+    def loss_of(matrix):
+        target = torch.arange(len(matrix))
+        return float(torch.nn.functional.cross_entropy(matrix / 0.1, target))
+
+    for place, pair in enumerate(batch.positives.tolist()):
+        up, down = cosines.clone(), cosines.clone()
+        up[place, place] += step
+        down[place, place] -= step
+        slope = (loss_of(up) - loss_of(down)) / (2 * step)
+        assert float(found.score_gradient[pair]) == pytest.approx(slope, rel=1e-4, abs=1e-8)
+    # It has no say over pairs that it does not compare, and is another number than the projection.
+    assert found.score_gradient[batch.others].isnan().all()
+    positives = batch.positives
+    apart = found.score_gradient[positives] - found.pair_gradient[positives]
+    assert float(apart.abs().max()) > 1e-3
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_gradient_by_the_score_is_there_where_the_loss_has_one(loss):
+    found = on(RANDOM, loss)
+    if found.spec.reads_scores:
+        assert not found.is_projected
+        torch.testing.assert_close(found.score_gradient, found.pair_gradient)
+    else:
+        assert found.is_projected
+        compares = found.trace.last("similarities") and loss not in ("softmax", "arcface")
+        assert (found.score_gradient is not None) == bool(compares)
+
+
+def reads_both(scores, first, second):
+    cosines = torch.nn.functional.cosine_similarity(first, second)
+    terms = scores.square() + cosines
+    return terms.mean()
+
+
+def test_a_loss_of_ones_own_that_reads_both_has_both(monkeypatch):
+    monkeypatch.setitem(LOSSES, "reads_both", spec_of(reads_both))
+    found = on(RANDOM, "reads_both")
+    count, scores = len(found.batch), found.batch.scores
+    torch.testing.assert_close(found.score_gradient, 2 * scores / count)
+    torch.testing.assert_close(found.pair_gradient, (2 * scores + 1) / count)
 
 
 def test_the_gradient_norm_is_over_the_sentence_vectors():

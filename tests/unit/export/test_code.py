@@ -113,9 +113,21 @@ def test_pairs_read_back_as_a_file_of_pairs(tmp_path):
     assert read.second == found.batch.pairs.second
     assert read.labels == found.batch.pairs.labels
     head, *body = rows_of(pairs_csv(found))
-    gradient = [float(row[head.index("gradient")]) for row in body]
+    gradient = [float(row[head.index("score_gradient")]) for row in body]
+    assert "projected_gradient" not in head
     assert gradient == found.pair_gradient.tolist()
     assert min(gradient) < 0  # a negative number is no formula
+
+
+def test_the_gradients_of_pairs_are_called_what_they_are():
+    found = seen(ENGLISH, "info_nce")
+    head, *body = rows_of(pairs_csv(found))
+    projected, own = ([row[head.index(name)] for row in body] for name in head[-2:])
+    assert head[-2:] == ["projected_gradient", "score_gradient"]
+    assert [float(value) for value in projected] == found.pair_gradient.tolist()
+    told = [float(value or "nan") for value in own]
+    assert told == pytest.approx(found.score_gradient.tolist(), nan_ok=True)
+    assert "" in own  # pairs that are only negatives
 
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1+1", '=cmd|" /C calc"!A0']

@@ -254,6 +254,16 @@ def number_of(text):
     return float(text.replace("−", "-"))
 
 
+@pytest.mark.parametrize(
+    ("loss", "title"),
+    [("cosent", "Gradient of every pair"), ("info_nce", "Projected gradient of every pair")],
+)
+def test_the_bars_are_called_what_they_are(loss, title):
+    drawn = bars_figure(seen(loss=loss))
+    assert f">{title}<" in drawn
+    assert ("∂L/∂s" in drawn) == (loss == "cosent")
+
+
 def test_bars_are_one_for_each_pair_and_as_long_as_the_gradient():
     found = seen(order="entry")
     bars = of_class(drawn(found, bars_figure), "bar")

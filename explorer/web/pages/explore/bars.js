@@ -1,7 +1,8 @@
 // The gradient of every pair as bars, and the pairs that feel most in words.
 import { floats } from "../../kit/arrays.js";
-import { clip, contextOf, h, roomOf, walkable, worded } from "../../kit/dom.js";
+import { clip, contextOf, h, reword, roomOf, walkable } from "../../kit/dom.js";
 import { show } from "../../kit/numbers.js";
+import { tabbed } from "../../kit/sidebar.js";
 import { say } from "../../kit/words.js";
 
 /**
@@ -13,9 +14,28 @@ export default function bars(root, channel) {
   const canvas = h("canvas.lp-bar-chart", { role: "img", tabIndex: 0 });
   const spoken = h("div.lp-spoken", { "aria-live": "polite" });
   const list = h("ol.lp-list");
-  root.append(worded("h2", "ui.gradient_per_pair"), worded("p.lp-note", "ui.gradient_note"), canvas, spoken, list);
+  const title = h("h2");
+  const note = h("p.lp-note");
+  // Where a projection is not all there is, either can be drawn.
+  const which = tabbed(
+    {
+      called: (name) => `ui.gradient_shown.${name}`,
+      names: /** @type {("projected" | "score")[]} */ (["projected", "score"]),
+      tabId: "lp-bars",
+      label: "ui.gradient_shown",
+    },
+    (name) => {
+      alone = name === "score";
+      take();
+    },
+  );
+  reword(which.element);
+  root.append(title, which.element, note, canvas, spoken, list);
 
+  let alone = false; // ∂L/∂s, where the gradient of a pair is another one
   let gradient = new Float32Array();
+  /** @type {{ projected: Float32Array, score: Float32Array } | null} */
+  let both = null;
   /** @type {number[]} */
   let order = [];
   /** @param {HTMLElement} line */
@@ -48,10 +68,31 @@ export default function bars(root, channel) {
     return whole && !pairs.includes(-1) ? pairs : Array.from(gradient.keys());
   }
 
+  /**
+   * Both gradients of a pair, where there are two.
+   * @param {number} pair
+   */
+  function besides(pair) {
+    if (!both) return "";
+    const byScore = both.score[pair];
+    const own = Number.isNaN(byScore)
+      ? say("ui.gradient_by_score_none")
+      : say("ui.gradient_by_score", { value: show(byScore, 3) });
+    return `${say("ui.gradient_projected", { value: show(both.projected[pair], 3) })} · ${own}`;
+  }
+
   function take() {
     const { picture, batch } = channel;
     if (!picture || !batch) return;
-    gradient = floats(picture.pairs.gradient);
+    const { gradient: felt, score_gradient: byScore } = picture.pairs;
+    both = byScore === null ? null : { projected: floats(felt), score: floats(byScore) };
+    which.element.hidden = !both;
+    const shown = both && alone ? "score" : "projected";
+    which.set(shown);
+    gradient = both ? both[shown].map((g) => (Number.isNaN(g) ? 0 : g)) : floats(felt);
+    const kind = picture.figures.projected ? shown : "score";
+    title.textContent = say(`ui.gradient_per_pair.${kind}`);
+    note.textContent = `${say(`ui.gradient_note.${kind}`)} ${say("ui.gradient_sign")}`;
     order = displayOrder(picture.shown.column_axis);
     draw();
     const ranked = Array.from(gradient.keys())
@@ -66,6 +107,7 @@ export default function bars(root, channel) {
       bar.style.width = `${(50 * Math.abs(g)) / most}%`;
       bar.className = g > 0 ? "lp-up" : "lp-down";
       value.textContent = show(g, 3);
+      value.title = besides(pair);
       if (line.pair !== pair || first.textContent === "") {
         line.pair = pair;
         first.textContent = clip(batch.first[pair], 70);
@@ -126,7 +168,10 @@ export default function bars(root, channel) {
   canvas.addEventListener("mousemove", (event) => {
     const box = canvas.getBoundingClientRect();
     const place = Math.floor(((event.clientX - box.left) / box.width) * order.length);
-    if (place in order) channel.point([order[place]]);
+    if (place in order) {
+      channel.point([order[place]]);
+      canvas.title = besides(order[place]);
+    }
   });
   canvas.addEventListener("mouseleave", () => channel.point());
   // The left and right keys walk the bars.
@@ -137,7 +182,10 @@ export default function bars(root, channel) {
     const from = order.indexOf(channel.pointed.pairs[0]);
     const pair = order[Math.max(0, Math.min(order.length - 1, from + by))];
     channel.point([pair]);
-    spoken.textContent = say("ui.bar_says", { pair: channel.numberOf(pair), value: show(gradient[pair]) });
+    spoken.textContent = say("ui.bar_says", {
+      pair: channel.numberOf(pair),
+      value: besides(pair) || show(gradient[pair]),
+    });
   });
   canvas.addEventListener("blur", () => channel.point());
   channel.on("batch", () => {
@@ -147,6 +195,7 @@ export default function bars(root, channel) {
     }
   });
   channel.on("picture", take);
+  channel.on("language", take);
   channel.on("pointed", mark);
   channel.on("theme", () => {
     inks = null;

@@ -28,8 +28,7 @@ from explorer.export.picture import describe_batch, picture
 from explorer.lab.sweep import POINTS, sweep
 from explorer.lab.training.compare import start_all
 from explorer.lab.training.runs import default_runs
-from explorer.lab.training.trials import trials, values_of
-from explorer.lab.training.verdict import LEAST_SEEDS
+from explorer.lab.training.trials import LEAST_RUNS, offer_of, trials
 from explorer.locale import LANGUAGES
 from explorer.runtime.cache import Cache, digest
 from explorer.runtime.limits import SWEPT_PAIRS, TABLES
@@ -129,8 +128,9 @@ def _sweep(request: object) -> Json:
     found = sweep(scenario, str(request.get("parameter", "")), batch=batch, points=points)
     curves = {name: getattr(found, name) for name in ("loss", "gradient", "active")}
     drawn = {name: curve and json_numbers(list(curve)) for name, curve in curves.items()}
-    tried = values_of(scenario, found.parameter) if has_words(scenario.data) else ()
-    return {**dataclasses.asdict(found), **drawn, "trials": tried, "seeds": LEAST_SEEDS}
+    words = has_words(scenario.data)
+    tried = offer_of(scenario, found.parameter, default_runs().room()) if words else None
+    return {**dataclasses.asdict(found), **drawn, "trials": tried and dataclasses.asdict(tried)}
 
 
 def _trials(request: object) -> Json:
@@ -138,7 +138,7 @@ def _trials(request: object) -> Json:
     if not isinstance(request, dict):
         raise misfit("request", request)
     scenario = Scenario.from_json(request.get("scenario"))
-    plans = trials(scenario, str(request.get("parameter", "")))
+    plans = trials(scenario, str(request.get("parameter", "")), default_runs().room(LEAST_RUNS))
     return {"started": start_all(default_runs(), plans)}
 
 

@@ -5,6 +5,7 @@ import { h, roomOf, worded } from "../../kit/dom.js";
 import { percent, read, show } from "../../kit/numbers.js";
 import { plotArea, ticksOf } from "../../kit/plot.js";
 import { GONE } from "../../kit/server.js";
+import { aboutTrials, valuesOf } from "../../kit/trials.js";
 import { has, say } from "../../kit/words.js";
 
 /** @typedef {import("../../kit/types").Span} Span */
@@ -186,13 +187,10 @@ export default function sweep(root, channel, server) {
 
   // Where the scene has sentences to learn from.
   /** @param {Found} of */
-  function offerTrials({ trials, seeds, parameter }) {
-    trial.hidden = !trials.length;
-    const values = trials.map((value) => show(value, 3)).join(" · ");
-    trial.textContent = say("sweep.try", { values: `${nameOf(parameter)} ${values}` });
-    tryOut.textContent = trials.length
-      ? say("sweep.try_about", { count: trials.length * seeds, values: trials.length, seeds })
-      : say("sweep.try_none");
+  function offerTrials({ trials }) {
+    trial.hidden = !trials?.values.length;
+    tryOut.textContent = trials ? aboutTrials(trials, "sweep.try_about") : say("sweep.try_none");
+    if (trials) trial.textContent = say("sweep.try", { values: valuesOf(trials) });
   }
 
   function draw() {

@@ -6,6 +6,7 @@ import { given } from "../../kit/given.js";
 import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { show } from "../../kit/numbers.js";
 import { conventionField, lossSelect, parameterList, tabbed, twinsField } from "../../kit/sidebar.js";
+import { aboutTrials, valuesOf } from "../../kit/trials.js";
 import { has, say, titleOf } from "../../kit/words.js";
 import { complaints, numberBoxes } from "./complaints.js";
 import { dataFields, textBox } from "./data.js";
@@ -77,6 +78,7 @@ export default function controls(root, channel, server) {
   const lossWrong = line();
   const convention = conventionField("lp-finetune-convention", (name) => set({ convention: name, parameters: {} }));
   const parameters = parameterList((name, value) => set({ parameters: { ...channel.plan.parameters, [name]: value } }));
+  const trials = h("div.lp-trials");
   const refused = h("ul.lp-rules");
   const refusedSummary = h("summary");
   const refusedBox = h("details.lp-refused", {}, refusedSummary, refused);
@@ -113,6 +115,29 @@ export default function controls(root, channel, server) {
     convention.set(spec, plan.convention);
     const about = `loss.${plan.loss}.about`;
     lossAbout.textContent = has(about) ? say(about) : spec.about;
+  }
+
+  // What each number of the loss can be tried at.
+  function offerTrials() {
+    const { checked } = channel;
+    const able = checked && !checked.error && !checked.refused ? checked.trials : [];
+    const about = able.length ? aboutTrials(able[0], "trials.about") : "";
+    trials.replaceChildren(
+      ...able.map((offer) => {
+        const press = h(
+          "button.lp-button",
+          { type: "button", name: offer.parameter, disabled: !offer.values.length },
+          say("trials.try", { values: valuesOf(offer) }),
+        );
+        press.addEventListener("click", async () => {
+          press.disabled = true;
+          await channel.tryValues(channel.plan, offer.parameter);
+          press.disabled = false;
+        });
+        return press;
+      }),
+      h("p.lp-note", {}, about),
+    );
   }
 
   // ---- How -----------------------------------------------------------------------------------
@@ -173,6 +198,7 @@ export default function controls(root, channel, server) {
       lossAbout,
       convention.element,
       parameters.element,
+      trials,
       worded("h3", "finetune.kept"),
       ...start.losses,
       refusedBox,
@@ -240,6 +266,7 @@ export default function controls(root, channel, server) {
           : dataWrong;
     for (const one of [dataWrong, encoderWrong]) complain(one, null);
     complain(lossWrong, checked.refused);
+    offerTrials();
     if (error && !(of === dataWrong && data.isTold(error))) complain(of, error);
     found.hidden = Boolean(error);
     if (checked.labels) {

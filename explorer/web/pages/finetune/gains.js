@@ -25,7 +25,9 @@ export function gainsFigure(channel) {
   const heading = h("h3");
   /** @type {"spearman" | "accuracy_at_1"} */
   let leading = "spearman";
-  const title = () => say("finetune.gains_of", { figure: say(`finetune.${leading}`) });
+  /** @type {string | import("../../wire").Word} */
+  let on = "";
+  const title = () => say("finetune.gains_on", { figure: say(`finetune.${leading}`), pairs: on });
   const element = h(
     "figure.lp-chart.lp-gains-figure",
     { hidden: true },
@@ -59,9 +61,10 @@ export function gainsFigure(channel) {
   /**
    * @param {Group[]} groups
    * @param {(label: string) => string} titled
-   * @param {{ level: string, least: number }} sure
+   * @param {{ level: string, least: number, pairs: string | import("../../wire").Word }} sure
    */
   function fill(groups, titled, sure) {
+    on = sure.pairs;
     note.textContent = say("finetune.gains_about", sure);
     const colours = new Map(channel.groups().flatMap(({ names, colour }) => names.map((name) => [name, colour])));
     // One figure on one axis: the first that any of them has.

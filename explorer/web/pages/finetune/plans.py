@@ -7,6 +7,7 @@ import inspect
 from pathlib import Path
 
 from explorer.core.scenario import Scenario
+from explorer.lab.training import unseen
 from explorer.lab.training.data import data_of_scene
 from explorer.lab.training.plan import (
     RANGES,
@@ -103,6 +104,15 @@ def _uploaded(token: str, where: str) -> str:
     if path is None:
         raise Problem("training_file_gone")
     return str(path)
+
+
+def uploaded_pairs(chosen: object) -> unseen.Unseen:
+    """The pairs of an upload, {file: token, name, columns}."""
+    if not isinstance(chosen, dict) or not isinstance(chosen.get("columns") or {}, dict):
+        raise misfit("on", chosen)
+    columns = {str(role): str(name) for role, name in (chosen.get("columns") or {}).items()}
+    path = _uploaded(str(chosen.get("file") or ""), "file")
+    return unseen.read(path, str(chosen.get("name"))[:200], columns)
 
 
 def hand_in(request: object) -> dict[str, object]:

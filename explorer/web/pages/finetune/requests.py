@@ -13,12 +13,21 @@ from typing import Any
 from explorer.core.scenario import Scenario
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.picture import describe_batch, picture
-from explorer.lab.training import compare, data, hosting, moved, remarks, source, takeaway
-from explorer.lab.training.outcome import has_ended
+from explorer.lab.training import (
+    compare,
+    data,
+    hosting,
+    moved,
+    remarks,
+    source,
+    takeaway,
+    unseen,
+)
+from explorer.lab.training.outcome import has_ended, outcome
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.lab.training.runs import check_encoder, estimate
 from explorer.lab.training.runs import default_runs as runs
-from explorer.lab.training.trials import twins_of
+from explorer.lab.training.trials import LEAST_RUNS, offers, tried, twins_of
 from explorer.lab.training.verdict import LEVEL
 from explorer.locale import LANGUAGES
 from explorer.runtime import jobs, parcels
@@ -29,7 +38,13 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json
 from explorer.sources.model_folders import is_hosted
-from explorer.web.pages.finetune.plans import describe_file, hand_in, read_plan, scene_of
+from explorer.web.pages.finetune.plans import (
+    describe_file,
+    hand_in,
+    read_plan,
+    scene_of,
+    uploaded_pairs,
+)
 from explorer.web.serving import JOBS, served
 from explorer.web.wire import finetune as wire
 from explorer.web.wire import runs as wire_runs
@@ -65,6 +80,7 @@ def _check(request: dict) -> Json:
         "skipped": corpus.skipped,
         "shared": corpus.shared,
         "rate": plan.rate,
+        "trials": [dataclasses.asdict(one) for one in offers(plan, runs().room())],
         "minutes": hosting.most_seconds() / 60 if is_hosted() else None,
     }
 
@@ -177,6 +193,13 @@ def _start(request: dict) -> Json:
     return {"started": compare.start_all(runs(), [read_plan(plan) for plan in plans])}
 
 
+def _trials(request: dict) -> Json:
+    """{plan, parameter} → the names of the short runs that try several values of a parameter."""
+    plan, parameter = read_plan(request.get("plan")), str(request.get("parameter", ""))
+    room = runs().room(LEAST_RUNS)
+    return {"started": compare.start_all(runs(), tried(plan, parameter, room))}
+
+
 def _repeat(request: dict) -> Json:
     """{plan} → the names of the runs that repeat the source's experiment on its data."""
     return {"started": compare.start_all(runs(), source.experiment(read_plan(request.get("plan"))))}
@@ -251,14 +274,18 @@ def _remark(request: dict) -> Json:
 
 
 def _compare(request: dict) -> Json:
-    """{runs} → a table of finished runs with their verdict; and what one of them moved."""
+    """{runs, on?: {file, name, columns}} → a table of finished runs with their verdict; and what
+    one of them moved: on the held-out pairs, or on those of a file."""
     names = [str(name) for name in request.get("runs") or []]
-    answer: Json = compare.table(runs(), names)
+    on = uploaded_pairs(request["on"]) if request.get("on") else None
+    answer: Json = compare.table(runs(), names, on)
     ended = [name for name in names if has_ended(runs().folder(name))]
     if ended:
         answer["run"] = ended[0]
-        answer["moved"] = moved.moved_pairs(runs(), ended[0])
-        answer["neighbours"] = moved.neighbours(runs(), ended[0], most=3)[:20]
+        run = runs().folder(ended[0])
+        found = unseen.outcomes({run.name: run}, on)[run.name] if on else outcome(run)
+        answer["moved"] = moved.moved_pairs(found)
+        answer["neighbours"] = [] if on else moved.neighbours(runs(), ended[0], most=3)[:20]
     return answer
 
 
@@ -310,6 +337,7 @@ SERVED: list[Callable] = [
     served("estimate", _estimate, wire.Pace),
     served("start", _start, wire_runs.Started),
     served("repeat", _repeat, wire_runs.Started),
+    served("trials", _trials, wire_runs.Started),
     served("watch", _watch, wire.Watched),
     _of_runs("steer", _steer, shared.Nothing),
     _of_runs("probe", _probe, wire.Probed),

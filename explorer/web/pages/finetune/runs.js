@@ -8,6 +8,7 @@ import { say } from "../../kit/words.js";
 import { sourceExperiment } from "./experiment.js";
 import { gainsFigure } from "./gains.js";
 import { runsTable } from "./list.js";
+import { unseenPairs } from "./unseen.js";
 
 /** @typedef {import("../../wire").Group} Group */
 /** @typedef {import("../../wire").Compared} Compared */
@@ -24,7 +25,9 @@ const LEADING = ["spearman", "accuracy_at_1"];
  */
 export default function runs(root, channel) {
   const all = runsTable(channel);
-  const experiment = sourceExperiment(channel, () => answer);
+  // What the source printed stands beside the held-out pairs, and no others.
+  const experiment = sourceExperiment(channel, () => (answer?.unseen ? null : answer));
+  const unseen = unseenPairs(channel, compare);
 
   // ---- Beside each other -------------------------------------------------------------------
 
@@ -133,7 +136,7 @@ export default function runs(root, channel) {
   // A mean and its deviation stand in one line, and near what they belong to.
   figures.element.style.setProperty("--lp-narrow", "108px");
   for (const { element } of [figures, differences]) element.classList.add("lp-close");
-  const sure = () => ({ level: answer?.level ?? "", least: answer?.least_seeds ?? 0 });
+  const sure = () => ({ level: answer?.level ?? "", least: answer?.least_seeds ?? 0, pairs: answer?.pairs ?? "" });
   /**
    * @template Row
    * @param {string} key
@@ -170,6 +173,7 @@ export default function runs(root, channel) {
     "section",
     { hidden: true },
     worded("h2", "finetune.compared"),
+    unseen.element,
     gains.element,
     Object.values(parts).map(({ box }) => box),
   );
@@ -183,8 +187,12 @@ export default function runs(root, channel) {
         .filter(({ runs: [name], figures }) => figures[leading] && labels.has(name))
         .sort((a, b) => b.figures[leading].mean - a.figures[leading].mean),
     );
-    const place = judged.findIndex(({ length }) => length >= 2);
-    if (!answer || place < 0) return null;
+    if (!answer) return null;
+    const { pairs } = answer;
+    const place = Math.max(
+      judged.findIndex(({ length }) => length >= 2),
+      0,
+    );
     const leading = LEADING[place];
     const named = judged[place].map((group) => ({
       name: labels.get(group.runs[0]),
@@ -192,28 +200,32 @@ export default function runs(root, channel) {
       value: spread(group.figures[leading]),
     }));
     const list = named
-      .map((one, place) => say(place ? "finetune.verdict_next" : "finetune.verdict_best", one))
+      .map((one, place) => say(place ? "finetune.verdict_next" : "finetune.verdict_best", { ...one, pairs }))
       .join("");
     const sentences = answer.verdict.map(({ key, values }) =>
       say(`remark.${key}`, { ...values, best: titled(String(values.best)), other: titled(String(values.other)) }),
     );
-    return [list + say("finetune.verdict_end"), ...sentences];
+    return named.length < 2 ? sentences : [list + say("finetune.verdict_end"), ...sentences];
   }
 
-  let asked = "";
+  let asked = JSON.stringify([[], null]);
+  /** @type {string[]} */
+  let names = []; // of the runs that were asked about
   /** @type {Compared | null} */
   let answer = null;
   function compare() {
     const ended = channel.shown.filter((name) => channel.trace(name)?.about?.summary);
-    const key = ended.join();
+    const key = JSON.stringify([ended, unseen.chosen()]);
     if (key === asked) return;
-    asked = key;
+    [asked, names] = [key, ended];
+    unseen.leave();
     comparing.ask();
   }
   /** @type {Requests<import("./state.js").Answer<"compare"> | null>} */
   const comparing = new Requests({
-    ask: async () => (asked ? channel.heard(channel.server?.compare({ runs: asked.split(",") })) : null),
+    ask: async () => (names.length ? unseen.ask(names) : null),
     take: (found) => {
+      if (!found && unseen.chosen()) return; // cancelled, or other pairs were chosen meanwhile
       answer = found?.groups ? found : null;
       tell();
     },
@@ -221,6 +233,7 @@ export default function runs(root, channel) {
 
   function tell() {
     beside.hidden = !answer;
+    unseen.tell(answer);
     channel.verdict = verdict();
     channel.publish("verdict");
     gains.fill(answer?.groups ?? [], titled, sure());

@@ -368,6 +368,15 @@ export class FinetunePage extends Bus {
     return this.queue(this.server?.repeat({ plan }));
   }
 
+  /**
+   * Short runs at several values of a parameter.
+   * @param {PagePlan} plan
+   * @param {string} parameter
+   */
+  tryValues(plan, parameter) {
+    return this.queue(this.server?.trials({ plan, parameter }));
+  }
+
   /** @param {PagePlan[]} plans */
   start(plans) {
     return this.queue(this.server?.start({ plans }));

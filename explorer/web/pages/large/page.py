@@ -9,7 +9,7 @@ import gradio as gr
 
 from explorer.lab.large.methods import method_of, offered, wanted_by
 from explorer.lab.large.opened import most_pairs
-from explorer.locale import LANGUAGES, catalogue, title_word
+from explorer.locale import LANGUAGES, Word, catalogue, title_word
 from explorer.runtime.limits import LARGE_FILE_BYTES
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import EMBEDDED
@@ -66,11 +66,11 @@ def page_data() -> Json:
     }
 
 
-def _not_here() -> dict[str, list[dict[str, str]]]:
+def _not_here() -> dict[str, list[Word]]:
     """Why the other losses are not on this page, and which: a sentence under ``large.not_here.`` of
     its own, or that of losses that judge each pair by itself, or that of all others."""
     words = catalogue(LANGUAGES[0])
-    why: dict[str, list[dict[str, str]]] = {}
+    why: dict[str, list[Word]] = {}
     for name, spec in LOSSES.items():
         if name not in offered():
             terms = spec.symbols.get(spec.terms)

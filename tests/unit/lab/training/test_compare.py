@@ -10,6 +10,7 @@ import pytest
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.lab.training import compare, moved, source
+from explorer.lab.training.outcome import outcome
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import EMBEDDED
@@ -120,11 +121,11 @@ def test_nearest_before_and_after(runs, trained):
 
 def test_pairs_whose_rank_changed_most(runs, trained):
     name = trained(PLAN)
-    pairs = moved.moved_pairs(runs, name, most=5)
+    pairs = moved.moved_pairs(outcome(runs.folder(name)), most=5)
     jumps = [abs(pair["rank_after"] - pair["rank_before"]) for pair in pairs]
     assert jumps == sorted(jumps, reverse=True)
     assert jumps[0] > 0
-    every = moved.moved_pairs(runs, name, most=1000)
+    every = moved.moved_pairs(outcome(runs.folder(name)), most=1000)
     assert len(every) == len(corpus().held_out)
     assert sorted(p["rank_after"] for p in every)[0] == 1
 

@@ -96,7 +96,7 @@ def test_whether_it_was_worth_it(run, before, after, key):
     assert key in found
     low, high = (float(found[key][end].replace("−", "-")) for end in ("low", "high"))
     assert low <= high
-    assert found[key]["count"] == COUNT
+    assert found[key]["pairs"]["values"] == {"count": COUNT}
 
 
 def test_what_is_below_zero_has_a_minus_sign(run):

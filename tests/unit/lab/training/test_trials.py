@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 
 import pytest
 
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.lab.training import data
-from explorer.lab.training.trials import trial_values, trials
+from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.trials import (
+    LEAST_RUNS,
+    fitting,
+    offer_of,
+    offers,
+    trial_values,
+    trials,
+    tried,
+)
+from explorer.runtime.limits import SPACE_RUNS_OF_ONE
 from explorer.runtime.problem import Problem
 from losses import LOSSES
+from tests.unit.lab.training.conftest import corpus
 
 
 def test_the_plans_differ_in_the_value_and_the_seed_alone():
@@ -48,6 +60,59 @@ def test_every_value_lies_in_the_range_of_its_parameter(loss):
 def test_a_cross_encoder_is_tried_as_one():
     scenario = Scenario(data=Data(cross_encoder="a/cross-one"))
     assert {(plan.kind, plan.encoder) for plan in trials(scenario)} == {("cross", "a/cross-one")}
+
+
+def test_a_plan_is_tried_as_it_stands_but_for_its_steps():
+    plan = TrainingPlan(
+        encoder="scratch",
+        loss="info_nce",
+        parameters=(("temperature", 0.1),),
+        steps=500,
+        seed=7,
+        learning_rate=0.01,
+    )
+    made = tried(plan)
+    assert [(dict(one.parameters)["temperature"], one.seed) for one in made] == [
+        (value, seed) for value in (0.025, 0.05, 0.1, 0.2, 0.4) for seed in (7, 8, 9)
+    ]
+    same = {dataclasses.replace(one, seed=7, parameters=plan.parameters) for one in made}
+    assert same == {dataclasses.replace(plan, steps=60)}
+    assert [offer.parameter for offer in offers(plan)] == ["temperature"]
+    assert tried(dataclasses.replace(plan, steps=9))[0].steps == 9
+
+
+@pytest.mark.parametrize(
+    ("most", "kept"),
+    [
+        (0, ()),
+        (1, ()),
+        (2, (20.0, 80.0)),
+        (3, (5.0, 20.0, 80.0)),
+        (4, (5.0, 20.0, 40.0, 80.0)),
+        (5, (5.0, 10.0, 20.0, 40.0, 80.0)),
+    ],
+)
+def test_of_the_values_those_are_kept_that_there_is_room_for(most, kept):
+    assert fitting((5.0, 10.0, 20.0, 40.0, 80.0), 20.0, most) == kept
+    room = 3 * most + 1
+    offer = offer_of(Scenario(loss="cosent", parameters=(("scale", 20.0),)), room=room)
+    assert (offer.values, offer.left_out, offer.room) == (kept, 5 - len(kept), room)
+    assert len(trials(Scenario(), room=room)) == 3 * len(kept)
+
+
+def test_a_space_queues_what_fits(runs, monkeypatch):
+    assert runs.room() is None
+    monkeypatch.setenv("SPACE_ID", "someone/space")
+    assert runs.room() == SPACE_RUNS_OF_ONE == 6
+    plan = TrainingPlan(encoder="scratch", dimension=8)
+    run = runs.prepare(plan, corpus())
+    run.take_ticket(os.getpid())
+    assert runs.room() == 5
+    with pytest.raises(Problem) as refused:
+        runs.room(least=LEAST_RUNS)
+    assert refused.value.key == "problem.training_shared_own"
+    run.say("stopped")
+    assert len(tried(plan, room=runs.room(LEAST_RUNS))) == 6
 
 
 def test_what_cannot_be_tried_is_said():

@@ -227,7 +227,7 @@ def machine(monkeypatch):
 
     monkeypatch.setattr(requests, "estimate", timed)
     monkeypatch.setattr(requests, "_paces", Cache(PACES))
-    fake = SimpleNamespace(busy=lambda: state.busy, device="cpu")
+    fake = SimpleNamespace(busy=lambda: state.busy, device="cpu", room=lambda: None)
     monkeypatch.setattr(requests, "runs", lambda: fake)
     return state
 

@@ -1,0 +1,187 @@
+"""Runs that have ended, measured on a file of pairs that none of them was measured on."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from explorer.lab.training import hosting
+from explorer.lab.training.data import DRAW, LEAST_HELD_OUT, Pair, sentences_of
+from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.measure import HeldOut, unnoticed
+from explorer.lab.training.outcome import Outcome, measured_at
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.runtime import device, jobs
+from explorer.runtime.cache import digest
+from explorer.runtime.files import atomic_write
+from explorer.runtime.limits import TRAINED_PAIRS
+from explorer.runtime.problem import Problem
+from explorer.sources import tables
+
+if TYPE_CHECKING:
+    from explorer.lab.training.encoders import Encoder
+
+# So many sentences, or pairs, are read by a model between two moments at which it may be cancelled.
+AT_ONCE = 256
+WAIT_SECONDS = 0.2
+WHEN = ("before", "after")
+# Each measuring has all of the machine.
+_measuring = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """The pairs of a file to measure by, and its `name` to the user; of `total` rows so many were
+    `skipped`, and of more pairs than TRAINED_PAIRS these are a random sample (`sampled`)."""
+
+    name: str
+    pairs: tuple[Pair, ...]
+    total: int
+    skipped: int = 0
+    sampled: bool = False
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """What tells these pairs, with their labels, from others."""
+        return digest(str(part) for pair in self.pairs for part in pair)
+
+    def shared(self, runs: Sequence[RunFolder]) -> int:
+        """How many of the pairs have a sentence that one of the runs was trained on."""
+        known = set().union(*(sentences_of(run.read_pairs("train.jsonl")) for run in runs))
+        return sum(first in known or second in known for first, second, _ in self.pairs)
+
+
+def read(file: str | Path, name: str, columns: Mapping[str, str] | None = None) -> Unseen:
+    """The pairs of a file; `columns` says which column has which role, as `read_file` takes them.
+
+    Raises Problem where it has no such columns, too few pairs, or one label alone.
+    """
+    table = tables.read_file(file, name, columns=columns or None, most=TRAINED_PAIRS, seed=DRAW)
+    pairs = table.pairs
+    if len(pairs) < LEAST_HELD_OUT:
+        raise Problem("unseen_few", name=name, count=len(pairs), least=LEAST_HELD_OUT)
+    if len(set(pairs.labels)) < 2:
+        raise Problem("unseen_one_label", name=name, label=f"{pairs.labels[0]:g}")
+    rows = tuple(zip(pairs.first, pairs.second, pairs.labels, strict=True))
+    return Unseen(name, rows, table.total, len(table.skipped), table.limited)
+
+
+def outcomes(
+    runs: Mapping[str, RunFolder], unseen: Unseen, told: Callable[..., None] = jobs.step
+) -> dict[str, Outcome]:
+    """What each of the runs, by name, scores the pairs before and after its training.
+
+    What was scored once is in the folder of its run. `told(what, done, total, **values)` hears how
+    far it is, and may raise to end it; what was scored by then is kept.
+
+    Raises:
+        Problem: where a run has no model, or a Space that is shared could not bear it.
+    """
+    found = {name: _kept(run, unseen) for name, run in runs.items()}
+    missing = {name: run for name, run in runs.items() if found[name] is None}
+    if missing:
+        work = _Work(missing, unseen, told)
+        if reason := hosting.why_not_measured(len(unseen.pairs), len(work.models)):
+            raise reason
+        with _turn(told):
+            for name in missing:
+                found[name] = work.scores(name)
+    pairs = tuple((first, second) for first, second, _ in unseen.pairs)
+    labels = np.array([label for *_, label in unseen.pairs], dtype=np.float64)
+    return {name: Outcome(pairs, labels, scores) for name, scores in found.items() if scores}
+
+
+@contextlib.contextmanager
+def _turn(told: Callable[..., None]) -> Iterator[None]:
+    """One measuring at a time; who waits may be cancelled."""
+    while not _measuring.acquire(timeout=WAIT_SECONDS):
+        told("unseen_waits")
+    try:
+        yield
+    finally:
+        _measuring.release()
+
+
+class _Work:
+    """The models that are still to be asked: those of every run `after`, and each that several
+    runs began with once."""
+
+    def __init__(
+        self, runs: Mapping[str, RunFolder], unseen: Unseen, told: Callable[..., None]
+    ) -> None:
+        self.runs, self.unseen, self.told = runs, unseen, told
+        self.plans = {
+            name: TrainingPlan.from_json(run.read("config.json")["plan"])
+            for name, run in runs.items()
+        }
+        self.held_out = HeldOut.of(unseen.pairs, (), 0.0)
+        self.models = {self.key(name, when) for name in runs for when in WHEN}
+        self.known: dict[tuple, np.ndarray] = {}
+
+    def key(self, name: str, when: str) -> tuple:
+        """What tells the model from others."""
+        plan = self.plans[name]
+        if when == "after" or plan.encoder == SCRATCH:
+            return (when, name)
+        # A new head is drawn by the seed.
+        return (when, plan.kind, plan.encoder, plan.seed if plan.kind == "cross" else 0)
+
+    def scores(self, name: str) -> dict[str, np.ndarray]:
+        """By "before" and "after" the scores [n] of a run, which are kept in its folder."""
+        found = {when: self._of(name, when) for when in WHEN}
+        run, place = self.runs[name], _place(self.runs[name], self.unseen)
+        place.parent.mkdir(exist_ok=True)
+        with atomic_write(place) as file:
+            np.savez(file, allow_pickle=False, measured=measured_at(run), **found)
+        return found
+
+    def _of(self, name: str, when: str) -> np.ndarray:
+        key = self.key(name, when)
+        if key not in self.known:
+            values = {"model": len(self.known) + 1, "models": len(self.models)}
+            self.told("unseen", **values)
+            model = self._model(name, when)
+            total = len(self.held_out.items(model))
+            scores, _ = self.held_out.scored(
+                model, AT_ONCE, lambda done: self.told("unseen", done, total, **values)
+            )
+            self.known[key] = scores
+        return self.known[key]
+
+    @unnoticed()
+    def _model(self, name: str, when: str) -> Encoder:
+        # Only now: a page that is merely looked at should not wait for the trainers.
+        from explorer.lab.training import encoders
+
+        run, plan, chosen = self.runs[name], self.plans[name], str(device.device())
+        if when == "after":
+            if not run.model.is_dir():
+                raise Problem("training_no_model", name=name)
+            return encoders.trained(plan, run.model, chosen)
+        if plan.encoder == SCRATCH and not run.start.is_dir():
+            raise Problem("training_no_start", name=name)
+        torch.manual_seed(plan.seed)  # as the run did
+        return encoders.untrained(plan, run.start, chosen)
+
+
+def _place(run: RunFolder, unseen: Unseen) -> Path:
+    return run.path / "unseen" / f"{unseen.digest}.npz"
+
+
+def _kept(run: RunFolder, unseen: Unseen) -> dict[str, np.ndarray] | None:
+    """What was scored before; None where there is none, or the run went on since."""
+    try:
+        with np.load(_place(run, unseen)) as held:
+            if int(held["measured"]) == measured_at(run):
+                return {when: held[when] for when in WHEN}
+    except FileNotFoundError:
+        pass
+    return None

@@ -1,0 +1,25 @@
+// Short trainings at several values of a parameter, in words.
+import { show } from "./numbers.js";
+import { has, say } from "./words.js";
+
+/** @typedef {import("../wire").Offer} Offer */
+
+/**
+ * The parameter with the values that are tried.
+ * @param {Offer} offer
+ */
+export function valuesOf({ parameter, values }) {
+  const name = has(`parameter.${parameter}`) ? say(`parameter.${parameter}`) : parameter;
+  return `${name} ${values.map((value) => show(value, 3)).join(" · ")}`;
+}
+
+/**
+ * What is queued, by the sentence `key`, and what of it does not fit into a queue that is shared.
+ * @param {Offer} offer
+ * @param {string} key
+ */
+export function aboutTrials({ values, left_out: left, room, seeds, steps }, key) {
+  if (!values.length) return say("trials.full", { room: room ?? 0, least: 2 * seeds });
+  const about = say(key, { count: values.length * seeds, values: values.length, seeds, steps });
+  return left ? `${about} ${say("trials.fewer", { room: room ?? 0, left, all: left + values.length })}` : about;
+}
