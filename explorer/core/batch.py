@@ -13,7 +13,9 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from explorer.core.scenario import Data, Rules
+from explorer.locale import grouped
 from explorer.runtime.device import all_cores, device, precision
+from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import encoders, random_batch, tables, textbook
 from explorer.sources.pairs import Pairs, corrected
@@ -89,7 +91,7 @@ class Batch:
         if vectors is None and reading.made_of in ("vectors", "classes"):
             raise Problem("no_vectors")
         if reading.positives_only and len(self.positives) == 0:
-            raise Problem("no_positives", threshold=f"{self.threshold:g}")
+            raise Problem("no_positives", threshold=display_number(self.threshold))
         return getattr(_Readings(self, vectors, scores), what)()
 
     def shares_sentences(self, reads: Iterable[str]) -> bool:
@@ -209,7 +211,7 @@ class _Readings:
         sizes = torch.bincount(classes)
         cells = int((sizes * (sizes - 1)).sum()) * len(classes)
         if cells > MOST_TRIPLETS:
-            raise Problem("too_many_triplets", count=f"{cells:,}", most=f"{MOST_TRIPLETS:,}")
+            raise Problem("too_many_triplets", count=cells, most=grouped(MOST_TRIPLETS))
         return classes
 
     def prototypes(self) -> Tensor:

@@ -19,6 +19,7 @@ from explorer.core.scenario import Scenario
 from explorer.core.trace import Trace, trace
 from explorer.locale import title_word
 from explorer.runtime.device import device_name
+from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
 from losses import LOSSES, LossSpec, Parameter
@@ -221,8 +222,8 @@ def _checked(parameter: Parameter, value: object) -> ParameterValue:
                 about="loss",
                 name=parameter.name,
                 value=said,
-                low=f"{parameter.minimum:g}",
-                high=f"{parameter.maximum:g}",
+                low=typed(parameter.minimum),
+                high=typed(parameter.maximum),
             )
         numbers.append(float(number))
     if isinstance(parameter.default, tuple):

@@ -218,4 +218,4 @@ def statistics(batch: Batch) -> Statistics:
 
 
 def short(value: float) -> str:
-    return f"{value:.3g}".replace("-", "−")
+    return display_number(value, 3)

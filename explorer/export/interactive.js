@@ -10,7 +10,6 @@
   }
   const given = JSON.parse(find("data").textContent ?? "");
   const card = find("card");
-  const masked = new Set(given.masked);
 
   /** @type {(tag: string, text: string) => HTMLElement} */
   const element = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
@@ -21,18 +20,15 @@
     return box;
   }
 
-  /** @param {{ points: { pointIndex: [number, number], z: number }[] }} hover */
+  /** @param {{ points: { pointIndex: [number, number] }[] }} hover */
   function show({
     points: [
       {
         pointIndex: [row, column],
-        z,
       },
     ],
   }) {
-    const absent = masked.has(row * given.columns.length + column);
-    const value = absent ? given.absent : Number.isFinite(z) ? String(Number(z.toPrecision(5))) : "NaN";
-    card.replaceChildren(side(given.rows[row]), side(given.columns[column]), side([value]));
+    card.replaceChildren(side(given.rows[row]), side(given.columns[column]), side([given.said[row][column]]));
   }
 
   card.append(element("p", given.hint));

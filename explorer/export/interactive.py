@@ -24,6 +24,7 @@ from explorer.export.figure.matrix import matrix_figure
 from explorer.export.figure.svg import DARK, FONTS, LIGHT, MATH, Palette, Pen, clean
 from explorer.export.picture import picture
 from explorer.locale import catalogue, say
+from explorer.runtime.numbers import display_number
 
 HERE = Path(__file__).resolve().parent
 SAFE = (
@@ -59,9 +60,8 @@ def interactive_figure(
         "figure": json.loads(_drawn(cells, rows, columns, pen.palette)),
         "rows": [_side(rows, place) for place in range(cells.rows)] if cells.rows > 1 else [[]],
         "columns": [_side(columns, place) for place in range(cells.columns)],
-        "absent": pen.say("ui.takes_no_part"),
+        "said": _values(cells, pen.say("ui.takes_no_part")),
         "hint": pen.say("interactive.hint"),
-        "masked": np.flatnonzero(cells.masked | cells.absent).tolist(),
     }
     from plotly.offline import get_plotlyjs  # takes its time, and only this file needs it
 
@@ -89,6 +89,16 @@ def write_interactive(
     """
     drawn = interactive_figure(explore(read_scenario(source)), language=language, dark=dark)
     return saved(drawn, Path(out))
+
+
+def _values(cells: Cells, absent: str) -> list[list[str]]:
+    """What is said of every cell."""
+    out = (cells.masked | cells.absent).tolist()
+    rows = zip(cells.values.tolist(), out, strict=True)
+    return [
+        [absent if gone else display_number(value) for value, gone in zip(*row, strict=True)]
+        for row in rows
+    ]
 
 
 def _drawn(cells: Cells, rows: Axis, columns: Axis, palette: Palette) -> str:
@@ -148,7 +158,7 @@ def _side(axis: Axis, place: int) -> list[str]:
     if sentence >= 0:
         said.append(pairs.sentences[sentence])
     elif pair >= 0:
-        values = {"label": axis.label(place), "score": f"{axis.scores[pair]:.4g}"}
+        values = {"label": axis.label(place), "score": display_number(float(axis.scores[pair]))}
         said += [pairs.first[pair], pairs.second[pair]]
         said.append(say(axis.language, "ui.pair_facts", **values))
     return [clean(line) for line in said]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from losses import LossSpec
 
 LANGUAGES = ("en", "zh")
-# Values that count something are grouped: 1,048,576. A seed or the end of a range stays as typed.
+# Values that count something are grouped: 1 048 576. A seed or the end of a range stays as typed.
 COUNTS = frozenset(
     {"count", "part", "all", "used", "total", "done", "terms", "sentences"}
     | {"step", "steps", "kept", "train", "held_out"}
@@ -82,4 +82,9 @@ def spelled(language: str, name: str, value: object) -> str:
     if isinstance(value, list):
         between = catalogue(language)["ui.between"]
         return between.join(spelled(language, name, one) for one in value)
-    return f"{value:,}" if name in COUNTS and type(value) is int else str(value)
+    return grouped(value) if name in COUNTS and type(value) is int else str(value)
+
+
+def grouped(count: int) -> str:
+    """A count with its thousands apart, by a space that does not break: 1\u202f048\u202f576."""
+    return f"{count:,}".replace(",", "\u202f")

@@ -1,50 +1,73 @@
 """Numbers as text and as JSON: one writer for captions, figures, tables, links and answers.
 
-`kit/numbers` of the page writes as `display_number` and `percent` do, digit by digit.
+`kit/numbers` of the page writes as `display_number`, `percent` and `signed` do, digit by digit:
+tests/data/numbers.json holds both to the same cases.
 """
 
 from __future__ import annotations
 
 import math
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, Literal, overload
+
+from explorer.locale import grouped
 
 # A number as JSON can carry it: inf and nan as words.
 Real = float | Literal["inf", "-inf", "nan"]
+# Outside of these a number is written with a power of ten.
+SMALL, LARGE = Decimal("0.0001"), 100_000
 
 
 def display_number(value: float | None, digits: int = 4) -> str:
-    """A number rounded to so many digits for people: 0.1235, 1.2e−5, ∞; — where there is none."""
+    """A number for people: 0.1235, 12\u202f346, 1.2e−5, ∞; — where there is none.
+
+    It has so many significant digits, and its whole part to the last one: zeros at the end of a
+    fraction are not written, thousands are grouped. From 100,000 on and below 0.0001 it has a
+    power of ten.
+    """
     if value is None:
         return "—"
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "∞" if value > 0 else "−∞"
     if value == 0:
         return "0"
-    if not 1e-4 <= abs(value) < 1e5:
-        mantissa, exponent = f"{value:.{max(digits - 2, 1)}e}".split("e")
-        text = f"{mantissa}e{int(exponent)}"
-    else:
-        text = f"{float(f'{value:.{digits}g}'):.12f}".rstrip("0").rstrip(".")
-    return text.replace("-", "−")
+    size = abs(value)
+    kept = max(digits, len(str(int(size)))) if size < LARGE else digits
+    near = Context(prec=kept, rounding=ROUND_HALF_UP).create_decimal_from_float(size).normalize()
+    text = _plain(near) if SMALL <= near < LARGE else _with_power(near)
+    return f"−{text}" if value < 0 else text
+
+
+def _plain(number: Decimal) -> str:
+    whole, point, fraction = f"{number:f}".partition(".")
+    return grouped(int(whole)) + point + fraction
+
+
+def _with_power(number: Decimal) -> str:
+    first, rest = (figures := "".join(map(str, number.as_tuple().digits)))[0], figures[1:]
+    mantissa = f"{first}.{rest}" if rest else first
+    return f"{mantissa}e{number.adjusted()}".replace("-", "−")
 
 
 def percent(share: float) -> str:
     """A share for people: 12%, 1.2%, 0.0012%."""
     value = 100 * share
-    if 0 < value < 0.01:
-        return f"{display_number(value, 2)}%"
-    return f"{value:.0f}%" if value >= 10 or value == 0 else f"{float(f'{value:.2g}'):g}%"
+    return f"{_to_places(value, 0) if value >= 10 else display_number(value, 2)}%"
 
 
 def whole_percent(share: float) -> str:
     """A share for people, to the nearest hundredth: 12%, 1%."""
-    return f"{100 * share:.0f}%"
+    return f"{_to_places(100 * share, 0)}%"
 
 
 def signed(value: float, places: int) -> str:
     """A difference with its sign, to so many places after the point: +0.010, −0.004, 0.000."""
-    text = f"{value:+.{places}f}"
-    return text[1:] if float(text) == 0 else text.replace("-", "−")
+    text = _to_places(abs(value), places)
+    return text if float(text) == 0 else ("−" if value < 0 else "+") + text
+
+
+def _to_places(value: float, places: int) -> str:
+    return f"{Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):f}"
 
 
 def typed(value: float) -> str:

@@ -216,7 +216,7 @@ def touch(page: Page, canvas: str, start: Places, end: Places) -> None:
 
 def number(text: str) -> float:
     """A number as the page writes it: a typographic minus, ∞."""
-    return float(text.replace("−", "-").replace("∞", "inf").rstrip("%"))
+    return float(text.replace("\u202f", "").replace("−", "-").replace("∞", "inf").rstrip("%"))
 
 
 def loss_shown(page: Page) -> float:

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario, View
 from explorer.export.interactive import interactive_figure, write_interactive
+from explorer.runtime.numbers import display_number
 from explorer.sources.random_batch import RandomBatch
 from tests.browser.conftest import PATIENCE_MS
 
@@ -66,7 +67,7 @@ def test_a_cell_says_its_sentences_and_its_value(browser: Browser, tmp_path: Pat
             assert found.batch.pairs.first[pair] in side.inner_text()
             assert found.batch.pairs.second[pair] in side.inner_text()
         value = float(found.trace.last("terms").value[order[row], order[column]])
-        assert float(said.nth(2).inner_text()) == pytest.approx(value, rel=1e-4)
+        assert said.nth(2).inner_text() == display_number(value)
     point(page, (size - 0.5) / size, 0.5 / size)
     expect(page.locator("#card")).to_contain_text("takes no part")
     assert page.faults == []

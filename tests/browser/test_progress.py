@@ -49,9 +49,9 @@ def many_long_rows(page: Page, seed: str) -> list[list[str]]:
 
 def progressed(page: Page) -> tuple[int, int]:
     """How many sentences are encoded, of how many, once the first batch is through."""
-    expect(page.locator(BUSY)).to_contain_text(re.compile(r"Encoding [1-9]\d* of [\d,]+ sent"))
-    found = re.search(r"Encoding ([\d,]+) of ([\d,]+)", page.locator(BUSY).inner_text())
-    done, total = (int(number.replace(",", "")) for number in found.groups())
+    expect(page.locator(BUSY)).to_contain_text(re.compile(r"Encoding [1-9]\d* of [\d\u202f]+ sent"))
+    found = re.search(r"Encoding ([\d\u202f]+) of ([\d\u202f]+)", page.locator(BUSY).inner_text())
+    done, total = (int(number.replace("\u202f", "")) for number in found.groups())
     bar = page.locator(f"{BUSY} progress")
     assert 0 < bar.evaluate("bar => bar.value") < bar.evaluate("bar => bar.max")
     return done, total

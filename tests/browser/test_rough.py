@@ -99,13 +99,13 @@ def test_ten_thousand_rows_of_a_file(page: Page) -> None:
     rows = [f"first {i % 40} here,second {i % 60} there,{i % 5}" for i in range(10_000)]
     with redrawn(page):
         upload(page, "many.csv", table(rows))
-    expect(page.locator(NOTE)).to_contain_text("10,000 rows")
+    expect(page.locator(NOTE)).to_contain_text("10\u202f000 rows")
     expect(page.locator(COUNT)).to_have_text("512 pairs")
     sound(page)
     first = loss_shown(page)
     with redrawn(page):
         page.click(f"{NOTE} .lp-main")
-    expect(page.locator(NOTE)).to_contain_text("512 pairs drawn at random from 10,000 rows")
+    expect(page.locator(NOTE)).to_contain_text("512 pairs drawn at random from 10\u202f000 rows")
     drawn = loss_shown(page)
     assert drawn != first
     with redrawn(page):
@@ -122,7 +122,7 @@ def test_ten_thousand_rows_in_the_table(page: Page) -> None:
     with redrawn(page):
         paste(page, 1, 1, "\n".join("\t".join(row) for row in rows))
     expect(page.locator(COUNT)).to_have_text("512 pairs")
-    expect(page.locator(NOTE)).to_contain_text("10,000 rows entered")
+    expect(page.locator(NOTE)).to_contain_text("10\u202f000 rows entered")
     expect(page.locator(NOTE)).to_contain_text("the first 512 are used")
     assert page.evaluate(f"{CHANNEL}.scenario.data.rows.length") == len(rows)
     sound(page)

@@ -25,7 +25,7 @@ test("a sentence with its values", () => {
 test("one is one, all else is many, and counts are grouped", () => {
   assert.deepEqual(
     [1, 0, 2, 12345, "1"].map((count) => say("rows", { count })),
-    ["1 row", "0 rows", "2 rows", "12,345 rows", "1 row"],
+    ["1 row", "0 rows", "2 rows", "12\u202f345 rows", "1 row"],
   );
 });
 

@@ -9,6 +9,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.matrix import matrix_figure
+from explorer.locale import grouped
 from explorer.runtime.limits import SCENARIO_BYTES
 from explorer.runtime.problem import Problem
 
@@ -58,8 +59,9 @@ def read_scenario(source: Scenario | str | Path) -> Scenario:
 
 def _scenario_in(path: Path) -> Scenario:
     try:
-        if path.stat().st_size > SCENARIO_BYTES:
-            raise Problem("scenario_file", name=path.name, reason=f"> {SCENARIO_BYTES:,} bytes")
+        most = SCENARIO_BYTES
+        if path.stat().st_size > most:
+            raise Problem("scenario_file", name=path.name, reason=f"> {grouped(most)} bytes")
         chosen = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise Problem("file_unreadable", name=path) from error

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch.nn.functional import pad
 
-from explorer.locale import title_word
+from explorer.locale import grouped, title_word
 from explorer.runtime.limits import LARGE_DRAWN_PAIRS, LARGE_IN_BATCH_PAIRS, LARGE_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.sources import random_batch
@@ -48,7 +48,7 @@ class LargeBatch:
 
 
 class Numbered(Sequence[str]):
-    """The sentences of a random batch, "#1 a" … "#1,000 a", written when one is read."""
+    """The sentences of a random batch, "#1 a" … "#1000 a", written when one is read."""
 
     def __init__(self, count: int, side: str) -> None:
         self._count, self._side = count, side
@@ -65,7 +65,7 @@ class Numbered(Sequence[str]):
             return [self[at] for at in range(*place.indices(self._count))]
         if not 0 <= place < self._count:
             raise IndexError(place)
-        return f"#{place + 1:,} {self._side}"
+        return f"#{place + 1} {self._side}"
 
 
 def in_order(
@@ -141,7 +141,7 @@ def must_fit(count: int, most: int, loss: str) -> None:
         of = "_sentences" if most == LARGE_IN_BATCH_PAIRS else ""
         title = title_word(LOSSES[loss])
         raise Problem(
-            f"large_too_many{of}", about="size", loss=title, count=f"{count:,}", most=f"{most:,}"
+            f"large_too_many{of}", about="size", loss=title, count=count, most=grouped(most)
         )
 
 

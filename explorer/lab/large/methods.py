@@ -23,6 +23,7 @@ from explorer.lab.large.strips import Tiles, tiles_of
 from explorer.lab.large.tiles import Survey
 from explorer.runtime.device import device, precision
 from explorer.runtime.limits import LARGE_IN_BATCH_PAIRS, LARGE_PAIRS, LARGE_STREAMED_PAIRS
+from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 from losses.forms import AgainstOthers, Decisions, HingeSum, LogisticSum, Separable
@@ -114,7 +115,7 @@ def _positives(batch: LargeBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         raise Problem("no_vectors")
     places = np.flatnonzero(batch.labels >= batch.labels.max() / 2)
     if len(places) < 2:
-        raise Problem("no_positives", threshold=f"{batch.labels.max() / 2:g}")
+        raise Problem("no_positives", threshold=display_number(float(batch.labels.max()) / 2))
     return places, batch.first_vectors, batch.second_vectors
 
 
@@ -261,9 +262,9 @@ def smooth(form: LogisticSum, batch: LargeBatch, parameters: Mapping[str, object
             return None
         raise Problem(
             "large_too_steep",
-            scale=f"{scale:g}",
-            most=f"{MOST_SPREAD / spread:.3g}",
-            count=f"{LARGE_STREAMED_PAIRS:,}",
+            scale=display_number(scale, 6),
+            most=display_number(MOST_SPREAD / spread, 3),
+            count=LARGE_STREAMED_PAIRS,
         )
     return Smooth(batch.labels, scale * batch.scores, scale, form.mean(**parameters))
 

@@ -17,6 +17,7 @@ from explorer.lab.large.summed import Summed
 from explorer.lab.large.tiles import Progress
 from explorer.runtime.device import all_cores
 from explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_DRAWN_PAIRS
+from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 
@@ -50,7 +51,7 @@ def checked(loss: str, chosen: Mapping[str, object]) -> dict[str, object]:
                 and not isinstance(value, bool)
                 and parameter.minimum <= value <= parameter.maximum
             )
-            accepted = f"{parameter.minimum:g} … {parameter.maximum:g}"
+            accepted = " … ".join(map(typed, (parameter.minimum, parameter.maximum)))
         if not fits:
             raise Problem(
                 "large_parameter",

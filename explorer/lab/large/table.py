@@ -78,7 +78,7 @@ def _values(opened: Opened) -> dict[str, np.ndarray]:
 
 
 def _found(batch: LargeBatch, values: dict[str, np.ndarray], search: str) -> np.ndarray:
-    search = search.strip()
+    search = search.strip().replace("\u202f", "")  # a number as the page groups it
     if not search:
         return np.arange(len(batch))
     if _MEANT.search(search) and not search.startswith('"'):

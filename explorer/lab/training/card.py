@@ -9,6 +9,7 @@ from pathlib import Path
 from explorer.export.figure.svg import line
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.locale import catalogue
+from explorer.runtime.numbers import display_number
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 640, 220, 60, 22, 24
 
@@ -28,20 +29,20 @@ def complete(
 
 
 def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) -> str:
-    before, after = summary["before"], summary["after"]
+    before, after, rate = summary["before"], summary["after"], display_number(plan.rate)
     rows = [
         ("Loss", f"{plan.loss} {json.dumps(plan.settings)}"),
         ("Convention", plan.convention or "LossPrism"),
         ("Data", _named(plan.data)),
         ("Pairs", "{train} to learn from, {held_out} held out".format(**summary["pairs"])),
-        ("Positive from", f"{summary['threshold']:g}"),
+        ("Positive from", display_number(summary["threshold"])),
         ("Encoder", f"{plan.encoder} ({'bi-encoder' if plan.kind == 'bi' else 'cross-encoder'})"),
         ("Steps", f"{summary['steps']} of {plan.batch_size} pairs"),
-        ("Learning rate", f"{plan.rate:g}, {plan.schedule}, warm-up {plan.warmup:g}"),
+        ("Learning rate", f"{rate}, {plan.schedule}, warm-up {display_number(plan.warmup)}"),
         ("Seed", f"{plan.seed}"),
     ]
     rows += [
-        (f"Held-out {name}", f"{_said(before[name])} → {_said(after[name])}")
+        (f"Held-out {name}", f"{display_number(before[name])} → {display_number(after[name])}")
         for name in ("spearman", "pearson", "accuracy", "auc")
         if after[name] is not None
     ]
@@ -70,10 +71,6 @@ def _named(data: TrainingData) -> str:
     return title.replace("|", "\\|") or data.source
 
 
-def _said(value: float | None) -> str:
-    return "—" if value is None else f"{value:.4f}"
-
-
 def curve(history: Sequence[Mapping], figure: str) -> str:
     """A figure of the run's records by step, as a line."""
     live = [r for r in history if r["kind"] in ("step", "evaluation")]
@@ -95,8 +92,8 @@ def curve(history: Sequence[Mapping], figure: str) -> str:
             line(LEFT, TOP + up, WIDTH - 10, TOP + up, "#888"),
             f'<polyline points="{points}" fill="none" stroke="#4f46e5" stroke-width="1.5"/>',
             label.format(LEFT, 14, "start", figure if found else f"{figure}: not measured"),
-            label.format(LEFT - 6, TOP + 8, "end", f"{high:.3g}"),
-            label.format(LEFT - 6, TOP + up, "end", f"{low:.3g}"),
+            label.format(LEFT - 6, TOP + 8, "end", display_number(high, 3)),
+            label.format(LEFT - 6, TOP + up, "end", display_number(low, 3)),
             label.format(LEFT, HEIGHT - 6, "start", steps[0]),
             label.format(WIDTH - 10, HEIGHT - 6, "end", steps[-1]),
             "</svg>\n",

@@ -12,6 +12,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.runtime.numbers import display_number
+
 if TYPE_CHECKING:  # the command answers --help without torch
     from tqdm import tqdm
 
@@ -242,7 +244,7 @@ def _postfix(status: dict) -> str:
     last = {record["kind"]: record for record in status["records"]}
     said = [status["state"]]
     if "step" in last:
-        said.append(f"loss {last['step']['loss']:.4g}")
+        said.append(f"loss {display_number(last['step']['loss'])}")
     if "evaluation" in last and last["evaluation"]["spearman"] is not None:
         said.append(f"spearman {last['evaluation']['spearman']:.4f}")
     return ", ".join(said)

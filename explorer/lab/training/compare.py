@@ -18,6 +18,7 @@ from explorer.lab.training.outcome import Outcome, has_ended, outcome
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.verdict import LEAST_SEEDS, LEVEL, Difference, difference, gain, judged
+from explorer.locale import grouped
 from explorer.runtime.numbers import signed, whole_percent
 from explorer.runtime.wire import Json
 
@@ -82,7 +83,7 @@ def table(runs: Runs, names: Sequence[str]) -> Json:
     What is compared is how they do on the held-out pairs, so groups that were measured on
     different ones have no difference.
     """
-    groups = list(_grouped(runs, names).values())
+    groups = list(_in_groups(runs, names).values())
     for group, label in zip(groups, _labels([group.plan for group in groups]), strict=True):
         group.label = label
     return {
@@ -94,7 +95,7 @@ def table(runs: Runs, names: Sequence[str]) -> Json:
     }
 
 
-def _grouped(runs: Runs, names: Sequence[str]) -> dict[str, _Group]:
+def _in_groups(runs: Runs, names: Sequence[str]) -> dict[str, _Group]:
     groups: dict[str, _Group] = {}
     for name in names:
         summary = runs.status(name)["summary"]
@@ -229,4 +230,4 @@ def interval_values(found: Difference) -> dict[str, Value]:
 def rounded(count: int) -> str:
     """A number that is only an estimate: two digits of it."""
     step = 10 ** max(len(str(count)) - 2, 0)
-    return f"{-(-count // step) * step:,}".replace(",", "\u202f")
+    return grouped(-(-count // step) * step)

@@ -16,7 +16,7 @@ from explorer.core.scenario import Data
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.locale import title_word
 from explorer.runtime import limits
-from explorer.runtime.numbers import typed
+from explorer.runtime.numbers import display_number, typed
 from explorer.runtime.problem import Problem
 from explorer.sources import tables, textbook
 from explorer.sources.model_folders import is_hosted, within
@@ -343,8 +343,8 @@ def _obstacle(
     if kind == "cross" and not spec.reads_scores_only:
         return Problem("training_needs_vectors", **said)
     if "order" in spec.needs and len(labels) < 2:
-        return Problem("training_one_label", label=f"{labels[0]:g}", **said)
-    said["threshold"] = f"{threshold:g}"
+        return Problem("training_one_label", label=display_number(labels[0]), **said)
+    said["threshold"] = display_number(threshold)
     if "sides" in spec.needs and positives in (0, count):
         return Problem("training_one_side", **said)
     if "positives" in spec.needs and positives < 2:

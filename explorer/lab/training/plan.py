@@ -11,6 +11,7 @@ from typing import Any
 from explorer.core.explore import parameters_for, spec_for
 from explorer.core.scenario import Scenario
 from explorer.runtime import validation
+from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import EMBEDDED
@@ -204,7 +205,7 @@ def _check(plan: TrainingPlan) -> None:
             if entry.name in RANGES:
                 low, high = RANGES[entry.name]
                 if not low <= value <= high:
-                    said = {"low": f"{low:g}", "high": f"{high:g}", "value": value}
+                    said = {"low": typed(low), "high": typed(high), "value": value}
                     raise Problem("parameter_range", about="loss", name=entry.name, **said)
             known = _CHOICES.get(entry.name)
             if known and value not in known:

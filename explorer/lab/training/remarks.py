@@ -13,6 +13,7 @@ from explorer.lab.training.moved import moved_pairs
 from explorer.lab.training.outcome import has_ended, measured, outcome
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.verdict import Gain, gain
+from explorer.runtime.numbers import display_number
 
 # A mean cosine that moved by less than this is no news.
 MOVED = 0.1
@@ -67,7 +68,7 @@ def _on_pairs(runs: Runs, name: str) -> list[Remark]:
     best = max(moved_pairs(runs, name), key=nearer, default=None)
     if best is None or nearer(best) <= 0:
         return []
-    values = {key: f"{best[key]:g}" for key in ("label", "rank_before", "rank_after")}
+    values = {key: display_number(best[key], 3) for key in ("label", "rank_before", "rank_after")}
     values |= {side: _clipped(best[side]) for side in ("first", "second")}
     count = len(runs.folder(name).read_pairs("held_out.jsonl"))
     return [Remark("run_pair", {**values, "count": count})]

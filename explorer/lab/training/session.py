@@ -26,6 +26,7 @@ from explorer.lab.training.probe import explored
 from explorer.lab.training.recorder import Recorder, load_own_weights
 from explorer.runtime import device
 from explorer.runtime.files import atomic_write
+from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from losses.inputs import NotFinite
 from losses.sentence_transformers import TrainingLoss, training_loss
@@ -250,7 +251,7 @@ def _finish(session: Session, recorder: Recorder) -> None:
     save_model(session, summary, history)
     run.write("summary.json", summary)
     if recorder.stopped_early and recorder.time_is_up:
-        minutes = f"{recorder.most_seconds / 60:g}"
+        minutes = display_number(recorder.most_seconds / 60)
         problem = Problem("training_time_up", step=last["step"], minutes=minutes)
         run.say("stopped", problem=problem.to_json())
     else:

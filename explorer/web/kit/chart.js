@@ -124,7 +124,7 @@ export function lineChart(options) {
       x: {
         span,
         ticks: ticksOf(span, Math.max(2, Math.floor(width / 90))),
-        write: String,
+        write: (v) => show(v, 6),
         name: say("finetune.axis.step"),
       },
       y: { span: ends, logarithmic, ticks: up, write: (v) => show(v, 3) },

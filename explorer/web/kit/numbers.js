@@ -1,9 +1,13 @@
 // Numbers as people read them, and as formulas do.
 
-// 1,048,576, in both languages; made once, for toLocaleString makes one at every call.
-const thousands = new Intl.NumberFormat("en");
-/** @param {number} number */
-export const grouped = (number) => thousands.format(number);
+/**
+ * 1 048 576, in both languages, by a space that does not break.
+ * @param {number} count
+ */
+export const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+
+// Outside of these a number is written with a power of ten.
+const [SMALL, LARGE] = [1e-4, 1e5];
 
 const WORDS = { inf: Infinity, "-inf": -Infinity, nan: NaN };
 /**
@@ -14,7 +18,11 @@ const WORDS = { inf: Infinity, "-inf": -Infinity, nan: NaN };
  */
 export const read = (value) => /** @type {any} */ (typeof value === "string" ? WORDS[value] : value);
 
-/** @param {import("../wire").Real | null | undefined} number */
+/**
+ * A number for people, as `display_number` of runtime/numbers.py writes it: so many significant
+ * digits, and the whole part to its last one.
+ * @param {import("../wire").Real | null | undefined} number
+ */
 export function show(number, digits = 4) {
   const value = read(number);
   if (value === null || value === undefined) return "—";
@@ -22,11 +30,18 @@ export function show(number, digits = 4) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
   if (size === 0) return "0";
+  const kept = size < LARGE ? Math.max(digits, String(Math.trunc(size)).length) : digits;
+  const near = Number(size.toPrecision(kept));
+  const [whole, fraction] = String(near).split(".");
   const text =
-    size >= 1e5 || size < 1e-4
-      ? value.toExponential(Math.max(digits - 2, 1)).replace("e+", "e")
-      : String(Number(value.toPrecision(digits)));
-  return text.replace(/-/g, "−");
+    near < SMALL || near >= LARGE
+      ? size
+          .toExponential(kept - 1)
+          .replace(/\.?0+e/, "e")
+          .replace("e+", "e")
+          .replace("-", "−")
+      : grouped(Number(whole)) + (fraction ? `.${fraction}` : "");
+  return value < 0 ? `−${text}` : text;
 }
 
 /**
@@ -53,8 +68,7 @@ export function signed(value, places) {
 /** @param {number} share */
 export const percent = (share) => {
   const value = 100 * share;
-  if (value > 0 && value < 0.01) return `${show(value, 2)}%`;
-  return `${value >= 10 || value === 0 ? value.toFixed(0) : value.toPrecision(2)}%`;
+  return `${value >= 10 ? value.toFixed(0) : show(value, 2)}%`;
 };
 
 /**
@@ -73,7 +87,9 @@ export function apart(values, shares = false) {
  * @param {import("../wire").Real} value
  */
 export function texNumber(value) {
-  const text = show(value, 4).replace(/−/g, "-");
+  const text = show(value, 4)
+    .replace(/−/g, "-")
+    .replace(/\u202f/g, "\\,");
   if (text === "∞") return "\\infty";
   if (text === "-∞") return "-\\infty";
   const [mantissa, exponent] = text.split("e");

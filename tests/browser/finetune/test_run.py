@@ -70,9 +70,10 @@ def test_the_time_is_told_before_the_start_and_never_in_its_way(
     page = arrive(new_page(address=alone.address), alone)
     plan(page, **{**TINY, "steps": 1000})
     told = page.locator("#lp-finetune-time")
-    expect(told).to_have_text(re.compile(r"^About \d+ (s|min) for 1,000 steps, loading included"))
+    said = r"^About \d+ (s|min) for 1\u202f000 steps, loading included"
+    expect(told).to_have_text(re.compile(said))
     page.fill("#lp-finetune-seeds", "3")
-    expect(told).to_contain_text("for 3 runs of 1,000 steps")
+    expect(told).to_contain_text("for 3 runs of 1\u202f000 steps")
     # Another count of steps needs no other trial; other work does, and a start ends that.
     plan(page, steps=2)
     expect(told).to_contain_text("for 3 runs of 2 steps")

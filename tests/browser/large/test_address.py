@@ -105,7 +105,7 @@ def test_the_address_brings_everything_back(large: Page, new_page, server: Serve
         ("#window=5-2-0-1", "lies outside"),
         ("#window=a-b", "window"),
         ("#p.scale=-4", "scale is -4"),
-        ("#pairs=1e9", "at most 1,048,576 pairs"),
+        ("#pairs=1e9", "at most 1\u202f048\u202f576 pairs"),
         ("#source=file&file=00000000000000000000000000000000&name=mine.csv", "“mine.csv”"),
         ("#source=explore&link=9.x", "link"),
     ],

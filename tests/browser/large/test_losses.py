@@ -57,8 +57,8 @@ def test_what_comes_after_the_map_is_said_to_be_on_its_way(large: Page) -> None:
     expect(effective).to_contain_text(say("en", "large.computing"))
     expect(large.locator(".lp-search")).to_contain_text(say("en", "large.doing.gradient"))
     large.evaluate("letGo()")
-    expect(effective).to_contain_text("of 4,166,649,072")
-    expect(large.locator(".lp-search")).to_contain_text("100,000 pairs")
+    expect(effective).to_contain_text("of 4\u202f166\u202f649\u202f072")
+    expect(large.locator(".lp-search")).to_contain_text("100\u202f000 pairs")
     expect(large.locator("body")).not_to_have_class(re.compile("lp-learning"))
 
 
@@ -98,7 +98,7 @@ def test_what_another_visitor_stops_goes_on(large: Page) -> None:
 
 def test_angle_scores_come_from_vectors(large: Page) -> None:
     large.select_option("#lp-large-loss", "angle")
-    expect(large.locator(PROBLEM)).to_contain_text("65,536")
+    expect(large.locator(PROBLEM)).to_contain_text("65\u202f536")
     with redrawn(large):
         large.locator(f"{PROBLEM} button").click()  # as many as it takes
     assert large.evaluate(f"{CHANNEL}.answer.figures.pairs") == 2**16
@@ -137,9 +137,9 @@ def test_every_loss_is_there_or_has_its_reason(large: Page) -> None:
 
 def test_a_loss_that_takes_fewer_pairs_says_so_and_helps(large: Page) -> None:
     large.select_option("#lp-large-loss", "info_nce")
-    expect(large.locator(PROBLEM)).to_contain_text("16,384")
+    expect(large.locator(PROBLEM)).to_contain_text("16\u202f384")
     # What is still in view is another loss's, and says so.
-    expect(large.locator(PROBLEM)).to_contain_text("still CoSENT with 100,000 pairs")
+    expect(large.locator(PROBLEM)).to_contain_text("still CoSENT with 100\u202f000 pairs")
     expect(large.locator("body")).to_have_class(re.compile("lp-stale"))
     large.locator("input[data-parameter=random-pairs] >> xpath=.. >> input.lp-number").fill("500")
     expect(large.locator(PROBLEM)).to_be_hidden()

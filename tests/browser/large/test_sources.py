@@ -36,7 +36,7 @@ def scored(count: int) -> str:
 def test_a_file_with_similarities_needs_no_encoder(large: Page) -> None:
     upload(large, "scored.csv", scored(3000))
     large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 3000")
-    expect(large.locator("#large-large_controls")).to_contain_text("scored.csv: 3,000 pairs")
+    expect(large.locator("#large-large_controls")).to_contain_text("scored.csv: 3\u202f000 pairs")
     large.wait_for_function(f"{CHANNEL}.details")
     large.fill("#lp-large-search", "second 2999")
     found = large.locator("#large-large_pairs tbody tr")
@@ -66,7 +66,7 @@ def test_columns_that_nothing_recognises_can_be_chosen(large: Page) -> None:
     for role, column in enumerate(("left", "right", "human", "machine")):
         expect(controls.locator(".lp-columns select").nth(role)).to_have_value(column)
     large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 1200")
-    expect(controls).to_contain_text("odd.csv: 1,200 pairs")
+    expect(controls).to_contain_text("odd.csv: 1\u202f200 pairs")
     expect(large.locator(PROBLEM)).to_be_hidden()
 
 
@@ -100,8 +100,9 @@ def test_a_good_file_takes_the_complaint_about_a_bad_one_away(large: Page) -> No
 
 # How many of the file's pairs are encoded, as the page says it.
 ENCODED = """(() => {
-  const said = document.querySelector(".lp-underway").innerText.match(/([\\d,]+) of 4,000/);
-  return said ? Number(said[1].replace(",", "")) : 0;
+  const text = document.querySelector(".lp-underway").innerText;
+  const said = text.match(/([\\d\\u202f]+) of 4\\u202f000/);
+  return said ? Number(said[1].replace("\\u202f", "")) : 0;
 })()"""
 
 

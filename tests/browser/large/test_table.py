@@ -22,7 +22,7 @@ def test_the_table_is_sorted_searched_and_turned(large: Page) -> None:
 
     def column(place: int) -> list[float]:
         texts = rows.locator(f"td:nth-child({place})").all_inner_texts()
-        return [number(text.replace("#", "").replace(",", "")) for text in texts]
+        return [number(text.replace("#", "").replace("\u202f", "")) for text in texts]
 
     def redone(act: Callable[[], None]) -> None:
         body = large.locator("#large-large_pairs tbody")

@@ -116,7 +116,7 @@ export default function figures(root, channel, server) {
     norm.hidden = !(size > 0);
     if (size > 0) norm.style.left = `${Math.max(0, Math.min(100, ((Math.log10(size) + 3) / 6) * 100))}%`;
     remark(picture.remarks);
-    put("device", `${found.milliseconds.toFixed(1)} ms`, found.device);
+    put("device", `${show(found.milliseconds, 3)} ms`, found.device);
   }
 
   /**

@@ -75,7 +75,7 @@ export default function figures(root, channel) {
     put("loss", "loss" in found ? show(found.loss, 6) : "…", say("large.pairs", { count: grouped(found.pairs) }));
     put("gradient", "loss" in found ? show(found.gradient, 3) : "…", say("figure.by_scores"));
     keeps(found.bytes, found.terms);
-    put("time", `${milliseconds.toFixed(0)} ms`, device);
+    put("time", `${show(milliseconds, 3)} ms`, device);
   }
 
   /**
@@ -116,7 +116,7 @@ export default function figures(root, channel) {
     const count = read(effective);
     put(
       "effective",
-      count === null ? "—" : count >= 1e5 ? show(count, 4) : grouped(Math.round(count)),
+      count === null ? "—" : show(count),
       say("figure.of_terms", { all: grouped(terms) }) + (error ? ` · ± ${percent(error)}` : ""),
     );
   }

@@ -32,6 +32,7 @@ from explorer.lab.large.opened import (
     open_batch,
 )
 from explorer.lab.large.texts import Texts
+from explorer.locale import grouped
 from explorer.runtime import device, uploads
 from explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, Report, within
 from explorer.runtime.limits import ANSWER_S
@@ -124,7 +125,9 @@ def _window(asked: object, shape: tuple[int, int]) -> Window:
         raise misfit("window", asked)
     top, bottom, left, right = asked
     if not (0 <= top < bottom and 0 <= left < right and top < rows and left < columns):
-        raise Problem("large_window", window=str(asked), rows=f"{rows:,}", columns=f"{columns:,}")
+        raise Problem(
+            "large_window", window=str(asked), rows=grouped(rows), columns=grouped(columns)
+        )
     return Window(top, min(bottom, rows), left, min(right, columns))
 
 

@@ -41,6 +41,7 @@ def test_pages_in_turn_are_the_whole_table_in_order(opened, column, falling):
         ("OTHER 29", lambda b: [str(e).startswith("29") for e in b.entry]),
         ("#17", lambda b: b.entry == 16),
         ("17", lambda b: b.entry == 16),
+        ("#1\u202f7", lambda b: b.entry == 16),
         ("label = 3", lambda b: b.labels == 3),
         ("similarity>=0.4", lambda b: b.scores >= 0.4),
         ("label = 3, similarity < 0.5", lambda b: (b.labels == 3) & (b.scores < 0.5)),
