@@ -31,7 +31,8 @@
     card.replaceChildren(side(given.rows[row]), side(given.columns[column]), side([given.said[row][column]]));
   }
 
-  card.append(element("p", given.hint));
+  const hand = matchMedia("(hover: hover) and (pointer: fine)").matches ? "point" : "touch";
+  card.append(element("p", given.hint[hand]));
   const { data, layout } = given.figure;
   window.Plotly.newPlot(find("plot"), data, layout, { responsive: true, displaylogo: false }).then((drawn) =>
     drawn.on("plotly_hover", show),

@@ -61,7 +61,7 @@ def interactive_figure(
         "rows": [_side(rows, place) for place in range(cells.rows)] if cells.rows > 1 else [[]],
         "columns": [_side(columns, place) for place in range(cells.columns)],
         "said": _values(cells, pen.say("ui.takes_no_part")),
-        "hint": pen.say("interactive.hint"),
+        "hint": {"point": pen.say("interactive.hint"), "touch": pen.say("interactive.hint.touch")},
     }
     from plotly.offline import get_plotlyjs  # takes its time, and only this file needs it
 

@@ -192,6 +192,17 @@ def test_a_fingertip_hits_every_control(
     assert page.evaluate(SMALL, FINGERTIP) == []
 
 
+def test_hints_speak_of_a_finger_only_where_there_is_no_pointer(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    by_pointer = re.compile(r"\b(point at|click|drag)\b", re.IGNORECASE)
+    by_finger = re.compile(r"\b(tap|fingers?)\b", re.IGNORECASE)
+    for hand, said, never in (({}, by_pointer, by_finger), (FINGER, by_finger, by_pointer)):
+        page = visit(new_page(**hand), server.address)
+        expect(page.locator(".lp-hint").first).to_have_text(said)
+        assert not never.search(page.locator("body").inner_text())
+
+
 def test_a_sentence_can_be_read_and_typed_on_a_telephone(
     new_page: Callable[..., Page], server: Server
 ) -> None:

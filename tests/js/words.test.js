@@ -22,6 +22,19 @@ test("a sentence with its values", () => {
   assert.equal(say("unfilled", { name: "One" }), "One of {other}");
 });
 
+test("a finger is told other words than a pointer", () => {
+  use("en", { "a.hint": "Point at it.", "a.hint.touch": "Tap it.", plain: "A sentence." });
+  const asked = new Set();
+  for (const [matches, said] of [
+    [true, "Point at it."],
+    [false, "Tap it."],
+  ]) {
+    globalThis.matchMedia = (query) => asked.add(query) && { matches };
+    assert.deepEqual([say("a.hint"), say("plain")], [said, "A sentence."]);
+  }
+  assert.deepEqual([...asked], ["(hover: hover) and (pointer: fine)"]);
+});
+
 test("one is one, all else is many, and counts are grouped", () => {
   assert.deepEqual(
     [1, 0, 2, 12345, "1"].map((count) => say("rows", { count })),

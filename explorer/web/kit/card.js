@@ -3,7 +3,7 @@ import { floats } from "./arrays.js";
 import { clip, h } from "./dom.js";
 import { tex } from "./formula.js";
 import { bare, percent, show, texNumber } from "./numbers.js";
-import { hint, language, say } from "./words.js";
+import { language, say } from "./words.js";
 
 /** @typedef {import("../wire").Axis} Axis */
 /** @typedef {import("../wire").Shown} Shown */
@@ -76,7 +76,7 @@ export function cellCard(emit) {
     if (toldOf?.picture !== step.picture) scores = null;
     [told, toldOf] = [key, step];
     if (!at) {
-      element.replaceChildren(h("p.lp-hint", {}, hint("ui.hover_hint", "ui.tap_hint")));
+      element.replaceChildren(h("p.lp-hint", {}, say("ui.hover_hint")));
       return;
     }
     const [row, column] = at;

@@ -20,6 +20,13 @@ export const onLanguage = (listener) => listeners.add(listener);
 /** @param {string} key */
 export const has = (key) => key in catalogue;
 
+const POINTS = "(hover: hover) and (pointer: fine)";
+/**
+ * What a finger does has other words than what a pointer does: they stand under `key`.touch.
+ * @param {string} key
+ */
+const forTheHand = (key) => (has(`${key}.touch`) && !matchMedia(POINTS).matches ? `${key}.touch` : key);
+
 /**
  * The sentence `key` with `values` put into its {placeholders}; {count:row|rows} is the first word
  * where the value is 1, else the second.
@@ -27,8 +34,9 @@ export const has = (key) => key in catalogue;
  * @param {Record<string, any>} [values]
  */
 export function say(key, values = {}) {
-  const sentence = (catalogue[key] ?? key).replace(/\{(\w+):([^|}]*)\|([^}]*)\}/g, (_all, name, one, many) =>
-    String(values[name]) === "1" ? one : many,
+  const sentence = (catalogue[forTheHand(key)] ?? key).replace(
+    /\{(\w+):([^|}]*)\|([^}]*)\}/g,
+    (_all, name, one, many) => (String(values[name]) === "1" ? one : many),
   );
   return sentence.replace(/\{(\w+)\}/g, (all, name) => (name in values ? spelled(name, values[name]) : all));
 }
@@ -44,13 +52,6 @@ function spelled(name, value) {
   if (value?.key) return has(value.key) ? say(value.key) : value.otherwise;
   return given.counts?.includes(name) && Number.isInteger(value) ? grouped(value) : String(value);
 }
-
-/**
- * What a finger does has other words than what a pointer does.
- * @param {string} pointing
- * @param {string} touching
- */
-export const hint = (pointing, touching) => say(matchMedia("(hover: none)").matches ? touching : pointing);
 
 /**
  * What a loss is called; one of the user's own has no other name than its own, and one that this

@@ -65,10 +65,26 @@ def test_no_sentence_is_kept_that_nobody_says():
     ]
     unsaid = {
         key
-        for key in set(catalogue("en")) - whole
+        for key in {name.removesuffix(".touch") for name in catalogue("en")} - whole
         if not any(pattern.fullmatch(key) for pattern in fitting)
     }
     assert unsaid == set()
+
+
+BY_POINTER = re.compile(r"\b(point at|click|hover|drag)\b", re.IGNORECASE)
+BY_FINGER = re.compile(r"\b(tap|fingers?)\b", re.IGNORECASE)
+
+
+def test_what_is_said_of_a_pointer_is_said_of_a_finger_too():
+    """On the page: a terminal names a file “to point at”, and has no finger."""
+    known = catalogue("en")
+    said_to = {
+        kind: {key.removesuffix(".touch") for key, text in known.items() if by.search(text)}
+        for kind, by in (("pointer", BY_POINTER), ("finger", BY_FINGER))
+    }
+    of_two = {key.removesuffix(".touch") for key in known if key.endswith(".touch")}
+    assert said_to["pointer"] - {"problem.figure_not_svg"} == said_to["finger"] == of_two
+    assert not any(BY_FINGER.search(text) for key, text in known.items() if key in of_two)
 
 
 # Not for a reader: what the language, the keyboard, CSS and LaTeX are called; and the two

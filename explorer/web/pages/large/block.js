@@ -1,7 +1,7 @@
 // What a block of the map is, or a single cell, in words: its bands or pairs, and what it holds.
 import { clip, h } from "../../kit/dom.js";
 import { grouped, percent, show } from "../../kit/numbers.js";
-import { hint, say } from "../../kit/words.js";
+import { say } from "../../kit/words.js";
 
 /**
  * An answer with its arrays unpacked; `single`: each block is one cell.
@@ -104,7 +104,7 @@ function sideOf(shown, side, index) {
  */
 export function fillCard(card, shown, cell) {
   if (!shown || !cell) {
-    card.replaceChildren(h("p.lp-hint", {}, hint("large.hint", "large.tap_hint")));
+    card.replaceChildren(h("p.lp-hint", {}, say("large.hint")));
     return;
   }
   const facts = factsOf(shown, cell).map((fact) => h("span", {}, fact));

@@ -1,6 +1,6 @@
 // What is said around the map: which part of the matrix it is, what its sides are, what its colours say.
 import { grouped, percent } from "../../kit/numbers.js";
-import { hint, say } from "../../kit/words.js";
+import { say } from "../../kit/words.js";
 
 /** @typedef {import("./block.js").Shown} Shown */
 /** @typedef {[number, number, number, number]} Part top, bottom, left, right */
@@ -58,7 +58,7 @@ export function explanation({ single, exact, rows, columns, of_weights: ofWeight
   const isTerm = single && facet !== "share" && facet !== "masked";
   const told = [
     single ? say("large.cells_note") : say(exact ? "large.blocks_note" : "large.blocks_note_near", each),
-    single ? "" : hint("large.enter", "large.enter_touch"),
+    single ? "" : say("large.enter"),
     say(isTerm ? "large.colour.term" : `large.colour.${facet}`),
     ofWeights ? say("large.of_weights") : "",
     both ? say("large.both_directions") : "",
