@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
 
 from explorer.core.batch import Batch
 from explorer.core.parameters import numeric_parameters, spread
@@ -44,12 +46,18 @@ def edge(e: Exploration) -> Edge | None:
     if scale is None:
         return None
     others = {name: value for name, value in e.parameters.items() if name != scale.name}
-    return _edge(e.batch, e.spec.name, e.scenario.convention, scale, tuple(others.items()))
+    called = e.spec.name, e.scenario.convention
+    return _edge(e.batch, e.spec.function, *called, scale, tuple(others.items()))
 
 
 @functools.lru_cache(maxsize=16)
 def _edge(
-    batch: Batch, loss: str, convention: str, scale: Parameter, others: tuple[tuple[str, Any], ...]
+    batch: Batch,
+    function: Callable[..., Tensor],  # one's own is another after its file changed
+    loss: str,
+    convention: str,
+    scale: Parameter,
+    others: tuple[tuple[str, Any], ...],
 ) -> Edge | None:
     spec = LOSSES[loss].under(convention)
     vectors, scores = batch.vectors, batch.scores
@@ -62,7 +70,7 @@ def _edge(
     def above(value: float) -> bool:
         parameters: dict[str, Any] = {**dict(others), scale.name: value}
         level = collapse_of(present, **parameters)
-        return level is not None and is_above(float(spec.function(**present, **parameters)), level)
+        return level is not None and is_above(float(function(**present, **parameters)), level)
 
     values = spread(scale, POINTS)
     signs = [above(value) for value in values]

@@ -211,9 +211,11 @@ export interface ExploreFacts {
   explore: ExploreOwn;
 }
 
-/** What Explore alone is told. */
+/** What Explore alone is told; `own` are the losses of the user's own, `editable` whether their files can be edited in the page. */
 export interface ExploreOwn {
   examples: Record<string, Example>;
+  own: string[];
+  editable: boolean;
 }
 
 /** `batch`, `skipped`, `limited` where the page has another batch; `rows` names those sent. */
@@ -585,6 +587,32 @@ export interface OpenedScene {
 export interface Opinion {
   model: string;
   fitting: number[];
+}
+
+/** The file, and why the loss in it cannot be used. */
+export interface Own {
+  own: OwnFile;
+  problem: Problem | null;
+}
+
+/** The file of a loss of the user's own as it was read last, `read_at` seconds since 1970. */
+export interface OwnFile {
+  file: string;
+  digest: string;
+  read_at: number;
+  loss: Loss;
+}
+
+/** A file to be edited; the digest names the content. */
+export interface OwnText {
+  file: string;
+  text: string;
+  digest: string;
+}
+
+/** The digest of what stands in the file now. */
+export interface OwnWritten {
+  digest: string;
 }
 
 /** Seconds, measured here; nothing of it while a run trains. */
@@ -995,7 +1023,7 @@ export interface Term {
   so_far: number;
 }
 
-/** A file to be taken away, as text. */
+/** A file to be taken away, as text; a ZIP as base64. */
 export interface Text {
   name: string;
   type: string;
@@ -1118,6 +1146,9 @@ export interface ExploreServer {
   link(request: unknown): Promise<OneOf<Link | Refused>>;
   look(request: unknown): Promise<OneOf<Look | Refused>>;
   open_link(request: unknown): Promise<OneOf<OpenedScene | Refused>>;
+  own(request: unknown): Promise<OneOf<Own | Refused>>;
+  own_text(request: unknown): Promise<OneOf<OwnText | Refused>>;
+  own_write(request: unknown): Promise<OneOf<OwnWritten | Refused>>;
   read_file(request: unknown): Promise<OneOf<FileRead | FileUndecided | Refused>>;
   second_opinion(request: unknown): Promise<OneOf<Opinion | Refused>>;
   statistics(request: unknown): Promise<OneOf<Statistics | Refused>>;

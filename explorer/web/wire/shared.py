@@ -277,7 +277,7 @@ class Batch(TypedDict):
 
 
 class Text(TypedDict):
-    """A file to be taken away, as text."""
+    """A file to be taken away, as text; a ZIP as base64."""
 
     name: str
     type: str

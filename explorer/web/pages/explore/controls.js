@@ -236,7 +236,9 @@ export default function controls(root, channel, server) {
   function setParameters() {
     const { spec, form, scenario } = channel;
     const { loss, convention: name } = scenario;
-    if (!parameters.set(`${loss}|${name}`, form.parameters, scenario.parameters)) return;
+    // A loss of one's own may have other parameters after its file changed.
+    const key = `${loss}|${name}|${JSON.stringify(form.parameters)}`;
+    if (!parameters.set(key, form.parameters, scenario.parameters)) return;
     convention.set(spec, name);
     adviseScale();
     references.textContent = spec.references.length

@@ -23,6 +23,10 @@ export function takingFrom(channel, server) {
   async function save(what) {
     const answer = await ask(what);
     if (!answer) return;
+    if (answer.type === "application/zip") {
+      download(answer.name, new Blob([Uint8Array.from(atob(answer.text), (byte) => byte.charCodeAt(0))]));
+      return;
+    }
     const mark = answer.type === "text/csv" ? "\ufeff" : ""; // spreadsheets read Chinese by it
     download(answer.name, new Blob([mark, answer.text], { type: answer.type }));
   }
