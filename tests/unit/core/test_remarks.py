@@ -91,7 +91,7 @@ def upside_down(loss):
 
 def test_a_batch_in_the_wrong_order_is_above_the_collapse_at_every_scale():
     said = upside_down("cosent")["above_collapse_all_over"]
-    assert (said["low"], said["high"]) == ("0.1", "1e+03")
+    assert (said["low"], said["high"]) == ("0.1", "1\u202f000")
 
 
 def test_a_loss_without_a_scale_is_above_its_collapse_as_it_stands():

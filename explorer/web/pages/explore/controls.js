@@ -236,8 +236,7 @@ export default function controls(root, channel, server) {
   function setParameters() {
     const { spec, form, scenario } = channel;
     const { loss, convention: name } = scenario;
-    // A loss of one's own may have other parameters after its file changed.
-    const key = `${loss}|${name}|${JSON.stringify(form.parameters)}`;
+    const key = `${loss}|${name}|${JSON.stringify(form.parameters)}`; // one's own may get others
     if (!parameters.set(key, form.parameters, scenario.parameters)) return;
     convention.set(spec, name);
     adviseScale();

@@ -13,6 +13,8 @@ const INDENT = "    ";
  */
 export default function own(root, channel, server) {
   const { own: mine, editable } = given.explore;
+  const block = /** @type {HTMLElement} */ (root.closest(".lp-instrument") ?? root);
+  block.style.display = "none";
   if (!mine.length) return;
   /** @type {Map<string, import("../../wire").OwnFile>} */
   const files = new Map();
@@ -53,7 +55,7 @@ export default function own(root, channel, server) {
   let told = null;
 
   channel.on("scenario", () => {
-    root.hidden = !chosen();
+    block.style.display = chosen() ? "" : "none";
     if (!files.has(chosen())) look();
   });
   channel.on("language", () => {
