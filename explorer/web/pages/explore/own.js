@@ -79,7 +79,7 @@ function ownEditor(server, saved) {
   const state = h("span.lp-note", { role: "status" });
   const summary = h("summary");
   const save = worded("button.lp-button.lp-main", "ui.own_save", { type: "button", onclick: write });
-  const again = worded("button.lp-button", "ui.own_reload", { type: "button", onclick: read });
+  const again = worded("button.lp-button", "ui.own_reload", { type: "button", onclick: () => read(true) });
   const element = h(
     "details.lp-table.lp-own",
     { ontoggle: () => element.open && !digest && read() },
@@ -108,7 +108,17 @@ function ownEditor(server, saved) {
     numbers.scrollTop = text.scrollTop;
   }
 
-  async function read() {
+  /**
+   * So that it can be undone, where the browser knows how.
+   * @param {string} next
+   */
+  function replaceTyped(next) {
+    text.focus();
+    text.select();
+    document.execCommand("insertText", false, next);
+  }
+
+  async function read(typed = false) {
     const answer = await server.own_text(loss);
     if (!answer) return;
     if (answer.error) {
@@ -118,9 +128,8 @@ function ownEditor(server, saved) {
     ({ digest } = answer);
     kept = answer.text;
     if (text.value !== kept) {
-      text.select();
-      // So that it can be undone, where the browser knows how.
-      if (!document.execCommand("insertText", false, kept) || text.value !== kept) text.value = kept;
+      if (typed) replaceTyped(kept);
+      if (text.value !== kept) text.value = kept;
     }
     tell("");
     number();
