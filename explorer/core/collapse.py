@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
 
 from explorer.core.batch import Batch
 from explorer.core.parameters import numeric_parameters, spread
@@ -41,12 +42,17 @@ def edge(e: Exploration) -> Edge | None:
     scale = _scale_of(e.spec)
     # The search is one, wherever on its range the scale stands.
     others = tuple((name, value) for name, value in e.parameters.items() if name != scale)
-    return _edge(e.batch, e.spec.name, e.scenario.convention, others) if scale else None
+    called = e.spec.name, e.scenario.convention
+    return _edge(e.batch, e.spec.function, *called, others) if scale else None
 
 
 @functools.lru_cache(maxsize=16)
 def _edge(
-    batch: Batch, loss: str, convention: str, others: tuple[tuple[str, Any], ...]
+    batch: Batch,
+    function: Callable[..., Tensor],  # one's own is another after its file changed
+    loss: str,
+    convention: str,
+    others: tuple[tuple[str, Any], ...],
 ) -> Edge | None:
     spec = LOSSES[loss].under(convention)
     vectors, scores = batch.vectors, batch.scores
@@ -58,7 +64,7 @@ def _edge(
     @torch.no_grad()
     def above(chosen: Mapping[str, Any]) -> bool:
         level = collapse_of(present, **chosen)
-        return level is not None and is_above(float(spec.function(**present, **chosen)), level)
+        return level is not None and is_above(float(function(**present, **chosen)), level)
 
     return edge_along(spec, dict(others), above)
 

@@ -15,7 +15,7 @@ from explorer.core import diagnostics
 from explorer.core.batch import Batch, make_batch
 from explorer.core.diagnostics import Order, Places, SameText, Suspect, Term, Weights
 from explorer.core.disagreement import Disagreement, disagreement
-from explorer.core.own_loss import own_faults
+from explorer.core.own_loss import own_faults, own_loss, renew
 from explorer.core.positives import refused
 from explorer.core.scenario import Scenario
 from explorer.core.trace import Trace, trace
@@ -165,11 +165,12 @@ def _floor(
 
 
 def spec_for(scenario: Scenario) -> LossSpec:
-    """The chosen loss in the chosen convention."""
+    """The chosen loss in the chosen convention; one's own is read again if its file changed."""
     if scenario.loss not in LOSSES:
         raise Problem(
             "unknown_loss", about="loss", name=scenario.loss[:60], known=", ".join(LOSSES)
         )
+    renew(scenario.loss)
     spec = LOSSES[scenario.loss]
     known = [convention.name for convention in spec.conventions]
     if scenario.convention and scenario.convention not in known:
@@ -207,7 +208,10 @@ def check_names(spec: LossSpec, names: Iterable[str]) -> None:
 
 
 def _is_of(loss: str, name: str) -> bool:
-    """Whether the loss takes this parameter, if perhaps not in every convention."""
+    """Whether the loss takes this parameter, if perhaps not in every convention; one's own may
+    have taken it before its file changed."""
+    if own_loss(loss) is not None:
+        return True
     return loss in LOSSES and any(one.name == name for one in LOSSES[loss].parameters)
 
 

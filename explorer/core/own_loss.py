@@ -1,21 +1,60 @@
-"""A user's own loss, from a Python file, as one more entry of the registry."""
+"""A user's own loss, from a Python file, as one more entry of the registry.
+
+The file is looked at whenever the loss is asked for (`renew`), and read again where it changed.
+Where the page may, it is edited there (`write`).
+"""
 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
+import hashlib
 import inspect
+import ipaddress
+import linecache
+import shutil
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from explorer.core.trace import forget_listings
+from explorer.runtime.files import atomic_write
 from explorer.runtime.problem import Problem
+from explorer.sources.model_folders import is_hosted
 from losses import LOSSES, LossSpec, spec_of
 
 # More of a message than this is for the terminal.
 LETTERS = 300
+
+
+# A file of code that is edited in the page is smaller.
+MOST_BYTES = 2**20
+
+
+@dataclass
+class OwnLoss:
+    """A loss of one's own: its `function` in the file at `path`, and what was last read there.
+
+    `stamp` is what the system says of a file that changes with it, `digest` names the content that
+    was read, at `read_at` (seconds since 1970); `problem` is why it could not be used.
+    """
+
+    path: Path
+    function: str
+    stamp: tuple[int, int] = (0, 0)
+    digest: str = ""
+    read_at: float = 0.0
+    problem: Problem | None = None
+
+
+# By the name of the loss.
+_OWN: dict[str, OwnLoss] = {}
+_LOCK = threading.RLock()
+_editor = {"host": ""}
 
 
 def add_own_loss(place: str) -> LossSpec:
@@ -29,28 +68,144 @@ def add_own_loss(place: str) -> LossSpec:
     """
     path_text, colon, name = place.rpartition(":")
     path = Path(path_text).expanduser()
-    if not colon or not name.isidentifier():
+    if not colon or not name.isidentifier() or path.suffix != ".py":
         raise Problem("own_loss_form", about="loss", place=place)
-    if not path.is_file():
-        raise Problem("own_loss_no_file", about="loss", path=path)
-    module_spec = importlib.util.spec_from_file_location(f"own_loss_{path.stem}", path)
-    if module_spec is None or module_spec.loader is None:  # its name says nothing of Python
-        raise Problem("own_loss_form", about="loss", place=place)
-    module = importlib.util.module_from_spec(module_spec)
-    sys.modules[module_spec.name] = module  # so that its source can be listed
+    own = OwnLoss(path.resolve(), name)
+    with _LOCK:
+        spec = _read(own)
+        LOSSES[spec.name] = spec
+        _OWN[spec.name] = own
+    return spec
+
+
+def own_loss(name: str) -> OwnLoss | None:
+    """What is known of the loss of this name, if it is one's own."""
+    return _OWN.get(name)
+
+
+def renew(name: str) -> None:
+    """Read a loss of one's own again if its file changed; of another nothing is done.
+
+    Raises:
+        Problem: what the file as it stands raises, until it is another.
+    """
+    own = _OWN.get(name)
+    if own is None:
+        return
+    with _LOCK:
+        if _stamp_of(own.path) != own.stamp or not own.stamp[0]:
+            content = _content_of(own)
+            if _digest(content) == own.digest:
+                own.stamp = _stamp_of(own.path)
+            else:
+                try:
+                    LOSSES[name] = _read(own)
+                except Problem as problem:
+                    own.problem = problem
+        if own.problem is not None:
+            raise own.problem
+
+
+def _stamp_of(path: Path) -> tuple[int, int]:
     try:
-        module_spec.loader.exec_module(module)
-    except Exception as error:
-        raise _raised(path.name, path, error) from error
-    found = getattr(module, name, None)
+        about = path.stat()
+    except OSError:
+        return 0, 0
+    return about.st_mtime_ns, about.st_size
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:20]
+
+
+def _content_of(own: OwnLoss) -> bytes:
+    try:
+        return own.path.read_bytes()
+    except OSError as error:
+        raise Problem("own_loss_no_file", about="loss", path=own.path) from error
+
+
+def _read(own: OwnLoss) -> LossSpec:
+    """Run the file as it stands, and take the loss from it."""
+    stamp, content = _stamp_of(own.path), _content_of(own)
+    own.stamp, own.digest, own.read_at, own.problem = stamp, _digest(content), time.time(), None
+    linecache.cache.pop(str(own.path), None)
+    forget_listings()
+    module = ModuleType(f"own_loss_{own.path.stem}")
+    module.__file__ = str(own.path)
+    sys.modules[module.__name__] = module  # so that its source can be listed
+    try:
+        # Compiled here: Python's own cache takes a file of the same size and second for the same.
+        exec(compile(content, str(own.path), "exec", dont_inherit=True), vars(module))
+    except (Exception, SystemExit) as error:
+        raise _raised(own.path.name, own.path, error) from error
+    found = getattr(module, own.function, None)
     if not callable(found) and not isinstance(found, LossSpec):
         functions = [key for key, value in vars(module).items() if callable(value)]
-        raise Problem(
-            "own_loss_no_function", about="loss", path=path, name=name, known=", ".join(functions)
-        )
-    spec = found if isinstance(found, LossSpec) else _spec_in(module, found)
-    LOSSES[spec.name] = spec
-    return spec
+        said = {"path": own.path, "name": own.function, "known": ", ".join(functions)}
+        raise Problem("own_loss_no_function", about="loss", **said)
+    return found if isinstance(found, LossSpec) else _spec_in(module, found)
+
+
+# ---- Editing
+
+
+def serve_on(host: str) -> None:
+    """Say where the page is served: files are edited only where no other computer reaches it."""
+    _editor["host"] = host
+
+
+def may_edit() -> bool:
+    """Whether the page may change the file of a loss: by whoever started it, and nobody else."""
+    host = _editor["host"]
+    if is_hosted() or not host:
+        return False
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host == "localhost"
+
+
+def read_text(name: str) -> tuple[OwnLoss, str, str]:
+    """The loss of this name, the text of its file as it stands, and the digest of that.
+
+    Raises:
+        Problem: if it may not be edited here, or cannot be read.
+    """
+    own = _OWN.get(name)
+    if own is None or not may_edit():
+        raise Problem("own_loss_not_here", about="loss")
+    content = _content_of(own)
+    try:
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise Problem("file_unreadable", name=own.path) from error
+    return own, text, _digest(content)
+
+
+def write(name: str, text: str, digest: str) -> None:
+    """Put a text in place of the file's, whole or not at all, if that is still of this digest.
+
+    Raises:
+        Problem: if it may not be edited here, or the file was changed meanwhile.
+    """
+    with _LOCK:
+        own, _, now = read_text(name)
+        content = own.path.read_bytes()
+        if now != digest:
+            raise Problem("own_loss_changed", about="loss", name=own.path.name)
+        if b"\r\n" in content:
+            text = text.replace("\n", "\r\n")
+        mark = b"\xef\xbb\xbf" if content.startswith(b"\xef\xbb\xbf") else b""
+        written = mark + text.encode("utf-8", "backslashreplace")
+        if len(written) > MOST_BYTES:
+            most = MOST_BYTES // 2**20
+            raise Problem("file_too_large", name=own.path.name, most=most)
+        try:
+            with atomic_write(own.path) as file:
+                shutil.copymode(own.path, file.name)
+                file.write(written)
+        except OSError as error:
+            raise Problem("own_loss_not_written", about="loss", name=own.path.name) from error
 
 
 @contextlib.contextmanager
@@ -68,7 +223,7 @@ def own_faults(spec: LossSpec) -> Iterator[None]:
         raise _raised(spec.name, place, error) from error
 
 
-def _raised(name: str, place: Path, error: Exception) -> Problem:
+def _raised(name: str, place: Path, error: BaseException) -> Problem:
     """The last line of the user's file that the error came through; of a SyntaxError its own."""
     line = error.lineno if isinstance(error, SyntaxError) else None
     for frame, number in traceback.walk_tb(error.__traceback__):

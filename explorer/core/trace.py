@@ -235,6 +235,12 @@ def code_of(function: Any) -> CodeType:
     return code
 
 
+def forget_listings() -> None:
+    """A file was changed: what stood in it may look like what stands there now."""
+    _listing.cache_clear()
+    _statements.cache_clear()
+
+
 @functools.cache
 def _listing(code: CodeType) -> tuple[str, int]:
     try:

@@ -1,84 +1,192 @@
-"""Python to take away: it computes the loss that was shown again, and prints it."""
+"""Python to take away: it computes the loss that was shown again, and prints it.
+
+It stands alone. In three ways: with torch and the loss's definition written out, with the installed
+package `losses`, with sentence-transformers. The numbers that the loss reads are written into it,
+or, where there are many, read from files beside it: `packed` has both.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import textwrap
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from explorer.core.explore import Exploration
-from explorer.core.scenario import Rules, Scenario
 from explorer.export.template import render
 from explorer.export.twins import as_defined_here, is_ours, twin_of
+from explorer.export.written_out import written_out
 from explorer.runtime.limits import WRITTEN_NUMBERS, WRITTEN_PAIRS
+from explorer.runtime.problem import Problem
+from losses.spec import READABLE
 
 # Numbers are shortened as long as the loss moves by no more than this, relatively.
 UNMOVED = 1e-11
+PAIRS = "pairs.csv"
 
 
-def snippet(exploration: Exploration) -> str:
-    """Python that computes the same loss with this library, and prints it."""
-    imports, inputs, given = _inputs(exploration, exploration.spec.reads)
-    loaded, prepared, called = _called(exploration)
-    given += [f"{name}={value!r}" for name, value in exploration.parameters.items()]
-    body = [*inputs, *prepared, *_folded(f"loss = {called}({', '.join(given)})")]
-    return _program(exploration, [*imports, loaded], body)
+@dataclass(frozen=True)
+class Code:
+    """A program, and the files that it reads from beside it, by their names."""
+
+    text: str
+    beside: Mapping[str, str]
 
 
-def twin_snippet(exploration: Exploration) -> str | None:
+def alone(exploration: Exploration, *, from_files: bool | None = None) -> Code:
+    """Python that computes the same loss with torch alone, and prints it.
+
+    `from_files` is whether the numbers stand in files beside it; None: where they are many.
+
+    Raises:
+        Problem: if a loss of one's own does not stand at the top of its file.
+    """
+    try:
+        out = written_out(exploration.spec.definition)
+    except LookupError as error:
+        raise Problem("code_not_alone", about="loss", name=exploration.spec.name) from error
+    return _program(exploration, from_files, out.imports, out.source, out.called)
+
+
+def with_package(exploration: Exploration, *, from_files: bool | None = None) -> Code:
+    """The same with the package `losses`; one's own loss is in no package, and is written out."""
+    spec, convention = exploration.spec, exploration.scenario.convention
+    if not is_ours(spec):
+        return alone(exploration, from_files=from_files)
+    if as_defined_here(spec):
+        return _program(exploration, from_files, [f"from losses import {spec.name}"], "", spec.name)
+    found = f'definition = LOSSES["{spec.name}"].under({convention!r}).definition'
+    loaded = ["from losses import LOSSES"]
+    return _program(exploration, from_files, loaded, found, "definition")
+
+
+def twin(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
     """The same with sentence-transformers, or None where that library has no such loss."""
-    twin = twin_of(exploration)
-    if twin is None:
+    found = twin_of(exploration)
+    if found is None:
         return None
-    imports, inputs, given = _inputs(exploration, twin.reads)
-    code = twin.code([argument.partition("=")[0] for argument in given])
-    loaded = f"from sentence_transformers.sentence_transformer.losses import {twin.imports}"
-    return _program(exploration, [*imports, loaded], [*inputs, *code.splitlines()])
+    loaded = f"from sentence_transformers.sentence_transformer.losses import {found.imports}"
+    inputs = _inputs(exploration, found.reads, from_files)
+    body = found.code(inputs.names).splitlines()
+    return _rendered(exploration, [loaded], "", inputs, body)
 
 
-def _program(e: Exploration, imports: list[str], body: list[str]) -> str:
-    return render(
+# What can be packed, by its name.
+KINDS = {"alone": alone, "package": with_package, "twin": twin}
+
+
+def packed(exploration: Exploration, kind: str) -> bytes:
+    """A ZIP of the program, which reads the pairs from the file beside it, and the files.
+
+    It is empty where the library has no such loss.
+    """
+    found = KINDS[kind](exploration, from_files=True)
+    if found is None:
+        return b""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as whole:
+        for name, text in {"loss.py": found.text, **found.beside}.items():
+            whole.writestr(name, text)
+    return out.getvalue()
+
+
+def _program(
+    e: Exploration, from_files: bool | None, imports: Sequence[str], source: str, called: str
+) -> Code:
+    inputs = _inputs(e, e.spec.reads, from_files)
+    given = [f"{name}={name}" for name in inputs.names]
+    given += [f"{name}={value!r}" for name, value in e.parameters.items()]
+    return _rendered(e, imports, source, inputs, _folded(f"loss = {called}({', '.join(given)})"))
+
+
+def _rendered(
+    e: Exploration, imports: Sequence[str], source: str, inputs: _Inputs, body: Sequence[str]
+) -> Code:
+    text = render(
         "snippet.py",
         title=" ".join(e.spec.title.split()),
         loss=e.loss,
-        is_ours=any(line.startswith(("from explorer", "from losses")) for line in imports),
-        imports=sorted(imports),
-        body="\n".join(body),
+        package=any(line.startswith("from losses import") for line in imports),
+        beside=list(inputs.files),
+        imports=sorted({*imports, *inputs.imports} - {"import torch"}),
+        source=source,
+        body="\n".join([*inputs.lines, *body]),
     )
+    return Code(text, inputs.files)
 
 
-def _called(e: Exploration) -> tuple[str, list[str], str]:
-    """An import, lines before the call, and what is called."""
-    spec, convention = e.spec, e.scenario.convention
-    if not is_ours(spec):
-        place = f"{Path(spec.function.__code__.co_filename).resolve()}:{spec.name}"
-        prepared = [f"spec = add_own_loss({place!r})"]
-        return "from explorer.core.own_loss import add_own_loss", prepared, "spec.definition"
-    if as_defined_here(spec):
-        return f"from losses import {spec.name}", [], spec.name
-    prepared = [f'spec = LOSSES["{spec.name}"].under({convention!r})']
-    return "from losses import LOSSES", prepared, "spec.definition"
+@dataclass(frozen=True)
+class _Inputs:
+    """The lines that make what a loss reads, its `names`, and the files that the lines read."""
+
+    names: list[str]
+    lines: list[str]
+    files: Mapping[str, str]
+    imports: Sequence[str] = ()
 
 
-def _inputs(e: Exploration, reads: Mapping[str, str]) -> tuple[list[str], list[str], list[str]]:
-    """Imports, lines that make the inputs, and the arguments that hand them over."""
+def _inputs(e: Exploration, reads: Mapping[str, str], from_files: bool | None) -> _Inputs:
     batch = e.batch
     read = {name: batch.read(what, batch.vectors, batch.scores) for name, what in reads.items()}
     tensors = {name: tensor for name, tensor in read.items() if tensor is not None}
-    given = [f"{name}={name}" for name in tensors]
-    numbers = sum(tensor.numel() for tensor in tensors.values())
-    if len(batch) <= WRITTEN_PAIRS and numbers <= WRITTEN_NUMBERS:
-        digits = _digits_needed(e, read) if reads == e.spec.reads else 12
-        lines = [line for name in tensors for line in _written(name, tensors[name], digits)]
-        return [], lines, given
-    imports, lines = _batch_again(e)
+    if from_files is None:
+        numbers = sum(tensor.numel() for tensor in tensors.values())
+        from_files = len(batch) > WRITTEN_PAIRS or numbers > WRITTEN_NUMBERS
+    if from_files:
+        return _from_files(e, tensors, reads)
+    digits = _digits_needed(e, read) if reads == e.spec.reads else 12
+    lines = [line for name in tensors for line in _written(name, tensors[name], digits)]
+    return _Inputs(list(tensors), lines, {})
+
+
+# Torch's kinds of numbers, as a cell of a file is read.
+_READ = {
+    True: 'float(row["{0}"])',
+    False: 'int(row["{0}"])',
+}
+
+
+def _from_files(e: Exploration, tensors: Mapping[str, Tensor], reads: Mapping[str, str]) -> _Inputs:
+    """A column of the pairs' file for what has a number for each pair, a file for all else."""
+    of_pairs = [name for name in tensors if READABLE[reads[name]].axes == ("pair",)]
+    pairs = e.batch.pairs
+    columns = [pairs.first, pairs.second, *(tensors[name].tolist() for name in of_pairs)]
+    head = ["sentence1", "sentence2", *of_pairs]
+    files = {PAIRS: _csv([head, *zip(*columns, strict=True)])}
+    lines = ["here = Path(__file__).resolve().parent"]
+    if of_pairs:
+        lines += [
+            f'with (here / "{PAIRS}").open(encoding="utf-8", newline="") as file:',
+            "    rows = list(csv.DictReader(file))",
+        ]
+    for name in of_pairs:
+        cell = _READ[tensors[name].is_floating_point()].format(name)
+        lines.append(f"{name} = torch.tensor([{cell} for row in rows])")
     for name in tensors:
-        lines.append(f'{name} = batch.read("{reads[name]}", batch.vectors, batch.scores)')
-    return imports, lines, given
+        if name in of_pairs:
+            continue
+        tensor = tensors[name]
+        flat = tensor.ndim == 1
+        files[f"{name}.csv"] = _csv(tensor.reshape(len(tensor), -1).tolist())
+        kind = "float" if tensor.is_floating_point() else "int"
+        row = f"{kind}(row[0])" if flat else f"[{kind}(cell) for cell in row]"
+        lines += [
+            f'with (here / "{name}.csv").open(newline="") as file:',
+            f"    {name} = torch.tensor([{row} for row in csv.reader(file)])",
+        ]
+    return _Inputs(list(tensors), lines, files, ("import csv", "from pathlib import Path"))
+
+
+def _csv(rows: Iterable[Iterable[object]]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
 
 
 def _digits_needed(e: Exploration, read: Mapping[str, Tensor | None]) -> int:
@@ -117,41 +225,3 @@ def _folded(line: str) -> list[str]:
         96, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
     return wide.wrap(line)
-
-
-def _batch_again(e: Exploration) -> tuple[list[str], list[str]]:
-    """Lines that make the batch from its source: an example, a draw, sentences to encode."""
-    data, rules = e.scenario.data, e.scenario.rules
-    imports = ["from explorer.core.batch import make_batch"]
-    if len(data.rows) > WRITTEN_PAIRS:
-        kept = Scenario(data=data, rules=rules).to_link()
-        pieces = [f"    {piece!r}" for piece in textwrap.wrap(kept, 90)]
-        lines = [
-            "# Data and rules, packed as in the link of the page.",
-            "kept = Scenario.from_link(",
-        ]
-        lines += [*pieces, ")", "batch = make_batch(kept.data, kept.rules)"]
-        return [*imports, "from explorer.core.scenario import Scenario"], lines
-    imports.append("from explorer.core.scenario import Data, Rules")
-    lines = []
-    chosen = _changed(data, ("source", "example", "encoder", "cross_encoder"))
-    if data.source == "random":
-        imports.append("from explorer.sources.random_batch import RandomBatch")
-        lines += _folded(f"drawn = {data.random!r}")  # in full, should a default ever change
-        chosen.append("random=drawn")
-    elif data.source == "table":
-        lines += ["rows = (", *(f"    {row!r}," for row in data.rows), ")"]
-        chosen.append("rows=rows")
-    lines.append(f"data = Data({', '.join(chosen)})")
-    ruled = _changed(rules, Rules.__dataclass_fields__)
-    return imports, [*lines, f"batch = make_batch(data, Rules({', '.join(ruled)}))"]
-
-
-def _changed(chosen: object, names: Iterable[str]) -> list[str]:
-    """The entries that differ from their defaults, as arguments."""
-    default = type(chosen)()
-    return [
-        f"{name}={getattr(chosen, name)!r}"
-        for name in names
-        if getattr(chosen, name) != getattr(default, name)
-    ]

@@ -20,7 +20,7 @@ from gradio.events import api
 from gradio.themes import Base, LocalFont
 
 from explorer.core.explore import explore
-from explorer.core.own_loss import add_own_loss
+from explorer.core.own_loss import add_own_loss, serve_on
 from explorer.core.scenario import Scenario
 from explorer.export.picture import picture
 from explorer.locale import say
@@ -150,6 +150,7 @@ def _answer_tools_in_json(demo: gr.Blocks) -> None:
 
 def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, str]:
     """Start serving in the background; the blocks, to close them, and the address."""
+    serve_on(host)
     torch.set_num_threads(1)  # see device.all_cores
     warm = threading.Thread(target=_warm, args=(first,), daemon=True)
     warm.start()

@@ -229,12 +229,14 @@ export interface ExploreFacts {
   explore: ExploreOwn;
 }
 
-/** What Explore alone is told. */
+/** What Explore alone is told; `own` are the losses of the user's own, `editable` whether their files can be edited in the page. */
 export interface ExploreOwn {
   examples: Record<string, Example>;
   samplers: string[];
   ranges: Record<string, Range>;
   spread: number;
+  own: string[];
+  editable: boolean;
 }
 
 /** `batch`, `skipped`, `limited` where the page has another batch; `rows` names those sent. */
@@ -667,6 +669,32 @@ export interface Opinion {
   fitting: number[];
 }
 
+/** The file, and why the loss in it cannot be used. */
+export interface Own {
+  own: OwnFile;
+  problem: Problem | null;
+}
+
+/** The file of a loss of the user's own as it was read last, `read_at` seconds since 1970. */
+export interface OwnFile {
+  file: string;
+  digest: string;
+  read_at: number;
+  loss: Loss;
+}
+
+/** A file to be edited; the digest names the content. */
+export interface OwnText {
+  file: string;
+  text: string;
+  digest: string;
+}
+
+/** The digest of what stands in the file now. */
+export interface OwnWritten {
+  digest: string;
+}
+
 /** Seconds, measured here; nothing of it while a run trains. */
 export interface Pace {
   seconds_to_load?: number;
@@ -1095,7 +1123,7 @@ export interface Term {
   so_far: number;
 }
 
-/** A file to be taken away, as text. */
+/** A file to be taken away, as text; a ZIP as base64. */
 export interface Text {
   name: string;
   type: string;
@@ -1222,6 +1250,9 @@ export interface ExploreServer {
   link(request: unknown): Promise<OneOf<Link | Refused>>;
   look(request: unknown): Promise<OneOf<Look | Refused>>;
   open_link(request: unknown): Promise<OneOf<OpenedScene | Refused>>;
+  own(request: unknown): Promise<OneOf<Own | Refused>>;
+  own_text(request: unknown): Promise<OneOf<OwnText | Refused>>;
+  own_write(request: unknown): Promise<OneOf<OwnWritten | Refused>>;
   read_file(request: unknown): Promise<OneOf<FileRead | FileUndecided | SendFile | Refused>>;
   second_opinion(request: unknown): Promise<OneOf<Opinion | Refused>>;
   spread(request: unknown): Promise<OneOf<Spread | Refused>>;

@@ -72,7 +72,11 @@ def test_tables_as_csv(box: Page) -> None:
 
 
 def test_the_code_gives_the_number_again(box: Page) -> None:
-    for key, library in (("take.ours", "from losses"), ("take.twin", "sentence_transformers")):
+    for key, library in (
+        ("take.alone", "def cosent_definition"),
+        ("take.ours", "from losses"),
+        ("take.twin", "sentence_transformers"),
+    ):
         box.click(f"{BOX} [data-say='{key}']")
         expect(box.locator(f"{BOX} .lp-code")).to_contain_text(library)
         code = box.locator(f"{BOX} .lp-code").inner_text()

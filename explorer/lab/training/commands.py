@@ -208,7 +208,7 @@ def compare(chosen: argparse.Namespace) -> int:
 
     try:
         runs = Runs(chosen.runs, chosen.device)
-        columns = dict(_pairs(getattr(chosen, "columns", ())))
+        columns = {role: str(name) for role, name in _pairs(getattr(chosen, "columns", ()))}
         on = unseen.read(chosen.on, Path(chosen.on).name, columns) if chosen.on else None
         names = _ended(runs, chosen) or _trained(runs, chosen)
         with _asking() as told:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
 import losses
 from explorer.export.template import render
-from explorer.lab.training.data import classes_of, rules_of
+from explorer.lab.training.data import Pair, classes_of, rules_of
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
@@ -21,11 +22,9 @@ from explorer.sources.encoders import EMBEDDED
 from losses.modules import module_name
 
 _OF_STEPS = ("loss", "gradient_norm", "learning_rate", "seconds")
+_OF_RANKS = ("spearman", "pearson", "accuracy", "auc")
 _OF_EVALUATIONS = (
-    "spearman",
-    "pearson",
-    "accuracy",
-    "auc",
+    *_OF_RANKS,
     "accuracy_at_1",
     "mrr_at_10",
     "alignment",
@@ -93,6 +92,7 @@ def script_zip(runs: Runs, name: str, path: str | Path) -> Path:
     parts: list[tuple[str, str | bytes]] = [
         ("train.py", script(runs, name)),
         ("train.jsonl", _examples(plan, run)),
+        ("held_out.jsonl", _rows(run.read_pairs("held_out.jsonl"))),
         ("requirements.txt", _requirements(plan)),
     ]
     package = Path(losses.__file__).parent
@@ -131,9 +131,15 @@ def _examples(plan: TrainingPlan, run: RunFolder) -> str:
     pairs = run.read_pairs("train.jsonl")
     if plan.forms_classes:
         named = classes_of(pairs, rules_of(run, plan).threshold).items()
-        rows: list[dict] = [{"sentence": text, "label": number} for text, number in named]
-    else:
-        rows = [{"sentence1": a, "sentence2": b, "label": label} for a, b, label in pairs]
+        return _lines({"sentence": text, "label": number} for text, number in named)
+    return _rows(pairs)
+
+
+def _rows(pairs: Iterable[Pair]) -> str:
+    return _lines({"sentence1": a, "sentence2": b, "label": label} for a, b, label in pairs)
+
+
+def _lines(rows: Iterable[dict]) -> str:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
@@ -156,6 +162,7 @@ def script(runs: Runs, name: str) -> str:
         folder="sentence_transformer" if is_bi else "cross_encoder",
         is_cross=not is_bi,
         beside=_beside(plan),
+        headline=_headline(runs.status(name)["summary"]),
         own_loss=plan.loss if plan.own_loss else "",
         loss=f'{loss}("{plan.loss}")' if plan.own_loss else loss,
         loss_imports=[loss, *(["move_only"] if moves_some else [])],
@@ -173,8 +180,19 @@ def script(runs: Runs, name: str) -> str:
     )
 
 
+def _headline(summary: dict | None) -> list[str]:
+    """What the run measured on its held-out pairs, where it has ended."""
+    before, after = (summary or {}).get("before", {}), (summary or {}).get("after", {})
+    known = [name for name in _OF_RANKS if after.get(name) is not None]
+    return [
+        f"held-out {name}: {math.nan if before[name] is None else before[name]:.6f}"
+        f" -> {after[name]:.6f}"
+        for name in known
+    ]
+
+
 def _beside(plan: TrainingPlan) -> list[str]:
     """The files and folders that the script reads: examples, loss, what it starts from."""
     own = ["own_loss.py"] if plan.own_loss else []
     start = ["start/"] if plan.encoder == SCRATCH else []
-    return ["train.jsonl", "losses/", *own, *start]
+    return ["train.jsonl", "held_out.jsonl", "losses/", *own, *start]

@@ -96,12 +96,16 @@ export function download(name, blob) {
 
 /**
  * What the server answers as text, saved as a file: a figure as it is, or as PNG with `ratio` pixels to
- * a unit.
+ * a unit; a ZIP travels as base64.
  * @param {import("../wire").Text} answer
  */
 export async function saved({ name, type, text }, ratio = 1) {
   if (ratio !== 1) {
     download(name.replace(/\.svg$/, `@${ratio}x.png`), await rasterised(text, ratio));
+    return;
+  }
+  if (type === "application/zip") {
+    download(name, new Blob([Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0))]));
     return;
   }
   const mark = type === "text/csv" ? "\ufeff" : ""; // spreadsheets read Chinese by it

@@ -7,6 +7,7 @@ from typing import Literal, TypedDict
 from explorer.core.remarks import Statistics as Statistics
 from explorer.core.scenario import Reading
 from explorer.lab.training.trials import Offer
+from explorer.web.wire.facts import Loss
 from explorer.web.wire.shared import Batch, Picture, Problem, Real, Scenario, SkippedRow
 
 
@@ -41,6 +42,36 @@ class Unexplored(_Unexplored, total=False):
     """A scene that cannot be explored, and which of its rows cannot be used."""
 
     rows: str
+
+
+class OwnFile(TypedDict):
+    """The file of a loss of the user's own as it was read last, `read_at` seconds since 1970."""
+
+    file: str
+    digest: str
+    read_at: float
+    loss: Loss
+
+
+class Own(TypedDict):
+    """The file, and why the loss in it cannot be used."""
+
+    own: OwnFile
+    problem: Problem | None
+
+
+class OwnText(TypedDict):
+    """A file to be edited; the digest names the content."""
+
+    file: str
+    text: str
+    digest: str
+
+
+class OwnWritten(TypedDict):
+    """The digest of what stands in the file now."""
+
+    digest: str
 
 
 class SendRows(TypedDict):

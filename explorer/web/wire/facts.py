@@ -109,12 +109,15 @@ class Example(TypedDict):
 
 
 class ExploreOwn(TypedDict):
-    """What Explore alone is told."""
+    """What Explore alone is told; `own` are the losses of the user's own, `editable` whether their
+    files can be edited in the page."""
 
     examples: dict[str, Example]
     samplers: list[str]
     ranges: dict[str, tuple[float, float]]
     spread: int
+    own: list[str]
+    editable: bool
 
 
 class ExploreFacts(Facts):

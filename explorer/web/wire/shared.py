@@ -285,7 +285,7 @@ class LabelRules(TypedDict):
 
 
 class Text(TypedDict):
-    """A file to be taken away, as text."""
+    """A file to be taken away, as text; a ZIP as base64."""
 
     name: str
     type: str

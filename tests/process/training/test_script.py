@@ -63,8 +63,20 @@ def same_weights(one, other, atol=1e-6):
 
 
 def must_be_trained_again(runs, name, folder, said):
+    summary = runs.status(name)["summary"]
     loss = float(re.search(r"last step is (.*)\.\n", said)[1])
-    assert loss == pytest.approx(runs.status(name)["summary"]["loss"], rel=1e-5)
+    assert loss == pytest.approx(summary["loss"], rel=1e-5)
+    headline = re.findall(r"held-out (\w+): (\S+) -> (\S+)", said)
+    shown = [
+        key
+        for key in ("spearman", "pearson", "accuracy", "auc")
+        if summary["after"][key] is not None
+    ]
+    assert [key for key, *_ in headline] == shown
+    assert "spearman" in shown
+    for key, before, after in headline:
+        assert float(before) == pytest.approx(summary["before"][key], abs=1e-5)
+        assert float(after) == pytest.approx(summary["after"][key], abs=1e-3)
     same_weights(weights_of(runs.folder(name).model), weights_of(folder / "model"))
 
 
@@ -72,7 +84,7 @@ def must_be_trained_again(runs, name, folder, said):
 def test_the_script_trains_the_same_model_again(kind, bert, runs, trained, tmp_path):
     name = trained(TrainingPlan(**{"encoder": bert, **SMALL, **RUNS[kind]}))
     folder = unpacked(runs, name, tmp_path)
-    said = launched("train.py", cwd=folder)
+    said = launched(str(folder / "train.py"), cwd=tmp_path)
     must_be_trained_again(runs, name, folder, said)
 
 

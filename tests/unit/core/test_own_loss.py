@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 
 import pytest
 
+from explorer.core import own_loss
 from explorer.core.explore import explore
-from explorer.core.own_loss import add_own_loss
+from explorer.core.own_loss import add_own_loss, may_edit, read_text, serve_on, write
 from explorer.core.remarks import remarks
 from explorer.core.scenario import Scenario
 from explorer.export.picture import picture
@@ -27,7 +29,7 @@ def soft_order(scores, labels, *, slope=5.0, twice=False):
 
 @pytest.fixture
 def own(tmp_path):
-    before = dict(LOSSES)
+    before, files = dict(LOSSES), dict(own_loss._OWN)
 
     def write(text, name):
         path = tmp_path / "mine.py"
@@ -35,8 +37,9 @@ def own(tmp_path):
         return add_own_loss(f"{path}:{name}")
 
     yield write
-    LOSSES.clear()
-    LOSSES.update(before)
+    for kept, held in ((LOSSES, before), (own_loss._OWN, files)):
+        kept.clear()
+        kept.update(held)
 
 
 def test_a_plain_function_gets_sliders_and_a_derivation(own):
@@ -180,3 +183,156 @@ def test_a_loss_that_is_no_number_and_one_that_moves_nothing_are_said(own):
     assert plain.weights is None  # the page says what to name, not that nothing carries weight
     assert {"not_finite", "no_gradient"}.isdisjoint(one.key for one in remarks(plain, most=10))
     assert picture(plain)["figures"]["terms"] is None
+
+
+# ---- Read again, and written
+
+
+FIRST = """\
+def rank(scores, labels, *, slope=2.0):
+    gaps = slope * scores
+    return gaps.sum()
+"""
+SCENE = Scenario(loss="rank")
+
+
+def changed(own, text):
+    """The file with another text, and nothing else about it that would tell."""
+    path = own_loss.own_loss("rank").path
+    before = path.stat()
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+
+
+def test_a_changed_file_is_read_again(own):
+    own(FIRST, "rank")
+    once = explore(SCENE).loss
+    first = own_loss.own_loss("rank").digest
+    changed(own, FIRST.replace("slope * scores", "scores * 3.00"))
+    found = explore(SCENE)
+    assert found.loss == pytest.approx(1.5 * once)
+    assert "scores * 3.00" in found.trace.listing
+    assert own_loss.own_loss("rank").digest != first
+    changed(own, FIRST.replace("slope * scores", "scores * 4.00"))  # of the same length
+    assert explore(SCENE).loss == pytest.approx(2 * once)
+    assert "scores * 4.00" in explore(SCENE).trace.listing
+
+
+def test_a_comment_that_changes_is_listed(own):
+    own(FIRST.replace("gaps =", "gaps = 1 *"), "rank")
+    explore(SCENE)
+    changed(own, FIRST.replace("slope * scores", "slope * scores  # steep"))
+    assert "# steep" in explore(SCENE).trace.listing
+
+
+def test_its_parameters_are_those_of_the_file_and_old_ones_are_passed_over(own):
+    own(FIRST, "rank")
+    changed(own, FIRST.replace("slope", "steepness"))
+    found = explore(dataclasses.replace(SCENE, parameters=(("slope", 5.0),)))
+    assert found.parameters == {"steepness": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "line"),
+    [("def rank(:\n", "SyntaxError", 1), ("a = 1\nraise SystemExit\n", "SystemExit", 2)],
+)
+def test_a_file_that_no_longer_runs_is_told_until_it_does(own, text, kind, line):
+    own(FIRST, "rank")
+    before = explore(SCENE).loss
+    changed(own, text)
+    for _ in range(2):
+        with pytest.raises(Problem) as told:
+            explore(SCENE)
+        assert (told.value.values["kind"], told.value.values["line"]) == (kind, line)
+    changed(own, FIRST)
+    assert explore(SCENE).loss == before
+
+
+def test_a_file_that_is_only_touched_is_not_run_again(own, monkeypatch):
+    own(FIRST, "rank")
+    monkeypatch.setattr(own_loss, "_read", lambda _: pytest.fail("it was run"))
+    changed(own, FIRST)
+    explore(SCENE)
+
+
+def test_a_file_that_is_gone_is_said(own):
+    own(FIRST, "rank")
+    own_loss.own_loss("rank").path.unlink()
+    with pytest.raises(Problem, match="no file"):
+        explore(SCENE)
+
+
+@pytest.fixture
+def local(monkeypatch):
+    monkeypatch.delenv("SPACE_ID", raising=False)
+    serve_on("127.0.0.1")
+    yield
+    serve_on("")
+
+
+def test_what_is_written_is_computed(own, local):
+    own(FIRST, "rank")
+    once = explore(SCENE).loss
+    found, text, digest = read_text("rank")
+    mode = found.path.stat().st_mode
+    write("rank", text.replace("slope * scores", "2 * slope * scores"), digest)
+    assert explore(SCENE).loss == pytest.approx(2 * once)
+    assert found.path.stat().st_mode == mode
+    assert [path.name for path in found.path.parent.iterdir()] == ["mine.py"]
+
+
+def test_what_changed_on_disk_meanwhile_is_not_overwritten(own, local):
+    own(FIRST, "rank")
+    found, text, digest = read_text("rank")
+    changed(own, FIRST + "# by another editor\n")
+    with pytest.raises(Problem, match="changed on disk"):
+        write("rank", text, digest)
+    assert found.path.read_text().endswith("# by another editor\n")
+    _, _, digest = read_text("rank")
+    write("rank", FIRST, digest)
+    assert found.path.read_text() == FIRST
+
+
+def test_the_ends_of_lines_stay_as_they_are(own, local):
+    own(FIRST, "rank")
+    own_loss.own_loss("rank").path.write_bytes(FIRST.replace("\n", "\r\n").encode())
+    found, text, digest = read_text("rank")
+    assert "\r" not in text
+    write("rank", text + "# more\n", digest)
+    assert found.path.read_bytes() == (FIRST + "# more\n").replace("\n", "\r\n").encode()
+
+
+@pytest.mark.parametrize(
+    ("host", "space", "may"),
+    [
+        ("127.0.0.1", "", True),
+        ("localhost", "", True),
+        ("::1", "", True),
+        ("0.0.0.0", "", False),
+        ("192.168.1.5", "", False),
+        ("example.org", "", False),
+        ("", "", False),
+        ("127.0.0.1", "someone/space", False),
+    ],
+)
+def test_a_file_is_edited_only_where_no_other_computer_reaches_it(
+    own, local, monkeypatch, host, space, may
+):
+    own(FIRST, "rank")
+    digest = read_text("rank")[2]
+    monkeypatch.setenv("SPACE_ID", space)
+    serve_on(host)
+    assert may_edit() is may
+    if may:
+        write("rank", FIRST, digest)
+        return
+    with pytest.raises(Problem, match="on this computer"):
+        read_text("rank")
+    with pytest.raises(Problem, match="on this computer"):
+        write("rank", "", digest)
+    assert own_loss.own_loss("rank").path.read_text() == FIRST
+
+
+def test_a_loss_that_ships_has_no_file_to_edit(local):
+    with pytest.raises(Problem):
+        write("cosent", "", "")

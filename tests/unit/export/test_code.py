@@ -11,8 +11,9 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario, View
-from explorer.export.code import snippet, twin_snippet
+from explorer.export.code import alone, packed, twin, with_package
 from explorer.export.csv import matrix_csv, pairs_csv, suspects_csv, terms_csv
+from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
 from explorer.sources.tables import read_file
 from losses import LOSSES
@@ -170,39 +171,41 @@ def test_cells_that_a_spreadsheet_would_run_are_made_harmless():
     ],
 )
 def test_what_the_library_has_not_has_no_twin(loss, convention):
-    assert twin_snippet(seen(SMALL, loss, convention)) is None
+    assert twin(seen(SMALL, loss, convention)) is None
 
 
 def test_scores_that_are_no_cosines_have_no_twin():
     rows = tuple((f"a{i}", f"b{i}", str(i)) for i in range(4))
     found = seen(Data(source="table", rows=rows))
     given = dataclasses.replace(found.batch, given=found.batch.scores + 1)
-    assert twin_snippet(found) is not None
-    assert twin_snippet(dataclasses.replace(found, batch=given)) is None
+    assert twin(found) is not None
+    assert twin(dataclasses.replace(found, batch=given)) is None
+    assert packed(dataclasses.replace(found, batch=given), "twin") == b""
 
 
 def test_a_loss_brings_its_twin_with_it():
     found = seen(SMALL, "supcon")
     lines = "loss = Contrast(None, {temperature!r})([«given»])\n"
 
-    def twin(*, temperature, **_):
+    def made(*, temperature, **_):
         return Twin("Contrast", found.spec.reads, lines.format(temperature=temperature))
 
-    text = twin_snippet(dataclasses.replace(found, spec=dataclasses.replace(found.spec, twin=twin)))
+    own = dataclasses.replace(found, spec=dataclasses.replace(found.spec, twin=made))
+    text = twin(own).text
     assert "from sentence_transformers.sentence_transformer.losses import Contrast\n" in text
     assert "\nloss = Contrast(None, 0.1)([embeddings, classes])\n" in text
 
 
 def test_snippets_stay_short():
     for e in explorations():
-        text = snippet(e)
-        assert len(text) < 8000, e.spec.name
-        assert max(map(len, text.splitlines())) <= 110
-        compile(text, "snippet", "exec")
+        for code in (alone(e), with_package(e)):
+            assert len(code.text) < 11_000, e.spec.name
+            assert max(map(len, code.text.splitlines())) <= 110
+            compile(code.text, "snippet", "exec")
 
 
 def test_numbers_are_rounded_no_more_than_needed():
-    assert "[0.1, 0.2, 0.8, 0.9]" in snippet(seen(Data(example="cosent_batch")))
+    assert "[0.1, 0.2, 0.8, 0.9]" in alone(seen(Data(example="cosent_batch"))).text
 
 
 def test_stacked_levels_are_named_by_level_and_pair():
@@ -219,3 +222,10 @@ def test_stacked_levels_are_named_by_level_and_pair():
     # Where a level is a row of its own, so is its name.
     _, *body = rows_of(matrix_csv(found, names.index("level_scores")))
     assert [line[0] for line in body] == ["level 1", "level 2", "level 3"]
+
+
+def test_a_function_that_does_not_stand_in_its_file_is_not_written_out():
+    found = seen(SMALL)
+    inner = dataclasses.replace(found.spec, definition=lambda scores, **_: scores.sum())
+    with pytest.raises(Problem, match="does not stand at the top"):
+        alone(dataclasses.replace(found, spec=inner))

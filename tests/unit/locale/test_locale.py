@@ -95,6 +95,7 @@ NO_WORDS = {
     "Enter",
     "Backspace",
     "Escape",
+    "Tab",
     "中文",
     "English",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from explorer.locale import LANGUAGES, catalogue
-from explorer.web.pages.explore.page import describe_loss
+from explorer.web.pages.explore.facts import describe_loss
 from losses import LOSSES
 
 NOTES = {

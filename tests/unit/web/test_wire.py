@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import pytest
 import torch
 
+from explorer.core import own_loss
 from explorer.core.scenario import Scenario
 from explorer.lab.large.methods import offered
 from explorer.lab.training.data import Corpus
@@ -124,7 +125,30 @@ def test_what_makes_no_sense_is_answered_in_form(pages, request_):
             assert wire.misfits(answer, wire.answers_of(function)) == [], name
 
 
-def test_explore(pages, monkeypatch):
+def edit_own_loss(server: Server, folder) -> None:
+    """Its file is told, read and written, and not where others reach the page."""
+    path = folder / "mine.py"
+    path.write_text("def wired(scores, labels):\n    return (scores * labels).sum()\n")
+    own_loss.add_own_loss(f"{path}:wired")
+    try:
+        own_loss.serve_on("127.0.0.1")
+        assert server.ask("own", "wired", explore.Own)["problem"] is None
+        held = server.ask("own_text", "wired", explore.OwnText)
+        asked = {"name": "wired", "text": "def wired(:\n", "digest": held["digest"]}
+        own_loss.serve_on("0.0.0.0")
+        for name, request in (("own_text", "wired"), ("own_write", asked)):
+            refused = server.ask(name, request, shared.Refused)
+            assert refused["error"]["key"] == "problem.own_loss_not_here"
+        assert path.read_text() == held["text"]
+        own_loss.serve_on("127.0.0.1")
+        server.ask("own_write", asked, explore.OwnWritten)
+        assert server.ask("own", "wired", explore.Own)["problem"]["values"]["line"] == 1
+    finally:
+        own_loss.serve_on("")
+        del LOSSES["wired"], own_loss._OWN["wired"]
+
+
+def test_explore(pages, tmp_path, monkeypatch):
     server = Server(pages["explore"])
     for name, spec in LOSSES.items():
         for convention in ("", *(one.name for one in spec.conventions)):
@@ -164,6 +188,8 @@ def test_explore(pages, monkeypatch):
     server.ask("trials", {"scenario": {}, "parameter": ""}, runs_wire.Started)
     for what in TAKEAWAYS:
         server.ask("take", {"what": what, "scenario": {}, "language": "zh"}, shared.Text)
+    monkeypatch.delenv("SPACE_ID", raising=False)
+    edit_own_loss(server, tmp_path)
     follow_jobs(server)
     server.answered()
 

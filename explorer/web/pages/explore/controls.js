@@ -148,7 +148,8 @@ export default function controls(root, channel, server) {
   function setParameters() {
     const { spec, form, scenario } = channel;
     const { loss, convention: name } = scenario;
-    if (!parameters.set(`${loss}|${name}`, form.parameters, scenario.parameters)) return;
+    const key = `${loss}|${name}|${JSON.stringify(form.parameters)}`; // one's own may get others
+    if (!parameters.set(key, form.parameters, scenario.parameters)) return;
     convention.set(spec, name);
     adviseScale();
     references.textContent = spec.references.length

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 
 import gradio as gr
 
+from explorer.core import own_loss
 from explorer.core.scenario import Scenario
 from explorer.lab.batches import COUNT
 from explorer.locale import COUNTS
 from explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_LETTERS
-from explorer.runtime.wire import Json
 from explorer.sources import batches, random_batch, textbook
 from explorer.sources.encoders import EMBEDDED
 from explorer.web.frame import framed
 from explorer.web.instrument import Instrument, PageState
+from explorer.web.pages.explore.facts import describe_loss
 from explorer.web.pages.explore.requests import (
     SERVED,
     SERVED_FIGURES,
+    SERVED_OWN,
     SERVED_SWEEP,
     SERVED_TAKEAWAY,
     SERVED_TERMS,
 )
 from explorer.web.pages.explore.state import scenario_table
-from losses import LOSSES, LossSpec
+from losses import LOSSES
 
 STATE = PageState("explore", "main", "pages/explore/state.js")
 
@@ -33,6 +34,7 @@ def build() -> None:
     """Lay the page out inside the current `gr.Blocks`."""
     with framed("controls", "pages/explore/controls.js", STATE, server_functions=SERVED):
         _instrument("figures", *SERVED_FIGURES)
+        _instrument("own", *SERVED_OWN)
         _instrument("sweep", *SERVED_SWEEP)
         with gr.Row(elem_id="lp-middle"):
             with gr.Column(elem_id="lp-left"):
@@ -60,6 +62,8 @@ def page_data() -> dict[str, object]:
         "samplers": batches.SAMPLERS,
         "ranges": batches.RANGES,
         "spread": COUNT,
+        "own": [name for name in LOSSES if own_loss.own_loss(name)],
+        "editable": own_loss.may_edit(),
     }
 
 
@@ -77,36 +81,4 @@ def shared_data(first: Scenario) -> dict[str, object]:
             "random": random_batch.RANGES,
             "link": LINK_LETTERS,
         },
-    }
-
-
-def describe_loss(spec: LossSpec) -> Json:
-    """A loss as the page needs it, in its own convention and in each of the others."""
-    return {
-        "title": spec.title,
-        "group": spec.group,
-        "terms": spec.terms,
-        "about": (spec.function.__doc__ or "").strip().partition("\n")[0],
-        "references": spec.references,
-        "learns_from_positives": spec.learns_from_positives,
-        "conventions": {
-            name: _describe_form(spec.under(name))
-            for name in ("", *(convention.name for convention in spec.conventions))
-        },
-    }
-
-
-def _describe_form(spec: LossSpec) -> Json:
-    parameters = [
-        {**dataclasses.asdict(parameter), "kind": parameter.kind} for parameter in spec.parameters
-    ]
-    return {
-        "formula": spec.formula,
-        "variants": dict(spec.variants),
-        "collapse": spec.collapse_formula if spec.collapse else "",
-        "floor": spec.floor_formula if spec.floor else "",
-        "note": spec.note,
-        "counted": spec.counted if spec.reads_texts else "",
-        "negatives_of_batch": spec.negatives_of_batch,
-        "parameters": parameters,
     }

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import dataclasses
 import functools
 import hashlib
 import json
+from collections.abc import Callable
 
+from explorer.core import own_loss
 from explorer.core.batch import has_words, load_table, make_batch
 from explorer.core.disagreement import contradictions
-from explorer.core.explore import explore
+from explorer.core.explore import Exploration, explore
 from explorer.core.remarks import remarks, speaks_another_language, statistics, suggested_scale
 from explorer.core.scenario import Data, Rules, Scenario
-from explorer.export.code import snippet, twin_snippet
+from explorer.export.code import KINDS, Code, packed
 from explorer.export.csv import (
     corrected_csv,
     corrections_csv,
@@ -38,11 +42,13 @@ from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json
 from explorer.sources import tables
 from explorer.sources.model_folders import locate
+from explorer.web.pages.explore.facts import describe_loss
 from explorer.web.pages.explore.files import read_file, spread
 from explorer.web.serving import JOBS, served
 from explorer.web.wire import explore as wire
 from explorer.web.wire import runs as wire_runs
 from explorer.web.wire import shared
+from losses import LOSSES
 
 
 def _explore(request: object) -> Json:
@@ -88,6 +94,45 @@ def _explore(request: object) -> Json:
 # then names them, so that a moving slider does not carry ten thousand rows with every question.
 # What is no longer held is asked for again.
 _tables: Cache[tuple[tuple[str, str, str], ...]] = Cache(TABLES)
+
+
+def _own(name: object) -> Json:
+    """The name of a loss of one's own → {own: what its file holds now, problem: why it cannot be
+    used}, read again if it changed."""
+    found = own_loss.own_loss(str(name))
+    if found is None:
+        raise misfit("name", name)
+    with contextlib.suppress(Problem):  # it is told below
+        own_loss.renew(str(name))
+    return {"own": _described(str(name), found), "problem": _problem_of(found)}
+
+
+def _problem_of(own: own_loss.OwnLoss) -> Json | None:
+    return own.problem.to_json() if own.problem else None
+
+
+def _described(name: str, own: own_loss.OwnLoss) -> Json:
+    return {
+        "file": own.path.name,
+        "digest": own.digest,
+        "read_at": own.read_at,
+        "loss": describe_loss(LOSSES[name]),
+    }
+
+
+def _own_text(name: object) -> Json:
+    """The name of a loss of one's own → {file, text, digest} of its file as it stands."""
+    found, text, digest = own_loss.read_text(str(name))
+    return {"file": found.path.name, "text": text, "digest": digest}
+
+
+def _own_write(request: object) -> Json:
+    """{name, text, digest: of the text that was changed} → {digest: of what stands there now}."""
+    if not isinstance(request, dict) or not isinstance(request.get("text"), str):
+        raise misfit("request", request)
+    name = str(request.get("name"))
+    own_loss.write(name, request["text"], str(request.get("digest")))
+    return {"digest": own_loss.read_text(name)[2]}
 
 
 def _hold(rows: tuple[tuple[str, str, str], ...]) -> str:
@@ -167,7 +212,7 @@ def _open_link(request: object) -> Json:
 
 
 def _take(request: object) -> Json:
-    """{what, scenario, language, dark} → a file's name, type and text."""
+    """{what, scenario, language, dark} → a file's name, type and text; a ZIP as base64."""
     if not isinstance(request, dict) or request.get("what") not in TAKEAWAYS:
         raise misfit("what", request)
     scenario = Scenario.from_json(request.get("scenario"))
@@ -175,6 +220,18 @@ def _take(request: object) -> Json:
     ending, kind, make = TAKEAWAYS[request["what"]]
     text = make(explore(scenario), language, bool(request.get("dark")))
     return {"name": f"lossprism-{scenario.loss}{ending}", "type": kind, "text": text}
+
+
+def _code(kind: str) -> Callable[..., str]:
+    def make(exploration: Exploration, *_: object) -> str:
+        found: Code | None = KINDS[kind](exploration)
+        return found.text if found else ""
+
+    return make
+
+
+def _packed(kind: str) -> Callable[..., str]:
+    return lambda e, *_: base64.b64encode(packed(e, kind)).decode()
 
 
 # What can be taken away: how its file ends, its type, and what makes it.
@@ -200,8 +257,8 @@ TAKEAWAYS = {
     "corrected_csv": ("-corrected.csv", "text/csv", lambda e, *_: corrected_csv(e)),
     "changes_csv": ("-corrections.csv", "text/csv", lambda e, *_: corrections_csv(e)),
     "pairs_csv": ("-pairs.csv", "text/csv", lambda e, *_: pairs_csv(e)),
-    "snippet": (".py", "text/x-python", lambda e, *_: snippet(e)),
-    "twin_snippet": ("-twin.py", "text/x-python", lambda e, *_: twin_snippet(e) or ""),
+    **{f"code_{kind}": (".py", "text/x-python", _code(kind)) for kind in KINDS},
+    **{f"code_{kind}_zip": ("-code.zip", "application/zip", _packed(kind)) for kind in KINDS},
     "scenario_json": (
         ".json",
         "application/json",
@@ -210,6 +267,11 @@ TAKEAWAYS = {
 }
 
 
+SERVED_OWN = [
+    served("own", _own, wire.Own),
+    served("own_text", _own_text, wire.OwnText),
+    served("own_write", _own_write, wire.OwnWritten),
+]
 # By instrument; the controls ask for what belongs to the page as a whole.
 SERVED_FIGURES = [
     served("statistics", _statistics, wire.Statistics),

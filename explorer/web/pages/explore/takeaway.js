@@ -10,11 +10,17 @@ import { takingFrom } from "./taking.js";
  */
 export default function takeaway(root, channel, server) {
   const { ask, save } = takingFrom(channel, server);
+  const reading = "";
   const code = h("pre.lp-code", { hidden: true, tabIndex: 0 });
   const copy = worded("button.lp-button", "ui.copy", {
     type: "button",
     hidden: true,
     onclick: () => navigator.clipboard.writeText(code.textContent ?? ""),
+  });
+  const zip = worded("button.lp-button", "take.code_zip", {
+    type: "button",
+    hidden: true,
+    onclick: () => save(`${reading}_zip`),
   });
   const opener = h("input", { type: "file", accept: ".json", hidden: true });
 
@@ -57,8 +63,9 @@ export default function takeaway(root, channel, server) {
       ),
       line(
         "take.code",
-        button("take.ours", () => read("snippet")),
-        button("take.twin", () => read("twin_snippet")),
+        button("take.alone", () => read("code_alone")),
+        button("take.ours", () => read("code_package")),
+        button("take.twin", () => read("code_twin")),
       ),
       line(
         "take.scene",
@@ -66,7 +73,7 @@ export default function takeaway(root, channel, server) {
         button("take.open", () => opener.click()),
         opener,
       ),
-      h("div.lp-code-box", {}, copy, code),
+      h("div.lp-code-box", {}, h("div.lp-code-tools", {}, copy, zip), code),
     ),
   );
 
@@ -77,8 +84,8 @@ export default function takeaway(root, channel, server) {
     const answer = await ask(what);
     if (!answer || reading !== what) return;
     code.textContent = answer.text || say("take.no_twin");
-    code.hidden = copy.hidden = false;
-    copy.hidden = !answer.text;
+    code.hidden = false;
+    copy.hidden = zip.hidden = !answer.text;
   }
 
   opener.addEventListener("change", async () => {

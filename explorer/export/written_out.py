@@ -1,0 +1,174 @@
+"""A function written out: its source with that of all it uses, so that it stands without its file.
+
+What belongs together is found by reading: the statement at the top of a module that makes a name,
+and those that make the names in it. What was installed by others is imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+
+
+@dataclass(frozen=True)
+class WrittenOut:
+    """`imports`, a line each, the `source` below them, and what the function is `called` there."""
+
+    imports: list[str]
+    source: str
+    called: str
+
+
+def written_out(function: Callable) -> WrittenOut:
+    """The source of a function and of what it uses from its own file and from `losses`.
+
+    Raises:
+        LookupError: if the function does not stand at the top of its file under its name.
+    """
+    found = inspect.unwrap(function)
+    module = sys.modules.get(getattr(found, "__module__", ""))
+    if module is None:
+        raise LookupError(f"{found} was not read from a file")
+    local: set[str] = set()
+    for _ in range(2):  # the first time says which names are arguments and variables somewhere
+        collected = _Collected(module.__name__, frozenset(local))
+        called = collected.take(module, found.__name__)
+        if called is None:
+            raise LookupError(f"{found.__name__} does not stand at the top of {module.__name__}")
+        local = collected.local
+    return WrittenOut(sorted(collected.imports), "\n\n\n".join(collected.pieces), called)
+
+
+@functools.cache
+def _statements(module: ModuleType, source: str) -> Mapping[str, ast.stmt]:
+    """By name the statement at the top of a module that makes it, the last one if several do."""
+    found: dict[str, ast.stmt] = {}
+    for statement in ast.parse(source).body:
+        found.update(dict.fromkeys(_made_by(statement), statement))
+    return found
+
+
+def _made_by(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        yield statement.name
+    elif isinstance(statement, ast.Import | ast.ImportFrom):
+        for alias in statement.names:
+            yield alias.asname or alias.name.partition(".")[0]
+    elif isinstance(statement, ast.Assign | ast.AnnAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
+
+
+@dataclass
+class _Collected:
+    """What was found so far: a statement follows those that make the names in it."""
+
+    home: str
+    reserved: frozenset[str]
+    local: set[str] = field(default_factory=set)
+    imports: set[str] = field(default_factory=set)
+    pieces: list[str] = field(default_factory=list)
+    _called: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def take(self, module: ModuleType, name: str) -> str | None:
+        """Write out what makes a name of a module; what it is called here, None if nothing does."""
+        key = module.__name__, name
+        if key in self._called:
+            return self._called[key]
+        source = inspect.getsource(module)
+        statement = _statements(module, source).get(name)
+        if statement is None:
+            return None
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            self._called[key] = self._imported(statement, name)
+            return self._called[key]
+        made = list(_made_by(statement))
+        for one in made:
+            taken = one in self.reserved or one in self._called.values()
+            self._called[module.__name__, one] = f"{one}_of_{_last(module)}" if taken else one
+        self.pieces.append(self._written(module, source, statement))
+        return self._called[key]
+
+    def _imported(self, statement: ast.Import | ast.ImportFrom, name: str) -> str:
+        """A name that another module makes: written out too if it is one of ours."""
+        alias = next(a for a in statement.names if (a.asname or a.name.partition(".")[0]) == name)
+        if isinstance(statement, ast.ImportFrom) and self._is_ours(statement.module):
+            called = self.take(importlib.import_module(str(statement.module)), alias.name)
+            if called is not None:
+                return called
+        alone = (
+            ast.ImportFrom(statement.module, [alias], statement.level)
+            if isinstance(statement, ast.ImportFrom)
+            else ast.Import([alias])
+        )
+        self.imports.add(ast.unparse(alone))
+        return name
+
+    def _is_ours(self, module: str | None) -> bool:
+        return (module or "").partition(".")[0] in ("losses", self.home.partition(".")[0])
+
+    def _written(self, module: ModuleType, source: str, statement: ast.stmt) -> str:
+        """The statement's own text, with the names that its parts have here."""
+        lines = source.splitlines(keepends=True)
+        own = {n.arg for n in ast.walk(statement) if isinstance(n, ast.arg)}
+        own |= {
+            n.id
+            for n in ast.walk(statement)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
+        self.local |= own - set(_made_by(statement))
+        edits: dict[tuple[int, int], tuple[int, str]] = {}
+        for node in ast.walk(statement):
+            new = None
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                new = self._of_module(module, source, node) if node.value.id not in own else None
+            elif isinstance(node, ast.Name) and node.id not in own:
+                new = self._part(module, source, node.id)
+            elif isinstance(node, ast.Name):
+                new = self._called.get((module.__name__, node.id)) if _is_top(statement) else None
+            if new is not None and new != ast.unparse(node):
+                edits[node.lineno, node.col_offset] = (int(node.end_col_offset or 0), new)
+        first = min([statement, *getattr(statement, "decorator_list", [])], key=lambda n: n.lineno)
+        for (line, start), (end, new) in sorted(edits.items(), reverse=True):
+            plain = lines[line - 1].encode()
+            lines[line - 1] = (plain[:start] + new.encode() + plain[end:]).decode()
+        text = "".join(lines[first.lineno - 1 : statement.end_lineno]).rstrip()
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            here = self._called[module.__name__, statement.name]
+            head = "def" if isinstance(statement, ast.FunctionDef) else "class"
+            text = text.replace(f"{head} {statement.name}", f"{head} {here}", 1)
+        return text
+
+    def _part(self, module: ModuleType, source: str, name: str) -> str | None:
+        """What a name of the module is called here; None where it is none, or a whole module."""
+        if self._module_named(module, source, name) is not None:
+            return None
+        return self.take(module, name)
+
+    def _of_module(self, module: ModuleType, source: str, node: ast.Attribute) -> str | None:
+        """`geometry.unit` by what `unit` is called here."""
+        assert isinstance(node.value, ast.Name)
+        whole = self._module_named(module, source, node.value.id)
+        return whole and self.take(whole, node.attr)
+
+    def _module_named(self, module: ModuleType, source: str, name: str) -> ModuleType | None:
+        """The module of ours that this name stands for, if it does."""
+        if not isinstance(_statements(module, source).get(name), ast.Import | ast.ImportFrom):
+            return None
+        found = vars(module).get(name)
+        return found if inspect.ismodule(found) and self._is_ours(found.__name__) else None
+
+
+def _is_top(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Assign | ast.AnnAssign)
+
+
+def _last(module: ModuleType) -> str:
+    return module.__name__.rpartition(".")[2]
