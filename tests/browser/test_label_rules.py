@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.large import steering as large
 from tests.browser.reading import PROBLEM, choose, loss_shown, redrawn, shape, sound, unfold, upload
+from tests.browser.serving import Server
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
@@ -14,7 +15,7 @@ SAID = ".lp-labels-read"
 LOW, HIGH, THRESHOLD = "#lp-label-low", "#lp-label-high", "#lp-threshold"
 
 
-def test_the_scale_of_labels_is_said_and_can_be_changed(page: Page, address: str) -> None:
+def test_the_scale_of_labels_is_said_and_can_be_changed(page: Page, server: Server) -> None:
     rows = "".join(f"This is {k}.\tThat is {k}.\t{1 + k % 5}\n" for k in range(15))
     unfold(page, "ui.rules")
     with redrawn(page):
@@ -61,7 +62,7 @@ def test_the_scale_of_labels_is_said_and_can_be_changed(page: Page, address: str
     assert loss_shown(page) == whole
 
     # The same control on the other pages.
-    large.opened_page(page, address, "#loss=info_nce&pairs=400&label_range=-5-5")
+    large.opened_page(page, server.address, "#loss=info_nce&pairs=400&label_range=-5-5")
     said = page.locator(f"#large-large_controls {SAID}")
     expect(said).to_have_text("Labels read as −5 to 5; positive from 0.")
     expect(page.locator("#lp-large-label-low")).to_have_value("-5")
@@ -71,7 +72,7 @@ def test_the_scale_of_labels_is_said_and_can_be_changed(page: Page, address: str
     expect(said).to_have_text("Labels read as 0 to 5; positive from 2.5.")
     half = page.evaluate(f"{large.CHANNEL}.answer.rules.positives")
     assert page.evaluate(f"{large.CHANNEL}.answer.shape[0]") == half < 400
-    page.goto(f"{address}/finetune")
+    page.goto(f"{server.address}/finetune")
     plan = page.locator(f"#finetune-finetune_controls {SAID}")
     page.locator("details:has(#lp-finetune-threshold) > summary").last.click()
     expect(plan).to_have_text("Labels read as 0 to 5; positive from 2.5.")

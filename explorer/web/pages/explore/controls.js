@@ -168,7 +168,7 @@ export default function controls(root, channel, server) {
 
   // ---- Rules -------------------------------------------------------------------------------
 
-  const labels = labelRules("lp-", (rules) => channel.set({ rules }, { announce: false }));
+  const labels = labelRules("lp-", (rules) => channel.set({ rules }));
   const extra = h("input", {
     type: "checkbox",
     onchange: () => channel.set({ rules: { extra_negatives: extra.checked } }, { announce: false }),

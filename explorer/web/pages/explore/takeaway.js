@@ -10,7 +10,7 @@ import { takingFrom } from "./taking.js";
  */
 export default function takeaway(root, channel, server) {
   const { ask, save } = takingFrom(channel, server);
-  const reading = "";
+  let reading = "";
   const code = h("pre.lp-code", { hidden: true, tabIndex: 0 });
   const copy = worded("button.lp-button", "ui.copy", {
     type: "button",
@@ -77,7 +77,6 @@ export default function takeaway(root, channel, server) {
     ),
   );
 
-  let reading = "";
   /** @param {string} what */
   async function read(what) {
     reading = what;

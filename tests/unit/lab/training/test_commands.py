@@ -53,7 +53,20 @@ def test_what_is_told_reaches_the_plan():
     plan = planned(
         *("--hub", "someone/pairs", "--split", "dev", "--column", "first=a", "--column", "score=3"),
         *("--alternative", "back", "--augment", "cutoff", "--augment", "reorder", "--most", "90"),
-        *("--lora", "4", "--bf16", "--threshold", "0.5", "--warmup", "0.2", "--layers", "0"),
+        *(
+            "--lora",
+            "4",
+            "--bf16",
+            "--threshold",
+            "0.5",
+            "--label-range",
+            "-1",
+            "5",
+            "--warmup",
+            "0.2",
+            "--layers",
+            "0",
+        ),
     )
     assert plan.data == TrainingData(
         source="hub",
@@ -64,6 +77,7 @@ def test_what_is_told_reaches_the_plan():
         augment=("cutoff", "reorder"),
         most=90,
     )
+    assert plan.label_range == (-1, 5)
     assert (plan.lora, plan.bf16, plan.threshold, plan.warmup, plan.layers) == (
         4,
         True,

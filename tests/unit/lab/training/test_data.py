@@ -13,6 +13,7 @@ from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.locale import title_word
 from explorer.runtime.problem import Problem
 from losses import LOSSES
+from tests.unit.lab.training.conftest import corpus
 
 
 def chained(count, joined=()):
@@ -155,6 +156,38 @@ def test_a_threshold_beyond_all_labels_names_the_rule():
     why = data.why_not(TrainingPlan(loss="circle", **high), pairs)
     assert why.key == "problem.training_one_side"
     assert data.why_not(TrainingPlan(loss="cosent", **high), pairs) is None
+
+
+def test_a_run_reads_labels_as_the_page_does():
+    graded = corpus_of(1, 2, 3, 4, 5, 1, 2)
+    assert data.rules_for(TrainingPlan(), graded.labels) == (3, (1, 5))
+    chosen = TrainingPlan(label_range=(0.0, 5.0))
+    assert data.rules_for(chosen, graded.labels) == (2.5, (0, 5))
+    assert data.rules_for(TrainingPlan(threshold=4.0), graded.labels) == (4, (1, 5))
+
+
+def test_labels_beyond_the_scale_that_was_chosen_are_said_where_they_matter():
+    plan = TrainingPlan(label_range=(1.0, 4.0))
+    whys = data.losses_for(plan, corpus_of(1, 2, 3, 4, 5, 1, 2))
+    assert {name for name, why in whys.items() if why} == {"cosine_mse"}
+    assert "A label is 5, outside the scale from 1 to 4" in str(whys["cosine_mse"])
+
+
+@pytest.mark.parametrize("labels", [(1, 2, 3, 4, 5), (0, 1), (-2, 0, 3)])
+def test_a_run_keeps_the_rules_that_it_was_begun_with(runs, labels):
+    plan, pairs = TrainingPlan(encoder="scratch"), corpus(labels)
+    run = runs.prepare(plan, pairs)
+    assert data.rules_of(run, plan) == data.rules_for(plan, pairs.labels)
+    config = run.read("config.json")
+    config["rules"] = {"threshold": 1.25, "label_range": [0, 9]}
+    run.write("config.json", config)
+    assert data.rules_of(run, plan) == (1.25, (0, 9))
+    # An earlier version did not write them down: half of the largest, on a scale from 0.
+    del config["rules"]
+    run.write("config.json", config)
+    low = min(labels) if min(labels) < 0 else 0
+    assert data.rules_of(run, plan) == (max(labels) / 2, (low, max(labels)))
+    assert data.rules_of(run, TrainingPlan(threshold=4.0)).threshold == 4
 
 
 @pytest.mark.parametrize("kind", ["bi", "cross"])

@@ -20,6 +20,7 @@ def test_there_and_back():
         loss="hierarchical_cosent",
         parameters=(("weights", (1.0, 0.5, 0.25)),),
         threshold=2.5,
+        label_range=(1.0, 5.0),
         schedule="source",
         layers=2,
     )

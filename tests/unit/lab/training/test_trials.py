@@ -26,7 +26,7 @@ from tests.unit.lab.training.conftest import corpus
 
 
 def test_the_plans_differ_in_the_value_and_the_seed_alone():
-    scenario = Scenario(loss="cosent", parameters=(("scale", 30.0),), rules=Rules(threshold=2.0))
+    scenario = Scenario(loss="cosent", parameters=(("scale", 30.0),), rules=Rules(2.0, (0.0, 8.0)))
     plans = trials(scenario)
     values = [7.5, 15.0, 30.0, 60.0, 120.0]
     assert [(dict(p.parameters)["scale"], p.seed) for p in plans] == [
@@ -34,7 +34,7 @@ def test_the_plans_differ_in_the_value_and_the_seed_alone():
     ]
     alike = {dataclasses.replace(plan, seed=0, parameters=()) for plan in plans}
     assert len(alike) == 1
-    assert plans[0].threshold == 2.0
+    assert (plans[0].threshold, plans[0].label_range) == (2.0, (0, 8))
     assert len(data.read(plans[0]).held_out) >= data.LEAST_HELD_OUT
 
 

@@ -268,13 +268,14 @@ def test_what_keeps_the_experiment_from_being_repeated_is_said_before():
 
 
 def test_a_link_says_the_loss_and_the_rules_that_were_chosen_there():
-    rules = Rules(threshold=3.0, extra_negatives=False)
+    rules = Rules(threshold=3.0, label_range=(1.0, 5.0), extra_negatives=False)
     scene = Scenario(loss="circle", parameters=(("scale", 30.0),), rules=rules)
     found = requests._check({"plan": asked(source="link", link=scene.to_link())})["of_scene"]
     plan = {**asked(source="link", link=scene.to_link()), **found}
     taken = plans.read_plan(plan)
     assert (taken.loss, dict(taken.parameters)) == ("circle", {"scale": 30.0})
     assert (taken.threshold, taken.extra_negatives) == (3.0, False)
+    assert taken.label_range == (1, 5)
     assert taken.twins == "apart"
     leaving = dataclasses.replace(scene, rules=Rules(twins="leave_out"))
     found = requests._check({"plan": asked(source="link", link=leaving.to_link())})["of_scene"]
