@@ -52,10 +52,10 @@ def test_the_keys_of_the_same_text_are_left_out(model, name):
     of_queries, of_keys = numbers_of(FIRST, SECOND)
     texts = {"query_texts": of_queries, "key_texts": of_keys}
     expected = LOSSES[name].function(queries, keys, **texts)
-    assert float(loss(columns)) == pytest.approx(float(expected), rel=1e-4)
+    assert loss(columns).item() == pytest.approx(float(expected), rel=1e-4)
     kept = training_loss(name)(model)([model.preprocess(column) for column in (FIRST, SECOND)])
-    assert float(kept) == pytest.approx(float(LOSSES[name].function(queries, keys)), rel=1e-4)
-    assert float(kept) != pytest.approx(float(expected), rel=1e-3)
+    assert kept.item() == pytest.approx(float(LOSSES[name].function(queries, keys)), rel=1e-4)
+    assert kept.item() != pytest.approx(float(expected), rel=1e-3)
 
 
 def test_negatives_of_every_row_are_left_out_too(model):
@@ -71,7 +71,7 @@ def test_negatives_of_every_row_are_left_out_too(model):
         key_texts=of_keys,
         negative_texts=of_others,
     )
-    assert float(found) == pytest.approx(float(expected), rel=1e-4)
+    assert found.item() == pytest.approx(float(expected), rel=1e-4)
 
 
 def test_pairs_below_the_threshold_are_negatives_with_texts():
@@ -89,7 +89,7 @@ def test_pairs_below_the_threshold_are_negatives_with_texts():
         key_texts=of_keys[:2],
         negative_texts=of_keys[2:],
     )
-    assert float(found) == pytest.approx(float(expected), rel=1e-4)
+    assert found.item() == pytest.approx(float(expected), rel=1e-4)
 
 
 def test_padding_prompts_and_marks_are_no_part_of_a_text(models):
