@@ -244,6 +244,11 @@ def test_large(pages, tmp_path, monkeypatch):
     monkeypatch.setattr(large_requests, "ANSWER_S", 0.0)
     for name in ("blocks", "details", "pairs", "describe_file"):
         server.ask(name, drawn, large.Working)
+    monkeypatch.setattr(large_taking, "start_opening", lambda asked: job)
+    monkeypatch.setattr(large_taking, "ANSWER_S", 0.0)
+    others = {"source": {"random": {"pairs": 41}}}
+    server.ask("judge", others, large.Working)
+    server.ask("take", {**others, "what": "pairs_csv"}, large.Working)
     over.set()
     server.ask("stop", drawn, shared.Nothing)
     server.answered()
@@ -314,7 +319,7 @@ def test_a_run(pages, runs):
     for what in finetune_requests.TEXTS:
         server.ask("take", {"run": names[0], "what": what}, shared.Text)
     for what in finetune_requests.PACKED:
-        server.ask("take", {"run": names[0], "what": what}, finetune.Parcel)
+        server.ask("take", {"run": names[0], "what": what}, shared.Parcel)
     server.answered("probe", "figure", "remark", "compare", "take")
 
 
