@@ -41,6 +41,11 @@ FIRST = (
 HERE = Path(__file__).parent
 
 
+# The fixtures that train.
+TRAINING = {"trained", "prepared"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before they are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def rank(item: pytest.Item) -> int:
         file = item.path.relative_to(HERE)
@@ -48,6 +53,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return next(ranks, len(FIRST))
 
     items.sort(key=rank)
+    for item in items:
+        if TRAINING & set(getattr(item, "fixturenames", ())):
+            item.add_marker("trains")
 
 
 def pytest_collection_finish() -> None:
