@@ -34,19 +34,28 @@ def _drawn_the_same_in_any_order() -> None:
 
 # The longest first: whoever has finished early finds short files to go on with.
 FIRST = (
-    *("browser/finetune", "browser/large", "process", "browser", "compiled"),
+    *("unit/test_judgements.py", "browser/finetune", "browser/large", "process"),
+    *("browser", "compiled"),
     *("unit/lab", "unit/losses"),
 )
 HERE = Path(__file__).parent
 
 
+# The fixtures that train.
+TRAINING = {"trained", "prepared"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before they are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def rank(item: pytest.Item) -> int:
-        folder = f"{item.path.relative_to(HERE).parent.as_posix()}/"
-        ranks = (n for n, first in enumerate(FIRST) if folder.startswith(f"{first}/"))
+        file = item.path.relative_to(HERE)
+        ranks = (n for n, first in enumerate(FIRST) if file.is_relative_to(first))
         return next(ranks, len(FIRST))
 
     items.sort(key=rank)
+    for item in items:
+        if TRAINING & set(getattr(item, "fixturenames", ())):
+            item.add_marker("trains")
 
 
 def pytest_collection_finish() -> None:

@@ -1,7 +1,8 @@
 """``python -m tests --interpreters``: the quick tests under every Python that is promised.
 
 For each of them that this machine has, a fresh virtual environment in a temporary folder, the
-requirements installed into it, and ``python -m tests --fast`` (or what else is given) run there.
+requirements installed into it, and ``python -m tests --fast`` with what trains (or what else is
+given) run there.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+USUAL = ["--fast", "-m", "not draws"]
 
 
 def promised() -> list[str]:
@@ -63,7 +65,7 @@ def outcomes(arguments: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def main(*arguments: str) -> int:
-    found = list(outcomes(list(arguments) or ["--fast"]))
+    found = list(outcomes(list(arguments) or USUAL))
     print("\n".join(["", *(f"Python {version}: {outcome}" for version, outcome in found)]))
     return int(any(outcome == "FAILED" for _, outcome in found))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import sys
 import tomllib
@@ -46,9 +47,10 @@ def listed(name: str) -> dict[str, Requirement]:
     return found
 
 
+@functools.cache
 def imported(place: str) -> dict[str, set[str]]:
     """By distribution, the files below a place that import it, anywhere in them."""
-    distributions = packages_distributions()
+    distributions = installed()
     files = [ROOT / place] if place.endswith(".py") else sorted((ROOT / place).rglob("*.py"))
     found: dict[str, set[str]] = {}
     for file in files:
@@ -57,6 +59,10 @@ def imported(place: str) -> dict[str, set[str]]:
                 name = canonicalize_name(distribution)
                 found.setdefault(name, set()).add(str(file.relative_to(ROOT)))
     return found
+
+
+# Reading what is installed takes half a second.
+installed = functools.cache(packages_distributions)
 
 
 def modules_in(file: Path) -> set[str]:

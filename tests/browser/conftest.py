@@ -38,7 +38,9 @@ expect.set_options(timeout=PATIENCE_MS)
 
 LAST_LINES = 20
 
-Kind = tuple[int, int, str]  # width, height and language of a window
+Kind = tuple[str, str]  # the language of a context, and what else it was made with
+USUAL = (1440, 900)
+VIEWPORT = {"width": USUAL[0], "height": USUAL[1]}
 
 
 @pytest.fixture(scope="session")
@@ -66,9 +68,13 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
-def watched(context: BrowserContext, address: str, faults: list[str]) -> Page:
+def watched(
+    context: BrowserContext, address: str, faults: list[str], size: tuple[int, int] = USUAL
+) -> Page:
     """A page that notes every console error, uncaught error, failed answer, and other host."""
     page = context.new_page()
+    if size != USUAL:
+        page.set_viewport_size({"width": size[0], "height": size[1]})
     page.set_default_timeout(PATIENCE_MS)
 
     def asked(request: Request) -> None:
@@ -89,7 +95,7 @@ def watched(context: BrowserContext, address: str, faults: list[str]) -> Page:
 class Contexts:
     """Browser contexts lent out again and again: they have the scripts in their cache already, and
     a page that stays open keeps the process that has compiled them, so that pages open in half the
-    time. Nothing else of what was there before is left in them."""
+    time. Nothing else of what was there before is left in them. Each page has a size of its own."""
 
     def __init__(self, browser: Browser, server: Server) -> None:
         self.browser = browser
@@ -97,12 +103,13 @@ class Contexts:
         self._free: defaultdict[Kind, list[BrowserContext]] = defaultdict(list)
 
     @contextmanager
-    def lent(self) -> Iterator[Callable[[Kind], BrowserContext]]:
+    def lent(self) -> Iterator[Callable[..., BrowserContext]]:
         """Contexts of users who do not know each other, until the test is over."""
         taken: list[tuple[Kind, BrowserContext]] = []
 
-        def take(kind: Kind) -> BrowserContext:
-            context = self._free[kind].pop() if self._free[kind] else self._made(kind)
+        def take(locale: str, **more: object) -> BrowserContext:
+            kind = locale, repr(sorted(more.items()))
+            context = self._free[kind].pop() if self._free[kind] else self._made(locale, **more)
             taken.append((kind, context))
             return context
 
@@ -114,10 +121,8 @@ class Contexts:
                 context.clear_cookies()
                 self._free[kind].append(context)
 
-    def _made(self, kind: Kind) -> BrowserContext:
-        width, height, locale = kind
-        size = {"width": width, "height": height}
-        context = self.browser.new_context(viewport=size, locale=locale)
+    def _made(self, locale: str, **more: object) -> BrowserContext:
+        context = self.browser.new_context(viewport=VIEWPORT, locale=locale, **more)
         context.new_page().goto(self._stays)
         return context
 
@@ -148,12 +153,12 @@ def new_page(
         def start(
             width: int = 1440, height: int = 900, locale: str = "en-US", address: str = "", **more
         ) -> Page:
-            if not (address or more):
-                page = watched(take((width, height, locale)), server.address, faults)
+            size = (width, height)
+            if not address:
+                page = watched(take(locale, **more), server.address, faults, size)
                 return forgotten(page, server.address)
-            size = {"width": width, "height": height}
-            own.append(browser.new_context(viewport=size, locale=locale, **more))
-            return watched(own[-1], address or server.address, faults)
+            own.append(browser.new_context(viewport=VIEWPORT, locale=locale, **more))
+            return watched(own[-1], address, faults, size)
 
         yield start
     for context in own:
@@ -166,7 +171,7 @@ def page(contexts: Contexts, server: Server) -> Iterator[Page]:
     """The Explore page, opened, with its first picture, and nothing remembered from before."""
     faults: list[str] = []
     with contexts.lent() as take:
-        opened = watched(take((1440, 900, "en-US")), server.address, faults)
+        opened = watched(take("en-US"), server.address, faults)
         yield visit(forgotten(opened, server.address), server.address)
     assert not faults, faults
 

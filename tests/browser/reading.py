@@ -23,7 +23,8 @@ def visit(page: Page, address: str) -> Page:
 
 
 def _first_picture(page: Page) -> None:
-    page.wait_for_function(f"window.lossprism && {CHANNEL}.drawn >= 1")
+    # Asking in every frame would make frames of a page that has enough to do.
+    page.wait_for_function(f"window.lossprism && {CHANNEL}.drawn >= 1", polling=50)
     settle(page)
 
 
@@ -151,13 +152,16 @@ _CONTROLS = """() => {
   seen.forEach((one, i) => { one.dataset.control = i; });
   return seen.length;
 }"""
-_FOCUSED = """() => {
-  const at = document.activeElement;
-  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(at);
-  const ringed = outlineStyle !== "none" && parseFloat(outlineWidth) > 0;
-  return { control: at.dataset.control ?? null, tag: at.outerHTML.slice(0, 120),
-    shown: ringed || boxShadow !== "none" };
+_FOLLOW = """() => {
+  window.walked = [];
+  document.addEventListener("focusin", ({ target: at }) => {
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(at);
+    const ringed = outlineStyle !== "none" && parseFloat(outlineWidth) > 0;
+    window.walked.push({ control: at.dataset.control ?? null, tag: at.outerHTML.slice(0, 120),
+      shown: ringed || boxShadow !== "none" });
+  });
 }"""
+AT_ONCE = 20  # steps by the keyboard between two questions to the page
 
 
 def walk_by_keyboard(page: Page) -> tuple[int, list[str], list[str]]:
@@ -165,17 +169,17 @@ def walk_by_keyboard(page: Page) -> tuple[int, list[str], list[str]]:
     focus without showing it."""
     count = page.evaluate(_CONTROLS)
     page.evaluate("document.activeElement.blur()")
+    page.evaluate(_FOLLOW)
     reached, unseen = set(), []
-    for _ in range(count + 60):
-        page.keyboard.press("Tab")
-        focus = page.evaluate(_FOCUSED)
-        if focus["control"] is None:
-            continue
-        if focus["control"] in reached:
+    for _ in range(0, count + 60, AT_ONCE):
+        for _ in range(AT_ONCE):
+            page.keyboard.press("Tab")
+        walked = [one for one in page.evaluate("walked.splice(0)") if one["control"] is not None]
+        unseen += [one["tag"] for one in walked if not one["shown"]]
+        before = len(reached)
+        reached |= {one["control"] for one in walked}
+        if len(reached) < before + len(walked):  # round once
             break
-        reached.add(focus["control"])
-        if not focus["shown"]:
-            unseen.append(focus["tag"])
     missed = page.evaluate(
         """reached => [...document.querySelectorAll("[data-control]")]
           .filter((one) => !reached.includes(one.dataset.control))

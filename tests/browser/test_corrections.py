@@ -76,12 +76,13 @@ def test_trials_are_queued_by_one_press(page: Page) -> None:
     button.click()
     page.wait_for_url("**/finetune#*")
     page.wait_for_function(f"window.lossprism && {FINETUNE}.shown.length === 15")
-    page.wait_for_function(f"{FINETUNE}.shown.every((name) => {FINETUNE}.trace(name)?.about)")
+    page.evaluate(f"{FINETUNE}.shown.forEach((name) => {FINETUNE}.steer('stop', name))")
+    page.wait_for_function(
+        f"{FINETUNE}.shown.every((name) => {FINETUNE}.trace(name)?.done)", polling=100
+    )
     scales = page.evaluate(
         f"{FINETUNE}.shown.map((name) => {FINETUNE}.trace(name).about.plan.parameters.scale)"
     )
     assert sorted(set(scales)) == [5, 10, 20, 40, 80]
     tabs = page.locator(".lp-looked")
     expect(tabs.first).to_have_text("CoSENT · scale = 5 · seed 0")
-    page.evaluate(f"{FINETUNE}.shown.forEach((name) => {FINETUNE}.steer('stop', name))")
-    page.wait_for_function(f"{FINETUNE}.shown.every((name) => {FINETUNE}.trace(name).done)")

@@ -108,7 +108,8 @@ def test_a_scene_too_large_for_a_link_is_kept_in_the_tab(
 ) -> None:
     letters = random.Random(0)
     rows = [
-        [" ".join(letters.choices("abcdefghijklmnopqrstuvwxyz", k=400)), f"short {i}", str(i % 3)]
+        # One long word each, which is one token.
+        ["".join(letters.choices("abcdefghijklmnopqrstuvwxyz", k=600)), f"short {i}", str(i % 3)]
         for i in range(60)
     ]
     clear_table(page)

@@ -205,23 +205,23 @@ def test_the_bar_covers_no_control_of_what_is_walked(
         assert control.bounding_box()["y"] >= bar["y"] + bar["height"], control.inner_text()
 
 
-@pytest.mark.parametrize("presented", [False, True])
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844)])
 def test_a_step_and_its_matrix_are_seen_together(
-    width: int, height: int, presented: bool, new_page: Callable[..., Page], server: Server
+    width: int, height: int, new_page: Callable[..., Page], server: Server
 ) -> None:
     page = visit(new_page(width, height), server.address)
-    if presented:
-        page.evaluate("document.querySelector('#lp-present').click()")
-    with redrawn(page):
-        page.locator("#main-derivation [data-title='ui.previous_step']").click()
-    page.evaluate("document.querySelector('#lp-middle').scrollIntoView()")
-    step = page.locator(".lp-step[aria-current]").bounding_box()
-    matrix = page.locator("#main-matrix .lp-stage").bounding_box()
-    assert step["y"] >= 0
-    assert step["y"] + min(step["height"], 160) <= height
-    assert matrix["y"] >= 0
-    assert matrix["y"] + matrix["height"] / 3 <= height
+    for presented in (False, True):
+        if presented:
+            page.evaluate("document.querySelector('#lp-present').click()")
+        with redrawn(page):
+            page.locator("#main-derivation [data-title='ui.previous_step']").click()
+        page.evaluate("document.querySelector('#lp-middle').scrollIntoView()")
+        step = page.locator(".lp-step[aria-current]").bounding_box()
+        matrix = page.locator("#main-matrix .lp-stage").bounding_box()
+        assert step["y"] >= 0, presented
+        assert step["y"] + min(step["height"], 160) <= height, presented
+        assert matrix["y"] >= 0, presented
+        assert matrix["y"] + matrix["height"] / 3 <= height, presented
 
 
 def test_the_chosen_step_stays_in_sight(page: Page) -> None:

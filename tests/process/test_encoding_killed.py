@@ -16,7 +16,7 @@ from explorer.lab.large.encoding import PART
 from tests import warm
 from tests.tiny import save_bert, sentence
 
-PARTS, AT_MOST = 10, 8
+PARTS, AT_MOST = 6, 5
 COUNT = PARTS * PART - 100  # the last part is a shorter one
 PATIENCE = 900  # seconds, on a machine that has other things to do
 ENCODE = """

@@ -28,7 +28,7 @@ def test_one_that_fails_is_named_and_none_that_is_absent_counts(monkeypatch, cap
 
     monkeypatch.setattr(interpreters, "tried", tried)
     assert interpreters.main() == len(fails)
-    assert asked == [("3.11", ["--fast"]), ("3.12", ["--fast"])]
+    assert asked == [(version, interpreters.USUAL) for version in ("3.11", "3.12")]
     said = capsys.readouterr().out
     assert "Python 3.11: passed" in said
     assert ("Python 3.12: FAILED" in said) == bool(fails)

@@ -39,7 +39,7 @@ def open_page(contexts: Contexts, studio: Server, folder: Path) -> Iterator[Call
     with contexts.lent() as take:
 
         def start(place: str = "", width: int = 1440, locale: str = "en-US") -> Page:
-            page = watched(take((width, 900, locale)), studio.address, faults)
+            page = watched(take(locale), studio.address, faults, (width, 900))
             return arrive(forgotten(page, studio.address), studio, place)
 
         yield start

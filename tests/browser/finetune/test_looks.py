@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import axe
-from tests.browser.finetune.steering import PROBE, TRACE, begin, settled, wait_for
+from tests.browser.finetune.steering import TRACE, begin, settled, wait_for
 from tests.browser.reading import walk_by_keyboard
 
 pytestmark = pytest.mark.browser
@@ -22,8 +22,16 @@ def place_of(request: pytest.FixtureRequest, state: str) -> str:
 STATES = pytest.mark.parametrize("state", ["empty", "finished", "beside"])
 
 
+# What can be used or read aloud and has no name.
+NAMELESS = """() => Array.from(document.querySelectorAll(
+    ".lp button, .lp input, .lp select, .lp [role=img]"))
+  .filter((one) => one.offsetParent && !one.labels?.length && !one.textContent.trim()
+    && !one.ariaLabel && !one.getAttribute("aria-label") && !one.title)
+  .map((one) => one.outerHTML.slice(0, 120))"""
+
+
 @STATES
-def test_nothing_is_wider_than_the_page(
+def test_nothing_is_too_wide_and_all_of_it_is_named_and_reached_by_keyboard(
     open_page: Callable[..., Page], request: pytest.FixtureRequest, state: str
 ) -> None:
     page = open_page(place_of(request, state))
@@ -35,6 +43,12 @@ def test_nothing_is_wider_than_the_page(
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (language, width)
         page.set_viewport_size({"width": 1440, "height": 900})
         page.click("#lp-language")
+    settled(page, state)
+    assert page.evaluate(NAMELESS) == []
+    count, missed, unseen = walk_by_keyboard(page)
+    assert count > 30
+    assert missed == []
+    assert unseen == []
 
 
 # The words of each figure that stand upon each other, and the numbers broken over two lines.
@@ -96,30 +110,3 @@ def test_axe_finds_nothing_serious_while_it_trains(
     assert axe.violations(page, axe_script) == []
     page.click("#lp-finetune-stop")
     wait_for(page, "stopped")
-
-
-@STATES
-def test_the_keyboard_reaches_every_control(
-    open_page: Callable[..., Page], request: pytest.FixtureRequest, state: str
-) -> None:
-    page = open_page(place_of(request, state))
-    settled(page, state)
-    count, missed, unseen = walk_by_keyboard(page)
-    assert count > 30
-    assert missed == []
-    assert unseen == []
-
-
-def test_everything_that_can_be_used_has_a_name(
-    open_page: Callable[..., Page], finished: str
-) -> None:
-    page = open_page(f"#{finished}")
-    page.wait_for_function(f"{PROBE}.picture")
-    nameless = page.evaluate(
-        """() => Array.from(document.querySelectorAll(
-            ".lp button, .lp input, .lp select, .lp [role=img]"))
-          .filter((one) => one.offsetParent && !one.labels?.length && !one.textContent.trim()
-            && !one.ariaLabel && !one.getAttribute("aria-label") && !one.title)
-          .map((one) => one.outerHTML.slice(0, 120))"""
-    )
-    assert nameless == []

@@ -12,7 +12,8 @@ from losses.sentence_transformers import TRAINING_LOSSES
 from tests.process.gather.team import on_each
 from tests.tiny import sentence, static_model
 
-EVEN, UNEVEN = (5, 5), (7, 3)
+# The rows of each process, and how the positive pairs lie between them.
+SHARED = (((5, 5), "mixed"), ((7, 3), "apart"))
 ON_CLASSES = ("softmax", "arcface")
 
 
@@ -54,21 +55,20 @@ def as_in_one_process(rank, world):
     torch.set_num_threads(1)
     wrong = []
     for name, convention in CASES:
-        for counts in (EVEN, UNEVEN):
-            for order in ("mixed", "apart"):
-                columns, labels = rows(name, sum(counts), order)
-                start = sum(counts[:rank])
-                place = slice(start, start + counts[rank])
-                mine = [column[place] for column in columns]
-                value, expected = gradients(name, convention, columns, labels, spread=False)
-                here, found = gradients(name, convention, mine, labels[place], spread=True)
-                if not torch.allclose(here, value, rtol=1e-4):
-                    wrong.append((name, convention, counts, order, "value"))
-                wrong += [
-                    (name, convention, counts, order, weight)
-                    for weight in expected
-                    if not torch.allclose(found[weight], expected[weight], rtol=1e-3, atol=1e-5)
-                ]
+        for counts, order in SHARED:
+            columns, labels = rows(name, sum(counts), order)
+            start = sum(counts[:rank])
+            place = slice(start, start + counts[rank])
+            mine = [column[place] for column in columns]
+            value, expected = gradients(name, convention, columns, labels, spread=False)
+            here, found = gradients(name, convention, mine, labels[place], spread=True)
+            if not torch.allclose(here, value, rtol=1e-4):
+                wrong.append((name, convention, counts, order, "value"))
+            wrong += [
+                (name, convention, counts, order, weight)
+                for weight in expected
+                if not torch.allclose(found[weight], expected[weight], rtol=1e-3, atol=1e-5)
+            ]
     return wrong
 
 

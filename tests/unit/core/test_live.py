@@ -20,7 +20,7 @@ from explorer.export.picture import picture
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES, SHIPPED
 
-RANDOM = Data(source="random", random=RandomBatch(pairs=12, dimension=4, seed=2))
+RANDOM = Data(source="random", random=RandomBatch(pairs=9, dimension=4, seed=2))
 
 WHOLE_VECTORS = "made of whole vectors, number by number"
 PLACES = "names places in the batch; nothing is computed"

@@ -38,7 +38,7 @@ def test_derivatives_to_the_second(distance, half):
         return contrastive(first, second, LABELS, margin=1.2, distance=distance, half=half)
 
     assert torch.autograd.gradcheck(at, leaves)
-    assert torch.autograd.gradgradcheck(at, leaves)
+    assert torch.autograd.gradgradcheck(at, leaves, fast_mode=True)  # along random directions
 
 
 @pytest.mark.parametrize("distance", ["euclidean", "cosine"])

@@ -133,6 +133,7 @@ TWINS = {
 }
 
 
+@pytest.mark.trains
 @pytest.mark.parametrize("twin", TWINS)
 def test_training_goes_as_with_the_librarys_own_loss(twin, tmp_path):
     kind, mine, theirs = TWINS[twin]
@@ -188,6 +189,7 @@ def cross_encoder(folder):
     return CrossEncoder(folder, num_labels=1)
 
 
+@pytest.mark.trains
 @pytest.mark.parametrize("twin", CROSS_TWINS)
 def test_a_cross_encoder_trains_as_with_the_librarys_own_loss(twin, bert, tmp_path):
     kind, mine, theirs = CROSS_TWINS[twin]

@@ -17,7 +17,7 @@ from explorer.lab.large.split import split_blocks
 from tests.unit.lab.large.made import LABELS, batch_of, split_of, summed
 
 SPLIT = offered("split")
-SIDE = 8  # of a block of the whole
+SIDE = 4  # of a block of the whole
 COUNT = 256 * SIDE
 WHOLE = Window(0, COUNT, 0, COUNT)
 

@@ -21,7 +21,7 @@ def quiet(done, total):
     pass
 
 
-def opened_of(loss, count=600, labels="grades", **parameters):
+def opened_of(loss, count=400, labels="grades", **parameters):
     batch = batch_of(count, labels, width=16 if loss in IN_BATCH else 0)
     return open_batch(batch, loss, checked(loss, parameters), quiet)
 

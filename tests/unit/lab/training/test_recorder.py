@@ -56,7 +56,7 @@ def plain(session):
 
 @pytest.mark.parametrize("encoder", ["bert", EMBEDDED, SCRATCH])
 def test_a_recorded_run_is_the_run(encoder, bert, prepared):
-    steps = 4 if encoder == EMBEDDED else PLAN.steps  # of a real encoder they take longer
+    steps = 2 if encoder == EMBEDDED else PLAN.steps  # of a real encoder they take longer
     encoder = bert if encoder == "bert" else encoder
     plan = dataclasses.replace(PLAN, encoder=encoder, steps=steps)
     with_it, without, library = (

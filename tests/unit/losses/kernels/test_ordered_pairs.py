@@ -10,7 +10,7 @@ from losses.kernels import log1p_ordered_sum_exp, ordered, pairwise
 from losses.kernels.ordered import few_levels, levels_in_order, sort_keys
 from tests.unit.losses.made import saved_bytes
 
-SIZES = (1, 2, 3, 7, 64, 193, 500, 1300)
+SIZES = (1, 2, 3, 7, 64, 193, 500, 1030)
 PAIRED = {
     "cosent": {"scale": 2.0},
     "weighted_cosent": {"scale": 2.0},
@@ -211,7 +211,7 @@ def test_derivatives_to_the_second(name, settings, kind, path):
         same(curved, torch.autograd.grad(slope.square().sum(), leaf))
         return
     assert torch.autograd.gradcheck(at, (leaf,))
-    assert torch.autograd.gradgradcheck(at, (leaf,))
+    assert torch.autograd.gradgradcheck(at, (leaf,), fast_mode=True)  # along random directions
 
 
 @pytest.mark.parametrize("path", IN_LOGARITHM.values(), ids=IN_LOGARITHM, indirect=True)
@@ -249,7 +249,7 @@ def test_a_scale_may_be_learned(name, path):
 @pytest.mark.parametrize("steps", [2, 7, 40, 10**9])
 def test_the_largest_violation_is_shared_by_all_that_are_equal(steps, kind, monkeypatch):
     monkeypatch.setattr(pairwise, "LARGEST_BELOW", 0)
-    for count in SIZES:
+    for count in SIZES[:-1]:  # the path is the same for all
         labels = labels_of(kind, count).double()
         scores = (scores_of(count, seed=count) * steps).round() / steps
         same(*both(LOSSES["max_violation"], scores, labels))
