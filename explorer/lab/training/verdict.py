@@ -88,13 +88,17 @@ def difference(a: By, b: By, pairs: Pairs, beside: Sequence[By] = ()) -> Differe
     if not variance > 0:  # the same scores throughout
         return Difference(mean, mean, mean, seeds, len(pairs), covers, None)
     comparisons = max(len(beside) * (len(beside) - 1) // 2, 1)
-    sure_of_pairs = _quantile(comparisons, max(weighty_pairs(moved.mean(axis=0)), 1.0))
+    # What is added to a share stands for the few pairs that would weigh most.
+    freedom_of_pairs = len(pairs) - 1 if unseen else weighty_pairs(moved.mean(axis=0))
+    sure_of_pairs = _quantile(comparisons, max(freedom_of_pairs, 1.0))
     sure_of_seeds = _quantile(comparisons, freedom_of_seeds)
     share = by_seeds / variance
     sure = share * sure_of_seeds + (1 - share) * sure_of_pairs
     half = sure * math.sqrt(variance)
     needed = _needed(mean, sure, by_seeds, variance, len(pairs)) if half >= abs(mean) else None
-    return Difference(mean, mean - half, mean + half, seeds, len(pairs), covers, needed)
+    most = 1.0 if unseen else math.inf  # two shares differ by no more
+    low, high = max(mean - half, -most), min(mean + half, most)
+    return Difference(mean, low, high, seeds, len(pairs), covers, needed)
 
 
 @dataclass(frozen=True)
