@@ -35,14 +35,22 @@ def written_out(function: Callable) -> WrittenOut:
     module = sys.modules.get(getattr(found, "__module__", ""))
     if module is None:
         raise LookupError(f"{found} was not read from a file")
-    local: set[str] = set()
-    for _ in range(2):  # the first time says which names are arguments and variables somewhere
-        collected = _Collected(module.__name__, frozenset(local))
-        called = collected.take(module, found.__name__)
-        if called is None:
-            raise LookupError(f"{found.__name__} does not stand at the top of {module.__name__}")
-        local = collected.local
+    # The first time says which names are arguments and variables somewhere.
+    first, _ = _collected(module, found.__name__, frozenset())
+    collected, called = _collected(module, found.__name__, frozenset(first.local))
     return WrittenOut(sorted(collected.imports), "\n\n\n".join(collected.pieces), called)
+
+
+def _collected(module: ModuleType, name: str, local: frozenset[str]) -> tuple[_Collected, str]:
+    """What a function at the top of a module uses, and what it is called there.
+
+    Raises LookupError where it does not stand there.
+    """
+    collected = _Collected(module.__name__, local)
+    called = collected.take(module, name)
+    if called is None:
+        raise LookupError(f"{name} does not stand at the top of {module.__name__}")
+    return collected, called
 
 
 @functools.cache
@@ -133,7 +141,7 @@ class _Collected:
                 new = self._part(module, source, node.id)
             elif isinstance(node, ast.Name):
                 new = self._called.get((module.__name__, node.id)) if _is_top(statement) else None
-            if new is not None and new != ast.unparse(node):
+            if isinstance(node, ast.expr) and new is not None and new != ast.unparse(node):
                 edits[node.lineno, node.col_offset] = (int(node.end_col_offset or 0), new)
         first = min([statement, *getattr(statement, "decorator_list", [])], key=lambda n: n.lineno)
         for (line, start), (end, new) in sorted(edits.items(), reverse=True):
