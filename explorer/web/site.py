@@ -15,6 +15,7 @@ from typing import Any
 
 import gradio as gr
 import torch
+from starlette.middleware import Middleware
 from gradio.components import Navbar
 from gradio.events import api
 from gradio.themes import Base, LocalFont
@@ -29,6 +30,7 @@ from explorer.runtime.limits import FILE_BYTES
 from explorer.runtime.problem import Problem
 from explorer.web import assets
 from explorer.web.api.endpoints import ENDPOINTS
+from explorer.web.hosts import KnowsHost
 from explorer.web.instrument import Instrument
 from explorer.web.pages.explore import page as explore_page
 from explorer.web.pages.finetune import page as finetune_page
@@ -175,6 +177,7 @@ def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, 
             share=False,
             mcp_server=True,
             app_kwargs={
+                "middleware": [Middleware(KnowsHost)],
                 "routes": assets.routes(page_data(first)),
                 "exception_handlers": {404: missing.answer([page[:2] for page in PAGES])},
             },

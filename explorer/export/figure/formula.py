@@ -28,8 +28,8 @@ _LETTERS = _table(
 )
 _SIGNS = {
     **{name: ("sum", sign) for name, sign in _table("sum Σ prod Π").items()},
-    **{name: ("relation", sign) for name, sign in _table("ne ≠ le ≤ ge ≥ in ∈").items()},
-    **{name: ("binary", sign) for name, sign in _table("pm ± cdot · times ×").items()},
+    **{name: ("relation", sign) for name, sign in _table("ne ≠ le ≤ ge ≥ in ∈ notin ∉").items()},
+    **{name: ("binary", sign) for name, sign in _table("pm ± cdot · times × lor ∨").items()},
     "lVert": ("open", "‖"),
     "rVert": ("close", "‖"),
     "{": ("open", "{"),

@@ -82,13 +82,12 @@ def test_few_draws_of_many_pairs_say_what_many_draws_say(monkeypatch, grades):
     assert few.low <= len(contradictions(labels, scores).suspects) <= few.high
 
 
-def test_planted_labels_stand_out_of_twenty_thousand():
+def test_planted_labels_come_first_of_twenty_thousand():
     labels, scores = drawn(20_000, 5, ties=False, noise=0.2)
     planted = np.flatnonzero(labels == 0)[:600]
     labels[planted] = 5
     found = contradictions(labels, scores)
-    assert len(found.suspects) > disagreement(labels, spearman(labels, scores)).high
-    assert np.isin(found.suspects[:300], planted).mean() > 0.6
+    assert np.isin(found.suspects[:300], planted).mean() > 0.9
 
 
 def test_what_listens_may_stop_the_draws():

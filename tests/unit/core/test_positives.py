@@ -13,7 +13,7 @@ from explorer.core.explore import explore
 from explorer.core.positives import over_positives, refused
 from explorer.core.remarks import remarks, statistics
 from explorer.core.scenario import Data, Scenario
-from explorer.export.code import snippet
+from explorer.export.code import with_package
 from explorer.export.csv import corrected_csv, pairs_csv
 from explorer.export.picture import describe_batch, picture
 from explorer.lab.training.data import data_of_scene
@@ -81,7 +81,7 @@ def test_pictures_remarks_and_code_of_positives(loss):
     found = explore(of(loss))
     json.dumps(picture(found), allow_nan=False)
     assert not {"labels_equal", "labels_equal_felt"} & {one.key for one in remarks(found)}
-    assert str(found.loss)[:6] in snippet(found)
+    assert str(found.loss)[:6] in with_package(found).text
     told = describe_batch(found.batch)
     assert (told["labelled"], told["positives"], told["negatives"]) == (False, 4, 0)
 

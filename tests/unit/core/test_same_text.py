@@ -15,7 +15,7 @@ from explorer.core.explore import explore
 from explorer.core.remarks import remarks
 from explorer.core.scenario import Rules, Scenario
 from explorer.export.caption import caption
-from explorer.export.code import snippet, twin_snippet
+from explorer.export.code import twin, with_package
 from explorer.locale import LANGUAGES, say
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs, text_numbers
@@ -206,14 +206,14 @@ def as_before():
 @pytest.mark.parametrize("loss", READING)
 def test_the_code_to_take_away_leaves_them_out_too(loss, capsys):
     found = explored(loss, twins="leave_out")
-    exec(compile(snippet(found), loss, "exec"), {})
+    exec(compile(with_package(found).text, loss, "exec"), {})
     printed = capsys.readouterr().out.split()
     assert any(
         abs(float(word) - found.loss) <= 1e-9 * found.loss for word in printed if is_number(word)
     )
-    assert twin_snippet(found) is None
+    assert twin(found) is None
     apart = explored(loss, first=tuple("abcdef"), second=tuple("ghijkl"), twins="leave_out")
-    assert (twin_snippet(apart) is None) == (LOSSES[loss].twin is None)
+    assert (twin(apart) is None) == (LOSSES[loss].twin is None)
 
 
 def is_number(word):

@@ -42,6 +42,7 @@ from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json
 from explorer.sources import tables
 from explorer.sources.model_folders import locate
+from explorer.web.hosts import asked_for_here
 from explorer.web.pages.explore.facts import describe_loss
 from explorer.web.pages.explore.files import read_file, spread
 from explorer.web.serving import JOBS, served
@@ -120,8 +121,15 @@ def _described(name: str, own: own_loss.OwnLoss) -> Json:
     }
 
 
+def _check_host() -> None:
+    """Refuse the editor to a page that reached this computer by a name that is not its own."""
+    if not asked_for_here():
+        raise Problem("own_loss_not_here", about="loss")
+
+
 def _own_text(name: object) -> Json:
     """The name of a loss of one's own → {file, text, digest} of its file as it stands."""
+    _check_host()
     found, text, digest = own_loss.read_text(str(name))
     return {"file": found.path.name, "text": text, "digest": digest}
 
@@ -130,6 +138,7 @@ def _own_write(request: object) -> Json:
     """{name, text, digest: of the text that was changed} → {digest: of what stands there now}."""
     if not isinstance(request, dict) or not isinstance(request.get("text"), str):
         raise misfit("request", request)
+    _check_host()
     name = str(request.get("name"))
     own_loss.write(name, request["text"], str(request.get("digest")))
     return {"digest": own_loss.read_text(name)[2]}

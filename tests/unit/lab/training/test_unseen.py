@@ -205,14 +205,14 @@ def test_the_better_model_on_unseen_pairs_is_said_to_be_ahead(runs, monkeypatch)
     assert said["key"] == "verdict_ahead"
     assert (said["values"]["best"], said["values"]["other"]) == ("cosine_mse", "cosent")
     sentence = say("en", "remark.verdict_ahead", **said["values"])
-    assert sentence.startswith("On the 1,500 pairs of test.csv, cosine_mse came out ahead")
+    assert sentence.startswith("On the 1\u202f500 pairs of test.csv, cosine_mse came out ahead")
 
 
 def test_equal_models_cannot_be_told_apart_on_unseen_pairs(runs, monkeypatch):
     [said] = judged(runs, Models((1.0, 1.0)), monkeypatch)
     assert said["key"].startswith("verdict_untold")
     sentence = say("en", f"remark.{said['key']}", **said["values"])
-    assert "cannot be told apart on the 1,500 pairs of test.csv" in sentence
+    assert "cannot be told apart on the 1\u202f500 pairs of test.csv" in sentence
 
 
 # A Space, and the command

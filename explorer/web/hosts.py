@@ -1,0 +1,40 @@
+"""By which name a request found this server: the header Host, known to whatever answers it.
+
+A name that whoever made a page points at this computer (DNS rebinding) makes a stranger's page one
+of the same origin, so that what only this computer may do asks for a name of this computer.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from contextvars import ContextVar
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+_host: ContextVar[str] = ContextVar("host", default="")
+
+
+class KnowsHost:
+    """Middleware that notes the header Host of each request."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            _host.set(Headers(scope=scope).get("host", ""))
+        await self.app(scope, receive, send)
+
+
+def asked_for_here() -> bool:
+    """Whether the request that is answered named this computer: localhost, or a loopback address;
+    also where there is no request."""
+    name = urlsplit(f"//{_host.get()}").hostname
+    if name is None or name == "localhost":
+        return name is not None or not _host.get()
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
