@@ -13,12 +13,12 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from explorer.core.batch import source_pairs
 from explorer.core.explore import Exploration
 from explorer.export.caption import pair_numbers
 from explorer.export.picture import NAMED_BY_PAIR, PAIRED, picture
 from explorer.locale import say
 from explorer.runtime.numbers import csv_number
+from explorer.sources.pairs import Pairs, corrected
 
 _STARTS_A_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 
@@ -94,21 +94,23 @@ def suspects_csv(exploration: Exploration) -> str:
     return _csv([*PAIR_HEADS, "contradicted_share", "fitting_label"], body)
 
 
-def corrected_csv(exploration: Exploration) -> str:
+# Sentence, sentence, and the label that their pairs have now; "" where they are left out.
+Corrections = Sequence[tuple[str, str, str]]
+
+
+def corrected_csv(source: Pairs, corrections: Corrections) -> str:
     """The pairs as they stand after all corrections: a file that any page opens again."""
-    pairs = exploration.batch.pairs
+    pairs = corrected(source, corrections)
     if not pairs.labelled:
         return _csv(["sentence1", "sentence2"], zip(pairs.first, pairs.second, strict=True))
     body = zip(pairs.first, pairs.second, map(csv_number, pairs.labels), strict=True)
     return _csv(["sentence1", "sentence2", "score"], list(body))
 
 
-def corrections_csv(exploration: Exploration) -> str:
+def corrections_csv(source: Pairs, corrections: Corrections) -> str:
     """What was changed: each pair with the label of its source, and the one that it has now;
     none where it was left out."""
-    data = exploration.scenario.data
-    source = source_pairs(data)
-    made = {(first, second): label for first, second, label in data.corrections}
+    made = {(first, second): label for first, second, label in corrections}
     labels = map(csv_number, source.labels) if source.labelled else [""] * len(source)
     listed = zip(source.first, source.second, labels, strict=True)
     body = [

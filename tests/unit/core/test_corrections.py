@@ -65,9 +65,11 @@ def test_pairs_are_called_by_the_rows_that_they_came_from():
 
 def test_what_was_changed_can_be_taken_away():
     found = explore(with_corrections(RELABELLED, LEFT_OUT))
-    rows = list(csv.DictReader(io.StringIO(corrections_csv(found))))
+    data = found.scenario.data
+    of = source_pairs(data), data.corrections
+    rows = list(csv.DictReader(io.StringIO(corrections_csv(*of))))
     assert [(row["score"], row["corrected"]) for row in rows] == [("1.0", "4,5"), ("3.0", "")]
-    now = list(csv.DictReader(io.StringIO(corrected_csv(found))))
+    now = list(csv.DictReader(io.StringIO(corrected_csv(*of))))
     assert [float(row["score"]) for row in now] == [0, 4.5, 2, 4, 5]
     again = tuple(tuple(row.values()) for row in now)
     assert np.allclose(explore(with_corrections(rows=again)).loss, found.loss)

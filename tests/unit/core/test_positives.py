@@ -95,7 +95,7 @@ def test_no_correlation_is_computed():
 
 def test_what_is_written_has_no_labels_and_is_read_as_it_was():
     found = explore(of("info_nce"))
-    again = read_table(corrected_csv(found).encode(), "x.csv").pairs
+    again = read_table(corrected_csv(found.batch.pairs, ()).encode(), "x.csv").pairs
     assert again.rows == ROWS
     assert [row["score"] for row in csv.DictReader(pairs_csv(found).splitlines())] == [""] * 4
     linked = Scenario.from_link(of("info_nce").to_link())

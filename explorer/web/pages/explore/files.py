@@ -74,14 +74,27 @@ def spread(request: Any) -> Json:
     return {"figures": {name: json_numbers(values) for name, values in found.items()}}
 
 
+def whole_file(request: Mapping[str, Any], data: Data) -> Pairs | None:
+    """All pairs of the file that a request names; None where it names none.
+
+    Raises Problem where the file has left.
+    """
+    if request.get("file") is None:
+        return None
+    digest = str(request["file"])
+    held = _held(digest, data.file, request.get("columns"), request.get("header"))
+    if held is None:
+        raise Problem("large_file_gone", name=data.file)
+    return held().pairs
+
+
 def _batches(data: Data, request: Mapping[str, Any]) -> list[Pairs]:
     if data.source == "random":
         return random_batches(data)
-    digest, name = str(request.get("file")), data.file
-    held = _held(digest, name, request.get("columns"), request.get("header"))
-    if held is None:
-        raise Problem("large_file_gone", name=name)
-    return batches_of_file(held().pairs, data.reading.draw, COUNT)
+    pairs = whole_file(request, data)
+    if pairs is None:
+        raise Problem("no_batches")
+    return batches_of_file(pairs, data.reading.draw, COUNT)
 
 
 def _held(digest: str, name: str, columns: object, header: object) -> Any:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 
 from explorer.core import own_loss
-from explorer.core.batch import has_words, load_table, make_batch
+from explorer.core.batch import has_words, load_table, make_batch, source_pairs
 from explorer.core.disagreement import contradictions
 from explorer.core.explore import Exploration, explore
 from explorer.core.remarks import remarks, speaks_another_language, statistics, suggested_scale
@@ -44,7 +44,7 @@ from explorer.sources import tables
 from explorer.sources.model_folders import locate
 from explorer.web.hosts import asked_for_here
 from explorer.web.pages.explore.facts import describe_loss
-from explorer.web.pages.explore.files import read_file, spread
+from explorer.web.pages.explore.files import read_file, spread, whole_file
 from explorer.web.serving import JOBS, served
 from explorer.web.wire import explore as wire
 from explorer.web.wire import runs as wire_runs
@@ -221,12 +221,20 @@ def _open_link(request: object) -> Json:
 
 
 def _take(request: object) -> Json:
-    """{what, scenario, language, dark} → a file's name, type and text; a ZIP as base64."""
-    if not isinstance(request, dict) or request.get("what") not in TAKEAWAYS:
-        raise misfit("what", request)
-    scenario = Scenario.from_json(request.get("scenario"))
+    """{what, scenario, language, dark} → a file's name, type and text; a ZIP as base64. What is of
+    all pairs and not of a batch takes {file, columns, header} of the file they are from."""
+    if not isinstance(request, dict):
+        raise misfit("request", request)
+    what, scenario = request.get("what"), Scenario.from_json(request.get("scenario"))
+    if what in OF_ALL_PAIRS:
+        ending, make_of = OF_ALL_PAIRS[what]
+        source = whole_file(request, scenario.data) or source_pairs(scenario.data)
+        text = make_of(source, scenario.data.corrections)
+        return {"name": f"lossprism{ending}", "type": "text/csv", "text": text}
+    if what not in TAKEAWAYS:
+        raise misfit("what", what)
     language = request.get("language") if request.get("language") in LANGUAGES else "en"
-    ending, kind, make = TAKEAWAYS[request["what"]]
+    ending, kind, make = TAKEAWAYS[what]
     text = make(explore(scenario), language, bool(request.get("dark")))
     return {"name": f"lossprism-{scenario.loss}{ending}", "type": kind, "text": text}
 
@@ -243,6 +251,11 @@ def _packed(kind: str) -> Callable[..., str]:
     return lambda e, *_: base64.b64encode(packed(e, kind)).decode()
 
 
+# What is taken of all pairs, by name: how its file ends, and what makes it.
+OF_ALL_PAIRS = {
+    "corrected_csv": ("-corrected.csv", corrected_csv),
+    "changes_csv": ("-corrections.csv", corrections_csv),
+}
 # What can be taken away: how its file ends, its type, and what makes it.
 TAKEAWAYS = {
     "matrix_svg": (
@@ -263,8 +276,6 @@ TAKEAWAYS = {
     "matrix_csv": ("-matrix.csv", "text/csv", lambda e, *_: matrix_csv(e)),
     "terms_csv": ("-terms.csv", "text/csv", lambda e, *_: terms_csv(e)),
     "suspects_csv": ("-suspects.csv", "text/csv", lambda e, *_: suspects_csv(e)),
-    "corrected_csv": ("-corrected.csv", "text/csv", lambda e, *_: corrected_csv(e)),
-    "changes_csv": ("-corrections.csv", "text/csv", lambda e, *_: corrections_csv(e)),
     "pairs_csv": ("-pairs.csv", "text/csv", lambda e, *_: pairs_csv(e)),
     **{f"code_{kind}": (".py", "text/x-python", _code(kind)) for kind in KINDS},
     **{f"code_{kind}_zip": ("-code.zip", "application/zip", _packed(kind)) for kind in KINDS},

@@ -10,8 +10,12 @@ import { language } from "../../kit/words.js";
 export function takingFrom(channel, server) {
   /** @param {string} what */
   async function ask(what) {
+    const { file, columns, header } = channel.heldFile() ?? {};
     const answer = await server.take({
       what,
+      file,
+      columns,
+      header,
       scenario: channel.scenario,
       language: language(),
       dark: isDark(),

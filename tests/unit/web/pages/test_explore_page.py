@@ -12,7 +12,7 @@ from explorer.lab.batches import COUNT
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
 from explorer.web.pages.explore import requests
-from explorer.web.pages.explore.requests import SERVED, SERVED_FIGURES
+from explorer.web.pages.explore.requests import SERVED, SERVED_FIGURES, SERVED_TAKEAWAY
 
 SERVER = {function.__name__: function for function in SERVED}
 
@@ -111,7 +111,23 @@ def test_the_figures_over_many_batches_of_a_file():
     assert figures["gradient"][0] == pytest.approx(here["gradient_norm"], rel=1e-5)
     gone = spread({**asked_, "file": "0" * 32})
     assert gone["error"]["key"] == "problem.large_file_gone"
-    assert spread({"scenario": {}})["error"]["key"] == "problem.large_file_gone"
+    assert spread({"scenario": {}})["error"]["key"] == "problem.no_batches"
+
+
+def test_the_corrected_pairs_are_those_of_the_whole_file():
+    answer = read("many.csv", lines(40))
+    drawn = {"sampler": "in_order", "size": 8, "number": 1}
+    batch = SERVER["read_file"]({"name": "many.csv", "file": answer["file"], "draw": drawn})
+    data = {"source": "table", "file": "many.csv", "rows": batch["rows"]}
+    data |= {"reading": batch["reading"], "corrections": [["a 1", "b 1", "4"], ["a 9", "b 9", ""]]}
+    take = {function.__name__: function for function in SERVED_TAKEAWAY}["take"]
+    asked_ = {"scenario": {"data": data}, "file": answer["file"]}
+    whole = take({**asked_, "what": "corrected_csv"})["text"].splitlines()
+    assert len(whole) == 1 + 40 - 1
+    assert whole[1] == "a 1,b 1,4.0"
+    assert not [line for line in whole if line.startswith("a 9,")]
+    changes = take({**asked_, "what": "changes_csv"})["text"].splitlines()
+    assert changes[1:] == ["a 1,b 1,1.0,4", "a 9,b 9,4.0,"]
 
 
 @pytest.mark.parametrize(
