@@ -13,13 +13,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from explorer.core.labels import beyond_scale
 from explorer.core.scenario import Data, Rules
 from explorer.locale import grouped
 from explorer.runtime.device import all_cores, device, precision
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import encoders, random_batch, tables, textbook
-from explorer.sources.pairs import Pairs, beyond_scale, corrected, text_numbers
+from explorer.sources.pairs import Pairs, corrected, text_numbers
 from losses.geometry import cosine
 from losses.labels import Ends, cosine_labels, label_rules, unit_labels
 from losses.spec import READABLE

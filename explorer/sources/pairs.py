@@ -10,10 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from explorer.runtime.numbers import display_number, typed
-from explorer.runtime.problem import Problem
+from explorer.runtime.numbers import typed
 from explorer.sources.cells import read_score
-from losses.labels import Ends, holds
 
 # The label of a pair that comes without one, and of the other pairs of its anchor.
 POSITIVE, NEGATIVE = 1.0, 0.0
@@ -37,7 +35,7 @@ class Pairs:
     scores: tuple[float, ...] | None = None
     vectors: np.ndarray | None = field(default=None, repr=False)
     places: tuple[int, ...] | None = None
-    label_range: Ends | None = None
+    label_range: tuple[float, float] | None = None
     labelled: bool = True
 
     def __len__(self) -> int:
@@ -119,12 +117,3 @@ def corrected(pairs: Pairs, corrections: Iterable[tuple[str, str, str]]) -> Pair
         places=tuple(kept) if len(kept) < len(pairs) else None,
         labelled=pairs.labelled or bool(labels),
     )
-
-
-def beyond_scale(labels: Sequence[float], label_range: Ends) -> Problem | None:
-    """What is wrong with a label [N] that lies outside the scale; None where all lie on it."""
-    for label in (min(labels), max(labels)):
-        if not holds(label_range, label, label):
-            low, high = map(display_number, label_range)
-            return Problem("labels_beyond", label=display_number(label), low=low, high=high)
-    return None

@@ -12,7 +12,6 @@ import numpy as np
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs
-from losses.labels import Ends
 
 LABELS = ("binary", "graded", "continuous")
 RANGES = {
@@ -61,7 +60,7 @@ class Composition:
     cosines: np.ndarray
     mislabelled: tuple[int, ...]
     hard_negatives: tuple[int, ...]
-    label_range: Ends
+    label_range: tuple[float, float]
 
 
 def draw(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Pairs:

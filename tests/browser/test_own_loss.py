@@ -30,7 +30,7 @@ def test_it_is_read_again_and_edited(
         path.write_text(OWN.replace("slope * scores", "2 * slope * scores").replace("2.0", "3.0"))
     assert loss_shown(page) == pytest.approx(3 * once, rel=1e-4)
     expect(page.locator("#main-own")).to_contain_text("mine.py changed: read again at")
-    expect(page.locator("[data-parameter=slope]").last).to_have_value("3")
+    expect(page.get_by_role("spinbutton", name="slope")).to_have_value("3")
     # In the page.
     page.click(".lp-own summary")
     expect(page.locator(EDITOR)).to_have_value(path.read_text())

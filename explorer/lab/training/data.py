@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from explorer.core.batch import has_words, load_pairs
+from explorer.core.labels import beyond_scale
 from explorer.core.positives import over_positives, refused
 from explorer.core.scenario import Data
 from explorer.lab.training.folder import RunFolder
@@ -22,7 +23,7 @@ from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import tables, textbook
 from explorer.sources.model_folders import is_hosted, within
-from explorer.sources.pairs import Pairs, beyond_scale
+from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec
 from losses.labels import LabelRules, label_rules
 

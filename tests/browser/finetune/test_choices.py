@@ -71,9 +71,10 @@ def fill_in(page: Page) -> None:
     for name, value in {
         "epochs": "2", "steps": "7", "batch_size": "9", "learning_rate": "0.003", "warmup": "0.2",
         "weight_decay": "0.5", "clipping": "3", "evaluations": "4", "seed": "11",
-        "layers": "1", "lora": "2", "threshold": "1.5",
+        "layers": "1", "lora": "2", "threshold": "1.5", "label-low": "0.5", "label-high": "4",
     }.items():  # fmt: skip
         page.fill(f"#lp-finetune-{name}", value)
+    page.select_option("#lp-finetune-twins", "keep")
     page.select_option("#lp-finetune-schedule", "cosine")
     for box in page.locator(".lp-finetune_controls details > label > input[type=checkbox]").all():
         box.set_checked(not box.is_checked())

@@ -94,7 +94,7 @@ def test_one_click_shows_something(open_page: Callable[..., Page]) -> None:
     page.click("#lp-finetune-quick")
     wait_for(page, "finished")
     remarks = page.locator(".lp-finetune_run .lp-remarks li")
-    expect(remarks.first).to_contain_text("Held-out Spearman rose from")
+    expect(remarks.first).to_contain_text("held-out pairs, Spearman rose from")
     expect(page.locator(".lp-finetune_run .lp-headline .katex")).to_be_visible()
     before, after = (read(page, f"about.summary.{when}.spearman") for when in ("before", "after"))
     assert f"from {before:.3g} to {after:.3g}" in remarks.first.inner_text()

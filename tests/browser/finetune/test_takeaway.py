@@ -43,7 +43,7 @@ def test_figures_are_taken_away(
 ) -> None:
     page = open_page(f"#{finished}")
     which = page.locator("#lp-finetune-figure")
-    expect(which).to_contain_text("Held-out Spearman before and after")
+    expect(which).to_contain_text("Spearman before and after, on the")
     expect(which).to_contain_text("The matrix of the probe batch")
     figures = which.locator("option").evaluate_all("all => all.map((one) => one.value)")
     kinds = {"finetune.chart.loss", "finetune.bands", "finetune.matrix", "finetune.gains"}

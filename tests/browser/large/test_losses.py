@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.lab.large.batch import drawn as drawn_batch
 from explorer.lab.large.opened import checked, open_batch
-from explorer.locale import say
+from explorer.locale import grouped, say
 from explorer.web.pages.large.requests import FIRST
 from losses import LOSSES
 from tests.browser.large.steering import (
@@ -167,5 +167,7 @@ def test_a_hinge_on_very_many_pairs(new_page, server: Server) -> None:
     assert seen == page.evaluate(f"{CHANNEL}.answer.window")
     assert 0 <= 1001 - seen[0] < 256
     assert 0 <= seen[1] - 250_001 < 256
-    expect(page.locator(".lp-crumbs b")).to_contain_text(f"rows {seen[0] + 1:,}–{seen[1]:,}")
+    expect(page.locator(".lp-crumbs b")).to_contain_text(
+        f"rows {grouped(seen[0] + 1)}–{grouped(seen[1])}"
+    )
     assert number(figure(page, "loss")) == pytest.approx(truth.loss, rel=1e-4)
