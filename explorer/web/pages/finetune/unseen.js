@@ -121,7 +121,8 @@ export function unseenPairs(channel, changed) {
     if (!known) return;
     columns.append(
       ...columnFields(known, (role, column) => {
-        const roles = Object.entries({ ...known.chosen, [role]: column }).filter(([, one]) => one);
+        known.chosen = { ...known.chosen, [role]: column }; // the next choice may come before the answer
+        const roles = Object.entries(known.chosen).filter(([, one]) => one);
         const asked = { file: known.file, name: known.name, columns: Object.fromEntries(roles) };
         hear(async () => (await channel.server?.describe(asked)) ?? null);
       }),
