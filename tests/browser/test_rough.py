@@ -147,7 +147,7 @@ def test_a_large_file(page: Page, tmp_path: Path, size: int) -> None:
     if size < 64:
         with redrawn(page):
             page.set_input_files("#lp-file", path)
-        expect(page.locator(COUNT)).to_have_text("512 pairs")
+        expect(page.locator(COUNT)).to_have_text("64 pairs")
         rows = page.evaluate(f"{CHANNEL}.scenario.data.reading.total")
         assert rows == 1 + size * 2**20 // len(line)
     else:
@@ -200,7 +200,7 @@ def test_names_of_files(page: Page, name: str) -> None:
             [name, table(["a,b,1", "c,d,0"]).decode()],
         )
     expect(page.locator(NOTE)).to_contain_text(name[:20])
-    assert len(page.locator(NOTE).inner_text()) < 600
+    assert len(page.locator(NOTE).inner_text()) < 1000
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.evaluate("window.pwned") is None
     sound(page)
