@@ -7,11 +7,10 @@ of the same origin, so that what only this computer may do asks for a name of th
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Callable
 from contextvars import ContextVar
+from typing import Any
 from urllib.parse import urlsplit
-
-from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 _host: ContextVar[str] = ContextVar("host", default="")
 
@@ -19,12 +18,12 @@ _host: ContextVar[str] = ContextVar("host", default="")
 class KnowsHost:
     """Middleware that notes the header Host of each request."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: Callable[..., Any]) -> None:
         self.app = app
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: dict, receive: object, send: object) -> None:
         if scope["type"] == "http":
-            _host.set(Headers(scope=scope).get("host", ""))
+            _host.set(dict(scope["headers"]).get(b"host", b"").decode("latin-1"))
         await self.app(scope, receive, send)
 
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import gradio as gr
 import torch
+from fastapi.middleware import Middleware
 from gradio.components import Navbar
 from gradio.events import api
 from gradio.themes import Base, LocalFont
-from starlette.middleware import Middleware
 
 from explorer.core.explore import explore
 from explorer.core.own_loss import add_own_loss, serve_on

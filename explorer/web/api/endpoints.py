@@ -55,6 +55,7 @@ def compute_loss(
     label_range: list[float] | None = None,
     extra_negatives: bool = True,
     prototypes: list[list[float]] | None = None,
+    twins: str = "keep",
 ) -> Answer:
     """Encode up to 512 sentence pairs, compute a loss on them, and say what drives it.
 
@@ -73,6 +74,7 @@ def compute_loss(
             largest where these are whole numbers, else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
+        twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
 
     Returns:
         An object with
@@ -109,7 +111,7 @@ def compute_loss(
         (1, 0, [1.0, 0.0])
     """
     pairs = (sentences1, sentences2, scores)
-    rules = rules_of(threshold, label_range, extra_negatives, prototypes)
+    rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
     return answer_of(explore(scenario_of(loss, *pairs, parameters, encoder, convention, rules)))
 
 
@@ -123,6 +125,7 @@ def loss_from_scores(
     label_range: list[float] | None = None,
     extra_negatives: bool = True,
     prototypes: list[list[float]] | None = None,
+    twins: str = "keep",
 ) -> Answer:
     """Compute a loss on up to 512 pairs whose similarities are given: no sentences, no encoder.
 
@@ -141,6 +144,7 @@ def loss_from_scores(
             largest where these are whole numbers, else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
+        twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
 
     Returns:
         The same object as compute_loss; places are those of the pairs.
@@ -163,7 +167,7 @@ def loss_from_scores(
         labels=given["labels"],
         scores=given["scores"],
     )
-    rules = rules_of(threshold, label_range, extra_negatives, prototypes)
+    rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
     return answer_of(_explore_given(scenario_under(loss, parameters, convention, rules), pairs))
 
 
@@ -180,6 +184,7 @@ def trace_loss(
     label_range: list[float] | None = None,
     extra_negatives: bool = True,
     prototypes: list[list[float]] | None = None,
+    twins: str = "keep",
 ) -> Traced:
     """Like compute_loss, for up to 64 pairs, with every step of the computation written out.
 
@@ -199,6 +204,7 @@ def trace_loss(
             largest where these are whole numbers, else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
+        twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
 
     Returns:
         The object of compute_loss and, in it, steps: first what the loss reads, then what each
@@ -218,7 +224,7 @@ def trace_loss(
         [['-inf', 5.0], ['-inf', '-inf']]
     """
     pairs = (sentences1, sentences2, scores)
-    rules = rules_of(threshold, label_range, extra_negatives, prototypes)
+    rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
     scenario = scenario_of(loss, *pairs, parameters, encoder, convention, rules)
     count = len(scenario.data.rows)
     if count > TRACED_PAIRS:

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any
 
 from explorer.core.explore import check_names, spec_for
-from explorer.core.scenario import Data, Rules, Scenario
+from explorer.core.scenario import TWINS, Data, Rules, Scenario
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
@@ -60,6 +60,7 @@ def rules_of(
     label_range: object = None,
     extra_negatives: object = True,
     prototypes: object = None,
+    twins: object = "keep",
 ) -> Rules:
     """How pairs become positives, negatives, classes and prototypes, as the page's rules.
 
@@ -68,6 +69,10 @@ def rules_of(
     if not isinstance(extra_negatives, bool):
         said = shortened(repr(extra_negatives))
         raise Problem("parameter_switch", name="extra_negatives", value=said)
+    if twins not in TWINS:
+        said = shortened(repr(twins))
+        known = ", ".join(TWINS)
+        raise Problem("parameter_choice", name="twins", value=said, known=known)
     given = () if prototypes is None else _listed("prototypes", prototypes)
     rows = (read_numbers(f"prototypes[{place}]", row) for place, row in enumerate(given))
     return Rules(
@@ -75,6 +80,7 @@ def rules_of(
         None if label_range is None else _ends("label_range", label_range),
         extra_negatives,
         "\n".join(" ".join(map(repr, row)) for row in rows),
+        str(twins),
     )
 
 

@@ -403,7 +403,7 @@ def test_what_json_cannot_hold_is_refused_too(address):
         url = f"{address}/gradio_api/run/loss_from_scores"
         return httpx.post(url, content=body, headers=headers).json()["error"]
 
-    rules = "null, null, true, null"  # by position, all of them are sent
+    rules = 'null, null, true, null, "keep"'  # by position, all of them are sent
     said = sent('{"data": ["cosent", [0.5, NaN], [0, 1], {}, "", ' + rules + "]}")
     assert said.startswith("scores[1] is nan;")
     said = sent(r'{"data": ["\ud800", [0.5, 0.1], [0, 1], {}, "", ' + rules + "]}")
@@ -471,7 +471,8 @@ def test_mcp_offers_them_as_tools(address):
     compute = next(tool for tool in tools if tool.name == "compute_loss")
     assert compute.inputSchema["required"] == ["loss", "sentences1", "sentences2"]
     fields = compute.inputSchema["properties"]
-    assert fields["scores"]["items"] == {"type": "number"}
+    numbers = {"type": "array", "items": {"type": "number"}}
+    assert fields["scores"]["oneOf"] == [{"type": "null"}, numbers]
     assert all(field["description"] for field in fields.values())
     assert ">>> answer = compute_loss(" in compute.description
 

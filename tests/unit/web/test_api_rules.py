@@ -83,12 +83,13 @@ RULES = {
     "label_range": [0.0, 10.0],
     "extra_negatives": False,
     "prototypes": [[1.0, -0.5], [0.25, 1e-9]],
+    "twins": "leave_out",
 }
 
 
 def test_every_rule_of_the_page_has_its_argument():
     made = rules_of(**RULES)
-    assert made == Rules(2.5, (0.0, 10.0), False, "1.0 -0.5\n0.25 1e-09")
+    assert made == Rules(2.5, (0.0, 10.0), False, "1.0 -0.5\n0.25 1e-09", "leave_out")
     assert set(RULES) == set(Rules.__dataclass_fields__)
     for name in COMPUTES:
         assert set(RULES) <= set(getattr(api, name).__annotations__), name
