@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import struct
 import subprocess
 import xml.etree.ElementTree as ElementTree
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -71,7 +73,7 @@ def test_tables_as_csv(box: Page) -> None:
         assert len({len(row) for row in rows}) == 1
 
 
-def test_the_code_gives_the_number_again(box: Page) -> None:
+def test_the_code_gives_the_number_again(box: Page, tmp_path: Path) -> None:
     for key, library in (
         ("take.alone", "def cosent_definition"),
         ("take.ours", "from losses"),
@@ -79,9 +81,17 @@ def test_the_code_gives_the_number_again(box: Page) -> None:
     ):
         box.click(f"{BOX} [data-say='{key}']")
         expect(box.locator(f"{BOX} .lp-code")).to_contain_text(library)
-        code = box.locator(f"{BOX} .lp-code").inner_text()
+        with box.expect_download() as packed:
+            box.click(f"{BOX} [data-say='take.code_zip']")
+        with zipfile.ZipFile(packed.value.path()) as opened:
+            opened.extractall(tmp_path / key)
         done = subprocess.run(
-            [warm.python(), "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+            [warm.python(), "loss.py"],
+            cwd=tmp_path / key,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=True,
         )
         assert float(done.stdout.split()[-1]) == pytest.approx(loss_shown(box), rel=1e-5)
 

@@ -113,6 +113,8 @@ READ = """() => {
 }"""
 # Names that are the same in every language: of file formats, people, libraries and units.
 NAMES = {
+    "torch",
+    "no_duplicates",
     *("LossPrism", "English", "Hub", "CSV", "TSV", "JSONL", "Parquet", "SVG", "PNG", "MB", "ms"),
     *("CPU", "Python", "Pearson", "Spearman", "Kolmogorov", "Smirnov", "losses", "eq"),
     *(
