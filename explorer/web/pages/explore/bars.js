@@ -195,7 +195,10 @@ export default function bars(root, channel) {
     }
   });
   channel.on("picture", take);
-  channel.on("language", take);
+  channel.on("language", () => {
+    which.element.setAttribute("aria-label", say("ui.gradient_shown"));
+    take();
+  });
   channel.on("pointed", mark);
   channel.on("theme", () => {
     inks = null;
