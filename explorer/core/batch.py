@@ -311,6 +311,8 @@ def source_pairs(data: Data) -> Pairs:
     pairs = load_table(data.rows).pairs
     if len(pairs) == 0:
         raise Problem("no_pairs")
+    if data.reading.label_range is None:
+        return pairs
     return dataclasses.replace(pairs, label_range=data.reading.label_range)
 
 

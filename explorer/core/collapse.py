@@ -40,10 +40,11 @@ def is_above(loss: float, collapse: float) -> bool:
 def edge(e: Exploration) -> Edge | None:
     """Where the loss of an exploration ceases to be above its collapse value."""
     scale = _scale_of(e.spec)
+    if scale is None:
+        return None
     # The search is one, wherever on its range the scale stands.
-    others = tuple((name, value) for name, value in e.parameters.items() if name != scale)
-    called = e.spec.name, e.scenario.convention
-    return _edge(e.batch, e.spec.function, *called, others) if scale else None
+    others = tuple((name, value) for name, value in e.parameters.items() if name != scale.name)
+    return _edge(e.batch, e.spec.function, e.spec.name, e.scenario.convention, others)
 
 
 @functools.lru_cache(maxsize=16)
@@ -69,9 +70,9 @@ def _edge(
     return edge_along(spec, dict(others), above)
 
 
-def _scale_of(spec: LossSpec) -> str:
-    """The name of the scale or temperature of a loss, "" where it has none."""
-    return next((p.name for p in numeric_parameters(spec) if p.logarithmic), "")
+def _scale_of(spec: LossSpec) -> Parameter | None:
+    """The scale or temperature of a loss, if it has one."""
+    return next((p for p in numeric_parameters(spec) if p.logarithmic), None)
 
 
 def edge_along(
@@ -82,7 +83,7 @@ def edge_along(
 
     None for a loss that has neither, and for one that does not cross its collapse value just once.
     """
-    scale = next((p for p in numeric_parameters(spec) if p.name == _scale_of(spec)), None)
+    scale = _scale_of(spec)
     if scale is None:
         return None
 

@@ -40,11 +40,9 @@ class Exploration:
     order: Order
     places: Places | None
     weights: Weights | None
-    same_text: SameText | None
     heaviest: list[Term]
     suspects: list[Suspect]
     pair_gradient: Tensor
-    score_gradient: Tensor | None
     gradient_norm: float
     is_felt: bool
     gradient_of: str
@@ -79,6 +77,20 @@ class Exploration:
         if not self.spec.reads_vectors or vectors is None:
             return False
         return vectors.shape[1] < len(self.batch) - 1
+
+    @functools.cached_property
+    def same_text(self) -> SameText | None:
+        """The negatives of the same text; None for a loss that reads no texts."""
+        if not self.spec.reads_texts:
+            return None
+        return diagnostics.same_text_of(self.batch, self.trace, self.spec.terms)
+
+    @functools.cached_property
+    def score_gradient(self) -> Tensor | None:
+        """∂L/∂s of each pair [N]; None of a loss that has none."""
+        return diagnostics.score_gradient(
+            self.batch, self.spec, self.trace, self.trace.gradients[0]
+        )
 
     @property
     def disagreement(self) -> Disagreement | None:
@@ -132,13 +144,9 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
         order=order,
         places=_places(batch, spec, traced),
         weights=weights,
-        same_text=(
-            diagnostics.same_text_of(batch, traced, spec.terms) if spec.reads_texts else None
-        ),
         heaviest=diagnostics.heaviest(traced, spec.terms, weights) if weights else [],
         suspects=suspects,
         pair_gradient=diagnostics.pair_gradient(batch, felt_by_vectors, felt_by_scores),
-        score_gradient=diagnostics.score_gradient(batch, spec, traced, by_scores),
         gradient_norm=0.0 if total is None else float(total.norm()),
         is_felt=total is not None,
         gradient_of="scores" if by_vectors is None else "vectors",

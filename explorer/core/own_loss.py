@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import inspect
-import ipaddress
 import linecache
 import shutil
 import sys
@@ -23,6 +22,7 @@ from types import ModuleType
 
 from explorer.core.trace import forget_listings
 from explorer.runtime.files import atomic_write
+from explorer.runtime.loopback import is_this_computer
 from explorer.runtime.problem import Problem
 from explorer.sources.model_folders import is_hosted
 from losses import LOSSES, LossSpec, spec_of
@@ -157,12 +157,7 @@ def serve_on(host: str) -> None:
 
 def may_edit() -> bool:
     """Whether the page may change the file of a loss: by whoever started it, and nobody else."""
-    host = _editor["host"]
-    if is_hosted() or not host:
-        return False
-    with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return host == "localhost"
+    return not is_hosted() and is_this_computer(_editor["host"])
 
 
 def read_text(name: str) -> tuple[OwnLoss, str, str]:
@@ -171,15 +166,20 @@ def read_text(name: str) -> tuple[OwnLoss, str, str]:
     Raises:
         Problem: if it may not be edited here, or cannot be read.
     """
-    own = _OWN.get(name)
-    if own is None or not may_edit():
-        raise Problem("own_loss_not_here", about="loss")
+    own = _editable(name)
     content = _content_of(own)
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise Problem("file_unreadable", name=own.path) from error
     return own, text, _digest(content)
+
+
+def _editable(name: str) -> OwnLoss:
+    own = _OWN.get(name)
+    if own is None or not may_edit():
+        raise Problem("own_loss_not_here", about="loss")
+    return own
 
 
 def write(name: str, text: str, digest: str) -> None:
@@ -189,9 +189,9 @@ def write(name: str, text: str, digest: str) -> None:
         Problem: if it may not be edited here, or the file was changed meanwhile.
     """
     with _LOCK:
-        own, _, now = read_text(name)
-        content = own.path.read_bytes()
-        if now != digest:
+        own = _editable(name)
+        content = _content_of(own)
+        if _digest(content) != digest:
             raise Problem("own_loss_changed", about="loss", name=own.path.name)
         if b"\r\n" in content:
             text = text.replace("\n", "\r\n")

@@ -19,6 +19,7 @@ from explorer.runtime.limits import SCENARIO_BYTES
 from explorer.runtime.problem import Problem
 from explorer.sources.batches import SAMPLERS, Draw
 from explorer.sources.encoders import EMBEDDED
+from explorer.sources.pairs import Correction
 from explorer.sources.random_batch import RandomBatch
 
 LINK_VERSION = "1"
@@ -35,10 +36,9 @@ class Reading:
 
     `total` counts its rows, `whole` the pairs that they make. The rows that are used are the batch
     of this `draw`, of `batches` in the first epoch; `label_range` are the ends of the scale of all
-    labels in the file. In a link of before batches were drawn, where
-    that has no size, they are the first ones or, `drawn`, random ones, of more than fit
-    (`limited`). `reasons` are the first few of the `left_out` rows: number in the file, key of the
-    problem's sentence, and its values.
+    labels in the file. In a link of before batches were drawn, where that has no size, they are
+    the first ones or, `drawn`, random ones, of more than fit (`limited`). `reasons` are the first
+    few of the `left_out` rows: number in the file, key of the problem's sentence, and its values.
     """
 
     total: int = 0
@@ -72,7 +72,7 @@ class Data:
     random: RandomBatch = field(default_factory=RandomBatch)
     encoder: str = EMBEDDED
     cross_encoder: str = ""
-    corrections: tuple[tuple[str, str, str], ...] = ()
+    corrections: tuple[Correction, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -145,11 +145,9 @@ def _inputs(e: Exploration, reads: Mapping[str, str], from_files: bool | None) -
     return _Inputs(list(tensors), lines, {})
 
 
-# Torch's kinds of numbers, as a cell of a file is read.
-_READ = {
-    True: 'float(row["{0}"])',
-    False: 'int(row["{0}"])',
-}
+def _kind(tensor: Tensor) -> str:
+    """The type that reads a cell of this tensor's file."""
+    return "float" if tensor.is_floating_point() else "int"
 
 
 def _from_files(e: Exploration, tensors: Mapping[str, Tensor], reads: Mapping[str, str]) -> _Inputs:
@@ -166,7 +164,7 @@ def _from_files(e: Exploration, tensors: Mapping[str, Tensor], reads: Mapping[st
             "    rows = list(csv.DictReader(file))",
         ]
     for name in of_pairs:
-        cell = _READ[tensors[name].is_floating_point()].format(name)
+        cell = f'{_kind(tensors[name])}(row["{name}"])'
         lines.append(f"{name} = torch.tensor([{cell} for row in rows])")
     for name in tensors:
         if name in of_pairs:
@@ -174,7 +172,7 @@ def _from_files(e: Exploration, tensors: Mapping[str, Tensor], reads: Mapping[st
         tensor = tensors[name]
         flat = tensor.ndim == 1
         files[f"{name}.csv"] = _csv(tensor.reshape(len(tensor), -1).tolist())
-        kind = "float" if tensor.is_floating_point() else "int"
+        kind = _kind(tensor)
         row = f"{kind}(row[0])" if flat else f"[{kind}(cell) for cell in row]"
         lines += [
             f'with (here / "{name}.csv").open(newline="") as file:',

@@ -18,7 +18,7 @@ from explorer.export.caption import pair_numbers
 from explorer.export.picture import NAMED_BY_PAIR, PAIRED, picture
 from explorer.locale import say
 from explorer.runtime.numbers import csv_number
-from explorer.sources.pairs import Pairs, corrected
+from explorer.sources.pairs import Correction, Pairs, corrected
 
 _STARTS_A_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 
@@ -94,11 +94,7 @@ def suspects_csv(exploration: Exploration) -> str:
     return _csv([*PAIR_HEADS, "contradicted_share", "fitting_label"], body)
 
 
-# Sentence, sentence, and the label that their pairs have now; "" where they are left out.
-Corrections = Sequence[tuple[str, str, str]]
-
-
-def corrected_csv(source: Pairs, corrections: Corrections) -> str:
+def corrected_csv(source: Pairs, corrections: Sequence[Correction]) -> str:
     """The pairs as they stand after all corrections: a file that any page opens again."""
     pairs = corrected(source, corrections)
     if not pairs.labelled:
@@ -107,7 +103,7 @@ def corrected_csv(source: Pairs, corrections: Corrections) -> str:
     return _csv(["sentence1", "sentence2", "score"], list(body))
 
 
-def corrections_csv(source: Pairs, corrections: Corrections) -> str:
+def corrections_csv(source: Pairs, corrections: Sequence[Correction]) -> str:
     """What was changed: each pair with the label of its source, and the one that it has now;
     none where it was left out."""
     made = {(first, second): label for first, second, label in corrections}

@@ -16,6 +16,9 @@ from explorer.sources.cells import read_score
 # The label of a pair that comes without one, and of the other pairs of its anchor.
 POSITIVE, NEGATIVE = 1.0, 0.0
 
+# A pair by its two sentences, and its label as text, "" to leave it out.
+Correction = tuple[str, str, str]
+
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
@@ -91,7 +94,7 @@ def text_numbers(sentences: Iterable[str]) -> np.ndarray:
     return np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
 
 
-def corrected(pairs: Pairs, corrections: Iterable[tuple[str, str, str]]) -> Pairs:
+def corrected(pairs: Pairs, corrections: Iterable[Correction]) -> Pairs:
     """The pairs with other labels, and without those that were left out.
 
     Each correction names a pair by its two sentences and gives its label as text, "" to leave it

@@ -6,11 +6,12 @@ of the same origin, so that what only this computer may do asks for a name of th
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 from urllib.parse import urlsplit
+
+from explorer.runtime.loopback import is_this_computer
 
 _host: ContextVar[str] = ContextVar("host", default="")
 
@@ -30,10 +31,11 @@ class KnowsHost:
 def asked_for_here() -> bool:
     """Whether the request that is answered named this computer: localhost, or a loopback address;
     also where there is no request."""
-    name = urlsplit(f"//{_host.get()}").hostname
-    if name is None or name == "localhost":
-        return name is not None or not _host.get()
+    host = _host.get()
+    if not host:
+        return True
     try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
+        name = urlsplit(f"//{host}").hostname
+    except ValueError:  # no host at all, such as "["
         return False
+    return is_this_computer(name or "")

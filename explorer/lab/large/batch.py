@@ -63,7 +63,10 @@ class LargeBatch:
     def under(self, threshold: float | None, label_range: Ends | None) -> LargeBatch:
         """The same pairs under these rules; what is None stays as it is."""
         found = threshold if threshold is not None else self.threshold
-        return replace(self, threshold=found, label_range=label_range or self.label_range)
+        ends = label_range or self.label_range
+        if (found, ends) == (self.threshold, self.label_range):
+            return self  # with what was found out of it
+        return replace(self, threshold=found, label_range=ends)
 
     @cached_property
     def rules(self) -> LabelRules:

@@ -10,9 +10,7 @@ import numpy as np
 from explorer.lab.large.batch import LargeBatch
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import read_score
-
-# A pair by its two sentences, and its label as text, "" to leave it out.
-Correction = tuple[str, str, str]
+from explorer.sources.pairs import Correction
 
 
 def changes_of(batch: LargeBatch, corrections: Iterable[Correction]) -> dict[int, float | None]:

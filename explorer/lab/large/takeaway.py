@@ -13,13 +13,14 @@ import numpy as np
 
 from explorer.export.csv import write_csv
 from explorer.lab.large.batch import LargeBatch
-from explorer.lab.large.corrections import Correction, changes_of
+from explorer.lab.large.corrections import changes_of
 from explorer.lab.large.judged import Judged
 from explorer.lab.large.opened import Opened
 from explorer.lab.large.table import histogram
 from explorer.lab.large.tiles import Progress
 from explorer.runtime.files import atomic_write
 from explorer.runtime.numbers import csv_number
+from explorer.sources.pairs import Correction
 
 # Pairs that are written together.
 STEP = 2**13

@@ -39,7 +39,9 @@ def rows_of(page: Page, within: str, name: str) -> list[dict[str, str]]:
 
 def judged(page: Page, count: int) -> None:
     page.wait_for_function(
-        f"count => {CHANNEL}.judged?.pairs === count && !{CHANNEL}.working", arg=count
+        f"""count => window.lossprism
+            && {CHANNEL}.judged?.pairs === count && !{CHANNEL}.working""",
+        arg=count,
     )
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from explorer.lab.large.batch import (
     scored,
 )
 from explorer.lab.large.blocks import Window
-from explorer.lab.large.corrections import Correction, corrected
+from explorer.lab.large.corrections import corrected
 from explorer.lab.large.drawing import details, figures, look, pairs_page, told_rules
 from explorer.lab.large.encoding import encoded
 from explorer.lab.large.files import FilePairs, read_pairs
@@ -44,6 +45,7 @@ from explorer.runtime.wire import Json
 from explorer.sources.columns import CHOOSE_COLUMNS, PAIR_ROLES, TRIPLET_ROLES
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.grids import read_grid
+from explorer.sources.pairs import Correction
 from explorer.sources.random_batch import RandomBatch
 from explorer.web.serving import served
 from explorer.web.wire import large as wire
@@ -299,7 +301,11 @@ def _of_explore(data: Data, batch: Batch, wanted: Wanted) -> LargeBatch:
 
 def answer_of(request: object, make: Callable[[Opened], Json]) -> Json:
     """What `make` makes of the opened batch, or how far the work on it is."""
-    job = start_opening(read_asked(request))
+    return answer_when_done(start_opening(read_asked(request)), make)
+
+
+def answer_when_done(job: Job, make: Callable[[Any], Json]) -> Json:
+    """What `make` makes of the result of a job, or how far it is."""
     if not job.wait(ANSWER_S):
         return {"working": how_far(job.progress)}
     try:
@@ -359,17 +365,15 @@ def _describe_file(request: Json) -> Json:
     Where it is not clear which are to be read: `undecided`, with those chosen so far.
     """
     source = _source((request or {}).get("source", {}))
-    job = _reading(source)
-    if not job.wait(ANSWER_S):
-        return {"working": how_far(job.progress)}
     try:
-        read = job.result()
-    except Cancelled:
-        raise Problem("large_cancelled", about="cancelled") from None
+        return answer_when_done(_reading(source), _described)
     except Problem as problem:
         if problem.about not in CHOOSE_COLUMNS:
             raise
         return _undecided(source)
+
+
+def _described(read: FilePairs) -> Json:
     count, told = read.skipped
     return {
         "columns": read.columns,

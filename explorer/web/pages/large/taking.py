@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from explorer.export.caption import random_words
 from explorer.export.figure.svg import clipped
@@ -15,17 +14,15 @@ from explorer.lab.large.figure import FACETS, histogram_figure, map_figure, told
 from explorer.lab.large.judged import Judged, judged, remarks_of
 from explorer.lab.large.opened import Opened
 from explorer.locale import LANGUAGES, say
-from explorer.runtime.jobs import Cancelled, Job, Jobs, Report, within
-from explorer.runtime.limits import ANSWER_S
+from explorer.runtime.jobs import Job, Jobs, Report, within
 from explorer.runtime.numbers import json_number
 from explorer.runtime.parcels import new_parcel
-from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json
 from explorer.web.pages.large.requests import (
     Asked,
     answer_of,
-    how_far,
+    answer_when_done,
     read_asked,
     read_window,
     start_batch,
@@ -73,17 +70,7 @@ def _judge(request: object) -> Json:
         editable = asked.source.kind == "file" and asked.source.has_words(opened.batch)
         return judgement(opened, by, remarks, editable)
 
-    return _ended(_start_remarks(asked), make)
-
-
-def _ended(job: Job, make: Callable[[Any], Json]) -> Json:
-    """What `make` makes of the result of a job, or how far it is."""
-    if not job.wait(ANSWER_S):
-        return {"working": how_far(job.progress)}
-    try:
-        return make(job.result())
-    except Cancelled:
-        raise Problem("large_cancelled", about="cancelled") from None
+    return answer_when_done(_start_remarks(asked), make)
 
 
 # ---- What can be taken away ----------------------------------------------------------------------
@@ -108,7 +95,7 @@ def _take(request: Json) -> Json:
         return answer_of(request, made)
     if what == "changes_csv":
         plain = asked.uncorrected
-        return _ended(
+        return answer_when_done(
             start_batch(plain),
             lambda batch: _text(
                 f"{name}-changes.csv",
@@ -117,7 +104,9 @@ def _take(request: Json) -> Json:
             ),
         )
     if what in ("figures_csv", "figures_json"):
-        return _ended(_start_judging(asked), lambda by: _numbers(asked, request, what, by, name))
+        return answer_when_done(
+            _start_judging(asked), lambda by: _numbers(asked, request, what, by, name)
+        )
     raise misfit("what", what)
 
 
@@ -192,7 +181,7 @@ def _parcel(asked: Asked, what: str, name: str, write: Write) -> Json:
     if job.wait(0) and not job.is_over and _has_left(job):
         job.cancel()
         job = _packed.start((asked, what), work)
-    return _ended(job, lambda path: {"name": path.name, "path": path.as_posix()})
+    return answer_when_done(job, lambda path: {"name": path.name, "path": path.as_posix()})
 
 
 def _has_left(job: Job) -> bool:
