@@ -110,11 +110,15 @@ class Batch:
         reading = READABLE[what]
         if vectors is None and reading.made_of in ("vectors", "classes"):
             raise Problem("no_vectors")
-        if reading.positives_only and len(self.positives) == 0:
+        if self.lacks_positives([what]):
             raise Problem("no_positives", threshold=display_number(self.threshold))
         if reading.made_of == "texts" and self.rules.twins == "keep":
             return None
         return getattr(_Readings(self, vectors, scores), what)()
+
+    def lacks_positives(self, reads: Iterable[str]) -> bool:
+        """Whether a loss that reads these needs a positive pair where there is none."""
+        return len(self.positives) == 0 and any(READABLE[what].positives_only for what in reads)
 
     def shares_sentences(self, reads: Iterable[str]) -> bool:
         """Whether a sentence stands in several places of what a loss reads.

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 
 from explorer.core.batch import batch_of
-from explorer.core.explore import Exploration, explore
+from explorer.core.explore import Exploration, explore, spec_for
 from explorer.core.scenario import Data, Scenario
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
@@ -23,19 +23,30 @@ Figures = dict[str, list[float | None]]
 def over_batches(scenario: Scenario, pairs: Iterable[Pairs]) -> Figures:
     """The figures of the strip, as `explore` has them for each of these batches.
 
-    Of each figure a list, a value for each batch; None where that batch has none. Raises Problem
-    as `explore` does.
+    Of each figure a list, a value for each batch; None where that batch has none: of a loss over
+    positives, a batch without one has no figure at all. Raises Problem as `explore` does, also
+    where that goes for all of them.
     """
     data = scenario.data
     every = [corrected(one, data.corrections) if data.corrections else one for one in pairs]
     _encode(every, data)
+    reads = spec_for(scenario).reads.values()
     found: Figures = {name: [] for name in FIGURES}
+    lacking = None
     for done, one in enumerate(every):
         jobs.step("batches", done, len(every))
-        if len(one):
-            explored = explore(scenario, batch_of(one, data, scenario.rules))
-            for name, read in FIGURES.items():
-                found[name].append(read(explored))
+        if not len(one):
+            continue
+        batch = batch_of(one, data, scenario.rules)
+        explored = None
+        if batch.lacks_positives(reads):
+            lacking = batch
+        else:
+            explored = explore(scenario, batch)
+        for name, read in FIGURES.items():
+            found[name].append(None if explored is None else read(explored))
+    if lacking is not None and all(value is None for value in found["loss"]):
+        explore(scenario, lacking)  # which says what is lacking
     return found
 
 

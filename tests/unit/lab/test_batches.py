@@ -61,3 +61,29 @@ def test_what_was_corrected_is_corrected_in_every_batch():
 def test_an_example_is_all_that_there_is():
     with pytest.raises(Problem, match="all that there is"):
         random_batches(Data(), 3)
+
+
+def without_positives(batches: int) -> list[Pairs]:
+    every = batches_of_file(whole(32), Draw("in_order", 8), 4)
+    return [
+        dataclasses.replace(one, labels=(0.0,) * len(one)) if place < batches else one
+        for place, one in enumerate(every)
+    ]
+
+
+@pytest.mark.encoder
+def test_a_batch_without_a_positive_has_no_figure_of_a_loss_that_needs_one():
+    scenario = Scenario(loss="info_nce", data=Data(source="table"))
+    plain, some = (over_batches(scenario, without_positives(lacking)) for lacking in (0, 2))
+    for name, values in some.items():
+        assert values == [None, None, *plain[name][2:]], name
+    assert plain["loss"][0] is not None
+    ranked = over_batches(dataclasses.replace(scenario, loss="cosent"), without_positives(2))
+    assert None not in ranked["loss"]
+
+
+@pytest.mark.encoder
+def test_no_positive_in_any_batch_is_said():
+    scenario = Scenario(loss="info_nce", data=Data(source="table"))
+    with pytest.raises(Problem, match="positive"):
+        over_batches(scenario, without_positives(4))

@@ -153,7 +153,9 @@ export function spreadPart(channel, server, boxes) {
       else if (part.length)
         places.loss.append(h("div.lp-spread.lp-collapse", {}, h("span", {}, say("figure.collapse")), part));
     }
-    about.textContent = told(all.loss.length);
+    const lacking = all.loss.filter((value) => value === null).length;
+    const rest = lacking ? ` ${say("ui.spread_lacking", { count: lacking })}` : "";
+    about.textContent = told(all.loss.length) + rest;
   }
 
   /** @param {number} number */
