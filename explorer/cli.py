@@ -11,6 +11,7 @@ import threading
 
 from explorer.lab.training import commands as training
 from explorer.locale import LANGUAGES
+from explorer.runtime.visitors import HOSTED, is_hosted
 from explorer.web.stubs import no_stubs
 
 DESCRIPTION = "LossPrism: what does this loss do to my batch?"
@@ -27,6 +28,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--device", help="cpu, cuda, cuda:1, mps; the best present if left out")
     parser.add_argument("--loss", metavar="FILE.py:FUNCTION", help="open a loss of your own")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
+    parser.add_argument(
+        "--hosted",
+        action="store_true",
+        help="keep visitors who do not know each other apart, and bound what each may take",
+    )
     parser.add_argument(
         "--runs", help="where trainings are kept; the user's data directory if left out"
     )
@@ -78,6 +84,8 @@ def run(chosen: argparse.Namespace) -> int:
     from explorer.lab.training import folder
 
     folder.choose_root(chosen.runs)
+    if chosen.hosted:
+        os.environ[HOSTED] = "1"
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     gc.disable()  # what an import makes stays: looking through it again and again finds nothing
     with no_stubs():
@@ -95,7 +103,7 @@ def run(chosen: argparse.Namespace) -> int:
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, lambda *_: stopped.set())
     print(f"LossPrism is at {address} (Ctrl-C stops it)", flush=True)
-    if not chosen.no_browser and not os.environ.get("SPACE_ID"):
+    if not chosen.no_browser and not is_hosted():
         import webbrowser
 
         webbrowser.open(address)

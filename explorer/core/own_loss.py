@@ -24,7 +24,7 @@ from explorer.core.trace import forget_listings
 from explorer.runtime.files import atomic_write
 from explorer.runtime.loopback import is_this_computer
 from explorer.runtime.problem import Problem
-from explorer.sources.model_folders import is_hosted
+from explorer.runtime.visitors import is_hosted
 from losses import LOSSES, LossSpec, spec_of
 
 # More of a message than this is for the terminal.

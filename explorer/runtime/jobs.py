@@ -1,11 +1,13 @@
 """Jobs: work that can be followed and cancelled, in the thread that asked or in the background.
 
 The code that does the work says `step(…)` between its batches and need not know who asked; the
-job it belongs to is a context variable. Cancellation is cooperative: the next step raises.
+job it belongs to is a context variable. Cancellation is cooperative: the next step raises. Nobody
+follows or cancels what another visitor of a hosted page asked for.
 """
 
 from __future__ import annotations
 
+import contextvars
 import threading
 import time
 from collections import OrderedDict
@@ -18,6 +20,7 @@ from typing import Any
 
 from explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
 from explorer.runtime.memory import give_back
+from explorer.runtime.visitors import visitor
 
 # What work says of itself: what is being done, how much of it is done, and of how much.
 Report = Callable[[str, int, int], None]
@@ -47,6 +50,7 @@ class Job:
         self._future: Future = Future()
         self._failure_told = False
         self._asked = time.monotonic()
+        self.askers: set[str] = set()
 
     @classmethod
     def in_background(cls, work: Callable[[Report], Any]) -> Job:
@@ -58,7 +62,8 @@ class Job:
         made = cls()
         made.progress = Progress("start")
         made.in_foreground = False
-        threading.Thread(target=made._run, args=(work,), daemon=True).start()
+        inherited = contextvars.copy_context()  # whoever asks, asks in the thread, too
+        threading.Thread(target=inherited.run, args=(made._run, work), daemon=True).start()
         return made
 
     def _run(self, work: Callable[[Report], Any]) -> None:
@@ -123,20 +128,21 @@ class Job:
 # ---- The job that the running code belongs to ------------------------------------------------
 
 current: ContextVar[Job | None] = ContextVar("job", default=None)
-_running: dict[str, Job] = {}
+_running: dict[tuple[str, str], Job] = {}
 
 
 @contextmanager
 def job(name: str) -> Iterator[Job]:
     """The work done inside can be followed, and cancelled, by this name."""
-    started = _running[name] = Job()
+    mine = visitor(), name
+    started = _running[mine] = Job()
     before = current.set(started)
     try:
         yield started
     finally:
         current.reset(before)
-        if _running.get(name) is started:
-            del _running[name]
+        if _running.get(mine) is started:
+            del _running[mine]
 
 
 def step(what: str, done: int = 0, total: int = 0, **values: object) -> None:
@@ -156,13 +162,13 @@ def step(what: str, done: int = 0, total: int = 0, **values: object) -> None:
 
 def look(name: str) -> Progress | None:
     """How far the job of this name is, if it is running."""
-    found = _running.get(name)
+    found = _running.get((visitor(), name))
     return found and found.progress
 
 
 def cancel(name: str) -> bool:
     """Ask the job to stop at its next step; whether there was one."""
-    found = _running.get(name)
+    found = _running.get((visitor(), name))
     if found is not None:
         found.cancel()
     return found is not None
@@ -185,6 +191,7 @@ class Jobs:
             found = self._jobs.get(key)
             if found is None or found.is_over:
                 found = self._jobs[key] = Job.in_background(work)
+            found.askers.add(visitor())
             self._jobs.move_to_end(key)
             finished = [other for other, kept in self._jobs.items() if kept.done]
             for oldest in finished[: max(0, len(self._jobs) - self._most)]:
@@ -193,10 +200,14 @@ class Jobs:
             return found
 
     def cancel(self, key: Hashable) -> None:
-        """Cancel the job, if it is under way."""
+        """Cancel the job, if it is under way and no other visitor wants it."""
         with self._lock:
-            if key in self._jobs and not self._jobs[key].done:
-                self._jobs[key].cancel()
+            found = self._jobs.get(key)
+            if found is None or found.done:
+                return
+            found.askers.discard(visitor())
+            if not found.askers:
+                found.cancel()
 
 
 def within(start: Callable[[], Job], report: Report) -> Any:

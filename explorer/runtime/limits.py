@@ -46,6 +46,9 @@ CACHE_FOLDER_BYTES = 2048 * MIB
 LOADED_MODELS = 2
 # What was packed to be taken away stays this long, and of all of it no more than so much.
 PARCEL_S = 3600.0
+# On a hosted page: an upload since its last use, a run since its last step, and as long a key.
+UPLOAD_KEPT_S = 3600.0
+RUN_KEPT_S = 24 * 3600.0
 PARCELS_BYTES = 2048 * MIB
 TABLES = 16  # of the last questions
 CORPORA = 4

@@ -5,6 +5,7 @@ Each stands in a folder whose name nobody can guess, so that only who was told o
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import shutil
 import tempfile
@@ -17,6 +18,26 @@ from explorer.runtime.limits import PARCEL_S, PARCELS_BYTES
 # What is served as it stands; `TAKEN` holds what is packed for one visitor.
 FOLDER = Path(tempfile.gettempdir()) / "lossprism" / "parcels"
 TAKEN = FOLDER / "taken"
+
+
+_SECRET = secrets.token_bytes(32)
+
+
+def place_of(run: str) -> Path:
+    """The folder for the parcels of this run: the same each time, and guessed by nobody."""
+    place = FOLDER / hashlib.blake2b(run.encode(), key=_SECRET, digest_size=16).hexdigest()
+    place.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return place
+
+
+def drop_old() -> None:
+    """Remove the parcels that were packed too long ago, also by a process that has ended."""
+    for place in (*TAKEN.glob("*"), *FOLDER.glob("*")):
+        if place == TAKEN:
+            continue
+        packed = [about.st_mtime for _, about in files_in(place)]
+        if time.time() - max(packed, default=place.stat().st_mtime) >= PARCEL_S:
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def new_parcel(name: str) -> Path:

@@ -1,7 +1,8 @@
 """Uploads: a file that a page hands in, in one piece or in several, kept by its content.
 
 It stands in the cache folder under the digest of its content, so that nobody reads another file of
-this computer by its name, and leaves with what was not used for longest.
+this computer by its name, and leaves with what was not used for longest. On a hosted page each
+visitor has only their own, also where two handed in the same.
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ import binascii
 import hashlib
 import os
 import re
+import time
 from pathlib import Path
 from typing import Any
 
 from explorer.runtime.cache import cache_folder, prune
-from explorer.runtime.limits import LARGE_FILE_BYTES, MIB
+from explorer.runtime.files import files_in
+from explorer.runtime.limits import LARGE_FILE_BYTES, MIB, UPLOAD_KEPT_S
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit
+from explorer.runtime.visitors import visitor
 
 _TOKEN = re.compile(r"[0-9a-f]{16,64}")
 _DIGEST = re.compile(r"[0-9a-f]{32}")
@@ -63,7 +67,7 @@ def hand_in(request: Any) -> tuple[str, str]:
 def _arriving(token: object) -> Path:
     if not isinstance(token, str) or not _TOKEN.fullmatch(token):
         raise misfit("upload", token)
-    return cache_folder("arriving") / token
+    return cache_folder("arriving") / f"{visitor()}{token}"
 
 
 def receive(token: object, start: int, piece: bytes, name: str) -> None:
@@ -86,17 +90,38 @@ def forget(token: object) -> None:
     _arriving(token).unlink(missing_ok=True)
 
 
+def forget_mine() -> None:
+    """Drop whatever the visitor of a hosted page who asks has handed in."""
+    if not visitor():
+        return
+    for kind in ("arriving", "files"):
+        for path in cache_folder(kind).glob(f"{visitor()}*"):
+            path.unlink(missing_ok=True)
+
+
+def drop_old() -> None:
+    """Remove what nobody has used for too long on a hosted page."""
+    for kind in ("arriving", "files"):
+        for path, about in files_in(cache_folder(kind)):
+            if time.time() - about.st_mtime >= UPLOAD_KEPT_S:
+                path.unlink(missing_ok=True)
+
+
 def arrived(token: object, name: str) -> str:
     """The whole file has arrived: move it under the digest of its content, which is returned."""
     path = _arriving(token)
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "blake2b").hexdigest()[:32]
-        os.replace(path, cache_folder("files") / digest)
+        os.replace(path, _kept(digest))
     except FileNotFoundError:
         raise Problem("large_file_pieces", name=name) from None
     prune()
     return digest
+
+
+def _kept(digest: str) -> Path:
+    return cache_folder("files") / f"{visitor()}{digest}"
 
 
 def is_digest(text: object) -> bool:
@@ -105,7 +130,7 @@ def is_digest(text: object) -> bool:
 
 def find(digest: str) -> Path | None:
     """Where the upload of this digest is, which counts as use; None where it has left."""
-    path = cache_folder("files") / digest
+    path = _kept(digest)
     try:
         os.utime(path)
     except FileNotFoundError:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from explorer.runtime import jobs, limits
 from explorer.runtime.files import files_in
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import is_hosted
 from explorer.sources.cells import shortened
 
 if TYPE_CHECKING:
@@ -68,11 +69,6 @@ def locate(name: str) -> ModelFolder:
             raise Problem("encoder_local_refused", about="encoder", encoder=name)
         return _local(name, Path(os.path.expanduser(name)))
     return _from_hub(name)
-
-
-def is_hosted() -> bool:
-    """Whether strangers use this process: Hugging Face Spaces set SPACE_ID."""
-    return bool(os.environ.get("SPACE_ID"))
 
 
 # Embedded

@@ -7,7 +7,19 @@ from contextlib import contextmanager
 
 import gradio as gr
 
+from explorer.web.hosting import forget_mine
 from explorer.web.instrument import Instrument, PageState
+from explorer.web.serving import served
+from explorer.web.wire import shared
+
+
+def _forget(_request: object) -> dict:
+    """Nothing → nothing: what a hosted page keeps of this visitor is removed."""
+    forget_mine()
+    return {}
+
+
+FORGET = served("forget", _forget, shared.Nothing)
 
 
 @contextmanager
@@ -20,7 +32,7 @@ def framed(
     """
     with gr.Row(elem_id="lp-page"):
         with gr.Column(elem_id="lp-side", scale=0, min_width=320):
-            Instrument("header", "kit/header.js", state)
+            Instrument("header", "kit/header.js", state, server_functions=[FORGET])
             Instrument(controls, module, state, server_functions=server_functions)
         with gr.Column(elem_id="lp-main"):
             yield

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import sys
 import traceback
 from collections.abc import Callable
 from typing import Any
 
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import is_hosted
 from explorer.runtime.wire import Json
+from explorer.web.hosting import as_asked
 from explorer.web.wire import shared as wire
 
 
@@ -25,19 +28,29 @@ def served(name: str, function: Callable[[Any], dict], answers: object) -> Calla
 
     def answer(request: object) -> Json:
         try:
-            with _job_of(request):
+            with as_asked(), _job_of(request):
                 return function(request)
         except Problem as problem:
             return {"error": problem.to_json()}
         except jobs.Cancelled:
             return {"error": Problem("cancelled", about="cancelled").to_json()}
-        except Exception:
-            traceback.print_exc()
+        except Exception as error:
+            tell_defect(error)
             return {"error": Problem("internal", about="again").to_json()}
 
     answer.__name__ = name  # what the page calls it by
     answer.__annotations__ = {"request": object, "return": answers}
     return answer
+
+
+def tell_defect(error: Exception) -> None:
+    """Write a defect of ours to the terminal; on a hosted page where it happened and of which kind
+    it is, without its words, in which may stand what a visitor typed."""
+    if is_hosted():
+        print("".join(traceback.format_tb(error.__traceback__)), file=sys.stderr, end="")
+        print(type(error).__name__, file=sys.stderr, flush=True)
+    else:
+        traceback.print_exception(error)
 
 
 def _job_of(request: object) -> contextlib.AbstractContextManager:

@@ -9,7 +9,6 @@ import inspect
 import io
 import json
 import threading
-import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -28,14 +27,17 @@ from explorer.locale import say
 from explorer.runtime import device, parcels
 from explorer.runtime.limits import FILE_BYTES
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import is_hosted
 from explorer.web import assets
 from explorer.web.api.endpoints import ENDPOINTS
+from explorer.web.hosting import KnowsVisitor, as_asked, facts, keep_tidy
 from explorer.web.hosts import KnowsHost
 from explorer.web.instrument import Instrument
 from explorer.web.pages.explore import page as explore_page
 from explorer.web.pages.finetune import page as finetune_page
 from explorer.web.pages.large import page as large_page
 from explorer.web.pages.missing import page as missing
+from explorer.web.serving import tell_defect
 
 THEME = Base(
     primary_hue="indigo",
@@ -94,7 +96,7 @@ def build() -> gr.Blocks:
 def page_data(first: Scenario) -> dict[str, object]:
     """What each page knows from the start, by the folder that it stands in."""
     listed = [{"path": path, "key": key} for path, key, _ in PAGES]
-    shared = {"pages": listed, **explore_page.shared_data(first)}
+    shared = {"pages": listed, "hosted": facts(), **explore_page.shared_data(first)}
     folders = {page.STATE.folder: page for _, _, page in PAGES}
     return {name: {**shared, name: page.page_data()} for name, page in folders.items()}
 
@@ -126,11 +128,12 @@ def _endpoint(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def answer(*arguments: Any) -> Any:
         try:
-            return function(*arguments)
+            with as_asked():
+                return function(*arguments)
         except Problem as problem:
             raise Refusal(str(problem)) from None
-        except Exception:
-            traceback.print_exc()
+        except Exception as error:
+            tell_defect(error)
             raise Refusal(str(Problem("internal", about="again"))) from None
 
     answer.__dict__["__signature__"] = inspect.signature(function, eval_str=True)
@@ -153,6 +156,8 @@ def _answer_tools_in_json(demo: gr.Blocks) -> None:
 def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, str]:
     """Start serving in the background; the blocks, to close them, and the address."""
     serve_on(host)
+    if is_hosted():
+        keep_tidy()
     torch.set_num_threads(1)  # see device.all_cores
     warm = threading.Thread(target=_warm, args=(first,), daemon=True)
     warm.start()
@@ -177,7 +182,7 @@ def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, 
             share=False,
             mcp_server=True,
             app_kwargs={
-                "middleware": [Middleware(KnowsHost)],
+                "middleware": [Middleware(KnowsHost), Middleware(KnowsVisitor)],
                 "routes": assets.routes(page_data(first)),
                 "exception_handlers": {404: missing.answer([page[:2] for page in PAGES])},
             },

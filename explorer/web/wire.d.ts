@@ -221,6 +221,7 @@ export interface Example {
 /** What Explore is told. */
 export interface ExploreFacts {
   pages: PageLink[];
+  hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
   defaults: Scenario;
@@ -295,6 +296,7 @@ export interface FileUndecided {
 /** What the Fine-tune page is told. */
 export interface FinetuneFacts {
   pages: PageLink[];
+  hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
   defaults: Scenario;
@@ -315,7 +317,6 @@ export interface FinetuneOwn {
   scratch: string;
   embedded: string;
   source: Printed;
-  shared: boolean;
 }
 
 /** And what its log has since the offset that was asked from. */
@@ -409,6 +410,13 @@ export interface HeldOutRecord {
   histogram: LiveHistogram | null;
 }
 
+/** A page that strangers share: its Space, "" for none, and how many hours it keeps things. */
+export interface Hosted {
+  space: string;
+  uploads: number;
+  runs: number;
+}
+
 /** What one index of a term stands for; −1 for no pair, no sentence. */
 export interface Item {
   axis: string;
@@ -447,6 +455,7 @@ export interface LabelRules {
 /** What the Large batch page is told. */
 export interface LargeFacts {
   pages: PageLink[];
+  hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
   defaults: Scenario;
@@ -985,6 +994,11 @@ export interface SendRows {
   send_rows: true;
 }
 
+/** The names under which runs can be read by whoever is told them. */
+export interface Shared {
+  runs: string[];
+}
+
 /** The step that is looked at, in full: matrices [rows, columns] as laid out. */
 export interface Shown {
   step: number;
@@ -1247,6 +1261,7 @@ export interface Working {
 export interface ExploreServer {
   cancel(request: unknown): Promise<OneOf<Cancelled | Refused>>;
   explore(request: unknown): Promise<OneOf<Explored | Unexplored | SendRows | Refused>>;
+  forget(request: unknown): Promise<OneOf<Nothing | Refused>>;
   link(request: unknown): Promise<OneOf<Link | Refused>>;
   look(request: unknown): Promise<OneOf<Look | Refused>>;
   open_link(request: unknown): Promise<OneOf<OpenedScene | Refused>>;
@@ -1270,11 +1285,13 @@ export interface FinetuneServer {
   describe(request: unknown): Promise<OneOf<Upload | UploadUndecided | Refused>>;
   estimate(request: unknown): Promise<OneOf<Pace | Refused>>;
   figure(request: unknown): Promise<OneOf<Drawing | Refused>>;
+  forget(request: unknown): Promise<OneOf<Nothing | Refused>>;
   hand_in(request: unknown): Promise<OneOf<Upload | UploadUndecided | Refused>>;
   look(request: unknown): Promise<OneOf<Look | Refused>>;
   probe(request: unknown): Promise<OneOf<Probed | Refused>>;
   remark(request: unknown): Promise<OneOf<Remarked | Refused>>;
   repeat(request: unknown): Promise<OneOf<Started | Refused>>;
+  share(request: unknown): Promise<OneOf<Shared | Refused>>;
   start(request: unknown): Promise<OneOf<Started | Refused>>;
   steer(request: unknown): Promise<OneOf<Nothing | Refused>>;
   take(request: unknown): Promise<OneOf<Text | Parcel | Refused>>;
@@ -1287,6 +1304,7 @@ export interface LargeServer {
   blocks(request: unknown): Promise<OneOf<Blocks | Working | Refused>>;
   describe_file(request: unknown): Promise<OneOf<LargeFile | LargeFileUndecided | Working | Refused>>;
   details(request: unknown): Promise<OneOf<Details | Working | Refused>>;
+  forget(request: unknown): Promise<OneOf<Nothing | Refused>>;
   hand_in(request: unknown): Promise<OneOf<HandedIn | Refused>>;
   judge(request: unknown): Promise<OneOf<Judged | Working | Refused>>;
   pairs(request: unknown): Promise<OneOf<PairsPage | Working | Refused>>;

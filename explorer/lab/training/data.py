@@ -21,8 +21,9 @@ from explorer.locale import title_word
 from explorer.runtime import limits
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import is_hosted
 from explorer.sources import tables, textbook
-from explorer.sources.model_folders import is_hosted, within
+from explorer.sources.model_folders import within
 from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec
 from losses.labels import LabelRules, label_rules

@@ -6,10 +6,12 @@ waits for its turn, or a command that asks how a run is doing, stays small.
     config.json  plan.json's resolved form   train.jsonl, held_out.jsonl  the pairs
     state.json   the state, replaced whole   log.jsonl                    one record a line
     control      a word for the worker       checkpoints/, model/         the weights
+    owner.json   whose it is: on a hosted page the visitor, and the token of its link, if any
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import math
@@ -90,6 +92,23 @@ class RunFolder:
     def log(self) -> Path:
         return self.path / "log.jsonl"
 
+    @property
+    def owner(self) -> str:
+        """The visitor of a hosted page who began it; "" of one that was begun at home."""
+        return self._owner.get("visitor", "")
+
+    @property
+    def token(self) -> str:
+        """What the link of a run that was shared carries; "" where it was not."""
+        return self._owner.get("token", "")
+
+    @property
+    def _owner(self) -> dict:
+        try:
+            return self.read("owner.json")
+        except FileNotFoundError:
+            return {}
+
     def read(self, name: str) -> dict:
         return json.loads((self.path / name).read_text(encoding="utf-8"))
 
@@ -138,6 +157,12 @@ class RunFolder:
             return same and process.status() != psutil.STATUS_ZOMBIE
         except psutil.NoSuchProcess:
             return False
+
+    def end_process(self) -> None:
+        """End the process that works on this run or waits for its turn, at once."""
+        if self.standing in LIVE:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                psutil.Process(self.state["process"]).kill()
 
     @property
     def standing(self) -> str:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import math
-import os
 from collections.abc import Sequence
 
 from explorer.lab.training.data import Corpus, examples
@@ -21,7 +18,7 @@ from explorer.runtime.limits import (
     SPACE_SEEN,
 )
 from explorer.runtime.problem import Problem
-from explorer.sources.model_folders import is_hosted
+from explorer.runtime.visitors import is_hosted, visitor
 
 
 def most_seconds() -> float:
@@ -74,14 +71,9 @@ def room(runs: Sequence[RunFolder]) -> int | None:
     return max(min(own, SPACE_RUNS - len(owners)), 0)
 
 
-def _owners(runs: Sequence[RunFolder]) -> list[str | None]:
+def _owners(runs: Sequence[RunFolder]) -> list[str]:
     """Whose the runs are that train or wait."""
-    owners = []
-    for run in runs:
-        if run.is_live():
-            with contextlib.suppress(FileNotFoundError):  # it was deleted while we looked
-                owners.append(run.read("config.json").get("visitor"))
-    return owners
+    return [run.owner for run in runs if run.is_live()]
 
 
 def check_queue(runs: Sequence[RunFolder], more: int) -> None:
@@ -93,18 +85,3 @@ def check_queue(runs: Sequence[RunFolder], more: int) -> None:
         raise Problem("training_shared_own", count=owners.count(visitor()), most=SPACE_RUNS_OF_ONE)
     if len(owners) + more > SPACE_RUNS:
         raise Problem("training_shared_queue", count=len(owners), most=SPACE_RUNS)
-
-
-def visitor() -> str:
-    """Who asks, on a Space: a digest of their address. Elsewhere nobody is told from another."""
-    if not is_hosted():
-        return ""
-    from gradio.context import LocalContext
-
-    request = LocalContext.request.get(None)
-    address = ""
-    if request is not None:  # behind the Space's own server, which adds the address it was asked by
-        peer = request.client.host if request.client else ""
-        address = request.headers.get("x-forwarded-for", peer)
-    key = os.environ["SPACE_ID"].encode()[:64]
-    return hashlib.blake2b(address.encode(), key=key, digest_size=12).hexdigest()

@@ -31,12 +31,16 @@ from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.locale import word
 from explorer.runtime import device
 from explorer.runtime.arrays import load_array
+from explorer.runtime.limits import RUN_KEPT_S
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import is_hosted, visitor
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.model_folders import is_path, locate
 
 HOME = Path(__file__).resolve().parents[3]
+# Between the name of a shared run and the token of its link.
+TOKEN = "~"
 # At step 0, and on all held-out pairs before and after.
 MORE_EVALUATIONS = 3
 
@@ -48,7 +52,11 @@ _acting = threading.Lock()
 
 
 class Runs:
-    """All runs of one folder. Every method may be called from any thread or process."""
+    """All runs of one folder. Every method may be called from any thread or process.
+
+    On a hosted page these are the visitor's own, and of others what they shared (`share`), to be
+    read only: for whoever may not read a run there is none of its name.
+    """
 
     def __init__(self, root: str | Path | None = None, device: str | None = None) -> None:
         self.root = Path(root) if root else default_root()
@@ -95,7 +103,8 @@ class Runs:
             about = {"skipped": corpus.skipped, "shared": corpus.shared, "rules": rules}
             about |= {"labelled": corpus.labelled}
             config = {"plan": plan.to_json(), "device": self.device, "created": time.time()}
-            run.write("config.json", {**config, **about, "visitor": hosting.visitor()})
+            run.write("config.json", {**config, **about})
+            run.write("owner.json", {"visitor": visitor()})
         except OSError as error:
             shutil.rmtree(run.path, ignore_errors=True)
             raise Problem("training_no_folder", folder=self.root, reason=error) from error
@@ -134,7 +143,7 @@ class Runs:
 
     def resume(self, name: str) -> None:
         """Go on: a paused run at once, one that ended early from its last checkpoint, in turn."""
-        run = self._run(name)
+        run = self._own(name)
         with _acting:
             standing = self._standing(run)
             if standing in LIVE:
@@ -152,10 +161,48 @@ class Runs:
     def delete(self, name: str) -> None:
         """Remove a run that has ended, with its model."""
         with _acting:
-            run = self._standing_in(name, ENDED)
-            # At once, so that whoever reads it meanwhile finds all of it or no run.
-            gone = run.path.rename(self.root / f".deleted-{name}")
+            gone = self._aside(self._standing_in(name, ENDED))
         shutil.rmtree(gone)
+
+    def share(self, name: str) -> str:
+        """The name under which whoever is told it may read the run, and do nothing else."""
+        run = self._own(name)
+        with _acting:
+            if not run.token:
+                run.write("owner.json", {"visitor": run.owner, "token": secrets.token_hex(16)})
+        return f"{run.name}{TOKEN}{run.token}"
+
+    def is_own(self, name: str) -> bool:
+        """Whether whoever asks may change the run, and not only read it."""
+        return not is_hosted() or self._run(name).owner == visitor()
+
+    def forget_mine(self) -> None:
+        """Remove every run of the visitor of a hosted page who asks, also one under way."""
+        for run in all_runs(self.root):
+            if run.owner and run.owner == visitor():
+                self._end(run)
+
+    def drop_old(self) -> None:
+        """Remove the runs of a hosted page that ended too long ago."""
+        for run in all_runs(self.root):
+            with contextlib.suppress(FileNotFoundError):  # it was deleted while we looked
+                age = time.time() - (run.path / "state.json").stat().st_mtime
+                if run.owner and age >= RUN_KEPT_S and not run.is_live():
+                    self._end(run)
+        for gone in self.root.glob(".deleted-*"):  # by a process that was killed meanwhile
+            shutil.rmtree(gone, ignore_errors=True)
+
+    def _end(self, run: RunFolder) -> None:
+        """Remove a run, under way or not; none if it is gone already."""
+        with contextlib.suppress(FileNotFoundError):
+            with _acting:
+                run.end_process()
+                gone = self._aside(run)
+            shutil.rmtree(gone, ignore_errors=True)
+
+    def _aside(self, run: RunFolder) -> Path:
+        """Away at once, so that whoever reads it meanwhile finds all of it or no run."""
+        return run.path.rename(self.root / f".deleted-{run.name}")
 
     def busy(self) -> bool:
         """Whether any run is under way or waits for its turn."""
@@ -176,12 +223,14 @@ class Runs:
         with _there(run):
             about = self._about(run)  # first: one that has ended by then has all its records
         records, offset = run.records_from(offset)
-        return {**about, "records": records, "offset": offset}
+        return {**about, "id": name, "records": records, "offset": offset}
 
     def listed(self) -> list[dict]:
         """How every run is doing, the newest first."""
         found = []
         for run in all_runs(self.root):
+            if is_hosted() and run.owner != visitor():
+                continue
             with contextlib.suppress(FileNotFoundError):  # it was deleted while we looked
                 found.append(self._about(run))
         return sorted(found, key=lambda status: status["created"], reverse=True)
@@ -236,10 +285,23 @@ class Runs:
             return run.standing
 
     def _run(self, name: object) -> RunFolder:
-        return RunFolder.named(self.root, name)
+        """The run of this name, for whoever asks to read it."""
+        plain, _, token = str(name).partition(TOKEN)
+        run = RunFolder.named(self.root, plain)
+        shared = bool(run.token) and secrets.compare_digest(token.encode(), run.token.encode())
+        if is_hosted() and run.owner != visitor() and not shared:
+            raise Problem("training_no_run", name=plain)
+        return run
+
+    def _own(self, name: object) -> RunFolder:
+        """The run of this name, for whoever may change it."""
+        run = self._run(name)
+        if is_hosted() and run.owner != visitor():
+            raise Problem("training_read_only", name=run.name)
+        return run
 
     def _standing_in(self, name: str, states: tuple[str, ...]) -> RunFolder:
-        run = self._run(name)
+        run = self._own(name)
         standing = self._standing(run)
         if standing not in states:
             state = word(f"finetune.state.{standing}", standing)

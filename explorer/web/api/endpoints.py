@@ -19,6 +19,7 @@ from explorer.locale import say
 from explorer.runtime.device import device
 from explorer.runtime.limits import EXPLORED_PAIRS, TRACED_PAIRS, TRAINED_PAIRS
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import own_key
 from explorer.sources.cells import shortened
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.pairs import Pairs
@@ -31,6 +32,7 @@ from explorer.web.api.reading import (
     rules_of,
     scenario_of,
     scenario_under,
+    whoever_has,
 )
 from explorer.web.wire.program import (
     Answer,
@@ -266,6 +268,7 @@ def start_training(
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
     options: dict[str, Any] | None = None,
+    key: str = "",
 ) -> StartedTraining:
     """Fine-tune a sentence encoder on up to 100,000 pairs with a loss, in the background.
 
@@ -283,10 +286,12 @@ def start_training(
         options: how to train, such as {"kind": "cross", "steps": 60, "batch_size": 16,
             "learning_rate": 2e-5, "schedule": "cosine", "warmup": 0.1, "seed": 0}, and by which
             rules: threshold, label_range and extra_negatives, as compute_loss takes them
+        key: on a page that strangers share, that of an earlier training of yours; else ""
 
     Returns:
-        An object with id, by which training_status and stop_training know the run, and
-        queue_position, 0 if it trains at once.
+        An object with id, by which training_status and stop_training know the run;
+        queue_position, 0 if it trains at once; and key, by which a page that strangers share knows
+        whose it is: send it with each later call, and keep it to yourself ("" on any other).
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
@@ -308,16 +313,19 @@ def start_training(
         }
     )
     runs = Runs(device=str(device()))
-    name = runs.start(plan)
-    return {"id": name, "queue_position": runs.status(name)["queue_position"]}
+    with whoever_has(key):
+        name = runs.start(plan)
+        ahead = runs.status(name)["queue_position"]
+        return {"id": name, "queue_position": ahead, "key": own_key()}
 
 
-def training_status(id: str, offset: int = 0) -> Followed:
+def training_status(id: str, offset: int = 0, key: str = "") -> Followed:
     """How a training is doing: its state, its progress, and what it has recorded.
 
     Args:
         id: as start_training answered it
         offset: as the last call answered it, to get only what is new; 0 for everything
+        key: on a page that strangers share, what start_training answered as key; else ""
 
     Returns:
         An object with
@@ -333,17 +341,19 @@ def training_status(id: str, offset: int = 0) -> Followed:
     """
     if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
         raise Problem("api_number", name="offset", place=0, value=shortened(repr(offset)))
-    status = Runs().status(id, offset)
+    with whoever_has(key):
+        status = Runs().status(id, offset)
     problem = status["problem"]
     told = say("en", problem["key"], **problem["values"]) if problem else None
     return cast("Followed", {**status, "problem": told})
 
 
-def stop_training(id: str) -> StoppedTraining:
+def stop_training(id: str, key: str = "") -> StoppedTraining:
     """End a training after its current step; the model so far is kept.
 
     Args:
         id: as start_training answered it
+        key: on a page that strangers share, what start_training answered as key; else ""
 
     Returns:
         An object with id.
@@ -351,7 +361,8 @@ def stop_training(id: str) -> StoppedTraining:
     Raises:
         Problem: if there is no such training, or it has ended already.
     """
-    Runs().stop(id)
+    with whoever_has(key):
+        Runs().stop(id)
     return {"id": id}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from numbers import Real
 from typing import Any
 
@@ -13,6 +14,7 @@ from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import finite
 from explorer.runtime.validation import label_range as read_label_range
+from explorer.runtime.visitors import as_visitor, is_key
 from explorer.sources.cells import read_score, read_sentence, shortened
 from explorer.sources.encoders import EMBEDDED
 
@@ -36,6 +38,18 @@ def scenario_of(
     rows = rows_of("compute_loss", EXPLORED_PAIRS, sentences1, sentences2, scores)
     data = Data(source="table", rows=rows, encoder=read_text("encoder", encoder))
     return scenario_under(loss, parameters, convention, rules, data)
+
+
+def whoever_has(key: object) -> AbstractContextManager[None]:
+    """What is done inside is done for the visitor of this key; "" for whoever sent the request.
+
+    Raises Problem for what is no key.
+    """
+    if key == "":
+        return nullcontext()
+    if not is_key(key):
+        raise Problem("api_key", value=shortened(repr(key)))
+    return as_visitor(str(key))
 
 
 def rows_of(

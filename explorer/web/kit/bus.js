@@ -53,6 +53,15 @@ export class Bus {
     }
   }
 
+  /**
+   * What stands after the "#" of an address that somebody else can open; null where that was
+   * refused, and told.
+   * @returns {Promise<string | null>}
+   */
+  async readableScene() {
+    return location.hash.slice(1);
+  }
+
   /** @param {string} topic */
   publish(topic) {
     this.published.add(topic);

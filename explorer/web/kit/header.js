@@ -1,5 +1,5 @@
 // The head of every page: its name, the other pages, the link, looks and language.
-import { h, reword, worded } from "./dom.js";
+import { find, h, reword, worded } from "./dom.js";
 import { given } from "./given.js";
 import { presenting } from "./present.js";
 import { GONE } from "./server.js";
@@ -10,9 +10,10 @@ import { language, say, speak } from "./words.js";
 /**
  * @param {HTMLElement} root
  * @param {import("./bus.js").Bus} channel
+ * @param {import("./types").Asking<Pick<import("../wire").ExploreServer, "forget">>} server
  */
-export default function header(root, channel) {
-  const { pages } = given;
+export default function header(root, channel, server) {
+  const { pages, hosted } = given;
 
   const languageButton = h("button.lp-quiet", {
     type: "button",
@@ -38,7 +39,9 @@ export default function header(root, channel) {
         channel.warn({ key: "ui.link_too_long", values: {} });
         return;
       }
-      await navigator.clipboard.writeText(location.href);
+      const readable = await channel.readableScene();
+      if (readable === null) return;
+      await navigator.clipboard.writeText(readerAddress(readable));
       copyButton.textContent = say("ui.copied");
       setTimeout(() => {
         copyButton.textContent = say("ui.copy_link");
@@ -60,6 +63,29 @@ export default function header(root, channel) {
     }),
   );
 
+  /**
+   * Where a reader finds this page with such a scene. On the hub the first page of a Space stands
+   * in a frame of the hub's own page, which passes what follows the "#" on to it.
+   * @param {string} scene
+   */
+  function readerAddress(scene) {
+    const framed = hosted?.space && !here.path && window.parent !== window;
+    const address = framed ? `https://huggingface.co/spaces/${hosted.space}` : location.href.split("#")[0];
+    return scene ? `${address}#${scene}` : address;
+  }
+
+  const forgetButton = worded("button.lp-crumb", "ui.forget_mine", {
+    type: "button",
+    id: "lp-forget",
+    onclick: async () => {
+      if (!confirm(say("ui.forget_sure"))) return;
+      const answer = await server.forget({});
+      if (answer && !("error" in answer)) location.assign(location.href.split("#")[0]);
+      else channel.warn(answer?.error ?? GONE);
+    },
+  });
+  const kept = hosted && h("p.lp-note.lp-kept", {}, h("span"), " ", forgetButton);
+
   // On the way to another page the scene of Explore is left where that page can find it.
   if (!here.path) {
     const keep = () => store("scene", location.hash.slice(1));
@@ -78,10 +104,12 @@ export default function header(root, channel) {
       languageButton,
     ),
     h("nav.lp-pages", { "data-title": "ui.pages", hidden: pages.length < 2 }, links),
+    ...(kept ? [kept] : []),
   );
   reword(root);
   const words = () => {
     languageButton.textContent = language() === "en" ? "中文" : "English";
+    if (kept && hosted) find(kept, "span").textContent = say("ui.kept", { uploads: hosted.uploads, runs: hosted.runs });
   };
   channel.on("language", words);
   words();

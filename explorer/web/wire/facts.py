@@ -90,11 +90,20 @@ class StateEntry(NamedEntry, total=False):
     when: tuple[str, str]
 
 
+class Hosted(TypedDict):
+    """A page that strangers share: its Space, "" for none, and how many hours it keeps things."""
+
+    space: str
+    uploads: float
+    runs: float
+
+
 class Facts(TypedDict):
     """What every page is told; `counts` names the values that are grouped by thousands, `scenario`
-    is the table of Explore's state, `defaults` what that begins with."""
+    is the table of Explore's state, `defaults` what that begins with; `hosted` is null at home."""
 
     pages: list[PageLink]
+    hosted: Hosted | None
     counts: list[str]
     losses: dict[str, Loss]
     defaults: Scenario
@@ -193,7 +202,6 @@ class FinetuneOwn(TypedDict):
     scratch: str
     embedded: str
     source: Printed
-    shared: bool
 
 
 class FinetuneFacts(Facts):

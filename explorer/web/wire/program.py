@@ -98,10 +98,11 @@ class ListedLoss(TypedDict):
 
 
 class StartedTraining(TypedDict):
-    """A training that was begun: its id, and how many go before it."""
+    """A training that was begun: its id, how many go before it, and the key of whose it is."""
 
     id: str
     queue_position: int | None
+    key: str
 
 
 class Followed(Standing):

@@ -210,6 +210,12 @@ class FollowedRun(RunStatus):
     offset: int
 
 
+class Shared(TypedDict):
+    """The names under which runs can be read by whoever is told them."""
+
+    runs: list[str]
+
+
 class Started(TypedDict):
     """The names of the queued runs."""
 

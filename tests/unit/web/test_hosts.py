@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.responses import JSONResponse
-from starlette.routing import Route
-from starlette.testclient import TestClient
+from fastapi import FastAPI
+from fastapi.middleware import Middleware
+from fastapi.testclient import TestClient
 
 from explorer.web.hosts import KnowsHost, asked_for_here
 
-
-def found_in_a_thread(_request) -> JSONResponse:
-    return JSONResponse(asked_for_here())
+APPLICATION = FastAPI(middleware=[Middleware(KnowsHost)])
 
 
-async def found_in_the_loop(_request) -> JSONResponse:
-    return JSONResponse(asked_for_here())
+@APPLICATION.get("/thread")
+def found_in_a_thread() -> bool:
+    return asked_for_here()
 
 
-APPLICATION = Starlette(
-    routes=[Route("/thread", found_in_a_thread), Route("/loop", found_in_the_loop)],
-    middleware=[Middleware(KnowsHost)],
-)
+@APPLICATION.get("/loop")
+async def found_in_the_loop() -> bool:
+    return asked_for_here()
 
 
 def answered(host: str) -> bool:

@@ -190,6 +190,7 @@ def test_explore(pages, tmp_path, monkeypatch):
         server.ask("take", {"what": what, "scenario": {}, "language": "zh"}, shared.Text)
     monkeypatch.delenv("SPACE_ID", raising=False)
     edit_own_loss(server, tmp_path)
+    server.ask("forget", {}, shared.Nothing)
     follow_jobs(server)
     server.answered()
 
@@ -248,6 +249,7 @@ def test_large(pages, tmp_path, monkeypatch):
     server.ask("take", {**others, "what": "pairs_csv"}, large.Working)
     over.set()
     server.ask("stop", drawn, shared.Nothing)
+    server.ask("forget", {}, shared.Nothing)
     server.answered()
 
 

@@ -73,7 +73,7 @@ export function invitationOf(channel) {
         h("li", {}, worded("b", `finetune.story.${part}`), worded("span", `finetune.story.${part}_about`)),
       ),
     ),
-    facts.shared ? worded("p.lp-note", "finetune.shared_machine") : null,
+    given.hosted ? worded("p.lp-note", "finetune.shared_machine") : null,
   );
 
   function tellSample() {

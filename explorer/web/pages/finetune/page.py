@@ -14,7 +14,6 @@ from explorer.lab.training.runs import MORE_EVALUATIONS
 from explorer.runtime.wire import Json
 from explorer.sources import textbook
 from explorer.sources.encoders import EMBEDDED
-from explorer.sources.model_folders import is_hosted
 from explorer.sources.practice import PRACTICE
 from explorer.web.frame import framed
 from explorer.web.instrument import Instrument, PageState
@@ -64,7 +63,6 @@ def page_data() -> Json:
         "scratch": SCRATCH,
         "embedded": EMBEDDED,
         "source": _printed(),
-        "shared": is_hosted(),
     }
 
 

@@ -36,8 +36,8 @@ from explorer.runtime.limits import CORPORA, PACES, QUEUED_AT_ONCE, QUOTED_LETTE
 from explorer.runtime.numbers import whole_percent
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit
+from explorer.runtime.visitors import is_hosted
 from explorer.runtime.wire import Json
-from explorer.sources.model_folders import is_hosted
 from explorer.web.pages.finetune.plans import (
     describe_file,
     hand_in,
@@ -206,10 +206,7 @@ def _repeat(request: dict) -> Json:
 
 
 def _watch(request: dict) -> dict[str, object]:
-    """{offsets: {name: offset}, list, known} → how these runs are doing, and, asked to, all runs.
-
-    On a Space, which strangers share, all are those that the visitor began or was told the name of.
-    """
+    """{offsets: {name: offset}, list} → how these runs are doing, and, asked to, all runs."""
     answer: Json = {"runs": {}}
     for name, offset in dict(request.get("offsets") or {}).items():
         try:
@@ -217,11 +214,7 @@ def _watch(request: dict) -> dict[str, object]:
         except Problem as problem:
             answer["runs"][name] = {"error": problem.to_json()}
     if request.get("list"):
-        listed = runs().listed()
-        if is_hosted():
-            known = set(map(str, request.get("known") or ()))
-            listed = [status for status in listed if status["id"] in known]
-        answer["listed"] = listed
+        answer["listed"] = runs().listed()
     return answer
 
 
@@ -305,14 +298,22 @@ def _take(request: dict) -> Json:
     folder = runs().folder(name)
     if what in TEXTS:
         file, kind, make = TEXTS[what]
-        return {"name": file.format(run=name), "type": kind, "text": make(runs(), name)}
+        return {"name": file.format(run=folder.name), "type": kind, "text": make(runs(), name)}
     if what not in PACKED:
         raise misfit("what", what)
     ending, pack = PACKED[what]
-    place = parcels.FOLDER / folder.name  # the last parcel of each kind stays
-    place.mkdir(parents=True, exist_ok=True)
-    path = pack(runs(), name, place / f"{name}{ending}")
+    # The last parcel of each kind stays.
+    path = pack(runs(), name, parcels.place_of(folder.name) / f"{folder.name}{ending}")
     return {"name": path.name, "path": path.as_posix()}
+
+
+def _share(request: dict) -> Json:
+    """{runs} → the same by the names under which whoever is told them may read them.
+
+    A run of somebody else, which was shared with the visitor, keeps the name that it came by.
+    """
+    names = [str(name) for name in request.get("runs") or []]
+    return {"runs": [runs().share(name) if runs().is_own(name) else name for name in names]}
 
 
 def _of_runs(
@@ -345,6 +346,7 @@ SERVED: list[Callable] = [
     _of_runs("remark", _remark, wire.Remarked),
     _of_runs("compare", _compare, wire.Compared),
     _of_runs("take", _take, shared.Text | shared.Parcel),
+    _of_runs("share", _share, wire_runs.Shared),
     served("hand_in", hand_in, wire.Upload | wire.UploadUndecided),
     served("describe", describe_file, wire.Upload | wire.UploadUndecided),
     *JOBS,

@@ -59,7 +59,7 @@ const MOST_SHOWN = 24;
 const MOST_KNOWN = 200;
 const COLOURS = ["accent", "up", "floor", "collapse", "down", "faint"];
 
-// The runs that this browser began or looked at: on a server shared by strangers, all it sees.
+// The runs that this browser began or looked at.
 const known = () => (stored("runs") ?? "").split(",").filter(Boolean);
 /** @param {string[]} names */
 const know = (names) => keep("runs", [...new Set([...names, ...known()])].slice(0, MOST_KNOWN).join(","));
@@ -257,7 +257,7 @@ export class FinetunePage extends Bus {
     });
     if (!wanted.length && !list) return { began, list, answer: undefined };
     const offsets = Object.fromEntries(wanted.map((name) => [name, this.traces.get(name)?.offset ?? 0]));
-    return { began, list, answer: await this.server?.watch({ offsets, list, known: known() }) };
+    return { began, list, answer: await this.server?.watch({ offsets, list }) };
   }
 
   /** @param {ToldLogs} told */
@@ -375,6 +375,13 @@ export class FinetunePage extends Bus {
    */
   tryValues(plan, parameter) {
     return this.queue(this.server?.trials({ plan, parameter }));
+  }
+
+  // Of a page that strangers share, others may read the runs whose link was copied, and no more.
+  async readableScene() {
+    if (!given.hosted || !this.shown.length) return super.readableScene();
+    const answer = await this.heard(this.server?.share({ runs: this.shown }));
+    return answer?.runs?.join(",") ?? null;
   }
 
   /** @param {PagePlan[]} plans */

@@ -41,6 +41,7 @@ from explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, Report, within
 from explorer.runtime.limits import ANSWER_S, LARGE_CORRECTIONS
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import finite, label_range, misfit, optional
+from explorer.runtime.visitors import visitor
 from explorer.runtime.wire import Json
 from explorer.sources.columns import CHOOSE_COLUMNS, PAIR_ROLES, TRIPLET_ROLES
 from explorer.sources.encoders import EMBEDDED
@@ -62,7 +63,10 @@ FIRST = RandomBatch(pairs=100_000, agreement=0.7, grades=6)
 
 @dataclass(frozen=True)
 class Source:
-    """Where the pairs come from: settings of a random batch, a file by its content, a link."""
+    """Where the pairs come from: settings of a random batch, a file by its content, a link.
+
+    `owner` is the visitor whose file it is: what was made of it is kept for nobody else.
+    """
 
     kind: str = "random"
     random: RandomBatch = FIRST
@@ -72,6 +76,7 @@ class Source:
     header: bool | None = None
     encoder: str = EMBEDDED
     link: str = ""
+    owner: str = ""
     corrections: tuple[Correction, ...] = ()
 
     def has_words(self, batch: LargeBatch) -> bool:
@@ -151,6 +156,7 @@ def _source(given: dict) -> Source:
         columns=chosen,
         header=header,
         encoder=encoder,
+        owner=visitor(),
         corrections=_corrections(given.get("corrections", ())),
         **texts,
     )
@@ -269,7 +275,7 @@ def _reading(source: Source) -> Job:
             report,
         )
 
-    return _files.start((source.file, source.columns, source.header), work)
+    return _files.start((source.owner, source.file, source.columns, source.header), work)
 
 
 def _from_link(link: str, wanted: Wanted) -> LargeBatch:

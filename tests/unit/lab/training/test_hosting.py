@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
-from types import SimpleNamespace
 
 import pytest
-from gradio.context import LocalContext
 
 from explorer.lab.training import compare, hosting
 from explorer.lab.training.data import Corpus
+from explorer.lab.training.folder import all_runs
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from explorer.lab.training.session import train
 from explorer.runtime import limits
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import as_visitor
 from tests.unit.lab.training.conftest import corpus
 
 PLAN = TrainingPlan(encoder=SCRATCH, dimension=8, steps=5, batch_size=8, evaluations=1)
@@ -35,18 +36,14 @@ def space(monkeypatch):
 
 @pytest.fixture
 def ask_as():
-    """Be the visitor of this address from now on."""
-
-    def become(address):
-        request = SimpleNamespace(client=SimpleNamespace(host=address), headers={})
-        LocalContext.request.set(request)
-
-    yield become
-    LocalContext.request.set(None)
+    """Be the visitor of this number from now on."""
+    with contextlib.ExitStack() as stack:
+        yield lambda number: stack.enter_context(as_visitor(f"{number:064x}"))
 
 
 @pytest.mark.parametrize("key", TOO_MUCH)
-def test_a_run_that_is_too_large_is_refused_before_it_starts(key, runs, space):
+def test_a_run_that_is_too_large_is_refused_before_it_starts(key, runs, space, ask_as):
+    ask_as(1)
     chosen, pairs = TOO_MUCH[key]
     with pytest.raises(Problem) as caught:
         runs.start(dataclasses.replace(PLAN, **chosen), pairs)
@@ -75,26 +72,26 @@ def waiting(runs, count):
 
 
 def test_nobody_fills_the_queue(runs, space, ask_as):
-    ask_as("1.2.3.4")
+    ask_as(4)
     waiting(runs, limits.SPACE_RUNS_OF_ONE - 1)
     plans = [dataclasses.replace(PLAN, seed=seed, data=TrainingData()) for seed in (0, 1)]
     with pytest.raises(Problem) as caught:  # both or none
         compare.start_all(runs, plans)
     assert caught.value.key == "problem.training_shared_own"
     assert caught.value.values["count"] == limits.SPACE_RUNS_OF_ONE - 1
-    ask_as("1.2.3.5")
-    hosting.check_queue([runs.folder(s["id"]) for s in runs.listed()], 2)
-    while len(runs.listed()) < limits.SPACE_RUNS:
-        ask_as(f"2.0.0.{len(runs.listed())}")
+    ask_as(5)
+    hosting.check_queue(all_runs(runs.root), 2)
+    while len(all_runs(runs.root)) < limits.SPACE_RUNS:
+        ask_as(100 + len(all_runs(runs.root)))
         waiting(runs, 1)
-    ask_as("1.2.3.6")
+    ask_as(6)
     with pytest.raises(Problem) as caught:
         runs.start(PLAN, corpus())
     assert caught.value.key == "problem.training_shared_queue"
 
 
 def test_the_queue_at_home_is_as_long_as_one_likes(runs, ask_as):
-    ask_as("1.2.3.4")
+    ask_as(4)
     waiting(runs, limits.SPACE_RUNS)
     hosting.check_queue([runs.folder(s["id"]) for s in runs.listed()], 100)
 

@@ -21,6 +21,7 @@ from explorer.lab.training.trials import (
 )
 from explorer.runtime.limits import SPACE_RUNS_OF_ONE
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import as_visitor, new_key
 from losses import LOSSES
 from tests.unit.lab.training.conftest import corpus
 
@@ -100,7 +101,13 @@ def test_of_the_values_those_are_kept_that_there_is_room_for(most, kept):
     assert len(trials(Scenario(), room=room)) == 3 * len(kept)
 
 
-def test_a_space_queues_what_fits(runs, monkeypatch):
+@pytest.fixture
+def visited():
+    with as_visitor(new_key()):
+        yield
+
+
+def test_a_space_queues_what_fits(runs, monkeypatch, visited):
     assert runs.room() is None
     monkeypatch.setenv("SPACE_ID", "someone/space")
     assert runs.room() == SPACE_RUNS_OF_ONE == 6

@@ -21,6 +21,7 @@ from explorer.runtime import jobs, parcels
 from explorer.runtime.cache import Cache, cache_folder
 from explorer.runtime.limits import PACES
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import as_visitor, new_key
 from explorer.sources import textbook
 from explorer.sources.practice import PRACTICE, practice_pairs
 from explorer.web.pages.finetune import page, plans, requests, state
@@ -190,29 +191,15 @@ def test_only_known_words_steer(what):
         requests._steer({"run": "any", "what": what})
 
 
-def test_on_a_space_strangers_do_not_see_each_others_runs(monkeypatch):
-    status = {"plan": {"data": {}}}
-    monkeypatch.setattr(
-        requests, "runs", lambda: SimpleNamespace(listed=lambda: [status | {"id": "a"}])
-    )
-
-    def seen(known: list[str]) -> list[str]:
-        return [one["id"] for one in requests._watch({"list": True, "known": known})["listed"]]
-
-    assert seen([]) == ["a"]
-    monkeypatch.setenv("SPACE_ID", "somebody/lossprism")
-    assert seen([]) == []
-    assert seen(["a", "b"]) == ["a"]
-
-
 def test_a_space_says_its_bounds_before_the_start(monkeypatch):
     long = {**FIRST, "steps": 100_000}
     assert requests._check({"plan": long})["refused"] is None
     assert requests._check({"plan": long})["minutes"] is None
     monkeypatch.setenv("SPACE_ID", "somebody/lossprism")
-    found = requests._check({"plan": FIRST})
+    with as_visitor(new_key()):
+        found = requests._check({"plan": FIRST})
+        refused = requests._check({"plan": long})["refused"]
     assert (found["refused"], found["minutes"]) == (None, 10)
-    refused = requests._check({"plan": long})["refused"]
     assert refused["key"] == "problem.training_shared_length"
 
 

@@ -1,0 +1,63 @@
+"""Who asks: at home one person, on a hosted page strangers, each told from the others by a key.
+
+A visitor is known here by the digest of their key, so that neither a file nor a folder's name
+tells the key. Whoever answers a request says whose it is (`as_visitor`); what belongs to somebody
+is kept under `visitor()`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+# Set by ``python app.py --hosted``, and handed on to the processes that it starts.
+HOSTED = "LOSSPRISM_HOSTED"
+_KEY = re.compile(r"[0-9a-f]{64}")
+_asking: ContextVar[str | None] = ContextVar("asking", default=None)
+
+
+def is_hosted() -> bool:
+    """Whether strangers use this process: Hugging Face Spaces set SPACE_ID."""
+    return bool(os.environ.get("SPACE_ID") or os.environ.get(HOSTED))
+
+
+def new_key() -> str:
+    """A key that nobody can guess: 256 random bits."""
+    return secrets.token_hex(32)
+
+
+def is_key(text: object) -> bool:
+    return isinstance(text, str) and _KEY.fullmatch(text) is not None
+
+
+@contextmanager
+def as_visitor(key: str) -> Iterator[None]:
+    """What is done inside is done for whoever has this key."""
+    before = _asking.set(key)
+    try:
+        yield
+    finally:
+        _asking.reset(before)
+
+
+def own_key() -> str:
+    """The key of whoever asks; at home, where nobody is told from another, "".
+
+    Raises RuntimeError on a hosted page where nobody asks: nothing is kept there for nobody.
+    """
+    if not is_hosted():
+        return ""
+    if (key := _asking.get()) is None:
+        raise RuntimeError("nobody asks")
+    return key
+
+
+def visitor() -> str:
+    """The name of whoever asks, by which what is theirs is kept; as `own_key`."""
+    key = own_key()
+    return hashlib.blake2b(key.encode(), digest_size=16).hexdigest() if key else ""

@@ -1,0 +1,127 @@
+"""A page that strangers share: each is known by a key that the server made and the browser keeps.
+
+The key is a cookie that no script can read. A program, which keeps no cookies, sends it as the
+header of the same name; it is told its key with its first call. What a client says of itself
+besides, such as an address, counts for nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+
+from explorer.lab.training.runs import default_runs
+from explorer.runtime import parcels, uploads
+from explorer.runtime.limits import RUN_KEPT_S, UPLOAD_KEPT_S
+from explorer.runtime.visitors import as_visitor, is_hosted, is_key, new_key
+from explorer.runtime.wire import Json
+
+HEADER = "x-lossprism-key"
+COOKIE = "lossprism_key"
+TIDIED_S = 300.0
+
+Message = MutableMapping[str, Any]
+Send = Callable[[Message], Awaitable[None]]
+
+
+class KnowsVisitor:
+    """Middleware: on a hosted page every request has the key of a visitor, one that came with it
+    or a new one, which a browser is given as a cookie."""
+
+    def __init__(self, app: Callable[..., Any]) -> None:
+        self.app = app
+
+    async def __call__(self, scope: dict, receive: object, send: Send) -> None:
+        if scope["type"] != "http" or not is_hosted():
+            await self.app(scope, receive, send)
+            return
+        sent = _sent(scope["headers"])
+        key = sent or new_key()
+        others = [(name, value) for name, value in scope["headers"] if name != HEADER.encode()]
+        known = {**scope, "headers": [*others, (HEADER.encode(), key.encode())]}
+
+        async def with_cookie(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = list(message.get("headers", ()))
+                page = any(n == b"content-type" and v.startswith(b"text/html") for n, v in headers)
+                if page or not sent:  # a page that is opened again keeps the key for longer
+                    headers.append((b"set-cookie", _cookie(key, scope).encode()))
+                message = {**message, "headers": headers}
+            await send(message)
+
+        await self.app(known, receive, with_cookie)
+
+
+def _sent(headers: list[tuple[bytes, bytes]]) -> str:
+    """The key that came with a request; "" where none did."""
+    found = dict(headers)
+    said = found.get(HEADER.encode(), b"").decode("latin-1")
+    if is_key(said):
+        return said
+    cookies = SimpleCookie()
+    with contextlib.suppress(CookieError):
+        cookies.load(found.get(b"cookie", b"").decode("latin-1"))
+    kept = cookies[COOKIE].value if COOKIE in cookies else ""
+    return kept if is_key(kept) else ""
+
+
+def _cookie(key: str, scope: dict) -> str:
+    """On the hub a Space stands in a frame of another site: there a cookie must be one of that
+    place alone (Partitioned), which needs an encrypted way."""
+    headers = dict(scope["headers"])
+    proto = headers.get(b"x-forwarded-proto", scope.get("scheme", "http").encode())
+    encrypted = proto.split(b",")[0].strip() == b"https"
+    where = "SameSite=None; Secure; Partitioned" if encrypted else "SameSite=Lax"
+    path = scope.get("root_path") or "/"
+    return f"{COOKIE}={key}; Max-Age={RUN_KEPT_S:.0f}; Path={path}; HttpOnly; {where}"
+
+
+def as_asked() -> contextlib.AbstractContextManager[None]:
+    """What is done inside is done for the visitor whose request Gradio is answering."""
+    if not is_hosted():
+        return contextlib.nullcontext()
+    from gradio.context import LocalContext
+
+    request = LocalContext.request.get(None)
+    key = "" if request is None else request.headers.get(HEADER, "")
+    if not is_key(key):
+        raise RuntimeError("a request without a visitor's key")
+    return as_visitor(key)
+
+
+def facts() -> Json | None:
+    """What a hosted page says of itself: the Space that it is, "" for none, and for how many hours
+    uploads and runs are kept. None at home."""
+    if not is_hosted():
+        return None
+    hours = {"uploads": UPLOAD_KEPT_S / 3600, "runs": RUN_KEPT_S / 3600}
+    return {"space": os.environ.get("SPACE_ID", ""), **hours}
+
+
+def forget_mine() -> None:
+    """Remove at once what is kept of the visitor who asks: files and runs."""
+    uploads.forget_mine()
+    default_runs().forget_mine()
+
+
+def keep_tidy(every: float = TIDIED_S) -> None:
+    """Begin to remove, now and then, what was left too long ago, also by a process that crashed."""
+
+    def tidy() -> None:
+        while True:
+            drop_old()
+            time.sleep(every)
+
+    threading.Thread(target=tidy, daemon=True).start()
+
+
+def drop_old() -> None:
+    """Remove what was not used for longer than a hosted page keeps it."""
+    uploads.drop_old()
+    parcels.drop_old()
+    default_runs().drop_old()

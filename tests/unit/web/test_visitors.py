@@ -1,0 +1,410 @@
+"""On a hosted page nobody reaches what belongs to another visitor, by whatever function."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from types import SimpleNamespace
+
+import pytest
+from fastapi import FastAPI, Request
+from fastapi.middleware import Middleware
+from fastapi.responses import HTMLResponse, PlainTextResponse
+from fastapi.testclient import TestClient
+from gradio.context import LocalContext
+
+from explorer.core.scenario import Data, Reading, Scenario
+from explorer.lab.training import hosting as training_hosting
+from explorer.lab.training.plan import SCRATCH
+from explorer.lab.training.runs import Runs
+from explorer.lab.training.session import train
+from explorer.runtime import jobs, parcels, uploads
+from explorer.runtime.cache import Cache
+from explorer.runtime.limits import PACES
+from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import HOSTED, as_visitor, new_key, own_key, visitor
+from explorer.sources.batches import Draw
+from explorer.web import hosting
+from explorer.web.api import endpoints
+from explorer.web.hosting import COOKIE, HEADER, KnowsVisitor
+from explorer.web.pages.finetune import plans
+from explorer.web.pages.finetune import requests as finetune_requests
+from explorer.web.pages.finetune import state as finetune_state
+from explorer.web.pages.large import requests as large_requests
+from explorer.web.serving import served
+from explorer.web.site import _endpoint
+from explorer.web.wire import shared
+from tests import wire
+from tests.unit.lab.training.conftest import corpus
+
+MINE, OTHER = new_key(), new_key()
+# What no answer to the other visitor holds.
+SECRET = "zanzibar"
+ROWS = "".join(f"{SECRET} {i},{SECRET} other {i},{i % 3}\n" for i in range(12))
+FILE = f"sentence1,sentence2,score\n{ROWS}".encode()
+PLAN = {
+    **finetune_state.first_plan(),
+    **{"encoder": SCRATCH, "dimension": 8, "steps": 4, "batch_size": 8, "evaluations": 1},
+}
+
+
+# Functions that know only what stands in the request itself, or what is of whoever asks.
+OWN_ONLY = {
+    "explore": "explore link open_link statistics sweep trials second_opinion own own_text "
+    "own_write forget look cancel",
+    "large": "hand_in stop forget",
+    "finetune": "hand_in forget look cancel",
+}
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    """A hosted page, whose runs never find a process; all that it keeps is in the test's folder."""
+    monkeypatch.setenv(HOSTED, "1")
+    monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path / "cache"))
+    made = Runs(tmp_path / "runs", device="cpu")
+    for module, name in ((finetune_requests, "runs"), (hosting, "default_runs")):
+        monkeypatch.setattr(module, name, lambda: made)
+    monkeypatch.setattr(endpoints, "Runs", lambda **_: made)
+    monkeypatch.setattr(parcels, "FOLDER", tmp_path / "parcels")
+    monkeypatch.setattr(parcels, "TAKEN", tmp_path / "parcels" / "taken")
+    monkeypatch.setattr(large_requests, "ANSWER_S", 600)
+    monkeypatch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
+    return made
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return wire.served_functions()
+
+
+def ask(key, function, *given):
+    """What Gradio does with a request of this visitor: the page's functions take it as it is."""
+    LocalContext.request.set(SimpleNamespace(headers={HEADER: key}))
+    try:
+        return json.loads(json.dumps(function(*given)))
+    finally:
+        LocalContext.request.set(None)
+
+
+def handed_in(pages) -> str:
+    content = base64.b64encode(FILE).decode()
+    answer = ask(MINE, pages["explore"]["read_file"], {"name": "a.csv", "content": content})
+    assert SECRET in json.dumps(answer)
+    return answer["file"]
+
+
+def trained(runs) -> str:
+    with as_visitor(MINE):
+        run = runs.prepare(plans.read_plan(PLAN), corpus())
+        run.take_ticket(os.getpid())
+    train(run)
+    return run.name
+
+
+def foreign(file: str, run: str) -> dict[str, dict[str, list]]:
+    """By page and function, what asks for another's upload or run."""
+    draw = {"sampler": "in_order", "size": 4, "seed": 0, "number": 0}
+    read = Reading(draw=Draw("in_order", 4))
+    scene = Scenario(data=Data(source="table", file="a.csv", reading=read)).to_json()
+    scene["data"]["rows"] = [["a", "b", "1"]]
+    held = {"scenario": scene, "file": file}
+    large = {"source": {"kind": "file", "file": file, "name": "a.csv"}, "loss": "cosent"}
+    plan = {**PLAN, "data": {**PLAN["data"], "source": "file", "file": file}}
+    asked = {
+        "explore": {
+            "read_file": [{"name": "a.csv", "file": file, "draw": draw}],
+            "spread": [held],
+            "take": [{**held, "what": what} for what in ("corrected_csv", "changes_csv")],
+        },
+        "large": {
+            **{name: [large] for name in ("blocks", "details", "pairs", "judge")},
+            "take": [
+                {**large, "what": what}
+                for what in ("pairs_csv", "suspects_csv", "corrected_csv", "figures_csv")
+            ],
+            "describe_file": [{"source": large["source"]}],
+        },
+        "finetune": {
+            **{name: [{"plan": plan}] for name in ("check", "estimate", "repeat")},
+            "trials": [{"plan": plan, "parameter": "scale"}],
+            "start": [{"plans": [plan]}],
+            "watch": [{"offsets": {run: 0}}],
+            "steer": [{"run": run, "what": what} for what in ("pause", "resume", "stop", "delete")],
+            "probe": [{"run": run, "step": 4, "scenario": {}}],
+            "figure": [{"run": run, "step": 4, "scenario": {}, "language": "en"}],
+            "remark": [{"run": run}],
+            "compare": [{"runs": [run]}, {"runs": [], "on": {"file": file, "name": "a.csv"}}],
+            "take": [
+                {"run": run, "what": what}
+                for what in (*finetune_requests.TEXTS, *finetune_requests.PACKED)
+            ],
+            "share": [{"runs": [run]}],
+            "describe": [{"file": file, "name": "a.csv"}],
+        },
+    }
+    for page, names in OWN_ONLY.items():
+        asked[page] |= {name: [] for name in names.split()}
+    return asked
+
+
+def test_every_function_refuses_what_is_anothers(pages, runs):
+    file, run = handed_in(pages), trained(runs)
+    asked = foreign(file, run)
+    assert {page: set(known) for page, known in asked.items()} == {
+        page: set(functions) for page, functions in pages.items()
+    }
+    for page, functions in asked.items():
+        for name, requests in functions.items():
+            for request in requests:
+                answer = ask(OTHER, pages[page][name], request)
+                told = answer["runs"][run] if name == "watch" else answer
+                assert "error" in told or told == {"send_file": True}, (page, name, answer)
+                assert SECRET not in json.dumps(answer), (page, name)
+                assert told.get("error", {}).get("key") != "problem.internal", (page, name)
+
+
+def test_whoever_it_belongs_to_is_answered(pages, runs, monkeypatch):
+    """So that a refusal above is not one of a request that nobody could make."""
+    timed = dict.fromkeys(finetune_requests.PACE, 0.5)
+    monkeypatch.setattr(finetune_requests, "_paces", Cache(PACES))
+    monkeypatch.setattr(finetune_requests, "estimate", lambda *_, **__: timed)
+    monkeypatch.setattr(training_hosting, "SPACE_RUNS_OF_ONE", 24)
+    file, run = handed_in(pages), trained(runs)
+    refused = {
+        ("finetune", "steer"): {"pause", "resume", "stop"},  # it has ended
+    }
+    for page, functions in foreign(file, run).items():
+        for name, requests in functions.items():
+            for request in requests:
+                if request.get("what") in refused.get((page, name), ()):
+                    continue
+                if request.get("what") == "delete":
+                    continue
+                answer = ask(MINE, pages[page][name], request)
+                told = answer["runs"][run] if name == "watch" else answer
+                assert "error" not in told, (page, name, request, answer)
+
+
+def test_what_was_made_of_a_file_is_kept_for_its_visitor_alone(pages, runs):
+    """Also where it is still in memory, and the other one knows all that was asked for."""
+    file = handed_in(pages)
+    asked = foreign(file, "")["large"]["pairs"][0]
+    assert SECRET in json.dumps(ask(MINE, pages["large"]["pairs"], asked))
+    answer = ask(OTHER, pages["large"]["pairs"], asked)
+    assert answer["error"]["key"] == "problem.large_file_gone"
+
+
+def test_nobody_is_listed_the_runs_of_another(pages, runs):
+    run = trained(runs)
+    lists = {
+        key: ask(key, pages["finetune"]["watch"], {"list": True})["listed"] for key in (MINE, OTHER)
+    }
+    assert [one["id"] for one in lists[MINE]] == [run]
+    assert lists[OTHER] == []
+
+
+def test_the_link_of_a_shared_run_reads_and_does_no_more(pages, runs):
+    run = trained(runs)
+    finetune = pages["finetune"]
+    (link,) = ask(MINE, finetune["share"], {"runs": [run]})["runs"]
+    assert ask(MINE, finetune["share"], {"runs": [run]})["runs"] == [link]
+    for name, requests in foreign("", link)["finetune"].items():
+        for request in requests:
+            if not {"run", "runs", "offsets"} & set(request) or "on" in request:
+                continue
+            answer = ask(OTHER, finetune[name], request)
+            told = answer["runs"][link] if name == "watch" else answer
+            if name == "steer":
+                assert told["error"]["key"] == "problem.training_read_only"
+            else:
+                assert "error" not in told, (name, told)
+    assert ask(OTHER, finetune["share"], {"runs": [link]})["runs"] == [link]
+    guessed = f"{run}~{'0' * 32}"
+    answer = ask(OTHER, finetune["remark"], {"run": guessed})
+    assert answer["error"]["key"] == "problem.training_no_run"
+    assert ask(MINE, finetune["remark"], {"run": run}).keys() >= {"remarks"}
+
+
+def test_programs_know_their_runs_by_their_key(runs):
+    start, status, stop = map(
+        _endpoint, (endpoints.start_training, endpoints.training_status, endpoints.stop_training)
+    )
+    texts = [f"text {i}" for i in range(20)]
+    given = ("cosent", texts, texts[::-1], [float(i % 3) for i in range(20)], None, SCRATCH)
+    began = ask(MINE, start, *given, {"steps": 4, "dimension": 8}, "")
+    assert began["key"] == MINE
+    # Each call of a program without cookies is that of a new visitor.
+    assert ask(OTHER, status, began["id"], 0, began["key"])["state"] == "queued"
+    for key in ("", new_key()):
+        for call in (lambda k: (status, began["id"], 0, k), lambda k: (stop, began["id"], k)):
+            with pytest.raises(Exception, match="no run called"):
+                ask(OTHER, *call(key))
+    with pytest.raises(Exception, match="is no key"):
+        ask(OTHER, status, began["id"], 0, "../..")
+    assert ask(OTHER, stop, began["id"], began["key"]) == {"id": began["id"]}
+
+
+def test_nobody_follows_or_stops_the_work_of_another(runs):
+    with as_visitor(MINE), jobs.job("work"):
+        with as_visitor(OTHER):
+            assert jobs.look("work") is None
+            assert not jobs.cancel("work")
+        assert jobs.look("work") is not None
+        jobs.step("going on", 1, 2)  # not cancelled
+
+
+def test_shared_work_goes_on_for_whoever_still_wants_it(runs):
+    kept = jobs.Jobs()
+    seen = []
+
+    def work(report):
+        seen.append(visitor())
+        while True:
+            report("at it", 0, 0)
+
+    started = []
+    for key in (MINE, OTHER):
+        with as_visitor(key):
+            started.append(kept.start("the same", work))
+    assert started[0] is started[1]
+    with as_visitor(MINE):
+        kept.cancel("the same")
+    assert not started[0].cancelled
+    with as_visitor(OTHER):
+        kept.cancel("the same")
+    assert started[0].cancelled
+    started[0].wait(10)
+    with as_visitor(MINE):
+        assert seen == [visitor()]  # what is done in the background is done for who asked first
+
+
+def test_what_is_deleted_at_once_is_gone_and_the_others_is_not(pages, runs):
+    file, run = handed_in(pages), trained(runs)
+    ask(OTHER, pages["finetune"]["forget"], {})
+    assert "error" not in ask(MINE, pages["finetune"]["describe"], {"file": file, "name": "a.csv"})
+    ask(MINE, pages["explore"]["forget"], {})
+    answer = ask(MINE, pages["finetune"]["describe"], {"file": file, "name": "a.csv"})
+    assert answer["error"]["key"] == "problem.training_file_gone"
+    assert not (runs.root / run).exists()
+    assert list(runs.root.iterdir()) == []
+
+
+def test_what_is_left_goes_after_its_time(pages, runs, monkeypatch):
+    file, run = handed_in(pages), trained(runs)
+    with as_visitor(MINE):
+        at, parcel = uploads.find(file), parcels.new_parcel("a.csv")
+    parcel.write_text("a")
+    beside = parcels.place_of(run) / "model.zip"
+    beside.write_text("a")
+    hosting.drop_old()
+    assert at.exists()
+    assert parcel.exists()
+    assert beside.exists()
+    assert (runs.root / run).exists()
+    long_ago = 1_000_000.0
+    for path in (at, parcel, beside, runs.root / run / "state.json"):
+        os.utime(path, (long_ago, long_ago))
+    (runs.root / ".deleted-by-a-process-that-was-killed").mkdir()
+    hosting.drop_old()
+    assert not at.exists()
+    assert not parcel.parent.exists()
+    assert not beside.parent.exists()
+    assert list(runs.root.iterdir()) == []
+
+
+def test_at_home_nothing_is_anybodys(pages, runs, monkeypatch):
+    monkeypatch.delenv(HOSTED)
+    monkeypatch.delenv("SPACE_ID", raising=False)
+    assert (own_key(), visitor(), hosting.facts()) == ("", "", None)
+    with as_visitor(MINE):
+        assert visitor() == ""
+    digest, _ = uploads.hand_in({"name": "a.csv", "content": base64.b64encode(FILE).decode()})
+    run = runs.prepare(plans.read_plan(PLAN), corpus())
+    run.take_ticket(os.getpid())
+    ask(MINE, pages["explore"]["forget"], {})
+    assert len(runs.listed()) == 1
+    assert uploads.find(digest)
+
+
+def test_nothing_is_kept_for_nobody(runs):
+    with pytest.raises(RuntimeError, match="nobody asks"):
+        visitor()
+    with pytest.raises(Problem):
+        uploads.read("nothing", "a.csv")
+
+
+def test_the_log_has_no_word_of_a_visitor(runs, capsys):
+    def function(request):
+        raise KeyError(request)
+
+    answer = served("broken", function, shared.Nothing)
+    assert ask(MINE, answer, SECRET)["error"]["key"] == "problem.internal"
+    said = capsys.readouterr().err
+    assert "KeyError" in said
+    assert "in function" in said
+    assert SECRET not in said
+
+
+# The key
+
+
+APPLICATION = FastAPI(middleware=[Middleware(KnowsVisitor)])
+
+
+@APPLICATION.get("/key", response_class=PlainTextResponse)
+def told_key(request: Request) -> str:
+    return request.headers.get(HEADER, "")
+
+
+@APPLICATION.get("/", response_class=HTMLResponse)
+def page() -> str:
+    return "<p>Hello"
+
+
+@pytest.fixture
+def client(monkeypatch):
+    monkeypatch.setenv(HOSTED, "1")
+    return TestClient(APPLICATION)
+
+
+def test_a_browser_keeps_the_key_that_it_was_given(client):
+    first = client.get("/key")
+    assert len(first.text) == 64
+    assert "HttpOnly" in first.headers["set-cookie"]
+    again = client.get("/key")
+    assert again.text == first.text
+    assert "set-cookie" not in again.headers
+    assert "set-cookie" in client.get("/").headers  # a page renews it
+    assert TestClient(APPLICATION).get("/key").text != first.text
+
+
+@pytest.mark.parametrize("sent", ["", "short", "G" * 64, "0" * 63, "é" * 64, f'"{"0" * 64}"'])
+def test_what_is_no_key_is_not_taken_for_one(client, sent):
+    for headers in ({HEADER: sent.encode()}, {"cookie": f"{COOKIE}={sent}".encode()}):
+        got = TestClient(APPLICATION).get("/key", headers=headers).text
+        assert len(got) == 64
+        assert got != sent
+
+
+def test_addresses_that_a_client_claims_make_no_visitor(client):
+    key = client.get("/key").text
+    for address in ("1.2.3.4", "5.6.7.8, 9.10.11.12"):
+        assert client.get("/key", headers={"x-forwarded-for": address}).text == key
+
+
+def test_in_a_frame_of_the_hub_the_cookie_is_of_that_place_alone(client):
+    plain = client.get("/key").headers["set-cookie"]
+    assert "SameSite=Lax" in plain
+    assert "Secure" not in plain
+    framed = TestClient(APPLICATION).get("/key", headers={"x-forwarded-proto": "https"})
+    assert "SameSite=None; Secure; Partitioned" in framed.headers["set-cookie"]
+
+
+def test_at_home_no_cookie_is_set(client, monkeypatch):
+    monkeypatch.delenv(HOSTED)
+    monkeypatch.delenv("SPACE_ID", raising=False)
+    answer = client.get("/")
+    assert "set-cookie" not in answer.headers
+    assert client.get("/key").text == ""
