@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from explorer.core import diagnostics
-from explorer.core.batch import Batch, make_batch
+from explorer.core.batch import Batch, load_pairs, make_batch
 from explorer.core.diagnostics import Order, Places, SameText, Suspect, Term, Weights
 from explorer.core.disagreement import Disagreement, disagreement
 from explorer.core.own_loss import own_faults, own_loss, renew
@@ -24,6 +24,7 @@ from explorer.runtime.device import device_name
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
+from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec, Parameter
 from losses.spec import ParameterValue
 
@@ -115,9 +116,11 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     """
     spec = spec_for(scenario)
     parameters = parameters_for(spec, dict(scenario.parameters))
-    batch = make_batch(scenario.data, scenario.rules) if batch is None else batch
-    if not batch.pairs.labelled and (reason := refused(spec)):
-        raise reason
+    if batch is None:
+        if scenario.data.source == "table":  # before any sentence is encoded
+            _check_labels(load_pairs(scenario.data), spec)
+        batch = make_batch(scenario.data, scenario.rules)
+    _check_labels(batch.pairs, spec)
     started = time.perf_counter()
     # Everything is differentiated down to two tensors: the vectors of the distinct sentences,
     # and the pair scores made of them (or given).
@@ -155,6 +158,11 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
         device=device_name(),
         milliseconds=1000 * (time.perf_counter() - started),
     )
+
+
+def _check_labels(pairs: Pairs, spec: LossSpec) -> None:
+    if not pairs.labelled and (reason := refused(spec)):
+        raise reason
 
 
 def _floor(

@@ -84,7 +84,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     about = "train with several losses and seeds, or judge runs that have ended (%(prog)s RUN…)"
     compare = commands.add_parser("compare", help=about)
     compare.add_argument("ended", nargs="*", metavar="RUN", help="names of runs that have ended")
-    on_file = "a file of pairs with scores that every run is measured on, before and after"
+    on_file = "a file of pairs that every run is measured on, before and after"
     compare.add_argument("--on", metavar="FILE", help=on_file)
     compare.add_argument("--loss", action="append", help="one for each loss")
     seeds = "each loss is trained once with each (0 1 2)"

@@ -14,6 +14,8 @@ import losses
 from explorer.export.template import render
 from explorer.lab.training.data import Pair, classes_of, rules_of
 from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.influence import ALL_FIGURES
+from explorer.lab.training.measure import GEOMETRY, MOST_PLACES, HeldOut
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.runtime.files import atomic_write
@@ -22,16 +24,7 @@ from explorer.sources.encoders import EMBEDDED
 from losses.modules import module_name
 
 _OF_STEPS = ("loss", "gradient_norm", "learning_rate", "seconds")
-_OF_RANKS = ("spearman", "pearson", "accuracy", "auc")
-_OF_EVALUATIONS = (
-    *_OF_RANKS,
-    "accuracy_at_1",
-    "mrr_at_10",
-    "alignment",
-    "uniformity",
-    "effective_rank",
-    "mean_cosine",
-)
+_OF_EVALUATIONS = (*ALL_FIGURES, *GEOMETRY)
 
 
 def run_json(runs: Runs, name: str) -> str:
@@ -147,6 +140,7 @@ def script(runs: Runs, name: str) -> str:
     """Python that trains the model of a run again, outside LossPrism."""
     plan, run = runs.plan(name), runs.folder(name)
     pairs, rules = run.read_pairs("train.jsonl"), rules_of(run, plan)
+    held_out = HeldOut.of(run.read_pairs("held_out.jsonl"), (), rules.threshold)
     classes = classes_of(pairs, rules.threshold) if plan.forms_classes else {}
     examples = len(classes) or len(pairs)
     told = plan.trainer_arguments(plan.steps_for(examples), examples)
@@ -176,6 +170,8 @@ def script(runs: Runs, name: str) -> str:
         lora=plan.lora,
         layers=plan.layers,
         seed=plan.seed,
+        finds_keys=is_bi and held_out.is_positive,
+        most_places=MOST_PLACES,
         batch=min(plan.batch_size, examples),
     )
 
@@ -183,7 +179,7 @@ def script(runs: Runs, name: str) -> str:
 def _headline(summary: dict | None) -> list[str]:
     """What the run measured on its held-out pairs, where it has ended."""
     before, after = (summary or {}).get("before", {}), (summary or {}).get("after", {})
-    known = [name for name in _OF_RANKS if after.get(name) is not None]
+    known = [name for name in ALL_FIGURES if after.get(name) is not None]
     return [
         f"held-out {name}: {math.nan if before[name] is None else before[name]:.6f}"
         f" -> {after[name]:.6f}"

@@ -62,13 +62,14 @@ class Unseen:
 def read(file: str | Path, name: str, columns: Mapping[str, str] | None = None) -> Unseen:
     """The pairs of a file; `columns` says which column has which role, as `read_file` takes them.
 
-    Raises Problem where it has no such columns, too few pairs, or one label alone.
+    Pairs without labels are all positives, by which models are measured as their queries find
+    their keys. Raises Problem where it has no such columns, too few pairs, or one label alone.
     """
     table = tables.read_file(file, name, columns=columns or None, most=TRAINED_PAIRS, seed=DRAW)
     pairs = table.pairs
     if len(pairs) < LEAST_HELD_OUT:
         raise Problem("unseen_few", name=name, count=len(pairs), least=LEAST_HELD_OUT)
-    if len(set(pairs.labels)) < 2:
+    if pairs.labelled and len(set(pairs.labels)) < 2:
         raise Problem("unseen_one_label", name=name, label=f"{pairs.labels[0]:g}")
     rows = tuple(zip(pairs.first, pairs.second, pairs.labels, strict=True))
     return Unseen(name, rows, table.total, len(table.skipped), table.limited)
@@ -89,6 +90,8 @@ def outcomes(
     missing = {name: run for name, run in runs.items() if found[name] is None}
     if missing:
         work = _Work(missing, unseen, told)
+        if work.held_out.is_positive and any(p.kind == "cross" for p in work.plans.values()):
+            raise Problem("unseen_cross", name=unseen.name)
         if reason := hosting.why_not_measured(len(unseen.pairs), len(work.models)):
             raise reason
         with _turn(told):
@@ -96,7 +99,19 @@ def outcomes(
                 found[name] = work.scores(name)
     pairs = tuple((first, second) for first, second, _ in unseen.pairs)
     labels = np.array([label for *_, label in unseen.pairs], dtype=np.float64)
-    return {name: Outcome(pairs, labels, scores) for name, scores in found.items() if scores}
+    return {name: _outcome(pairs, labels, kept) for name, kept in found.items() if kept}
+
+
+def _outcome(
+    pairs: tuple[tuple[str, str], ...], labels: np.ndarray, kept: dict[str, np.ndarray]
+) -> Outcome:
+    places = {when: kept[_places(when)] for when in WHEN if _places(when) in kept}
+    return Outcome(pairs, labels, {when: kept[when] for when in WHEN}, places)
+
+
+def _places(when: str) -> str:
+    """Under which name the places of the keys are kept."""
+    return f"{when}_places"
 
 
 @contextlib.contextmanager
@@ -124,7 +139,7 @@ class _Work:
         }
         self.held_out = HeldOut.of(unseen.pairs, (), 0.0)
         self.models = {self.key(name, when) for name in runs for when in WHEN}
-        self.known: dict[tuple, np.ndarray] = {}
+        self.known: dict[tuple, tuple[np.ndarray, np.ndarray | None]] = {}
 
     def key(self, name: str, when: str) -> tuple:
         """What tells the model from others."""
@@ -135,25 +150,31 @@ class _Work:
         return (when, plan.kind, plan.encoder, plan.seed if plan.kind == "cross" else 0)
 
     def scores(self, name: str) -> dict[str, np.ndarray]:
-        """By "before" and "after" the scores [n] of a run, which are kept in its folder."""
-        found = {when: self._of(name, when) for when in WHEN}
+        """By "before" and "after" the scores [n] of a run, and of positives the places [n] of the
+        keys; they are kept in its folder."""
+        found = {}
+        for when in WHEN:
+            scores, places = self._of(name, when)
+            found[when] = scores
+            if places is not None:
+                found[_places(when)] = places
         run, place = self.runs[name], _place(self.runs[name], self.unseen)
         place.parent.mkdir(exist_ok=True)
         with atomic_write(place) as file:
             np.savez(file, allow_pickle=False, measured=measured_at(run), **found)
         return found
 
-    def _of(self, name: str, when: str) -> np.ndarray:
+    def _of(self, name: str, when: str) -> tuple[np.ndarray, np.ndarray | None]:
         key = self.key(name, when)
         if key not in self.known:
             values = {"model": len(self.known) + 1, "models": len(self.models)}
             self.told("unseen", **values)
             model = self._model(name, when)
             total = len(self.held_out.items(model))
-            scores, _ = self.held_out.scored(
+            scores, vectors = self.held_out.scored(
                 model, AT_ONCE, lambda done: self.told("unseen", done, total, **values)
             )
-            self.known[key] = scores
+            self.known[key] = scores, self.held_out.places(vectors)
         return self.known[key]
 
     @unnoticed()
@@ -181,7 +202,7 @@ def _kept(run: RunFolder, unseen: Unseen) -> dict[str, np.ndarray] | None:
     try:
         with np.load(_place(run, unseen)) as held:
             if int(held["measured"]) == measured_at(run):
-                return {when: held[when] for when in WHEN}
+                return {key: held[key] for key in held.files if key != "measured"}
     except FileNotFoundError:
         pass
     return None

@@ -13,9 +13,11 @@ import torch
 from safetensors.torch import load_file
 
 from explorer.lab.training import takeaway
+from explorer.lab.training.influence import ALL_FIGURES, LEADING
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.sources.encoders import EMBEDDED
 from tests.tiny import save_bert
+from tests.unit.lab.training.test_positives import PLAN, positives
 
 SMALL = {"steps": 8, "batch_size": 8, "evaluations": 2}
 
@@ -67,13 +69,9 @@ def must_be_trained_again(runs, name, folder, said):
     loss = float(re.search(r"last step is (.*)\.\n", said)[1])
     assert loss == pytest.approx(summary["loss"], rel=1e-5)
     headline = re.findall(r"held-out (\w+): (\S+) -> (\S+)", said)
-    shown = [
-        key
-        for key in ("spearman", "pearson", "accuracy", "auc")
-        if summary["after"][key] is not None
-    ]
+    shown = [key for key in ALL_FIGURES if summary["after"][key] is not None]
     assert [key for key, *_ in headline] == shown
-    assert "spearman" in shown
+    assert set(LEADING) & set(shown)
     for key, before, after in headline:
         assert float(before) == pytest.approx(summary["before"][key], abs=1e-5)
         assert float(after) == pytest.approx(summary["after"][key], abs=1e-3)
@@ -86,6 +84,15 @@ def test_the_script_trains_the_same_model_again(kind, bert, runs, trained, tmp_p
     folder = unpacked(runs, name, tmp_path)
     said = launched(str(folder / "train.py"), cwd=tmp_path)
     must_be_trained_again(runs, name, folder, said)
+
+
+def test_the_script_of_positives_measures_how_queries_find_their_keys(runs, trained, tmp_path):
+    name = trained(PLAN, positives())
+    folder = unpacked(runs, name, tmp_path)
+    said = launched(str(folder / "train.py"), cwd=tmp_path)
+    must_be_trained_again(runs, name, folder, said)
+    assert "held-out accuracy_at_1" in said
+    assert "held-out accuracy_at_1" in (folder / "train.py").read_text()
 
 
 def test_a_script_trains_the_same_model_as_accelerate_launches_it(runs, trained, tmp_path):

@@ -108,3 +108,13 @@ def test_a_corrected_label_makes_the_others_labels_too():
     found = explore(Scenario(data=data))
     assert found.batch.pairs.labels == (0.0, 1.0, 1.0, 1.0)
     assert found.order.ordered == 3
+
+
+def test_a_loss_that_needs_scores_is_refused_before_anything_is_encoded(monkeypatch):
+    asked = []
+    monkeypatch.setattr("explorer.sources.encoders.encode", lambda *given, **_: asked.append(given))
+    rows = tuple((f"nobody encodes {i}", f"this {i}", "") for i in range(4))
+    with pytest.raises(Problem) as refusal:
+        explore(Scenario(loss="cosent", data=Data(source="table", rows=rows)))
+    assert refusal.value.about == "scores"
+    assert not asked
