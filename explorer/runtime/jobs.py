@@ -7,6 +7,7 @@ follows or cancels what another visitor of a hosted page asked for.
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import threading
 import time
@@ -18,6 +19,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from explorer.runtime import turns
 from explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
 from explorer.runtime.memory import give_back
 from explorer.runtime.visitors import visitor
@@ -69,7 +71,8 @@ class Job:
     def _run(self, work: Callable[[Report], Any]) -> None:
         current.set(self)
         try:
-            result, error = work(self.report), None
+            with turns.in_turn(lambda ahead: self.report("turn", ahead, 0)):
+                result, error = work(self.report), None
         except BaseException as raised:  # raised again where the result is asked for
             result, error = None, raised
         del work  # and what it holds on to
@@ -158,6 +161,11 @@ def step(what: str, done: int = 0, total: int = 0, **values: object) -> None:
         mine.report(what, done, total, **values)
     else:  # it reports itself, and knows of more than this step
         mine.check()
+
+
+def in_turn() -> contextlib.AbstractContextManager[None]:
+    """Heavy work of the running job begins when it is its turn (`explorer.runtime.turns`)."""
+    return turns.in_turn(lambda ahead: step("turn", ahead))
 
 
 def look(name: str) -> Progress | None:

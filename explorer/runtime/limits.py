@@ -46,9 +46,6 @@ CACHE_FOLDER_BYTES = 2048 * MIB
 LOADED_MODELS = 2
 # What was packed to be taken away stays this long, and of all of it no more than so much.
 PARCEL_S = 3600.0
-# On a hosted page: an upload since its last use, a run since its last step, and as long a key.
-UPLOAD_KEPT_S = 3600.0
-RUN_KEPT_S = 24 * 3600.0
 PARCELS_BYTES = 2048 * MIB
 TABLES = 16  # of the last questions
 CORPORA = 4
@@ -63,14 +60,3 @@ ANSWER_S = 0.8
 # ---- Training
 QUEUED_AT_ONCE = 24  # plans of one request
 SEEDS = (1, 10)  # of each loss, least and most
-
-# ---- A Space that strangers share: one run, and one visitor's
-SPACE_PAIRS = 10_000
-SPACE_BATCH = 128
-SPACE_SEEN = 50_000  # pairs that go through the model in the whole run: steps × batch
-# Numbers in the table of an encoder from scratch: four times as many bytes, and twice that again
-# for the optimiser.
-SPACE_NUMBERS = 5_000_000
-SPACE_SECONDS = 600.0  # from the first step on, pauses included
-SPACE_HUB_MIB = 200
-SPACE_RUNS_OF_ONE, SPACE_RUNS = 6, 24  # that train or wait

@@ -16,9 +16,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from explorer.runtime.budgets import budget
 from explorer.runtime.cache import cache_folder, prune
 from explorer.runtime.files import files_in
-from explorer.runtime.limits import LARGE_FILE_BYTES, MIB, UPLOAD_KEPT_S
+from explorer.runtime.limits import LARGE_FILE_BYTES, MIB
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit
 from explorer.runtime.visitors import visitor
@@ -103,7 +104,7 @@ def drop_old() -> None:
     """Remove what nobody has used for too long on a hosted page."""
     for kind in ("arriving", "files"):
         for path, about in files_in(cache_folder(kind)):
-            if time.time() - about.st_mtime >= UPLOAD_KEPT_S:
+            if time.time() - about.st_mtime >= 3600 * budget("upload_hours"):
                 path.unlink(missing_ok=True)
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from explorer.locale import Word, word
 from explorer.runtime import jobs
+from explorer.runtime.budgets import budget
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import LOADED_MODELS, VECTOR_CACHE_BYTES
 from explorer.runtime.problem import Problem
@@ -114,10 +115,12 @@ def _cached(
     what: str,
 ) -> list[np.ndarray]:
     """The row of each input, from the cache or, batch by batch, computed."""
+    _check_lengths(inputs)
     keys = {entry: (folder.identity, _digest(entry)) for entry in inputs}
     rows = _held(keys)
-    if len(rows) < len(keys):
-        with _alone_with(folder):
+    missed = len(keys) - len(rows)
+    if missed:
+        with _turn_for(missed), _alone_with(folder):
             rows |= _held({entry: key for entry, key in keys.items() if entry not in rows})
             missing = [entry for entry in keys if entry not in rows]
             missing.sort(key=_length, reverse=True)  # alike in length, so little padding
@@ -132,6 +135,18 @@ def _cached(
                         rows[entry] = row.copy()  # else one row would keep the whole array alive
                         _cache.put(keys[entry], rows[entry])
     return [rows[entry] for entry in inputs]
+
+
+def _check_lengths(inputs: Sequence[Entry]) -> None:
+    """Raise Problem where an entry is longer than a hosted page reads."""
+    longest, most = max(map(_length, inputs), default=0), budget("sentence_letters")
+    if longest > most:
+        raise Problem("sentence_too_long", count=longest, most=most)
+
+
+def _turn_for(count: int) -> AbstractContextManager[None]:
+    """What somebody types is encoded at once; much takes its turn among what others ask for."""
+    return jobs.in_turn() if count > BATCH else nullcontext()
 
 
 def _held(keys: Mapping[Entry, Hashable]) -> dict[Entry, np.ndarray]:

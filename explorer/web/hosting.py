@@ -9,15 +9,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import threading
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
+import psutil
+
+from explorer.lab.training.folder import all_runs
 from explorer.lab.training.runs import default_runs
 from explorer.runtime import parcels, uploads
-from explorer.runtime.limits import RUN_KEPT_S, UPLOAD_KEPT_S
+from explorer.runtime.budgets import budget
+from explorer.runtime.cache import cache_folder
+from explorer.runtime.limits import MIB
+from explorer.runtime.turns import TURNS
 from explorer.runtime.visitors import as_visitor, is_hosted, is_key, new_key
 from explorer.runtime.wire import Json
 
@@ -27,6 +34,7 @@ TIDIED_S = 300.0
 
 Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
+Receive = Callable[[], Awaitable[Message]]
 
 
 class KnowsVisitor:
@@ -36,7 +44,7 @@ class KnowsVisitor:
     def __init__(self, app: Callable[..., Any]) -> None:
         self.app = app
 
-    async def __call__(self, scope: dict, receive: object, send: Send) -> None:
+    async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not is_hosted():
             await self.app(scope, receive, send)
             return
@@ -55,6 +63,11 @@ class KnowsVisitor:
             await send(message)
 
         await self.app(known, receive, with_cookie)
+
+
+def key_of(scope: dict) -> str:
+    """The key that `KnowsVisitor` found or made for a request."""
+    return dict(scope["headers"]).get(HEADER.encode(), b"").decode("latin-1")
 
 
 def _sent(headers: list[tuple[bytes, bytes]]) -> str:
@@ -78,7 +91,9 @@ def _cookie(key: str, scope: dict) -> str:
     encrypted = proto.split(b",")[0].strip() == b"https"
     where = "SameSite=None; Secure; Partitioned" if encrypted else "SameSite=Lax"
     path = scope.get("root_path") or "/"
-    return f"{COOKIE}={key}; Max-Age={RUN_KEPT_S:.0f}; Path={path}; HttpOnly; {where}"
+    return (
+        f"{COOKIE}={key}; Max-Age={3600 * budget('run_hours'):.0f}; Path={path}; HttpOnly; {where}"
+    )
 
 
 def as_asked() -> contextlib.AbstractContextManager[None]:
@@ -99,8 +114,25 @@ def facts() -> Json | None:
     uploads and runs are kept. None at home."""
     if not is_hosted():
         return None
-    hours = {"uploads": UPLOAD_KEPT_S / 3600, "runs": RUN_KEPT_S / 3600}
+    hours = {"uploads": budget("upload_hours"), "runs": budget("run_hours")}
     return {"space": os.environ.get("SPACE_ID", ""), **hours}
+
+
+def health() -> Json:
+    """How a hosted page is doing: heavy work under way and waiting, trainings that train or wait,
+    and how much memory and disk are left, in MiB."""
+    begun, waiting = TURNS.counts
+    memory, disk = psutil.virtual_memory(), shutil.disk_usage(cache_folder("files"))
+    return {
+        "alive": True,
+        "heavy": {"under_way": begun, "waiting": waiting},
+        "trainings": sum(run.is_live() for run in all_runs(default_runs().root)),
+        "memory_mib": {
+            "own": psutil.Process().memory_info().rss // MIB,
+            "left": memory.available // MIB,
+        },
+        "disk_mib": {"left": disk.free // MIB},
+    }
 
 
 def forget_mine() -> None:

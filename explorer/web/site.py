@@ -15,6 +15,7 @@ from typing import Any
 import gradio as gr
 import torch
 from fastapi.middleware import Middleware
+from fastapi.routing import APIRoute
 from gradio.components import Navbar
 from gradio.events import api
 from gradio.themes import Base, LocalFont
@@ -25,12 +26,14 @@ from explorer.core.scenario import Scenario
 from explorer.export.picture import picture
 from explorer.locale import say
 from explorer.runtime import device, parcels
+from explorer.runtime.budgets import BUDGETS
 from explorer.runtime.limits import FILE_BYTES
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import is_hosted
+from explorer.runtime.visitors import as_visitor, is_hosted, new_key
 from explorer.web import assets
 from explorer.web.api.endpoints import ENDPOINTS
-from explorer.web.hosting import KnowsVisitor, as_asked, facts, keep_tidy
+from explorer.web.bounds import Bounded
+from explorer.web.hosting import KnowsVisitor, as_asked, facts, health, keep_tidy
 from explorer.web.hosts import KnowsHost
 from explorer.web.instrument import Instrument
 from explorer.web.pages.explore import page as explore_page
@@ -39,6 +42,7 @@ from explorer.web.pages.large import page as large_page
 from explorer.web.pages.missing import page as missing
 from explorer.web.serving import tell_defect
 
+HEALTH = APIRoute("/healthz", health, include_in_schema=False)
 THEME = Base(
     primary_hue="indigo",
     neutral_hue="stone",
@@ -154,9 +158,15 @@ def _answer_tools_in_json(demo: gr.Blocks) -> None:
 
 
 def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, str]:
-    """Start serving in the background; the blocks, to close them, and the address."""
+    """Start serving in the background; the blocks, to close them, and the address.
+
+    Raises ValueError where the environment has a budget that is no number, and OSError where the
+    port is taken.
+    """
     serve_on(host)
     if is_hosted():
+        for known in BUDGETS:
+            known.read()
         keep_tidy()
     torch.set_num_threads(1)  # see device.all_cores
     warm = threading.Thread(target=_warm, args=(first,), daemon=True)
@@ -182,8 +192,12 @@ def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, 
             share=False,
             mcp_server=True,
             app_kwargs={
-                "middleware": [Middleware(KnowsHost), Middleware(KnowsVisitor)],
-                "routes": assets.routes(page_data(first)),
+                "middleware": [
+                    Middleware(KnowsHost),
+                    Middleware(KnowsVisitor),
+                    Middleware(Bounded),
+                ],
+                "routes": [*assets.routes(page_data(first)), HEALTH],
                 "exception_handlers": {404: missing.answer([page[:2] for page in PAGES])},
             },
         )
@@ -193,5 +207,8 @@ def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, 
 
 def _warm(first: Scenario) -> None:
     """The first picture is computed while the browser is still loading the page."""
-    with contextlib.suppress(Problem):  # the page asks for the same, and says what is wrong
+    with (
+        as_visitor(new_key()),
+        contextlib.suppress(Problem),
+    ):  # the page asks for the same, and says what is wrong
         picture(explore(first))

@@ -19,6 +19,7 @@ from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.locale import title_word
 from explorer.runtime import limits
+from explorer.runtime.budgets import budget
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import is_hosted
@@ -152,8 +153,8 @@ def _from_hub(data: TrainingData) -> tuple[Pairs, int]:
         asked = {"timeout": limits.HUB_S, "files_metadata": is_hosted()}
         info = within(limits.HUB_S + 1, lambda: api.dataset_info(data.hub, **asked))
         size = sum(file.size or 0 for file in info.siblings or ()) // 2**20
-        if is_hosted() and size > limits.SPACE_HUB_MIB:
-            raise Problem("training_hub_large", name=data.hub, size=size, most=limits.SPACE_HUB_MIB)
+        if size > (most := budget("hub_mib")):
+            raise Problem("training_hub_large", name=data.hub, size=size, most=most)
         held = load_dataset(data.hub, split=data.split, token=api.token)
     except Problem:
         raise

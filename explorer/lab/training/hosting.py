@@ -1,74 +1,57 @@
-"""What one run, and one visitor, may take of a Space that strangers share. At home: anything."""
+"""What one run, and one visitor, may take of a hosted page. At home: anything."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from explorer.lab.training.data import Corpus, examples
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.runtime.limits import (
-    SPACE_BATCH,
-    SPACE_NUMBERS,
-    SPACE_PAIRS,
-    SPACE_RUNS,
-    SPACE_RUNS_OF_ONE,
-    SPACE_SECONDS,
-    SPACE_SEEN,
-)
+from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import is_hosted, visitor
 
 
 def most_seconds() -> float:
-    return SPACE_SECONDS if is_hosted() else math.inf
+    return budget("training_seconds")
 
 
 def why_not(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
-    """Why a run is too large for a Space; None if it is not, or this is none."""
+    """Why a run is too large for a hosted page; None if it is not, or this is none."""
     if not is_hosted():
         return None
     pairs, count = len(corpus.train) + len(corpus.held_out), examples(plan, corpus.train)
     steps, numbers = plan.steps_for(count), plan.vocabulary * plan.dimension
-    if pairs > SPACE_PAIRS:
-        return Problem("training_shared_pairs", count=pairs, most=SPACE_PAIRS)
-    if plan.batch_size > SPACE_BATCH:
-        return Problem("training_shared_batch", batch=plan.batch_size, most=SPACE_BATCH)
-    if steps * plan.batch_size > SPACE_SEEN:
-        return Problem(
-            "training_shared_length",
-            steps=steps,
-            batch=plan.batch_size,
-            count=steps * plan.batch_size,
-            most=SPACE_SEEN,
-            fits=max(SPACE_SEEN // plan.batch_size, 1),
-        )
-    if plan.encoder == SCRATCH and numbers > SPACE_NUMBERS:
-        return Problem(
-            "training_shared_encoder", about="encoder", count=numbers, most=SPACE_NUMBERS
-        )
+    if pairs > (most := budget("training_pairs")):
+        return Problem("training_shared_pairs", count=pairs, most=most)
+    if plan.batch_size > (most := budget("training_batch")):
+        return Problem("training_shared_batch", batch=plan.batch_size, most=most)
+    seen = steps * plan.batch_size
+    if seen > (most := budget("training_seen")):
+        told = {"steps": steps, "batch": plan.batch_size, "count": seen, "most": most}
+        fits = max(int(most // plan.batch_size), 1)
+        return Problem("training_shared_length", **told, fits=fits)
+    if plan.encoder == SCRATCH and numbers > (most := budget("training_numbers")):
+        return Problem("training_shared_encoder", about="encoder", count=numbers, most=most)
     return None
 
 
 def why_not_measured(pairs: int, models: int) -> Problem | None:
-    """Why so many models cannot be asked about so many pairs on a Space; None elsewhere."""
-    if not is_hosted() or pairs * models <= SPACE_SEEN:
+    """Why so many models cannot be asked about so many pairs on a hosted page; None elsewhere."""
+    read, most = pairs * models, budget("training_seen")
+    if read <= most:
         return None
-    fits = SPACE_SEEN // models
-    read = pairs * models
-    return Problem(
-        "unseen_shared", count=pairs, models=models, all=read, most=SPACE_SEEN, fits=fits
-    )
+    told = {"count": pairs, "models": models, "all": read, "most": most}
+    return Problem("unseen_shared", **told, fits=int(most // models))
 
 
 def room(runs: Sequence[RunFolder]) -> int | None:
-    """How many more runs this visitor of a Space may queue; None elsewhere, where all fit."""
+    """How many more runs this visitor of a hosted page may queue; None elsewhere, where all fit."""
     if not is_hosted():
         return None
     owners = _owners(runs)
-    own = SPACE_RUNS_OF_ONE - owners.count(visitor())
-    return max(min(own, SPACE_RUNS - len(owners)), 0)
+    own = budget("runs_of_one") - owners.count(visitor())
+    return max(int(min(own, budget("runs") - len(owners))), 0)
 
 
 def _owners(runs: Sequence[RunFolder]) -> list[str]:
@@ -81,7 +64,8 @@ def check_queue(runs: Sequence[RunFolder], more: int) -> None:
     if not is_hosted():
         return
     owners = _owners(runs)
-    if owners.count(visitor()) + more > SPACE_RUNS_OF_ONE:
-        raise Problem("training_shared_own", count=owners.count(visitor()), most=SPACE_RUNS_OF_ONE)
-    if len(owners) + more > SPACE_RUNS:
-        raise Problem("training_shared_queue", count=len(owners), most=SPACE_RUNS)
+    own = owners.count(visitor())
+    if own + more > (most := budget("runs_of_one")):
+        raise Problem("training_shared_own", count=own, most=most)
+    if len(owners) + more > (most := budget("runs")):
+        raise Problem("training_shared_queue", count=len(owners), most=most)

@@ -31,7 +31,7 @@ from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.locale import word
 from explorer.runtime import device
 from explorer.runtime.arrays import load_array
-from explorer.runtime.limits import RUN_KEPT_S
+from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import is_hosted, visitor
 from explorer.runtime.wire import Json
@@ -187,7 +187,7 @@ class Runs:
         for run in all_runs(self.root):
             with contextlib.suppress(FileNotFoundError):  # it was deleted while we looked
                 age = time.time() - (run.path / "state.json").stat().st_mtime
-                if run.owner and age >= RUN_KEPT_S and not run.is_live():
+                if run.owner and age >= 3600 * budget("run_hours") and not run.is_live():
                     self._end(run)
         for gone in self.root.glob(".deleted-*"):  # by a process that was killed meanwhile
             shutil.rmtree(gone, ignore_errors=True)

@@ -15,7 +15,6 @@ from fastapi.testclient import TestClient
 from gradio.context import LocalContext
 
 from explorer.core.scenario import Data, Reading, Scenario
-from explorer.lab.training import hosting as training_hosting
 from explorer.lab.training.plan import SCRATCH
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.session import train
@@ -170,7 +169,7 @@ def test_whoever_it_belongs_to_is_answered(pages, runs, monkeypatch):
     timed = dict.fromkeys(finetune_requests.PACE, 0.5)
     monkeypatch.setattr(finetune_requests, "_paces", Cache(PACES))
     monkeypatch.setattr(finetune_requests, "estimate", lambda *_, **__: timed)
-    monkeypatch.setattr(training_hosting, "SPACE_RUNS_OF_ONE", 24)
+    monkeypatch.setenv("LOSSPRISM_RUNS_OF_ONE", "24")
     file, run = handed_in(pages), trained(runs)
     refused = {
         ("finetune", "steer"): {"pause", "resume", "stop"},  # it has ended

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 
 from explorer.core.scenario import DRAW_READERS, Data, Reading, Scenario
 from explorer.lab.batches import COUNT, batches_of_file, over_batches, random_batches
-from explorer.runtime import uploads, validation
-from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS, TRAINED_PAIRS
+from explorer.runtime import jobs, uploads, validation
+from explorer.runtime.limits import EXPLORED_PAIRS, MIB, NAMED_ROWS, TRAINED_PAIRS
 from explorer.runtime.numbers import json_numbers
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit
@@ -70,7 +71,8 @@ def spread(request: Any) -> Json:
     if not isinstance(request, dict):
         raise misfit("request", request)
     scenario = Scenario.from_json(request.get("scenario"))
-    found = over_batches(scenario, _batches(scenario.data, request))
+    with jobs.in_turn():
+        found = over_batches(scenario, _batches(scenario.data, request))
     return {"figures": {name: json_numbers(values) for name, values in found.items()}}
 
 
@@ -113,7 +115,8 @@ def _whole(
 ) -> tables.Table:
     content = uploads.read(digest, name)
     chosen = None if columns is None else dict(columns)
-    table = tables.read_table(content, name, columns=chosen, header=header, most=TRAINED_PAIRS)
+    with jobs.in_turn() if len(content) > MIB else nullcontext():
+        table = tables.read_table(content, name, columns=chosen, header=header, most=TRAINED_PAIRS)
     ends = label_range_of(table.pairs.labels) if len(table.pairs) else None
     pairs = dataclasses.replace(table.pairs, label_range=ends)
     return dataclasses.replace(table, pairs=pairs)

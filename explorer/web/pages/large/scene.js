@@ -30,7 +30,7 @@ export default function scene(root, channel, server) {
     if (!working || !begun) return;
     const { what, done, total } = working;
     words.textContent = [
-      say(`large.doing.${what}`),
+      say(`large.doing.${what}`, { done: grouped(done) }),
       total && what !== "parsing" ? say("large.done", { done: grouped(done), total: grouped(total) }) : "",
       remaining(working, begun),
       what === "encoding" ? say("large.kept") : "",

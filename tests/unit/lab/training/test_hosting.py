@@ -13,7 +13,7 @@ from explorer.lab.training.data import Corpus
 from explorer.lab.training.folder import all_runs
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from explorer.lab.training.session import train
-from explorer.runtime import limits
+from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor
 from tests.unit.lab.training.conftest import corpus
@@ -73,15 +73,15 @@ def waiting(runs, count):
 
 def test_nobody_fills_the_queue(runs, space, ask_as):
     ask_as(4)
-    waiting(runs, limits.SPACE_RUNS_OF_ONE - 1)
+    waiting(runs, budget("runs_of_one") - 1)
     plans = [dataclasses.replace(PLAN, seed=seed, data=TrainingData()) for seed in (0, 1)]
     with pytest.raises(Problem) as caught:  # both or none
         compare.start_all(runs, plans)
     assert caught.value.key == "problem.training_shared_own"
-    assert caught.value.values["count"] == limits.SPACE_RUNS_OF_ONE - 1
+    assert caught.value.values["count"] == budget("runs_of_one") - 1
     ask_as(5)
     hosting.check_queue(all_runs(runs.root), 2)
-    while len(all_runs(runs.root)) < limits.SPACE_RUNS:
+    while len(all_runs(runs.root)) < budget("runs"):
         ask_as(100 + len(all_runs(runs.root)))
         waiting(runs, 1)
     ask_as(6)
@@ -92,7 +92,7 @@ def test_nobody_fills_the_queue(runs, space, ask_as):
 
 def test_the_queue_at_home_is_as_long_as_one_likes(runs, ask_as):
     ask_as(4)
-    waiting(runs, limits.SPACE_RUNS)
+    waiting(runs, 24)
     hosting.check_queue([runs.folder(s["id"]) for s in runs.listed()], 100)
 
 

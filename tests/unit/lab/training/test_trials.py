@@ -19,7 +19,7 @@ from explorer.lab.training.trials import (
     trials,
     tried,
 )
-from explorer.runtime.limits import SPACE_RUNS_OF_ONE
+from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, new_key
 from losses import LOSSES
@@ -110,7 +110,7 @@ def visited():
 def test_a_space_queues_what_fits(runs, monkeypatch, visited):
     assert runs.room() is None
     monkeypatch.setenv("SPACE_ID", "someone/space")
-    assert runs.room() == SPACE_RUNS_OF_ONE == 6
+    assert runs.room() == budget("runs_of_one") == 6
     plan = TrainingPlan(encoder="scratch", dimension=8)
     run = runs.prepare(plan, corpus())
     run.take_ticket(os.getpid())

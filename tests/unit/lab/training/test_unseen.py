@@ -18,7 +18,7 @@ from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.unseen import Unseen
 from explorer.locale import say, spelled
 from explorer.runtime import jobs
-from explorer.runtime.limits import SPACE_SEEN
+from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
 from tests.unit.lab.training.conftest import corpus
 
@@ -222,11 +222,12 @@ def test_a_space_reads_so_many_pairs_for_one_comparison(runs, trained, held_out,
     name = trained(PLAN)
     folder = {name: runs.folder(name)}
     monkeypatch.setenv("SPACE_ID", "someone/space")
-    many = tuple((f"{i}", f"{i}!", float(i % 2)) for i in range(SPACE_SEEN // 2 + 1))
+    fits = budget("training_seen") // 2
+    many = tuple((f"{i}", f"{i}!", float(i % 2)) for i in range(fits + 1))
     with pytest.raises(Problem) as raised:
         unseen.outcomes(folder, dataclasses.replace(held_out, pairs=many))
     assert raised.value.key == "problem.unseen_shared"
-    assert raised.value.values["fits"] == SPACE_SEEN // 2
+    assert raised.value.values["fits"] == fits
     assert unseen.outcomes(folder, held_out)
 
 

@@ -1,0 +1,70 @@
+"""What a hosted page gives to one request, one visitor, one run, and to all: each budget once.
+
+At home nothing is bounded. Whoever hosts a page changes a budget by its environment variable.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.runtime.visitors import is_hosted
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much there may be, in this `unit`, for each `of` these; `about` says of what."""
+
+    name: str
+    default: float
+    unit: str
+    of: Literal["a request", "a visitor", "a run", "all"]
+    about: str
+
+    @property
+    def variable(self) -> str:
+        return f"LOSSPRISM_{self.name.upper()}"
+
+    def read(self) -> float:
+        """Its value on a hosted page. Raises ValueError where the variable is no number above 0."""
+        said = os.environ.get(self.variable)
+        if not said:
+            return self.default
+        try:
+            value = float(said)
+        except ValueError:
+            value = math.nan
+        if not 0 < value < math.inf:
+            raise ValueError(f"{self.variable} is {said!r}; a number above 0 is accepted.")
+        return int(value) if value.is_integer() else value
+
+
+BUDGETS = (
+    Budget("body_mib", 32, "MiB", "a request", "what a request sends; files travel in pieces"),
+    Budget("sentence_letters", 20_000, "characters", "a request", "of one sentence to be encoded"),
+    Budget("requests_a_second", 30, "requests/s", "a visitor", "that are answered, on average"),
+    Budget("requests_at_once", 120, "requests", "a visitor", "that may come faster than that"),
+    Budget("heavy_of_one", 3, "jobs", "a visitor", "heavy work under way or waiting"),
+    Budget("upload_hours", 1, "hours", "a visitor", "an upload is kept after its last use"),
+    Budget("run_hours", 24, "hours", "a visitor", "a run is kept after it last wrote something"),
+    Budget("runs_of_one", 6, "runs", "a visitor", "that train or wait"),
+    Budget("training_pairs", 10_000, "pairs", "a run", "to train and measure with"),
+    Budget("training_batch", 128, "pairs", "a run", "in a batch"),
+    Budget("training_seen", 50_000, "pairs", "a run", "that go through the model: steps × batch"),
+    # Four times as many bytes, and twice that again for the optimiser.
+    Budget("training_numbers", 5_000_000, "numbers", "a run", "in an encoder from scratch"),
+    Budget("training_seconds", 600, "s", "a run", "from the first step on, pauses included"),
+    Budget("heavy_at_once", 2, "jobs", "all", "heavy work under way; the rest waits its turn"),
+    Budget("heavy_waiting", 24, "jobs", "all", "heavy work that waits"),
+    Budget("runs", 24, "runs", "all", "that train or wait; one trains"),
+    Budget("hub_mib", 200, "MiB", "all", "a data set of the hub"),
+)
+_BY_NAME = {budget.name: budget for budget in BUDGETS}
+
+
+def budget(name: str) -> float:
+    """How much there may be: infinitely much at home."""
+    found = _BY_NAME[name]
+    return found.read() if is_hosted() else math.inf

@@ -1,0 +1,132 @@
+"""Turns: on a hosted page heavy work is taken up by few at a time, and by visitor in turn.
+
+Who has a turn keeps it for the work that it waits for. At home nobody waits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from explorer.runtime.budgets import budget
+from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import is_hosted, visitor
+
+LOOK_S = 0.2
+_has_turn: ContextVar[bool] = ContextVar("has_turn", default=False)
+
+
+@dataclass(eq=False)
+class _Ticket:
+    visitor: str
+    number: int
+    begun: bool = False
+
+
+@dataclass
+class Turns:
+    """A queue in which each visitor has the same weight, however much they ask for."""
+
+    _tickets: list[_Ticket] = field(default_factory=list)
+    _served: dict[str, int] = field(default_factory=dict)
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    @contextlib.contextmanager
+    def taken(
+        self, whose: str, waiting: Callable[[int], None] = lambda ahead: None
+    ) -> Iterator[None]:
+        """Do what is inside when it is this visitor's turn.
+
+        `waiting(ahead)` hears now and then how many go before, and may raise to leave the queue.
+
+        Raises:
+            Problem: where the visitor, or all together, have too much under way already.
+        """
+        ticket = self._join(whose)
+        try:
+            while not self._may_begin(ticket):
+                waiting(self._ahead(ticket))
+            yield
+        finally:
+            with self._changed:
+                self._tickets.remove(ticket)
+                if not self._tickets:
+                    self._served.clear()
+                self._changed.notify_all()
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many are under way, and how many wait."""
+        with self._changed:
+            begun = sum(ticket.begun for ticket in self._tickets)
+            return begun, len(self._tickets) - begun
+
+    def _join(self, whose: str) -> _Ticket:
+        with self._changed:
+            own = sum(ticket.visitor == whose for ticket in self._tickets)
+            if own >= budget("heavy_of_one"):
+                raise Problem("busy_own", about="again", count=own)
+            waiting = sum(not ticket.begun for ticket in self._tickets)
+            if waiting >= budget("heavy_waiting"):
+                raise Problem("busy", about="again", count=waiting)
+            ticket = _Ticket(whose, next(self._numbers))
+            self._tickets.append(ticket)
+            return ticket
+
+    def _may_begin(self, ticket: _Ticket) -> bool:
+        with self._changed:
+            if not self._is_next(ticket):
+                self._changed.wait(LOOK_S)
+            if not self._is_next(ticket):
+                return False
+            ticket.begun = True
+            self._served[ticket.visitor] = next(self._numbers)
+            return True
+
+    def _is_next(self, ticket: _Ticket) -> bool:
+        begun = [one for one in self._tickets if one.begun]
+        return len(begun) < budget("heavy_at_once") and self._order()[0] is ticket
+
+    def _order(self) -> list[_Ticket]:
+        """Those that wait: whose visitor has the least under way first, then whose visitor waited
+        longest since their last turn."""
+        under_way: dict[str, int] = {}
+        for one in self._tickets:
+            if one.begun:
+                under_way[one.visitor] = under_way.get(one.visitor, 0) + 1
+        waiting = [one for one in self._tickets if not one.begun]
+        return sorted(
+            waiting,
+            key=lambda one: (
+                under_way.get(one.visitor, 0),
+                self._served.get(one.visitor, -1),
+                one.number,
+            ),
+        )
+
+    def _ahead(self, ticket: _Ticket) -> int:
+        with self._changed:
+            return self._order().index(ticket)
+
+
+TURNS = Turns()
+
+
+@contextlib.contextmanager
+def in_turn(waiting: Callable[[int], None] = lambda ahead: None) -> Iterator[None]:
+    """Do heavy work when it is the turn of whoever asks; at once at home, and within other heavy
+    work."""
+    if not is_hosted() or _has_turn.get():
+        yield
+        return
+    with TURNS.taken(visitor(), waiting):
+        before = _has_turn.set(True)
+        try:
+            yield
+        finally:
+            _has_turn.reset(before)

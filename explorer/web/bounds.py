@@ -1,0 +1,101 @@
+"""What a hosted page refuses before it is read: too much at once, or too often.
+
+A refusal is one line of the log, with its reason and no content, and costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+from cachetools import LRUCache
+
+from explorer.locale import say
+from explorer.runtime.budgets import budget
+from explorer.runtime.limits import MIB
+from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import is_hosted
+from explorer.web.hosting import Message, Receive, Send, key_of
+
+VISITORS = 10_000  # that are told from others by how often they ask
+
+
+class Bucket:
+    """Token bucket: so many requests at once, and so many a second after that."""
+
+    def __init__(self) -> None:
+        self.left = budget("requests_at_once")
+        self.at = time.monotonic()
+
+    def take(self) -> bool:
+        """Whether one more may be answered now."""
+        now = time.monotonic()
+        gained = (now - self.at) * budget("requests_a_second")
+        self.left, self.at = min(self.left + gained, budget("requests_at_once")), now
+        if self.left < 1:
+            return False
+        self.left -= 1
+        return True
+
+
+class Bounded:
+    """Middleware: what a visitor sends is counted and measured while it comes in."""
+
+    def __init__(self, app: Callable) -> None:
+        self.app = app
+        self._buckets: LRUCache[str, Bucket] = LRUCache(VISITORS)
+        self._lock = threading.Lock()
+
+    async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not is_hosted():
+            await self.app(scope, receive, send)
+            return
+        most = budget("body_mib")
+        if self._asks_too_often(scope):
+            await _refuse(send, 429, Problem("too_often", about="again"))
+            return
+        if _announced(scope["headers"]) > most * MIB:
+            await _refuse(send, 413, Problem("too_much", most=most))
+            return
+        came = 0
+
+        async def measured() -> Message:
+            nonlocal came
+            message = await receive()
+            came += len(message.get("body", b""))
+            if came > most * MIB:  # more than was announced: as if the connection had ended
+                _log(413, "too_much")
+                return {"type": "http.disconnect"}
+            return message
+
+        await self.app(scope, measured, send)
+
+    def _asks_too_often(self, scope: dict) -> bool:
+        """What is asked of the server, that is; a page's own files are few and small."""
+        if scope["method"] != "POST":
+            return False
+        with self._lock:
+            key = key_of(scope)
+            bucket = self._buckets.get(key) or self._buckets.setdefault(key, Bucket())
+            return not bucket.take()
+
+
+def _announced(headers: Iterable[tuple[bytes, bytes]]) -> int:
+    said = dict(headers).get(b"content-length", b"0")
+    return int(said) if said.isdigit() else 0
+
+
+async def _refuse(send: Send, status: int, problem: Problem) -> None:
+    _log(status, problem.key)
+    answer = {"error": problem.to_json(), "detail": say("en", problem.key, **problem.values)}
+    body = json.dumps(answer).encode()
+    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _log(status: int, reason: str) -> None:
+    print(f"refused {status} {reason}", file=sys.stderr, flush=True)

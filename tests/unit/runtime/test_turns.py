@@ -1,0 +1,171 @@
+"""Heavy work of a hosted page: few at a time, each visitor in turn, and never too many waiting."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from explorer.runtime import jobs, turns
+from explorer.runtime.jobs import Job
+from explorer.runtime.problem import Problem
+from explorer.runtime.turns import Turns, in_turn
+from explorer.runtime.visitors import HOSTED, as_visitor, new_key
+
+LONG_S = 60
+
+
+@pytest.fixture(autouse=True)
+def hosted(monkeypatch):
+    monkeypatch.setenv(HOSTED, "1")
+    monkeypatch.setattr(turns, "TURNS", Turns())
+
+
+class Workers:
+    """Work that goes on until it is told to end, begun one after the other."""
+
+    def __init__(self, queue: Turns) -> None:
+        self.queue = queue
+        self.begun: list[str] = []
+        self.ends: dict[str, threading.Event] = {}
+        self.pool = ThreadPoolExecutor(32)
+        self.waiting: dict[str, int] = {}
+        self.changed = threading.Condition()
+
+    def begin(self, visitor: str, name: str) -> None:
+        self.ends[name] = threading.Event()
+        before = sum(self.queue.counts)
+        future = self.pool.submit(self._work, visitor, name)
+        while sum(self.queue.counts) == before and not future.done():
+            pass
+        if future.done():
+            future.result()
+
+    def _work(self, visitor: str, name: str) -> None:
+        def waits(ahead: int) -> None:
+            self.waiting[name] = ahead
+
+        with self.queue.taken(visitor, waits):
+            with self.changed:
+                self.begun.append(name)
+                self.changed.notify_all()
+            self.ends[name].wait(LONG_S)
+
+    def until(self, count: int) -> list[str]:
+        with self.changed:
+            assert self.changed.wait_for(lambda: len(self.begun) >= count, LONG_S)
+            return self.begun[:count]
+
+    def end(self, *names: str) -> None:
+        for name in names:
+            self.ends[name].set()
+
+
+@pytest.fixture
+def workers(monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_HEAVY_OF_ONE", "5")
+    made = Workers(Turns())
+    yield made
+    made.end(*made.ends)
+    made.pool.shutdown()
+
+
+def test_who_asks_much_waits_for_who_asks_little(workers):
+    for name in ("a1", "a2", "a3", "a4"):
+        workers.begin("a", name)
+    workers.until(2)
+    workers.begin("b", "b1")
+    assert sorted(workers.begun) == ["a1", "a2"]
+    workers.end("a1")
+    assert workers.until(3)[2] == "b1"  # b has nothing under way
+    workers.end("a2")
+    assert workers.until(4)[3] == "a3"
+    workers.end("b1")
+    assert workers.until(5)[4] == "a4"
+
+
+def test_among_equals_it_is_whose_turn_was_longest_ago(workers, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
+    workers.begin("a", "a1")
+    workers.until(1)
+    for visitor, name in (("a", "a2"), ("a", "a3"), ("b", "b1"), ("b", "b2"), ("c", "c1")):
+        workers.begin(visitor, name)
+    order = ["a1", "b1", "c1", "a2", "b2", "a3"]
+    for count, name in enumerate(order, 1):
+        assert workers.until(count) == order[:count]
+        workers.end(name)
+
+
+def test_too_much_is_refused_at_once(workers, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_HEAVY_OF_ONE", "2")
+    monkeypatch.setenv("LOSSPRISM_HEAVY_WAITING", "1")
+    workers.begin("a", "a1")
+    workers.begin("a", "a2")
+    with pytest.raises(Problem) as own:
+        workers.begin("a", "a3")
+    assert (own.value.key, own.value.values) == ("problem.busy_own", {"count": 2})
+    workers.until(2)
+    workers.begin("b", "b1")
+    with pytest.raises(Problem) as full:
+        workers.begin("c", "c1")
+    assert full.value.key == "problem.busy"
+    workers.end("a1", "a2", "b1")
+    workers.until(3)
+
+
+def test_who_leaves_the_queue_keeps_nobody_waiting(monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
+    queue = Turns()
+
+    def leave(ahead):
+        raise jobs.Cancelled
+
+    with queue.taken("a"):
+        with pytest.raises(jobs.Cancelled), queue.taken("b", leave):
+            raise AssertionError
+        assert queue.counts == (1, 0)
+    assert queue.counts == (0, 0)
+    with pytest.raises(ZeroDivisionError), queue.taken("a"):
+        1 / 0  # noqa: B018
+    assert queue.counts == (0, 0)
+
+
+def test_work_that_waits_for_other_work_has_one_turn(monkeypatch):
+    """Else two that each wait for another would lock all out."""
+    monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
+
+    def outer(report):
+        return jobs.within(lambda: Job.in_background(inner), report)
+
+    def inner(report):
+        with jobs.in_turn():
+            return turns.TURNS.counts
+
+    with as_visitor(new_key()):
+        job = Job.in_background(outer)
+        assert job.wait(LONG_S)
+        assert job.result() == (1, 0)
+    assert turns.TURNS.counts == (0, 0)
+
+
+def test_who_waits_is_told_and_can_be_cancelled(monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
+    with as_visitor(new_key()), in_turn():
+        pass
+    with turns.TURNS.taken("another"), as_visitor(new_key()):
+        job = Job.in_background(lambda report: 1)
+        while job.progress.what != "turn":
+            assert not job.wait(0.01)
+        assert job.progress.done == 0
+        job.cancel()
+        assert job.wait(LONG_S)
+        with pytest.raises(jobs.Cancelled):
+            job.result()
+
+
+def test_at_home_nobody_waits(monkeypatch):
+    monkeypatch.delenv(HOSTED)
+    monkeypatch.delenv("SPACE_ID", raising=False)
+    with in_turn(), in_turn():
+        assert turns.TURNS.counts == (0, 0)

@@ -1,0 +1,93 @@
+"""A hosted page refuses what is too much, or comes too often, before it is read."""
+
+from __future__ import annotations
+
+import pytest
+from fastapi import FastAPI, Request
+from fastapi.middleware import Middleware
+from fastapi.testclient import TestClient
+
+from explorer.runtime.visitors import HOSTED, new_key
+from explorer.web.bounds import Bounded
+from explorer.web.hosting import HEADER, KnowsVisitor, health
+
+
+@pytest.fixture
+def application(monkeypatch):
+    monkeypatch.setenv(HOSTED, "1")
+    made = FastAPI(middleware=[Middleware(KnowsVisitor), Middleware(Bounded)])
+
+    @made.post("/length")
+    async def length(request: Request) -> int:
+        came = 0
+        while True:
+            message = await request.receive()
+            if message["type"] == "http.disconnect":
+                return -1
+            came += len(message.get("body", b""))
+            if not message.get("more_body"):
+                return came
+
+    @made.get("/page")
+    def page() -> str:
+        return "page"
+
+    return made
+
+
+def as_one(application) -> TestClient:
+    return TestClient(application, headers={HEADER: new_key()})
+
+
+def test_what_is_asked_too_often_is_refused_of_that_visitor_alone(application, monkeypatch, capfd):
+    monkeypatch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "3")
+    monkeypatch.setenv("LOSSPRISM_REQUESTS_A_SECOND", "0.001")
+    mine, other = as_one(application), as_one(application)
+    assert [mine.post("/length", content=b"a").status_code for _ in range(4)] == [200] * 3 + [429]
+    refused = mine.post("/length", content=b"zanzibar")
+    assert refused.json()["error"]["key"] == "problem.too_often"
+    assert "more often" in refused.json()["detail"]
+    assert other.post("/length", content=b"a").status_code == 200
+    assert mine.get("/page").status_code == 200  # the page's own files come at once
+    said = capfd.readouterr().err.splitlines()
+    assert said == ["refused 429 problem.too_often"] * 2
+
+
+def test_the_budget_of_requests_fills_again(application, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "1")
+    monkeypatch.setenv("LOSSPRISM_REQUESTS_A_SECOND", "1e9")
+    one = as_one(application)
+    assert {one.post("/length", content=b"a").status_code for _ in range(20)} == {200}
+
+
+def test_a_body_that_is_too_large_is_not_read(application, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_BODY_MIB", "0.001")
+    one = as_one(application)
+    assert one.post("/length", content=b"a" * 1000).json() == 1000
+    refused = one.post("/length", content=b"a" * 1100)
+    assert refused.status_code == 413
+    assert refused.json()["error"]["key"] == "problem.too_much"
+
+    def unannounced():
+        for _ in range(5):
+            yield b"a" * 500
+
+    assert one.post("/length", content=unannounced()).json() == -1
+
+
+def test_at_home_anything_is_read(application, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_BODY_MIB", "0.001")
+    monkeypatch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "1")
+    monkeypatch.delenv(HOSTED)
+    monkeypatch.delenv("SPACE_ID", raising=False)
+    one = as_one(application)
+    assert [one.post("/length", content=b"a" * 5000).json() for _ in range(3)] == [5000] * 3
+
+
+def test_health_counts_what_is_under_way(monkeypatch, tmp_path):
+    monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
+    told = health()
+    assert told["alive"] is True
+    assert told["heavy"] == {"under_way": 0, "waiting": 0}
+    assert told["memory_mib"]["own"] > 100
+    assert told["disk_mib"]["left"] > 0
