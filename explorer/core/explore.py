@@ -182,11 +182,16 @@ def _floor(
 
 def spec_for(scenario: Scenario) -> LossSpec:
     """The chosen loss in the chosen convention; one's own is read again if its file changed."""
+    renew(scenario.loss)
+    return registered(scenario)
+
+
+def registered(scenario: Scenario) -> LossSpec:
+    """The same, one's own as it was read last. Raises Problem where there is no such one."""
     if scenario.loss not in LOSSES:
         raise Problem(
             "unknown_loss", about="loss", name=scenario.loss[:60], known=", ".join(LOSSES)
         )
-    renew(scenario.loss)
     spec = LOSSES[scenario.loss]
     known = [convention.name for convention in spec.conventions]
     if scenario.convention and scenario.convention not in known:

@@ -17,7 +17,7 @@ from typing import Any
 from explorer.runtime import validation
 from explorer.runtime.limits import SCENARIO_BYTES
 from explorer.runtime.problem import Problem
-from explorer.sources.batches import SAMPLERS, Draw
+from explorer.sources.batches import RANGES, SAMPLERS, Draw
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.pairs import Correction
 from explorer.sources.random_batch import RandomBatch
@@ -147,8 +147,8 @@ class Scenario:
     def from_text(cls, text: str) -> Scenario:
         """Read the text of a scene file."""
         try:
-            chosen = json.loads(text)
-        except ValueError as damage:
+            chosen = json.loads(text.removeprefix("\ufeff"))  # the mark that some editors write
+        except (ValueError, RecursionError) as damage:
             raise Problem("scene_file_damaged") from damage
         return cls.from_json(chosen)
 
@@ -165,7 +165,7 @@ class Scenario:
             if not unpacker.eof:
                 raise Problem("link_damaged")
             chosen = json.loads(text.decode("utf-8", "surrogatepass"))
-        except (binascii.Error, zlib.error, UnicodeDecodeError, ValueError) as damage:
+        except (binascii.Error, zlib.error, ValueError, RecursionError) as damage:
             raise Problem("link_damaged") from damage
         return cls.from_json(chosen)
 
@@ -190,10 +190,14 @@ def _unknown(where: str) -> Problem:
 def _reasons(value: Any, where: str) -> object:
     try:
         return tuple(
-            (int(row), str(key), tuple((str(name), str(text)) for name, text in values))
+            (
+                validation.whole(row, where),
+                str(key),
+                tuple((str(name), str(text)) for name, text in values),
+            )
             for row, key, values in value
         )
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:  # int() of infinity overflows
         raise validation.misfit(where, value) from error
 
 
@@ -206,14 +210,29 @@ def _number(value: Any, where: str) -> float:
 
 def _cell(value: object, where: str) -> tuple[int, int]:
     places = value if isinstance(value, list | tuple) else ()
-    whole = [place for place in places if type(place) is int]
-    if not len(places) == len(whole) == 2:
+    if len(places) != 2:
         raise validation.misfit(where, value)
-    row, column = whole
+    row, column = (validation.integer(place, where) for place in places)
     return row, column
 
 
-DRAW_READERS: validation.Readers = {(Draw, "sampler"): validation.one_of(SAMPLERS)}
+def _of_draw(name: str) -> validation.Reader:
+    """A number of a `Draw` within its range; its default stands for what is not known."""
+    low, high = RANGES[name]
+    default = getattr(Draw(), name)
+
+    def fits(value: Any, where: str) -> int:
+        if validation.integer(value, where) != default and not low <= value <= high:
+            raise validation.misfit(where, value)
+        return value
+
+    return fits
+
+
+DRAW_READERS: validation.Readers = {
+    (Draw, "sampler"): validation.one_of(SAMPLERS),
+    **{(Draw, name): _of_draw(name) for name in RANGES},
+}
 _READERS: validation.Readers = {
     (Data, "source"): validation.one_of(SOURCES),
     **DRAW_READERS,
@@ -225,7 +244,7 @@ _READERS: validation.Readers = {
     (Rules, "label_range"): validation.optional(validation.label_range),
     (Rules, "twins"): validation.one_of(TWINS),
     (Scenario, "parameters"): validation.parameters,
-    (View, "step"): validation.optional(validation.of_type(int)),
+    (View, "step"): validation.optional(validation.integer),
     (View, "facet"): validation.one_of(FACETS),
     (View, "order"): validation.one_of(ORDERS),
     (View, "pinned"): validation.optional(_cell),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 from explorer.locale import say
+from explorer.runtime.sendable import MOST_WHOLE, whole_letters
 
 # Another encoder; another loss or parameter; another loss or labels; columns that nobody could tell
 # apart, that were chosen twice, that do not exist; a smaller batch; another search; the rest of
@@ -50,10 +51,7 @@ class Problem(ValueError):
         return {
             "key": self.key,
             "about": self.about,
-            "values": {
-                name: value if isinstance(value, int | dict | list) else str(value)
-                for name, value in self.values.items()
-            },
+            "values": {name: _sent(value) for name, value in self.values.items()},
         }
 
     @classmethod
@@ -61,3 +59,10 @@ class Problem(ValueError):
         """What `to_json` gave, here or in another process."""
         key = said["key"].removeprefix("problem.")
         return cls(key, about=said.get("about", ""), **said["values"])
+
+
+def _sent(value: object) -> int | str | dict | list:
+    """A value as JSON carries it: a whole number, words, or text."""
+    if isinstance(value, dict | list) or (type(value) is int and abs(value) <= MOST_WHOLE):
+        return value
+    return whole_letters(str(value))

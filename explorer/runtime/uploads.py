@@ -8,7 +8,6 @@ visitor has only their own, also where two handed in the same.
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import os
 import re
@@ -21,6 +20,7 @@ from explorer.runtime.cache import cache_folder, prune
 from explorer.runtime.files import files_in
 from explorer.runtime.limits import LARGE_FILE_BYTES, MIB
 from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import whole_letters
 from explorer.runtime.validation import misfit
 from explorer.runtime.visitors import visitor
 
@@ -32,16 +32,17 @@ def content_in(request: object) -> tuple[str, bytes]:
     """Decode and validate {name, content: base64}: the file's name without folders, its bytes."""
     if not isinstance(request, dict) or not isinstance(request.get("content"), str):
         raise misfit("file", request)
-    name = _name_in(request)
+    name = name_in(request)
     try:
         return name, base64.b64decode(request["content"], validate=True)
-    except binascii.Error as error:
+    except ValueError as error:  # binascii.Error is one, and so is what letters raise
         raise misfit("file", name) from error
 
 
-def _name_in(request: dict) -> str:
+def name_in(request: dict) -> str:
+    """The name of the file in a request, without folders."""
     name = Path(str(request.get("name") or "file")).name[:200]
-    return name.encode("utf-8", "replace").decode() or "file"  # half a character fits nowhere
+    return whole_letters(name) or "file"
 
 
 def hand_in(request: Any) -> tuple[str, str]:
@@ -52,7 +53,7 @@ def hand_in(request: Any) -> tuple[str, str]:
     """
     if isinstance(request, dict) and request.get("forget"):
         forget(request.get("token"))
-        return "", _name_in(request)
+        return "", name_in(request)
     name, content = content_in(request)
     if "token" not in request:
         token = os.urandom(16).hex()

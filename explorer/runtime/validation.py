@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import MOST_WHOLE
 
 Reader = Callable[[Any, str], Any]
 Readers = Mapping[tuple[type, str], Reader]
@@ -24,7 +25,10 @@ def misfit(where: str, value: object) -> Problem:
 
 def quoted(value: object) -> str:
     """As much of a value as a sentence quotes."""
-    text = str(value)
+    try:
+        text = str(value)
+    except (RecursionError, ValueError):  # nested too deeply, or a number of too many digits
+        text = f"{type(value).__name__} …"
     return text if len(text) <= 60 else text[:57] + "…"
 
 
@@ -76,9 +80,16 @@ def _float(value: Any, where: str) -> float:
         raise misfit(where, value) from None
 
 
+def integer(value: Any, where: str) -> int:
+    """An integer of at most 64 bits."""
+    if type(value) is not int or abs(value) > MOST_WHOLE:
+        raise misfit(where, value)
+    return value
+
+
 _BY_TYPE: dict[type, Reader] = {
     bool: of_type(bool),
-    int: of_type(int),
+    int: integer,
     float: _float,
     str: of_type(str),
 }
@@ -108,7 +119,7 @@ def whole(value: Any, where: str) -> int:
     finite(value, where)
     if value != int(value):
         raise misfit(where, value)
-    return int(value)
+    return integer(int(value), where)
 
 
 def optional(reader: Reader) -> Reader:
@@ -118,7 +129,7 @@ def optional(reader: Reader) -> Reader:
 
 def one_of(choices: tuple[str, ...]) -> Reader:
     def fits(value: Any, where: str) -> Any:
-        if value not in choices:
+        if not isinstance(value, str) or value not in choices:
             raise misfit(where, value)
         return value
 
@@ -145,8 +156,15 @@ def rows(width: int | None = None) -> Reader:
 
 
 def parameters(value: Any, where: str) -> tuple[tuple[str, object], ...]:
-    """Names and values as they came; the loss at hand says which it accepts."""
-    return tuple(
-        (str(name), tuple(given) if isinstance(given, list) else given)
-        for name, given in of_type(dict)(value, where).items()
-    )
+    """Names and values as they came, each a number, a text, a switch or a list of such; the loss at
+    hand says which it accepts."""
+    found = []
+    for name, given in of_type(dict)(value, where).items():
+        listed = isinstance(given, list | tuple)
+        for one in given if listed else (given,):
+            if isinstance(one, int) and abs(one) > MOST_WHOLE:
+                raise misfit(f"{where}.{quoted(name)}", one)
+            if not isinstance(one, int | float | str | None):
+                raise misfit(f"{where}.{quoted(name)}", given)
+        found.append((str(name), tuple(given) if listed else given))
+    return tuple(found)

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import unicodedata
+from collections.abc import Callable
 from decimal import Decimal
 from numbers import Real
 
@@ -86,9 +87,12 @@ def is_score(value: object) -> bool:
     return True
 
 
-def shortened(value: object, most: int = 40) -> str:
-    """The value as it fits into a message."""
-    text = str(value)
+def shortened(value: object, most: int = 40, write: Callable[[object], str] = str) -> str:
+    """The value as it fits into a message, written by `str` or by `repr`."""
+    try:
+        text = write(value)
+    except (RecursionError, ValueError):  # nested too deeply, or a number of too many digits
+        text = f"{type(value).__name__} …"
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

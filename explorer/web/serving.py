@@ -11,16 +11,21 @@ from typing import Any
 
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import sendable
+from explorer.runtime.validation import misfit
 from explorer.runtime.visitors import is_hosted
 from explorer.runtime.wire import Json
 from explorer.web.hosting import as_asked
 from explorer.web.wire import shared as wire
 
 
-def served(name: str, function: Callable[[Any], dict], answers: object) -> Callable[[object], dict]:
+def served(
+    name: str, function: Callable[[Any], dict], answers: object, takes: type = dict
+) -> Callable[[object], dict]:
     """A server function that turns a `Problem` into an answer the page can show.
 
-    `answers` is the type of its answers (`explorer.web.wire`); `Refused` is one everywhere.
+    `answers` is the type of its answers (`explorer.web.wire`); `Refused` is one everywhere. What
+    is not of the type that it `takes` is refused, and every answer can be sent (`sendable`).
     A request may name itself in "job"; it can then be followed and cancelled (`JOBS`). Anything
     else that goes wrong is a defect of ours: it is written to the terminal, and the page says so
     instead of falling silent.
@@ -28,8 +33,10 @@ def served(name: str, function: Callable[[Any], dict], answers: object) -> Calla
 
     def answer(request: object) -> Json:
         try:
+            if not isinstance(request, takes):
+                raise misfit("request", request)
             with as_asked(), _job_of(request):
-                return function(request)
+                return sendable(function(request))
         except Problem as problem:
             return {"error": problem.to_json()}
         except jobs.Cancelled:
@@ -69,4 +76,7 @@ def _cancel(name: object) -> Json:
 
 
 # For every instrument that asks for long work (`Bus.work` of kit/bus.js).
-JOBS = [served("look", _look, wire.Look), served("cancel", _cancel, wire.Cancelled)]
+JOBS = [
+    served("look", _look, wire.Look, takes=object),
+    served("cancel", _cancel, wire.Cancelled, takes=object),
+]

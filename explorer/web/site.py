@@ -18,6 +18,7 @@ from fastapi.middleware import Middleware
 from fastapi.routing import APIRoute
 from gradio.components import Navbar
 from gradio.events import api
+from gradio.route_utils import FnIndexInferError
 from gradio.themes import Base, LocalFont
 
 from explorer.core.explore import explore
@@ -181,6 +182,7 @@ def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, 
             head=assets.head(page_modules(demo)),
             prevent_thread_lock=True,
             quiet=True,
+            show_error=True,  # of a call that does not fit its endpoint; ours are `Refusal`s
             inline=False,
             run_history=False,
             ssr_mode=False,
@@ -198,7 +200,11 @@ def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, 
                     Middleware(Bounded),
                 ],
                 "routes": [*assets.routes(page_data(first)), HEALTH],
-                "exception_handlers": {404: missing.answer([page[:2] for page in PAGES])},
+                "exception_handlers": {
+                    404: missing.answer([page[:2] for page in PAGES]),
+                    KeyError: missing.unheard_of,
+                    FnIndexInferError: missing.unheard_of,
+                },
             },
         )
     _answer_tools_in_json(demo)

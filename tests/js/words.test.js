@@ -22,6 +22,16 @@ test("a sentence with its values", () => {
   assert.equal(say("unfilled", { name: "One" }), "One of {other}");
 });
 
+test("a key that is a name of every object is a key like any other", () => {
+  for (const key of ["constructor", "__proto__", "toString"]) {
+    assert.equal(has(key), false);
+    assert.equal(say(key), key);
+    assert.equal(say("named", { name: { key, otherwise: "other" } }), "Hello other.");
+    assert.equal(say(`{${key}}`), `{${key}}`);
+  }
+  assert.equal(say(/** @type {any} */ (7)), "7");
+});
+
 test("a finger is told other words than a pointer", () => {
   use("en", { "a.hint": "Point at it.", "a.hint.touch": "Tap it.", plain: "A sentence." });
   const asked = new Set();

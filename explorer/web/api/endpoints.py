@@ -19,6 +19,7 @@ from explorer.locale import say
 from explorer.runtime.device import device
 from explorer.runtime.limits import EXPLORED_PAIRS, TRACED_PAIRS, TRAINED_PAIRS
 from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import MOST_WHOLE
 from explorer.runtime.visitors import own_key
 from explorer.sources.cells import shortened
 from explorer.sources.encoders import EMBEDDED
@@ -299,7 +300,7 @@ def start_training(
     rows = rows_of("start_training", TRAINED_PAIRS, sentences1, sentences2, scores)
     chosen = {} if options is None else options
     if not isinstance(chosen, dict):
-        raise Problem("api_object", name="options", value=shortened(repr(chosen)))
+        raise Problem("api_object", name="options", value=shortened(chosen, write=repr))
     for name in ("data", "own_loss"):  # what would read or run files of this computer
         if name in chosen:
             raise Problem("training_entry_unknown", where=f"options.{name}")
@@ -339,8 +340,8 @@ def training_status(id: str, offset: int = 0, key: str = "") -> Followed:
     Raises:
         Problem: if there is no such training.
     """
-    if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
-        raise Problem("api_number", name="offset", place=0, value=shortened(repr(offset)))
+    if type(offset) is not int or not 0 <= offset <= MOST_WHOLE:
+        raise Problem("api_one_number", name="offset", value=shortened(offset, write=repr))
     with whoever_has(key):
         status = Runs().status(id, offset)
     problem = status["problem"]

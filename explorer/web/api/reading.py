@@ -81,10 +81,10 @@ def rules_of(
     Raises Problem, naming the first entry that does not fit.
     """
     if not isinstance(extra_negatives, bool):
-        said = shortened(repr(extra_negatives))
+        said = shortened(extra_negatives, write=repr)
         raise Problem("parameter_switch", name="extra_negatives", value=said)
     if twins not in TWINS:
-        said = shortened(repr(twins))
+        said = shortened(twins, write=repr)
         known = ", ".join(TWINS)
         raise Problem("parameter_choice", name="twins", value=said, known=known)
     given = () if prototypes is None else _listed("prototypes", prototypes)
@@ -102,13 +102,13 @@ def _number(name: str, value: object) -> float:
     try:
         return finite(value, name)
     except Problem:
-        raise Problem("api_one_number", name=name, value=shortened(repr(value))) from None
+        raise Problem("api_one_number", name=name, value=shortened(value, write=repr)) from None
 
 
 def _ends(name: str, value: object) -> tuple[float, float]:
     numbers = read_numbers(name, value)
     if len(numbers) != 2:
-        raise Problem("api_ends", name=name, value=shortened(repr(value)))
+        raise Problem("api_ends", name=name, value=shortened(value, write=repr))
     return read_label_range(numbers, name)
 
 
@@ -121,7 +121,7 @@ def scenario_under(
 ) -> Scenario:
     chosen = {} if parameters is None else parameters
     if not isinstance(chosen, dict):
-        raise Problem("api_object", name="parameters", value=shortened(repr(chosen)))
+        raise Problem("api_object", name="parameters", value=shortened(chosen, write=repr))
     scenario = Scenario(
         data=data or Data(),
         rules=rules or Rules(),
@@ -138,13 +138,13 @@ def scenario_under(
 
 def read_text(name: str, value: object) -> str:
     if not isinstance(value, str):
-        raise Problem("api_text", name=name, value=shortened(repr(value)))
+        raise Problem("api_text", name=name, value=shortened(value, write=repr))
     return value
 
 
 def _listed(name: str, values: object) -> Sequence[object]:
     if not isinstance(values, list | tuple):
-        raise Problem("api_list", name=name, value=shortened(repr(values)))
+        raise Problem("api_list", name=name, value=shortened(values, write=repr))
     return values
 
 
@@ -153,7 +153,7 @@ def _sentences(name: str, values: object) -> tuple[str, ...]:
         try:
             return read_sentence(read_text(name, value), name)
         except Problem:
-            said = shortened(repr(value))
+            said = shortened(value, write=repr)
             raise Problem("api_sentence", name=name, place=place, value=said) from None
 
     return tuple(read(place, value) for place, value in enumerate(_listed(name, values)))
@@ -164,7 +164,7 @@ def read_numbers(name: str, values: object) -> tuple[float, ...]:
         try:
             return read_score(value if isinstance(value, Real) else None, name)
         except Problem:
-            said = shortened(repr(value))
+            said = shortened(value, write=repr)
             raise Problem("api_number", name=name, place=place, value=said) from None
 
     return tuple(read(place, value) for place, value in enumerate(_listed(name, values)))

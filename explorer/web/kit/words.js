@@ -18,7 +18,7 @@ export const language = () => spoken;
 export const onLanguage = (listener) => listeners.add(listener);
 
 /** @param {string} key */
-export const has = (key) => key in catalogue;
+export const has = (key) => Object.hasOwn(catalogue, key);
 
 const POINTS = "(hover: hover) and (pointer: fine)";
 /**
@@ -34,11 +34,14 @@ const forTheHand = (key) => (has(`${key}.touch`) && !matchMedia(POINTS).matches 
  * @param {Record<string, any>} [values]
  */
 export function say(key, values = {}) {
-  const sentence = (catalogue[forTheHand(key)] ?? key).replace(
+  const said = forTheHand(key);
+  const sentence = (has(said) ? catalogue[said] : String(key)).replace(
     /\{(\w+):([^|}]*)\|([^}]*)\}/g,
     (_all, name, one, many) => (String(values[name]) === "1" ? one : many),
   );
-  return sentence.replace(/\{(\w+)\}/g, (all, name) => (name in values ? spelled(name, values[name]) : all));
+  return sentence.replace(/\{(\w+)\}/g, (all, name) =>
+    Object.hasOwn(values, name) ? spelled(name, values[name]) : all,
+  );
 }
 
 /**

@@ -14,13 +14,19 @@ from tests.browser.serving import free_port
 
 
 @pytest.fixture(scope="module")
-def address():
+def opened():
+    """The blocks that are served, and their address."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         demo, found = site.open_page(Scenario(), "127.0.0.1", free_port())
     assert said.getvalue() == ""  # app.py's own line is the only one
-    yield found
+    yield demo, found
     demo.close(verbose=False)
+
+
+@pytest.fixture(scope="module")
+def address(opened):
+    return opened[1]
 
 
 @pytest.fixture

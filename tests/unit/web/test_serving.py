@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from explorer.runtime import jobs
@@ -15,7 +17,7 @@ def test_a_problem_becomes_an_answer():
     def refuse(request):
         raise Problem("link_version", version=request, known=1)
 
-    answer = served("refuse", refuse, dict)("7")
+    answer = served("refuse", refuse, dict, takes=str)("7")
     assert answer == {
         "error": {
             "key": "problem.link_version",
@@ -53,5 +55,26 @@ def test_a_request_without_a_name_is_answered_too(request_):
         jobs.step("encoding")
         return {"got": request}
 
-    assert served("work", work, dict)(request_) == {"got": request_}
+    assert served("work", work, dict, takes=object)(request_) == {"got": request_}
     assert look(request_) == {"job": None}
+
+
+@pytest.mark.parametrize("request_", [[], [["job", 1]], "text", None, 7, float("nan"), True])
+def test_what_is_no_object_is_refused_in_a_sentence(request_):
+    answer = served("echo", lambda request: {"got": request}, dict)(request_)
+    assert answer["error"]["key"] == "problem.scenario_entry"
+    assert answer["error"]["values"] == {"where": "request", "value": str(request_)}
+
+
+def test_every_answer_can_be_sent():
+    """Half a character and a number of any length, in what is told and in what is refused."""
+    half, name = "half \ud83d", "\ud83dname"
+
+    def refuse(request):
+        raise Problem("encoder_id", encoder=request["text"], count=10**400, flag=True)
+
+    told = served("echo", lambda request: {name: [{"text": (request["text"],)}]}, dict)
+    assert told({"text": half}) == {"\ufffdname": [{"text": ("half \ufffd",)}]}
+    values = served("refuse", refuse, dict)({"text": half})["error"]["values"]
+    assert values == {"encoder": "half \ufffd", "count": str(10**400), "flag": "True"}
+    json.dumps([told({"text": half}), values]).encode()

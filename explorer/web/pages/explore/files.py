@@ -32,10 +32,8 @@ def read_file(request: Any) -> Json:
     """{name, content: base64 or file: digest, columns?, header?, draw?} → the rows of a batch, what
     was found besides, and the digest by which the file is known from now on; {send_file} where it
     is known no more."""
-    if not isinstance(request, dict):
-        raise misfit("request", request)
     if "file" in request:
-        digest, name = str(request["file"]), str(request.get("name"))
+        digest, name = str(request["file"]), uploads.name_in(request)
     else:
         whole = {key: value for key, value in request.items() if key in ("name", "content")}
         digest, name = uploads.hand_in(whole)
@@ -68,8 +66,6 @@ def read_file(request: Any) -> Json:
 def spread(request: Any) -> Json:
     """{scenario, file?, columns?, header?} → each figure of the strip over many batches like the
     scene's: of a file drawn the same way, random ones of the next seeds."""
-    if not isinstance(request, dict):
-        raise misfit("request", request)
     scenario = Scenario.from_json(request.get("scenario"))
     with jobs.in_turn():
         found = over_batches(scenario, _batches(scenario.data, request))
@@ -94,7 +90,7 @@ def _batches(data: Data, request: Mapping[str, Any]) -> list[Pairs]:
     if data.source == "random":
         return random_batches(data)
     pairs = whole_file(request, data)
-    if pairs is None:
+    if pairs is None or not data.reading.draw.size:
         raise Problem("no_batches")
     return batches_of_file(pairs, data.reading.draw, COUNT)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from explorer.core import own_loss
 from explorer.core.batch import has_words, load_table, make_batch, source_pairs
 from explorer.core.disagreement import contradictions
-from explorer.core.explore import Exploration, explore
+from explorer.core.explore import Exploration, explore, registered
 from explorer.core.remarks import remarks, speaks_another_language, statistics, suggested_scale
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.export.code import KINDS, Code, packed
@@ -38,7 +38,7 @@ from explorer.runtime.cache import Cache, digest
 from explorer.runtime.limits import SWEPT_PAIRS, TABLES
 from explorer.runtime.numbers import json_numbers
 from explorer.runtime.problem import Problem
-from explorer.runtime.validation import misfit
+from explorer.runtime.validation import misfit, one_of
 from explorer.runtime.wire import Json
 from explorer.sources import tables
 from explorer.sources.model_folders import locate
@@ -52,11 +52,9 @@ from explorer.web.wire import shared
 from losses import LOSSES
 
 
-def _explore(request: object) -> Json:
+def _explore(request: Json) -> Json:
     """{scenario, known: key of the batch the page has, rows?: name of its rows} → {picture, batch?,
     skipped?, limited?, rows?}, or {send_rows} where rows of that name are not held."""
-    if not isinstance(request, dict):
-        raise misfit("request", request)
     scenario = Scenario.from_json(request.get("scenario"))
     if "rows" in request:
         rows = _tables.get(str(request["rows"]))
@@ -97,15 +95,15 @@ def _explore(request: object) -> Json:
 _tables: Cache[tuple[tuple[str, str, str], ...]] = Cache(TABLES)
 
 
-def _own(name: object) -> Json:
+def _own(name: str) -> Json:
     """The name of a loss of one's own → {own: what its file holds now, problem: why it cannot be
     used}, read again if it changed."""
-    found = own_loss.own_loss(str(name))
+    found = own_loss.own_loss(name)
     if found is None:
         raise misfit("name", name)
     with contextlib.suppress(Problem):  # it is told below
-        own_loss.renew(str(name))
-    return {"own": _described(str(name), found), "problem": _problem_of(found)}
+        own_loss.renew(name)
+    return {"own": _described(name, found), "problem": _problem_of(found)}
 
 
 def _problem_of(own: own_loss.OwnLoss) -> Json | None:
@@ -127,17 +125,17 @@ def _check_host() -> None:
         raise Problem("own_loss_not_here", about="loss")
 
 
-def _own_text(name: object) -> Json:
+def _own_text(name: str) -> Json:
     """The name of a loss of one's own → {file, text, digest} of its file as it stands."""
     _check_host()
-    found, text, digest = own_loss.read_text(str(name))
+    found, text, digest = own_loss.read_text(name)
     return {"file": found.path.name, "text": text, "digest": digest}
 
 
-def _own_write(request: object) -> Json:
+def _own_write(request: Json) -> Json:
     """{name, text, digest: of the text that was changed} → {digest: of what stands there now}."""
-    if not isinstance(request, dict) or not isinstance(request.get("text"), str):
-        raise misfit("request", request)
+    if not isinstance(request.get("text"), str):
+        raise misfit("text", request.get("text"))
     _check_host()
     name = str(request.get("name"))
     own_loss.write(name, request["text"], str(request.get("digest")))
@@ -166,16 +164,14 @@ def _told(table: tables.Table) -> list[dict[str, object]]:
     return [{"row": skip.row, **skip.problem.to_json()} for skip in table.skipped]
 
 
-def _statistics(request: object) -> dict[str, object]:
+def _statistics(request: Json) -> dict[str, object]:
     """The scenario → correlation and Kolmogorov–Smirnov test of its batch, on demand."""
     scenario = Scenario.from_json(request)
     return dataclasses.asdict(statistics(make_batch(scenario.data, scenario.rules)))
 
 
-def _sweep(request: object) -> Json:
+def _sweep(request: Json) -> Json:
     """{scenario, parameter} → the curves of one parameter, on demand."""
-    if not isinstance(request, dict):
-        raise misfit("request", request)
     scenario = Scenario.from_json(request.get("scenario"))
     batch = make_batch(scenario.data, scenario.rules)
     points = POINTS if len(batch) <= SWEPT_PAIRS else POINTS // 2 + 1
@@ -187,19 +183,15 @@ def _sweep(request: object) -> Json:
     return {**dataclasses.asdict(found), **drawn, "trials": tried and dataclasses.asdict(tried)}
 
 
-def _trials(request: object) -> Json:
+def _trials(request: Json) -> Json:
     """{scenario, parameter} → the names of the runs that were queued to try several values."""
-    if not isinstance(request, dict):
-        raise misfit("request", request)
     scenario = Scenario.from_json(request.get("scenario"))
     plans = trials(scenario, str(request.get("parameter", "")), default_runs().room(LEAST_RUNS))
     return {"started": start_all(default_runs(), plans)}
 
 
-def _second_opinion(request: object) -> Json:
+def _second_opinion(request: Json) -> Json:
     """{scenario, model} → the label that would fit each pair's place by another model's scores."""
-    if not isinstance(request, dict):
-        raise misfit("request", request)
     scenario, name = Scenario.from_json(request.get("scenario")), str(request.get("model")).strip()
     is_cross = locate(name).is_cross_encoder
     asked = {"cross_encoder": name} if is_cross else {"encoder": name, "cross_encoder": ""}
@@ -208,31 +200,28 @@ def _second_opinion(request: object) -> Json:
     return {"model": name, "fitting": found.fitting.tolist()}
 
 
-def _link(request: object) -> Json:
+def _link(request: Json) -> Json:
     return {"link": Scenario.from_json(request).shown().to_link()}
 
 
-def _open_link(request: object) -> Json:
+def _open_link(text: str) -> Json:
     """The scenario in a link, or in the text of a scene file."""
-    text = str(request)
-    if text.lstrip().startswith("{"):
-        return {"scenario": Scenario.from_text(text).to_json()}
-    return {"scenario": Scenario.from_link(text).to_json()}
+    is_file = text.lstrip("\ufeff \t\r\n").startswith("{")
+    found = Scenario.from_text(text) if is_file else Scenario.from_link(text)
+    registered(found)  # a page has no formula and no parameters of a loss that there is not
+    return {"scenario": found.to_json()}
 
 
-def _take(request: object) -> Json:
+def _take(request: Json) -> Json:
     """{what, scenario, language, dark} → a file's name, type and text; a ZIP as base64. What is of
     all pairs and not of a batch takes {file, columns, header} of the file they are from."""
-    if not isinstance(request, dict):
-        raise misfit("request", request)
-    what, scenario = request.get("what"), Scenario.from_json(request.get("scenario"))
+    what = one_of((*OF_ALL_PAIRS, *TAKEAWAYS))(request.get("what"), "what")
+    scenario = Scenario.from_json(request.get("scenario"))
     if what in OF_ALL_PAIRS:
         ending, make_of = OF_ALL_PAIRS[what]
         source = whole_file(request, scenario.data) or source_pairs(scenario.data)
         text = make_of(source, scenario.data.corrections)
         return {"name": f"lossprism{ending}", "type": "text/csv", "text": text}
-    if what not in TAKEAWAYS:
-        raise misfit("what", what)
     language = request.get("language") if request.get("language") in LANGUAGES else "en"
     ending, kind, make = TAKEAWAYS[what]
     text = make(explore(scenario), language, bool(request.get("dark")))
@@ -288,8 +277,8 @@ TAKEAWAYS = {
 
 
 SERVED_OWN = [
-    served("own", _own, wire.Own),
-    served("own_text", _own_text, wire.OwnText),
+    served("own", _own, wire.Own, takes=str),
+    served("own_text", _own_text, wire.OwnText, takes=str),
     served("own_write", _own_write, wire.OwnWritten),
 ]
 # By instrument; the controls ask for what belongs to the page as a whole.
@@ -311,6 +300,6 @@ SERVED = [
     served("explore", _explore, wire.Explored | wire.Unexplored | wire.SendRows),
     served("read_file", read_file, wire.FileRead | wire.FileUndecided | wire.SendFile),
     served("link", _link, wire.Link),
-    served("open_link", _open_link, wire.OpenedScene),
+    served("open_link", _open_link, wire.OpenedScene, takes=str),
     *JOBS,
 ]

@@ -17,7 +17,7 @@ from explorer.lab.training.plan import (
 from explorer.runtime import uploads
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
-from explorer.runtime.validation import misfit
+from explorer.runtime.validation import misfit, of_type, one_of
 from explorer.runtime.wire import Json
 from explorer.sources import tables
 from explorer.sources.columns import CHOOSE_COLUMNS, PAIR_ROLES
@@ -53,19 +53,17 @@ def read_plan(chosen: object) -> TrainingPlan:
 
 
 def _shared(given: dict) -> Json:
-    if given.get("source") not in ENTRIES:
-        raise misfit("data.source", given.get("source"))
-    wanted = (*SHARED, *ENTRIES[given["source"]])
+    source = one_of(tuple(ENTRIES))(given.get("source"), "data.source")
+    wanted = (*SHARED, *ENTRIES[source])
     return {name: given[name] for name in wanted if name in given}
 
 
 def _found(known: TrainingData, given: dict) -> TrainingData:
     where = given["source"]
     if where == "practice":
-        if given.get("practice") not in PRACTICE:
-            raise misfit("data.practice", given.get("practice"))
-        rows = practice_pairs(given["practice"])
-        return dataclasses.replace(known, source="rows", name=given["practice"], rows=_text(rows))
+        name = one_of(tuple(PRACTICE))(given.get("practice"), "data.practice")
+        rows = _text(practice_pairs(name))
+        return dataclasses.replace(known, source="rows", name=name, rows=rows)
     if where == "link":
         linked = data_of_scene(scene_of(given).data)
         return dataclasses.replace(known, source="rows", name=linked.name, rows=linked.rows)
@@ -112,7 +110,7 @@ def uploaded_pairs(chosen: object) -> unseen.Unseen:
         raise misfit("on", chosen)
     columns = {str(role): str(name) for role, name in (chosen.get("columns") or {}).items()}
     path = _uploaded(str(chosen.get("file") or ""), "file")
-    return unseen.read(path, str(chosen.get("name"))[:200], columns)
+    return unseen.read(path, uploads.name_in(chosen), columns)
 
 
 def hand_in(request: object) -> dict[str, object]:
@@ -123,8 +121,10 @@ def hand_in(request: object) -> dict[str, object]:
 
 def describe_file(request: dict) -> Json:
     """{file: token, name, columns?} → its columns, which of them serve, how many pairs it has."""
-    token, name = str(request.get("file")), str(request.get("name"))[:200]
-    path, columns = Path(_uploaded(token, "file")), dict(request.get("columns") or {})
+    token, name = str(request.get("file")), uploads.name_in(request)
+    path = Path(_uploaded(token, "file"))
+    chosen = of_type(dict)(request.get("columns") or {}, "columns")
+    columns = {str(role): str(column) for role, column in chosen.items()}
     known = {"file": token, "name": name}
     try:
         table = tables.read_file(path, name, columns=columns or None, most=int(RANGES["most"][1]))

@@ -35,7 +35,7 @@ from explorer.runtime.cache import Cache
 from explorer.runtime.limits import CORPORA, PACES, QUEUED_AT_ONCE, QUOTED_LETTERS
 from explorer.runtime.numbers import whole_percent
 from explorer.runtime.problem import Problem
-from explorer.runtime.validation import misfit
+from explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
 from explorer.runtime.visitors import is_hosted
 from explorer.runtime.wire import Json
 from explorer.web.pages.finetune.plans import (
@@ -208,9 +208,10 @@ def _repeat(request: dict) -> Json:
 def _watch(request: dict) -> dict[str, object]:
     """{offsets: {name: offset}, list} → how these runs are doing, and, asked to, all runs."""
     answer: Json = {"runs": {}}
-    for name, offset in dict(request.get("offsets") or {}).items():
+    for name, offset in of_type(dict)(request.get("offsets") or {}, "offsets").items():
+        begin = max(whole(offset, f"offsets.{quoted(name)}"), 0)
         try:
-            answer["runs"][name] = runs().status(name, max(int(offset), 0))
+            answer["runs"][name] = runs().status(name, begin)
         except Problem as problem:
             answer["runs"][name] = {"error": problem.to_json()}
     if request.get("list"):
@@ -219,9 +220,7 @@ def _watch(request: dict) -> dict[str, object]:
 
 
 def _steer(request: dict) -> Json:
-    what = request.get("what")
-    if what not in ("pause", "resume", "stop", "delete"):
-        raise misfit("what", what)
+    what = one_of(("pause", "resume", "stop", "delete"))(request.get("what"), "what")
     getattr(runs(), what)(request.get("run"))
     return {}
 
@@ -229,9 +228,7 @@ def _steer(request: dict) -> Json:
 def _probe(request: dict) -> Json:
     """{run, step, scenario, known} → the picture of the probe batch at a recorded step."""
     scenario = Scenario.from_json(request.get("scenario"))
-    name, step = str(request.get("run")), request.get("step")
-    if type(step) is not int:
-        raise misfit("step", step)
+    name, step = str(request.get("run")), integer(request.get("step"), "step")
     found = moved.exploration(runs(), name, step, scenario)
     answer: Json = {"picture": {**picture(found), "remarks": []}}
     if request.get("known") != name:
@@ -244,11 +241,8 @@ def _probe(request: dict) -> Json:
 def _figure(request: dict) -> Json:
     """{run, step, scenario, language, dark, origin} → the probe batch as an SVG."""
     scenario = Scenario.from_json(request.get("scenario"))
-    language, step = request.get("language"), request.get("step")
-    if language not in LANGUAGES:
-        raise misfit("language", language)
-    if type(step) is not int:
-        raise misfit("step", step)
+    language = one_of(LANGUAGES)(request.get("language"), "language")
+    step = integer(request.get("step"), "step")
     found = moved.exploration(runs(), str(request.get("run")), step, scenario)
     origin = str(request.get("origin") or "")[:QUOTED_LETTERS]
     dark = request.get("dark") is True
@@ -269,7 +263,7 @@ def _remark(request: dict) -> Json:
 def _compare(request: dict) -> Json:
     """{runs, on?: {file, name, columns}} → a table of finished runs with their verdict; and what
     one of them moved: on the held-out pairs, or on those of a file."""
-    names = [str(name) for name in request.get("runs") or []]
+    names = texts(request.get("runs") or (), "runs")
     on = uploaded_pairs(request["on"]) if request.get("on") else None
     answer: Json = compare.table(runs(), names, on)
     ended = [name for name in names if has_ended(runs().folder(name))]
@@ -294,13 +288,12 @@ PACKED = {"model": ("-model.zip", takeaway.model_zip), "kit": ("-train.zip", tak
 
 def _take(request: dict) -> Json:
     """{run, what} → a file's name with its type and text, or with the path it is served from."""
-    what, name = request.get("what"), str(request.get("run"))
+    what = one_of((*TEXTS, *PACKED))(request.get("what"), "what")
+    name = str(request.get("run"))
     folder = runs().folder(name)
     if what in TEXTS:
         file, kind, make = TEXTS[what]
         return {"name": file.format(run=folder.name), "type": kind, "text": make(runs(), name)}
-    if what not in PACKED:
-        raise misfit("what", what)
     ending, pack = PACKED[what]
     # The last parcel of each kind stays.
     path = pack(runs(), name, parcels.place_of(folder.name) / f"{folder.name}{ending}")

@@ -40,7 +40,7 @@ from explorer.runtime import device, uploads
 from explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, Report, within
 from explorer.runtime.limits import ANSWER_S, LARGE_CORRECTIONS
 from explorer.runtime.problem import Problem
-from explorer.runtime.validation import finite, label_range, misfit, optional
+from explorer.runtime.validation import finite, label_range, misfit, one_of, optional, read
 from explorer.runtime.visitors import visitor
 from explorer.runtime.wire import Json
 from explorer.sources.columns import CHOOSE_COLUMNS, PAIR_ROLES, TRIPLET_ROLES
@@ -107,10 +107,8 @@ class Asked:
         return dataclasses.replace(self, source=source)
 
 
-def read_asked(request: object) -> Asked:
+def read_asked(request: Json) -> Asked:
     """Read what the page sends; Problem names the entry that does not fit."""
-    if not isinstance(request, dict) or not isinstance(request.get("source", {}), dict):
-        raise misfit("request", request)
     loss = request.get("loss", "cosent")
     parameters = request.get("parameters") or {}
     if not isinstance(parameters, dict):
@@ -118,9 +116,7 @@ def read_asked(request: object) -> Asked:
     rules = request.get("rules") or {}
     if not isinstance(rules, dict):
         raise misfit("rules", rules)
-    twins = request.get("twins", "keep")
-    if twins not in TWINS:
-        raise misfit("twins", twins)
+    twins = one_of(TWINS)(request.get("twins", "keep"), "twins")
     return Asked(
         _source(request.get("source", {})),
         loss,
@@ -131,17 +127,15 @@ def read_asked(request: object) -> Asked:
     )
 
 
-def _source(given: dict) -> Source:
-    kind = given.get("kind", "random")
-    if kind not in KINDS:
-        raise misfit("source.kind", kind)
+def _source(given: object) -> Source:
+    if not isinstance(given, dict):
+        raise misfit("source", given)
+    kind = one_of(KINDS)(given.get("kind", "random"), "source.kind")
     if kind == "random":
         settings = given.get("random") or {}
-        known = {field.name for field in dataclasses.fields(RandomBatch)}
-        plain = isinstance(settings, dict) and set(settings) <= known
-        if not plain or not all(isinstance(v, int | float | str) for v in settings.values()):
-            raise misfit("source.random", settings)
-        return Source(random=dataclasses.replace(FIRST, **settings))
+        if isinstance(settings, dict):
+            settings = {**dataclasses.asdict(FIRST), **settings}
+        return Source(random=read(RandomBatch, settings, "source.random", {}, _unknown))
     texts = {name: given.get(name, "") for name in ("file", "name", "link")}
     encoder = given.get("encoder") or EMBEDDED
     columns = given.get("columns") or {}
@@ -160,6 +154,10 @@ def _source(given: dict) -> Source:
         corrections=_corrections(given.get("corrections", ())),
         **texts,
     )
+
+
+def _unknown(where: str) -> Problem:
+    return Problem("scenario_unknown", where=where)
 
 
 def _corrections(given: object) -> tuple[Correction, ...]:
@@ -305,7 +303,7 @@ def _of_explore(data: Data, batch: Batch, wanted: Wanted) -> LargeBatch:
 # ---- Answers -------------------------------------------------------------------------------------
 
 
-def answer_of(request: object, make: Callable[[Opened], Json]) -> Json:
+def answer_of(request: Json, make: Callable[[Opened], Json]) -> Json:
     """What `make` makes of the opened batch, or how far the work on it is."""
     return answer_when_done(start_opening(read_asked(request)), make)
 
@@ -339,7 +337,7 @@ def _look(request: Json) -> dict[str, object]:
     return answer_of(request, make)
 
 
-def _details(request: object) -> Json:
+def _details(request: Json) -> Json:
     return answer_of(request, details)
 
 
@@ -352,13 +350,13 @@ def _pairs(request: Json) -> Json:
     return answer_of(request, lambda found: pairs_page(found, search, column, falling, number))
 
 
-def _cancel(request: object) -> Json:
+def _cancel(request: Json) -> Json:
     asked = read_asked(request)
     _opened.cancel(asked)
     return {}
 
 
-def _hand_in(request: object) -> Json:
+def _hand_in(request: Json) -> Json:
     """{token, start, content: base64, name, last} → the file's name by content, once it is all
     there. {token, forget} drops what has arrived."""
     digest, _ = uploads.hand_in(request)
@@ -370,7 +368,7 @@ def _describe_file(request: Json) -> Json:
 
     Where it is not clear which are to be read: `undecided`, with those chosen so far.
     """
-    source = _source((request or {}).get("source", {}))
+    source = _source(request.get("source", {}))
     try:
         return answer_when_done(_reading(source), _described)
     except Problem as problem:

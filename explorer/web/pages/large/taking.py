@@ -17,7 +17,7 @@ from explorer.locale import LANGUAGES, say
 from explorer.runtime.jobs import Job, Jobs, Report, within
 from explorer.runtime.numbers import json_number
 from explorer.runtime.parcels import new_parcel
-from explorer.runtime.validation import misfit
+from explorer.runtime.validation import one_of
 from explorer.runtime.wire import Json
 from explorer.web.pages.large.requests import (
     Asked,
@@ -60,7 +60,7 @@ def _start_remarks(asked: Asked) -> Job:
     return _remarked.start(asked, work)
 
 
-def _judge(request: object) -> Json:
+def _judge(request: Json) -> Json:
     """{source, loss, parameters} → where labels and encoder disagree, and what is striking."""
     asked = read_asked(request)
 
@@ -79,7 +79,8 @@ def _judge(request: object) -> Json:
 def _take(request: Json) -> Json:
     """{…, what, language, dark, window, facet} → a file's name with its type and text, or with the
     path that it is served from."""
-    asked, what = read_asked(request), request.get("what")
+    asked = read_asked(request)
+    what = one_of((*FILES, *FIGURES, *TABLES, *OTHERS))(request.get("what"), "what")
     name = f"lossprism-{asked.loss}"
     if what in FILES:
         ending, write = FILES[what]
@@ -103,11 +104,9 @@ def _take(request: Json) -> Json:
                 takeaway.changes_csv(batch, asked.source.corrections),
             ),
         )
-    if what in ("figures_csv", "figures_json"):
-        return answer_when_done(
-            _start_judging(asked), lambda by: _numbers(asked, request, what, by, name)
-        )
-    raise misfit("what", what)
+    return answer_when_done(
+        _start_judging(asked), lambda by: _numbers(asked, request, what, by, name)
+    )
 
 
 def _numbers(asked: Asked, request: Json, what: str, by: Judged, name: str) -> Json:
@@ -136,9 +135,7 @@ def _figure(asked: Asked, opened: Opened, what: str, request: Json, name: str) -
     if what == "histogram_svg":
         drawn = histogram_figure(opened, about, **look)
     else:
-        facet = request.get("facet", "total")
-        if facet not in FACETS:
-            raise misfit("facet", facet)
+        facet = one_of(tuple(FACETS))(request.get("facet", "total"), "facet")
         window = read_window(request.get("window"), opened.shape)
         drawn = map_figure(opened, about, window, facet, **look)
     return _text(f"{name}{FIGURES[what]}", "image/svg+xml", drawn)
@@ -203,6 +200,7 @@ TABLES: dict[str, tuple[str, Callable[[Opened], str]]] = {
     "terms_csv": ("-terms.csv", takeaway.terms_csv),
     "histogram_csv": ("-histogram.csv", takeaway.histogram_csv),
 }
+OTHERS = ("changes_csv", "figures_csv", "figures_json")
 FIGURES = {"map_svg": "-map.svg", "histogram_svg": "-histogram.svg"}
 
 SERVED = [

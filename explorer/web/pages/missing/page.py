@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request, Response
 from fastapi.exception_handlers import http_exception_handler
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 
 from explorer.locale import LANGUAGES, preferred, say
 
@@ -29,6 +29,14 @@ def answer(pages: Sequence[tuple[str, str]]) -> Callable:
         return HTMLResponse(page(request, pages), status_code=404)
 
     return missing
+
+
+async def unheard_of(request: Request, error: Exception) -> Response:
+    """The answer to a call by a name or number that Gradio looked up in vain: the error is its own,
+    since what is served (`served`, the endpoints) lets none out."""
+    if FOR_PROGRAMS not in request.url.path.split("/"):
+        raise error
+    return JSONResponse({"detail": say("en", "problem.call_unknown")}, status_code=404)
 
 
 def page(request: Request, pages: Sequence[tuple[str, str]]) -> str:

@@ -1,0 +1,28 @@
+"""What an answer can carry: JSON knows no halves of characters, and no number of any length."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+# The largest whole number that is one for all that reads JSON.
+MOST_WHOLE = 2**63 - 1
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def whole_letters(text: str) -> str:
+    """The text with U+FFFD in place of each half of a character (a lone surrogate), which a page
+    can send as JSON and no answer can carry."""
+    return text if text.isascii() else _HALF.sub("\ufffd", text)
+
+
+def sendable(value: Any) -> Any:
+    """The value with `whole_letters` in all its texts, names of entries included."""
+    if isinstance(value, str):
+        return whole_letters(value)
+    if isinstance(value, dict):
+        return {sendable(name): sendable(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        made = [sendable(inner) for inner in value]
+        return made if isinstance(value, list) else tuple(made)
+    return value

@@ -1,0 +1,219 @@
+"""What comes over HTTP and is no question is answered by a sentence, and a number from 400 on."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+import pytest
+
+from explorer.core import own_loss
+from explorer.runtime.problem import Problem
+from explorer.web.instrument import Instrument
+from losses import LOSSES
+from tests.hostile import DEEP, HALF, ODD
+
+SERVED = "/gradio_api/component_server"
+
+
+@pytest.fixture(scope="module")
+def numbers(opened):
+    """By which number the page calls the component of a function."""
+    found = {}
+    for block in opened[0].blocks.values():
+        if isinstance(block, Instrument):
+            found |= {f"{block.state.folder}.{f.__name__}": block._id for f in block.server_fns}
+    return found
+
+
+def sent(address, path, body, **headers):
+    content = body if isinstance(body, str | bytes) else json.dumps(body)
+    kind = {"content-type": "application/json"}
+    return httpx.post(f"{address}{path}", content=content, headers=kind | headers, timeout=60)
+
+
+def asked(address, numbers, name, data, **headers):
+    """The answer of a server function as the page asks for it."""
+    question = {"session_hash": "a", "component_id": numbers[name], "data": data}
+    question["fn_name"] = name.partition(".")[2]
+    answer = sent(address, SERVED, question, **headers)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "null",
+        "[]",
+        "7",
+        '"text"',
+        "{",
+        "{}",
+        "\x00",
+        b"\xff\xfe",
+        "[" * 10**5,
+        '{"data":' * 9999,
+    ],
+    ids=lambda body: repr(body[:8]),
+)
+def test_what_is_no_object(address, capfd, body):
+    for path in (SERVED, "/gradio_api/run/list_losses", "/gradio_api/call/list_losses"):
+        answer = sent(address, path, body)
+        assert 400 <= answer.status_code < 500
+        assert answer.json()["detail"]
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"component_id": 10**9},
+        {"component_id": "text"},
+        {"component_id": None},
+        {"fn_name": HALF},
+        {"fn_name": "\x00"},
+        {"fn_name": "__class__"},
+        {"fn_name": "nothing"},
+        {"fn_name": ["own"]},
+        {"session_hash": []},
+    ],
+    ids=ascii,
+)
+def test_fields_of_a_question(address, numbers, capfd, odd):
+    question = {"session_hash": "a", "component_id": numbers["explore.own"], "fn_name": "own"}
+    answer = sent(address, SERVED, {**question, "data": "x", **odd})
+    assert 400 <= answer.status_code < 500
+    assert answer.json()["detail"]
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "session", [HALF, "\x00", "", "../../etc/passwd", "x" * 10**5], ids=range(5)
+)
+def test_any_session(address, numbers, session):
+    question = {"session_hash": session, "component_id": numbers["explore.own"], "fn_name": "own"}
+    assert "error" in sent(address, SERVED, {**question, "data": "x"}).json()
+
+
+@pytest.mark.parametrize("name", ["nothing", "%00", "%ed%a0%bd"])
+def test_calls_of_no_endpoint(address, capfd, name):
+    for body in ({"data": []}, {"data": [], "fn_index": 10**9}):
+        answer = sent(address, f"/gradio_api/run/{name}", body)
+        assert answer.status_code == 404
+        assert answer.json() == {"detail": str(Problem("call_unknown"))}
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_call_with_too_few_arguments_says_so(address):
+    said = sent(address, "/gradio_api/run/loss_from_scores", {"data": ["cosent"]}).json()["error"]
+    assert "didn't receive enough input values (needed: 10, got: 1)" in said
+
+
+def test_no_file_of_this_computer_is_handed_out(address):
+    file = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
+    rest = [[0, 1], {}, "", None, None, True, None, "keep"]
+    answer = sent(address, "/gradio_api/run/loss_from_scores", {"data": ["cosent", file, *rest]})
+    assert "was not uploaded by a user" in answer.json()["error"]
+    assert "root:" not in answer.text
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_mcp(address, odd):
+    """The deepest and half a character in the name of an entry are refused by the protocol."""
+    given = {"loss": "cosent", "scores": ODD[odd], "labels": [0, 1]}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    call["params"] = {"name": "loss_from_scores", "arguments": given}
+    answer = sent(address, "/gradio_api/mcp/", call, accept="application/json, text/event-stream")
+    assert answer.status_code == 200
+    told = json.loads(answer.text.partition("data: ")[2])
+    sentence = told["error"]["message"] if "error" in told else told["result"]["content"][0]["text"]
+    assert sentence
+    assert "Traceback" not in sentence
+    assert str(Problem("internal")) not in sentence
+
+
+def test_a_scene_from_right_to_left(address, numbers):
+    """What reads from the right, marks that turn it, and half a character, in every text."""
+    text = f"\u05e9\u05dc\u05d5\u05dd \u202e\u2066\u200f \u0645\u0631\u062d\u0628\u0627 {HALF}"
+    row = [text, text, "1"]
+    data = {"source": "table", "rows": [row], "file": text, "encoder": text}
+    scene = {"data": {**data, "corrections": [row]}, "rules": {"prototypes": text}}
+    for ascii_ in (True, False):
+        file = json.dumps(scene, ensure_ascii=ascii_)
+        for mark in ("", "\ufeff"):
+            opened = asked(address, numbers, "explore.open_link", mark + file)["scenario"]
+            assert opened["data"]["rows"] == [[text.replace(HALF, "\ufffd")] * 2 + ["1"]]
+    link = asked(address, numbers, "explore.link", scene)["link"]
+    assert asked(address, numbers, "explore.open_link", link)["scenario"] == opened
+    refused = asked(address, numbers, "explore.explore", {"scenario": scene})["error"]
+    assert refused["key"]
+
+
+def test_a_scene_too_deep_to_be_read(address, numbers):
+    from base64 import urlsafe_b64encode
+    from zlib import compress
+
+    for depth in (DEEP, 10**5):
+        deep = '{"parameters":' * depth + "1" + "}" * depth
+        link = f"1.{urlsafe_b64encode(compress(deep.encode())).decode()}"
+        for text in (deep, link):
+            answer = asked(address, numbers, "explore.open_link", text)
+            assert answer["error"]["key"] in (
+                "problem.scene_file_damaged",
+                "problem.link_damaged",
+                "problem.scenario_entry",
+            )
+        asked_ = {"source": {"kind": "explore", "link": link}}
+        assert "error" in asked(address, numbers, "large.blocks", asked_)
+        plan = {"data": {"source": "link", "link": link}}
+        assert "error" in asked(address, numbers, "finetune.check", {"plan": plan})
+
+
+def test_a_scene_of_a_loss_that_there_is_not(address, numbers):
+    for scene in ({"loss": "constructor"}, {"loss": "cosent", "convention": "__proto__"}):
+        answer = asked(address, numbers, "explore.open_link", json.dumps(scene))
+        assert answer["error"]["key"] in ("problem.unknown_loss", "problem.unknown_convention")
+
+
+HERE = ("127.0.0.1:7860", "localhost", "LOCALHOST:80", "[::1]:7860")
+ELSEWHERE = (
+    "evil.example",
+    "127.0.0.1.evil.example:7860",
+    "192.168.0.7",
+    "0.0.0.0:7860",
+    "[",
+    "a@b",
+)
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """A loss of one's own of which the page may change the file."""
+    monkeypatch.delenv("SPACE_ID", raising=False)
+    path = tmp_path / "mine.py"
+    path.write_text("def guarded(scores, labels):\n    return (scores * labels).sum()\n")
+    own_loss.add_own_loss(f"{path}:guarded")
+    yield path
+    del LOSSES["guarded"], own_loss._OWN["guarded"]
+
+
+def test_who_asks_by_a_foreign_name_reads_and_writes_no_file(address, numbers, mine):
+    """As a page does whose name was pointed at this computer; with others in between."""
+    held = mine.read_text()
+    digest = ""
+    for host in (*HERE, *ELSEWHERE, *HERE):
+        told = asked(address, numbers, "explore.own_text", "guarded", host=host)
+        question = {"name": "guarded", "text": held, "digest": digest}
+        written = asked(address, numbers, "explore.own_write", question, host=host)
+        if host in HERE:
+            assert told["text"] == held, host
+            assert ("error" in written) == (digest == "")
+            digest = told["digest"]
+        else:
+            for refused in (told, written):
+                assert refused["error"]["key"] == "problem.own_loss_not_here", host
+            changed = {**question, "text": held + "# theirs\n"}
+            asked(address, numbers, "explore.own_write", changed, host=host)
+            assert mine.read_text() == held
