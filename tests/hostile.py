@@ -96,3 +96,40 @@ def varied(request: Any, whole: Collection[str] = (), turns: int = 1) -> Iterato
         yield "a foreign key", {**request, "__class__": {}, "more": [1]}
         for name in request:
             yield f"{name}: missing", {k: value for k, value in request.items() if k != name}
+
+
+# Texts that want to be markup, code, a link, a formula, or something else than they are; what they
+# would run or fetch is called "pwned".
+TEXTS = (
+    "<img src=x onerror=pwned()>",
+    "</script><script>pwned()</script>",
+    "]]><script>pwned()</script><!--",
+    "--><svg onload=pwned()>",
+    "\"'><a href='javascript:pwned()'>x</a>",
+    "</style></title></text><b>pwned</b>",
+    "&lt;b&gt; &#60;b&#62; &pwned;",
+    "javascript:pwned()",
+    "[pwned](javascript:pwned()) <http://pwned.example>",
+    "![pwned](http://pwned.example/x.png)",
+    "https://pwned.example www.pwned.example",
+    "`pwned` ``` ~~~ **pwned** ~~pwned~~",
+    "| pwned | \\| `|` |",
+    "pwned\\",
+    "$\\href{javascript:pwned()}{x}$ $$pwned$$",
+    "{{ pwned() }} {% pwned %} ${pwned()} #{pwned}",
+    '=HYPERLINK("http://pwned.example")',
+    "+pwned",
+    "-pwned",
+    "@pwned",
+    "\t=pwned",
+    "\uff1dpwned",
+    "\ufeff\u200b =pwned",
+    '"; pwned() #',
+    '"""\npwned()\n"""',
+    "'''\r\npwned()\r\n# \\",
+    "\u202epwned\u2066\u200f",
+    "a\u2028pwned()\u2029b\x85c\x0cd",
+    "\x00pwned\x1b[31m\x07\x7f",
+    "pwned \ufffe\uffff",
+    "\u05e9\u05dc\u05d5\u05dd pwned",
+)

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from explorer.core.explore import Exploration
+from explorer.export.csv import harmless
 from explorer.export.template import render
 from explorer.export.twins import as_defined_here, is_ours, twin_of
 from explorer.export.written_out import written_out
@@ -183,7 +184,7 @@ def _from_files(e: Exploration, tensors: Mapping[str, Tensor], reads: Mapping[st
 
 def _csv(rows: Iterable[Iterable[object]]) -> str:
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
+    csv.writer(out, lineterminator="\n").writerows(map(harmless, row) for row in rows)
     return out.getvalue()
 
 

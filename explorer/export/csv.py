@@ -10,6 +10,7 @@ import csv
 import dataclasses
 import io
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
@@ -20,7 +21,10 @@ from explorer.locale import say
 from explorer.runtime.numbers import csv_number
 from explorer.sources.pairs import Correction, Pairs, corrected
 
-_STARTS_A_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+# Blanks and marks that are not seen may stand before it.
+_STARTS_A_FORMULA = re.compile(
+    "[\t\r\n]|[\\s\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]*[=+\\-@＝＋－＠]"
+)
 
 
 def matrix_csv(exploration: Exploration, step: int | None = None) -> str:
@@ -189,12 +193,14 @@ def _csv(heads: Sequence[str], body: Iterable[Sequence[object]]) -> str:
 def write_csv(out: TextIO, heads: Sequence[str], body: Iterable[Sequence[object]]) -> None:
     """RFC 4180: commas, quotes where needed, CR LF."""
     writer = csv.writer(out)
-    writer.writerow(map(_harmless, heads))
-    writer.writerows(map(_harmless, row) for row in body)
+    writer.writerow(map(harmless, heads))
+    writer.writerows(map(harmless, row) for row in body)
 
 
-def _harmless(cell: object) -> object:
+def harmless(cell: object) -> object:
+    """A cell of a table that no spreadsheet runs: a text that begins like a formula begins with an
+    apostrophe instead."""
     if not isinstance(cell, str):
         return cell
     cell = cell.replace("\0", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return f"'{cell}" if cell.startswith(_STARTS_A_FORMULA) else cell
+    return f"'{cell}" if _STARTS_A_FORMULA.match(cell) else cell

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from explorer.export.figure.svg import line
+from explorer.export.figure.svg import clean, line
 from explorer.lab.training.influence import ALL_FIGURES, LEADING
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.locale import catalogue
 from explorer.runtime.numbers import display_number
 
+# What makes markup, a formula or a link of a text, in Markdown as GitHub and the hub read it.
+_MARKUP = re.compile(r"[\\`*_\[\]<>|~:@&$^]|(?<=www)\.", re.IGNORECASE)
+EXAMPLE_LETTERS = 1000
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 640, 220, 60, 22, 24
 
 
@@ -29,6 +34,22 @@ def complete(
     card.write_text(told, encoding="utf-8")
 
 
+def shown(text: str) -> str:
+    """A user's text as Markdown that shows it, in one line, and nothing else."""
+    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", clean(text))
+
+
+def show_examples(model: Any) -> None:
+    """Have the library write examples of the data into its card as `shown` does, not as HTML."""
+
+    def cell(value: object) -> str:
+        text = str(value)
+        more = "…" if len(text) > EXAMPLE_LETTERS else ""
+        return shown(text[:EXAMPLE_LETTERS] + more)
+
+    model.model_card_data._format_example_value = cell
+
+
 def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) -> str:
     before, after, rate = summary["before"], summary["after"], display_number(plan.rate)
     rows = [
@@ -38,7 +59,7 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
         ("Pairs", "{train} to learn from, {held_out} held out".format(**summary["pairs"])),
         ("Labels", "read as {} to {}".format(*map(display_number, summary["label_range"]))),
         ("Positive from", display_number(summary["threshold"])),
-        ("Encoder", f"{plan.encoder} ({'bi-encoder' if plan.kind == 'bi' else 'cross-encoder'})"),
+        ("Encoder", f"{shown(plan.encoder)} ({KINDS[plan.kind]})"),
         ("Steps", f"{summary['steps']} of {plan.batch_size} pairs"),
         *([("The same text twice", TWINS[_twins(plan)])] if plan.spec.negatives_of_batch else []),
         ("Learning rate", f"{rate}, {plan.schedule}, warm-up {display_number(plan.warmup)}"),
@@ -61,6 +82,7 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
     return f"## Trained with LossPrism\n\n| | |\n|---|---|\n{table}\n{curves}"
 
 
+KINDS = {"bi": "bi-encoder", "cross": "cross-encoder"}
 TITLES: dict[str, str] = dict(zip(LEADING, ("Spearman", "accuracy@1"), strict=True))
 ON_POSITIVES = (
     "All held-out pairs are positives of one label, so there is no rank correlation. Accuracy@1 is "
@@ -99,8 +121,7 @@ def _named(data: TrainingData) -> str:
     """What the data is called, as the cell of a table."""
     own = {"example": data.example, "hub": data.hub}
     name = own.get(data.source) or data.name
-    title = " ".join(catalogue("en").get(f"example.{name}.title", name).split())
-    return title.replace("|", "\\|") or data.source
+    return shown(catalogue("en").get(f"example.{name}.title", name)) or data.source
 
 
 def curve(history: Sequence[Mapping], figure: str) -> str:

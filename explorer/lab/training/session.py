@@ -272,6 +272,7 @@ def save_model(session: Session, summary: dict, history: list[dict]) -> None:
     shutil.rmtree(part, ignore_errors=True)
     if session.plan.lora:
         encoders.merge_adapters(session.model)
+    card.show_examples(session.model)
     session.model.save_pretrained(str(part))
     card.complete(part, session.plan, summary, history)
     _put_in_place(part, session.run.model)

@@ -33,7 +33,7 @@ def test_the_model_is_a_folder_of_sentence_transformers(runs, trained, tmp_path)
     assert model.encode("cat dog").shape == (8,)
     card = (tmp_path / "out" / name / "README.md").read_text(encoding="utf-8")
     assert card.index("\n# ") < card.index("## Trained with LossPrism") < card.index("## Model D")
-    assert "| Data | my\\|pairs.tsv |" in card
+    assert "| Data | my&#124;pairs.tsv |" in card
     assert '| Loss | cosent {"scale": 20.0} |' in card
     assert "| Steps | 8 of 8 pairs |" in card
     assert "<polyline" in (tmp_path / "out" / name / "loss.svg").read_text(encoding="utf-8")
