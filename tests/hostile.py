@@ -78,15 +78,17 @@ def with_other(value: Any, path: Path, other: object) -> Any:
     return made
 
 
-def varied(request: Any, whole: Collection[str] = (), turns: int = 1) -> Iterator[Varied]:
+def varied(
+    request: Any, whole: Collection[str] = (), turns: tuple[int, int] = (1, 1), begin: int = 0
+) -> Iterator[Varied]:
     """The request with one entry after another odd, and all of it; each with what it is.
 
-    With `turns` an entry below the first ones gets every so many-th odd value, the next one those
-    after them.
+    Of `turns` an entry gets every so many-th odd value, the next one those after them: the first
+    number is that of the first entries, the second that of what is inside them.
     """
     inside = places(request, whole) if isinstance(request, dict | list) else ()
-    for turn, path in enumerate([(), *inside]):
-        step = turns if len(path) > 1 else 1
+    for turn, path in enumerate([(), *inside], begin):
+        step = turns[len(path) > 1]
         for name in list(ODD)[turn % step :: step]:
             yield (
                 f"{'.'.join(map(str, path)) or 'all of it'}: {name}",

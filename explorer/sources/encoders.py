@@ -35,6 +35,9 @@ CALLED = {
 
 # Between two batches a job may be cancelled. sentence-transformers makes the same ones.
 BATCH = 32
+LETTERS_OF_TOKEN = 100
+# A tokenizer that knows no limit says a number of thirty digits.
+MOST_TOKENS = 1_000_000
 Compute = Callable[[list], np.ndarray]  # a batch of inputs → a row for each
 Entry = str | tuple[str, str]  # a sentence, or a pair of them
 Model = TypeVar("Model")
@@ -72,7 +75,13 @@ def encode(
 
     def load() -> Compute:
         model = _load_encoder(folder, device)
-        return lambda batch: model.encode(batch, convert_to_numpy=True, show_progress_bar=False)
+        most = _letters_read(model.max_seq_length)
+
+        def compute(batch: list[str]) -> np.ndarray:
+            texts = [text[:most] for text in batch]
+            return model.encode(texts, convert_to_numpy=True, show_progress_bar=False)
+
+        return compute
 
     return np.stack(_cached(folder, list(sentences), load, "encoding")).astype(
         np.float32, copy=False
@@ -93,9 +102,11 @@ def cross_scores(
 
     def load() -> Compute:
         model = _load_cross_encoder(folder, device)
+        most = _letters_read(model.max_length)
 
         def compute(batch: list[tuple[str, str]]) -> np.ndarray:
-            scores = np.asarray(model.predict(batch, show_progress_bar=False), dtype=np.float32)
+            texts = [(first[:most], second[:most]) for first, second in batch]
+            scores = np.asarray(model.predict(texts, show_progress_bar=False), dtype=np.float32)
             if scores.ndim > 1 and scores.shape[1] > 1:
                 raise Problem(
                     "cross_many_outputs", about="encoder", encoder=model_id, count=scores.shape[1]
@@ -164,6 +175,16 @@ def _alone_with(folder: ModelFolder) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _letters_read(tokens: object) -> int | None:
+    """How many letters of a text a model of so many tokens is given; None for all.
+
+    It reads no further, but its tokenizer goes through a text of any length before that is cut. A
+    token of a hundred letters is none that anybody writes.
+    """
+    known = isinstance(tokens, int) and 0 < tokens < MOST_TOKENS
+    return LETTERS_OF_TOKEN * tokens if known else None
 
 
 def _length(entry: Entry) -> int:

@@ -249,7 +249,7 @@ def _unknown(where: str) -> Problem:
 
 def _columns(value: object, where: str) -> object:
     """Pairs, or an object."""
-    return validation.rows()(list(value.items()) if isinstance(value, dict) else value, where)
+    return validation.rows(2)(list(value.items()) if isinstance(value, dict) else value, where)
 
 
 _BY_TYPE = {int: validation.whole, float: validation.finite, tuple: validation.texts}

@@ -48,7 +48,7 @@ def whoever_has(key: object) -> AbstractContextManager[None]:
     if key == "":
         return nullcontext()
     if not is_key(key):
-        raise Problem("api_key", value=shortened(repr(key)))
+        raise Problem("api_key", value=shortened(key, write=repr))
     return as_visitor(str(key))
 
 

