@@ -12,6 +12,7 @@ import pytest
 from explorer.core.scenario import Data, Reading, Rules, Scenario, View
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
+from tests.hostile import nested
 
 FULL = Scenario(
     data=Data(
@@ -125,6 +126,17 @@ def test_a_link_that_unpacks_to_very_much_is_refused():
         ({"rules": {"label_range": [0, float("inf")]}}, "scenario.rules.label_range"),
         ({"rules": {"label_range": [5, 1]}}, "cannot run from 5 to 1"),
         ({"rules": {"extra_negatives": 1}}, "scenario.rules.extra_negatives"),
+        ({"data": {"reading": {"reasons": [[float("inf"), "a", []]]}}}, "scenario.data.reading.r"),
+        ({"data": {"reading": {"draw": {"size": -1}}}}, "scenario.data.reading.draw.size"),
+        ({"data": {"reading": {"draw": {"number": 10**12}}}}, "scenario.data.reading.draw.number"),
+        ({"data": {"reading": {"draw": {"seed": 10**400}}}}, "scenario.data.reading.draw.seed"),
+        ({"data": {"random": {"pairs": 10**400}}}, "scenario.data.random.pairs"),
+        ({"view": {"step": 10**400}}, "scenario.view.step"),
+        ({"view": {"pinned": [0, 10**20]}}, "scenario.view.pinned"),
+        ({"parameters": {"scale": {"deep": 1}}}, "scenario.parameters.scale"),
+        ({"parameters": {"scale": [[1]]}}, "scenario.parameters.scale"),
+        ({"parameters": {"scale": 10**400}}, "scenario.parameters.scale"),
+        ({"loss": nested(200_000)}, "scenario.loss"),
         ({"loss": 7}, "scenario.loss"),
         ({"parameters": [1]}, "scenario.parameters"),
         ({"colour": "red"}, "scenario.colour"),
@@ -135,6 +147,21 @@ def test_a_link_that_unpacks_to_very_much_is_refused():
 def test_what_does_not_fit_is_named_by_its_place(chosen, where):
     with pytest.raises(Problem, match=where):
         Scenario.from_json(chosen)
+
+
+@pytest.mark.parametrize("depth", [900, 200_000])
+def test_what_is_too_deep_to_be_read_is_damaged(depth):
+    deep = '{"parameters":' * depth + "1" + "}" * depth
+    link = f"1.{base64.urlsafe_b64encode(zlib.compress(deep.encode())).decode()}"
+    for read, text in ((Scenario.from_text, deep), (Scenario.from_link, link)):
+        with pytest.raises(Problem) as caught:
+            read(text)
+        damaged = ("scene_file_damaged", "link_damaged", "scenario_entry")
+        assert caught.value.key.removeprefix("problem.") in damaged
+
+
+def test_a_scene_file_may_begin_with_a_mark_of_its_encoding():
+    assert Scenario.from_text("\ufeff" + json.dumps(FULL.to_json())) == FULL
 
 
 def test_what_is_not_shown_is_not_passed_on():

@@ -338,7 +338,7 @@ def test_the_log_has_no_word_of_a_visitor(runs, capsys):
     def function(request):
         raise KeyError(request)
 
-    answer = served("broken", function, shared.Nothing)
+    answer = served("broken", function, shared.Nothing, takes=str)
     assert ask(MINE, answer, SECRET)["error"]["key"] == "problem.internal"
     said = capsys.readouterr().err
     assert "KeyError" in said
