@@ -1,0 +1,188 @@
+"""What visitors of a hosted page feel of each other: ``python -m benchmarks hosting``.
+
+Each visitor has a connection and a key of their own and moves a slider twice a second; the times
+are those of the answers, as they arrive over the loopback. Beside them, in the second part, one
+visitor trains and others open a million pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import numpy as np
+import psutil
+
+from benchmarks import report
+from benchmarks.machine import describe
+from benchmarks.report import Row
+from explorer.runtime.visitors import new_key
+from explorer.web.hosting import HEADER
+
+ROOT = Path(__file__).resolve().parents[1]
+PAIRS = 64
+EVERY_S = 0.5
+WAIT_S = 120.0
+ALONE, CROWDED = "no error, p50 ≤ 150 ms, p95 ≤ 1 s", "no error, p95 ≤ 2 s"
+MILLION = {"kind": "random", "random": {"pairs": 1_000_000}}
+
+
+@contextmanager
+def hosted(folder: Path) -> Iterator[tuple[str, psutil.Process]]:
+    """The app as a hosted page; its address once it has said so, and its process."""
+    command = [sys.executable, "app.py", "--hosted", "--no-browser", "--runs", str(folder / "runs")]
+    environment = {**os.environ, "LOSSPRISM_CACHE": str(folder / "cache")}
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment
+    )
+    try:
+        line = process.stdout.readline()
+        if "http" not in line:
+            raise RuntimeError(f"the app did not start: {line!r}")
+        address = next(word for word in line.split() if word.startswith("http"))
+        yield address, psutil.Process(process.pid)
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+@dataclass
+class Told:
+    """The seconds of each answer, and what was no answer."""
+
+    seconds: list[float] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+
+class Visitor:
+    """Somebody with a key, who asks the functions of the page's instruments."""
+
+    def __init__(self, address: str, parts: dict[str, int]) -> None:
+        self.client = httpx.AsyncClient(
+            base_url=address, headers={HEADER: new_key()}, timeout=WAIT_S
+        )
+        self.parts = parts
+
+    async def ask(self, function: str, request: object) -> dict:
+        body = {
+            "data": request,
+            "fn_name": function,
+            "session_hash": "benchmark",
+            "component_id": self.parts[function],
+        }
+        answer = await self.client.post("/gradio_api/component_server/", json=body)
+        answer.raise_for_status()
+        return answer.json()
+
+    async def move_a_slider(self, told: Told, until: float) -> None:
+        await asyncio.sleep(random.uniform(0, EVERY_S))
+        random_pairs = {"pairs": PAIRS, "seed": random.randrange(2**31)}
+        while time.monotonic() < until:
+            scene = {
+                "data": {"source": "random", "random": random_pairs},
+                "parameters": {"scale": round(random.uniform(1, 60), 2)},
+            }
+            began = time.monotonic()
+            try:
+                answer = await self.ask("explore", {"scenario": scene})
+                if "error" in answer:
+                    told.wrong.append(json.dumps(answer["error"]))
+            except httpx.HTTPError as error:
+                told.wrong.append(repr(error))
+            told.seconds.append(time.monotonic() - began)
+            await asyncio.sleep(max(EVERY_S - (time.monotonic() - began), 0))
+
+    async def open_a_million(self, loss: str, told: Told, until: float) -> None:
+        """Another million pairs as soon as one is open."""
+        while time.monotonic() < until:
+            source = {**MILLION, "random": {**MILLION["random"], "seed": random.randrange(2**31)}}
+            began = time.monotonic()
+            while time.monotonic() < until:
+                answer = await self.ask("blocks", {"source": source, "loss": loss})
+                if "working" not in answer:
+                    if "error" in answer:
+                        told.wrong.append(json.dumps(answer["error"]))
+                    told.seconds.append(time.monotonic() - began)
+                    break
+                await asyncio.sleep(0.2)
+
+    async def train(self, plan: dict) -> None:
+        await self.ask("start", {"plans": [plan]})
+
+
+async def parts_of(address: str) -> dict[str, int]:
+    """By the name of a server function, the component that has it."""
+    found: dict[str, int] = {}
+    async with httpx.AsyncClient(base_url=address, timeout=WAIT_S) as client:
+        config = (await client.get("/config")).json()
+    for component in config["components"]:
+        for function in component["props"].get("server_fns") or ():
+            found.setdefault(function, component["id"])
+    return found
+
+
+async def moved(address: str, visitors: int, seconds: float, crowd: int) -> tuple[Told, Told]:
+    """What visitors feel who move a slider, beside a `crowd` that opens a million pairs each and
+    one that trains."""
+    parts = await parts_of(address)
+    light, heavy = Told(), Told()
+    until = time.monotonic() + seconds
+    everyone = [Visitor(address, parts) for _ in range(visitors + crowd + 1)]
+    losses = ("cosent", "pairwise_hinge")
+    work = [one.move_a_slider(light, until) for one in everyone[:visitors]]
+    for number, one in enumerate(everyone[visitors : visitors + crowd]):
+        work.append(one.open_a_million(losses[number % 2], heavy, until))
+    if crowd:
+        from explorer.web.pages.finetune.state import first_plan
+
+        work.append(everyone[-1].train(first_plan()))
+    await asyncio.gather(*work)
+    for one in everyone:
+        await one.client.aclose()
+    return light, heavy
+
+
+def row(what: str, told: Told, target: str) -> Row:
+    if not told.seconds:
+        return what, "no answer", target
+    p50, p95, most = np.quantile(told.seconds, (0.5, 0.95, 1))
+    said = f"p50 {1000 * p50:.0f} ms, p95 {1000 * p95:.0f} ms, at most {most:.1f} s"
+    return what, f"{said}; {len(told.seconds)} answers, {len(told.wrong)} errors", target
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks hosting", description=__doc__)
+    parser.add_argument("--visitors", type=int, default=50)
+    parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("--crowd", type=int, default=1, help="who open a million pairs meanwhile")
+    report.add_option(parser)
+    chosen = parser.parse_args(arguments)
+    whole = (chosen.visitors, chosen.seconds, chosen.crowd) == (50, 120.0, 1)
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder, hosted(Path(folder)) as (address, process):
+        rows.append(("memory at rest", f"{process.memory_info().rss / 2**20:.0f} MiB", ""))
+        for crowd, target in ((0, ALONE), (chosen.crowd, CROWDED)):
+            light, heavy = asyncio.run(moved(address, chosen.visitors, chosen.seconds, crowd))
+            beside = f", beside one training and {crowd} opening 10⁶ pairs" if crowd else ""
+            what = f"{chosen.visitors} visitors, each moving a slider twice a second at N = {PAIRS}"
+            rows.append(row(what + beside, light, target))
+            for error in sorted(set(light.wrong + heavy.wrong))[:3]:
+                print(error, file=sys.stderr)
+            if crowd:
+                rows.append(row("10⁶ pairs opened meanwhile", heavy, "no error"))
+        rows.append(("memory after it", f"{process.memory_info().rss / 2**20:.0f} MiB", ""))
+    print(report.table(report.HEADS, rows))
+    if place := report.folder(chosen, whole):
+        report.write(place, "hosting", "A hosted page", describe(), (report.HEADS, rows))
