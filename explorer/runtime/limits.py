@@ -32,6 +32,11 @@ SHOWN_ROWS = 1024
 FILE_BYTES = 64 * MIB
 LARGE_FILE_BYTES = 256 * MIB  # about a million pairs of short sentences
 UNPACKED_BYTES = 512 * MIB  # of a Parquet file
+UNPACKED_ROWS = 2**22  # of a Parquet file, which needs hardly a byte for an empty one
+COLUMNS = 10_000  # two columns of embeddings, a number a column, are fewer
+ROW_LETTERS = 2**22  # of one JSON object, or of a list in one cell
+SKIPPED_ROWS = 10_000  # of a file, with their reasons; beyond, they are counted
+BAD_ROWS = 2**17  # where fewer can be used, the file is no table of pairs
 SCENARIO_BYTES = 16_000_000  # of a scenario as JSON, in a link or a file
 # A longer address is cut off or refused somewhere between two people; a file is offered instead.
 LINK_LETTERS = 16_000

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, get_args
 
 from explorer.locale import say
 from explorer.runtime.sendable import MOST_WHOLE, whole_letters
 
 # Another encoder; another loss or parameter; another loss or labels; columns that nobody could tell
-# apart, that were chosen twice, that do not exist; a smaller batch; another search; the rest of
-# what was cancelled; another attempt, which may end better. Empty: something in the data, or
-# nothing.
+# apart, that were chosen twice, that do not exist; the encoding of a file; a smaller batch; another
+# search; the rest of what was cancelled; another attempt, which may end better. Empty: something in
+# the data, or nothing.
 About = Literal[
     "",
     "encoder",
@@ -19,12 +20,19 @@ About = Literal[
     "columns",
     "chosen_columns",
     "unknown_column",
+    "encoding",
     "size",
     "search",
     "cancelled",
     "again",
 ]
 ABOUT = get_args(About)
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+
+
+def without_halves(text: str) -> str:
+    """The text with � for each half of a surrogate pair, which could not be written anywhere."""
+    return text if text.isascii() else _HALF_PAIR.sub("\ufffd", text)
 
 
 class Problem(ValueError):
@@ -41,7 +49,10 @@ class Problem(ValueError):
             raise ValueError(f"about is {about!r}; it must be one of {', '.join(ABOUT)}")
         self.about = about
         self.key = f"problem.{key}"
-        self.values = values
+        self.values = {
+            name: without_halves(value) if isinstance(value, str) else value
+            for name, value in values.items()
+        }
         super().__init__(self.key)
 
     def __str__(self) -> str:

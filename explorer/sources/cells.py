@@ -6,10 +6,12 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from decimal import Decimal
 from numbers import Real
+from typing import Protocol
 
+from explorer.runtime.limits import ROW_LETTERS
 from explorer.runtime.problem import Problem
 
 # Natural language inference and yes-or-no data sets write words where others write numbers.
@@ -24,8 +26,37 @@ WORD_SCORES = {
     "矛盾": 0.0,
 }
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)(e[+-]?[0-9]+)?")
+# The mark may part thousands from hundreds: 1,250 and 2.500. Nobody means 1.125 so.
+_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}((,)[0-9]{3}|(\.)[0-9]00)")
+_MARKS = frozenset(".,")
+# No longer text is a number.
+_NUMBER_LETTERS = 400
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
+# A mark of byte order, or a joiner of width nothing, that was left in a text.
+_NO_LETTER = "\ufeff"
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity|∞)")
+
+
+class Cells(Protocol):
+    """The cells of a row, by the positions of their columns."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, position: int, /) -> object: ...
+    def __iter__(self) -> Iterator[object]: ...
+
+
+class AmbiguousScore(Problem):
+    """A score that may be one or a thousand; the others of its column may tell."""
+
+
+class Foreign:
+    """A value of a kind that is neither sentence nor score, known by the name of that kind."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def __str__(self) -> str:
+        return self.kind
 
 
 def is_blank(value: object) -> bool:
@@ -36,8 +67,13 @@ def is_blank(value: object) -> bool:
 
 
 def listed_in(value: object) -> list[object]:
-    """The entries of a list, also of one that is written as JSON; of anything else that itself."""
-    if isinstance(value, str) and value.lstrip().startswith("["):
+    """The entries of a list, also of one that is written as JSON; of anything else that itself.
+
+    Raises Problem if it is longer than a row may be.
+    """
+    if isinstance(value, str) and value[:80].lstrip().startswith("["):
+        if len(value) > ROW_LETTERS:
+            raise Problem("row_too_long", most=ROW_LETTERS)
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
@@ -53,35 +89,48 @@ def read_sentence(value: object, column: str) -> str:
     if is_blank(value):
         raise Problem("sentence_missing", column=column)
     if isinstance(value, bool) or not isinstance(value, (str, Real, Decimal)):
-        raise Problem("sentence_not_text", column=column, kind=type(value).__name__)
-    sentence = str(value).strip()
+        kind = value.kind if isinstance(value, Foreign) else type(value).__name__
+        raise Problem("sentence_not_text", column=column, kind=kind)
+    sentence = _number_as_text(value, column) if not isinstance(value, str) else value.strip()
+    if sentence.isascii():
+        return sentence
     # Half of a surrogate pair (JSON can hold one) is no character: no encoder could read it.
     if _HALF_PAIR.search(sentence):
         raise Problem("sentence_broken_character", column=column)
+    if _NO_LETTER in sentence and not (sentence := sentence.replace(_NO_LETTER, "").strip()):
+        raise Problem("sentence_missing", column=column)
     return sentence
 
 
-def read_score(value: object, column: str) -> float:
+def _number_as_text(value: object, column: str) -> str:
+    try:
+        return str(value)
+    except ValueError:  # an integer of thousands of digits
+        raise Problem("sentence_not_text", column=column, kind=type(value).__name__) from None
+
+
+def read_score(value: object, column: str, decimal: Collection[str] = ()) -> float:
     """The score as a finite number.
 
-    Text may have surrounding blanks, a decimal comma ("0,8"), full-width digits, or be one of
-    the words of `WORD_SCORES`.
+    Text may have surrounding blanks, a decimal comma ("0,8"), digits of another script or width,
+    or be one of the words of `WORD_SCORES`. "1,000" may be one or a thousand: it is read where its
+    mark is among `decimal`, those that are known to stand before a fraction.
 
-    Raises Problem if the cell of `column` is empty, not a number, or not finite.
+    Raises Problem if the cell of `column` is empty, not a number, or not finite; AmbiguousScore.
     """
     if value is None or (isinstance(value, str) and not value.strip()):
         raise Problem("score_missing", column=column)
     if isinstance(value, str):
-        return _finite(_score_from_text(value, column), value, column)
+        return _finite(_score_from_text(value, column, decimal), value, column)
     if isinstance(value, (Real, Decimal)):
         return _finite(_as_float(value), value, column)
     raise Problem("score_not_a_number", column=column, value=shortened(value))
 
 
 def is_score(value: object) -> bool:
-    """Whether the cell reads as a score."""
+    """Whether the cell reads as a score, or would if it were known what its mark parts."""
     try:
-        read_score(value, "")
+        read_score(value, "", _MARKS)
     except Problem:
         return False
     return True
@@ -96,11 +145,44 @@ def shortened(value: object, most: int = 40, write: Callable[[object], str] = st
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _score_from_text(text: str, column: str) -> float:
-    plain = unicodedata.normalize("NFKC", text).strip().casefold().replace("−", "-")
+def decimal_mark(value: object) -> str:
+    """The mark before a fraction, where the text of a score can be read in one way only; or ""."""
+    if not isinstance(value, str) or len(value) > _NUMBER_LETTERS:
+        return ""
+    plain = _plain_number(value)
+    if not _NUMBER.fullmatch(plain) or _GROUPED.fullmatch(plain):
+        return ""
+    return next((mark for mark in plain if mark in _MARKS), "")
+
+
+def _plain_number(text: str) -> str:
+    """With the digits and signs of ASCII in place of those of other scripts and widths; a digit
+    that is a footnote is none."""
+    text = text.strip()
+    if not text.isascii():
+        text = "".join(map(_plain_letter, text))
+    return text.strip().casefold()
+
+
+def _plain_letter(letter: str) -> str:
+    digit = unicodedata.decimal(letter, None)
+    if digit is not None:
+        return str(digit)
+    if "\uff01" <= letter <= "\uff5e":  # full width
+        return chr(ord(letter) - 0xFEE0)
+    return {"−": "-", "٫": ".", "\ufeff": ""}.get(letter, letter)
+
+
+def _score_from_text(text: str, column: str, decimal: Collection[str]) -> float:
+    plain = _plain_number(text) if len(text) <= _NUMBER_LETTERS else ""
     if plain in WORD_SCORES:
         return WORD_SCORES[plain]
     if _NUMBER.fullmatch(plain):
+        grouped = _GROUPED.fullmatch(plain)
+        if grouped and (mark := grouped[2] or grouped[3]) not in decimal:
+            one, thousands = plain.replace(mark, "."), plain.replace(mark, "")
+            said = {"value": shortened(text), "one": f"{float(one):g}", "thousands": thousands}
+            raise AmbiguousScore("score_ambiguous", column=column, **said)
         return float(plain.replace(",", "."))
     if _NOT_FINITE.fullmatch(plain):
         return math.nan

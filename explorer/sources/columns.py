@@ -205,7 +205,7 @@ def _position(names: Sequence[str], name: str) -> int:
     """By name, else by its number counted from 1, which is how unnamed columns are called."""
     if name in names:
         return names.index(name)
-    if name.isascii() and name.isdigit() and 1 <= int(name) <= len(names):
+    if name.isascii() and name.isdigit() and len(name) < 10 and 1 <= int(name) <= len(names):
         return int(name) - 1
     raise Problem("column_unknown", about="unknown_column", column=name, columns=listed(names))
 

@@ -2,62 +2,110 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import is_score, shortened
+from explorer.runtime.limits import COLUMNS
+from explorer.runtime.problem import Problem, without_halves
+from explorer.sources.cells import Cells, is_score, shortened
 from explorer.sources.columns import recognised
 
 # Rows that are looked at to find out what kind of table it is.
 SAMPLE = 200
 # Of fewer rows the shortest may well be the first.
 LEAST_BELOW = 5
-# Rows between two moments at which the parsing says how far it is.
-_STEP = 2**13
+# No name of a column is longer, or ends like a sentence.
+NAME_LETTERS = 60
+# What stands for a score that is not there: no name either.
+_ABSENT = frozenset(
+    [
+        "-",
+        "–",
+        "—",
+        "?",
+        "na",
+        "n/a",
+        "n.a.",
+        "#n/a",
+        "nan",
+        "nil",
+        "none",
+        "null",
+        "missing",
+        "unknown",
+        "无",
+        "缺失",
+    ]
+)
+_SENTENCE_ENDS = (".", "!", "。", "！", "？", "…")
+# Letters, and records, between two moments at which the parsing says how far it is.
+_BLOCK = 2**16
+_STEP = 2**12
 
-Record = tuple[int, Sequence[object] | Problem]
+Record = tuple[int, Cells | Problem]
 Tell = Callable[[int, int], None]
+Split = tuple[int, list[str] | Problem]
 
 
 def to_nobody(done: int, total: int) -> None:
     pass
 
 
-def lines_of(text: str, tell: Tell) -> Iterator[str]:
-    lines = text.split("\n")
-    for place, line in enumerate(lines):
-        if place % _STEP == 0:
-            tell(place, len(lines))
-        yield line
+def lines_of(text: str, tell: Tell = to_nobody) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, each with its number counted from 0."""
+    # Not splitlines: it also cuts at characters that may stand inside a sentence.
+    start = number = 0
+    while start < len(text):
+        tell(start, len(text))
+        stop = text.find("\n", start + _BLOCK)
+        stop = len(text) if stop < 0 else stop
+        for line in text[start:stop].split("\n"):
+            if line and not line.isspace():
+                yield number, line
+            number += 1
+        start = stop + 1
 
 
 def delimited(
     text: str, kind: str, header: bool | None, tell: Tell
-) -> tuple[tuple[str, ...], list[Record], bool]:
-    """Columns, records and whether there is a header; `header` None means: find out."""
-    # Not splitlines: it also cuts at characters that may stand inside a sentence.
+) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]], bool]:
+    """Columns, what goes through the records, and whether there is a header; `header` None means:
+    find out. Without any column there is nothing in the text but separators.
+
+    Raises Problem if none of the first rows can be read.
+    """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     delimiter = "\t" if kind == "TSV" else _delimiter(text)
-    if '"' not in text or (delimiter == "\t" and not _properly_quoted(text)):
-        split: list[list[str] | Problem] = [line.split(delimiter) for line in lines_of(text, tell)]
-    else:
-        split = list(_quoted_records(text, delimiter, tell))
-    records = [(row, cells) for row, cells in enumerate(split) if _has_content(cells)]
-    first_row, first = records[0]
+    quoted = '"' in text and (delimiter != "\t" or _properly_quoted(text, tell))
+
+    def split(tell: Tell) -> Iterator[Split]:
+        records = (
+            _quoted_records(text, delimiter, tell) if quoted else _plain(text, delimiter, tell)
+        )
+        return (record for record in records if _has_content(record[1]))
+
+    beginning = list(itertools.islice(split(to_nobody), SAMPLE + 1))
+    if not beginning:
+        return (), lambda tell: iter(()), False
+    (first_row, first), *below = beginning
+    if isinstance(first, Problem) and all(isinstance(cells, Problem) for _, cells in below):
+        raise first
     if header is None:
-        header = _is_header(first, [cells for _, cells in records[1:]])
+        header = _is_header(first, [cells for _, cells in below])
     if header and not isinstance(first, Problem):  # an unreadable row names no columns
         columns = distinct(first)
     else:
         header = False
-        columns = tuple(str(i + 1) for i in range(_usual_width(cells for _, cells in records)))
-    width = len(columns)
-    below = records[1:] if header else records
-    offset = first_row if header else -1
-    rows: list[Record] = [(row - offset, _fitted(cells, width)) for row, cells in below]
+        columns = tuple(str(i + 1) for i in range(_usual_width(cells for _, cells in beginning)))
+    width, offset = len(columns), first_row if header else -1
+
+    def rows(tell: Tell) -> Iterator[Record]:
+        for row, cells in itertools.islice(split(tell), int(header), None):
+            yield row - offset, _fitted(cells, width)
+
     return columns, rows, header
 
 
@@ -65,49 +113,81 @@ def _has_content(cells: Sequence[str] | Problem) -> bool:
     return isinstance(cells, Problem) or any(cell.strip() for cell in cells)
 
 
-def _quoted_records(
-    text: str, delimiter: str, tell: Tell = to_nobody
-) -> Iterator[list[str] | Problem]:
-    """The records of quoted text (RFC 4180), forgiving a mark that is part of a sentence.
+def _plain(text: str, delimiter: str, tell: Tell) -> Iterator[Split]:
+    for number, line in lines_of(text, tell):
+        if len(line) > COLUMNS and line.count(delimiter) >= COLUMNS:
+            yield number, Problem("row_many_fields", most=COLUMNS)
+        else:
+            yield number, line.split(delimiter)
 
-    A cell is quoted only if its closing mark ends the cell; otherwise its marks are its own. So
-    a mark that never closes costs its row at most, not the rest of the file.
+
+def _quoted_records(text: str, delimiter: str, tell: Tell = to_nobody) -> Iterator[Split]:
+    """The records of quoted text (RFC 4180) with their numbers, forgiving a mark that is part of a
+    sentence.
+
+    A cell is quoted only if its closing mark ends the cell; otherwise its marks are its own, and
+    it must not begin with one that nothing closes. So a mark that never closes costs its row at
+    most, not the rest of the file.
     """
     width = None
-    position = count = 0
+    position = number = count = 0
+    # Once more has been read twice than the text is long, every line is read by itself: the
+    # marks then mean nothing, and each of them would take the rest of the file for its cell.
+    patience = len(text)
+    blank = re.compile(r"\n+")
     while position < len(text):
         if count % _STEP == 0:
             tell(position, len(text))
         count += 1
-        cells, end = _record(text, position, delimiter)
-        if width is None and _has_content(cells):
-            width = len(cells)
-        if text.find("\n", position, end - 1) >= 0 and len(cells) != width:
+        if skipped := blank.match(text, position):
+            number += len(skipped[0])
+            position = skipped.end()
+            continue
+        line_end = text.find("\n", position)
+        line_end = len(text) if line_end < 0 else line_end
+        cells, end, is_open = [], line_end + 1, False
+        if patience >= 0:
+            cells, end, is_open = _record(text, position, delimiter, width)
+            if width is None and _has_content(cells):
+                width = len(cells)
+        if patience < 0 or (end - 1 > line_end and len(cells) != width):
             # Too much was taken for one quoted cell: read the first line by itself.
-            end = text.index("\n", position) + 1
-            cells, _ = _record(text[position : end - 1], 0, delimiter)
-        unclosed = len(cells) != width and any(cell.startswith('"') for cell in cells)
-        yield (
-            Problem("row_unclosed_quote", text=shortened(text[position : end - 1]))
-            if unclosed
-            else cells
-        )
+            patience -= end - line_end
+            cells, _, is_open = _record(text[position:line_end], 0, delimiter)
+            end = line_end + 1
+        if len(cells) > COLUMNS:
+            yield number, Problem("row_many_fields", most=COLUMNS)
+            end = max(end, line_end + 1)
+        elif is_open:
+            said = shortened(text[position : min(end - 1, position + 80)])
+            yield number, Problem("row_unclosed_quote", text=said)
+        else:
+            yield number, cells
+        number += 1
         position = end
 
 
-def _record(text: str, position: int, delimiter: str) -> tuple[list[str], int]:
-    """The cells of the record that begins at `position`, and where the next one begins."""
+def _record(
+    text: str, position: int, delimiter: str, width: int | None = None
+) -> tuple[list[str], int, bool]:
+    """The cells of the record that begins at `position`, where the next one begins, and whether a
+    cell has a mark that nothing closes. It ends where it is too wide for its table, or any."""
     quoted, bare = _cell_patterns(delimiter)
-    cells = []
+    cells: list[str] = []
+    is_open = has_lines = False
     while True:
         if found := quoted.match(text, position):
             cells.append(found[1].replace('""', '"'))
+            has_lines = has_lines or "\n" in found[1]
         else:
             found = bare.match(text, position)
             cells.append(found[0])
+            is_open = is_open or (found[0].startswith('"') and found[0].count('"') % 2 == 1)
         position = found.end() + 1
         if text[found.end() : position] != delimiter:
-            return cells, position
+            return cells, position, is_open
+        if len(cells) > (COLUMNS if width is None or not has_lines else width):
+            return cells, position, is_open
 
 
 @cache
@@ -117,39 +197,52 @@ def _cell_patterns(delimiter: str) -> tuple[re.Pattern, re.Pattern]:
     return quoted, re.compile(rf"[^{delimiter}\n]*+")
 
 
-def _properly_quoted(text: str) -> bool:
+def _properly_quoted(text: str, tell: Tell) -> bool:
     """Whether the quotation marks of a tab-separated file are quoting, and not part of sentences.
 
     A program that quotes doubles the marks inside. So the file is quoted if every cell with a
     mark is well-formed and the quoting was needed (a mark, tab or line break inside), or if
     every cell that is not a number is quoted.
     """
-    rows = [line.split("\t") for line in text.split("\n") if line.strip()]
-    marked = [cell for row in rows for cell in row if '"' in cell]
-    if not marked:
-        return False
-    if len({len(row) for row in rows}) > 1:
-        return _consistent(list(_quoted_records(text, "\t")))
-    if not all(re.fullmatch(r'"(?:[^"]|"")*"', cell) for cell in marked):
-        return False
-    if all('""' in cell[1:-1] for cell in marked):
-        return True
-    return all('"' in cell or is_score(cell) for row in rows for cell in row if cell.strip())
+    width = 0
+    well_formed = all_doubled = all_quoted = True
+    for _, line in lines_of(text, tell):
+        if line.count("\t") >= COLUMNS:
+            return False
+        cells = line.split("\t")
+        width = width or len(cells)
+        if len(cells) != width:
+            return _consistent(_quoted_records(text, "\t", tell))
+        for cell in cells if well_formed else ():
+            if '"' in cell:
+                inside = cell[1:-1]
+                ends = len(cell) > 1 and cell[0] == cell[-1] == '"'
+                well_formed = well_formed and ends and '"' not in inside.replace('""', "")
+                all_doubled = all_doubled and '""' in inside
+            elif all_quoted and cell.strip():
+                all_quoted = is_score(cell)
+    return well_formed and (all_doubled or all_quoted)
 
 
-def _consistent(records: Sequence[list[str] | Problem]) -> bool:
+def _consistent(records: Iterable[Split]) -> bool:
     """Whether all non-empty records are readable and equally wide."""
-    full = [cells for cells in records if _has_content(cells)]
-    widths = {0 if isinstance(cells, Problem) else len(cells) for cells in full}
-    return len(widths) == 1 and 0 not in widths
+    width = 0
+    for _, cells in records:
+        if isinstance(cells, Problem):
+            return False
+        if _has_content(cells):
+            width = width or len(cells)
+            if len(cells) != width:
+                return False
+    return width > 0
 
 
 def _delimiter(text: str) -> str:
     """The separator under which the first rows look most like a table."""
-    beginning = "\n".join(text.split("\n", SAMPLE)[:SAMPLE])
+    beginning = "\n".join(line for _, line in itertools.islice(lines_of(text), SAMPLE))
 
     def evidence(delimiter: str) -> tuple[float, ...]:
-        records = [c for c in _quoted_records(beginning, delimiter) if _has_content(c)]
+        records = [c for _, c in _quoted_records(beginning, delimiter) if _has_content(c)]
         rows = [cells for cells in records if not isinstance(cells, Problem)]
         if not rows:
             return (0.0,)
@@ -177,12 +270,16 @@ def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | P
         return False
     if recognised(first) >= 2 and not any(map(is_score, first)):
         return True
+    if any(map(_is_sentence, first)):
+        return False
     fitting = [c for c in below[:SAMPLE] if not isinstance(c, Problem) and len(c) == len(first)]
     if not fitting:
         return not any(map(is_score, first))
     for position, name in enumerate(first):
+        if not name.strip() or name.strip().casefold() in _ABSENT or is_score(name):
+            continue
         scores = sum(is_score(cells[position]) for cells in fitting)
-        if name.strip() and not is_score(name) and scores >= 0.8 * len(fitting):
+        if scores >= 0.8 * len(fitting):
             return True
     return len(fitting) >= LEAST_BELOW and all(
         0 < len(name.strip()) < min(len(cells[position].strip()) for cells in fitting)
@@ -191,25 +288,35 @@ def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | P
     )
 
 
+def _is_sentence(cell: str) -> bool:
+    """Whether a cell is too much of a sentence to be a name."""
+    plain = cell.strip()
+    return len(plain) > NAME_LETTERS or plain.endswith(_SENTENCE_ENDS)
+
+
 def _fitted(cells: list[str] | Problem, width: int) -> list[str] | Problem:
     """The cells, without empty ones beyond the width (spreadsheets append those)."""
-    if isinstance(cells, Problem):
+    if isinstance(cells, Problem) or len(cells) == width:
         return cells
-    while len(cells) > width and not cells[-1].strip():
-        cells = cells[:-1]
-    if len(cells) != width:
-        return Problem("row_fields", found=len(cells), expected=width)
-    return cells
+    full = len(cells)
+    while full > width and not cells[full - 1].strip():
+        full -= 1
+    if full != width:
+        return Problem("row_fields", found=full, expected=width)
+    return cells[:full]
 
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
     """Column names, none empty and none twice: an empty one is called by its number."""
-    distinct: list[str] = []
+    taken: set[str] = set()
+    counts: dict[str, int] = {}
+    found: list[str] = []
     for position, name in enumerate(names, start=1):
-        plain = name.strip() or str(position)
-        count = 2
-        unique = plain
-        while unique in distinct:
+        plain = unique = without_halves(name).strip() or str(position)
+        count = counts.get(plain, 2)
+        while unique in taken:
             unique, count = f"{plain} ({count})", count + 1
-        distinct.append(unique)
-    return tuple(distinct)
+        counts[plain] = count
+        taken.add(unique)
+        found.append(unique)
+    return tuple(found)

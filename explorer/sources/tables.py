@@ -13,20 +13,27 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.runtime import jobs
-from explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, MIB
-from explorer.runtime.problem import Problem
-from explorer.sources.cells import is_blank, listed_in, read_score, read_sentence
+from explorer.runtime.limits import BAD_ROWS, EXPLORED_PAIRS, FILE_BYTES, MIB, SKIPPED_ROWS
+from explorer.runtime.problem import Problem, without_halves
+from explorer.sources.cells import (
+    AmbiguousScore,
+    Cells,
+    decimal_mark,
+    is_blank,
+    listed_in,
+    read_score,
+    read_sentence,
+)
 from explorer.sources.columns import (
     NO_SCORE,
     TRIPLET_ROLES,
     choose_columns,
     negative_columns,
 )
-from explorer.sources.grids import Grid, Record, read_grid
+from explorer.sources.delimited import Record
+from explorer.sources.grids import Grid, read_grid, step
 from explorer.sources.pairs import NEGATIVE, POSITIVE, Pairs
 
-STEP = 8192  # rows between two moments at which the reading may be cancelled
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")
 
 Pair = tuple[str, str, float]
@@ -48,8 +55,9 @@ class Table:
     is none); or anchor, positive, negative, whose rows give a pair (anchor, positive, 1) and for
     each negative a pair (anchor, negative, 0).
     `total` counts the rows that are not empty, `limited` says that there were more pairs than
-    asked for, `encoding` how the bytes were read ("UTF-8", "UTF-16", "GB18030", "Windows-1252",
-    "Parquet", or "" for a typed table).
+    asked for, `encoding` how the bytes were read (one of `encodings.ENCODINGS`, "Parquet", or ""
+    for a typed table). `left_out` counts the rows that could not be used; the first of them, up to
+    SKIPPED_ROWS, are in `skipped`.
     """
 
     pairs: Pairs
@@ -59,6 +67,7 @@ class Table:
     header: bool
     total: int
     limited: bool
+    left_out: int
     encoding: str = ""
 
 
@@ -73,7 +82,7 @@ def from_rows(rows: Iterable[Sequence[object]]) -> Table:
         if not all(map(is_blank, cells)):
             padded = [*cells, None, None, None]
             records.append((row, padded[: len(TYPED_COLUMNS)]))
-    grid = Grid(TYPED_COLUMNS, records, header=True, encoding="")
+    grid = Grid(TYPED_COLUMNS, lambda tell: iter(records), header=True, encoding="")
     return _table(grid, {"first": 0, "second": 1, "score": 2}, EXPLORED_PAIRS, None)
 
 
@@ -85,6 +94,7 @@ def read_file(
     header: bool | None = None,
     most: int = EXPLORED_PAIRS,
     seed: int | None = None,
+    encoding: str = "",
 ) -> Table:
     """The pairs of a file of at most 64 MB.
 
@@ -92,13 +102,14 @@ def read_file(
     contents decide the kind together. `columns` maps roles (first, second, score; or anchor,
     positive, negative) to names of columns, or to their numbers counted from 1; roles left out are
     recognised, and NO_SCORE for the score takes all pairs as positives. `header` says whether the
-    first row of a CSV or TSV names the columns; None finds out. Of more than `most` pairs the first
+    first row of a CSV or TSV names the columns; None finds out; `encoding` in which encoding the
+    text is, one of `encodings.ENCODINGS`; "" finds out. Of more than `most` pairs the first
     ones are taken, or, with a `seed`, a random sample of the rows in the order of the file.
 
     Raises Problem if there is no table to be read; single bad rows are in `Table.skipped`.
     """
     path = Path(path)
-    name = name or path.name
+    name = without_halves(name or path.name)
     try:
         too_large = path.stat().st_size > FILE_BYTES
         data = b"" if too_large else path.read_bytes()
@@ -106,7 +117,9 @@ def read_file(
         raise Problem("file_unreadable", name=name) from None
     if too_large:
         raise Problem("file_too_large", name=name, most=FILE_BYTES // MIB)
-    return read_table(data, name, columns=columns, header=header, most=most, seed=seed)
+    return read_table(
+        data, name, columns=columns, header=header, most=most, seed=seed, encoding=encoding
+    )
 
 
 def read_table(
@@ -117,38 +130,74 @@ def read_table(
     header: bool | None = None,
     most: int = EXPLORED_PAIRS,
     seed: int | None = None,
+    encoding: str = "",
 ) -> Table:
     """The same for the bytes of a file."""
+    name = without_halves(name)
     if len(data) > FILE_BYTES:
         raise Problem("file_too_large", name=name, most=FILE_BYTES // MIB)
-    grid = read_grid(data, name, header)
+    grid = read_grid(data, name, header, encoding=encoding)
     chosen = choose_columns(grid.columns, columns, grid.is_score, grid.is_text, grid.may_be_score)
     return _table(grid, chosen, most, seed)
 
 
 def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -> Table:
     read = RowReader(grid, chosen)
-    usable: list[tuple[Pair, ...]] = []
+    kept: list[tuple[Pair, ...]] = []  # as many as may be needed; a file may have many more
     skipped: list[SkippedRow] = []
-    for place, (row, cells) in enumerate(grid.records):
-        if place % STEP == 0:
-            jobs.step("reading", place, len(grid.records))
+    total = usable = longest = 0
+    for row, cells in grid.records(step):
+        total += 1
         try:
-            usable.append(read(cells))
+            pairs = read(cells)
         except Problem as problem:
-            # The traceback would keep every row read so far alive.
-            skipped.append(SkippedRow(row, problem.with_traceback(None)))
-    kept = _sample(usable, most // max(map(len, usable), default=1), seed)
+            if len(skipped) < SKIPPED_ROWS:
+                # The traceback would keep what was read so far alive.
+                skipped.append(SkippedRow(row, problem.with_traceback(None)))
+            check_share(total - usable, usable, skipped[0].row)
+            continue
+        usable += 1
+        longest = max(longest, len(pairs))
+        if len(kept) < most:
+            kept.append(pairs)
+    rows = most // max(longest, 1)
+    if usable > rows and seed is not None:
+        kept = _sample(grid, read, usable, rows, seed)
     return Table(
-        pairs=_pairs([pair for pairs in kept for pair in pairs], read.labelled),
+        pairs=_pairs([pair for pairs in kept[:rows] for pair in pairs], read.labelled),
         skipped=tuple(skipped),
         columns=grid.columns,
         chosen=read.chosen,
         header=grid.header,
-        total=len(grid.records),
-        limited=len(kept) < len(usable),
+        total=total,
+        limited=usable > rows,
+        left_out=total - usable,
         encoding=grid.encoding,
     )
+
+
+def check_share(left_out: int, usable: int, first: int) -> None:
+    """Raise Problem where so many rows cannot be used that this is no table of pairs."""
+    if left_out > max(BAD_ROWS, usable):
+        raise Problem("file_bad_rows", most=BAD_ROWS, row=first)
+
+
+def _sample(grid: Grid, read: RowReader, usable: int, most: int, seed: int) -> list:
+    """The rows that a frozen random stream picks of the usable ones, in their order."""
+    picked = np.random.RandomState(seed % 2**32).permutation(usable)[:most]
+    wanted = np.zeros(usable, dtype=bool)
+    wanted[picked] = True
+    kept: list[tuple[Pair, ...]] = []
+    place = 0
+    for _, cells in grid.records(step):
+        try:
+            pairs = read(cells)
+        except Problem:  # told when the rows were counted
+            continue
+        if wanted[place]:
+            kept.append(pairs)
+        place += 1
+    return kept
 
 
 class RowReader:
@@ -156,7 +205,9 @@ class RowReader:
     anchor. `labelled` says whether there are any scores, `chosen` which columns are read."""
 
     def __init__(self, grid: Grid, chosen: Mapping[str, int]) -> None:
+        self.grid = grid
         self.names = grid.columns
+        self.marks: dict[int, frozenset[str]] = {}
         self.positions = chosen
         self.is_triplet = set(TRIPLET_ROLES) <= set(chosen)
         scored = "score" in chosen and not grid.is_blank(chosen["score"])
@@ -165,7 +216,7 @@ class RowReader:
         named = {role: grid.columns[position] for role, position in chosen.items()}
         self.chosen = named if self.is_triplet else {**named, "score": named.get("score", NO_SCORE)}
 
-    def __call__(self, cells: Sequence[object] | Problem) -> tuple[Pair, ...]:
+    def __call__(self, cells: Cells | Problem) -> tuple[Pair, ...]:
         """The pairs of a row. Raises Problem, of the first cell that cannot be read."""
         if isinstance(cells, Problem):
             raise cells
@@ -180,13 +231,26 @@ class RowReader:
             *((anchor, text, NEGATIVE) for text in negatives),
         )
 
-    def sentence(self, cells: Sequence[object], position: int) -> str:
+    def sentence(self, cells: Cells, position: int) -> str:
         return read_sentence(cells[position], self.names[position])
 
-    def score(self, cells: Sequence[object], role: str = "score") -> float:
-        return read_score(cells[self.positions[role]], self.names[self.positions[role]])
+    def score(self, cells: Cells, role: str = "score") -> float:
+        position = self.positions[role]
+        value, name = cells[position], self.names[position]
+        try:
+            return read_score(value, name, self.marks.get(position, ()))
+        except AmbiguousScore:
+            if position in self.marks:
+                raise
+        self.marks[position] = self._decimal_marks(position)
+        return read_score(value, name, self.marks[position])
 
-    def _sentences(self, cells: Sequence[object], positions: Sequence[int]) -> list[str]:
+    def _decimal_marks(self, position: int) -> frozenset[str]:
+        """What stands before the fraction of some score of the column, beyond doubt."""
+        rows = (cells for _, cells in self.grid.records(step) if not isinstance(cells, Problem))
+        return frozenset(filter(None, (decimal_mark(cells[position]) for cells in rows)))
+
+    def _sentences(self, cells: Cells, positions: Sequence[int]) -> list[str]:
         """Those of all these columns, of which one may hold a list and some may be empty."""
         found = [
             read_sentence(text, self.names[position])
@@ -195,14 +259,6 @@ class RowReader:
             if not is_blank(text)
         ]
         return found or [self.sentence(cells, positions[0])]
-
-
-def _sample(rows: list, most: int, seed: int | None) -> list:
-    """The first rows, or those that a frozen random stream picks, in their order."""
-    if seed is None or len(rows) <= most:
-        return rows[:most]
-    picked = np.random.RandomState(seed % 2**32).permutation(len(rows))[:most]
-    return [rows[index] for index in sorted(picked)]
 
 
 def _pairs(pairs: Sequence[Pair], labelled: bool) -> Pairs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,17 +12,19 @@ from explorer.lab.large.batch import Numbered
 from explorer.lab.large.texts import Texts
 from explorer.runtime.jobs import Report
 from explorer.runtime.limits import LARGE_PAIRS
-from explorer.runtime.problem import Problem
+from explorer.runtime.problem import Problem, without_halves
+from explorer.sources.cells import Cells
 from explorer.sources.columns import (
     NO_SCORE,
     POSITIVE_ROLES,
     SCORE_NAMES,
     TRIPLET_ROLES,
     choose_columns,
+    listed,
     plain_name,
 )
 from explorer.sources.grids import Grid, read_grid
-from explorer.sources.tables import RowReader
+from explorer.sources.tables import RowReader, check_share
 
 # A first and a second sentence, the label, the similarity.
 Read = tuple[str, str, float, float]
@@ -42,7 +44,6 @@ SIMILARITY_NAMES = (
     "余弦相似度",
     "预测",
 )
-STEP = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,7 @@ class FilePairs:
     header: bool
     total: int
     limited: bool
+    encoding: str
     skipped: tuple[int, tuple[tuple[int, Problem], ...]]
     rows: np.ndarray
 
@@ -74,17 +76,20 @@ def read_pairs(
     columns: Mapping[str, str] | None,
     header: bool | None,
     report: Report,
+    encoding: str = "",
 ) -> FilePairs:
     """Two sentences in each row with a label if there is one (or a triplet), and a similarity if
     there is one.
 
     A file, here by what it holds, needs no sentences if it has a similarity, unless "" is chosen
-    for that: then none of its columns is taken. At most LARGE_PAIRS pairs are read. `report` hears
-    of the parsing of the text, then of the reading of its rows, and may raise to stop.
+    for that: then none of its columns is taken. At most LARGE_PAIRS pairs are read. `encoding` is
+    as `read_grid` takes it. `report` hears of the parsing of the text, then of the reading of its
+    rows, and may raise to stop.
 
     Raises Problem if there is no such table.
     """
-    grid = read_grid(content, name, header, lambda *far: report("parsing", *far))
+    name = without_halves(name)
+    grid = read_grid(content, name, header, lambda *far: report("parsing", *far), encoding)
     wanted = {
         role: named for role, named in (columns or {}).items() if named or role == "similarity"
     }
@@ -92,19 +97,19 @@ def read_pairs(
     read = RowReader(grid, chosen)
     first, second = Texts(), Texts()
     labels, scores, rows = array("d"), array("d"), array("Q")
-    count, told, limited = 0, [], False
-    for done, (row, cells) in enumerate(grid.records):
-        if done % STEP == 0:
-            report("reading", done, len(grid.records))
+    total, count, told, limited = 0, 0, [], False
+    for row, cells in grid.records(lambda *far: report("reading", *far)):
+        total += 1
         if len(labels) >= LARGE_PAIRS:
             limited = True
-            break
+            continue
         try:
             pairs = _pairs_of(read, cells)
         except Problem as problem:
             count += 1
             if len(told) < 20:
                 told.append((row, problem.with_traceback(None)))
+            check_share(count, total - count, told[0][0])
             continue
         for one, other, label, score in pairs:
             first.append(one)
@@ -124,8 +129,9 @@ def read_pairs(
         grid.columns,
         read.chosen,
         grid.header,
-        len(grid.records),
+        total,
         limited,
+        grid.encoding,
         (count, tuple(told)),
         np.array(rows),
     )
@@ -174,7 +180,7 @@ def _similarity(grid: Grid, wanted: str | None) -> int | None:
                 "column_unknown",
                 about="unknown_column",
                 column=wanted,
-                columns=", ".join(grid.columns),
+                columns=listed(grid.columns),
             )
         return grid.columns.index(wanted)
     plain = [plain_name(name) for name in grid.columns]
@@ -182,7 +188,7 @@ def _similarity(grid: Grid, wanted: str | None) -> int | None:
     return known[0] if known else None
 
 
-def _pairs_of(read: RowReader, cells: Sequence[object] | Problem) -> list[Read]:
+def _pairs_of(read: RowReader, cells: Cells | Problem) -> list[Read]:
     """The pairs of a row, each with its similarity, or 0."""
     if isinstance(cells, Problem):
         raise cells

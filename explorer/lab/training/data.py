@@ -118,7 +118,7 @@ def _pairs(data: TrainingData) -> tuple[Pairs, int]:
         table = tables.read_file(data.file, data.name, columns=columns, most=data.most, seed=DRAW)
     if not table.pairs:
         raise Problem("no_pairs")
-    return table.pairs, len(table.skipped)
+    return table.pairs, table.left_out
 
 
 def _held_out(data: TrainingData) -> tables.Table:
@@ -171,7 +171,7 @@ def _from_hub(data: TrainingData) -> tuple[Pairs, int]:
         path = Path(folder) / "hub.jsonl"
         held.to_json(path, force_ascii=False)
         table = tables.read_file(path, most=data.most, columns=dict(data.columns) or None)
-    return table.pairs, len(table.skipped)
+    return table.pairs, table.left_out
 
 
 def data_of_scene(scene: Data) -> TrainingData:

@@ -72,7 +72,7 @@ def read(file: str | Path, name: str, columns: Mapping[str, str] | None = None) 
     if pairs.labelled and len(set(pairs.labels)) < 2:
         raise Problem("unseen_one_label", name=name, label=f"{pairs.labels[0]:g}")
     rows = tuple(zip(pairs.first, pairs.second, pairs.labels, strict=True))
-    return Unseen(name, rows, table.total, len(table.skipped), table.limited)
+    return Unseen(name, rows, table.total, table.left_out, table.limited)
 
 
 def outcomes(

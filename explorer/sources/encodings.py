@@ -1,0 +1,300 @@
+"""The bytes of a text file as text: in the encoding that was said, or in the one they look like.
+
+UTF-8 is tried first; what it is not, chardet tells by how often letters follow each other in each
+language. A text of a few letters may look like several encodings: then it is not guessed.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+
+from explorer.runtime.problem import Problem
+
+# What is read, as it is said, by the codec that reads it: the widest of its family.
+ENCODINGS = {
+    "UTF-8": "utf-8-sig",
+    "UTF-16": "utf-16",
+    "UTF-32": "utf-32",
+    "UTF-7": "utf-7",
+    "GB18030": "gb18030",
+    "HZ": "hz",
+    "Big5": "big5hkscs",
+    "Shift_JIS": "cp932",
+    "EUC-JP": "euc_jis_2004",
+    "ISO-2022-JP": "iso2022_jp_2",
+    "EUC-KR": "cp949",
+    "Johab": "johab",
+    "ISO-2022-KR": "iso2022_kr",
+    "Windows-1250": "cp1250",
+    "Windows-1251": "cp1251",
+    "Windows-1252": "cp1252",
+    "Windows-1253": "cp1253",
+    "Windows-1254": "cp1254",
+    "Windows-1255": "cp1255",
+    "Windows-1256": "cp1256",
+    "Windows-1257": "cp1257",
+    "Windows-1258": "cp1258",
+    "Windows-874": "cp874",
+    "ISO-8859-2": "iso8859-2",
+    "ISO-8859-5": "iso8859-5",
+    "ISO-8859-6": "iso8859-6",
+    "ISO-8859-7": "iso8859-7",
+    "ISO-8859-8": "iso8859-8",
+    "ISO-8859-9": "iso8859-9",
+    "ISO-8859-13": "iso8859-13",
+    "ISO-8859-15": "iso8859-15",
+    "KOI8-R": "koi8-r",
+    "KOI8-U": "koi8-u",
+    "IBM850": "cp850",
+    "IBM852": "cp852",
+    "IBM866": "cp866",
+    "MacRoman": "mac-roman",
+    "MacCyrillic": "mac-cyrillic",
+}
+# Other names of the same, and of what is a part of them.
+_PARTS = {
+    "utf_8": "UTF-8",
+    "utf_16_le": "UTF-16",
+    "utf_16_be": "UTF-16",
+    "utf_32_le": "UTF-32",
+    "utf_32_be": "UTF-32",
+    "gb2312": "GB18030",
+    "gbk": "GB18030",
+    "big5": "Big5",
+    "cp950": "Big5",
+    "shift_jis": "Shift_JIS",
+    "euc_jp": "EUC-JP",
+    "euc_kr": "EUC-KR",
+    "iso2022_jp": "ISO-2022-JP",
+    "iso8859_1": "Windows-1252",
+    "ascii": "UTF-8",
+    "tis_620": "Windows-874",
+}
+_WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
+_ESCAPED = ("UTF-7", "HZ", "ISO-2022-JP", "ISO-2022-KR")
+_UNICODE = ("UTF-8", "UTF-16", "UTF-32")
+_CODE_PAGES = tuple(
+    codec for said, codec in ENCODINGS.items() if said not in (*_UNICODE, *_ESCAPED)
+)
+WESTERN = "Windows-1252"
+
+# How sure chardet has to be where another encoding is nearly as likely; and of next to nothing.
+SURE, NEAR = 0.1, 0.9
+FAINT, FAINTLY_NEAR = 0.02, 0.5
+SAMPLE_BYTES = 2**16
+_SAID_LETTERS = 60
+
+_HIGH = re.compile(rb"[\x80-\xff]")
+_ESCAPES = re.compile(rb"\x1b|~\{|\+[A-Za-z0-9+/]{3}")
+_MARK = re.compile(rb"[\x20-\x2f\n]")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
+
+
+def decode(data: bytes, name: str, encoding: str = "") -> tuple[str, str]:
+    """The text of a file, without byte-order marks, and the encoding it was read in, as one of
+    ENCODINGS. `encoding` says which ("" finds out).
+
+    Raises Problem where the bytes are no text, or it cannot be told in which encoding they are.
+    """
+    text, said = _said(data, name, encoding) if encoding else _found(data, name)
+    return text.replace("\ufeff", ""), said
+
+
+def named(encoding: str) -> str:
+    """One of ENCODINGS, by any of its names. Raises Problem."""
+    for said in ENCODINGS:
+        if said.casefold() == encoding.casefold():
+            return said
+    try:
+        codec = codecs.lookup(encoding).name
+    except (LookupError, ValueError):  # a name with a null character in it is a ValueError
+        codec = ""
+    for said, known in ENCODINGS.items():
+        if codec and codecs.lookup(known).name == codec:
+            return said
+    if (part := codec.replace("-", "_")) in _PARTS:
+        return _PARTS[part]
+    raise Problem(
+        "encoding_unknown", about="encoding", encoding=encoding[:40], known=", ".join(ENCODINGS)
+    )
+
+
+def previews(data: bytes) -> list[tuple[str, str]]:
+    """The encodings that a file can be read in, the likeliest first, each with how the first words
+    of it that tell would read."""
+    sample = _telling(data)
+    ranked = [*(said for said, _ in _ranked(sample)), *ENCODINGS]
+    found: dict[str, str] = {}
+    for said in ranked:
+        try:
+            text = sample.decode(ENCODINGS[said])
+        except UnicodeError:
+            continue
+        foreign = next((at for at, letter in enumerate(text) if letter > "\x7f"), None)
+        if said not in found and foreign is not None and not _CONTROL.search(text):
+            start = max(0, foreign - 8)
+            found[said] = " ".join(text[start : start + _SAID_LETTERS].split())
+    return list(found.items())
+
+
+def _said(data: bytes, name: str, encoding: str) -> tuple[str, str]:
+    said = named(encoding)
+    if said in ("UTF-16", "UTF-32") and not data.startswith(
+        (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe")
+    ):
+        wide = _wide(data)
+        return _decode_as(data, wide if wide.startswith(said.lower()) else f"{said}-LE", name), said
+    return _decode_as(data, said, name), said
+
+
+def _found(data: bytes, name: str) -> tuple[str, str]:
+    if data.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        return _decode_as(data, "UTF-32", name), "UTF-32"
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return _decode_as(data, "UTF-16", name), "UTF-16"
+    if b"\0" in data:
+        wide = _wide(data)
+        if not wide:
+            raise Problem("file_binary", name=name)
+        return _decode_as(data, wide, name), wide[:6].upper()
+    if data.isascii() and (said := _escaped(data)):
+        return _decode_as(data, said, name), said
+    try:
+        # Half characters pass, and cost their rows instead of the whole file.
+        return data.decode("utf-8-sig", "surrogatepass"), "UTF-8"
+    except UnicodeDecodeError as error:
+        sample = _telling(data)
+        _refuse_damaged_utf8(data, sample, error.start, name)
+    said = _code_page(sample)
+    if not said:
+        raise Problem("file_encoding", about="encoding", name=name)
+    return _decode_as(data, said, name), said
+
+
+def _decode_as(data: bytes, said: str, name: str) -> str:
+    codec = ENCODINGS.get(said, said)
+    try:
+        text = data.decode(codec, "surrogatepass" if codec == "utf-8-sig" else "strict")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise Problem(
+            "file_not_in_encoding", about="encoding", name=name, encoding=said, line=line
+        ) from None
+    except UnicodeError:
+        raise Problem("file_encoding", about="encoding", name=name) from None
+    if codec != "utf-8-sig" and _CONTROL.search(text):
+        raise Problem("file_binary", name=name)
+    return text
+
+
+def _refuse_damaged_utf8(data: bytes, sample: bytes, start: int, name: str) -> None:
+    """A file that is UTF-8 but for a few bytes is damaged, not written in another encoding."""
+    lenient = sample.decode("utf-8", errors="replace")
+    damaged = lenient.count("\ufffd")
+    foreign = sum(1 for character in lenient if character > "\x7f")
+    if foreign > 10 * damaged:
+        line = data.count(b"\n", 0, start) + 1
+        raise Problem("file_damaged_utf8", about="encoding", name=name, line=line)
+
+
+# What the bytes look like
+
+
+def _telling(data: bytes, mark: re.Pattern[bytes] = _HIGH) -> bytes:
+    """The first lines with a byte that tells of an encoding."""
+    return b"\n".join(_lines_with(mark, data))
+
+
+def _lines_with(mark: re.Pattern[bytes], data: bytes) -> Iterator[bytes]:
+    left = SAMPLE_BYTES
+    found = mark.search(data)
+    while found and left > 0:
+        start, stop = data.rfind(b"\n", 0, found.start()) + 1, data.find(b"\n", found.end())
+        line = data[start : len(data) if stop < 0 else stop]
+        if len(line) > left:
+            if left < SAMPLE_BYTES:
+                return
+            # Cut between two marks that are no part of a letter in any encoding.
+            after = _MARK.search(data, found.end() + SAMPLE_BYTES)
+            start = max(start, found.start() - SAMPLE_BYTES)
+            before = [start, *(m.end() for m in _MARK.finditer(data, start, found.start()))]
+            line = data[before[-1] : after.start() if after else len(data)]
+        yield line
+        left -= len(line) + 1
+        found = mark.search(data, stop) if stop >= 0 else None
+
+
+def _wide(data: bytes) -> str:
+    """UTF-16 or UTF-32 without a mark, which has its byte order in its name; else nothing."""
+    import chardet
+
+    found = chardet.detect(
+        data[:SAMPLE_BYTES], include_encodings=_WIDE, compat_names=False, prefer_superset=False
+    )["encoding"]
+    return found if found in _WIDE else ""
+
+
+def _escaped(data: bytes) -> str:
+    """The encoding of plain bytes among which some switch to other letters; else nothing."""
+    sample = _telling(data, _ESCAPES)
+    if not sample:
+        return ""
+    import chardet
+
+    found = chardet.detect(sample, compat_names=False, prefer_superset=False)["encoding"] or ""
+    said = next((said for said in _ESCAPED if found.startswith(ENCODINGS[said][:10])), "")
+    try:
+        return said if said and not sample.decode(ENCODINGS[said]).isascii() else ""
+    except UnicodeError:
+        return ""
+
+
+def _code_page(sample: bytes) -> str:
+    """The likeliest encoding; "" where others that read otherwise are as likely."""
+    ranked = _ranked(sample)
+    if not ranked:
+        return ""
+    read = {said: sample.decode(ENCODINGS[said], "replace") for said, _ in ranked}
+    (said, sure), *_ = ranked
+    near = FAINTLY_NEAR if sure < FAINT else NEAR
+    likely = [other for other, how in ranked if how >= near * sure]
+    if sure < SURE and any(read[other] != read[said] for other in likely):
+        said = WESTERN if WESTERN in read and _looks_western(sample, WESTERN in likely) else ""
+    return WESTERN if said and read.get(WESTERN) == read[said] else said
+
+
+def _looks_western(sample: bytes, is_likely: bool) -> bool:
+    """Whether its letters with marks stand alone, or it has none, only dashes and quotes."""
+    alone = [len(run) == 1 for run in re.findall(rb"[\x80-\xff]+", sample)]
+    letters = any(map(str.isalpha, b"".join(_HIGH.findall(sample)).decode("cp1252", "replace")))
+    return not letters or (is_likely and sum(alone) > len(alone) / 2)
+
+
+def _ranked(sample: bytes) -> list[tuple[str, float]]:
+    """The encodings that the sample can be read in, with how sure chardet is of each."""
+    import chardet
+
+    found = chardet.detect_all(
+        sample,
+        ignore_threshold=True,
+        compat_names=False,
+        prefer_superset=False,
+        include_encodings=_CODE_PAGES,
+        no_match_encoding="cp1252",
+    )
+    by_codec = {codec: said for said, codec in ENCODINGS.items()}
+    known = [
+        (by_codec[answer["encoding"]], answer["confidence"])
+        for answer in found
+        if answer["encoding"] in by_codec
+    ]
+    return [(said, sure) for said, sure in known if _reads(sample, said)]
+
+
+def _reads(sample: bytes, said: str) -> bool:
+    try:
+        return not _CONTROL.search(sample.decode(ENCODINGS[said]))
+    except UnicodeError:
+        return False

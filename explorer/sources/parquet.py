@@ -1,0 +1,152 @@
+"""Parquet, unpacked a few rows at a time and never beyond a limit.
+
+A few bytes of it may stand for gigabytes: a word that comes a billion times, or a billion nulls.
+So nothing is unpacked that the file does not say the size of, words stay in their dictionary until
+a row asks for them, and what rows have asked for is counted.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from explorer.runtime.limits import COLUMNS, MIB, UNPACKED_BYTES, UNPACKED_ROWS
+from explorer.runtime.problem import Problem
+from explorer.sources.cells import Foreign, is_blank
+from explorer.sources.delimited import Record, Tell, distinct
+from explorer.sources.parquet_footer import values_by_path
+
+# Bytes of a value as it is coded; those of words are counted when they are looked up.
+_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "BYTE_ARRAY": 4, "INT64": 8, "DOUBLE": 8}
+_INT96 = 12
+# Of a place in a list, beside the word that stands there.
+_PLACE = 128
+_BATCH_CELLS = 2**16
+
+
+def parquet_records(
+    data: bytes, name: str
+) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]]]:
+    """Columns, and what goes through the records. Words, lists of words, numbers and truths are
+    read; what is of another kind is `Foreign`.
+
+    Raises Problem if the file is damaged, or says that it unpacks to too much; going through the
+    records does where that shows only then.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    errors = (pyarrow.ArrowException, OSError, ValueError, OverflowError, KeyError)
+    broken = Problem("file_broken", name=name, kind="Parquet")
+    try:
+        metadata = pyarrow.parquet.read_metadata(pyarrow.BufferReader(data))
+        _check(metadata, data, name)
+        leaves = [metadata.schema.column(at) for at in range(metadata.num_columns)]
+        worded = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+        file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data), read_dictionary=worded)
+        columns = distinct(file.schema_arrow.names)
+    except errors as error:
+        raise error if isinstance(error, Problem) else broken from None
+
+    def records(tell: Tell) -> Iterator[Record]:
+        unpacked = row = 0
+        rows = max(1, min(_BATCH_CELLS // max(1, len(columns)), 2**13))
+        # Arrow cannot join the dictionaries of several groups in a list.
+        groups = (file.iter_batches(rows, row_groups=[at]) for at in range(file.num_row_groups))
+        batches = itertools.chain.from_iterable(groups)
+        while True:
+            tell(row, metadata.num_rows)
+            try:
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                unpacked += sum(map(_letters, batch.columns))
+                if unpacked > UNPACKED_BYTES:
+                    raise _too_large(name)
+                if all(column.null_count == len(column) for column in batch.columns):
+                    row += len(batch)
+                    continue
+                cells = [_cells(column) for column in batch.columns]
+            except errors as error:
+                raise error if isinstance(error, Problem) else broken from None
+            for values in zip(*cells, strict=True):
+                row += 1
+                if not all(map(is_blank, values)):
+                    yield row, values
+
+    return columns, records
+
+
+def _check(metadata: Any, data: bytes, name: str) -> None:
+    """Raise Problem if the file says that it is larger than what is read."""
+    if metadata.num_columns > COLUMNS:
+        raise Problem("file_many_columns", name=name, most=COLUMNS)
+    if metadata.num_rows > UNPACKED_ROWS:
+        raise Problem("file_many_rows", name=name, rows=metadata.num_rows, most=UNPACKED_ROWS)
+    leaves = [metadata.schema.column(at) for at in range(metadata.num_columns)]
+    groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
+    size = sum(group.total_byte_size for group in groups)
+    # Values in lists are more than there are rows; how many, the footer says.
+    nested = any(leaf.max_repetition_level for leaf in leaves)
+    values = values_by_path(data) if nested else {}
+    for leaf in leaves:
+        width = _WIDTHS.get(leaf.physical_type, leaf.length or _INT96)
+        if leaf.physical_type == "BYTE_ARRAY" and leaf.max_repetition_level:
+            width = _PLACE
+        size += width * max(values.get(leaf.path, 0), metadata.num_rows)
+    if size > UNPACKED_BYTES:
+        raise _too_large(name)
+
+
+def _too_large(name: str) -> Problem:
+    return Problem("file_too_large", name=name, most=UNPACKED_BYTES // MIB)
+
+
+def _letters(column: Any) -> int:
+    """The bytes of the words that the rows of a column ask for."""
+    import pyarrow
+    import pyarrow.compute
+
+    kind, types = column.type, pyarrow.types
+    if _lists_words(kind):
+        inside = column.flatten()
+        return _PLACE * len(inside) + _letters(inside)
+    if not types.is_dictionary(kind) or not len(column.dictionary):
+        return 0
+    lengths = pyarrow.compute.binary_length(column.dictionary).cast(pyarrow.int64())
+    return pyarrow.compute.sum(lengths.take(column.indices)).as_py() or 0
+
+
+def _cells(column: Any) -> list[object]:
+    import pyarrow
+
+    kind, types = column.type, pyarrow.types
+    if types.is_dictionary(kind) and not types.is_binary(kind.value_type):
+        return _words(column)
+    is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    if is_number or types.is_boolean(kind) or types.is_null(kind):
+        return column.to_pylist()
+    if _lists_words(kind):
+        words, start = _words(column.flatten()), 0
+        found: list[object] = []
+        for length in column.value_lengths().to_pylist():
+            found.append(None if length is None else words[start : start + length])
+            start += length or 0
+        return found
+    foreign = Foreign(str(kind).partition("[")[0].partition("<")[0])
+    return [foreign if there else None for there in column.is_valid().to_pylist()]
+
+
+def _lists_words(kind: Any) -> bool:
+    import pyarrow
+
+    is_list = pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind)
+    return is_list and pyarrow.types.is_dictionary(kind.value_type)
+
+
+def _words(column: Any) -> list[object]:
+    """Of each row the word that it asks for; a word that comes often is there once."""
+    used = column.indices.drop_null().unique()
+    words = dict(zip(used.to_pylist(), column.dictionary.take(used).to_pylist(), strict=True))
+    return [words.get(index) for index in column.indices.to_pylist()]
