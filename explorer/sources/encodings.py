@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from explorer.runtime.problem import Problem
 
@@ -121,20 +121,27 @@ def named(encoding: str) -> str:
     )
 
 
+def offered(content: Callable[[], bytes], found: str, said: str = "") -> list[tuple[str, str]]:
+    """`previews` of a file that was read as `found`, where that was told by its letters alone or
+    by who `said` it; nothing where the bytes themselves say it."""
+    return previews(content()) if said or found not in (*_UNICODE, "Parquet") else []
+
+
 def previews(data: bytes) -> list[tuple[str, str]]:
     """The encodings that a file can be read in, the likeliest first, each with how the first words
     of it that tell would read."""
-    sample = _telling(data)
-    ranked = [*(said for said, _ in _ranked(sample)), *ENCODINGS]
+    sample = _telling(data, _ESCAPES if data.isascii() else _HIGH)
+    likely = [said for said, _ in _ranked(sample)] if not data.isascii() else []
     found: dict[str, str] = {}
-    for said in ranked:
+    for said in (*likely, *ENCODINGS):
         try:
             text = sample.decode(ENCODINGS[said])
         except UnicodeError:
             continue
         foreign = next((at for at, letter in enumerate(text) if letter > "\x7f"), None)
-        if said not in found and foreign is not None and not _CONTROL.search(text):
-            start = max(0, foreign - 8)
+        tells = foreign is not None or said == "UTF-8"
+        if said not in found and tells and not _CONTROL.search(text):
+            start = max(0, (foreign or 0) - 8)
             found[said] = " ".join(text[start : start + _SAID_LETTERS].split())
     return list(found.items())
 

@@ -7,7 +7,7 @@ export type OneOf<T, All = T> = T extends unknown
 
 export type Real = number | "inf" | "-inf" | "nan";
 
-export type About = "" | "encoder" | "loss" | "scores" | "columns" | "chosen_columns" | "unknown_column" | "size" | "search" | "cancelled" | "again";
+export type About = "" | "encoder" | "loss" | "scores" | "columns" | "chosen_columns" | "unknown_column" | "encoding" | "size" | "search" | "cancelled" | "again";
 
 export type Floats = string;
 
@@ -275,6 +275,8 @@ export interface Figures {
 
 /** The pairs that are used of a file, and how it was read; `file` is its digest. */
 export interface FileRead {
+  encoding: string;
+  encodings: [string, string][];
   name: string;
   file: string;
   rows: [string, string, string][];
@@ -284,8 +286,10 @@ export interface FileRead {
   header: boolean;
 }
 
-/** A file whose columns are to be chosen from. */
+/** A file whose columns, or whose encoding, are to be chosen from. */
 export interface FileUndecided {
+  encoding: string;
+  encodings: [string, string][];
   error: Problem;
   file: string;
   columns: string[];
@@ -475,6 +479,8 @@ export interface LargeFigures {
 
 /** A file's columns, which of them are read, and what was left out. */
 export interface LargeFile {
+  encoding: string;
+  encodings: [string, string][];
   columns: string[];
   chosen: Record<string, string>;
   header: boolean;
@@ -486,8 +492,10 @@ export interface LargeFile {
   told: SkippedRow[];
 }
 
-/** A file whose columns are to be chosen from. */
+/** A file whose columns, or whose encoding, are to be chosen from. */
 export interface LargeFileUndecided {
+  encoding: string;
+  encodings: [string, string][];
   undecided: true;
   columns: string[];
   chosen: Record<string, string>;
@@ -1162,6 +1170,7 @@ export interface TrainingData {
   file: string;
   name: string;
   columns: [string, string][];
+  encoding: string;
   hub: string;
   split: string;
   held_out_file: string;
@@ -1212,6 +1221,8 @@ export interface Unexplored {
 
 /** A file that was handed in: its token, its columns, which of them serve, how many pairs. */
 export interface Upload {
+  encoding: string;
+  encodings: [string, string][];
   file: string;
   name: string;
   columns: string[];
@@ -1219,11 +1230,12 @@ export interface Upload {
   used: number;
   labelled: boolean;
   total: number;
-  encoding: string;
 }
 
-/** A file whose columns are to be chosen from. */
+/** A file whose columns, or whose encoding, are to be chosen from. */
 export interface UploadUndecided {
+  encoding: string;
+  encodings: [string, string][];
   file: string;
   name: string;
   problem: Problem;

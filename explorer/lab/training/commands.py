@@ -112,6 +112,8 @@ def _add_plan(parser: argparse.ArgumentParser, required: bool = True) -> None:
     columns = "which column of the file is what: first, second, score (none: all are positives); "
     columns += "anchor, positive, negative"
     data.add_argument("--column", dest="columns", metavar="ROLE=NAME", help=columns, **repeated)
+    written = "how the text of the file is written, such as KOI8-R; left out, it is found out"
+    data.add_argument("--encoding", metavar="NAME", help=written, default="")
     wording = "a column of the file with another wording of the first sentence"
     data.add_argument(
         "--alternative", dest="alternatives", metavar="COLUMN", help=wording, **repeated
@@ -209,7 +211,8 @@ def compare(chosen: argparse.Namespace) -> int:
     try:
         runs = Runs(chosen.runs, chosen.device)
         columns = {role: str(name) for role, name in _pairs(getattr(chosen, "columns", ()))}
-        on = unseen.read(chosen.on, Path(chosen.on).name, columns) if chosen.on else None
+        encoding = getattr(chosen, "encoding", "")
+        on = unseen.read(chosen.on, Path(chosen.on).name, columns, encoding) if chosen.on else None
         names = _ended(runs, chosen) or _trained(runs, chosen)
         with _asking() as told:
             found = comparing.table(runs, names, on, told)

@@ -115,21 +115,40 @@ def _pairs(data: TrainingData) -> tuple[Pairs, int]:
             table = tables.read_file(path, "rows.jsonl", most=data.most, seed=DRAW)
     else:
         columns = dict(data.columns) or None
-        table = tables.read_file(data.file, data.name, columns=columns, most=data.most, seed=DRAW)
+        table = tables.read_file(
+            data.file,
+            data.name,
+            columns=columns,
+            most=data.most,
+            seed=DRAW,
+            encoding=data.encoding,
+        )
     if not table.pairs:
         raise Problem("no_pairs")
     return table.pairs, table.left_out
 
 
 def _held_out(data: TrainingData) -> tables.Table:
-    """The held-out file, by the columns chosen for the other one, else by those it has."""
-    known = {"name": data.held_out_name, "most": data.most, "seed": DRAW}
-    try:
-        return tables.read_file(data.held_out_file, columns=dict(data.columns) or None, **known)
-    except Problem as problem:
-        if problem.about != "unknown_column":
-            raise
-        return tables.read_file(data.held_out_file, **known)
+    """The held-out file, by the columns chosen for the other one, else by those it has; likewise
+    in its own encoding, else, where that cannot be told, in the one that was chosen."""
+    columns, encoding = dict(data.columns) or None, ""
+    while True:
+        try:
+            return tables.read_file(
+                data.held_out_file,
+                data.held_out_name,
+                columns=columns,
+                most=data.most,
+                seed=DRAW,
+                encoding=encoding,
+            )
+        except Problem as problem:
+            if problem.about == "unknown_column" and columns:
+                columns = None
+            elif problem.about == "encoding" and encoding != data.encoding:
+                encoding = data.encoding
+            else:
+                raise
 
 
 def _json_lines(rows: Sequence[Sequence[str]]) -> str:
@@ -253,11 +272,14 @@ def _reworded(data: TrainingData, held_out: set[str]) -> list[Pair]:
     if not data.alternatives:
         return []
     place, name = data.file, data.name
-    known = tables.read_file(place, name, columns=dict(data.columns) or None, most=1).chosen
+    chosen, encoding = dict(data.columns) or None, data.encoding
+    known = tables.read_file(place, name, columns=chosen, most=1, encoding=encoding).chosen
     added: list[Pair] = []
     for column in data.alternatives:
         columns = {**known, "first": column}
-        table = tables.read_file(place, name, columns=columns, most=data.most, seed=DRAW)
+        table = tables.read_file(
+            place, name, columns=columns, most=data.most, seed=DRAW, encoding=encoding
+        )
         # The other wording of a held-out pair still has its second sentence.
         added += [pair for pair in _rows(table.pairs) if pair[0] not in held_out | {pair[1]}]
     return [pair for pair in added if pair[1] not in held_out]

@@ -31,7 +31,8 @@ class TrainingData:
     """Which pairs to learn from, and which to hold out.
 
     `rows` are typed (sentence, sentence, score) as text; `file` is a path, `name` what the user
-    calls it, or else the name of the file, `columns` its roles as `read_file` takes them;
+    calls it, or else the name of the file, `columns` its roles and `encoding` how its text is
+    written, as `read_file` takes them;
     `example` a textbook example; `hub` the id of a data set on the hub, `split` its part. A
     `held_out_file` (`held_out_name` to the user) has its roles in the same columns where it has
     those; without one, the `held_out_share` of the pairs is held out, so that no sentence stands
@@ -47,6 +48,7 @@ class TrainingData:
     file: str = ""
     name: str = ""
     columns: tuple[tuple[str, str], ...] = ()
+    encoding: str = ""
     hub: str = ""
     split: str = "train"
     held_out_file: str = ""

@@ -59,13 +59,18 @@ class Unseen:
         return sum(first in known or second in known for first, second, _ in self.pairs)
 
 
-def read(file: str | Path, name: str, columns: Mapping[str, str] | None = None) -> Unseen:
-    """The pairs of a file; `columns` says which column has which role, as `read_file` takes them.
+def read(
+    file: str | Path, name: str, columns: Mapping[str, str] | None = None, encoding: str = ""
+) -> Unseen:
+    """The pairs of a file; `columns` says which column has which role, `encoding` how its text is
+    written, as `read_file` takes them.
 
     Pairs without labels are all positives, by which models are measured as their queries find
     their keys. Raises Problem where it has no such columns, too few pairs, or one label alone.
     """
-    table = tables.read_file(file, name, columns=columns or None, most=TRAINED_PAIRS, seed=DRAW)
+    table = tables.read_file(
+        file, name, columns=columns or None, most=TRAINED_PAIRS, seed=DRAW, encoding=encoding
+    )
     pairs = table.pairs
     if len(pairs) < LEAST_HELD_OUT:
         raise Problem("unseen_few", name=name, count=len(pairs), least=LEAST_HELD_OUT)

@@ -90,6 +90,25 @@ export function columnFields({ columns, chosen, roles = Object.keys(chosen), non
 }
 
 /**
+ * In which encoding a text is, each with how its first words would read; nothing where that is plain.
+ * @param {{ encoding: string, encodings: [string, string][] }} file
+ * @param {(encoding: string) => void} change
+ * @returns {HTMLElement[]}
+ */
+export function encodingField({ encoding, encodings }, change) {
+  if (!encodings.length) return [];
+  const open = encoding ? [] : [worded("option", "ui.encoding_open", { value: "" })];
+  const select = h(
+    "select",
+    { name: "encoding", onchange: () => change(select.value) },
+    ...open,
+    encodings.map(([name, words]) => h("option", { value: name }, `${name} · ${words}`)),
+  );
+  select.value = encoding;
+  return [labelled("ui.encoding", select)];
+}
+
+/**
  * @param {string} key
  * @param {boolean} checked
  * @param {(checked: boolean) => void} change

@@ -8,7 +8,7 @@ from explorer.core.remarks import Statistics as Statistics
 from explorer.core.scenario import Reading
 from explorer.lab.training.trials import Offer
 from explorer.web.wire.facts import Loss
-from explorer.web.wire.shared import Batch, Picture, Problem, Real, Scenario, SkippedRow
+from explorer.web.wire.shared import Batch, Encoded, Picture, Problem, Real, Scenario, SkippedRow
 
 
 class SceneBatch(Batch):
@@ -80,7 +80,7 @@ class SendRows(TypedDict):
     send_rows: Literal[True]
 
 
-class FileRead(TypedDict):
+class FileRead(Encoded):
     """The pairs that are used of a file, and how it was read; `file` is its digest."""
 
     name: str
@@ -92,8 +92,8 @@ class FileRead(TypedDict):
     header: bool
 
 
-class FileUndecided(TypedDict):
-    """A file whose columns are to be chosen from."""
+class FileUndecided(Encoded):
+    """A file whose columns, or whose encoding, are to be chosen from."""
 
     error: Problem
     file: str

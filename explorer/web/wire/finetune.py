@@ -8,7 +8,7 @@ from explorer.core.remarks import Remark
 from explorer.lab.training.trials import Offer
 from explorer.lab.training.verdict import Difference, Gain
 from explorer.web.wire.runs import FollowedRun, RunStatus
-from explorer.web.wire.shared import Batch, LabelRules, Picture, Problem, Setting, Word
+from explorer.web.wire.shared import Batch, Encoded, LabelRules, Picture, Problem, Setting, Word
 
 
 class Outlook(TypedDict):
@@ -204,7 +204,7 @@ class Compared(_Compared, total=False):
     neighbours: list[Neighbours]
 
 
-class Upload(TypedDict):
+class Upload(Encoded):
     """A file that was handed in: its token, its columns, which of them serve, how many pairs."""
 
     file: str
@@ -214,11 +214,10 @@ class Upload(TypedDict):
     used: int
     labelled: bool
     total: int
-    encoding: str
 
 
-class UploadUndecided(TypedDict):
-    """A file whose columns are to be chosen from."""
+class UploadUndecided(Encoded):
+    """A file whose columns, or whose encoding, are to be chosen from."""
 
     file: str
     name: str

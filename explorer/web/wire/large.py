@@ -6,7 +6,7 @@ from typing import Literal, TypedDict
 
 from explorer.core.disagreement import Disagreement
 from explorer.core.remarks import Remark
-from explorer.web.wire.shared import Floats, LabelRules, Real, SkippedRow
+from explorer.web.wire.shared import Encoded, Floats, LabelRules, Real, SkippedRow
 
 
 class Progress(TypedDict):
@@ -171,7 +171,7 @@ class HandedIn(TypedDict, total=False):
     file: str
 
 
-class LargeFile(TypedDict):
+class LargeFile(Encoded):
     """A file's columns, which of them are read, and what was left out."""
 
     columns: list[str]
@@ -185,8 +185,8 @@ class LargeFile(TypedDict):
     told: list[SkippedRow]
 
 
-class LargeFileUndecided(TypedDict):
-    """A file whose columns are to be chosen from."""
+class LargeFileUndecided(Encoded):
+    """A file whose columns, or whose encoding, are to be chosen from."""
 
     undecided: Literal[True]
     columns: list[str]

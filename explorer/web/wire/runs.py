@@ -15,6 +15,7 @@ class TrainingData(TypedDict):
     file: str
     name: str
     columns: list[tuple[str, str]]
+    encoding: str
     hub: str
     split: str
     held_out_file: str

@@ -42,6 +42,14 @@ class Refused(TypedDict):
     error: Problem
 
 
+class Encoded(TypedDict):
+    """In which encoding a file was read ("" where that cannot be told), and those it could be read
+    in, the likeliest first, each with how its first words would read."""
+
+    encoding: str
+    encodings: list[tuple[str, str]]
+
+
 class Nothing(TypedDict):
     """Done; there is nothing to tell."""
 

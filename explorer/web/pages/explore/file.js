@@ -3,13 +3,13 @@ import { clip, h, worded } from "../../kit/dom.js";
 import { labelled, numberField } from "../../kit/fields.js";
 import { sent, tooLarge } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
-import { check, columnFields, filePicker } from "../../kit/sidebar.js";
+import { check, columnFields, encodingField, filePicker } from "../../kit/sidebar.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("../../kit/types").Answer<import("../../wire").ExploreServer, "read_file">} FileAnswer */
 /** @typedef {Extract<FileAnswer, { columns: string[] }>} Offered what of a file can be read */
 /** @typedef {import("../../wire").Draw} Draw */
-/** @typedef {{ columns?: Record<string, string>, header?: boolean, draw?: Draw }} Options how to read a file */
+/** @typedef {{ columns?: Record<string, string>, header?: boolean, encoding?: string, draw?: Draw }} Options how to read a file */
 
 const DRAWING_MS = 250;
 
@@ -26,7 +26,7 @@ export function filePanel(channel, server) {
 
   /** @type {File | null} */
   let file = null;
-  let undecided = ""; // a file that was read, but whose columns the user has yet to choose
+  let undecided = ""; // a file that was read, but whose columns or encoding the user has yet to choose
   let turns = 0;
   // What else could be read from the file: other columns, and other batches of its pairs.
   /** @type {[File, Offered, Options] | null} */
@@ -77,7 +77,7 @@ export function filePanel(channel, server) {
       return;
     }
     const { name, rows, reading } = answer;
-    channel.held = { name, file: answer.file, reading, columns: options.columns, header: options.header };
+    channel.held = { name, file: answer.file, reading, ...options };
     channel.set({ data: { source: "table", rows, file: name, reading } });
   }
 
@@ -93,7 +93,8 @@ export function filePanel(channel, server) {
     drawBox.element.hidden = undecided !== "" || !isHeld;
     if (isHeld) drawBox.set(reading);
     if (undecided) {
-      fileNote.textContent = say("ui.file_undecided", { name: undecided });
+      const open = offered?.[1].columns.length ? "ui.file_undecided" : "ui.encoding_undecided";
+      fileNote.textContent = say(open, { name: undecided });
       return;
     }
     const { total, whole, encoding, draw: drawn, limited } = reading;
@@ -124,9 +125,12 @@ export function filePanel(channel, server) {
       if (Object.values(chosen).every(Boolean)) readFile(of, { ...options, columns: chosen });
     };
     columnBox.replaceChildren(
+      ...encodingField(answer, (encoding) => readFile(of, { encoding })),
       ...columnFields(answer, take),
-      check("ui.has_header", answer.header, (header) => readFile(of, { header })),
     );
+    if (!answer.columns.length) return;
+    const again = { encoding: options.encoding };
+    columnBox.append(check("ui.has_header", answer.header, (header) => readFile(of, { ...again, header })));
   }
 
   return {

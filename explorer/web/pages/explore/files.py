@@ -18,6 +18,7 @@ from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json
 from explorer.sources import tables
 from explorer.sources.batches import RANGES, Draw, drawn, epoch_of
+from explorer.sources.encodings import offered, previews
 from explorer.sources.grids import read_grid
 from explorer.sources.pairs import Pairs
 from losses.labels import label_range_of
@@ -29,27 +30,24 @@ HELD = 3
 
 
 def read_file(request: Any) -> Json:
-    """{name, content: base64 or file: digest, columns?, header?, draw?} → the rows of a batch, what
-    was found besides, and the digest by which the file is known from now on; {send_file} where it
-    is known no more."""
+    """{name, content: base64 or file: digest, columns?, header?, encoding?, draw?} → the rows of a
+    batch, what was found besides, and the digest by which the file is known from now on;
+    {send_file} where it is known no more."""
     if "file" in request:
         digest, name = str(request["file"]), uploads.name_in(request)
     else:
         whole = {key: value for key, value in request.items() if key in ("name", "content")}
         digest, name = uploads.hand_in(whole)
-    held = _held(digest, name, request.get("columns"), request.get("header"))
+    held = _held(digest, name, request)
     if held is None:
         return {"send_file": True}
+    said = str(request.get("encoding") or "")
     try:
         table = held()
     except Problem as problem:
-        if problem.about != "columns":
+        if problem.about not in ("columns", "encoding"):
             raise
-        # The page offers the columns that there are, to be chosen from.
-        grid = read_grid(uploads.read(digest, name), name, request.get("header"))
-        nothing = dict.fromkeys(("first", "second", "score"), "")
-        found = {"columns": grid.columns, "header": grid.header, "chosen": nothing}
-        return {"error": problem.to_json(), "file": digest, **found}
+        return {"error": problem.to_json(), "file": digest, **_undecided(digest, name, request)}
     draw = _draw_in(request, table.pairs)
     batch = table.pairs.at(drawn(table.pairs, draw)) if len(table.pairs) else table.pairs
     return {
@@ -60,12 +58,30 @@ def read_file(request: Any) -> Json:
         "columns": table.columns,
         "chosen": table.chosen,
         "header": table.header,
+        "encoding": table.encoding,
+        "encodings": offered(lambda: uploads.read(digest, name), table.encoding, said),
     }
 
 
+def _undecided(digest: str, name: str, request: Mapping[str, Any]) -> Json:
+    """The columns that there are, to be chosen from, or else the encodings."""
+    content, said = uploads.read(digest, name), str(request.get("encoding") or "")
+    try:
+        grid = read_grid(content, name, request.get("header"), encoding=said)
+    except Problem as problem:
+        if problem.about != "encoding":
+            raise
+        found = {"columns": (), "header": False, "chosen": {}}
+        return {**found, "encoding": "", "encodings": previews(content)}
+    nothing = dict.fromkeys(("first", "second", "score"), "")
+    found = {"columns": grid.columns, "header": grid.header, "chosen": nothing}
+    encodings = offered(lambda: content, grid.encoding, said)
+    return {**found, "encoding": grid.encoding, "encodings": encodings}
+
+
 def spread(request: Any) -> Json:
-    """{scenario, file?, columns?, header?} → each figure of the strip over many batches like the
-    scene's: of a file drawn the same way, random ones of the next seeds."""
+    """{scenario, file?, columns?, header?, encoding?} → each figure of the strip over many batches
+    like the scene's: of a file drawn the same way, random ones of the next seeds."""
     scenario = Scenario.from_json(request.get("scenario"))
     with jobs.in_turn():
         found = over_batches(scenario, _batches(scenario.data, request))
@@ -80,7 +96,7 @@ def whole_file(request: Mapping[str, Any], data: Data) -> Pairs | None:
     if request.get("file") is None:
         return None
     digest = str(request["file"])
-    held = _held(digest, data.file, request.get("columns"), request.get("header"))
+    held = _held(digest, data.file, request)
     if held is None:
         raise Problem("large_file_gone", name=data.file)
     return held().pairs
@@ -95,24 +111,33 @@ def _batches(data: Data, request: Mapping[str, Any]) -> list[Pairs]:
     return batches_of_file(pairs, data.reading.draw, COUNT)
 
 
-def _held(digest: str, name: str, columns: object, header: object) -> Any:
-    """What reads the file of this digest; None where it has left."""
+def _held(digest: str, name: str, request: Mapping[str, Any]) -> Any:
+    """What reads the file of this digest as the request says; None where it has left."""
+    columns, header = request.get("columns"), request.get("header")
     if not uploads.is_digest(digest) or uploads.find(digest) is None:
         return None
     if not isinstance(columns, dict | None) or not isinstance(header, bool | None):
         raise misfit("columns", columns)
     chosen = None if columns is None else tuple((str(k), str(v)) for k, v in columns.items())
-    return functools.partial(_whole, digest, name, chosen, header)
+    return functools.partial(
+        _whole, digest, name, chosen, header, str(request.get("encoding") or "")
+    )
 
 
 @functools.lru_cache(maxsize=HELD)
 def _whole(
-    digest: str, name: str, columns: tuple[tuple[str, str], ...] | None, header: bool | None
+    digest: str,
+    name: str,
+    columns: tuple[tuple[str, str], ...] | None,
+    header: bool | None,
+    encoding: str,
 ) -> tables.Table:
     content = uploads.read(digest, name)
     chosen = None if columns is None else dict(columns)
     with jobs.in_turn() if len(content) > MIB else nullcontext():
-        table = tables.read_table(content, name, columns=chosen, header=header, most=TRAINED_PAIRS)
+        table = tables.read_table(
+            content, name, columns=chosen, header=header, most=TRAINED_PAIRS, encoding=encoding
+        )
     ends = label_range_of(table.pairs.labels) if len(table.pairs) else None
     pairs = dataclasses.replace(table.pairs, label_range=ends)
     return dataclasses.replace(table, pairs=pairs)

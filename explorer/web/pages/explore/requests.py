@@ -214,7 +214,7 @@ def _open_link(text: str) -> Json:
 
 def _take(request: Json) -> Json:
     """{what, scenario, language, dark} → a file's name, type and text; a ZIP as base64. What is of
-    all pairs and not of a batch takes {file, columns, header} of the file they are from."""
+    all pairs and not of a batch takes {file, columns, header, encoding} of their file."""
     what = one_of((*OF_ALL_PAIRS, *TAKEAWAYS))(request.get("what"), "what")
     scenario = Scenario.from_json(request.get("scenario"))
     if what in OF_ALL_PAIRS:

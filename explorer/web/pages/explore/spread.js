@@ -125,9 +125,9 @@ export function spreadPart(channel, server, boxes) {
     if (asked === now) return;
     asked = now;
     const { scenario } = channel;
-    const { file, columns, header } = channel.heldFile() ?? {};
+    const { file, columns, header, encoding } = channel.heldFile() ?? {};
     const whole = { ...scenario, data: { ...scenario.data, rows: [] } };
-    const answer = await channel.work(server, "spread", { scenario: whole, file, columns, header });
+    const answer = await channel.work(server, "spread", { scenario: whole, file, columns, header, encoding });
     if (!on || asked !== now) return;
     if (answer === undefined || !channel.check(answer) || !answer?.figures) {
       turn(false);

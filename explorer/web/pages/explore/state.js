@@ -69,7 +69,7 @@ export class Scene extends Bus {
     /**
      * The file that was read last: its digest, and how it was read.
      * @type {{ name: string, file: string, reading: import("../../wire").Reading,
-     *   columns?: Record<string, string>, header?: boolean } | null}
+     *   columns?: Record<string, string>, header?: boolean, encoding?: string } | null}
      */
     this.held = null;
     this.drawn = 0;

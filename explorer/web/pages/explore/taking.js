@@ -10,12 +10,13 @@ import { language } from "../../kit/words.js";
 export function takingFrom(channel, server) {
   /** @param {string} what */
   async function ask(what) {
-    const { file, columns, header } = channel.heldFile() ?? {};
+    const { file, columns, header, encoding } = channel.heldFile() ?? {};
     const answer = await server.take({
       what,
       file,
       columns,
       header,
+      encoding,
       scenario: channel.scenario,
       language: language(),
       dark: isDark(),

@@ -4,7 +4,7 @@ import { labelled, slider } from "../../kit/fields.js";
 import { sent, tooLarge } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
 import { GONE } from "../../kit/server.js";
-import { columnFields, filePicker, tabbed } from "../../kit/sidebar.js";
+import { columnFields, encodingField, filePicker, tabbed } from "../../kit/sidebar.js";
 import { stored } from "../../kit/storage.js";
 import { say } from "../../kit/words.js";
 import { lossOf, wholeLossOf } from "./naming.js";
@@ -130,7 +130,7 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
     }
     set(
       entry === "file"
-        ? { source: "file", file: answer.file, name: answer.name, columns: [], alternatives: [] }
+        ? { source: "file", file: answer.file, name: answer.name, columns: [], encoding: "", alternatives: [] }
         : { held_out_file: answer.file, held_out_name: answer.name },
     );
     tellFile(entry);
@@ -155,8 +155,8 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
 
   /** @param {Entry} entry */
   function describe(entry) {
-    const { [entry]: file, name, held_out_name: held, columns } = channel.plan.data;
-    const asked = entry === "file" ? { file, name, columns } : { file, name: held };
+    const { [entry]: file, name, held_out_name: held, columns, encoding } = channel.plan.data;
+    const asked = entry === "file" ? { file, name, columns, encoding } : { file, name: held };
     return file ? hear(entry, () => server.describe(asked)) : null;
   }
 
@@ -205,7 +205,13 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
       return h("label.lp-check", {}, ticked, h("span", {}, column));
     };
     const others = columns.filter((column) => !Object.values(chosen).includes(column));
+    /** @param {string} encoding */
+    const reread = (encoding) => {
+      set({ encoding, columns: [], alternatives: [] });
+      describe("file");
+    };
     box.append(
+      ...encodingField(answer, reread),
       ...columnFields(answer, take),
       ...(others.length && !unclear ? [worded("p.lp-note", "finetune.alternatives"), ...others.map(tick)] : []),
     );

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from pathlib import Path
 
 from explorer.core.scenario import Scenario
 from explorer.lab.training import unseen
@@ -22,6 +21,7 @@ from explorer.runtime.wire import Json
 from explorer.sources import tables
 from explorer.sources.columns import CHOOSE_COLUMNS, PAIR_ROLES
 from explorer.sources.encoders import EMBEDDED
+from explorer.sources.encodings import offered, previews
 from explorer.sources.grids import read_grid
 from explorer.sources.practice import PRACTICE, practice_pairs
 from losses import LOSSES
@@ -33,7 +33,15 @@ ENTRIES = {
     "practice": (),
     "link": (),
     "example": ("example",),
-    "file": ("file", "name", "columns", "alternatives", "held_out_file", "held_out_name"),
+    "file": (
+        "file",
+        "name",
+        "columns",
+        "encoding",
+        "alternatives",
+        "held_out_file",
+        "held_out_name",
+    ),
     "hub": ("hub", "split"),
 }
 
@@ -105,12 +113,13 @@ def _uploaded(token: str, where: str) -> str:
 
 
 def uploaded_pairs(chosen: object) -> unseen.Unseen:
-    """The pairs of an upload, {file: token, name, columns}."""
+    """The pairs of an upload, {file: token, name, columns, encoding}."""
     if not isinstance(chosen, dict) or not isinstance(chosen.get("columns") or {}, dict):
         raise misfit("on", chosen)
     columns = {str(role): str(name) for role, name in (chosen.get("columns") or {}).items()}
     path = _uploaded(str(chosen.get("file") or ""), "file")
-    return unseen.read(path, uploads.name_in(chosen), columns)
+    encoding = str(chosen.get("encoding") or "")
+    return unseen.read(path, uploads.name_in(chosen), columns, encoding)
 
 
 def hand_in(request: object) -> dict[str, object]:
@@ -120,20 +129,29 @@ def hand_in(request: object) -> dict[str, object]:
 
 
 def describe_file(request: dict) -> Json:
-    """{file: token, name, columns?} → its columns, which of them serve, how many pairs it has."""
+    """{file: token, name, columns?, encoding?} → its columns, which of them serve, how many pairs
+    it has."""
     token, name = str(request.get("file")), uploads.name_in(request)
-    path = Path(_uploaded(token, "file"))
+    _uploaded(token, "file")
     chosen = of_type(dict)(request.get("columns") or {}, "columns")
     columns = {str(role): str(column) for role, column in chosen.items()}
     known = {"file": token, "name": name}
+    said, content = str(request.get("encoding") or ""), uploads.read(token, name)
+    most = int(RANGES["most"][1])
     try:
-        table = tables.read_file(path, name, columns=columns or None, most=int(RANGES["most"][1]))
+        table = tables.read_table(content, name, columns=columns or None, most=most, encoding=said)
     except Problem as problem:
-        if problem.about not in CHOOSE_COLUMNS:
+        if problem.about not in (*CHOOSE_COLUMNS, "encoding"):
             raise
+        told = {**known, "problem": problem.to_json()}
+        if problem.about == "encoding":
+            encodings = {"encoding": "", "encodings": previews(content)}
+            return {**told, **encodings, "columns": (), "chosen": {}}
         chosen = {**dict.fromkeys(PAIR_ROLES, ""), **columns}
-        listed = read_grid(path.read_bytes(), name, None).columns
-        return {**known, "problem": problem.to_json(), "columns": listed, "chosen": chosen}
+        grid = read_grid(content, name, None, encoding=said)
+        encodings = offered(lambda: content, grid.encoding, said)
+        found = {"encoding": grid.encoding, "encodings": encodings, "columns": grid.columns}
+        return {**told, **found, "chosen": chosen}
     return {
         **known,
         "columns": table.columns,
@@ -142,4 +160,5 @@ def describe_file(request: dict) -> Json:
         "labelled": table.pairs.labelled,
         "total": table.total,
         "encoding": table.encoding,
+        "encodings": offered(lambda: content, table.encoding, said),
     }

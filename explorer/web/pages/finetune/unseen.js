@@ -6,12 +6,12 @@ import { sent, tooLarge } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
 import progress from "../../kit/progress.js";
 import { GONE } from "../../kit/server.js";
-import { columnFields, filePicker } from "../../kit/sidebar.js";
+import { columnFields, encodingField, filePicker } from "../../kit/sidebar.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").FinetuneServer} FinetuneServer */
 /** @typedef {import("./state.js").Answer<"hand_in">} FileAnswer */
-/** @typedef {{ file: string, name: string, columns: Record<string, string> }} OnFile */
+/** @typedef {{ file: string, name: string, columns: Record<string, string>, encoding: string }} OnFile */
 
 /**
  * `changed` is called when other pairs are to be measured on.
@@ -86,8 +86,12 @@ export function unseenPairs(channel, changed) {
 
   // The file stays at hand after one has gone back, or what went wrong can be put right.
   function measure() {
-    if (file && !file.error && !file.problem) choose({ file: file.file, name: file.name, columns: file.chosen });
+    if (!file || file.error || file.problem) return;
+    choose({ file: file.file, name: file.name, columns: file.chosen, encoding: saidOf(file) });
   }
+
+  /** @param {{ encoding: string, encodings: [string, string][] }} known */
+  const saidOf = ({ encoding, encodings }) => (encodings.length ? encoding : "");
 
   /** @param {File} one */
   async function handIn(one) {
@@ -119,12 +123,17 @@ export function unseenPairs(channel, changed) {
     columns.replaceChildren();
     go.hidden = !known || Boolean(known.problem) || chosen !== null;
     if (!known) return;
+    /** @param {{ columns?: Record<string, string>, encoding: string }} how */
+    const reread = (how) => {
+      const asked = { file: known.file, name: known.name, ...how };
+      hear(async () => (await channel.server?.describe(asked)) ?? null);
+    };
     columns.append(
+      ...encodingField(known, (encoding) => reread({ encoding })),
       ...columnFields(known, (role, column) => {
         known.chosen = { ...known.chosen, [role]: column }; // the next choice may come before the answer
         const roles = Object.entries(known.chosen).filter(([, one]) => one);
-        const asked = { file: known.file, name: known.name, columns: Object.fromEntries(roles) };
-        hear(async () => (await channel.server?.describe(asked)) ?? null);
+        reread({ columns: Object.fromEntries(roles), encoding: saidOf(known) });
       }),
     );
     reword(columns);

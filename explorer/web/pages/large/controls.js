@@ -10,6 +10,7 @@ import { GONE } from "../../kit/server.js";
 import {
   check,
   columnFields,
+  encodingField,
   filePicker,
   lossSelect,
   parameterList,
@@ -134,7 +135,7 @@ export default function controls(root, channel) {
   });
   function describe() {
     const { source } = channel.asked;
-    const key = JSON.stringify([source.file, source.columns, source.header, language()]);
+    const key = JSON.stringify([source.file, source.columns, source.header, source.encoding, language()]);
     if (source.kind !== "file" || key === described) return;
     described = key;
     descriptions.ask();
@@ -145,7 +146,7 @@ export default function controls(root, channel) {
     if (answer.error) described = ""; // the problem is told with the blocks
     if (!answer.columns) return;
     const counts = answer.undecided
-      ? say("ui.file_undecided", { name: source.name })
+      ? say(answer.columns.length ? "ui.file_undecided" : "ui.encoding_undecided", { name: source.name })
       : say(answer.limited ? "large.file_limited" : "large.file_read", {
           name: source.name,
           used: grouped(answer.used),
@@ -162,10 +163,12 @@ export default function controls(root, channel) {
       chosen[role] = column;
       set({ columns: { ...chosen } });
     };
-    columns.replaceChildren(
-      ...columnFields({ ...answer, roles, none: "large.no_column" }, take),
-      check("ui.has_header", answer.header, (header) => set({ header, columns: {} })),
-    );
+    columns.replaceChildren(...encodingField(answer, (encoding) => set({ encoding, header: null, columns: {} })));
+    if (answer.columns.length)
+      columns.append(
+        ...columnFields({ ...answer, roles, none: "large.no_column" }, take),
+        check("ui.has_header", answer.header, (header) => set({ header, columns: {} })),
+      );
     tellSkipped(skipped, answer.skipped, answer.told);
   }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,6 +46,8 @@ from explorer.runtime.visitors import visitor
 from explorer.runtime.wire import Json
 from explorer.sources.columns import CHOOSE_COLUMNS, PAIR_ROLES, TRIPLET_ROLES
 from explorer.sources.encoders import EMBEDDED
+from explorer.sources.encodings import offered as offered_encodings
+from explorer.sources.encodings import previews
 from explorer.sources.grids import read_grid
 from explorer.sources.pairs import Correction
 from explorer.sources.random_batch import RandomBatch
@@ -74,6 +77,7 @@ class Source:
     name: str = ""
     columns: tuple[tuple[str, str], ...] = ()
     header: bool | None = None
+    encoding: str = ""
     encoder: str = EMBEDDED
     link: str = ""
     owner: str = ""
@@ -136,7 +140,7 @@ def _source(given: object) -> Source:
         if isinstance(settings, dict):
             settings = {**dataclasses.asdict(FIRST), **settings}
         return Source(random=read(RandomBatch, settings, "source.random", {}, _unknown))
-    texts = {name: given.get(name, "") for name in ("file", "name", "link")}
+    texts = {name: given.get(name, "") for name in ("file", "name", "encoding", "link")}
     encoder = given.get("encoder") or EMBEDDED
     columns = given.get("columns") or {}
     fits = isinstance(columns, dict) and all(isinstance(v, str) for v in (*texts.values(), encoder))
@@ -271,9 +275,11 @@ def _reading(source: Source) -> Job:
             dict(source.columns),
             source.header,
             report,
+            source.encoding,
         )
 
-    return _files.start((source.owner, source.file, source.columns, source.header), work)
+    read_as = (source.columns, source.header, source.encoding)
+    return _files.start((source.owner, source.file, *read_as), work)
 
 
 def _from_link(link: str, wanted: Wanted) -> LargeBatch:
@@ -370,16 +376,18 @@ def _describe_file(request: Json) -> Json:
     """
     source = _source(request.get("source", {}))
     try:
-        return answer_when_done(_reading(source), _described)
+        return answer_when_done(_reading(source), functools.partial(_described, source))
     except Problem as problem:
-        if problem.about not in CHOOSE_COLUMNS:
+        if problem.about not in (*CHOOSE_COLUMNS, "encoding"):
             raise
         return _undecided(source)
 
 
-def _described(read: FilePairs) -> Json:
+def _described(source: Source, read: FilePairs) -> Json:
     count, told = read.skipped
     return {
+        "encoding": read.encoding,
+        "encodings": _encodings(source, read.encoding),
         "columns": read.columns,
         "chosen": read.chosen,
         "header": read.header,
@@ -392,17 +400,29 @@ def _described(read: FilePairs) -> Json:
     }
 
 
+def _encodings(source: Source, found: str) -> list[tuple[str, str]]:
+    content = functools.partial(uploads.read, source.file, source.name)
+    return offered_encodings(content, found, source.encoding)
+
+
 def _undecided(source: Source) -> dict[str, object]:
-    grid = read_grid(uploads.read(source.file, source.name), source.name, source.header)
-    chosen = dict(source.columns)
+    content, chosen = uploads.read(source.file, source.name), dict(source.columns)
+    nothing = {"undecided": True, "skipped": 0, "told": []}
+    try:
+        grid = read_grid(content, source.name, source.header, encoding=source.encoding)
+    except Problem as problem:
+        if problem.about != "encoding":
+            raise
+        found = {"encoding": "", "encodings": previews(content)}
+        return {**nothing, **found, "columns": (), "chosen": {}, "header": False}
     roles = TRIPLET_ROLES if set(chosen) & set(TRIPLET_ROLES) else PAIR_ROLES
     return {
-        "undecided": True,
+        **nothing,
+        "encoding": grid.encoding,
+        "encodings": _encodings(source, grid.encoding),
         "columns": grid.columns,
         "chosen": {**dict.fromkeys(roles, ""), **chosen},
         "header": grid.header,
-        "skipped": 0,
-        "told": [],
     }
 
 

@@ -20,7 +20,7 @@ import { Taking } from "./taking.js";
 /**
  * Where the pairs come from; of each kind its own settings count.
  * @typedef {{ kind: string, random?: import("../../wire").RandomBatch, file?: string, name?: string,
- *   columns?: Record<string, string>, header?: boolean | null, encoder?: string, link?: string,
+ *   columns?: Record<string, string>, header?: boolean | null, encoding?: string, encoder?: string, link?: string,
  *   corrections?: import("../../kit/corrections.js").Correction[] }} Source
  */
 /** @typedef {import("../../kit/label_rules.js").Chosen} Rules */

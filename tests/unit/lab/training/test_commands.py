@@ -22,7 +22,8 @@ def test_a_time_is_said_in_a_fitting_unit(seconds, said):
 
 # Told in other ways: typed rows and the name of an upload belong to the page.
 OTHERWISE = {"data", "loss", "seed", "parameters"}
-OF_DATA = {"source", "file", "hub", "example", "rows", "columns", "alternatives", "augment"}
+OF_DATA = {"source", "file", "hub", "example", "rows", "columns"}
+OF_DATA |= {"encoding", "alternatives", "augment"}
 OF_DATA |= {"name", "held_out_name"}
 
 

@@ -109,6 +109,19 @@ def test_a_held_out_file_of_ones_own(tmp_path):
     assert (len(corpus.train), len(corpus.held_out), corpus.shared) == (20, 10, 5)
 
 
+def test_a_held_out_file_whose_encoding_cannot_be_told_has_that_of_the_other(tmp_path):
+    heads = "sentence1,sentence2,score\n"
+    train = heads + "".join(f"Чай {i} горячий.,Чай {i} остыл.,{i % 2}\n" for i in range(20))
+    held_out = heads + "".join(f"ВАЙ,{i},{i % 2}\n" for i in range(8))
+    for name, text in (("train.csv", train), ("held_out.csv", held_out)):
+        (tmp_path / name).write_bytes(text.encode("koi8-r"))
+    files = {"file": str(tmp_path / "train.csv"), "held_out_file": str(tmp_path / "held_out.csv")}
+    told = TrainingData(source="file", **files, encoding="KOI8-R")
+    assert data.read(TrainingPlan(data=told)).held_out[0][0] == "ВАЙ"
+    with pytest.raises(Problem, match="encoding"):
+        data.read(TrainingPlan(data=TrainingData(source="file", **files)))
+
+
 def test_examples_typed_rows_and_what_has_no_words():
     corpus = data.load(TrainingPlan(data=TrainingData(example="graded_english")))
     assert len(corpus.train) + len(corpus.held_out) == 24

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from explorer.core.scenario import Scenario
+from explorer.core.scenario import Data, Scenario
 from explorer.lab.batches import COUNT
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
@@ -40,6 +40,46 @@ def test_what_was_left_out_of_a_file_is_in_its_scene():
     assert [row for row, _, _ in again.reasons] == [2, 4]
     assert {key for _, key, _ in again.reasons} == {"problem.score_not_a_number"}
     assert dict(again.reasons[0][2])["value"] == "high"
+
+
+RUSSIAN = "sentence1,sentence2,score\nЧай ещё горячий.,Чай уже остыл.,1\nИдёт дождь.,Дождя нет.,0\n"
+
+
+def test_the_encoding_of_a_file_is_said_and_can_be_chosen():
+    answer = read("tea.csv", RUSSIAN.encode("koi8-r"))
+    assert answer["rows"][0][0] == "Чай ещё горячий."
+    assert answer["reading"]["encoding"] == answer["encoding"] == "KOI8-R"
+    words = dict(answer["encodings"])
+    assert words["KOI8-R"].startswith("Чай ещё")
+    assert not words["Windows-1251"].startswith("Чай")
+    about = {"name": "tea.csv", "file": answer["file"], "encoding": "Windows-1251"}
+    other = SERVER["read_file"](about)
+    assert other["encoding"] == "Windows-1251"
+    assert other["rows"][0][0].startswith(words["Windows-1251"].partition(".")[0])
+    spread = {"scenario": {"data": {"source": "table", "rows": [], "file": "tea.csv"}}, **about}
+    assert requests.whole_file(spread, Data(file="tea.csv")).first[0] == other["rows"][0][0]
+    assert read("tea.csv", RUSSIAN.encode())["encodings"] == []
+
+
+def test_an_encoding_that_cannot_be_told_is_offered_to_be_chosen():
+    content = "sentence1,sentence2,score\nВАЙ,b,1\n".encode("koi8-r")
+    answer = read("tea.csv", content)
+    assert answer["error"]["key"] == "problem.file_encoding"
+    assert (answer["encoding"], list(answer["columns"])) == ("", [])
+    assert "ВАЙ" in dict(answer["encodings"])["KOI8-R"]
+    chosen = SERVER["read_file"]({"name": "t", "file": answer["file"], "encoding": "KOI8-R"})
+    assert chosen["rows"] == [["ВАЙ", "b", "1"]]
+    unclear = SERVER["read_file"]({"name": "t", "file": answer["file"], "encoding": "Morse"})
+    assert unclear["error"]["key"] == "problem.encoding_unknown"
+
+
+def test_half_a_character_in_a_name_fits_into_every_answer():
+    answer = read("\ud800.csv", lines(3))
+    again = SERVER["read_file"]({"name": "\ud800.csv", "file": answer["file"]})
+    assert json.dumps(again, ensure_ascii=False).encode()
+    keys = [f'{{"sentence1": "a", "sentence2": "b", "{key}": 1}}' for key in ("\\ud800", "\\udfff")]
+    assert list(read("keys.jsonl", keys[0].encode())["columns"])[2] == "\ufffd"
+    assert len(set(read("keys.jsonl", "\n".join(keys).encode())["columns"])) == 4
 
 
 def test_of_many_bad_rows_a_few_are_named_and_all_are_counted():

@@ -132,6 +132,28 @@ def found_in(answer: dict) -> dict[str, object]:
     return {"file": answer["file"], "name": answer["name"]}
 
 
+def test_the_encoding_of_a_file_is_said_and_can_be_chosen(uploads):
+    rows = "".join(f"Чай {i} ещё горячий.,Чай {i} уже остыл.,{i % 3}\n" for i in range(20))
+    content = base64.b64encode(f"sentence1,sentence2,score\n{rows}".encode("koi8-r")).decode()
+    found = plans.hand_in({"name": "tea.csv", "content": content})
+    assert found["encoding"] == "KOI8-R"
+    assert dict(found["encodings"])["KOI8-R"].startswith("Чай 0 ещё")
+    known = {**found_in(found), "encoding": "Windows-1251"}
+    assert plans.describe_file(known)["encoding"] == "Windows-1251"
+    for encoding in ("", "cp1251"):
+        plan = plans.read_plan(asked(source="file", **{**known, "encoding": encoding}))
+        assert plan.data.encoding == encoding
+        sentences = {first for first, _, _ in data.read(plan).train}
+        assert any(first.startswith("Чай") for first in sentences) == (encoding == "")
+    on = {**known, "columns": {}}
+    assert plans.uploaded_pairs({**on, "encoding": ""}).pairs[0][0] == "Чай 0 ещё горячий."
+    assert plans.uploaded_pairs(on).pairs[0][0] != "Чай 0 ещё горячий."
+    few = base64.b64encode("sentence1,sentence2,score\nВАЙ,b,1\n".encode("koi8-r")).decode()
+    unclear = plans.hand_in({"name": "few.csv", "content": few})
+    assert unclear["problem"]["key"] == "problem.file_encoding"
+    assert "ВАЙ" in dict(unclear["encodings"])["KOI8-R"]
+
+
 def test_columns_that_are_not_recognised_are_offered(uploads):
     rows = "".join(f"{i},This {i},That {i},{i % 3},{i % 2}\n" for i in range(20))
     found = hand_in(f"a,b,c,d,e\n{rows}")

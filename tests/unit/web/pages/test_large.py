@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import threading
 
 import pytest
@@ -14,6 +15,26 @@ from tests.unit.lab.large.made import batch_of
 PATIENCE = 900  # seconds, on a machine that has other things to do
 LOSSES = "cosent", "circle"
 REQUEST = {"loss": "cosent", "source": {"random": {"pairs": 10}}}
+
+
+def test_the_encoding_of_a_file_is_said_and_can_be_chosen(tmp_path, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
+    rows = "Чай ещё горячий.,Чай уже остыл.,1\nИдёт дождь.,Дождя нет.,0\n"
+    content = f"sentence1,sentence2,score\n{rows}".encode("koi8-r")
+
+    def describe(content, **how):
+        sent = base64.b64encode(content).decode()
+        file = large._hand_in({"name": "tea.csv", "content": sent})["file"]
+        source = {"kind": "file", "file": file, "name": "tea.csv", **how}
+        large._reading(large._source(source)).wait(PATIENCE)
+        return large._describe_file({"source": source})
+
+    assert describe(content)["encoding"] == "KOI8-R"
+    assert dict(describe(content)["encodings"])["KOI8-R"].startswith("Чай ещё")
+    assert describe(content, encoding="Windows-1251")["encoding"] == "Windows-1251"
+    unclear = describe("sentence1,sentence2,score\nВАЙ,b,1\n".encode("koi8-r"))
+    assert (unclear["undecided"], unclear["encoding"], list(unclear["columns"])) == (True, "", [])
+    assert "ВАЙ" in dict(unclear["encodings"])["KOI8-R"]
 
 
 def test_a_question_under_way_does_not_begin_stopped_work_again(monkeypatch):
