@@ -17,6 +17,7 @@ from explorer.core.labels import beyond_scale
 from explorer.core.scenario import Data, Rules
 from explorer.locale import grouped
 from explorer.runtime.device import all_cores, device, precision
+from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import encoders, random_batch, tables, textbook
@@ -289,7 +290,7 @@ _OF_COSINES = {
 }
 
 
-@functools.lru_cache(maxsize=32)
+@functools.lru_cache(maxsize=KEPT_BATCHES)
 def load_table(rows: tuple[tuple[str, str, str], ...]) -> tables.Table:
     """The typed or uploaded rows, the good ones as pairs and the others with their reasons."""
     return tables.from_rows(rows)
@@ -320,7 +321,7 @@ def source_pairs(data: Data) -> Pairs:
     return dataclasses.replace(pairs, label_range=data.reading.label_range)
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=KEPT_BATCHES)
 def make_batch(data: Data, rules: Rules) -> Batch:
     """The batch of this data under these rules; the same choice is never computed twice."""
     return batch_of(load_pairs(data), data, rules)

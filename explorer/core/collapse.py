@@ -13,6 +13,7 @@ from torch import Tensor
 
 from explorer.core.batch import Batch
 from explorer.core.parameters import numeric_parameters, spread
+from explorer.runtime.limits import KEPT_BATCHES
 from losses import LOSSES, LossSpec, Parameter
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def edge(e: Exploration) -> Edge | None:
     return _edge(e.batch, e.spec.function, e.spec.name, e.scenario.convention, others)
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=KEPT_BATCHES)
 def _edge(
     batch: Batch,
     function: Callable[..., Tensor],  # one's own is another after its file changed

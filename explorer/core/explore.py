@@ -21,6 +21,7 @@ from explorer.core.scenario import Scenario
 from explorer.core.trace import Trace, trace
 from explorer.locale import title_word
 from explorer.runtime.device import device_name
+from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
@@ -291,20 +292,20 @@ def _places(batch: Batch, spec: LossSpec, traced: Trace) -> Places | None:
     return diagnostics.places_of(given, compared and compared.value)
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=KEPT_BATCHES)
 def _places_in(batch: Batch, read: tuple[str, ...]) -> Places | None:
     with torch.no_grad():
         given = {what: batch.read(what, batch.vectors, batch.scores) for what in read}
         return diagnostics.places_of(given)
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=KEPT_BATCHES)
 def _disagreement(batch: Batch) -> Disagreement | None:
     order, _ = _about(batch)
     return disagreement(batch.plain_labels, order.spearman)
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=KEPT_BATCHES)
 def _about(batch: Batch) -> tuple[Order, list[Suspect]]:
     """What does not depend on the loss is worked out once for a batch."""
     with torch.no_grad():

@@ -17,6 +17,7 @@ from explorer.core.diagnostics import SameText
 from explorer.core.disagreement import Disagreement
 from explorer.core.explore import Exploration
 from explorer.locale import Word, title_word, word
+from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import display_number, whole_percent
 from explorer.sources.encoders import EMBEDDED
 from losses import LossSpec
@@ -165,7 +166,7 @@ def speaks_another_language(e: Exploration) -> bool:
     return ours and _mostly_foreign(e.batch)
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=KEPT_BATCHES)
 def _mostly_foreign(batch: Batch) -> bool:
     return mostly_foreign(batch.pairs.sentences)
 

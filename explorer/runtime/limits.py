@@ -49,10 +49,12 @@ NAMED_ROWS = 10
 VECTOR_CACHE_BYTES = 256 * MIB
 CACHE_FOLDER_BYTES = 2048 * MIB
 LOADED_MODELS = 2
+# Batches whose slider may be moved again: one for each visitor of a busy page.
+KEPT_BATCHES = 64
 # What was packed to be taken away stays this long, and of all of it no more than so much.
 PARCEL_S = 3600.0
 PARCELS_BYTES = 2048 * MIB
-TABLES = 16  # of the last questions
+TABLES = 64  # of the last questions
 CORPORA = 4
 PACES = 256  # of trial steps
 JOB_RESULTS = 3

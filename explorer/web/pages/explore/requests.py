@@ -35,7 +35,7 @@ from explorer.lab.training.runs import default_runs
 from explorer.lab.training.trials import LEAST_RUNS, offer_of, trials
 from explorer.locale import LANGUAGES
 from explorer.runtime.cache import Cache, digest
-from explorer.runtime.limits import SWEPT_PAIRS, TABLES
+from explorer.runtime.limits import KEPT_BATCHES, SWEPT_PAIRS, TABLES
 from explorer.runtime.numbers import json_numbers
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit, one_of
@@ -148,7 +148,7 @@ def _hold(rows: tuple[tuple[str, str, str], ...]) -> str:
     return name
 
 
-@functools.lru_cache(maxsize=32)
+@functools.lru_cache(maxsize=KEPT_BATCHES)
 def batch_key(data: Data, rules: Rules) -> str:
     text = json.dumps([dataclasses.asdict(data), dataclasses.asdict(rules)], sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
