@@ -27,7 +27,7 @@ from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.judged import LOOKS_FOR
 from explorer.lab.large.opened import Opened
 from explorer.lab.large.table import histogram
-from explorer.locale import say, spelled, title_word
+from explorer.locale import grouped, say, spelled, title_word
 from explorer.runtime.numbers import display_number
 from losses import LOSSES
 
@@ -77,12 +77,17 @@ def map_figure(
     beside, bottom = legend(pen, cells, x + wide + 20, y)
     part = pen.say(
         "large.part",
-        rows=f"{blocks.rows[0] + 1:,}–{blocks.rows[-1]:,}",
-        columns=f"{blocks.columns[0] + 1:,}–{blocks.columns[-1]:,}",
+        rows=_places(blocks.rows),
+        columns=_places(blocks.columns),
     )
     caption = [told.caption[0], part, *told.caption[1:]]
     told = Told(told.title, told.formula, caption)
     return document(told, pen, width, [*parts, *beside], max(bottom, y + tall + 44))
+
+
+def _places(edges: np.ndarray) -> str:
+    """From the first to the last of the rows or columns between these edges, counted from 1."""
+    return f"{grouped(int(edges[0]) + 1)}–{grouped(int(edges[-1]))}"
 
 
 def _cells(opened: Opened, blocks: Blocks, facet: str, palette: Palette) -> Cells:
