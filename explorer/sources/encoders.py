@@ -183,8 +183,9 @@ def _letters_read(tokens: object) -> int | None:
     It reads no further, but its tokenizer goes through a text of any length before that is cut. A
     token of a hundred letters is none that anybody writes.
     """
-    known = isinstance(tokens, int) and 0 < tokens < MOST_TOKENS
-    return LETTERS_OF_TOKEN * tokens if known else None
+    if not isinstance(tokens, int) or not 0 < tokens < MOST_TOKENS:
+        return None
+    return LETTERS_OF_TOKEN * tokens
 
 
 def _length(entry: Entry) -> int:
