@@ -14,6 +14,7 @@ from explorer.locale import LANGUAGES
 from explorer.runtime.visitors import HOSTED, is_hosted
 from explorer.web.stubs import no_stubs
 
+STOP_S = 5.0  # for work under way to end
 DESCRIPTION = "LossPrism: what does this loss do to my batch?"
 INCOMPLETE = """\
 The package {name} is not installed. All that the page and the trainings need comes with
@@ -89,7 +90,8 @@ def run(chosen: argparse.Namespace) -> int:
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     gc.disable()  # what an import makes stays: looking through it again and again finds nothing
     with no_stubs():
-        from explorer.web import site  # after the arguments: --help should not wait for gradio
+        from explorer.runtime import jobs  # after the arguments: --help should not wait for these
+        from explorer.web import site
 
     try:
         first = site.first_scenario(chosen.device, chosen.loss)
@@ -108,6 +110,7 @@ def run(chosen: argparse.Namespace) -> int:
 
         webbrowser.open(address)
     stopped.wait()
+    jobs.end_all(STOP_S)
     demo.close(verbose=False)
     print("\nLossPrism has stopped.")
     return 0

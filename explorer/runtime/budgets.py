@@ -44,8 +44,8 @@ class Budget:
 BUDGETS = (
     Budget("body_mib", 32, "MiB", "a request", "what a request sends; files travel in pieces"),
     Budget("sentence_letters", 20_000, "characters", "a request", "of one sentence to be encoded"),
-    Budget("requests_a_second", 30, "requests/s", "a visitor", "that are answered, on average"),
-    Budget("requests_at_once", 120, "requests", "a visitor", "that may come faster than that"),
+    Budget("requests_a_second", 60, "requests/s", "a visitor", "that are answered, on average"),
+    Budget("requests_at_once", 240, "requests", "a visitor", "that may come faster than that"),
     Budget("heavy_of_one", 3, "jobs", "a visitor", "heavy work under way or waiting"),
     Budget("upload_hours", 1, "hours", "a visitor", "an upload is kept after its last use"),
     Budget("run_hours", 24, "hours", "a visitor", "a run is kept after it last wrote something"),

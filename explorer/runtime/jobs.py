@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakSet
 
 from explorer.runtime import turns
 from explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
@@ -64,6 +65,7 @@ class Job:
         made = cls()
         made.progress = Progress("start")
         made.in_foreground = False
+        _background.add(made)
         inherited = contextvars.copy_context()  # whoever asks, asks in the thread, too
         threading.Thread(target=inherited.run, args=(made._run, work), daemon=True).start()
         return made
@@ -132,6 +134,19 @@ class Job:
 
 current: ContextVar[Job | None] = ContextVar("job", default=None)
 _running: dict[tuple[str, str], Job] = {}
+_background: WeakSet[Job] = WeakSet()
+
+
+def end_all(seconds: float) -> bool:
+    """Cancel all work and wait for it to end, at most so many seconds; whether it did.
+
+    A process that ends while threads compute is torn down under them.
+    """
+    until = time.monotonic() + seconds
+    left = list(_background)
+    for one in (*left, *_running.values()):
+        one.cancel()
+    return all(one.wait(max(until - time.monotonic(), 0.0)) for one in left)
 
 
 @contextmanager

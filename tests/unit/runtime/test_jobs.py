@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from weakref import WeakSet
 
 import pytest
 
@@ -206,3 +207,23 @@ def test_who_waits_for_other_work_hears_of_its_progress_and_cancels_it():
     with pytest.raises(Cancelled):
         within(start, refuse)
     assert inner[0].cancelled
+
+
+def test_all_work_ends_when_the_process_does(monkeypatch):
+    monkeypatch.setattr(running, "_background", WeakSet())
+    begun, stubborn = threading.Event(), threading.Event()
+
+    def work(report):
+        begun.set()
+        while True:
+            report("at it", 0, 0)
+
+    job = Job.in_background(work)
+    assert begun.wait(60)
+    assert running.end_all(60)
+    with pytest.raises(Cancelled):
+        job.result()
+    deaf = Job.in_background(lambda report: stubborn.wait(60))
+    assert not running.end_all(0.01)
+    stubborn.set()
+    assert deaf.wait(60)
