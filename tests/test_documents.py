@@ -61,6 +61,21 @@ def test_every_reference_of_a_loss_has_an_address():
     assert names <= listed
 
 
+def test_the_readme_lists_the_paper_of_every_loss_that_has_one():
+    """Under the losses that cite it, by the address that docs/sources.md gives."""
+    sources = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
+    papers = r"^\| (.+?) \| .+? \| \[.+?\]\((https://(?:arxiv|doi)\S+)\) \|"
+    addresses = dict(re.findall(papers, sources, re.MULTILINE))
+    listed = (ROOT / "README.md").read_text(encoding="utf-8").partition("### Papers")[2]
+    rows = [line for line in listed.partition("###")[0].splitlines() if line.startswith("| `")]
+    for name, spec in LOSSES.items():
+        for reference in spec.references:
+            address = addresses.get(reference.partition(",")[0])
+            if address:
+                assert any(f"`{name}`" in row and f"({address})" in row for row in rows), reference
+    assert len(addresses) > 10
+
+
 def test_the_version_has_an_entry_in_the_changelog():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
