@@ -81,6 +81,8 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.command == "figure":
         return write_figure(chosen)
     if chosen.command in ("train", "compare"):
+        for name in (HOSTED, "SPACE_ID"):  # whoever types a command is at home
+            os.environ.pop(name, None)
         return getattr(training, chosen.command)(chosen)
     from explorer.lab.training import folder
 

@@ -59,6 +59,8 @@ BUDGETS = (
     Budget("heavy_at_once", 2, "jobs", "all", "heavy work under way; the rest waits its turn"),
     Budget("heavy_waiting", 24, "jobs", "all", "heavy work that waits"),
     Budget("runs", 24, "runs", "all", "that train or wait; one trains"),
+    Budget("runs_kept", 60, "runs", "all", "that have ended; the oldest leave"),
+    Budget("encoder_mib", 500, "MiB", "all", "an encoder of the hub"),
     Budget("hub_mib", 200, "MiB", "all", "a data set of the hub"),
 )
 _BY_NAME = {budget.name: budget for budget in BUDGETS}

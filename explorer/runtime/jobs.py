@@ -54,6 +54,7 @@ class Job:
         self._failure_told = False
         self._asked = time.monotonic()
         self.askers: set[str] = set()
+        self._lent = False  # by one who waits for this work, and has a turn
 
     @classmethod
     def in_background(cls, work: Callable[[Report], Any]) -> Job:
@@ -73,7 +74,7 @@ class Job:
     def _run(self, work: Callable[[Report], Any]) -> None:
         current.set(self)
         try:
-            with turns.in_turn(lambda ahead: self.report("turn", ahead, 0)):
+            with turns.in_turn(self._queues):
                 result, error = work(self.report), None
         except BaseException as raised:  # raised again where the result is asked for
             result, error = None, raised
@@ -83,6 +84,15 @@ class Job:
             self._future.set_result(result)
         else:
             self._future.set_exception(error)
+
+    def _queues(self, ahead: int) -> bool:
+        self.report("turn", ahead, 0)
+        return self._lent
+
+    def lend(self) -> None:
+        """Let the work go on in the turn of one who waits for it: else those who have all turns
+        could wait for work that waits for theirs."""
+        self._lent = True
 
     def cancel(self) -> None:
         """Ask the work to end at its next step."""
@@ -204,6 +214,7 @@ class Jobs:
     """Single flight: the same work is done once, and its last results are kept."""
 
     def __init__(self, most: int = JOB_RESULTS) -> None:
+        _kept.add(self)
         self._most = most
         self._jobs: OrderedDict[Hashable, Job] = OrderedDict()
         self._lock = threading.Lock()
@@ -217,7 +228,7 @@ class Jobs:
             found.askers.add(visitor())
             self._jobs.move_to_end(key)
             finished = [other for other, kept in self._jobs.items() if kept.done]
-            for oldest in finished[: max(0, len(self._jobs) - self._most)]:
+            for oldest in finished[: max(0, len(finished) - self._most)]:
                 if oldest != key:
                     del self._jobs[oldest]
             return found
@@ -232,6 +243,24 @@ class Jobs:
             if not found.askers:
                 found.cancel()
 
+    def forget(self, whose: str) -> None:
+        """Cancel and drop the jobs that this visitor alone has asked for."""
+        with self._lock:
+            for key, one in list(self._jobs.items()):
+                one.askers.discard(whose)
+                if not one.askers:
+                    one.cancel()
+                    del self._jobs[key]
+
+
+_kept: WeakSet[Jobs] = WeakSet()
+
+
+def forget_mine() -> None:
+    """Cancel and drop what nobody but the visitor who asks has asked for."""
+    for one in list(_kept):
+        one.forget(visitor())
+
 
 def within(start: Callable[[], Job], report: Report) -> Any:
     """The result of background work that other work waits for; cancelling this cancels that."""
@@ -241,6 +270,8 @@ def within(start: Callable[[], Job], report: Report) -> Any:
 
     while True:
         inner = start()
+        if turns.has_turn():
+            inner.lend()
         while not inner.wait(0.1):
             try:
                 pass_on(inner.progress)

@@ -5,6 +5,7 @@ Each stands in a folder whose name nobody can guess, so that only who was told o
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import secrets
 import shutil
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from explorer.runtime.files import files_in
 from explorer.runtime.limits import PARCEL_S, PARCELS_BYTES
+from explorer.runtime.visitors import visitor
 
 # What is served as it stands; `TAKEN` holds what is packed for one visitor.
 FOLDER = Path(tempfile.gettempdir()) / "lossprism" / "parcels"
@@ -25,9 +27,24 @@ _SECRET = secrets.token_bytes(32)
 
 def place_of(run: str) -> Path:
     """The folder for the parcels of this run: the same each time, and guessed by nobody."""
-    place = FOLDER / hashlib.blake2b(run.encode(), key=_SECRET, digest_size=16).hexdigest()
+    place = _place_of(run)
     place.mkdir(parents=True, exist_ok=True, mode=0o700)
     return place
+
+
+def _place_of(run: str) -> Path:
+    return FOLDER / hashlib.blake2b(run.encode(), key=_SECRET, digest_size=16).hexdigest()
+
+
+def forget_run(run: str) -> None:
+    """Remove the parcels of a run that is removed."""
+    shutil.rmtree(_place_of(run), ignore_errors=True)
+
+
+def forget_mine() -> None:
+    """Remove what was packed for the visitor of a hosted page who asks."""
+    for place in TAKEN.glob(f"{visitor()}-*") if visitor() else ():
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def drop_old() -> None:
@@ -35,9 +52,10 @@ def drop_old() -> None:
     for place in (*TAKEN.glob("*"), *FOLDER.glob("*")):
         if place == TAKEN:
             continue
-        packed = [about.st_mtime for _, about in files_in(place)]
-        if time.time() - max(packed, default=place.stat().st_mtime) >= PARCEL_S:
-            shutil.rmtree(place, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):  # it left while we looked
+            packed = [about.st_mtime for _, about in files_in(place)] or [place.stat().st_mtime]
+            if time.time() - max(packed) >= PARCEL_S:
+                shutil.rmtree(place, ignore_errors=True)
 
 
 def new_parcel(name: str) -> Path:
@@ -51,6 +69,6 @@ def new_parcel(name: str) -> Path:
             break
         shutil.rmtree(path.parent, ignore_errors=True)
         excess -= size
-    place = TAKEN / secrets.token_hex(16)
+    place = TAKEN / f"{visitor()}-{secrets.token_hex(16)}"
     place.mkdir(mode=0o700)
     return place / name

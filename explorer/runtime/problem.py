@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Literal, get_args
 
 from explorer.locale import say
@@ -27,12 +26,6 @@ About = Literal[
     "again",
 ]
 ABOUT = get_args(About)
-_HALF_PAIR = re.compile("[\ud800-\udfff]")
-
-
-def without_halves(text: str) -> str:
-    """The text with � for each half of a surrogate pair, which could not be written anywhere."""
-    return text if text.isascii() else _HALF_PAIR.sub("\ufffd", text)
 
 
 class Problem(ValueError):
@@ -50,7 +43,7 @@ class Problem(ValueError):
         self.about = about
         self.key = f"problem.{key}"
         self.values = {
-            name: without_halves(value) if isinstance(value, str) else value
+            name: whole_letters(value) if isinstance(value, str) else value
             for name, value in values.items()
         }
         super().__init__(self.key)

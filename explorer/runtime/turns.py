@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import is_hosted, visitor
+from explorer.runtime.visitors import has_key, is_hosted, visitor
 
 LOOK_S = 0.2
 _has_turn: ContextVar[bool] = ContextVar("has_turn", default=False)
@@ -38,11 +38,12 @@ class Turns:
 
     @contextlib.contextmanager
     def taken(
-        self, whose: str, waiting: Callable[[int], None] = lambda ahead: None
+        self, whose: str, waiting: Callable[[int], bool | None] = lambda ahead: None
     ) -> Iterator[None]:
         """Do what is inside when it is this visitor's turn.
 
-        `waiting(ahead)` hears now and then how many go before, and may raise to leave the queue.
+        `waiting(ahead)` hears now and then how many go before, and may raise to leave the queue;
+        it answers true where somebody who has a turn waits for this and lends it.
 
         Raises:
             Problem: where the visitor, or all together, have too much under way already.
@@ -50,14 +51,20 @@ class Turns:
         ticket = self._join(whose)
         try:
             while not self._may_begin(ticket):
-                waiting(self._ahead(ticket))
+                if waiting(self._ahead(ticket)):
+                    self._leave(ticket)
+                    break
             yield
         finally:
-            with self._changed:
+            self._leave(ticket)
+
+    def _leave(self, ticket: _Ticket) -> None:
+        with self._changed:
+            if ticket in self._tickets:
                 self._tickets.remove(ticket)
-                if not self._tickets:
-                    self._served.clear()
-                self._changed.notify_all()
+            if not self._tickets:
+                self._served.clear()
+            self._changed.notify_all()
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -117,14 +124,19 @@ class Turns:
 TURNS = Turns()
 
 
+def has_turn() -> bool:
+    """Whether the running code has a turn, which it may lend to what it waits for."""
+    return _has_turn.get()
+
+
 @contextlib.contextmanager
-def in_turn(waiting: Callable[[int], None] = lambda ahead: None) -> Iterator[None]:
+def in_turn(waiting: Callable[[int], bool | None] = lambda ahead: None) -> Iterator[None]:
     """Do heavy work when it is the turn of whoever asks; at once at home, and within other heavy
-    work."""
+    work. All who came without a key are one in the queue."""
     if not is_hosted() or _has_turn.get():
         yield
         return
-    with TURNS.taken(visitor(), waiting):
+    with TURNS.taken(visitor() if has_key() else "", waiting):
         before = _has_turn.set(True)
         try:
             yield

@@ -19,6 +19,7 @@ from contextvars import ContextVar
 HOSTED = "LOSSPRISM_HOSTED"
 _KEY = re.compile(r"[0-9a-f]{64}")
 _asking: ContextVar[str | None] = ContextVar("asking", default=None)
+_has_key: ContextVar[bool] = ContextVar("has_key", default=True)
 
 
 def is_hosted() -> bool:
@@ -36,13 +37,19 @@ def is_key(text: object) -> bool:
 
 
 @contextmanager
-def as_visitor(key: str) -> Iterator[None]:
-    """What is done inside is done for whoever has this key."""
-    before = _asking.set(key)
+def as_visitor(key: str, is_new: bool = False) -> Iterator[None]:
+    """What is done inside is done for whoever has this key; of a new one they do not know yet."""
+    before, had = _asking.set(key), _has_key.set(not is_new)
     try:
         yield
     finally:
         _asking.reset(before)
+        _has_key.reset(had)
+
+
+def has_key() -> bool:
+    """Whether whoever asks came with their key, and was not given it for this request."""
+    return _has_key.get()
 
 
 def own_key() -> str:

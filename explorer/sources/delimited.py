@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 from explorer.runtime.limits import COLUMNS
-from explorer.runtime.problem import Problem, without_halves
+from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import whole_letters
 from explorer.sources.cells import Cells, is_score, shortened
 from explorer.sources.columns import recognised
 
@@ -312,7 +313,7 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
     counts: dict[str, int] = {}
     found: list[str] = []
     for position, name in enumerate(names, start=1):
-        plain = unique = without_halves(name).strip() or str(position)
+        plain = unique = whole_letters(name).strip() or str(position)
         count = counts.get(plain, 2)
         while unique in taken:
             unique, count = f"{plain} ({count})", count + 1

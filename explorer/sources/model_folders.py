@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TypeVar
 
 from explorer.runtime import jobs, limits
+from explorer.runtime.budgets import budget
 from explorer.runtime.files import files_in
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import is_hosted
@@ -21,6 +22,7 @@ from explorer.sources.cells import shortened
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
+    from huggingface_hub.hf_api import RepoSibling
 
 Answer = TypeVar("Answer")
 
@@ -131,6 +133,21 @@ def _check_files(name: str, files: Iterable[str]) -> None:
         raise Problem("encoder_no_model", about="encoder", encoder=name)
 
 
+def _check_size(name: str, files: Iterable[RepoSibling]) -> None:
+    """Raise Problem where what would be downloaded is more than a hosted page takes."""
+    from huggingface_hub.utils import filter_repo_objects
+
+    fetched = filter_repo_objects(
+        files,
+        allow_patterns=list(_NEEDED),
+        ignore_patterns=list(_SUPERFLUOUS),
+        key=lambda file: file.rfilename,
+    )
+    size, most = sum(file.size or 0 for file in fetched) // limits.MIB, budget("encoder_mib")
+    if size > most:
+        raise Problem("encoder_too_large", about="encoder", encoder=name, size=size, most=most)
+
+
 # The hub
 
 
@@ -167,12 +184,13 @@ def _download(api: HfApi, name: str, ids: Iterable[str]) -> ModelFolder:
     from huggingface_hub.errors import RepositoryNotFoundError
 
     jobs.step("downloading", name=name)
+    asked = {"timeout": limits.HUB_S, "files_metadata": is_hosted()}
     for model_id in ids:
         try:
-            info = within(
-                limits.HUB_S + 1, lambda i=model_id: api.model_info(i, timeout=limits.HUB_S)
-            )
+            info = within(limits.HUB_S + 1, lambda i=model_id: api.model_info(i, **asked))
             _check_files(name, [file.rfilename for file in info.siblings or ()])
+            if is_hosted():
+                _check_size(name, info.siblings or ())
             path = snapshot_download(
                 model_id,
                 revision=info.sha,

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from explorer.runtime.limits import BAD_ROWS, EXPLORED_PAIRS, FILE_BYTES, MIB, SKIPPED_ROWS
-from explorer.runtime.problem import Problem, without_halves
+from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import whole_letters
 from explorer.sources.cells import (
     AmbiguousScore,
     Cells,
@@ -109,7 +110,7 @@ def read_file(
     Raises Problem if there is no table to be read; single bad rows are in `Table.skipped`.
     """
     path = Path(path)
-    name = without_halves(name or path.name)
+    name = whole_letters(name or path.name)
     try:
         too_large = path.stat().st_size > FILE_BYTES
         data = b"" if too_large else path.read_bytes()
@@ -133,7 +134,7 @@ def read_table(
     encoding: str = "",
 ) -> Table:
     """The same for the bytes of a file."""
-    name = without_halves(name)
+    name = whole_letters(name)
     if len(data) > FILE_BYTES:
         raise Problem("file_too_large", name=name, most=FILE_BYTES // MIB)
     grid = read_grid(data, name, header, encoding=encoding)

@@ -41,6 +41,10 @@ class Bucket:
         return True
 
 
+class _TooMuch(Exception):
+    """More came than was announced."""
+
+
 class Bounded:
     """Middleware: what a visitor sends is counted and measured while it comes in."""
 
@@ -54,27 +58,40 @@ class Bounded:
             await self.app(scope, receive, send)
             return
         most = budget("body_mib")
+        too_much = Problem("too_much", most=most)
         if self._asks_too_often(scope):
-            await _refuse(send, 429, Problem("too_often", about="again"))
+            await _refuse(scope, send, 429, Problem("too_often", about="again"))
+            return
+        if scope["path"].rstrip("/").endswith("/upload"):  # Gradio's own, which no page uses
+            await _refuse(scope, send, 403, Problem("call_unknown"))
             return
         if _announced(scope["headers"]) > most * MIB:
-            await _refuse(send, 413, Problem("too_much", most=most))
+            await _refuse(scope, send, 413, too_much)
             return
-        came = 0
+        came, answered = 0, False
 
         async def measured() -> Message:
             nonlocal came
             message = await receive()
             came += len(message.get("body", b""))
-            if came > most * MIB:  # more than was announced: as if the connection had ended
-                _log(413, "too_much")
-                return {"type": "http.disconnect"}
+            if came > most * MIB:
+                raise _TooMuch
             return message
 
-        await self.app(scope, measured, send)
+        async def noticed(message: Message) -> None:
+            nonlocal answered
+            answered = True
+            await send(message)
+
+        try:
+            await self.app(scope, measured, noticed)
+        except _TooMuch:
+            if not answered:
+                await _refuse(scope, send, 413, too_much)
 
     def _asks_too_often(self, scope: dict) -> bool:
-        """What is asked of the server, that is; a page's own files are few and small."""
+        """What is asked of the server, that is; a page's own files are few and small. All who come
+        without a key are counted as one."""
         if scope["method"] != "POST":
             return False
         with self._lock:
@@ -88,14 +105,13 @@ def _announced(headers: Iterable[tuple[bytes, bytes]]) -> int:
     return int(said) if said.isdigit() else 0
 
 
-async def _refuse(send: Send, status: int, problem: Problem) -> None:
-    _log(status, problem.key)
+async def _refuse(scope: dict, send: Send, status: int, problem: Problem) -> None:
+    """Answer a page by a sentence that it can show, and a program by the status too."""
+    print(f"refused {status} {problem.key}", file=sys.stderr, flush=True)
+    if "component_server" in scope["path"]:
+        status = 200
     answer = {"error": problem.to_json(), "detail": say("en", problem.key, **problem.values)}
     body = json.dumps(answer).encode()
     headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-def _log(status: int, reason: str) -> None:
-    print(f"refused {status} {reason}", file=sys.stderr, flush=True)

@@ -10,17 +10,19 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import sys
 import threading
 import time
+import traceback
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
 import psutil
+from starlette.requests import cookie_parser
 
 from explorer.lab.training.folder import all_runs
 from explorer.lab.training.runs import default_runs
-from explorer.runtime import parcels, uploads
+from explorer.runtime import jobs, parcels, uploads
 from explorer.runtime.budgets import budget
 from explorer.runtime.cache import cache_folder
 from explorer.runtime.limits import MIB
@@ -30,6 +32,8 @@ from explorer.runtime.wire import Json
 
 HEADER = "x-lossprism-key"
 COOKIE = "lossprism_key"
+NEW = "x-lossprism-new"  # of a request that came without a key
+KEY_KEPT_S = 30 * 24 * 3600  # since the last page that was opened
 TIDIED_S = 300.0
 
 Message = MutableMapping[str, Any]
@@ -50,8 +54,10 @@ class KnowsVisitor:
             return
         sent = _sent(scope["headers"])
         key = sent or new_key()
-        others = [(name, value) for name, value in scope["headers"] if name != HEADER.encode()]
-        known = {**scope, "headers": [*others, (HEADER.encode(), key.encode())]}
+        own = (HEADER.encode(), NEW.encode())
+        others = [(name, value) for name, value in scope["headers"] if name not in own]
+        said = [(own[0], key.encode()), *([] if sent else [(own[1], b"1")])]
+        known = {**scope, "headers": [*others, *said]}
 
         async def with_cookie(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -66,8 +72,9 @@ class KnowsVisitor:
 
 
 def key_of(scope: dict) -> str:
-    """The key that `KnowsVisitor` found or made for a request."""
-    return dict(scope["headers"]).get(HEADER.encode(), b"").decode("latin-1")
+    """The key that came with a request, as `KnowsVisitor` found it; "" of one that came without."""
+    headers = dict(scope["headers"])
+    return "" if NEW.encode() in headers else headers.get(HEADER.encode(), b"").decode("latin-1")
 
 
 def _sent(headers: list[tuple[bytes, bytes]]) -> str:
@@ -76,10 +83,9 @@ def _sent(headers: list[tuple[bytes, bytes]]) -> str:
     said = found.get(HEADER.encode(), b"").decode("latin-1")
     if is_key(said):
         return said
-    cookies = SimpleCookie()
-    with contextlib.suppress(CookieError):
-        cookies.load(found.get(b"cookie", b"").decode("latin-1"))
-    kept = cookies[COOKIE].value if COOKIE in cookies else ""
+    # A proxy may send cookies in several headers; another app's may be no cookies by the book.
+    cookies = "; ".join(value.decode("latin-1") for name, value in headers if name == b"cookie")
+    kept = cookie_parser(cookies).get(COOKIE, "")
     return kept if is_key(kept) else ""
 
 
@@ -91,9 +97,7 @@ def _cookie(key: str, scope: dict) -> str:
     encrypted = proto.split(b",")[0].strip() == b"https"
     where = "SameSite=None; Secure; Partitioned" if encrypted else "SameSite=Lax"
     path = scope.get("root_path") or "/"
-    return (
-        f"{COOKIE}={key}; Max-Age={3600 * budget('run_hours'):.0f}; Path={path}; HttpOnly; {where}"
-    )
+    return f"{COOKIE}={key}; Max-Age={KEY_KEPT_S}; Path={path}; HttpOnly; {where}"
 
 
 def as_asked() -> contextlib.AbstractContextManager[None]:
@@ -103,10 +107,10 @@ def as_asked() -> contextlib.AbstractContextManager[None]:
     from gradio.context import LocalContext
 
     request = LocalContext.request.get(None)
-    key = "" if request is None else request.headers.get(HEADER, "")
-    if not is_key(key):
+    headers = {} if request is None else request.headers
+    if not is_key(key := headers.get(HEADER, "")):
         raise RuntimeError("a request without a visitor's key")
-    return as_visitor(key)
+    return as_visitor(key, is_new=NEW in headers)
 
 
 def facts() -> Json | None:
@@ -136,8 +140,13 @@ def health() -> Json:
 
 
 def forget_mine() -> None:
-    """Remove at once what is kept of the visitor who asks: files and runs."""
+    """Remove at once what a hosted page keeps of the visitor who asks: files, what was made of
+    them, and runs."""
+    if not is_hosted():
+        return
+    jobs.forget_mine()
     uploads.forget_mine()
+    parcels.forget_mine()
     default_runs().forget_mine()
 
 
@@ -154,6 +163,18 @@ def keep_tidy(every: float = TIDIED_S) -> None:
 
 def drop_old() -> None:
     """Remove what was not used for longer than a hosted page keeps it."""
-    uploads.drop_old()
-    parcels.drop_old()
-    default_runs().drop_old()
+    for drop in (uploads.drop_old, parcels.drop_old, default_runs().drop_old):
+        try:
+            drop()
+        except Exception as error:  # the others go all the same, and this one the next time
+            tell_defect(error)
+
+
+def tell_defect(error: Exception) -> None:
+    """Write a defect of ours to the terminal; on a hosted page where it happened and of which kind
+    it is, without its words, in which may stand what a visitor typed."""
+    if is_hosted():
+        print("".join(traceback.format_tb(error.__traceback__)), file=sys.stderr, end="")
+        print(type(error).__name__, file=sys.stderr, flush=True)
+    else:
+        traceback.print_exception(error)

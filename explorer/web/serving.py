@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import sys
-import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -13,19 +11,25 @@ from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import sendable
 from explorer.runtime.validation import misfit
-from explorer.runtime.visitors import is_hosted
+from explorer.runtime.visitors import has_key
 from explorer.runtime.wire import Json
-from explorer.web.hosting import as_asked
+from explorer.web.hosting import as_asked, tell_defect
 from explorer.web.wire import shared as wire
 
 
 def served(
-    name: str, function: Callable[[Any], dict], answers: object, takes: type = dict
+    name: str,
+    function: Callable[[Any], dict],
+    answers: object,
+    takes: type = dict,
+    keeps: bool = False,
 ) -> Callable[[object], dict]:
     """A server function that turns a `Problem` into an answer the page can show.
 
     `answers` is the type of its answers (`explorer.web.wire`); `Refused` is one everywhere. What
     is not of the type that it `takes` is refused, and every answer can be sent (`sendable`).
+    What it `keeps` belongs to somebody, so on a hosted page it asks for their key: a browser that
+    takes no cookies would find nothing of it again.
     A request may name itself in "job"; it can then be followed and cancelled (`JOBS`). Anything
     else that goes wrong is a defect of ours: it is written to the terminal, and the page says so
     instead of falling silent.
@@ -36,6 +40,8 @@ def served(
             if not isinstance(request, takes):
                 raise misfit("request", request)
             with as_asked(), _job_of(request):
+                if keeps and not has_key():
+                    raise Problem("no_cookie")
                 return sendable(function(request))
         except Problem as problem:
             return {"error": problem.to_json()}
@@ -48,16 +54,6 @@ def served(
     answer.__name__ = name  # what the page calls it by
     answer.__annotations__ = {"request": object, "return": answers}
     return answer
-
-
-def tell_defect(error: Exception) -> None:
-    """Write a defect of ours to the terminal; on a hosted page where it happened and of which kind
-    it is, without its words, in which may stand what a visitor typed."""
-    if is_hosted():
-        print("".join(traceback.format_tb(error.__traceback__)), file=sys.stderr, end="")
-        print(type(error).__name__, file=sys.stderr, flush=True)
-    else:
-        traceback.print_exception(error)
 
 
 def _job_of(request: object) -> contextlib.AbstractContextManager:

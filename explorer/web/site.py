@@ -34,14 +34,13 @@ from explorer.runtime.visitors import as_visitor, is_hosted, new_key
 from explorer.web import assets
 from explorer.web.api.endpoints import ENDPOINTS
 from explorer.web.bounds import Bounded
-from explorer.web.hosting import KnowsVisitor, as_asked, facts, health, keep_tidy
+from explorer.web.hosting import KnowsVisitor, as_asked, facts, health, keep_tidy, tell_defect
 from explorer.web.hosts import KnowsHost
 from explorer.web.instrument import Instrument
 from explorer.web.pages.explore import page as explore_page
 from explorer.web.pages.finetune import page as finetune_page
 from explorer.web.pages.large import page as large_page
 from explorer.web.pages.missing import page as missing
-from explorer.web.serving import tell_defect
 
 HEALTH = APIRoute("/healthz", health, include_in_schema=False)
 THEME = Base(
@@ -80,6 +79,7 @@ PAGES = (
 
 def build() -> gr.Blocks:
     parcels.FOLDER.mkdir(parents=True, exist_ok=True)
+    parcels.drop_old()
     gr.set_static_paths([parcels.FOLDER])
     with gr.Blocks(title="LossPrism", fill_width=True, analytics_enabled=False) as demo:
         Navbar(visible=False)  # the head of each page has its own

@@ -12,7 +12,8 @@ from explorer.lab.large.batch import Numbered
 from explorer.lab.large.texts import Texts
 from explorer.runtime.jobs import Report
 from explorer.runtime.limits import LARGE_PAIRS
-from explorer.runtime.problem import Problem, without_halves
+from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import whole_letters
 from explorer.sources.cells import Cells
 from explorer.sources.columns import (
     NO_SCORE,
@@ -88,7 +89,7 @@ def read_pairs(
 
     Raises Problem if there is no such table.
     """
-    name = without_halves(name)
+    name = whole_letters(name)
     grid = read_grid(content, name, header, lambda *far: report("parsing", *far), encoding)
     wanted = {
         role: named for role, named in (columns or {}).items() if named or role == "similarity"

@@ -29,7 +29,7 @@ from explorer.lab.training.folder import (
 )
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.locale import word
-from explorer.runtime import device
+from explorer.runtime import device, parcels
 from explorer.runtime.arrays import load_array
 from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
@@ -39,6 +39,8 @@ from explorer.sources.encoders import EMBEDDED
 from explorer.sources.model_folders import is_path, locate
 
 HOME = Path(__file__).resolve().parents[3]
+# What a plan says of its data on a hosted page, in place of the machine's own paths.
+NO_PLACES = {"file": "", "held_out_file": ""}
 # Between the name of a shared run and the token of its link.
 TOKEN = "~"
 # At step 0, and on all held-out pairs before and after.
@@ -73,8 +75,9 @@ class Runs:
         corpus = corpus or data.load(plan)
         if reason := hosting.why_not(plan, corpus):
             raise reason
-        hosting.check_queue(all_runs(self.root), 1)
-        return self._begin(plan, corpus)
+        with _acting:
+            hosting.check_queue(all_runs(self.root), 1)
+            return self._begin(plan, corpus)
 
     def room(self, least: int = 0) -> int | None:
         """How many more runs may be queued; None where all may. Raises Problem if fewer than so
@@ -187,10 +190,25 @@ class Runs:
         for run in all_runs(self.root):
             with contextlib.suppress(FileNotFoundError):  # it was deleted while we looked
                 age = time.time() - (run.path / "state.json").stat().st_mtime
-                if run.owner and age >= 3600 * budget("run_hours") and not run.is_live():
-                    self._end(run)
+                if run.owner and not run.is_live():
+                    if run.state["state"] == "finished":  # it is not resumed
+                        shutil.rmtree(run.checkpoints, ignore_errors=True)
+                    if age >= 3600 * budget("run_hours"):
+                        self._end(run)
+        self._drop_most()
         for gone in self.root.glob(".deleted-*"):  # by a process that was killed meanwhile
             shutil.rmtree(gone, ignore_errors=True)
+
+    def _drop_most(self) -> None:
+        """Remove those that ended longest ago where there are more than a hosted page keeps."""
+        ended = []
+        for run in all_runs(self.root):
+            with contextlib.suppress(FileNotFoundError):
+                if run.owner and not run.is_live():
+                    ended.append((run.state["ticket"], run))
+        ended.sort(key=lambda one: one[0], reverse=True)
+        for _, run in ended[int(budget("runs_kept")) :]:
+            self._end(run)
 
     def _end(self, run: RunFolder) -> None:
         """Remove a run, under way or not; none if it is gone already."""
@@ -202,6 +220,7 @@ class Runs:
 
     def _aside(self, run: RunFolder) -> Path:
         """Away at once, so that whoever reads it meanwhile finds all of it or no run."""
+        parcels.forget_run(run.name)
         return run.path.rename(self.root / f".deleted-{run.name}")
 
     def busy(self) -> bool:
@@ -288,7 +307,8 @@ class Runs:
         """The run of this name, for whoever asks to read it."""
         plain, _, token = str(name).partition(TOKEN)
         run = RunFolder.named(self.root, plain)
-        shared = bool(run.token) and secrets.compare_digest(token.encode(), run.token.encode())
+        sent, known = (one.encode("utf-8", "replace") for one in (token, run.token))
+        shared = bool(known) and secrets.compare_digest(sent, known)
         if is_hosted() and run.owner != visitor() and not shared:
             raise Problem("training_no_run", name=plain)
         return run
@@ -350,8 +370,10 @@ def _loading(state: dict) -> Json:
 
 
 def _without_rows(data: dict) -> dict:
-    """Whoever follows a run asks often; its pairs are in its folder."""
-    return {name: value for name, value in data.items() if name != "rows"}
+    """Whoever follows a run asks often; its pairs are in its folder. On a hosted page nobody is
+    told where its files are."""
+    kept = {name: value for name, value in data.items() if name != "rows"}
+    return {**kept, **NO_PLACES} if is_hosted() else kept
 
 
 def _told(state: dict) -> dict | None:

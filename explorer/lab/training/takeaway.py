@@ -17,9 +17,10 @@ from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.influence import ALL_FIGURES
 from explorer.lab.training.measure import GEOMETRY, MOST_PLACES, HeldOut
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.runs import Runs
+from explorer.lab.training.runs import NO_PLACES, Runs
 from explorer.runtime.files import atomic_write
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import is_hosted
 from explorer.sources.encoders import EMBEDDED
 from losses.modules import module_name
 
@@ -30,8 +31,11 @@ _OF_EVALUATIONS = (*ALL_FIGURES, *GEOMETRY)
 def run_json(runs: Runs, name: str) -> str:
     """Plan, summary and every record of a run."""
     status = runs.status(name)
-    kept = {key: status[key] for key in ("id", "created", "state", "summary")}
+    kept = {key: status[key] for key in ("created", "state", "summary")}
+    kept = {"id": runs.folder(name).name, **kept}
     plan = runs.plan(name).to_json()
+    if is_hosted():
+        plan["data"] = {**plan["data"], **NO_PLACES}
     whole = {**kept, "plan": plan, "probe": runs.probe(name), "records": runs.history(name)}
     return json.dumps(whole, ensure_ascii=False, indent=1)
 
@@ -60,7 +64,7 @@ def model_zip(runs: Runs, name: str, path: str | Path) -> Path:
         if before is None:
             raise Problem("training_no_model", name=name)
         try:
-            packed = _zipped(Path(path), _files(model, name))
+            packed = _zipped(Path(path), _files(model, runs.folder(name).name))
         except FileNotFoundError:
             if _version_of(model) == before:
                 raise
@@ -150,7 +154,7 @@ def script(runs: Runs, name: str) -> str:
     moves_some = plan.layers >= 0 and not plan.lora
     return render(
         "train.py",
-        run=name,
+        run=run.name,  # without the token of a link
         kind="sentence" if is_bi else "cross",
         model="SentenceTransformer" if is_bi else "CrossEncoder",
         folder="sentence_transformer" if is_bi else "cross_encoder",

@@ -24,6 +24,7 @@ from explorer.runtime.cache import digest
 from explorer.runtime.files import atomic_write
 from explorer.runtime.limits import TRAINED_PAIRS
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import is_hosted, visitor
 from explorer.sources import tables
 
 if TYPE_CHECKING:
@@ -164,6 +165,8 @@ class _Work:
             if places is not None:
                 found[_places(when)] = places
         run, place = self.runs[name], _place(self.runs[name], self.unseen)
+        if is_hosted() and run.owner != visitor():
+            return found  # a run of somebody else is read only
         place.parent.mkdir(exist_ok=True)
         with atomic_write(place) as file:
             np.savez(file, allow_pickle=False, measured=measured_at(run), **found)

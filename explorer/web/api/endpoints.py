@@ -20,7 +20,7 @@ from explorer.runtime.device import device
 from explorer.runtime.limits import EXPLORED_PAIRS, TRACED_PAIRS, TRAINED_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import MOST_WHOLE
-from explorer.runtime.visitors import own_key
+from explorer.runtime.visitors import has_key, own_key
 from explorer.sources.cells import shortened
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.pairs import Pairs
@@ -292,7 +292,8 @@ def start_training(
     Returns:
         An object with id, by which training_status and stop_training know the run;
         queue_position, 0 if it trains at once; and key, by which a page that strangers share knows
-        whose it is: send it with each later call, and keep it to yourself ("" on any other).
+        whose it is: send it with each later call, and keep it to yourself ("" on any other, and
+        for a browser, which has it as a cookie).
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
@@ -317,7 +318,9 @@ def start_training(
     with whoever_has(key):
         name = runs.start(plan)
         ahead = runs.status(name)["queue_position"]
-        return {"id": name, "queue_position": ahead, "key": own_key()}
+        # Who keeps cookies has the key where no script reads it.
+        told = own_key() if key or not has_key() else ""
+        return {"id": name, "queue_position": ahead, "key": told}
 
 
 def training_status(id: str, offset: int = 0, key: str = "") -> Followed:

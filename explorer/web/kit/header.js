@@ -41,7 +41,12 @@ export default function header(root, channel, server) {
       }
       const readable = await channel.readableScene();
       if (readable === null) return;
-      await navigator.clipboard.writeText(readerAddress(readable));
+      try {
+        await navigator.clipboard.writeText(readerAddress(readable));
+      } catch {
+        channel.warn({ key: "ui.copy_refused", values: { address: readerAddress(readable) } });
+        return;
+      }
       copyButton.textContent = say("ui.copied");
       setTimeout(() => {
         copyButton.textContent = say("ui.copy_link");

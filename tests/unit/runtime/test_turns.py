@@ -169,3 +169,59 @@ def test_at_home_nobody_waits(monkeypatch):
     monkeypatch.delenv("SPACE_ID", raising=False)
     with in_turn(), in_turn():
         assert turns.TURNS.counts == (0, 0)
+
+
+def test_those_who_have_all_turns_lend_them_to_what_they_wait_for(monkeypatch):
+    """The queued work that they wait for would else wait for them."""
+    monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
+    kept = jobs.Jobs()
+    first = new_key()
+    with as_visitor(first), turns.TURNS.taken("another"):
+        inner = kept.start("shared", lambda report: "made")
+        while inner.progress.what != "turn":
+            assert not inner.wait(0.01)
+        outer = Job.in_background(
+            lambda report: jobs.within(lambda: kept.start("shared", lambda _: ""), report)
+        )
+        while outer.progress.what != "turn":
+            assert not outer.wait(0.01)
+        turns.TURNS._tickets.reverse()  # whoever waits for the work is before it
+    assert outer.wait(LONG_S)
+    assert outer.result() == "made"
+    assert turns.TURNS.counts == (0, 0)
+
+
+def test_all_who_come_without_a_key_are_one_in_the_queue(monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_HEAVY_OF_ONE", "1")
+    with as_visitor(new_key(), is_new=True), in_turn(), ThreadPoolExecutor(1) as pool:
+
+        def another():
+            with as_visitor(new_key(), is_new=True), in_turn():
+                return True
+
+        with pytest.raises(Problem, match="heavy work"):
+            pool.submit(another).result()
+
+
+def test_what_is_done_is_kept_while_others_wait():
+    kept = jobs.Jobs(most=1)
+    with as_visitor(new_key()):
+        done = kept.start("done", lambda report: 1)
+        assert done.wait(LONG_S)
+        more = threading.Event()
+        for number in range(3):
+            kept.start(number, lambda report: more.wait(LONG_S))
+        assert kept.start("done", lambda report: 2) is done
+        more.set()
+
+
+def test_what_one_visitor_alone_asked_for_is_forgotten_at_once():
+    kept = jobs.Jobs()
+    mine, other = new_key(), new_key()
+    for key in (mine, other):
+        with as_visitor(key):
+            assert kept.start("both", lambda report: 1).wait(LONG_S)
+    with as_visitor(mine):
+        assert kept.start("mine", lambda report: 1).wait(LONG_S)
+        jobs.forget_mine()
+    assert list(kept._jobs) == ["both"]

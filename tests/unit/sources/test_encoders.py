@@ -67,6 +67,8 @@ def tiny(tmp_path_factory):
 class CountingModel:
     """Stands in for a loaded encoder: a vector of character counts, and a record of the calls."""
 
+    max_seq_length = None  # it reads all of a text
+
     def __init__(self):
         self.calls = []
 
@@ -355,12 +357,14 @@ class FakeHub:
         self.asked = []
         self.patterns = None
         self.folder, self.files = folder, files
+        self.sizes = {}
         monkeypatch.setattr(huggingface_hub.HfApi, "model_info", lambda api, i, **_: self.info(i))
         monkeypatch.setattr(huggingface_hub, "snapshot_download", self.download)
 
     def info(self, model_id):
         self.asked.append(model_id)
-        siblings = [types.SimpleNamespace(rfilename=name) for name in self.files]
+        sizes = self.sizes
+        siblings = [types.SimpleNamespace(rfilename=n, size=sizes.get(n)) for n in self.files]
         return types.SimpleNamespace(sha="abc", siblings=siblings)
 
     def download(self, model_id, local_files_only=False, allow_patterns=None, **_):
@@ -378,6 +382,20 @@ def test_a_model_of_the_hub_is_downloaded_without_any_program(tiny, monkeypatch)
     hub.asked.clear()
     encode(["abc"], "mine")
     assert hub.asked == ["sentence-transformers/mine"]
+
+
+def test_a_hosted_page_downloads_no_encoder_that_is_too_large(monkeypatch, tiny):
+    """What is not downloaded does not count."""
+    monkeypatch.setenv("SPACE_ID", "someone/space")
+    files = ["config.json", "model.safetensors", "pytorch_model.bin"]
+    hub = FakeHub(monkeypatch, tiny["encoder"], files)
+    hub.sizes = {"model.safetensors": 501 * 2**20, "pytorch_model.bin": 2**40}
+    with pytest.raises(Problem, match="has 501") as refused:
+        locate("someone/model")
+    assert refused.value.key == "problem.encoder_too_large"
+    assert hub.patterns is None
+    hub.sizes["model.safetensors"] = 500 * 2**20
+    assert locate("someone/model").path == tiny["encoder"]
 
 
 def test_a_model_of_the_hub_without_safetensors_is_not_downloaded(monkeypatch):

@@ -72,7 +72,19 @@ def test_a_body_that_is_too_large_is_not_read(application, monkeypatch):
         for _ in range(5):
             yield b"a" * 500
 
-    assert one.post("/length", content=unannounced()).json() == -1
+    late = one.post("/length", content=unannounced())
+    assert (late.status_code, late.json()["error"]["key"]) == (413, "problem.too_much")
+    assert one.post("/gradio_api/upload", content=b"a").status_code == 403
+    shown = one.post("/gradio_api/component_server/", content=b"a" * 1100)
+    assert (shown.status_code, shown.json()["error"]["key"]) == (200, "problem.too_much")
+
+
+def test_all_who_come_without_a_key_are_counted_as_one(application, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "2")
+    monkeypatch.setenv("LOSSPRISM_REQUESTS_A_SECOND", "0.001")
+    asked = [TestClient(application).post("/length", content=b"a").status_code for _ in range(3)]
+    assert asked == [200, 200, 429]
+    assert as_one(application).post("/length", content=b"a").status_code == 200
 
 
 def test_at_home_anything_is_read(application, monkeypatch):

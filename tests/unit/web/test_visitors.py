@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import zipfile
 from types import SimpleNamespace
 
 import pytest
@@ -26,7 +27,7 @@ from explorer.runtime.visitors import HOSTED, as_visitor, new_key, own_key, visi
 from explorer.sources.batches import Draw
 from explorer.web import hosting
 from explorer.web.api import endpoints
-from explorer.web.hosting import COOKIE, HEADER, KnowsVisitor
+from explorer.web.hosting import COOKIE, HEADER, NEW, KnowsVisitor
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
 from explorer.web.pages.finetune import state as finetune_state
@@ -78,9 +79,9 @@ def pages():
     return wire.served_functions()
 
 
-def ask(key, function, *given):
-    """What Gradio does with a request of this visitor: the page's functions take it as it is."""
-    LocalContext.request.set(SimpleNamespace(headers={HEADER: key}))
+def ask(key, function, *given, new=False):
+    """What Gradio does with a request of this visitor, who came with the key or, `new`, without."""
+    LocalContext.request.set(SimpleNamespace(headers={HEADER: key, **({NEW: "1"} if new else {})}))
     try:
         return json.loads(json.dumps(function(*given)))
     finally:
@@ -232,7 +233,9 @@ def test_programs_know_their_runs_by_their_key(runs):
     )
     texts = [f"text {i}" for i in range(20)]
     given = ("cosent", texts, texts[::-1], [float(i % 3) for i in range(20)], None, SCRATCH)
-    began = ask(MINE, start, *given, {"steps": 4, "dimension": 8}, "")
+    options = {"steps": 4, "dimension": 8}
+    assert ask(OTHER, start, *given, options, "")["key"] == ""  # a browser keeps it by itself
+    began = ask(MINE, start, *given, options, "", new=True)
     assert began["key"] == MINE
     # Each call of a program without cookies is that of a new visitor.
     assert ask(OTHER, status, began["id"], 0, began["key"])["state"] == "queued"
@@ -277,6 +280,90 @@ def test_shared_work_goes_on_for_whoever_still_wants_it(runs):
     started[0].wait(10)
     with as_visitor(MINE):
         assert seen == [visitor()]  # what is done in the background is done for who asked first
+
+
+def test_a_browser_without_cookies_is_told_so(pages, runs):
+    """It would find nothing again of what is kept for it."""
+    content = base64.b64encode(FILE).decode()
+    for page, name, request in (
+        ("explore", "read_file", {"name": "a.csv", "content": content}),
+        ("large", "hand_in", {"name": "a.csv", "content": content}),
+        ("finetune", "start", {"plans": [PLAN]}),
+    ):
+        answer = ask(MINE, pages[page][name], request, new=True)
+        assert answer["error"]["key"] == "problem.no_cookie"
+    assert "error" not in ask(MINE, pages["explore"]["explore"], {"scenario": {}}, new=True)
+
+
+def test_typed_rows_are_known_to_whoever_sent_them(pages, runs):
+    rows = [[f"{SECRET} {i}", f"b {i}", str(i % 2)] for i in range(4)]
+    explore = pages["explore"]["explore"]
+    data = {"source": "table", "rows": rows}
+    name = ask(MINE, explore, {"scenario": {"data": data}})["rows"]
+    again = {"scenario": {"data": {**data, "rows": []}}, "rows": name}
+    assert "picture" in ask(MINE, explore, again)
+    assert ask(OTHER, explore, again) == {"send_rows": True}
+
+
+def test_readers_of_a_run_are_told_neither_places_nor_tokens(pages, runs):
+    run = trained(runs)
+    config = runs.root / run / "config.json"
+    held = json.loads(config.read_text())
+    data = {**held["plan"]["data"], "source": "file", "file": "/some/where"}
+    config.write_text(json.dumps({**held, "plan": {**held["plan"], "data": data}}))
+    (link,) = ask(MINE, pages["finetune"]["share"], {"runs": [run]})["runs"]
+    token = link.partition("~")[2]
+    take = pages["finetune"]["take"]
+    for what in finetune_requests.TEXTS:
+        text = ask(OTHER, take, {"run": link, "what": what})["text"]
+        assert token not in text
+        assert "/some/where" not in text
+    for what in finetune_requests.PACKED:
+        with zipfile.ZipFile(ask(OTHER, take, {"run": link, "what": what})["path"]) as packed:
+            assert token not in str(packed.namelist())
+            assert not any(token.encode() in packed.read(name) for name in packed.namelist())
+    watched = ask(OTHER, pages["finetune"]["watch"], {"offsets": {link: 0}})["runs"][link]
+    assert watched["plan"]["data"]["file"] == ""
+
+
+def test_of_runs_that_have_ended_the_oldest_leave(pages, runs, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_RUNS_KEPT", "1")
+    first, second = trained(runs), trained(runs)
+    checkpoint = runs.root / second / "checkpoints" / "checkpoint-4"
+    checkpoint.mkdir(parents=True, exist_ok=True)
+    hosting.drop_old()
+    assert [path.name for path in runs.root.iterdir()] == [second]
+    assert first != second
+    assert not checkpoint.exists()  # nothing resumes a run that is finished
+
+
+def test_what_cannot_be_removed_keeps_nothing_else(pages, runs, monkeypatch, capsys):
+    file = handed_in(pages)
+    with as_visitor(MINE):
+        at = uploads.find(file)
+    os.utime(at, (1_000_000.0, 1_000_000.0))
+
+    def broken():
+        raise PermissionError(SECRET)
+
+    monkeypatch.setattr(parcels, "drop_old", broken)
+    hosting.drop_old()
+    assert not at.exists()
+    said = capsys.readouterr().err
+    assert "PermissionError" in said
+    assert SECRET not in said
+
+
+def test_uploads_of_home_stay(pages, runs, monkeypatch):
+    """Of whoever tries `--hosted` on their own machine."""
+    with monkeypatch.context() as home:
+        home.delenv(HOSTED)
+        home.delenv("SPACE_ID", raising=False)
+        digest, _ = uploads.hand_in({"name": "a.csv", "content": base64.b64encode(FILE).decode()})
+        at = uploads.find(digest)
+    os.utime(at, (1_000_000.0, 1_000_000.0))
+    hosting.drop_old()
+    assert at.exists()
 
 
 def test_what_is_deleted_at_once_is_gone_and_the_others_is_not(pages, runs):
@@ -385,6 +472,13 @@ def test_what_is_no_key_is_not_taken_for_one(client, sent):
         got = TestClient(APPLICATION).get("/key", headers=headers).text
         assert len(got) == 64
         assert got != sent
+
+
+@pytest.mark.parametrize("other", ['a={"x":1}', "x[1]=2", "a@b=1"])
+def test_cookies_of_other_apps_hide_no_key(client, other):
+    key = new_key()
+    got = client.get("/key", headers={"cookie": f"{other}; {COOKIE}={key}"})
+    assert got.text == key
 
 
 def test_addresses_that_a_client_claims_make_no_visitor(client):

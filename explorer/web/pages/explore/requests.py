@@ -39,6 +39,7 @@ from explorer.runtime.limits import KEPT_BATCHES, SWEPT_PAIRS, TABLES
 from explorer.runtime.numbers import json_numbers
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit, one_of
+from explorer.runtime.visitors import visitor
 from explorer.runtime.wire import Json
 from explorer.sources import tables
 from explorer.sources.model_folders import locate
@@ -57,7 +58,7 @@ def _explore(request: Json) -> Json:
     skipped?, limited?, rows?}, or {send_rows} where rows of that name are not held."""
     scenario = Scenario.from_json(request.get("scenario"))
     if "rows" in request:
-        rows = _tables.get(str(request["rows"]))
+        rows = _tables.get((visitor(), str(request["rows"])))
         if rows is None:
             return {"send_rows": True}
         scenario = dataclasses.replace(scenario, data=dataclasses.replace(scenario.data, rows=rows))
@@ -144,7 +145,7 @@ def _own_write(request: Json) -> Json:
 
 def _hold(rows: tuple[tuple[str, str, str], ...]) -> str:
     name = digest(cell for row in rows for cell in row)
-    _tables.put(name, rows)
+    _tables.put((visitor(), name), rows)
     return name
 
 
@@ -289,7 +290,7 @@ SERVED_FIGURES = [
 ]
 SERVED_SWEEP = [
     served("sweep", _sweep, wire.Swept),
-    served("trials", _trials, wire_runs.Started),
+    served("trials", _trials, wire_runs.Started, keeps=True),
 ]
 SERVED_TERMS = [
     served("second_opinion", _second_opinion, wire.Opinion),
@@ -298,7 +299,7 @@ SERVED_TERMS = [
 SERVED_TAKEAWAY = [served("take", _take, shared.Text)]
 SERVED = [
     served("explore", _explore, wire.Explored | wire.Unexplored | wire.SendRows),
-    served("read_file", read_file, wire.FileRead | wire.FileUndecided | wire.SendFile),
+    served("read_file", read_file, wire.FileRead | wire.FileUndecided | wire.SendFile, keeps=True),
     served("link", _link, wire.Link),
     served("open_link", _open_link, wire.OpenedScene, takes=str),
     *JOBS,

@@ -296,7 +296,8 @@ def _take(request: dict) -> Json:
         return {"name": file.format(run=folder.name), "type": kind, "text": make(runs(), name)}
     ending, pack = PACKED[what]
     # The last parcel of each kind stays.
-    path = pack(runs(), name, parcels.place_of(folder.name) / f"{folder.name}{ending}")
+    with jobs.in_turn():
+        path = pack(runs(), name, parcels.place_of(folder.name) / f"{folder.name}{ending}")
     return {"name": path.name, "path": path.as_posix()}
 
 
@@ -329,9 +330,9 @@ def _of_runs(
 SERVED: list[Callable] = [
     served("check", _check, wire.Checked),
     served("estimate", _estimate, wire.Pace),
-    served("start", _start, wire_runs.Started),
-    served("repeat", _repeat, wire_runs.Started),
-    served("trials", _trials, wire_runs.Started),
+    served("start", _start, wire_runs.Started, keeps=True),
+    served("repeat", _repeat, wire_runs.Started, keeps=True),
+    served("trials", _trials, wire_runs.Started, keeps=True),
     served("watch", _watch, wire.Watched),
     _of_runs("steer", _steer, shared.Nothing),
     _of_runs("probe", _probe, wire.Probed),
@@ -340,7 +341,7 @@ SERVED: list[Callable] = [
     _of_runs("compare", _compare, wire.Compared),
     _of_runs("take", _take, shared.Text | shared.Parcel),
     _of_runs("share", _share, wire_runs.Shared),
-    served("hand_in", hand_in, wire.Upload | wire.UploadUndecided),
+    served("hand_in", hand_in, wire.Upload | wire.UploadUndecided, keeps=True),
     served("describe", describe_file, wire.Upload | wire.UploadUndecided),
     *JOBS,
 ]

@@ -431,7 +431,7 @@ SERVED = [
     served("details", _details, wire.Details | wire.Working),
     served("pairs", _pairs, wire.PairsPage | wire.Working),
     served("stop", _cancel, shared.Nothing),
-    served("hand_in", _hand_in, wire.HandedIn),
+    served("hand_in", _hand_in, wire.HandedIn, keeps=True),
     served(
         "describe_file",
         _describe_file,

@@ -20,6 +20,7 @@ from explorer.locale import say, spelled
 from explorer.runtime import jobs
 from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import as_visitor, new_key
 from tests.unit.lab.training.conftest import corpus
 
 PLAN = TrainingPlan(
@@ -228,7 +229,9 @@ def test_a_space_reads_so_many_pairs_for_one_comparison(runs, trained, held_out,
         unseen.outcomes(folder, dataclasses.replace(held_out, pairs=many))
     assert raised.value.key == "problem.unseen_shared"
     assert raised.value.values["fits"] == fits
-    assert unseen.outcomes(folder, held_out)
+    with as_visitor(new_key()):
+        assert unseen.outcomes(folder, held_out)
+        assert not (folder[name].path / "unseen").exists()  # a run of somebody else is read only
 
 
 def commanded(*arguments):
