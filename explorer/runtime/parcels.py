@@ -69,6 +69,6 @@ def new_parcel(name: str) -> Path:
             break
         shutil.rmtree(path.parent, ignore_errors=True)
         excess -= size
-    place = TAKEN / f"{visitor()}-{secrets.token_hex(16)}"
+    place = TAKEN / "-".join(filter(None, (visitor(), secrets.token_hex(16))))
     place.mkdir(mode=0o700)
     return place / name

@@ -164,7 +164,9 @@ class Runs:
     def delete(self, name: str) -> None:
         """Remove a run that has ended, with its model."""
         with _acting:
-            gone = self._aside(self._standing_in(name, ENDED))
+            run = self._standing_in(name, ENDED)
+            gone = self._aside(run)
+        parcels.forget_run(run.name)
         shutil.rmtree(gone)
 
     def share(self, name: str) -> str:
@@ -216,11 +218,11 @@ class Runs:
             with _acting:
                 run.end_process()
                 gone = self._aside(run)
+            parcels.forget_run(run.name)
             shutil.rmtree(gone, ignore_errors=True)
 
     def _aside(self, run: RunFolder) -> Path:
         """Away at once, so that whoever reads it meanwhile finds all of it or no run."""
-        parcels.forget_run(run.name)
         return run.path.rename(self.root / f".deleted-{run.name}")
 
     def busy(self) -> bool:

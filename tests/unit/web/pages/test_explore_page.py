@@ -256,7 +256,7 @@ def test_only_the_last_tables_are_held(monkeypatch):
     tables = Cache(2)
     monkeypatch.setattr(requests, "_tables", tables)
     rows = [((str(i), "b", "1"),) for i in range(3)]
-    names = [requests._hold(table) for table in rows]
+    names = [("", requests._hold(table)) for table in rows]  # of nobody in particular
     assert [tables.get(name) for name in names] == [None, *rows[1:]]
     # What is used stays.
     tables.get(names[1])
