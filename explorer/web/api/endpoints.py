@@ -293,7 +293,7 @@ def start_training(
         An object with id, by which training_status and stop_training know the run;
         queue_position, 0 if it trains at once; and key, by which a page that strangers share knows
         whose it is: send it with each later call, and keep it to yourself ("" on any other, and
-        for a browser, which has it as a cookie).
+        for a client that keeps cookies, which has it as one).
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
@@ -65,15 +66,27 @@ def test_visitors_see_their_own_runs_and_the_link_of_another(
         assert not list((Path(hosted.arguments[-1])).glob("*"))
 
 
-def test_a_program_is_told_the_key_of_its_runs(hosted: Server) -> None:
+def test_a_program_that_keeps_cookies_finds_its_runs_again(hosted: Server) -> None:
     texts = [f"text {i}" for i in range(24)]
     given = {"sentences1": texts, "sentences2": texts[::-1], "scores": [i % 3 for i in range(24)]}
     options = {"steps": 2, "dimension": 8, "batch_size": 4, "evaluations": 1}
-    started = Client(hosted.address, verbose=False).predict(
+    mine, another = (Client(hosted.address, verbose=False) for _ in range(2))
+    started = mine.predict(
         "cosent", **given, encoder=SCRATCH, options=options, api_name="/start_training"
     )
-    another = Client(hosted.address, verbose=False)
+    assert mine.predict(started["id"], api_name="/training_status")["id"] == started["id"]
     with pytest.raises(AppError, match="no run called"):
         another.predict(started["id"], api_name="/training_status")
-    status = another.predict(started["id"], 0, started["key"], api_name="/training_status")
-    assert status["id"] == started["id"]
+
+
+def test_a_program_without_cookies_is_told_its_key(hosted: Server) -> None:
+    texts = [f"text {i}" for i in range(24)]
+    scores = [i % 3 for i in range(24)]
+    options = {"steps": 2, "dimension": 8, "batch_size": 4, "evaluations": 1}
+
+    def call(name: str, *given: object) -> dict:
+        url = f"{hosted.address}/gradio_api/run/{name}"
+        return httpx.post(url, json={"data": given}, timeout=60).json()["data"][0]
+
+    began = call("start_training", "cosent", texts, texts[::-1], scores, None, SCRATCH, options, "")
+    assert call("training_status", began["id"], 0, began["key"])["id"] == began["id"]

@@ -6,9 +6,9 @@ import pytest
 
 from tests import warm
 from tests.unit.lab.training.conftest import bert, runs, trained
-from tests.unit.web.conftest import address, kept
+from tests.unit.web.conftest import address, kept, opened
 
-__all__ = ["address", "bert", "kept", "runs", "trained"]
+__all__ = ["address", "bert", "kept", "opened", "runs", "trained"]
 
 
 @pytest.fixture(autouse=True)
