@@ -10,52 +10,27 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import random
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import httpx
 import numpy as np
-import psutil
 
 from benchmarks import report
+from benchmarks.interaction import running
 from benchmarks.machine import describe
 from benchmarks.report import Row
 from explorer.runtime.visitors import new_key
 from explorer.web.hosting import HEADER
 
-ROOT = Path(__file__).resolve().parents[1]
 PAIRS = 64
 EVERY_S = 0.5
 WAIT_S = 120.0
 ALONE, CROWDED = "no error, p50 ≤ 150 ms, p95 ≤ 1 s", "no error, p95 ≤ 2 s"
 MILLION = {"kind": "random", "random": {"pairs": 1_000_000}}
-
-
-@contextmanager
-def hosted(folder: Path) -> Iterator[tuple[str, psutil.Process]]:
-    """The app as a hosted page; its address once it has said so, and its process."""
-    command = [sys.executable, "app.py", "--hosted", "--no-browser", "--runs", str(folder / "runs")]
-    environment = {**os.environ, "LOSSPRISM_CACHE": str(folder / "cache")}
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment
-    )
-    try:
-        line = process.stdout.readline()
-        if "http" not in line:
-            raise RuntimeError(f"the app did not start: {line!r}")
-        address = next(word for word in line.split() if word.startswith("http"))
-        yield address, psutil.Process(process.pid)
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
 
 
 @dataclass
@@ -154,6 +129,12 @@ async def moved(address: str, visitors: int, seconds: float, crowd: int) -> tupl
     return light, heavy
 
 
+def memory_of(address: str) -> str:
+    """What the app holds, as it says itself."""
+    told = httpx.get(f"{address}/healthz", timeout=WAIT_S).json()
+    return f"{told['memory_mib']['own']} MiB"
+
+
 def row(what: str, told: Told, target: str) -> Row:
     if not told.seconds:
         return what, "no answer", target
@@ -164,6 +145,7 @@ def row(what: str, told: Told, target: str) -> Row:
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks hosting", description=__doc__)
+    parser.add_argument("--port", type=int, default=7990)
     parser.add_argument("--visitors", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--crowd", type=int, default=1, help="who open a million pairs meanwhile")
@@ -171,8 +153,13 @@ def main(arguments: list[str]) -> None:
     chosen = parser.parse_args(arguments)
     whole = (chosen.visitors, chosen.seconds, chosen.crowd) == (50, 120.0, 1)
     rows: list[Row] = []
-    with tempfile.TemporaryDirectory() as folder, hosted(Path(folder)) as (address, process):
-        rows.append(("memory at rest", f"{process.memory_info().rss / 2**20:.0f} MiB", ""))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running(
+            chosen.port, "--hosted", "--runs", f"{folder}/runs", LOSSPRISM_CACHE=f"{folder}/cache"
+        ) as address,
+    ):
+        rows.append(("memory at rest", memory_of(address), ""))
         for crowd, target in ((0, ALONE), (chosen.crowd, CROWDED)):
             light, heavy = asyncio.run(moved(address, chosen.visitors, chosen.seconds, crowd))
             beside = f", beside one training and {crowd} opening 10⁶ pairs" if crowd else ""
@@ -182,7 +169,7 @@ def main(arguments: list[str]) -> None:
                 print(error, file=sys.stderr)
             if crowd:
                 rows.append(row("10⁶ pairs opened meanwhile", heavy, "no error"))
-        rows.append(("memory after it", f"{process.memory_info().rss / 2**20:.0f} MiB", ""))
+        rows.append(("memory after it", memory_of(address), ""))
     print(report.table(report.HEADS, rows))
     if place := report.folder(chosen, whole):
         report.write(place, "hosting", "A hosted page", describe(), (report.HEADS, rows))

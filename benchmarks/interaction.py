@@ -9,6 +9,7 @@ dragging, hovering, what 500 updates leave behind, and encoding beside sentence-
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import statistics
 import subprocess
@@ -42,10 +43,11 @@ PICTURE = "() => window.lossprism && window.lossprism.page().drawn >= 1"
 
 
 @contextmanager
-def running(port: int) -> Iterator[str]:
+def running(port: int, *options: str, **environment: str) -> Iterator[str]:
     """The app as a subprocess; the address once it has said so."""
-    command = [sys.executable, "app.py", "--port", str(port), "--no-browser"]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "app.py", "--port", str(port), "--no-browser", *options]
+    known = {**os.environ, **environment}
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=known)
     try:
         line = process.stdout.readline()
         if "http" not in line:

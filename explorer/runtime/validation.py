@@ -23,12 +23,17 @@ def misfit(where: str, value: object) -> Problem:
     return Problem("scenario_entry", where=where, value=quoted(value))
 
 
+def text_of(value: object, write: Callable[[object], str] = str) -> str:
+    """The value written by `str` or by `repr`; the name of its type where that cannot be."""
+    try:
+        return write(value)
+    except (RecursionError, ValueError):  # nested too deeply, or a number of too many digits
+        return f"{type(value).__name__} …"
+
+
 def quoted(value: object) -> str:
     """As much of a value as a sentence quotes."""
-    try:
-        text = str(value)
-    except (RecursionError, ValueError):  # nested too deeply, or a number of too many digits
-        text = f"{type(value).__name__} …"
+    text = text_of(value)
     return text if len(text) <= 60 else text[:57] + "…"
 
 

@@ -13,6 +13,8 @@ from typing import Protocol
 
 from explorer.runtime.limits import ROW_LETTERS
 from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import whole_letters
+from explorer.runtime.validation import text_of
 
 # Natural language inference and yes-or-no data sets write words where others write numbers.
 WORD_SCORES = {
@@ -31,7 +33,6 @@ _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}((,)[0-9]{3}|(\.)[0-9]00)")
 _MARKS = frozenset(".,")
 # No longer text is a number.
 _NUMBER_LETTERS = 400
-_HALF_PAIR = re.compile("[\ud800-\udfff]")
 # A mark of byte order, or a joiner of width nothing, that was left in a text.
 _NO_LETTER = "\ufeff"
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity|∞)")
@@ -95,7 +96,7 @@ def read_sentence(value: object, column: str) -> str:
     if sentence.isascii():
         return sentence
     # Half of a surrogate pair (JSON can hold one) is no character: no encoder could read it.
-    if _HALF_PAIR.search(sentence):
+    if whole_letters(sentence) != sentence:
         raise Problem("sentence_broken_character", column=column)
     if _NO_LETTER in sentence and not (sentence := sentence.replace(_NO_LETTER, "").strip()):
         raise Problem("sentence_missing", column=column)
@@ -138,10 +139,7 @@ def is_score(value: object) -> bool:
 
 def shortened(value: object, most: int = 40, write: Callable[[object], str] = str) -> str:
     """The value as it fits into a message, written by `str` or by `repr`."""
-    try:
-        text = write(value)
-    except (RecursionError, ValueError):  # nested too deeply, or a number of too many digits
-        text = f"{type(value).__name__} …"
+    text = text_of(value, write)
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

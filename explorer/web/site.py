@@ -213,8 +213,6 @@ def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, 
 
 def _warm(first: Scenario) -> None:
     """The first picture is computed while the browser is still loading the page."""
-    with (
-        as_visitor(new_key()),
-        contextlib.suppress(Problem),
-    ):  # the page asks for the same, and says what is wrong
+    # The page asks for the same, and says what is wrong.
+    with as_visitor(new_key()), contextlib.suppress(Problem):
         picture(explore(first))

@@ -55,9 +55,9 @@ summary.json: loss (of the last step), steps, seconds, steps_per_second, before 
 figures of the held-out pairs), threshold, label_range, pairs (train, held_out), skipped, shared
 (sentences that stand in both, only with a held-out file of one's own), kept_step.
 
-On a Space, which strangers share (`hosting`): `start`, `compare.start_all` and a `resume` that
+On a Space, which strangers share (`quota`): `start`, `compare.start_all` and a `resume` that
 begins again raise Problem where a run would be too large, or its visitor has too many under way;
-`hosting.why_not(plan, corpus)` is the same reason beforehand. A run whose time is up ends as
+`quota.why_not(plan, corpus)` is the same reason beforehand. A run whose time is up ends as
 stopped, its model kept, with the problem training_time_up. Elsewhere nothing is bounded.
 
 Measuring takes nothing from the random streams of a run: with the same seed it has the same losses

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from explorer.core.remarks import Remark, Value, short
-from explorer.lab.training import data, hosting
+from explorer.lab.training import data, quota
 from explorer.lab.training import unseen as measuring
 from explorer.lab.training.folder import all_runs
 from explorer.lab.training.influence import ALL_FIGURES, LEADING, Measured
@@ -44,10 +44,10 @@ def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
     for plan in plans:  # all are checked before any is queued
         key = json.dumps(plan.to_json()["data"], sort_keys=True, default=str)
         corpora[key] = corpora.get(key) or data.load(plan)
-        if reason := data.why_not(plan, corpora[key]) or hosting.why_not(plan, corpora[key]):
+        if reason := data.why_not(plan, corpora[key]) or quota.why_not(plan, corpora[key]):
             raise reason
         ready.append((plan, corpora[key]))
-    hosting.check_queue(all_runs(runs.root), len(ready))
+    quota.check_queue(all_runs(runs.root), len(ready))
     return [runs.start(plan, corpus) for plan, corpus in ready]
 
 

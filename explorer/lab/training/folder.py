@@ -25,6 +25,7 @@ import psutil
 
 from explorer.runtime.files import atomic_write
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import is_hosted, visitor
 
 LIVE = ("queued", "loading", "training", "paused", "saving")
 ENDED = ("finished", "stopped", "failed", "interrupted")
@@ -96,6 +97,11 @@ class RunFolder:
     def owner(self) -> str:
         """The visitor of a hosted page who began it; "" of one that was begun at home."""
         return self._owner.get("visitor", "")
+
+    @property
+    def is_mine(self) -> bool:
+        """Whether whoever asks may change it, and not only read it: at home any."""
+        return not is_hosted() or self.owner == visitor()
 
     @property
     def token(self) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.lab.training import data, hosting
+from explorer.lab.training import data, quota
 from explorer.lab.training.folder import (
     ENDED,
     LEAST_FREE,
@@ -73,18 +73,18 @@ class Runs:
         Space that is shared could not bear it.
         """
         corpus = corpus or data.load(plan)
-        if reason := hosting.why_not(plan, corpus):
+        if reason := quota.why_not(plan, corpus):
             raise reason
         with _acting:
-            hosting.check_queue(all_runs(self.root), 1)
+            quota.check_queue(all_runs(self.root), 1)
             return self._begin(plan, corpus)
 
     def room(self, least: int = 0) -> int | None:
         """How many more runs may be queued; None where all may. Raises Problem if fewer than so
         many."""
         if least:
-            hosting.check_queue(all_runs(self.root), least)
-        return hosting.room(all_runs(self.root))
+            quota.check_queue(all_runs(self.root), least)
+        return quota.room(all_runs(self.root))
 
     def _begin(self, plan: TrainingPlan, corpus: data.Corpus, *options: str) -> str:
         run = self.prepare(plan, corpus)
@@ -154,7 +154,7 @@ class Runs:
             elif standing == "finished":
                 raise Problem("training_finished", name=name)
             else:
-                hosting.check_queue(all_runs(self.root), 1)
+                quota.check_queue(all_runs(self.root), 1)
                 self._spawn(run)
 
     def stop(self, name: str) -> None:
@@ -176,10 +176,6 @@ class Runs:
             if not run.token:
                 run.write("owner.json", {"visitor": run.owner, "token": secrets.token_hex(16)})
         return f"{run.name}{TOKEN}{run.token}"
-
-    def is_own(self, name: str) -> bool:
-        """Whether whoever asks may change the run, and not only read it."""
-        return not is_hosted() or self._run(name).owner == visitor()
 
     def forget_mine(self) -> None:
         """Remove every run of the visitor of a hosted page who asks, also one under way."""
@@ -250,7 +246,7 @@ class Runs:
         """How every run is doing, the newest first."""
         found = []
         for run in all_runs(self.root):
-            if is_hosted() and run.owner != visitor():
+            if not run.is_mine:
                 continue
             with contextlib.suppress(FileNotFoundError):  # it was deleted while we looked
                 found.append(self._about(run))
@@ -311,14 +307,14 @@ class Runs:
         run = RunFolder.named(self.root, plain)
         sent, known = (one.encode("utf-8", "replace") for one in (token, run.token))
         shared = bool(known) and secrets.compare_digest(sent, known)
-        if is_hosted() and run.owner != visitor() and not shared:
+        if not run.is_mine and not shared:
             raise Problem("training_no_run", name=plain)
         return run
 
     def _own(self, name: object) -> RunFolder:
         """The run of this name, for whoever may change it."""
         run = self._run(name)
-        if is_hosted() and run.owner != visitor():
+        if not run.is_mine:
             raise Problem("training_read_only", name=run.name)
         return run
 
@@ -410,7 +406,7 @@ def estimate(
     steps; None once `wanted`, which is asked all the while, no longer holds.
     """
     corpus = data.load(plan)
-    if reason := hosting.why_not(plan, corpus):
+    if reason := quota.why_not(plan, corpus):
         raise reason
     began = time.monotonic()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

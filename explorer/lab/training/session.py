@@ -17,7 +17,7 @@ from transformers import PrinterCallback, Trainer, TrainingArguments, set_seed
 from transformers.utils import logging
 
 from explorer.core.own_loss import add_own_loss
-from explorer.lab.training import card, encoders, hosting
+from explorer.lab.training import card, encoders, quota
 from explorer.lab.training.data import Pair, classes_of, rules_of
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.measure import HeldOut, bands_of, live_sample, unnoticed
@@ -200,7 +200,7 @@ def make_recorder(session: Session) -> Recorder:
         probe=probe,
         every=math.ceil(session.steps / plan.evaluations),
         checkpoint_seconds=plan.checkpoint_seconds,
-        most_seconds=hosting.most_seconds(),
+        most_seconds=quota.most_seconds(),
         loss_at_collapse=at_collapse,
         learning=session.loss,
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from explorer.lab.training import hosting
+from explorer.lab.training import quota
 from explorer.lab.training.data import DRAW, LEAST_HELD_OUT, Pair, sentences_of
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.measure import HeldOut, unnoticed
@@ -24,7 +24,6 @@ from explorer.runtime.cache import digest
 from explorer.runtime.files import atomic_write
 from explorer.runtime.limits import TRAINED_PAIRS
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import is_hosted, visitor
 from explorer.sources import tables
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def outcomes(
         work = _Work(missing, unseen, told)
         if work.held_out.is_positive and any(p.kind == "cross" for p in work.plans.values()):
             raise Problem("unseen_cross", name=unseen.name)
-        if reason := hosting.why_not_measured(len(unseen.pairs), len(work.models)):
+        if reason := quota.why_not_measured(len(unseen.pairs), len(work.models)):
             raise reason
         with _turn(told):
             for name in missing:
@@ -165,7 +164,7 @@ class _Work:
             if places is not None:
                 found[_places(when)] = places
         run, place = self.runs[name], _place(self.runs[name], self.unseen)
-        if is_hosted() and run.owner != visitor():
+        if not run.is_mine:
             return found  # a run of somebody else is read only
         place.parent.mkdir(exist_ok=True)
         with atomic_write(place) as file:

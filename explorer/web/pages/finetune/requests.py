@@ -16,8 +16,8 @@ from explorer.export.picture import describe_batch, picture
 from explorer.lab.training import (
     compare,
     data,
-    hosting,
     moved,
+    quota,
     remarks,
     source,
     takeaway,
@@ -81,7 +81,7 @@ def _check(request: dict) -> Json:
         "shared": corpus.shared,
         "rate": plan.rate,
         "trials": [dataclasses.asdict(one) for one in offers(plan, runs().room())],
-        "minutes": hosting.most_seconds() / 60 if is_hosted() else None,
+        "minutes": quota.most_seconds() / 60 if is_hosted() else None,
     }
 
 
@@ -94,7 +94,7 @@ def _rules(plan: TrainingPlan, corpus: data.Corpus) -> Json:
 
 def _outlook(plan: TrainingPlan, corpus: data.Corpus) -> Json:
     """Why the plan cannot be trained, or on how many examples, in how many steps of which pace."""
-    refused = data.why_not(plan, corpus) or hosting.why_not(plan, corpus)
+    refused = data.why_not(plan, corpus) or quota.why_not(plan, corpus)
     count = data.examples(plan, corpus.train)
     return {
         "refused": refused and refused.to_json(),
@@ -307,7 +307,8 @@ def _share(request: dict) -> Json:
     A run of somebody else, which was shared with the visitor, keeps the name that it came by.
     """
     names = texts(request.get("runs") or (), "runs")
-    return {"runs": [runs().share(name) if runs().is_own(name) else name for name in names]}
+    mine = [runs().folder(name).is_mine for name in names]
+    return {"runs": [runs().share(n) if own else n for n, own in zip(names, mine, strict=True)]}
 
 
 def _of_runs(

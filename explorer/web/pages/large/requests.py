@@ -154,7 +154,7 @@ def _source(given: object) -> Source:
         columns=chosen,
         header=header,
         encoder=encoder,
-        owner=visitor(),
+        owner=visitor() if kind == "file" else "",
         corrections=_corrections(given.get("corrections", ())),
         **texts,
     )

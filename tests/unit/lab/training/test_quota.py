@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from explorer.lab.training import compare, hosting
+from explorer.lab.training import compare, quota
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.folder import all_runs
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
@@ -52,17 +52,17 @@ def test_a_run_that_is_too_large_is_refused_before_it_starts(key, runs, space, a
 
 
 def test_the_length_that_is_named_is_accepted(space):
-    reason = hosting.why_not(dataclasses.replace(PLAN, steps=10**6), corpus())
+    reason = quota.why_not(dataclasses.replace(PLAN, steps=10**6), corpus())
     fits = reason.values["fits"]
-    assert hosting.why_not(dataclasses.replace(PLAN, steps=fits), corpus()) is None
-    assert hosting.why_not(dataclasses.replace(PLAN, steps=fits + 1), corpus()) is not None
+    assert quota.why_not(dataclasses.replace(PLAN, steps=fits), corpus()) is None
+    assert quota.why_not(dataclasses.replace(PLAN, steps=fits + 1), corpus()) is not None
 
 
 @pytest.mark.parametrize("key", TOO_MUCH)
 def test_at_home_nothing_is_too_large(key):
     chosen, pairs = TOO_MUCH[key]
-    assert hosting.why_not(dataclasses.replace(PLAN, **chosen), pairs) is None
-    assert hosting.most_seconds() == float("inf")
+    assert quota.why_not(dataclasses.replace(PLAN, **chosen), pairs) is None
+    assert quota.most_seconds() == float("inf")
 
 
 def waiting(runs, count):
@@ -80,7 +80,7 @@ def test_nobody_fills_the_queue(runs, space, ask_as):
     assert caught.value.key == "problem.training_shared_own"
     assert caught.value.values["count"] == budget("runs_of_one") - 1
     ask_as(5)
-    hosting.check_queue(all_runs(runs.root), 2)
+    quota.check_queue(all_runs(runs.root), 2)
     while len(all_runs(runs.root)) < budget("runs"):
         ask_as(100 + len(all_runs(runs.root)))
         waiting(runs, 1)
@@ -93,13 +93,13 @@ def test_nobody_fills_the_queue(runs, space, ask_as):
 def test_the_queue_at_home_is_as_long_as_one_likes(runs, ask_as):
     ask_as(4)
     waiting(runs, 24)
-    hosting.check_queue([runs.folder(s["id"]) for s in runs.listed()], 100)
+    quota.check_queue([runs.folder(s["id"]) for s in runs.listed()], 100)
 
 
 @pytest.mark.parametrize("paused", [False, True])
 def test_a_run_ends_when_its_time_is_up(paused, runs, monkeypatch):
     """Also one that its owner has left paused: the others wait."""
-    monkeypatch.setattr(hosting, "most_seconds", lambda: 0.0)
+    monkeypatch.setattr(quota, "most_seconds", lambda: 0.0)
     run = runs.prepare(PLAN, corpus())
     run.take_ticket(os.getpid())
     if paused:

@@ -49,23 +49,20 @@ def room(runs: Sequence[RunFolder]) -> int | None:
     """How many more runs this visitor of a hosted page may queue; None elsewhere, where all fit."""
     if not is_hosted():
         return None
-    owners = _owners(runs)
-    own = budget("runs_of_one") - owners.count(visitor())
-    return max(int(min(own, budget("runs") - len(owners))), 0)
-
-
-def _owners(runs: Sequence[RunFolder]) -> list[str]:
-    """Whose the runs are that train or wait."""
-    return [run.owner for run in runs if run.is_live()]
+    own, every = _under_way(runs)
+    return max(int(min(budget("runs_of_one") - own, budget("runs") - every)), 0)
 
 
 def check_queue(runs: Sequence[RunFolder], more: int) -> None:
     """Raise Problem if so many `more` runs of this visitor would crowd the others out."""
-    if not is_hosted():
-        return
-    owners = _owners(runs)
-    own = owners.count(visitor())
+    own, every = _under_way(runs) if is_hosted() else (0, 0)
     if own + more > (most := budget("runs_of_one")):
         raise Problem("training_shared_own", count=own, most=most)
-    if len(owners) + more > (most := budget("runs")):
-        raise Problem("training_shared_queue", count=len(owners), most=most)
+    if every + more > (most := budget("runs")):
+        raise Problem("training_shared_queue", count=every, most=most)
+
+
+def _under_way(runs: Sequence[RunFolder]) -> tuple[int, int]:
+    """How many runs train or wait: of whoever asks, and of all."""
+    owners = [run.owner for run in runs if run.is_live()]
+    return owners.count(visitor()), len(owners)
