@@ -55,30 +55,32 @@ def _least_in_box(log_weights: Tensor, scale: float, lowest: float, highest: flo
     inner = torch.ones(len(points), dtype=torch.bool)
     inner[[0, -1]] = False
 
-    def terms_at(points: Tensor) -> Tensor:
-        return log_weights + scale * (points[:, None] - points[None, :])
+    def at(points: Tensor) -> tuple[Tensor, Tensor]:
+        """The logarithms of the terms, and that of their sum."""
+        terms = torch.add(log_weights, points[:, None] - points, alpha=scale)
+        return terms, terms.logsumexp((0, 1))
 
-    value = terms_at(points).logsumexp(dim=(0, 1))
+    terms, value = at(points)
     for _ in range(MOST_STEPS):
-        shares = (terms_at(points) - value).exp()
-        slope = scale * (shares.sum(1) - shares.sum(0))
+        shares = (terms - value).exp_()
+        below, above = shares.sum(1), shares.sum(0)
+        slope = scale * (below - above)
         held = (points <= lowest) & (slope > 0) | (points >= highest) & (slope < 0)
         free = (inner & ~held).nonzero()[:, 0]
-        both = shares + shares.T
-        curvature = scale**2 * (both.sum(1).diag() - both)[free][:, free]
+        curvature = (below + above).diag_embed() - shares - shares.T
         step = torch.zeros_like(points)
-        step[free] = torch.linalg.solve(curvature, slope[free])
-        rounding = 1e-15 * value.abs().clamp_min(1)
-        if slope.dot(step) <= rounding:
+        step[free] = torch.linalg.solve(curvature[free][:, free], slope[free]) / scale**2
+        rounding = 1e-15 * max(abs(float(value)), 1)
+        if float(slope.dot(step)) <= rounding:
             return value
-        trial, reached = points, value
+        trial, tried, reached = points, terms, value
         for halvings in range(MOST_STEPS):
-            trial = (points - step / 2**halvings).clamp(lowest, highest)
-            reached = terms_at(trial).logsumexp(dim=(0, 1))
-            expected = slope.dot(points - trial)
-            if expected >= 0 and reached <= value - 1e-4 * expected + rounding:
+            trial = (points - step / 2**halvings).clamp_(lowest, highest)
+            tried, reached = at(trial)
+            expected = float(slope.dot(points - trial))
+            if expected >= 0 and float(reached - value) <= rounding - 1e-4 * expected:
                 break
-        points, value = trial, reached
+        points, terms, value = trial, tried, reached
     return value
 
 

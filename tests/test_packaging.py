@@ -19,7 +19,11 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 OURS = {"explorer", "losses", "tests", "benchmarks", "app"}
 # Imported by nobody: run as commands, or asked for by a package that does not require them itself.
 TOOLS = {"ruff", "pyright", "pytest-cov", "pytest-xdist", "hatchling"}
-ASKED_FOR = {"accelerate": "transformers' Trainer"}
+ASKED_FOR = {
+    "accelerate": "transformers' Trainer",
+    "httptools": "uvicorn, where it is there",
+    "uvloop": "uvicorn, where it is there",
+}
 
 
 def declared(*extras: str) -> dict[str, Requirement]:

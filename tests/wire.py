@@ -33,7 +33,8 @@ PLAIN = {
 
 
 def served_functions() -> dict[str, dict[str, Callable]]:
-    """Every function that the browser can call, by the folder of its page and its name."""
+    """Every function that the browser can call, by the folder of its page and its name; what it
+    answers before it is written as JSON."""
     from explorer.web.instrument import Instrument
     from explorer.web.site import build
 
@@ -41,7 +42,9 @@ def served_functions() -> dict[str, dict[str, Callable]]:
     for block in build().blocks.values():
         if isinstance(block, Instrument):
             functions = found.setdefault(block.state.folder, {})
-            functions.update({function.__name__: function for function in block.server_fns})
+            functions.update(
+                {function.__name__: inspect.unwrap(function) for function in block.server_fns}
+            )
     return {page: functions for page, functions in found.items() if functions}
 
 

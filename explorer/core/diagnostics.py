@@ -182,10 +182,13 @@ def heaviest(trace: Trace, terms: str, weights: Weights, most: int = 20) -> list
     chosen = chosen[values.flatten()[chosen].argsort(descending=True, stable=True)]
     chosen = chosen[shares[chosen].argsort(descending=True, stable=True)]
     cells = torch.stack(torch.unravel_index(chosen, values.shape), dim=1).tolist()
-    so_far = shares[chosen].cumsum(0).tolist()
+    found = values.flatten()[chosen].tolist()
+    carried = shares[chosen]
     return [
-        Term(tuple(cell), float(values[tuple(cell)]), share, total)
-        for cell, share, total in zip(cells, shares[chosen].tolist(), so_far, strict=True)
+        Term(tuple(cell), value, share, total)
+        for cell, value, share, total in zip(
+            cells, found, carried.tolist(), carried.cumsum(0).tolist(), strict=True
+        )
         if share > 0
     ]
 

@@ -66,7 +66,7 @@ class Exploration:
         """
         if self.floor is None:
             return False
-        tied = self.batch.shares_sentences(self.spec.reads.values())
+        tied = _shares_sentences(self.batch, frozenset(self.spec.reads.values()))
         if not tied and not self._crowded:
             return False
         reached = [value for value in (self.loss, self.collapse) if value is not None]
@@ -115,12 +115,10 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     Raises:
         Problem: whatever the user can put right, from a bad parameter to an empty table.
     """
+    if batch is None:
+        batch = batch_for(scenario)
     spec = spec_for(scenario)
     parameters = parameters_for(spec, dict(scenario.parameters))
-    if batch is None:
-        if scenario.data.source == "table":  # before any sentence is encoded
-            _check_labels(load_pairs(scenario.data), spec)
-        batch = make_batch(scenario.data, scenario.rules)
     _check_labels(batch.pairs, spec)
     started = time.perf_counter()
     # Everything is differentiated down to two tensors: the vectors of the distinct sentences,
@@ -159,6 +157,19 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
         device=device_name(),
         milliseconds=1000 * (time.perf_counter() - started),
     )
+
+
+def batch_for(scenario: Scenario) -> Batch:
+    """The scenario's batch. What the loss cannot take is refused before any sentence is encoded.
+
+    Raises:
+        Problem: as `explore`.
+    """
+    spec = spec_for(scenario)
+    parameters_for(spec, dict(scenario.parameters))
+    if scenario.data.source == "table":
+        _check_labels(load_pairs(scenario.data), spec)
+    return make_batch(scenario.data, scenario.rules)
 
 
 def _check_labels(pairs: Pairs, spec: LossSpec) -> None:
@@ -297,6 +308,11 @@ def _places_in(batch: Batch, read: tuple[str, ...]) -> Places | None:
     with torch.no_grad():
         given = {what: batch.read(what, batch.vectors, batch.scores) for what in read}
         return diagnostics.places_of(given)
+
+
+@functools.lru_cache(maxsize=KEPT_BATCHES)
+def _shares_sentences(batch: Batch, reads: frozenset[str]) -> bool:
+    return batch.shares_sentences(reads)
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import torch
@@ -9,7 +11,6 @@ from torch import Tensor
 from torch.nn.functional import adaptive_avg_pool2d
 
 from explorer.core.batch import Batch
-from explorer.core.diagnostics import Term
 from explorer.core.explore import Exploration
 from explorer.core.live import Numbers, numbers_of, references
 from explorer.core.remarks import band_applies
@@ -21,6 +22,7 @@ from losses import Symbol
 from losses.spec import READABLE
 
 THUMBNAIL = 56
+STACKED = 256 * 256  # cells of a matrix that is drawn together with others
 # Axes whose places are pairs, and those that a pair gives its name to.
 PAIRED = ("pair", "level_pair")
 NAMED_BY_PAIR = (*PAIRED, "query", "key", "view")
@@ -49,7 +51,7 @@ def picture(exploration: Exploration) -> Json:
     layout = Layout(exploration)
     return {
         "figures": _figures(exploration),
-        "steps": [_step(exploration, layout, step) for step in steps],
+        "steps": _steps(exploration, layout, steps),
         "inputs": len(exploration.trace.inputs),
         "chosen": chosen,
         "shown": _shown(exploration, layout, steps, chosen),
@@ -61,7 +63,7 @@ def picture(exploration: Exploration) -> Json:
             "score_gradient": _beside(exploration),
             "positive": packed(exploration.batch.positive, torch.uint8),
         },
-        "heaviest": [_term(exploration, layout, term) for term in exploration.heaviest],
+        "heaviest": _terms(exploration, layout),
         "suspects": [
             {"pair": s.pair, "rate": s.rate, "fitting": s.fitting} for s in exploration.suspects
         ],
@@ -212,7 +214,20 @@ def _chosen_step(e: Exploration, steps: list[Step], place: int | None) -> int:
     return max(range(len(steps)), key=lambda index: steps[index].value.numel())
 
 
-def _step(e: Exploration, layout: Layout, step: Step) -> Json:
+def _steps(e: Exploration, layout: Layout, steps: list[Step]) -> list[Json]:
+    """What the page says of each step, with a thumbnail of all that is more than a number."""
+    said = [_described(e, step) for step in steps]
+    sheets = {}
+    for place, step in enumerate(steps):
+        if step.value.ndim and step.value.numel():
+            grid = layout.grid(step)
+            sheets[place] = layout.arranged(grid, grid.value), is_signed(e, step)
+    for place, drawn in zip(sheets, thumbnails(list(sheets.values())), strict=True):
+        said[place]["thumbnail"] = drawn
+    return said
+
+
+def _described(e: Exploration, step: Step) -> Json:
     symbol = e.spec.symbols.get(step.name, Symbol(""))
     said: Json = {
         "name": step.name,
@@ -224,8 +239,6 @@ def _step(e: Exploration, layout: Layout, step: Step) -> Json:
     }
     if step.value.ndim == 0:
         said["value"] = json_number(float(step.value))
-    elif step.value.numel():
-        said["thumbnail"] = _thumbnail(layout, layout.grid(step), is_signed(e, step))
     return said
 
 
@@ -243,41 +256,74 @@ def is_signed(e: Exploration, step: Step) -> bool:
     return e.spec.symbols.get(step.name, Symbol("")).signed
 
 
-def _thumbnail(layout: Layout, grid: Sheet, signed: bool) -> Json:
-    """The matrix as at most 56×56 bytes: 0..253 from `low` to `high`, 254 NaN, 255 masked."""
-    matrix = layout.arranged(grid, grid.value)
-    boolean = matrix.dtype == torch.bool
-    matrix = matrix.float()
-    masked, broken = matrix.isneginf(), matrix.isnan() | matrix.isposinf()
-    if max(matrix.shape) > THUMBNAIL:
-        rows, columns = (min(length, THUMBNAIL) for length in matrix.shape)
-        present = ~(masked | broken)
+def thumbnails(matrices: Sequence[tuple[Tensor, bool]]) -> list[Json]:
+    """Each matrix, signed or not, as at most 56×56 bytes: 0..253 from `low` to `high`, 254 NaN,
+    255 masked. Small ones of one shape are drawn in one go."""
+    alike: dict[object, list[int]] = {}
+    for place, (matrix, _) in enumerate(matrices):
+        small = matrix.numel() <= STACKED
+        alike.setdefault(matrix.shape if small else place, []).append(place)
+    drawn: dict[int, Json] = {}
+    for places in alike.values():
+        stack = torch.stack([matrices[place][0].float() for place in places])
+        for place, (shades, low, high) in zip(
+            places, _shaded(stack, [matrices[place][1] for place in places]), strict=True
+        ):
+            drawn[place] = {
+                "rows": shades.shape[0],
+                "columns": shades.shape[1],
+                "low": low,
+                "high": high,
+                "signed": matrices[place][1],
+                "boolean": matrices[place][0].dtype == torch.bool,
+                "data": packed(shades, torch.uint8),
+            }
+    return [drawn[place] for place in range(len(matrices))]
 
-        def shrink(full: Tensor) -> Tensor:
-            return adaptive_avg_pool2d(full.float()[None, None], (rows, columns))[0, 0]
 
-        share = shrink(present)
-        matrix = shrink(matrix.masked_fill(~present, 0)) / share.clamp_min(1e-9)
-        broken = shrink(broken) > 0
-        masked = (share == 0) & ~broken
-    low, high = value_range(matrix[~(masked | broken)], signed)
-    scaled = ((matrix - low) / ((high - low) or 1.0) * 253).nan_to_num(0, 0, 0)
-    shades = scaled.round().clamp(0, 253).to(torch.uint8)
-    shades[masked], shades[broken] = MASKED, NOT_A_NUMBER
-    return {
-        "rows": shades.shape[0],
-        "columns": shades.shape[1],
-        "low": low,
-        "high": high,
-        "signed": signed,
-        "boolean": boolean,
-        "data": packed(shades, torch.uint8),
-    }
+def _shaded(stack: Tensor, signed: list[bool]) -> list[tuple[Tensor, float, float]]:
+    """Of matrices [M, R, C]: the bytes of each, and what its darkest and lightest stand for."""
+    masked, broken = stack.isneginf(), stack.isnan() | stack.isposinf()
+    present = ~(masked | broken)
+    rows, columns = stack.shape[1:]
+    size = min(rows, THUMBNAIL), min(columns, THUMBNAIL)
+    whole = bool(present.all())
+    if size != (rows, columns):
+        means = adaptive_avg_pool2d(stack if whole else stack.where(present, 0), size)
+        if whole:
+            stack, present = means, torch.ones_like(means, dtype=torch.bool)
+        else:
+            share = adaptive_avg_pool2d(present.float(), size)
+            broken = adaptive_avg_pool2d(broken.float(), size) > 0
+            present = (share > 0) & ~broken
+            stack = means / share.clamp_min(1e-9)
+    lows = stack.where(present, math.inf).amin((1, 2))
+    highs = stack.where(present, -math.inf).amax((1, 2))
+    ranges = [
+        _range(low, high, both)
+        for low, high, both in zip(lows.tolist(), highs.tolist(), signed, strict=True)
+    ]
+    low, span = torch.tensor(
+        [(low, (high - low) or 1.0) for low, high in ranges], dtype=stack.dtype, device=stack.device
+    ).T[:, :, None, None]
+    shades = (stack.where(present, 0) - low).div_(span).mul_(253).round_().clamp_(0, 253)
+    if not whole:
+        shades = shades.where(present, MASKED)
+        shades = shades.masked_fill(broken, NOT_A_NUMBER)
+    bytes_ = shades.to("cpu", torch.uint8)
+    return [(one, *range_) for one, range_ in zip(bytes_, ranges, strict=True)]
 
 
 def value_range(values: Tensor, signed: bool) -> tuple[float, float]:
     """Least and largest, or as far to both sides of 0; `values` are finite."""
-    low, high = (float(values.min()), float(values.max())) if values.numel() else (0.0, 0.0)
+    if not values.numel():
+        return _range(math.inf, -math.inf, signed)
+    return _range(float(values.min()), float(values.max()), signed)
+
+
+def _range(low: float, high: float, signed: bool) -> tuple[float, float]:
+    if low > high:  # of nothing
+        low = high = 0.0
     if signed:
         reach = max(-low, high) or 1.0
         return -reach, reach
@@ -388,24 +434,29 @@ def _pairs_behind(e: Exploration, layout: Layout, name: str, places: Tensor) -> 
     return pairs[places % width].masked_fill(places < 0, -1)
 
 
-def _term(e: Exploration, layout: Layout, term: Term) -> Json:
-    """A heavy term with the items its cell stands for."""
+def _terms(e: Exploration, layout: Layout) -> list[Json]:
+    """The heavy terms with the items that their cells stand for."""
+    if not e.heaviest:
+        return []
     step = e.trace.named(e.spec.terms)
-    items = []
-    for axis, place, length in zip(layout.axes(step), term.cell, step.value.shape, strict=True):
-        pairs, sentences = layout.items(axis, length)
-        known = place < len(pairs)
-        items.append(
-            {
-                "axis": axis,
-                "item": place,
-                "pair": int(pairs[place]) if known else -1,
-                "sentence": int(sentences[place]) if known else -1,
-            }
-        )
-    return {
-        "items": items,
-        "value": json_number(term.value),
-        "share": term.share,
-        "so_far": term.so_far,
-    }
+    behind = [
+        (axis, *(places.tolist() for places in layout.items(axis, length)))
+        for axis, length in zip(layout.axes(step), step.value.shape, strict=True)
+    ]
+    return [
+        {
+            "items": [
+                {
+                    "axis": axis,
+                    "item": place,
+                    "pair": pairs[place] if place < len(pairs) else -1,
+                    "sentence": sentences[place] if place < len(sentences) else -1,
+                }
+                for (axis, pairs, sentences), place in zip(behind, term.cell, strict=True)
+            ],
+            "value": json_number(term.value),
+            "share": term.share,
+            "so_far": term.so_far,
+        }
+        for term in e.heaviest
+    ]

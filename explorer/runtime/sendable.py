@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from typing import Any
 
@@ -27,6 +29,14 @@ def sendable(value: Any) -> Any:
     return value
 
 
+def encoded(value: Any) -> bytes:
+    """The value as JSON; what JSON has no number for (NaN, ∞) is null."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # whole numbers of more than 64 bits, names that are no text
+        return json.dumps(_mended(value), ensure_ascii=False, separators=(",", ":")).encode()
+
+
 def _mended(value: Any) -> Any:
     if isinstance(value, str):
         return whole_letters(value)
@@ -35,4 +45,6 @@ def _mended(value: Any) -> Any:
     if isinstance(value, list | tuple):
         made = [_mended(inner) for inner in value]
         return made if isinstance(value, list) else tuple(made)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     return value

@@ -113,6 +113,15 @@ def as_asked() -> contextlib.AbstractContextManager[None]:
     return as_visitor(key, is_new=NEW in headers)
 
 
+def accepted_encodings() -> list[str]:
+    """How the answer to the request that Gradio is answering may be compressed."""
+    from gradio.context import LocalContext
+
+    request = LocalContext.request.get(None)
+    said = "" if request is None else request.headers.get("accept-encoding", "")
+    return [one.split(";")[0].strip() for one in said.split(",") if "q=0" not in one.split(";")]
+
+
 def facts() -> Json | None:
     """What a hosted page says of itself: the Space that it is, "" for none, and for how many hours
     uploads and runs are kept. None at home."""

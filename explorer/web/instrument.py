@@ -15,6 +15,7 @@ import gradio as gr
 
 from explorer.runtime.wire import Json
 from explorer.web.assets import BASE
+from explorer.web.serving import sent
 from explorer.web.stubs import no_stubs
 
 _MOUNT = "kit/mount.js"
@@ -64,7 +65,7 @@ with no_stubs():  # a .pyi beside this file would be believed in its place
                     mount=json.dumps(f"{BASE}/{_MOUNT}"), what=json.dumps(what)
                 ),
                 apply_default_css=False,
-                server_functions=list(server_functions) or None,
+                server_functions=[sent(one) for one in server_functions] or None,
                 elem_id=f"{state.name}-{name}",
                 elem_classes=["lp-instrument"],
                 **keywords,

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
+import brotli
+from starlette.responses import Response
+
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import sendable
+from explorer.runtime.sendable import encoded, sendable
 from explorer.runtime.validation import misfit
-from explorer.runtime.visitors import has_key
+from explorer.runtime.visitors import has_key, is_hosted
 from explorer.runtime.wire import Json
-from explorer.web.hosting import as_asked, tell_defect
+from explorer.web.hosting import accepted_encodings, as_asked, tell_defect
 from explorer.web.wire import shared as wire
+
+WORTH_COMPRESSING = 1024  # bytes
 
 
 def served(
@@ -53,6 +59,21 @@ def served(
 
     answer.__name__ = name  # what the page calls it by
     answer.__annotations__ = {"request": object, "return": answers}
+    return answer
+
+
+def sent(function: Callable[[object], Json]) -> Callable[[object], Response]:
+    """The server function with its answer made ready to be sent: in the fifth of the time that it
+    takes FastAPI to look through it, and on a hosted page compressed, as it goes a long way."""
+
+    @functools.wraps(function)
+    def answer(request: object) -> Response:
+        body = encoded(function(request))
+        headers = {}
+        if is_hosted() and len(body) > WORTH_COMPRESSING and "br" in accepted_encodings():
+            body, headers["content-encoding"] = brotli.compress(body, quality=1), "br"
+        return Response(body, media_type="application/json", headers=headers)
+
     return answer
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
+import math
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import torch
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario, View
-from explorer.export.picture import describe_batch, picture
+from explorer.export.picture import describe_batch, picture, thumbnails
 from explorer.runtime.wire import packed
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
@@ -96,6 +97,31 @@ def test_thumbnails_of_large_matrices_are_small_and_keep_the_mask():
     shades = unpacked(thumb["data"], np.uint8).reshape(56, 56)
     assert (shades[-1, :20] == 255).all()  # highest labels below nothing: masked
     assert (shades[0, 40:] < 254).all()
+
+
+@pytest.mark.parametrize("side", [5, 80])
+def test_thumbnails_drawn_together_are_those_drawn_alone(side):
+    generator = torch.Generator().manual_seed(3)
+    plain = torch.randn(side, side, generator=generator)
+    holes = plain.masked_fill(plain > 1, -math.inf)
+    broken = holes.masked_fill(plain < -2, math.nan)
+    empty = torch.full_like(plain, -math.inf)
+    matrices = [(plain, True), (plain.abs(), False), (holes, True), (broken, True)]
+    matrices += [(empty, False), (plain > 0, False)]
+    together = thumbnails(matrices)
+    for one, told in zip(matrices, together, strict=True):
+        assert thumbnails([one]) == [told]
+
+
+def test_a_thumbnail_tells_values_masks_and_what_is_no_number_apart():
+    rows = [[-2.0, 0.0, 1.0], [-math.inf, math.nan, math.inf]]
+    (signed,) = thumbnails([(torch.tensor(rows), True)])
+    assert (signed["low"], signed["high"]) == (-2, 2)
+    shades = unpacked(signed["data"], np.uint8).reshape(2, 3)
+    np.testing.assert_array_equal(shades, [[0, 126, 190], [255, 254, 254]])
+    (plain,) = thumbnails([(torch.tensor(rows), False)])
+    shades = unpacked(plain["data"], np.uint8).reshape(2, 3)
+    np.testing.assert_array_equal(shades, [[0, 169, 253], [255, 254, 254]])
 
 
 def thumbnail(made, name):

@@ -169,6 +169,8 @@ def test_at_home_nobody_waits(monkeypatch):
     monkeypatch.delenv("SPACE_ID", raising=False)
     with in_turn(), in_turn():
         assert turns.TURNS.counts == (0, 0)
+    with turns.one_by_one(64), turns.one_by_one(64):
+        pass
 
 
 def test_those_who_have_all_turns_lend_them_to_what_they_wait_for(monkeypatch):
@@ -225,3 +227,18 @@ def test_what_one_visitor_alone_asked_for_is_forgotten_at_once():
         assert kept.start("mine", lambda report: 1).wait(LONG_S)
         jobs.forget_mine()
     assert list(kept._jobs) == ["both"]
+
+
+def test_light_work_goes_one_by_one_and_few_pairs_do_not_wait_for_many():
+    done = []
+
+    def late() -> None:
+        with turns.one_by_one(64):
+            done.append("late")
+
+    with ThreadPoolExecutor(1) as other, turns.one_by_one(10_000):
+        with turns.one_by_one(64):
+            waits = other.submit(late)
+            done.append("first")
+        waits.result(LONG_S)
+    assert done == ["first", "late"]

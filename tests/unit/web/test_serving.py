@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
+from types import SimpleNamespace
 
+import brotli
 import pytest
+from gradio.context import LocalContext
 
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
-from explorer.web.serving import JOBS, served
+from explorer.runtime.visitors import HOSTED, new_key
+from explorer.web.hosting import HEADER
+from explorer.web.serving import JOBS, sent, served
 
 look, cancel = JOBS
 
@@ -78,3 +84,34 @@ def test_every_answer_can_be_sent():
     values = served("refuse", refuse, dict)({"text": half})["error"]["values"]
     assert values == {"encoder": "half \ufffd", "count": str(10**400), "flag": "True"}
     json.dumps([told({"text": half}), values]).encode()
+
+
+def asked_with(monkeypatch, **headers):
+    request = SimpleNamespace(headers=headers)
+    monkeypatch.setattr(LocalContext, "request", SimpleNamespace(get=lambda _: request))
+
+
+@pytest.mark.parametrize("whole", [7, 2**80])
+def test_an_answer_is_sent_as_json_that_any_reader_takes(whole):
+    answer = {"nan": math.nan, "whole": whole, "half": "a\ud800", "list": (1, math.inf, None)}
+    told = sent(served("thing", lambda request: answer, dict))({})
+    assert told.headers["content-type"] == "application/json"
+    expected = {"nan": None, "whole": whole, "half": "a\ufffd", "list": [1, None, None]}
+    assert json.loads(told.body) == expected
+
+
+@pytest.mark.parametrize(
+    ("accepted", "coded"),
+    [("gzip, br", True), ("br;q=0.5", True), ("gzip", False), ("br;q=0, gzip", False)],
+)
+def test_what_goes_a_long_way_is_compressed(monkeypatch, accepted, coded):
+    long = {"text": "word " * 1000}
+    tell = sent(served("thing", lambda request: long if request else {}, dict))
+    key = {HEADER: new_key(), "accept-encoding": accepted}
+    asked_with(monkeypatch, **key)
+    assert "content-encoding" not in tell({"at": "home"}).headers
+    monkeypatch.setenv(HOSTED, "1")
+    told = tell({"to": "a stranger"})
+    assert ("content-encoding" in told.headers) == coded
+    assert json.loads(brotli.decompress(told.body) if coded else told.body) == long
+    assert "content-encoding" not in tell({}).headers

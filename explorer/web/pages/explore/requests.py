@@ -13,7 +13,7 @@ from collections.abc import Callable
 from explorer.core import own_loss
 from explorer.core.batch import has_words, load_table, make_batch, source_pairs
 from explorer.core.disagreement import contradictions
-from explorer.core.explore import Exploration, explore, registered
+from explorer.core.explore import Exploration, batch_for, explore, registered
 from explorer.core.remarks import remarks, speaks_another_language, statistics, suggested_scale
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.export.code import KINDS, Code, packed
@@ -38,6 +38,7 @@ from explorer.runtime.cache import Cache, digest
 from explorer.runtime.limits import KEPT_BATCHES, SWEPT_PAIRS, TABLES
 from explorer.runtime.numbers import json_numbers
 from explorer.runtime.problem import Problem
+from explorer.runtime.turns import one_by_one
 from explorer.runtime.validation import misfit, one_of
 from explorer.runtime.visitors import visitor
 from explorer.runtime.wire import Json
@@ -66,11 +67,13 @@ def _explore(request: Json) -> Json:
     if scenario.data.rows and "rows" not in request:
         answer["rows"] = _hold(scenario.data.rows)
     try:
-        found = explore(scenario)
+        batch = batch_for(scenario)
+        with one_by_one(len(batch)):
+            found = explore(scenario, batch)
+            made = picture(found)
+            made["remarks"] = [dataclasses.asdict(remark) for remark in remarks(found)]
     except Problem as problem:
         return {**answer, "error": problem.to_json(), "skipped": _skipped(scenario)}
-    made = picture(found)
-    made["remarks"] = [dataclasses.asdict(remark) for remark in remarks(found)]
     answer["picture"] = made
     key = batch_key(scenario.data, scenario.rules)
     # What does not change while a slider moves is told once for each batch.
