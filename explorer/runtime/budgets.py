@@ -46,7 +46,10 @@ BUDGETS = (
     Budget("sentence_letters", 20_000, "characters", "a request", "of one sentence to be encoded"),
     Budget("requests_a_second", 60, "requests/s", "a visitor", "that are answered, on average"),
     Budget("requests_at_once", 240, "requests", "a visitor", "that may come faster than that"),
+    Budget("request_mib", 1500, "MiB", "a request", "of memory that it is estimated to take"),
+    Budget("heavy_seconds", 300, "s", "a request", "of heavy work, from its turn on"),
     Budget("heavy_of_one", 3, "jobs", "a visitor", "heavy work under way or waiting"),
+    Budget("uploads_mib", 600, "MiB", "a visitor", "of files handed in"),
     Budget("upload_hours", 1, "hours", "a visitor", "an upload is kept after its last use"),
     Budget("run_hours", 24, "hours", "a visitor", "a run is kept after it last wrote something"),
     Budget("runs_of_one", 6, "runs", "a visitor", "that train or wait"),
@@ -56,10 +59,15 @@ BUDGETS = (
     # Four times as many bytes, and twice that again for the optimiser.
     Budget("training_numbers", 5_000_000, "numbers", "a run", "in an encoder from scratch"),
     Budget("training_seconds", 600, "s", "a run", "from the first step on, pauses included"),
+    Budget("training_mib", 4096, "MiB", "a run", "of memory for its process"),
     Budget("heavy_at_once", 2, "jobs", "all", "heavy work under way; the rest waits its turn"),
     Budget("heavy_waiting", 24, "jobs", "all", "heavy work that waits"),
     Budget("runs", 24, "runs", "all", "that train or wait; one trains"),
     Budget("runs_kept", 60, "runs", "all", "that have ended; the oldest leave"),
+    Budget("memory_left_mib", 1024, "MiB", "all", "of memory left; with less no heavy work begins"),
+    Budget(
+        "disk_left_mib", 1024, "MiB", "all", "of disk left; with less no file and no run is taken"
+    ),
     Budget("encoder_mib", 500, "MiB", "all", "an encoder of the hub"),
     Budget("hub_mib", 200, "MiB", "all", "a data set of the hub"),
 )

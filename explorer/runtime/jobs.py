@@ -7,8 +7,8 @@ follows or cancels what another visitor of a hosted page asked for.
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
+import math
 import threading
 import time
 from collections import OrderedDict
@@ -21,8 +21,11 @@ from typing import Any
 from weakref import WeakSet
 
 from explorer.runtime import turns
+from explorer.runtime.budgets import budget
 from explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
 from explorer.runtime.memory import give_back
+from explorer.runtime.numbers import display_number
+from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import visitor
 
 # What work says of itself: what is being done, how much of it is done, and of how much.
@@ -53,6 +56,7 @@ class Job:
         self._future: Future = Future()
         self._failure_told = False
         self._asked = time.monotonic()
+        self._begun = math.inf  # when heavy work had its turn
         self.askers: set[str] = set()
         self._lent = False  # by one who waits for this work, and has a turn
 
@@ -75,6 +79,7 @@ class Job:
         current.set(self)
         try:
             with turns.in_turn(self._queues):
+                self.begin()
                 result, error = work(self.report), None
         except BaseException as raised:  # raised again where the result is asked for
             result, error = None, raised
@@ -89,6 +94,18 @@ class Job:
         self.report("turn", ahead, 0)
         return self._lent
 
+    def begin(self) -> None:
+        """Count the time of heavy work from now on."""
+        self._begun = time.monotonic()
+
+    def end(self) -> None:
+        """What comes now is light."""
+        self._begun = math.inf
+
+    @property
+    def is_counted(self) -> bool:
+        return self._begun < math.inf
+
     def lend(self) -> None:
         """Let the work go on in the turn of one who waits for it: else those who have all turns
         could wait for work that waits for theirs."""
@@ -102,7 +119,7 @@ class Job:
         """Tell how far the work is.
 
         Raises:
-            Cancelled: as `check`.
+            Cancelled, Problem: as `check`.
         """
         self.check()
         said = {name: str(value) for name, value in values.items()}
@@ -110,11 +127,20 @@ class Job:
 
     def check(self) -> None:
         """Raise Cancelled if that was asked for, or if nobody has waited for background work for
-        so long that the page must have been closed."""
+        so long that the page must have been closed; Problem if heavy work takes longer than a
+        hosted page gives it."""
         if not self.in_foreground and time.monotonic() - self._asked > JOB_IDLE_S:
             self.cancelled = True
         if self.cancelled:
             raise Cancelled
+        if time.monotonic() - self._begun > (most := budget("heavy_seconds")):
+            raise Problem("heavy_seconds", about="size", most=display_number(most))
+
+    def leave(self, whose: str) -> None:
+        """This visitor wants the work no more; it is cancelled where nobody else does."""
+        self.askers.discard(whose)
+        if not self.askers:
+            self.cancel()
 
     def wait(self, seconds: float) -> bool:
         """Whether the work is done, at the latest after so many seconds."""
@@ -188,9 +214,23 @@ def step(what: str, done: int = 0, total: int = 0, **values: object) -> None:
         mine.check()
 
 
-def in_turn() -> contextlib.AbstractContextManager[None]:
+@contextmanager
+def in_turn() -> Iterator[None]:
     """Heavy work of the running job begins when it is its turn (`explorer.runtime.turns`)."""
-    return turns.in_turn(lambda ahead: step("turn", ahead))
+    with turns.in_turn(lambda ahead: step("turn", ahead)), _counted(current.get()):
+        yield
+
+
+@contextmanager
+def _counted(mine: Job | None) -> Iterator[None]:
+    if mine is None or mine.is_counted:  # heavy work within heavy work
+        yield
+        return
+    mine.begin()
+    try:
+        yield
+    finally:
+        mine.end()
 
 
 def look(name: str) -> Progress | None:
@@ -239,17 +279,14 @@ class Jobs:
             found = self._jobs.get(key)
             if found is None or found.done:
                 return
-            found.askers.discard(visitor())
-            if not found.askers:
-                found.cancel()
+            found.leave(visitor())
 
     def forget(self, whose: str) -> None:
         """Cancel and drop the jobs that this visitor alone has asked for."""
         with self._lock:
             for key, one in list(self._jobs.items()):
-                one.askers.discard(whose)
-                if not one.askers:
-                    one.cancel()
+                one.leave(whose)
+                if one.cancelled:
                     del self._jobs[key]
 
 
@@ -276,7 +313,7 @@ def within(start: Callable[[], Job], report: Report) -> Any:
             try:
                 pass_on(inner.progress)
             except Cancelled:
-                inner.cancel()
+                inner.leave(visitor())
                 raise
         try:
             return inner.result()

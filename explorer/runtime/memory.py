@@ -5,13 +5,16 @@ from __future__ import annotations
 import ctypes
 import sys
 from array import array
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+import psutil
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+CGROUP = Path("/sys/fs/cgroup")
 BUFFERS = bytes | bytearray | array | str
 
 
@@ -39,6 +42,21 @@ def give_back() -> None:
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # other C libraries keep nothing
         if trim is not None:
             trim(0)
+
+
+def left() -> int:
+    """How many bytes may still be taken: of the machine's, and of the container's if it has fewer
+    (cgroup v2; files that the system keeps in memory are given up when it is needed)."""
+    free = psutil.virtual_memory().available
+    try:
+        most = (CGROUP / "memory.max").read_text().strip()
+        used = int((CGROUP / "memory.current").read_text())
+        told = dict(line.split() for line in (CGROUP / "memory.stat").read_text().splitlines())
+    except OSError:  # no container, or an old one
+        return free
+    if most == "max":
+        return free
+    return min(free, int(most) - used + int(told.get("inactive_file", 0)))
 
 
 def _room(thing: object) -> tuple[int, int]:

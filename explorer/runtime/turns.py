@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
+from explorer.runtime.room import check_memory
 from explorer.runtime.visitors import has_key, is_hosted, visitor
 
 LOOK_S = 0.2
@@ -147,6 +148,7 @@ def in_turn(waiting: Callable[[int], bool | None] = lambda ahead: None) -> Itera
     if not is_hosted() or _has_turn.get():
         yield
         return
+    check_memory()
     with TURNS.taken(visitor() if has_key() else "", waiting):
         before = _has_turn.set(True)
         try:

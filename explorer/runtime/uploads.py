@@ -19,7 +19,9 @@ from explorer.runtime.budgets import budget
 from explorer.runtime.cache import cache_folder, prune
 from explorer.runtime.files import files_in
 from explorer.runtime.limits import LARGE_FILE_BYTES, MIB
+from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
+from explorer.runtime.room import check_disk
 from explorer.runtime.sendable import whole_letters
 from explorer.runtime.validation import misfit
 from explorer.runtime.visitors import visitor
@@ -75,11 +77,15 @@ def _arriving(token: object) -> Path:
 def receive(token: object, start: int, piece: bytes, name: str) -> None:
     """Append the next piece of a file, which begins at byte `start`."""
     path = _arriving(token)
+    check_disk(path.parent)
     if not start:
         prune()
     if start + len(piece) > LARGE_FILE_BYTES:
         forget(token)
         raise Problem("large_file_too_large", name=name, most=LARGE_FILE_BYTES // MIB)
+    if _kept_mib() + len(piece) / MIB > (most := budget("uploads_mib")):
+        forget(token)
+        raise Problem("uploads_too_large", name=name, most=display_number(most))
     try:
         with path.open("r+b" if start else "wb") as file:
             if file.seek(0, os.SEEK_END) != start:
@@ -87,6 +93,18 @@ def receive(token: object, start: int, piece: bytes, name: str) -> None:
             file.write(piece)
     except FileNotFoundError:
         raise Problem("large_file_pieces", name=name) from None
+
+
+def _kept_mib() -> float:
+    """What the visitor of a hosted page has handed in so far; nothing is counted at home."""
+    if not visitor():
+        return 0.0
+    return sum(
+        about.st_size / MIB
+        for kind in ("arriving", "files")
+        for path, about in files_in(cache_folder(kind))
+        if path.name.startswith(visitor())
+    )
 
 
 def forget(token: object) -> None:

@@ -22,7 +22,7 @@ from starlette.requests import cookie_parser
 
 from explorer.lab.training.folder import all_runs
 from explorer.lab.training.runs import default_runs
-from explorer.runtime import jobs, parcels, uploads
+from explorer.runtime import jobs, memory, parcels, uploads
 from explorer.runtime.budgets import budget
 from explorer.runtime.cache import cache_folder
 from explorer.runtime.limits import MIB
@@ -56,7 +56,8 @@ class KnowsVisitor:
         key = sent or new_key()
         own = (HEADER.encode(), NEW.encode())
         others = [(name, value) for name, value in scope["headers"] if name not in own]
-        said = [(own[0], key.encode()), *([] if sent else [(own[1], b"1")])]
+        keeps = sent and not _forgets(scope)
+        said = [(own[0], key.encode()), *([] if keeps else [(own[1], b"1")])]
         known = {**scope, "headers": [*others, *said]}
 
         async def with_cookie(message: Message) -> None:
@@ -69,6 +70,14 @@ class KnowsVisitor:
             await send(message)
 
         await self.app(known, receive, with_cookie)
+
+
+def _forgets(scope: dict) -> bool:
+    """Whether whoever asks keeps a cookie for no longer than they talk to us: a client of MCP that
+    did not send its key as a header."""
+    if "/mcp" not in scope["path"]:
+        return False
+    return not is_key(dict(scope["headers"]).get(HEADER.encode(), b"").decode("latin-1"))
 
 
 def key_of(scope: dict) -> str:
@@ -135,14 +144,14 @@ def health() -> Json:
     """How a hosted page is doing: heavy work under way and waiting, trainings that train or wait,
     and how much memory and disk are left, in MiB."""
     begun, waiting = TURNS.counts
-    memory, disk = psutil.virtual_memory(), shutil.disk_usage(cache_folder("files"))
+    disk = shutil.disk_usage(cache_folder("files"))
     return {
         "alive": True,
         "heavy": {"under_way": begun, "waiting": waiting},
         "trainings": sum(run.is_live() for run in all_runs(default_runs().root)),
         "memory_mib": {
             "own": psutil.Process().memory_info().rss // MIB,
-            "left": memory.available // MIB,
+            "left": memory.left() // MIB,
         },
         "disk_mib": {"left": disk.free // MIB},
     }

@@ -13,7 +13,6 @@ import numpy as np
 from explorer.core.remarks import Remark, Value, short
 from explorer.lab.training import data, quota
 from explorer.lab.training import unseen as measuring
-from explorer.lab.training.folder import all_runs
 from explorer.lab.training.influence import ALL_FIGURES, LEADING, Measured
 from explorer.lab.training.outcome import Outcome, has_ended, outcome
 from explorer.lab.training.plan import TrainingPlan
@@ -47,7 +46,7 @@ def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
         if reason := data.why_not(plan, corpora[key]) or quota.why_not(plan, corpora[key]):
             raise reason
         ready.append((plan, corpora[key]))
-    quota.check_queue(all_runs(runs.root), len(ready))
+    quota.check_queue(runs.root, len(ready))
     return [runs.start(plan, corpus) for plan, corpus in ready]
 
 

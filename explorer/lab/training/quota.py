@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from explorer.lab.training.data import Corpus, examples
-from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.folder import RunFolder, all_runs
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
+from explorer.runtime.room import check_disk, check_memory
 from explorer.runtime.visitors import is_hosted, visitor
 
 
@@ -53,13 +55,18 @@ def room(runs: Sequence[RunFolder]) -> int | None:
     return max(int(min(budget("runs_of_one") - own, budget("runs") - every)), 0)
 
 
-def check_queue(runs: Sequence[RunFolder], more: int) -> None:
-    """Raise Problem if so many `more` runs of this visitor would crowd the others out."""
-    own, every = _under_way(runs) if is_hosted() else (0, 0)
+def check_queue(root: Path, more: int) -> None:
+    """Raise Problem if so many `more` runs of this visitor in `root` would crowd the others out,
+    or the machine has no room for them."""
+    if not is_hosted():
+        return
+    own, every = _under_way(all_runs(root))
     if own + more > (most := budget("runs_of_one")):
         raise Problem("training_shared_own", count=own, most=most)
     if every + more > (most := budget("runs")):
         raise Problem("training_shared_queue", count=every, most=most)
+    check_memory()
+    check_disk(root)
 
 
 def _under_way(runs: Sequence[RunFolder]) -> tuple[int, int]:

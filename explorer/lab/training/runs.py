@@ -76,14 +76,14 @@ class Runs:
         if reason := quota.why_not(plan, corpus):
             raise reason
         with _acting:
-            quota.check_queue(all_runs(self.root), 1)
+            quota.check_queue(self.root, 1)
             return self._begin(plan, corpus)
 
     def room(self, least: int = 0) -> int | None:
         """How many more runs may be queued; None where all may. Raises Problem if fewer than so
         many."""
         if least:
-            quota.check_queue(all_runs(self.root), least)
+            quota.check_queue(self.root, least)
         return quota.room(all_runs(self.root))
 
     def _begin(self, plan: TrainingPlan, corpus: data.Corpus, *options: str) -> str:
@@ -153,8 +153,10 @@ class Runs:
                 run.tell("")
             elif standing == "finished":
                 raise Problem("training_finished", name=name)
+            elif run.state.get("time_is_up"):
+                raise Problem.from_json(run.state["problem"])
             else:
-                quota.check_queue(all_runs(self.root), 1)
+                quota.check_queue(self.root, 1)
                 self._spawn(run)
 
     def stop(self, name: str) -> None:

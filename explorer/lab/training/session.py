@@ -257,7 +257,7 @@ def _finish(session: Session, recorder: Recorder) -> None:
     if recorder.stopped_early and recorder.time_is_up:
         minutes = display_number(recorder.most_seconds / 60)
         problem = Problem("training_time_up", step=last["step"], minutes=minutes)
-        run.say("stopped", problem=problem.to_json())
+        run.say("stopped", problem=problem.to_json(), time_is_up=True)
     else:
         run.say("stopped" if recorder.stopped_early else "finished")
 

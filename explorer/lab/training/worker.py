@@ -7,6 +7,7 @@ as a sentence in the run's state.
 from __future__ import annotations
 
 import errno
+import math
 import os
 import shutil
 import sys
@@ -15,6 +16,8 @@ import traceback
 from pathlib import Path
 
 from explorer.lab.training.folder import LEAST_FREE, RunFolder
+from explorer.runtime.budgets import budget
+from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
 
 TURN_SECONDS = 0.2
@@ -24,12 +27,23 @@ def main(folder: str, *options: str) -> int:
     run = RunFolder(Path(folder))
     if hasattr(os, "nice"):
         os.nice(5)  # the page is drawn by the same machine
+    bound_memory(budget("training_mib"))
     while not run.belongs_to(os.getpid()) or run.ahead():
         time.sleep(TURN_SECONDS)
         if run.told() == "stop":
             run.say("stopped")
             return 0
     return work(run, trial="--trial" in options)
+
+
+def bound_memory(mib: float) -> None:
+    """Take no more memory than this from the system: what asks for more is refused it, which ends
+    as a sentence, where the system would else end some process or other."""
+    if math.isfinite(mib) and sys.platform == "linux":
+        import resource
+
+        most = int(mib * MIB)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 def work(run: RunFolder, trial: bool = False) -> int:

@@ -11,6 +11,7 @@ import pytest
 from explorer.runtime import jobs as running
 from explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, step, within
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import HOSTED, as_visitor, new_key
 
 PATIENCE = 900  # seconds, on a machine that has other things to do
 
@@ -227,3 +228,51 @@ def test_all_work_ends_when_the_process_does(monkeypatch):
     assert not running.end_all(0.01)
     stubborn.set()
     assert deaf.wait(60)
+
+
+def test_heavy_work_of_a_hosted_page_ends_when_its_time_is_up(monkeypatch):
+    monkeypatch.setenv(HOSTED, "1")
+    monkeypatch.setenv("LOSSPRISM_HEAVY_SECONDS", "0.05")
+
+    def long(report):
+        while True:
+            report("encoding", 0, 1)
+
+    with as_visitor(new_key()):
+        late = Jobs().start("long", long)
+        assert late.wait(PATIENCE)
+        with pytest.raises(Problem, match=r"ends after 0\.05 seconds"):
+            late.result()
+        with running.job("here"):
+            with running.in_turn():
+                running.step("encoding")
+                time.sleep(0.1)
+                with pytest.raises(Problem, match=r"ends after 0\.05 seconds"):
+                    running.step("encoding")
+            running.step("encoding")  # what comes after its turn is light
+
+
+def test_work_that_others_wait_for_goes_on_where_one_leaves(monkeypatch):
+    monkeypatch.setenv(HOSTED, "1")
+    kept, go = Jobs(), threading.Event()
+    one, other = new_key(), new_key()
+
+    def inner():
+        return kept.start("read", lambda report: go.wait(PATIENCE))
+
+    def outer(report):
+        return within(inner, report)
+
+    with as_visitor(other):
+        theirs = inner()
+    with as_visitor(one):
+        mine = Job.in_background(outer)
+        while len(theirs.askers) < 2:
+            time.sleep(0.01)
+        mine.cancel()
+        mine.wait(PATIENCE)
+    assert mine.cancelled
+    assert not theirs.cancelled
+    go.set()
+    assert theirs.wait(PATIENCE)
+    assert theirs.result() is True

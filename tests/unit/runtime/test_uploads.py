@@ -8,6 +8,7 @@ import pytest
 
 from explorer.runtime import cache, uploads
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import HOSTED, as_visitor, new_key
 
 TOKEN = "0123456789abcdef"
 
@@ -104,3 +105,20 @@ def test_a_piece_of_a_file_that_left_is_no_file_of_its_own():
         uploads.receive(token, 3, b"def", "f.csv")
     with pytest.raises(Problem, match="did not arrive whole"):
         uploads.arrived(token, "f.csv")
+
+
+def test_what_one_visitor_of_a_hosted_page_hands_in_is_counted_together(monkeypatch):
+    monkeypatch.setenv(HOSTED, "1")
+    monkeypatch.setenv("LOSSPRISM_UPLOADS_MIB", "1")
+    half = {"name": "half", "content": encoded(bytes(2**19))}
+    with as_visitor(new_key()):
+        uploads.hand_in(half)
+        begun = {"name": "more", "token": TOKEN, "content": encoded(bytes(2**18))}
+        uploads.hand_in({**begun, "start": 0})
+        uploads.hand_in({**begun, "start": 2**18})
+        with pytest.raises(Problem, match=r"more is not taken.* 1 MiB"):
+            uploads.hand_in({**begun, "start": 2**19})
+        uploads.forget_mine()
+        uploads.hand_in(half)
+    with as_visitor(new_key()):
+        uploads.hand_in(half)

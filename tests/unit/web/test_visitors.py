@@ -455,6 +455,20 @@ def client(monkeypatch):
     return TestClient(APPLICATION)
 
 
+@APPLICATION.get("/gradio_api/mcp/")
+def told_as_new(request: Request) -> tuple[str, bool]:
+    return request.headers.get(HEADER, ""), NEW in request.headers
+
+
+def test_a_client_of_mcp_keeps_a_cookie_no_longer_than_it_talks(client):
+    """So it is told its key, unless it sends one by itself."""
+    key, is_new = client.get("/gradio_api/mcp/").json()
+    assert is_new
+    assert client.get("/gradio_api/mcp/").json() == [key, True]
+    own = new_key()
+    assert client.get("/gradio_api/mcp/", headers={HEADER: own}).json() == [own, False]
+
+
 def test_a_browser_keeps_the_key_that_it_was_given(client):
     first = client.get("/key")
     assert len(first.text) == 64

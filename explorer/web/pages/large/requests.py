@@ -244,12 +244,13 @@ def start_batch(asked: Asked) -> Job:
 def _make(asked: Asked, report: Report) -> LargeBatch:
     source = asked.source
     if source.kind == "random":
-        must_fit(source.random.pairs, most_pairs(asked.loss, drawn=True), asked.loss)
+        most = most_pairs(asked.loss, drawn=True)
+        must_fit(source.random.pairs, most, asked.loss, asked.wanted)
         return drawn(source.random, asked.wanted)
     if source.kind == "explore":
         return _from_link(source.link, asked.wanted)
     read = within(lambda: _reading(source), report)
-    must_fit(len(read.labels), most_pairs(asked.loss), asked.loss)
+    must_fit(len(read.labels), most_pairs(asked.loss), asked.loss, asked.wanted)
     if read.scores is not None and asked.wanted == "cosines":
         batch = in_order(read.labels, read.scores, read.first, read.second)
         return dataclasses.replace(batch, rows=read.rows)

@@ -80,7 +80,7 @@ def test_nobody_fills_the_queue(runs, space, ask_as):
     assert caught.value.key == "problem.training_shared_own"
     assert caught.value.values["count"] == budget("runs_of_one") - 1
     ask_as(5)
-    quota.check_queue(all_runs(runs.root), 2)
+    quota.check_queue(runs.root, 2)
     while len(all_runs(runs.root)) < budget("runs"):
         ask_as(100 + len(all_runs(runs.root)))
         waiting(runs, 1)
@@ -93,7 +93,7 @@ def test_nobody_fills_the_queue(runs, space, ask_as):
 def test_the_queue_at_home_is_as_long_as_one_likes(runs, ask_as):
     ask_as(4)
     waiting(runs, 24)
-    quota.check_queue([runs.folder(s["id"]) for s in runs.listed()], 100)
+    quota.check_queue(runs.root, 100)
 
 
 @pytest.mark.parametrize("paused", [False, True])
