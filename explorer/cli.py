@@ -11,6 +11,7 @@ import threading
 
 from explorer.lab.training import commands as training
 from explorer.locale import LANGUAGES
+from explorer.runtime.one_folder import keep_all_in
 from explorer.runtime.visitors import HOSTED, is_hosted
 from explorer.web.stubs import no_stubs
 
@@ -35,8 +36,14 @@ def arguments() -> argparse.Namespace:
         help="keep visitors who do not know each other apart, and bound what each may take",
     )
     parser.add_argument(
+        "--address",
+        metavar="URL",
+        help="where readers find the page if a proxy shows it, such as https://example.org/losses",
+    )
+    parser.add_argument(
         "--runs", help="where trainings are kept; the user's data directory if left out"
     )
+    parser.add_argument("--data", metavar="FOLDER", help="write nothing outside this folder")
     commands = parser.add_subparsers(dest="command", metavar="{figure,train,compare}")
     figure = commands.add_parser("figure", help="write the figure of a scene, without a browser")
     figure.add_argument("--scenario", required=True, help="a link of the page, or a scene file")
@@ -77,6 +84,11 @@ def main() -> int:
         return 1
 
 
+def could_not_start(problem: Exception) -> int:
+    print(f"LossPrism could not start: {problem}", file=sys.stderr)
+    return 1
+
+
 def run(chosen: argparse.Namespace) -> int:
     if chosen.command == "figure":
         return write_figure(chosen)
@@ -84,9 +96,13 @@ def run(chosen: argparse.Namespace) -> int:
         for name in (HOSTED, "SPACE_ID"):  # whoever types a command is at home
             os.environ.pop(name, None)
         return getattr(training, chosen.command)(chosen)
+    try:
+        kept = keep_all_in(chosen.data) if chosen.data else None
+    except OSError as problem:
+        return could_not_start(problem)
     from explorer.lab.training import folder
 
-    folder.choose_root(chosen.runs)
+    folder.choose_root(chosen.runs or kept)
     if chosen.hosted:
         os.environ[HOSTED] = "1"
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -97,10 +113,9 @@ def run(chosen: argparse.Namespace) -> int:
 
     try:
         first = site.first_scenario(chosen.device, chosen.loss)
-        demo, address = site.open_page(first, chosen.host, chosen.port)
+        demo, address = site.open_page(first, chosen.host, chosen.port, chosen.address)
     except (ValueError, RuntimeError, OSError) as problem:
-        print(f"LossPrism could not start: {problem}", file=sys.stderr)
-        return 1
+        return could_not_start(problem)
     gc.freeze()
     gc.enable()
     stopped = threading.Event()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import secrets
 import shutil
 import tempfile
@@ -17,8 +18,10 @@ from explorer.runtime.files import files_in
 from explorer.runtime.limits import PARCEL_S, PARCELS_BYTES
 from explorer.runtime.visitors import visitor
 
+# A folder that another user of the machine made cannot be written.
+_USER = str(os.getuid()) if hasattr(os, "getuid") else ""
 # What is served as it stands; `TAKEN` holds what is packed for one visitor.
-FOLDER = Path(tempfile.gettempdir()) / "lossprism" / "parcels"
+FOLDER = Path(tempfile.gettempdir()) / f"lossprism{_USER and '-'}{_USER}" / "parcels"
 TAKEN = FOLDER / "taken"
 
 

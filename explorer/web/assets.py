@@ -22,6 +22,8 @@ from explorer.locale import LANGUAGES, catalogue
 
 HERE = Path(__file__).resolve().parent
 ICON = HERE / "kit" / "icon.svg"  # of the browser's tab, and of the page installed as an app
+# The same drawing, for a system that takes no SVG as the icon of an app.
+DRAWN = {192: "kit/icon-192.png", 512: "kit/icon-512.png"}
 # In the order in which a later one may overrule an earlier.
 _KIT_STYLES = ("theme", "layout", "controls", "figures", "matrix", "bars", "present", "tables")
 SHARED_STYLES = (
@@ -31,7 +33,10 @@ SHARED_STYLES = (
 FOREVER = "public, max-age=31536000, immutable"
 ANEW = "no-cache"
 
-_KINDS = {".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2"}
+_KINDS = {
+    **{".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2"},
+    **{".svg": "image/svg+xml", ".png": "image/png"},
+}
 _IMPORT = re.compile(r"""^import\s(?:[^"';]*\sfrom\s)?"(\.[^"]+)";$""", re.MULTILINE)
 
 
@@ -96,6 +101,24 @@ def head(pages: Mapping[str, tuple[str, Iterable[str]]]) -> str:
     return f"<script>{script}</script>"
 
 
+def manifest() -> dict[str, object]:
+    """What a system wants to know of the page to install it as an app. Addresses are relative to
+    its own, so that they are right below a path of the host's too; Gradio's are not."""
+    icons = [(ICON.relative_to(HERE).as_posix(), "any")]
+    icons += [(name, f"{size}x{size}") for size, name in DRAWN.items()]
+    return {
+        "name": "LossPrism",
+        "icons": [
+            {"src": f"{BASE}/{name}", "sizes": sizes, "type": _KINDS[Path(name).suffix]}
+            for name, sizes in icons
+        ],
+        "start_url": "./",
+        "display": "standalone",
+        "background_color": "#fbfaf8",
+        "theme_color": "#fbfaf8",
+    }
+
+
 def routes(facts: Mapping[str, object]) -> list[APIRoute]:
     """What serves the files of this version, and `facts`: by the folder of a page, its own."""
     known = {name: (content, FOREVER) for name, content in FILES.items()}
@@ -109,4 +132,10 @@ def routes(facts: Mapping[str, object]) -> list[APIRoute]:
         kind = _KINDS.get(ending) or mimetypes.types_map[ending]
         return Response(content, media_type=kind, headers={"Cache-Control": keep})
 
-    return [APIRoute(f"/{BASE}/{{name:path}}", answer, include_in_schema=False)]
+    def described() -> Response:
+        return Response(_json(manifest()), media_type="application/manifest+json")
+
+    return [
+        APIRoute(f"/{BASE}/{{name:path}}", answer, include_in_schema=False),
+        APIRoute("/manifest.json", described, include_in_schema=False),
+    ]

@@ -104,7 +104,10 @@ def _cookie(key: str, scope: dict) -> str:
     headers = dict(scope["headers"])
     proto = headers.get(b"x-forwarded-proto", scope.get("scheme", "http").encode())
     encrypted = proto.split(b",")[0].strip() == b"https"
-    where = "SameSite=None; Secure; Partitioned" if encrypted else "SameSite=Lax"
+    where = "SameSite=Lax"
+    if encrypted:
+        framed = os.environ.get("SPACE_ID")
+        where = "SameSite=None; Secure; Partitioned" if framed else "SameSite=Lax; Secure"
     path = scope.get("root_path") or "/"
     return f"{COOKIE}={key}; Max-Age={KEY_KEPT_S}; Path={path}; HttpOnly; {where}"
 

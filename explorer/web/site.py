@@ -8,6 +8,7 @@ import functools
 import inspect
 import io
 import json
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -32,6 +33,7 @@ from explorer.runtime.limits import FILE_BYTES
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, is_hosted, new_key
 from explorer.web import assets
+from explorer.web.address import KnowsAddress, read_address
 from explorer.web.api.endpoints import ENDPOINTS
 from explorer.web.bounds import Bounded
 from explorer.web.hosting import KnowsVisitor, as_asked, facts, health, keep_tidy, tell_defect
@@ -158,12 +160,18 @@ def _answer_tools_in_json(demo: gr.Blocks) -> None:
     server.postprocess_output_data = as_json
 
 
-def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, str]:
-    """Start serving in the background; the blocks, to close them, and the address.
+def open_page(
+    first: Scenario, host: str, port: int | None, address: str | None = None
+) -> tuple[gr.Blocks, str]:
+    """Start serving in the background; the blocks, to close them, and where it listens.
 
-    Raises ValueError where the environment has a budget that is no number, and OSError where the
-    port is taken.
+    `address` is where readers find it, if that is elsewhere (`read_address`); None is as Gradio's
+    variable GRADIO_ROOT_PATH says.
+
+    Raises ValueError where that is no address or the environment has a budget that is no number,
+    and OSError where the port is taken.
     """
+    address = read_address(os.environ.get("GRADIO_ROOT_PATH", "") if address is None else address)
     serve_on(host)
     if is_hosted():
         for known in BUDGETS:
@@ -175,9 +183,10 @@ def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, 
     demo = build()
     # Gradio announces the MCP server even when quiet, with a character not every terminal has.
     with contextlib.redirect_stdout(io.StringIO()):
-        _, address, _ = demo.launch(
+        _, found, _ = demo.launch(
             server_name=host,
             server_port=port,
+            root_path=address,
             theme=THEME,
             head=assets.head(page_modules(demo)),
             prevent_thread_lock=True,
@@ -195,6 +204,7 @@ def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, 
             mcp_server=True,
             app_kwargs={
                 "middleware": [
+                    Middleware(KnowsAddress, address),
                     Middleware(KnowsHost),
                     Middleware(KnowsVisitor),
                     Middleware(Bounded),
@@ -208,7 +218,7 @@ def open_page(first: Scenario, host: str, port: int | None) -> tuple[gr.Blocks, 
             },
         )
     _answer_tools_in_json(demo)
-    return demo, address.rstrip("/")
+    return demo, found.rstrip("/")
 
 
 def _warm(first: Scenario) -> None:

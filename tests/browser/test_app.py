@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from playwright.sync_api import Page
 
-from explorer.web.assets import ICON
+from explorer.web.assets import BASE, DRAWN, HERE, ICON
 from tests.browser.reading import sound
 from tests.browser.serving import Server
 
@@ -23,12 +23,36 @@ def test_the_manifest_has_our_name_and_icon(page: Page, server: Server) -> None:
         "fetch(document.querySelector('link[rel=manifest]').href).then((got) => got.json())"
     )
     assert manifest["name"] == "LossPrism"
-    assert manifest["display"] == "standalone"
-    assert manifest["icons"]
-    for path in (*(icon["src"] for icon in manifest["icons"]), "favicon.ico"):
-        with urllib.request.urlopen(f"{server.address}/{path.lstrip('/')}") as answer:
+    assert [icon["sizes"] for icon in manifest["icons"]] == ["any", "192x192", "512x512"]
+    for path in (manifest["icons"][0]["src"], "favicon.ico"):
+        with urllib.request.urlopen(f"{server.address}/{path}") as answer:
             assert answer.headers["Content-Type"].startswith("image/svg+xml")
             assert answer.read() == ICON.read_bytes()
+
+
+# The mean difference of a part of a colour between the drawing and its picture of this size.
+APART = """async ([drawing, picture, size]) => {
+  const pixels = async (href) => {
+    const image = Object.assign(new Image(), { src: href });
+    await image.decode();
+    const canvas = Object.assign(document.createElement("canvas"), { width: size, height: size });
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0, size, size);
+    return [image.naturalWidth, context.getImageData(0, 0, size, size).data];
+  };
+  const [[, drawn], [width, kept]] = [await pixels(drawing), await pixels(picture)];
+  let sum = 0;
+  drawn.forEach((one, at) => { sum += Math.abs(one - kept[at]); });
+  return [width, sum / drawn.length];
+}"""
+
+
+def test_its_icons_for_systems_that_take_no_svg_are_the_same_drawing(page: Page) -> None:
+    for size, name in DRAWN.items():
+        asked = [f"{BASE}/{ICON.relative_to(HERE).as_posix()}", f"{BASE}/{name}", size]
+        width, apart = page.evaluate(APART, asked)
+        assert width == size
+        assert apart < 1  # of 255
 
 
 def test_the_icon_is_a_square_drawing() -> None:

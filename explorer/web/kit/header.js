@@ -1,6 +1,7 @@
 // The head of every page: its name, the other pages, the link, looks and language.
 import { find, h, reword, worded } from "./dom.js";
 import { given } from "./given.js";
+import { readerAddress } from "./history.js";
 import { presenting } from "./present.js";
 import { GONE } from "./server.js";
 import { store } from "./storage.js";
@@ -42,9 +43,9 @@ export default function header(root, channel, server) {
       const readable = await channel.readableScene();
       if (readable === null) return;
       try {
-        await navigator.clipboard.writeText(readerAddress(readable));
+        await navigator.clipboard.writeText(linkOf(readable));
       } catch {
-        channel.warn({ key: "ui.copy_refused", values: { address: readerAddress(readable) } });
+        channel.warn({ key: "ui.copy_refused", values: { address: linkOf(readable) } });
         return;
       }
       copyButton.textContent = say("ui.copied");
@@ -68,16 +69,14 @@ export default function header(root, channel, server) {
     }),
   );
 
-  /**
-   * Where a reader finds this page with such a scene. On the hub the first page of a Space stands
-   * in a frame of the hub's own page, which passes what follows the "#" on to it.
-   * @param {string} scene
-   */
-  function readerAddress(scene) {
-    const framed = hosted?.space && !here.path && window.parent !== window;
-    const address = framed ? `https://huggingface.co/spaces/${hosted.space}` : location.href.split("#")[0];
-    return scene ? `${address}#${scene}` : address;
-  }
+  /** @param {string} scene */
+  const linkOf = (scene) =>
+    readerAddress(scene, {
+      href: location.href,
+      space: hosted?.space,
+      isFirst: !here.path,
+      isFramed: window.parent !== window,
+    });
 
   const forgetButton = worded("button.lp-crumb", "ui.forget_mine", {
     type: "button",

@@ -8,6 +8,22 @@
 export const addressOf = (scene) => location.pathname + location.search + (scene && `#${scene}`);
 
 /**
+ * Where a reader finds a page with such a scene. On the hub the first page of a Space stands in a
+ * frame of the hub's own page, which hands what follows the "#" on to it at load; any other page is
+ * found where it is. Whoever is shown a private Space has a signature of theirs in the address, which
+ * is nobody else's.
+ * @param {string} scene
+ * @param {{ href: string, space?: string, isFirst: boolean, isFramed: boolean }} here
+ */
+export function readerAddress(scene, { href, space = "", isFirst, isFramed }) {
+  const own = new URL(href);
+  own.hash = "";
+  own.searchParams.delete("__sign");
+  const address = space && isFirst && isFramed ? `https://huggingface.co/spaces/${space}` : own.href;
+  return scene ? `${address}#${scene}` : address;
+}
+
+/**
  * What stands in the address, and what this browser keeps beside it.
  * @typedef {{ text: string, kept?: object | null }} Said
  */

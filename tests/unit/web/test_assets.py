@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from PIL import Image
 
 from explorer.core.scenario import Scenario
 from explorer.locale import LANGUAGES, catalogue
@@ -92,3 +94,22 @@ def test_what_a_visitor_is_sent_is_words_and_numbers():
     """Gradio copies all of it for each visitor: an object of Python's would bring all it knows."""
     for component in site.build().get_config_file()["components"]:
         json.dumps(component["props"], allow_nan=False)
+
+
+def test_a_system_is_told_how_to_install_the_page(client):
+    found = client.get("/manifest.json")
+    assert found.headers["content-type"].startswith("application/manifest+json")
+    told = found.json()
+    assert (told["name"], told["display"], told["start_url"]) == ("LossPrism", "standalone", "./")
+    sizes = {icon["sizes"]: icon for icon in told["icons"]}
+    assert set(sizes) == {"any", "192x192", "512x512"}
+    for said, icon in sizes.items():
+        assert not icon["src"].startswith("/")  # below a path of the host's too
+        drawn = client.get(f"/{icon['src']}")
+        assert drawn.headers["content-type"] == icon["type"]
+        if said == "any":
+            assert drawn.content == assets.ICON.read_bytes()
+        else:
+            with Image.open(io.BytesIO(drawn.content)) as image:
+                assert f"{image.width}x{image.height}" == said
+                assert image.format == "PNG"

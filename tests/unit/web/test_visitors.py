@@ -501,10 +501,11 @@ def test_addresses_that_a_client_claims_make_no_visitor(client):
         assert client.get("/key", headers={"x-forwarded-for": address}).text == key
 
 
-def test_in_a_frame_of_the_hub_the_cookie_is_of_that_place_alone(client):
+def test_in_a_frame_of_the_hub_the_cookie_is_of_that_place_alone(client, monkeypatch):
     plain = client.get("/key").headers["set-cookie"]
     assert "SameSite=Lax" in plain
     assert "Secure" not in plain
+    monkeypatch.setenv("SPACE_ID", "somebody/lossprism")
     framed = TestClient(APPLICATION).get("/key", headers={"x-forwarded-proto": "https"})
     assert "SameSite=None; Secure; Partitioned" in framed.headers["set-cookie"]
 

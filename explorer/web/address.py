@@ -1,0 +1,81 @@
+"""Where readers find the page: where it listens, or where whoever runs it says.
+
+What a request says of a proxy (X-Forwarded-Host and its like) is written by whoever sent it. A
+hosted page takes it only on the hub, where every request has come through the hub's own proxy;
+elsewhere it has the address that it was started with.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from explorer.runtime.visitors import is_hosted
+from explorer.web.hosting import Message, Receive, Send
+
+# What a proxy says of the request that it was sent, and Gradio takes at its word.
+OF_PROXIES = (b"forwarded", b"x-gradio-server")
+OF_A_PROXY = b"x-forwarded-"
+
+
+def read_address(text: str) -> str:
+    """The address that readers use, without a slash at its end; "" for the one listened at.
+
+    It is whole, as https://example.org/losses, or only the path, as /losses.
+
+    Raises ValueError where it is none of these.
+    """
+    address = text.strip().rstrip("/")
+    try:
+        said = urlsplit(address)
+        whole = said.scheme in ("http", "https") and bool(said.hostname) and said.port != 0
+    except ValueError:  # such as a port that is no number
+        said, whole = urlsplit(""), False
+    path = address.startswith("/") and not address.startswith("//")
+    plain = not set(address) & set("?#@\\") and address.isascii() and address.isprintable()
+    if address and not (plain and " " not in address and (whole or path)):
+        raise ValueError(
+            f"The address of the page is {text!r}; accepted are a whole address, such as "
+            "https://example.org/losses, and a path, such as /losses."
+        )
+    return address
+
+
+class KnowsAddress:
+    """Middleware: every request is one of this address, whatever it says of proxies."""
+
+    def __init__(self, app: Callable[..., Any], address: str = "") -> None:
+        said = urlsplit(address)
+        self.app, self.scheme, self.root = app, said.scheme, said.path
+
+    async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        known = {**scope, "root_path": self.root, "scheme": self.scheme or scope["scheme"]}
+        if self.root and not f"{scope['path']}/".startswith(f"{self.root}/"):
+            known["path"] = self.root + scope["path"]  # the proxy has left it out
+        if is_hosted() and not os.environ.get("SPACE_ID"):
+            known["headers"] = [one for one in scope["headers"] if not _is_of_a_proxy(one[0])]
+
+        async def below_the_path(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = [(name, self._led(name, value)) for name, value in message["headers"]]
+                message = {**message, "headers": headers}
+            await send(message)
+
+        await self.app(known, receive, below_the_path if self.root else send)
+
+    def _led(self, name: bytes, value: bytes) -> bytes:
+        """Where a redirection leads: Gradio's leave the path out."""
+        root = self.root.encode()
+        inside = value.startswith(b"/") and not value.startswith(b"//")
+        if name != b"location" or not inside or (value + b"/").startswith(root + b"/"):
+            return value
+        return root + value
+
+
+def _is_of_a_proxy(name: bytes) -> bool:
+    return name in OF_PROXIES or name.startswith(OF_A_PROXY)

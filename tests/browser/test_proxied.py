@@ -1,0 +1,174 @@
+"""Behind nginx, below a path and encrypted, as docs/nginx.conf says."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import ssl
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from email.message import Message
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.conftest import watched
+from tests.browser.reading import choose, sound, still, unfold, visit
+from tests.browser.serving import ROOT, Server, free_port
+
+pytestmark = pytest.mark.browser
+
+DOCUMENTED = ROOT / "docs" / "nginx.conf"
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
+# Around a server's own file, what Debian's nginx.conf has around it.
+AROUND = """
+daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log; worker_processes 1;
+events {{}}
+http {{
+    include /etc/nginx/mime.types; access_log off;
+    client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
+    include {folder}/lossprism.conf;
+}}
+"""
+
+
+def put(text: str, before: str, after: str) -> str:
+    """With this put in place of what is documented."""
+    assert text.count(before) == 1, before
+    return text.replace(before, after)
+
+
+@pytest.fixture(scope="module")
+def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address that readers use: nginx, run as documented but for its ports and certificate."""
+    if not NGINX:
+        pytest.skip("nginx is not installed (`apt install nginx-light`): nothing is proxied")
+    port, behind, tmp_path = free_port(), free_port(), tmp_path_factory.mktemp("proxied")
+    # TLS needs a certificate; a browser asks only a trusted one for its name.
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    asked = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    asked += ["-subj", "/CN=localhost", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(asked, check=True, capture_output=True)
+    config = DOCUMENTED.read_text(encoding="utf-8")
+    config = put(config, "listen 443 ", f"listen 127.0.0.1:{port} ")
+    config = put(config, "server_name example.org;", "server_name localhost;")
+    config = put(config, "/etc/ssl/certs/example.org.pem", str(certificate))
+    config = put(config, "/etc/ssl/private/example.org.key", str(key))
+    config = put(
+        config, "proxy_pass http://127.0.0.1:7860/;", f"proxy_pass http://127.0.0.1:{behind}/;"
+    )
+    (tmp_path / "lossprism.conf").write_text(config)
+    (tmp_path / "nginx.conf").write_text(AROUND.format(folder=tmp_path))
+    address = f"https://localhost:{port}/losses"
+    nginx = subprocess.Popen(
+        [NGINX, "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    data = str(tmp_path / "data")
+    try:
+        with Server(
+            tmp_path, "--hosted", "--address", address, "--data", data, port=behind
+        ) as running:
+            while not listens(port):
+                assert nginx.poll() is None, nginx.stderr.read()
+                time.sleep(0.05)
+            yield address
+        assert "Traceback" not in running.complaints, running.complaints
+    finally:
+        nginx.terminate()
+        nginx.communicate()
+
+
+def listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+class _Stays(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+def asked(address: str, body: bytes | None = None, **headers: str) -> tuple[int, Message, str]:
+    """Status, headers and text of an answer, a redirection too."""
+    known = ssl._create_unverified_context()  # the certificate is signed by itself
+    opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=known), _Stays())
+    said = {name.replace("_", "-"): value for name, value in headers.items()}
+    try:
+        answer = opener.open(urllib.request.Request(address, body, said))
+    except urllib.error.HTTPError as error:
+        answer = error
+    with answer:
+        return answer.status, answer.headers, answer.read().decode("utf-8", "replace")
+
+
+def test_programs_find_everything_below_the_path(public: str) -> None:
+    whole = public.removesuffix("/losses")
+    assert asked(f"{whole}/losses")[1]["Location"].endswith("/losses/")
+    assert asked(f"{public}/large/")[1]["Location"] == "/losses/large"
+    assert json.loads(asked(f"{public}/healthz")[2])["alive"]
+    # What a request says of proxies counts for nothing: nginx hands it on.
+    claims = {"X_Forwarded_Host": "evil.example", "X_Forwarded_Proto": "http"}
+    claims |= {"X_Gradio_Server": "http://evil.example"}
+    _, headers, text = asked(f"{public}/", **claims)
+    assert "evil.example" not in text
+    assert f'"root":"{public}"' in text
+    cookie = headers["Set-Cookie"].split("; ")
+    assert {"Path=/losses", "Secure", "HttpOnly", "SameSite=Lax"} <= set(cookie)
+    status, _, text = asked(f"{public}/nothing", Accept="text/html")
+    assert status == 404
+    assert 'href="/losses/finetune"' in text
+    # Tools answer in a stream of events, which nginx does not hold back.
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    call["params"] = {"name": "list_losses", "arguments": {}}
+    said = {"Accept": "application/json, text/event-stream", "Content_Type": "application/json"}
+    _, headers, text = asked(f"{public}/gradio_api/mcp/", json.dumps(call).encode(), **said)
+    assert headers["Content-Type"].startswith("text/event-stream")
+    assert "cosent" in text
+    assert asked(f"{public}/upload", b"0" * (33 * 2**20))[0] == 413
+
+
+def test_a_page_below_the_path_works_and_hands_on_its_address(
+    browser: Browser, public: str
+) -> None:
+    faults: list[str] = []
+    context = browser.new_context(
+        ignore_https_errors=True, permissions=["clipboard-read", "clipboard-write"]
+    )
+    page = visit(watched(context, public, faults), f"{public}/")
+    choose(page, "siglip")
+    sound(page)
+    still(page)
+    (cookie,) = context.cookies()
+    assert (cookie["path"], cookie["secure"], cookie["httpOnly"]) == ("/losses", True, True)
+    page.locator("#main-header [data-say='ui.copy_link']").click()
+    expect(page.locator("#main-header [data-say='ui.copy_link']")).to_have_text("Copied")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link.startswith(f"{public}/#")
+    described = context.new_cdp_session(page).send("Page.getAppManifest")
+    assert described["url"] == f"{public}/manifest.json"
+    assert described["errors"] == []
+    for icon in json.loads(described["data"])["icons"]:
+        assert asked(f"{public}/{icon['src']}")[0] == 200
+    other = visit(watched(context, public, faults), link)
+    assert other.locator("#lp-loss").input_value() == "siglip"
+
+    large = watched(context, public, faults)
+    large.goto(f"{public}/large#loss=cosent&pairs=2000")
+    large.wait_for_function("window.lossprism && window.lossprism.page('large').details")
+    unfold(large, "ui.take_away")
+    with large.expect_download() as waiting:  # written by the server, and fetched from it
+        large.locator("[data-say='large.take_pairs']").click()
+    lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 1 + 2000
+    context.close()
+    assert not faults, faults
