@@ -19,8 +19,8 @@ def save_array(path: Path, values: np.ndarray) -> None:
 
 
 def load_array(path: Path) -> np.ndarray | None:
-    """What was saved there, if it still is."""
+    """What was saved there, if it still is: what a disk has spoilt is not."""
     try:
         return np.load(path, allow_pickle=False)
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError, EOFError):
         return None

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+FUTURE_S = 60.0  # by which two clocks may be apart
 
 
 @contextlib.contextmanager
@@ -38,3 +41,13 @@ def files_in(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
             if file.is_file():
                 with contextlib.suppress(FileNotFoundError):  # it left while we looked
                     yield file, file.stat()
+
+
+def age_of(path: Path, used: float) -> float:
+    """For how many seconds a file has not been used. One from the future, since the clock was set
+    back, is counted from now on: else it would stay for as long as the clock was set back."""
+    age = time.time() - used
+    if age < -FUTURE_S:
+        with contextlib.suppress(FileNotFoundError):  # it left while we looked
+            os.utime(path)
+    return max(age, 0.0)

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from explorer.runtime.files import files_in
+from explorer.runtime.files import age_of, files_in
 from explorer.runtime.limits import PARCEL_S, PARCELS_BYTES
 from explorer.runtime.visitors import visitor
 
@@ -56,8 +56,8 @@ def drop_old() -> None:
         if place == TAKEN:
             continue
         with contextlib.suppress(FileNotFoundError):  # it left while we looked
-            packed = [about.st_mtime for _, about in files_in(place)] or [place.stat().st_mtime]
-            if time.time() - max(packed) >= PARCEL_S:
+            packed = list(files_in(place)) or [(place, place.stat())]
+            if min(age_of(path, about.st_mtime) for path, about in packed) >= PARCEL_S:
                 shutil.rmtree(place, ignore_errors=True)
 
 

@@ -11,13 +11,12 @@ import base64
 import hashlib
 import os
 import re
-import time
 from pathlib import Path
 from typing import Any
 
 from explorer.runtime.budgets import budget
 from explorer.runtime.cache import cache_folder, prune
-from explorer.runtime.files import files_in
+from explorer.runtime.files import age_of, files_in
 from explorer.runtime.limits import LARGE_FILE_BYTES, MIB
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
@@ -127,7 +126,7 @@ def drop_old() -> None:
         for path, about in files_in(cache_folder(kind)):
             if _DIGEST.fullmatch(path.name):
                 continue  # handed in at home, where nothing has a visitor's name before it
-            if time.time() - about.st_mtime >= 3600 * budget("upload_hours"):
+            if age_of(path, about.st_mtime) >= 3600 * budget("upload_hours"):
                 path.unlink(missing_ok=True)
 
 

@@ -34,6 +34,8 @@ _NAME = re.compile(r"[\w-]{1,80}")
 LEAST_FREE = 2**20
 # The system counts from a start that moves when its clock is set.
 SAME_BIRTH_SECONDS = 10
+# What a file of a run has to hold for the run to be told of.
+NEEDED = {"state.json": {"state", "ticket", "process", "born"}, "config.json": {"plan", "created"}}
 
 
 _chosen: Path | None = None
@@ -114,9 +116,21 @@ class RunFolder:
             return self.read("owner.json")
         except FileNotFoundError:
             return {}
+        except Problem:  # somebody's, and nobody can tell whose
+            return {"visitor": "?"}
 
     def read(self, name: str) -> dict:
-        return json.loads((self.path / name).read_text(encoding="utf-8"))
+        """What stands in a file of the run.
+
+        Raises Problem where it is damaged: it is written whole, and disks fail.
+        """
+        try:
+            held = json.loads((self.path / name).read_text(encoding="utf-8"))
+        except ValueError:
+            held = None
+        if not isinstance(held, dict) or not NEEDED.get(name, set()) <= held.keys():
+            raise Problem("training_damaged", name=self.name, file=name)
+        return held
 
     def write(self, name: str, value: object) -> None:
         _write_text(self.path / name, json.dumps(value, ensure_ascii=False, indent=1))
@@ -144,10 +158,11 @@ class RunFolder:
 
     def take_ticket(self, process: int) -> None:
         """Join the queue with this process."""
-        born = psutil.Process(process).create_time()
-        ticket = time.time_ns()
+        born = {"born": psutil.Process(process).create_time(), "birth": _birth(process)}
+        last = (run.ticket for run in all_runs(self.path.parent) if run.path != self.path)
+        ticket = max(time.time_ns(), 1 + max(last, default=0))  # also where the clock was set back
         before = self.state if (self.path / "state.json").exists() else {}
-        now = {"state": "queued", "ticket": ticket, "process": process, "born": born}
+        now = {"state": "queued", "ticket": ticket, "process": process, **born}
         self.write("state.json", {**before, **now, "problem": None})
 
     def belongs_to(self, process: int) -> bool:
@@ -159,14 +174,17 @@ class RunFolder:
         state = self.state
         try:
             process = psutil.Process(state["process"])
-            same = abs(process.create_time() - state["born"]) < SAME_BIRTH_SECONDS
+            if birth := state.get("birth"):
+                same = birth == _birth(state["process"])
+            else:
+                same = abs(process.create_time() - state["born"]) < SAME_BIRTH_SECONDS
             return same and process.status() != psutil.STATUS_ZOMBIE
         except psutil.NoSuchProcess:
             return False
 
     def end_process(self) -> None:
         """End the process that works on this run or waits for its turn, at once."""
-        if self.standing in LIVE:
+        if self.is_live():
             with contextlib.suppress(psutil.NoSuchProcess):
                 psutil.Process(self.state["process"]).kill()
 
@@ -188,8 +206,23 @@ class RunFolder:
         """Whether it is under way or waits, with a ticket from `before` this one."""
         try:
             return self.state["ticket"] < before and self.standing in LIVE
-        except FileNotFoundError:  # it was deleted while we looked
+        except (FileNotFoundError, Problem):  # it was deleted while we looked, or is damaged
             return False
+
+    @property
+    def is_finished(self) -> bool:
+        try:
+            return self.state["state"] == "finished"
+        except Problem:
+            return False
+
+    @property
+    def ticket(self) -> int:
+        """Its place in the queue; 0 where nobody can tell."""
+        try:
+            return self.state["ticket"]
+        except (FileNotFoundError, Problem):
+            return 0
 
     # Control
 
@@ -216,7 +249,7 @@ class RunFolder:
         except FileNotFoundError:
             return [], 0
         data = data[: data.rfind(b"\n") + 1]
-        return [json.loads(line) for line in data.split(b"\n") if line], offset + len(data)
+        return _records(data.split(b"\n")), offset + len(data)
 
     def tail(self, most: int = 20_000) -> list[dict]:
         """The last records, whole ones of the last `most` bytes."""
@@ -226,7 +259,7 @@ class RunFolder:
             file.seek(begin)
             lines = file.read().split(b"\n")
         # The last line may be half written, the first half cut off.
-        return [json.loads(line) for line in lines[bool(begin) : -1]]
+        return _records(lines[bool(begin) : -1])
 
     def history(self) -> list[dict]:
         """The records that count: what a resumed run did again replaces what it had lost."""
@@ -255,6 +288,27 @@ class RunFolder:
         ]
         step, path = max(whole, default=(0, None))
         return path and (path, step)
+
+
+def _birth(process: int) -> str:
+    """Which process of this number is meant, whatever the clock is set to: since which tick of
+    which start of the system it runs. "" where the system does not tell."""
+    try:
+        start = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        told = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return ""
+    return f"{start} {told.rpartition(')')[2].split()[19]}"  # its name may have spaces
+
+
+def _records(lines: Iterable[bytes]) -> list[dict]:
+    """The records of whole lines; what a disk has spoilt is none."""
+    found = []
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            if isinstance(record := json.loads(line), dict):
+                found.append(record)
+    return found
 
 
 def all_runs(root: Path) -> list[RunFolder]:

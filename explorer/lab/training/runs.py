@@ -32,6 +32,7 @@ from explorer.locale import word
 from explorer.runtime import device, parcels
 from explorer.runtime.arrays import load_array
 from explorer.runtime.budgets import budget
+from explorer.runtime.files import age_of
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import is_hosted, visitor
 from explorer.runtime.wire import Json
@@ -189,12 +190,13 @@ class Runs:
         """Remove the runs of a hosted page that ended too long ago."""
         for run in all_runs(self.root):
             with contextlib.suppress(FileNotFoundError):  # it was deleted while we looked
-                age = time.time() - (run.path / "state.json").stat().st_mtime
+                state = run.path / "state.json"
+                age = age_of(state, state.stat().st_mtime)
                 if run.owner and not run.is_live():
-                    if run.state["state"] == "finished":  # it is not resumed
-                        shutil.rmtree(run.checkpoints, ignore_errors=True)
                     if age >= 3600 * budget("run_hours"):
                         self._end(run)
+                    elif run.is_finished:  # it is not resumed
+                        shutil.rmtree(run.checkpoints, ignore_errors=True)
         self._drop_most()
         for gone in self.root.glob(".deleted-*"):  # by a process that was killed meanwhile
             shutil.rmtree(gone, ignore_errors=True)
@@ -203,9 +205,8 @@ class Runs:
         """Remove those that ended longest ago where there are more than a hosted page keeps."""
         ended = []
         for run in all_runs(self.root):
-            with contextlib.suppress(FileNotFoundError):
-                if run.owner and not run.is_live():
-                    ended.append((run.state["ticket"], run))
+            if run.owner and not run.is_live():
+                ended.append((run.ticket, run))
         ended.sort(key=lambda one: one[0], reverse=True)
         for _, run in ended[int(budget("runs_kept")) :]:
             self._end(run)
@@ -250,8 +251,12 @@ class Runs:
         for run in all_runs(self.root):
             if not run.is_mine:
                 continue
-            with contextlib.suppress(FileNotFoundError):  # it was deleted while we looked
+            try:
                 found.append(self._about(run))
+            except FileNotFoundError:  # it was deleted while we looked
+                continue
+            except Problem as damaged:  # the others are told of all the same
+                print(damaged, file=sys.stderr, flush=True)
         return sorted(found, key=lambda status: status["created"], reverse=True)
 
     def history(self, name: str) -> list[dict]:

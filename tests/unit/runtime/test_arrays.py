@@ -24,6 +24,14 @@ def test_what_is_not_there_any_more_is_nothing(tmp_path):
     assert arrays.load_array(tmp_path / "a.npy") is None
 
 
+@pytest.mark.parametrize("spoilt", [b"", b"\x00" * 40, b"\x93NUMPY\x01\x00", None])
+def test_what_a_disk_has_spoilt_is_nothing(tmp_path, spoilt):
+    path = tmp_path / "a.npy"
+    arrays.save_array(path, np.arange(12))
+    path.write_bytes(path.read_bytes()[:-8] if spoilt is None else spoilt)
+    assert arrays.load_array(path) is None
+
+
 @pytest.mark.skipif(not FULL.exists(), reason="the system has no disk that is always full")
 @pytest.mark.parametrize("count", [10, 100_000])
 def test_a_full_disk_is_told_as_one(tmp_path, monkeypatch, count):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 
 import numpy as np
 import pytest
 
-from explorer.runtime.files import atomic_write
+from explorer.runtime.files import age_of, atomic_write
 
 
 def test_a_write_that_fails_leaves_the_old_and_nothing_beside(tmp_path):
@@ -54,3 +56,17 @@ def test_a_reader_beside_many_writers_always_finds_one_of_them_whole(tmp_path):
         assert scores.min() == scores.max()
         read += 1
     assert [found.name for found in tmp_path.iterdir()] == ["after.npz"]
+
+
+def test_what_comes_from_the_future_is_counted_from_now_on(tmp_path):
+    """The clock was set back by a day."""
+    path = tmp_path / "figures"
+    path.write_bytes(b"")
+    later = time.time() + 86_400
+    os.utime(path, (later, later))
+    assert age_of(path, later) == 0
+    now = path.stat().st_mtime
+    assert abs(now - time.time()) < 60
+    assert age_of(path, now - 100) >= 100
+    assert path.stat().st_mtime == now
+    assert age_of(tmp_path / "gone", later) == 0

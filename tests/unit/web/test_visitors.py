@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import time
 import zipfile
 from types import SimpleNamespace
 
@@ -398,6 +399,21 @@ def test_what_is_left_goes_after_its_time(pages, runs, monkeypatch):
     assert not parcel.parent.exists()
     assert not beside.parent.exists()
     assert list(runs.root.iterdir()) == []
+
+
+def test_what_a_clock_set_back_has_put_into_the_future_leaves_all_the_same(
+    pages, runs, monkeypatch
+):
+    file, run = handed_in(pages), trained(runs)
+    with as_visitor(MINE):
+        at, parcel = uploads.find(file), parcels.new_parcel("a.csv")
+    parcel.write_text("a")
+    dated = (at, parcel, runs.root / run / "state.json")
+    later = time.time() + 10 * 86_400
+    for path in dated:
+        os.utime(path, (later, later))
+    hosting.drop_old()
+    assert all(path.stat().st_mtime < later - 86_400 for path in dated)  # and leaves in its time
 
 
 def test_at_home_nothing_is_anybodys(pages, runs, monkeypatch):

@@ -12,13 +12,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from explorer.lab.training import folder, worker
 from explorer.lab.training import runs as runs_module
-from explorer.lab.training import worker
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs, one_gpu
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import HOSTED, as_visitor, new_key
 from tests.unit.lab.training.conftest import corpus
 
 PLAN = {"encoder": SCRATCH, "dimension": 8, "batch_size": 8, "evaluations": 4}
@@ -229,12 +230,23 @@ def test_a_run_starts_while_another_process_comes_or_goes(runs, monkeypatch):
     assert known.keys() == {"one", "another", runs.folder(name).path}
 
 
-@pytest.mark.parametrize(("apart", "alive"), [(1.5, True), (-3.0, True), (3600.0, False)])
-def test_a_clock_that_is_set_ends_no_run(runs, apart, alive):
+@pytest.mark.parametrize("apart", [1.5, -3.0, 3600.0, -86400.0])
+def test_a_clock_that_is_set_ends_no_run(runs, apart):
     run = runs.prepare(TrainingPlan(**PLAN), corpus())
     run.take_ticket(os.getpid())
     run.write("state.json", {**run.state, "born": run.state["born"] + apart})
-    assert run.is_alive == alive
+    assert run.is_alive == (bool(run.state["birth"]) or abs(apart) < 10)
+
+
+def test_another_process_of_its_number_is_not_the_run(runs):
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
+    run.take_ticket(os.getpid())
+    state = run.state
+    run.write("state.json", {**state, "birth": f"{state['birth']}0"})
+    assert run.is_alive == (not state["birth"])
+    for apart, alive in ((1.5, True), (3600.0, False)):  # as earlier versions wrote it
+        run.write("state.json", {**state, "birth": "", "born": state["born"] + apart})
+        assert run.is_alive == alive
 
 
 @pytest.mark.parametrize(("free", "key"), [(2**19, "disk_full"), (2**30, "crashed")])
@@ -253,3 +265,66 @@ def test_a_problem_of_an_earlier_version_is_told_in_full(runs):
     run = runs.folder(name)
     run.write("state.json", {**run.state, "problem": problem})
     assert runs.status(name)["problem"] == {**problem, "about": ""}
+
+
+GARBAGE = (b"", b"\x00" * 64, b"\xff\xfe{", b"[]", b"{}", b'{"state": "training"', b"null")
+
+
+@pytest.mark.parametrize("file", ["state.json", "config.json", "owner.json"])
+@pytest.mark.parametrize("spoilt", GARBAGE)
+def test_a_damaged_run_keeps_no_other_from_its_work(runs, file, spoilt, capsys):
+    whole, broken = ended(runs), ended(runs)
+    (runs.folder(broken).path / file).write_bytes(spoilt)
+    seen = [status["id"] for status in runs.listed()]
+    said = capsys.readouterr().err
+    if file == "owner.json":  # at home nobody asks whose it is
+        assert set(seen) == {whole, broken}
+    else:
+        assert seen == [whole]
+        assert said.count(f"The file {file} of the run “{broken}” is damaged") == 1
+        with pytest.raises(Problem, match=f"{file} of the run “{broken}” is damaged"):
+            runs.status(broken)
+    assert not runs.busy()
+    next_one = runs.prepare(TrainingPlan(**PLAN), corpus())
+    next_one.take_ticket(os.getpid())
+    assert next_one.ahead() == 0
+
+
+@pytest.mark.parametrize("file", ["state.json", "config.json", "owner.json"])
+def test_a_damaged_run_of_a_hosted_page_leaves_in_its_time(runs, file, monkeypatch):
+    monkeypatch.setenv(HOSTED, "1")
+    key = new_key()
+    with as_visitor(key):
+        broken, whole = runs.folder(ended(runs)), ended(runs)
+    (broken.path / file).write_bytes(b"\x00")
+    with as_visitor(new_key()):
+        assert runs.listed() == []
+        with pytest.raises(Problem, match="There is no run called"):
+            runs.status(broken.name)
+    runs.drop_old()
+    assert broken.path.exists()
+    os.utime(broken.path / "state.json", (1e6, 1e6))
+    runs.drop_old()
+    assert not broken.path.exists()
+    with as_visitor(key):
+        assert [status["id"] for status in runs.listed()] == [whole]
+
+
+def test_spoilt_lines_of_a_log_are_left_out(runs):
+    run = runs.folder(ended(runs))
+    good = [{"kind": "step", "step": step} for step in (1, 2, 3)]
+    lines = [json.dumps(record).encode() for record in good]
+    lines[1:1] = [b"\x00\x00\xff", b"[]", b'{"kind": "st']
+    run.log.write_bytes(b"".join(line + b"\n" for line in lines))
+    assert run.records_from(0)[0] == run.history() == run.tail() == good
+
+
+def test_a_clock_that_is_set_back_keeps_the_order_of_the_queue(runs, monkeypatch):
+    first = runs.prepare(TrainingPlan(**PLAN), corpus())
+    first.take_ticket(os.getpid())
+    hour = 3600 * 10**9
+    now = folder.time.time_ns
+    monkeypatch.setattr(folder.time, "time_ns", lambda: now() - hour)
+    second = runs.prepare(TrainingPlan(**PLAN), corpus())
+    second.take_ticket(os.getpid())
+    assert (first.ahead(), second.ahead()) == (0, 1)
