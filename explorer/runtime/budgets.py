@@ -43,6 +43,7 @@ class Budget:
 
 BUDGETS = (
     Budget("body_mib", 32, "MiB", "a request", "what a request sends; files travel in pieces"),
+    Budget("body_seconds", 120, "s", "a request", "until all that it sends has arrived"),
     Budget("sentence_letters", 20_000, "characters", "a request", "of one sentence to be encoded"),
     Budget("requests_a_second", 60, "requests/s", "a visitor", "that are answered, on average"),
     Budget("requests_at_once", 240, "requests", "a visitor", "that may come faster than that"),

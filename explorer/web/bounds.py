@@ -5,6 +5,8 @@ A refusal is one line of the log, with its reason and no content, and costs next
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import sys
 import threading
@@ -41,8 +43,8 @@ class Bucket:
         return True
 
 
-class _TooMuch(Exception):
-    """More came than was announced."""
+class _Refused(Exception):
+    """What comes in is not waited for any longer."""
 
 
 class Bounded:
@@ -68,26 +70,36 @@ class Bounded:
         if _announced(scope["headers"]) > most * MIB:
             await _refuse(scope, send, 413, too_much)
             return
-        came, answered = 0, False
+        began, came, whole, answered = time.monotonic(), 0, False, False
+        refused: tuple[int, Problem] | None = None
 
         async def measured() -> Message:
-            nonlocal came
-            message = await receive()
+            nonlocal came, whole, refused
+            if whole:  # whoever answers waits for the visitor to leave
+                return await receive()
+            left = budget("body_seconds") - (time.monotonic() - began)
+            try:
+                message = await asyncio.wait_for(receive(), max(left, 0))
+            except TimeoutError:
+                refused = 408, Problem("too_slow", most=budget("body_seconds"))
+                raise _Refused from None
+            whole = not message.get("more_body")
             came += len(message.get("body", b""))
             if came > most * MIB:
-                raise _TooMuch
+                refused = 413, too_much
+                raise _Refused
             return message
 
         async def noticed(message: Message) -> None:
             nonlocal answered
-            answered = True
-            await send(message)
+            if not refused:  # else somebody on the way has an answer of their own to what is raised
+                answered = True
+                await send(message)
 
-        try:
+        with contextlib.suppress(_Refused):
             await self.app(scope, measured, noticed)
-        except _TooMuch:
-            if not answered:
-                await _refuse(scope, send, 413, too_much)
+        if refused and not answered:
+            await _refuse(scope, send, *refused)
 
     def _asks_too_often(self, scope: dict) -> bool:
         """What is asked of the server, that is; a page's own files are few and small. All who come

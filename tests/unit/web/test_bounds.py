@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from typing import Annotated
+
 import pytest
-from fastapi import FastAPI, Request
+from fastapi import Body, FastAPI, Request
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
@@ -27,6 +31,16 @@ def application(monkeypatch):
             came += len(message.get("body", b""))
             if not message.get("more_body"):
                 return came
+
+    @made.post("/parsed")
+    def parsed(body: Annotated[object, Body()]) -> str:
+        return "parsed"
+
+    @made.post("/late")
+    async def late(request: Request) -> str:
+        await request.body()
+        await asyncio.sleep(0.2)
+        return "late"
 
     @made.get("/page")
     def page() -> str:
@@ -77,6 +91,47 @@ def test_a_body_that_is_too_large_is_not_read(application, monkeypatch):
     assert one.post("/gradio_api/upload", content=b"a").status_code == 403
     shown = one.post("/gradio_api/component_server/", content=b"a" * 1100)
     assert (shown.status_code, shown.json()["error"]["key"]) == (200, "problem.too_much")
+
+
+def sent_slowly(application, path: str, pieces: list[bytes]) -> list[dict]:
+    """What is answered to whoever sends these pieces of a body, and then nothing for ever."""
+    messages: list[dict] = []
+
+    async def receive() -> dict:
+        if pieces:
+            return {"type": "http.request", "body": pieces.pop(0), "more_body": True}
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def send(message: dict) -> None:
+        messages.append(message)
+
+    headers = [(HEADER.encode(), new_key().encode()), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": path, "headers": headers}
+    scope |= {"query_string": b"", "scheme": "http", "server": ("here", 80), "http_version": "1.1"}
+    asyncio.run(asyncio.wait_for(application(scope, receive, send), 60))
+    return messages
+
+
+@pytest.mark.parametrize("path", ["/length", "/parsed"])
+def test_a_body_that_comes_too_slowly_is_not_waited_for(application, monkeypatch, capfd, path):
+    monkeypatch.setenv("LOSSPRISM_BODY_SECONDS", "0.05")
+    begun, ended = sent_slowly(application, path, [b'{"a"', b": "])
+    assert begun["status"] == 408
+    assert json.loads(ended["body"])["error"]["key"] == "problem.too_slow"
+    assert capfd.readouterr().err == "refused 408 problem.too_slow\n"
+
+
+def test_the_reader_of_a_body_puts_no_answer_in_place_of_the_refusal(application, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_BODY_MIB", "0.001")
+    begun, ended = sent_slowly(application, "/parsed", [b'"' + b"a" * 900, b"a" * 900])
+    assert begun["status"] == 413
+    assert json.loads(ended["body"])["error"]["key"] == "problem.too_much"
+
+
+def test_whoever_has_sent_all_may_wait_for_the_answer(application, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_BODY_SECONDS", "0.05")
+    assert as_one(application).post("/late", content=b"a").json() == "late"
 
 
 def test_all_who_come_without_a_key_are_counted_as_one(application, monkeypatch):
