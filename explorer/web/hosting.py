@@ -8,6 +8,7 @@ besides, such as an address, counts for nothing.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import sys
@@ -26,6 +27,7 @@ from explorer.runtime import jobs, memory, parcels, uploads
 from explorer.runtime.budgets import budget
 from explorer.runtime.cache import cache_folder
 from explorer.runtime.limits import MIB
+from explorer.runtime.problem import Problem
 from explorer.runtime.turns import TURNS
 from explorer.runtime.visitors import as_visitor, is_hosted, is_key, new_key
 from explorer.runtime.wire import Json
@@ -35,6 +37,9 @@ COOKIE = "lossprism_key"
 NEW = "x-lossprism-new"  # of a request that came without a key
 KEY_KEPT_S = 30 * 24 * 3600  # since the last page that was opened
 TIDIED_S = 300.0
+CONNECTIONS = 16_384
+# Of a disk that is full, of somebody's share of it, and of one that may only be read.
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
@@ -131,7 +136,13 @@ def accepted_encodings() -> list[str]:
 
     request = LocalContext.request.get(None)
     said = "" if request is None else request.headers.get("accept-encoding", "")
-    return [one.split(";")[0].strip() for one in said.split(",") if "q=0" not in one.split(";")]
+    return encodings_in(said)
+
+
+def encodings_in(said: str) -> list[str]:
+    """The names in a header Accept-Encoding, without those that are refused there."""
+    listed = [[part.strip() for part in one.split(";")] for one in said.split(",")]
+    return [name for name, *more in listed if "q=0" not in more]
 
 
 def facts() -> Json | None:
@@ -147,7 +158,10 @@ def health() -> Json:
     """How a hosted page is doing: heavy work under way and waiting, trainings that train or wait,
     and how much memory and disk are left, in MiB."""
     begun, waiting = TURNS.counts
-    disk = shutil.disk_usage(cache_folder("files"))
+    try:
+        left = shutil.disk_usage(cache_folder("files")).free
+    except OSError:  # it can be neither written nor read
+        left = 0
     return {
         "alive": True,
         "heavy": {"under_way": begun, "waiting": waiting},
@@ -156,7 +170,7 @@ def health() -> Json:
             "own": psutil.Process().memory_info().rss // MIB,
             "left": memory.left() // MIB,
         },
-        "disk_mib": {"left": disk.free // MIB},
+        "disk_mib": {"left": left // MIB},
     }
 
 
@@ -169,6 +183,18 @@ def forget_mine() -> None:
     uploads.forget_mine()
     parcels.forget_mine()
     default_runs().forget_mine()
+
+
+def allow_connections(most: int = CONNECTIONS) -> None:
+    """Let this process have so many connections, as far as it may: a shell allows a thousand."""
+    try:
+        import resource
+    except ImportError:  # the system sets no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def keep_tidy(every: float = TIDIED_S) -> None:
@@ -187,8 +213,20 @@ def drop_old() -> None:
     for drop in (uploads.drop_old, parcels.drop_old, default_runs().drop_old):
         try:
             drop()
-        except Exception as error:  # the others go all the same, and this one the next time
+        except OSError as error:  # the others go all the same, and this one the next time
+            print(f"nothing old is removed: {type(error).__name__}", file=sys.stderr, flush=True)
+        except Exception as error:
             tell_defect(error)
+
+
+def problem_of(error: Exception) -> Problem:
+    """What whoever asked is told of what went wrong: that nothing can be kept, or that it is a
+    defect of ours, which is written to the terminal."""
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        print(f"refused no_room {os.strerror(error.errno)}", file=sys.stderr, flush=True)
+        return Problem("no_room", about="again")
+    tell_defect(error)
+    return Problem("internal", about="again")
 
 
 def tell_defect(error: Exception) -> None:

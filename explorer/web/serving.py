@@ -17,7 +17,7 @@ from explorer.runtime.sendable import encoded, sendable
 from explorer.runtime.validation import misfit
 from explorer.runtime.visitors import has_key, is_hosted
 from explorer.runtime.wire import Json
-from explorer.web.hosting import accepted_encodings, as_asked, tell_defect
+from explorer.web.hosting import accepted_encodings, as_asked, problem_of
 from explorer.web.wire import shared as wire
 
 WORTH_COMPRESSING = 1024  # bytes
@@ -54,8 +54,7 @@ def served(
         except jobs.Cancelled:
             return {"error": Problem("cancelled", about="cancelled").to_json()}
         except Exception as error:
-            tell_defect(error)
-            return {"error": Problem("internal", about="again").to_json()}
+            return {"error": problem_of(error).to_json()}
 
     answer.__name__ = name  # what the page calls it by
     answer.__annotations__ = {"request": object, "return": answers}

@@ -36,9 +36,18 @@ from explorer.web import assets
 from explorer.web.address import KnowsAddress, read_address
 from explorer.web.api.endpoints import ENDPOINTS
 from explorer.web.bounds import Bounded
-from explorer.web.hosting import KnowsVisitor, as_asked, facts, health, keep_tidy, tell_defect
+from explorer.web.hosting import (
+    KnowsVisitor,
+    allow_connections,
+    as_asked,
+    facts,
+    health,
+    keep_tidy,
+    problem_of,
+)
 from explorer.web.hosts import KnowsHost
 from explorer.web.instrument import Instrument
+from explorer.web.kept_pages import KeepsPages
 from explorer.web.pages.explore import page as explore_page
 from explorer.web.pages.finetune import page as finetune_page
 from explorer.web.pages.large import page as large_page
@@ -140,8 +149,7 @@ def _endpoint(function: Callable[..., Any]) -> Callable[..., Any]:
         except Problem as problem:
             raise Refusal(str(problem)) from None
         except Exception as error:
-            tell_defect(error)
-            raise Refusal(str(Problem("internal", about="again"))) from None
+            raise Refusal(str(problem_of(error))) from None
 
     answer.__dict__["__signature__"] = inspect.signature(function, eval_str=True)
     return answer
@@ -176,6 +184,7 @@ def open_page(
     if is_hosted():
         for known in BUDGETS:
             known.read()
+        allow_connections()
         keep_tidy()
     torch.set_num_threads(1)  # see device.all_cores
     warm = threading.Thread(target=_warm, args=(first,), daemon=True)
@@ -208,6 +217,7 @@ def open_page(
                     Middleware(KnowsHost),
                     Middleware(KnowsVisitor),
                     Middleware(Bounded),
+                    Middleware(KeepsPages, ["/", *(f"/{path}" for path, _, _ in PAGES[1:])]),
                 ],
                 "routes": [*assets.routes(page_data(first)), HEALTH],
                 "exception_handlers": {

@@ -17,8 +17,11 @@ import json
 import math
 import re
 import time
+import zipfile
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import platformdirs
 import psutil
@@ -26,6 +29,9 @@ import psutil
 from explorer.runtime.files import atomic_write
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import is_hosted, visitor
+
+if TYPE_CHECKING:
+    import numpy as np
 
 LIVE = ("queued", "loading", "training", "paused", "saving")
 ENDED = ("finished", "stopped", "failed", "interrupted")
@@ -129,8 +135,21 @@ class RunFolder:
         except ValueError:
             held = None
         if not isinstance(held, dict) or not NEEDED.get(name, set()) <= held.keys():
-            raise Problem("training_damaged", name=self.name, file=name)
+            raise self._damaged(name)
         return held
+
+    def read_arrays(self, name: str) -> dict[str, np.ndarray]:
+        """The arrays of an .npz file of the run; raises Problem where it is damaged."""
+        import numpy as np  # a run that waits should not hold it
+
+        try:
+            with np.load(self.path / name) as held:
+                return {key: held[key] for key in held.files}
+        except (ValueError, EOFError, zipfile.BadZipFile, zlib.error):
+            raise self._damaged(name) from None
+
+    def _damaged(self, file: str) -> Problem:
+        return Problem("training_damaged", name=self.name, file=file)
 
     def write(self, name: str, value: object) -> None:
         _write_text(self.path / name, json.dumps(value, ensure_ascii=False, indent=1))
@@ -142,9 +161,13 @@ class RunFolder:
         _write_text(self.path / name, "".join(f"{line}\n" for line in lines))
 
     def read_pairs(self, name: str) -> list[tuple[str, str, float]]:
-        text = (self.path / name).read_text(encoding="utf-8")
-        # JSON escapes every line break of its own kind but not U+2028: split at \n only.
-        return [tuple(json.loads(line)) for line in text.split("\n") if line]
+        """Raises Problem where the file is damaged."""
+        try:
+            text = (self.path / name).read_text(encoding="utf-8")
+            # JSON escapes every line break of its own kind but not U+2028: split at \n only.
+            return [tuple(json.loads(line)) for line in text.split("\n") if line]
+        except (ValueError, TypeError):
+            raise self._damaged(name) from None
 
     # State
 

@@ -58,8 +58,7 @@ def measured(run: RunFolder, when: str) -> dict[str, np.ndarray]:
     """
     if not has_ended(run):
         raise Problem("training_not_finished", name=run.name)
-    with np.load(run.path / f"{when}.npz") as held:
-        return {key: held[key] for key in held.files}
+    return run.read_arrays(f"{when}.npz")
 
 
 def outcome(run: RunFolder) -> Outcome:

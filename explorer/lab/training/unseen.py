@@ -205,11 +205,9 @@ def _place(run: RunFolder, unseen: Unseen) -> Path:
 
 
 def _kept(run: RunFolder, unseen: Unseen) -> dict[str, np.ndarray] | None:
-    """What was scored before; None where there is none, or the run went on since."""
+    """What was scored before; None where there is none, it is damaged, or the run went on since."""
     try:
-        with np.load(_place(run, unseen)) as held:
-            if int(held["measured"]) == measured_at(run):
-                return {key: held[key] for key in held.files if key != "measured"}
-    except FileNotFoundError:
-        pass
-    return None
+        held = run.read_arrays(str(_place(run, unseen).relative_to(run.path)))
+    except (FileNotFoundError, Problem):  # it is scored anew
+        return None
+    return held if int(held.pop("measured")) == measured_at(run) else None

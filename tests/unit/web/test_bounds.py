@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 
 from explorer.runtime.visitors import HOSTED, new_key
 from explorer.web.bounds import Bounded
-from explorer.web.hosting import HEADER, KnowsVisitor, health
+from explorer.web.hosting import HEADER, KnowsVisitor, allow_connections, health
 
 
 @pytest.fixture
@@ -158,3 +158,23 @@ def test_health_counts_what_is_under_way(monkeypatch, tmp_path):
     assert told["heavy"] == {"under_way": 0, "waiting": 0}
     assert told["memory_mib"]["own"] > 100
     assert told["disk_mib"]["left"] > 0
+
+
+def test_health_is_told_where_nothing_can_be_kept(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path / "file"))
+    assert health()["disk_mib"] == {"left": 0}
+
+
+@pytest.mark.parametrize(
+    ("now", "wanted"),
+    [((1024, 4096), (4096, 4096)), ((1024, -1), (9000, -1)), ((20_000, 30_000), None)],
+)
+def test_as_many_connections_as_the_system_lets(monkeypatch, now, wanted):
+    resource = pytest.importorskip("resource")
+    assert resource.RLIM_INFINITY == -1
+    asked = []
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: now)
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: asked.append(limits))
+    allow_connections(9000)
+    assert asked == ([wanted] if wanted else [])

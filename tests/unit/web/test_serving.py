@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
+import os
 from types import SimpleNamespace
 
 import brotli
@@ -37,6 +39,24 @@ def test_a_defect_is_told_and_written_down(capsys):
     answer = served("broken", lambda request: 1 / 0, dict)({})
     assert answer == {"error": {"key": "problem.internal", "about": "again", "values": {}}}
     assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS])
+def test_a_disk_that_takes_no_more_is_no_defect(capsys, number):
+    def keep(request):
+        raise OSError(number, os.strerror(number), "/a/place/of/the/machine")
+
+    answer = served("keep", keep, dict)({})
+    assert answer["error"] == {"key": "problem.no_room", "about": "again", "values": {}}
+    assert capsys.readouterr().err == f"refused no_room {os.strerror(number)}\n"
+
+
+def test_any_other_trouble_with_a_file_is_a_defect(capsys):
+    def keep(request):
+        raise IsADirectoryError(errno.EISDIR, "is a folder")
+
+    assert served("keep", keep, dict)({})["error"]["key"] == "problem.internal"
+    assert "IsADirectoryError" in capsys.readouterr().err
 
 
 def test_a_request_that_names_itself_can_be_followed_and_cancelled():

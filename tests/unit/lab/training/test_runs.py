@@ -310,6 +310,18 @@ def test_a_damaged_run_of_a_hosted_page_leaves_in_its_time(runs, file, monkeypat
         assert [status["id"] for status in runs.listed()] == [whole]
 
 
+@pytest.mark.parametrize("spoilt", [b"", b"\x00" * 50, b"PK\x03\x04 and no more", b"1\n", b"{"])
+def test_what_is_damaged_of_a_run_is_named(runs, spoilt):
+    run = runs.folder(ended(runs))
+    read = {"before.npz": run.read_arrays, "held_out.jsonl": run.read_pairs}
+    for file, reading in read.items():
+        (run.path / file).write_bytes(spoilt)
+        if (file, spoilt) == ("held_out.jsonl", b""):
+            continue  # no pairs
+        with pytest.raises(Problem, match=f"The file {file} of the run “{run.name}” is damaged"):
+            reading(file)
+
+
 def test_spoilt_lines_of_a_log_are_left_out(runs):
     run = runs.folder(ended(runs))
     good = [{"kind": "step", "step": step} for step in (1, 2, 3)]

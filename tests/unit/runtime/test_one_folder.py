@@ -1,0 +1,38 @@
+"""One folder for all that is written."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+import pytest
+
+from explorer.runtime.cache import cache_folder
+from explorer.runtime.one_folder import PLACES, keep_all_in
+
+
+@pytest.fixture
+def places(monkeypatch):
+    """What is set stays within the test."""
+    for name in PLACES:
+        monkeypatch.setenv(name, "/somewhere/else")
+    monkeypatch.setattr(tempfile, "tempdir", None)
+
+
+def test_everything_is_kept_below_it(places, tmp_path):
+    runs = keep_all_in(str(tmp_path / "new" / "data"))
+    whole = (tmp_path / "new" / "data").resolve()
+    assert runs == whole / "runs"
+    assert runs.is_dir()
+    for name, below in PLACES.items():
+        assert os.environ[name] == str(whole / below)
+    assert tempfile.gettempdir() == str(whole / "temporary")
+    assert cache_folder("files") == whole / "cache" / "files"
+    with tempfile.NamedTemporaryFile() as file:
+        assert file.name.startswith(str(whole))
+
+
+def test_what_cannot_be_written_is_said_at_once(places, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        keep_all_in(str(tmp_path / "file"))
