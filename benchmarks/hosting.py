@@ -1,20 +1,29 @@
 """What visitors of a hosted page feel of each other: ``python -m benchmarks hosting``.
 
-Each visitor has a connection and a key of their own and moves a slider twice a second; the times
-are those of the answers, as they arrive over the loopback. Beside them, in the second part, one
-visitor trains and others open a million pairs.
+Each visitor has a connection and a key of their own; the times are those of the answers, as they
+arrive over the loopback. `--part` chooses what is measured:
+
+* `space`: the start from a clean checkout, as a Space of two cores and 16 GiB
+* `slider`: visitors who move a slider twice a second
+* `crowd`: the same beside one who trains and others who open a million pairs
+* `hostile`: many connections, some of them hostile (`benchmarks/hostile.py`)
+* `hour`: mixed use for long (`benchmarks/mixed.py`)
+* `faults`: killed, a full disk, spoilt files (`benchmarks/faults.py`)
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import random
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import httpx
 import numpy as np
@@ -129,10 +138,9 @@ async def moved(address: str, visitors: int, seconds: float, crowd: int) -> tupl
     return light, heavy
 
 
-def memory_of(address: str) -> str:
+def memory_mib(address: str) -> float:
     """What the app holds, as it says itself."""
-    told = httpx.get(f"{address}/healthz", timeout=WAIT_S).json()
-    return f"{told['memory_mib']['own']} MiB"
+    return httpx.get(f"{address}/healthz", timeout=WAIT_S).json()["memory_mib"]["own"]
 
 
 def row(what: str, told: Told, target: str) -> Row:
@@ -145,31 +153,83 @@ def row(what: str, told: Told, target: str) -> Row:
 
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks hosting", description=__doc__)
+    parser.add_argument("--part", action="append", choices=PARTS, help="all if left out")
     parser.add_argument("--port", type=int, default=7990)
     parser.add_argument("--visitors", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--crowd", type=int, default=1, help="who open a million pairs meanwhile")
+    parser.add_argument("--connections", type=int, default=500, help="a tenth of them hostile")
+    parser.add_argument("--minutes", type=float, default=60.0, help="of mixed use")
     report.add_option(parser)
     chosen = parser.parse_args(arguments)
-    whole = (chosen.visitors, chosen.seconds, chosen.crowd) == (50, 120.0, 1)
-    rows: list[Row] = []
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        running(
-            chosen.port, "--hosted", "--runs", f"{folder}/runs", LOSSPRISM_CACHE=f"{folder}/cache"
-        ) as address,
-    ):
-        rows.append(("memory at rest", memory_of(address), ""))
-        for crowd, target in ((0, ALONE), (chosen.crowd, CROWDED)):
-            light, heavy = asyncio.run(moved(address, chosen.visitors, chosen.seconds, crowd))
-            beside = f", beside one training and {crowd} opening 10⁶ pairs" if crowd else ""
-            what = f"{chosen.visitors} visitors, each moving a slider twice a second at N = {PAIRS}"
-            rows.append(row(what + beside, light, target))
-            for error in sorted(set(light.wrong + heavy.wrong))[:3]:
-                print(error, file=sys.stderr)
-            if crowd:
-                rows.append(row("10⁶ pairs opened meanwhile", heavy, "no error"))
-        rows.append(("memory after it", memory_of(address), ""))
+    whole = all(
+        getattr(chosen, name) == parser.get_default(name)
+        for name in ("part", "visitors", "seconds", "crowd", "connections", "minutes")
+    )
+    parts = [PARTS[name] for name in PARTS if name in (chosen.part or PARTS)]
+    rows = [row for measured in parts for row in measured(chosen)]
     print(report.table(report.HEADS, rows))
     if place := report.folder(chosen, whole):
         report.write(place, "hosting", "A hosted page", describe(), (report.HEADS, rows))
+
+
+@contextlib.contextmanager
+def hosted(port: int, **environment: str) -> Iterator[tuple[str, Path]]:
+    """A hosted app: its address, and the folder that it writes in."""
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        running(port, "--hosted", "--data", folder, **environment) as address,
+    ):
+        yield address, Path(folder)
+
+
+def sliders(chosen: argparse.Namespace, crowd: int, target: str) -> list[Row]:
+    with hosted(chosen.port) as (address, _):
+        rows = [("memory at rest", f"{memory_mib(address):.0f} MiB", "")]
+        light, heavy = asyncio.run(moved(address, chosen.visitors, chosen.seconds, crowd))
+        beside = f", beside one training and {crowd} opening 10⁶ pairs" if crowd else ""
+        what = f"{chosen.visitors} visitors, each moving a slider twice a second at N = {PAIRS}"
+        rows.append(row(what + beside, light, target))
+        for error in sorted(set(light.wrong + heavy.wrong))[:3]:
+            print(error, file=sys.stderr)
+        if crowd:
+            rows.append(row("10⁶ pairs opened meanwhile", heavy, "no error"))
+        rows.append(("memory after it", f"{memory_mib(address):.0f} MiB", ""))
+    return rows
+
+
+def space(chosen: argparse.Namespace) -> list[Row]:
+    from benchmarks import space as part
+
+    return part.rows(chosen.port)
+
+
+def hostile(chosen: argparse.Namespace) -> list[Row]:
+    from benchmarks import hostile as part
+
+    with hosted(chosen.port) as (address, _):
+        rows = part.rows(address, chosen.connections, chosen.seconds)
+        return [*rows, ("memory after it", f"{memory_mib(address):.0f} MiB", "")]
+
+
+def hour(chosen: argparse.Namespace) -> list[Row]:
+    from benchmarks import mixed as part
+
+    with hosted(chosen.port, **part.TIMES) as (address, data):
+        return part.rows(address, data, chosen.minutes)
+
+
+def faults(chosen: argparse.Namespace) -> list[Row]:
+    from benchmarks import faults as part
+
+    return part.rows(chosen.port)
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
+    "space": space,
+    "slider": lambda chosen: sliders(chosen, 0, ALONE),
+    "crowd": lambda chosen: sliders(chosen, chosen.crowd, CROWDED),
+    "hostile": hostile,
+    "hour": hour,
+    "faults": faults,
+}

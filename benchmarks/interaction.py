@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 from benchmarks import report
 from benchmarks.machine import describe
@@ -56,6 +56,10 @@ def running(port: int, *options: str, **environment: str) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(timeout=20)
+
+
+def launch(playwright: Playwright) -> Browser:
+    return playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(FLAGS))
 
 
 def opened(browser: Browser, address: str) -> Page:
@@ -171,9 +175,7 @@ def main(arguments: list[str]) -> None:
     chosen = parser.parse_args(arguments)
     rows: list[Row] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=list(FLAGS)
-        )
+        browser = launch(playwright)
         version = browser.version
         rows += first_picture(browser, chosen.port)
         with running(chosen.port + STARTS) as address:
