@@ -1,8 +1,8 @@
-"""Forms of losses whose terms can be gone through in batches too large to lay out.
+"""Forms of losses: what their terms are made of, and what is so on every batch because of it.
 
-A `LossSpec` declares one with `form`; whoever has a method for that form (the Large batch page)
-then has it for the loss. A form says what its terms are made of, never how they are summed. Its
-entries are called with the parameters of the loss by name.
+A `LossSpec` declares one with `form`; whoever has a method for that form (the Large batch page, for
+batches too large to lay out) then has it for the loss. A form says what its terms are made of,
+never how they are summed. Its entries are called with the parameters of the loss by name.
 """
 
 from __future__ import annotations
@@ -76,4 +76,9 @@ class Decisions:
     bias: Callable[..., float]
 
 
-Form = Separable | LogisticSum | HingeSum | AgainstOthers | Decisions
+@dataclass(frozen=True)
+class Largest:
+    """max(0, max t_ji) over the terms: on any batch the largest of them has all the weight."""
+
+
+Form = Separable | LogisticSum | HingeSum | AgainstOthers | Decisions | Largest

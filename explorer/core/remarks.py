@@ -21,6 +21,7 @@ from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import display_number, whole_percent
 from explorer.sources.encoders import EMBEDDED
 from losses import LossSpec
+from losses.forms import Largest
 from losses.geometry import cosine_matrix
 
 # The annotated derivation that circulates with S1 advises to keep the gradient norm within this
@@ -282,7 +283,10 @@ def _on_order(seen: Seen) -> list[Remark]:
 
 
 def _on_terms(seen: Seen) -> list[Remark]:
-    """The active terms, as the strip counts them, where a handful does it all."""
+    """The active terms, as the strip counts them, where a handful does it all, and would not do so
+    on any batch."""
+    if isinstance(seen.spec.form, Largest):
+        return []
     if seen.active is None or seen.terms < 10 * FEW or not 0 < seen.active <= FEW:
         return []
     values = {"count": seen.active, "terms": seen.terms, "share": whole_percent(seen.carried)}

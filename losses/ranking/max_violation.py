@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from losses import inputs
+from losses.forms import Largest
 from losses.gather import gathered
 from losses.kernels import largest_violation
 from losses.ranking.ordered_pairs import PAIR_SYMBOLS
@@ -66,4 +67,5 @@ MAX_VIOLATION = LossSpec(
     floor=lambda given: 0.0,
     floor_formula="0",
     references=("S1 eq. 39",),
+    form=Largest(),
 )

@@ -48,6 +48,14 @@ def test_the_default_scene_points_at_its_wrong_labels():
     )
 
 
+def test_one_term_of_many_is_no_news_of_a_loss_that_is_always_one_term():
+    for agreement in (0.0, 0.5, 1.0):
+        exploration = explore(on("max_violation", agreement=agreement))
+        assert exploration.weights.terms > 30
+        assert exploration.weights.active <= 1
+        assert "few_terms" not in {one.key for one in remarks(exploration, most=99)}
+
+
 def at(scenario, **parameters):
     return explore(dataclasses.replace(scenario, parameters=tuple(parameters.items())))
 

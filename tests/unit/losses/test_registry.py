@@ -13,7 +13,7 @@ from torch import Tensor
 
 import losses
 from losses import GROUPS, LOSSES, SHIPPED, LossSpec, Parameter, spec_of
-from losses.forms import Separable
+from losses.forms import Largest, Separable
 from losses.spec import READABLE
 from tests.unit.losses.made import EVERY, call, inputs_for, steps_of
 
@@ -284,6 +284,16 @@ def test_the_parts_of_a_separable_loss_make_its_terms(spec):
         terms = terms + (given["labels"][None, :] - given["labels"][:, None]).relu().log()
     there = ~steps["terms"].isneginf()
     torch.testing.assert_close(terms[there], steps["terms"][there], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("spec", SHIPPED, ids=lambda spec: spec.name)
+def test_a_loss_that_is_the_largest_of_its_terms_declares_so(spec):
+    drawn = [
+        steps_of(spec.definition, **inputs_for(spec, seed=seed, count=9), **spec.defaults)
+        for seed in range(4)
+    ]
+    is_largest = all(steps["loss"].isclose(steps[spec.terms].max().clamp(min=0)) for steps in drawn)
+    assert is_largest == isinstance(spec.form, Largest)
 
 
 def test_indices_are_those_of_the_formula():
