@@ -17,6 +17,9 @@ from losses.same_text import same_text
 
 # The fewest terms that together carry this share of all weight are the active ones.
 ACTIVE_SHARE = 0.9
+# Cosines that differ by no more are equal: those of one text differ by what its vector was rounded
+# to, and by the order in which its products were added up.
+TIED = 1e-6
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,8 @@ def _places(kind: str, near: Tensor, right: Tensor) -> Places:
     """A wrong one that is just as near stands before the right one: collapse is no success."""
     found = right.any(dim=1)
     best = near.masked_fill(~right, -torch.inf).amax(dim=1)
-    rank = 1 + ((near >= best[:, None]) & ~right).sum(dim=1)[found]
+    least = best - TIED * best.abs().clamp_min(1)  # logits are larger than cosines
+    rank = 1 + ((near >= least[:, None]) & ~right).sum(dim=1)[found]
     mean = float((1 / rank.double()).mean()) if len(rank) else math.nan
     return Places(kind, int(found.sum()), int((rank == 1).sum()), mean)
 

@@ -84,6 +84,8 @@ _CLEAN = (
     "of these labels and this rank correlation with nothing but even noise between score and label"
 )
 
+_FIRST = "counted; one that is as near to within 1e-6 is no success"
+
 JUDGEMENTS: tuple[Judgement, ...] = (
     _remark(
         "not_finite",
@@ -211,7 +213,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "batch",
         "every query is nearest to its own key",
         "all cosines",
-        "counted; a tie is no success",
+        _FIRST,
     ),
     _remark(
         "all_class",
@@ -219,7 +221,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "batch",
         "every sentence is nearest to one of its class",
         "all cosines",
-        "counted; a tie is no success",
+        _FIRST,
     ),
     _remark(
         "all_prototype",
@@ -227,7 +229,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "loss on batch",
         "the own prototype comes first for every sentence",
         "what the loss itself compares",
-        "counted; a tie is no success",
+        _FIRST,
     ),
     _remark(
         "in_order",

@@ -297,12 +297,35 @@ def placed(loss: str, side: float) -> Said:
     return said
 
 
-for loss, kind in (("info_nce", "key"), ("supcon", "class"), ("arcface", "prototype")):
+def twice_or_opposite(loss: str) -> Said:
+    """Each second sentence opposite to the first; or near it, and one of them there twice."""
+    opposite = placed(loss, -1.0)
+
+    def said(draw: Source) -> set[str]:
+        if draw.integers(2):
+            return opposite(draw)
+        vectors = draw.normal(size=(24, 16)).astype(np.float32)
+        vectors[1::2] = vectors[::2] + 0.05 * draw.normal(size=(12, 16))
+        # Two near questions with one answer, which was encoded in two batches.
+        vectors[2] = vectors[0] + 0.05 * draw.normal(size=16)
+        vectors[3] = vectors[1] * (1 + 1e-7 * draw.normal(size=16))
+        return told(of_vectors(vectors, np.ones(12)), loss)
+
+    return said
+
+
+NEAR = "each near its own"
+for loss, kind in (("info_nce", "key"), ("supcon", "class")):
     hold(
         f"all_{kind}",
-        ("each near its own", placed(loss, 1.0)),
-        ("each opposite to its own", placed(loss, -1.0)),
+        (NEAR, placed(loss, 1.0)),
+        ("each opposite to its own, or one text there twice", twice_or_opposite(loss)),
     )
+hold(
+    "all_prototype",
+    (NEAR, placed("arcface", 1.0)),
+    ("each opposite to its own", placed("arcface", -1.0)),
+)
 hold(
     "in_order",
     ("scores in the order of the labels", turned(0.0, 20.0)),

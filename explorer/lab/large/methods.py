@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from explorer.core.diagnostics import TIED
 from explorer.lab.large.batch import LargeBatch, Wanted
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.hinge import Hinge
@@ -205,7 +206,7 @@ def _in_batch(
         return felt
 
     return Streamed(
-        Tiles(count, len(columns), True, cells, by_column=symmetric),
+        Tiles(count, len(columns), True, cells, by_column=symmetric, tied=TIED * scale),
         *places,
         axes,
         loss,
@@ -276,7 +277,7 @@ def _decisions(form: Decisions, batch: LargeBatch, parameters: Mapping[str, obje
             absent = left_out(part)
             if absent is not None:
                 cosines.masked_fill_(absent, -torch.inf)
-            is_nearest[seen] &= cosines.amax(dim=0) < mine[seen]
+            is_nearest[seen] &= cosines.amax(dim=0) < mine[seen] - TIED * scale
         return int(is_nearest.sum())
 
     def gradient(found: Survey) -> np.ndarray:

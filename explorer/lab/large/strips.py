@@ -42,6 +42,7 @@ class Tiles:
     With `by_row` the loss has a logarithm a row, log(1 + Σ e^term), in place of that second
     tensor: the weights of a row are then normalised by it. With `by_column` it has one a column as
     well, over the terms that the third tensor holds, and a cell has the weights of both directions.
+    A term of no less than −`tied` is as large as 0.
     """
 
     rows: int
@@ -49,6 +50,7 @@ class Tiles:
     by_row: bool
     cells: Callable[[Window], tuple[Tensor, Tensor | None, Tensor | None]]
     by_column: bool = False
+    tied: float = 0.0
 
 
 def tiles_of(window: Window) -> Iterator[Window]:
@@ -127,8 +129,8 @@ class _Bands(NamedTuple):
 
 class Strip(NamedTuple):
     """What is known of a strip: of its blocks [block rows, bands], of its rows, of the columns
-    where the loss is a plain sum; Σ w log w of its weights w; how many rows have no term of 0 or
-    more; and of the `heaviest` bands of its rows the largest log w, the row and the band."""
+    where the loss is a plain sum; Σ w log w of its weights w; how many rows have no term as
+    large as 0; and of the `heaviest` bands of its rows the largest log w, the row and the band."""
 
     total: np.ndarray
     largest: np.ndarray
@@ -180,7 +182,7 @@ def strip_of(tiles: Tiles, rows: Window, block: tuple[int, int], known: Norms | 
         row_weights=as_numbers(weights.sum(dim=0)),
         column_weights=np.concatenate(columns) if columns else 0.0,
         logs=float(logs),
-        nearest=int((found.largest.amax(dim=0) < 0).sum()),
+        nearest=int((found.largest.amax(dim=0) < -tiles.tied).sum()),
         heaviest=_heaviest_bands(of_weights.largest, rows.top),
     )
 

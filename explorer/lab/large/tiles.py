@@ -50,7 +50,7 @@ class Survey:
     `column_norms` [C] that of each column's (0 without `by_column`); `added` [R] is what the rows
     add to the loss, `row_weights` [R] are the sums of the weights, and `column_weights` [C] too
     where the loss is a plain sum (0 with `by_row`).
-    `nearest` counts the rows without a term of 0 or more where a row's own logarithm is taken,
+    `nearest` counts the rows without a term as large as 0 where a row's own logarithm is taken,
     else None: nothing is as near to them as what they are compared with.
     """
 

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from explorer.core.diagnostics import TIED
 from explorer.lab.training.data import DRAW, Pair
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def own_places(vectors: Tensor, first: Tensor, second: Tensor) -> np.ndarray:
         for row, query in enumerate(first[some].tolist()):
             itself = [column[query]] if query in column else []
             passed[row, [*right[query], *itself]] = True
-        found.append(1 + ((near >= own) & ~passed).sum(dim=1))
+        found.append(1 + ((near >= own - TIED) & ~passed).sum(dim=1))
     return torch.cat(found).numpy()
 
 

@@ -79,6 +79,14 @@ def test_the_accuracy_of_prototypes_is_the_argmax_of_the_loss(loss):
     assert found.places.first == int(right.sum())
 
 
+def test_a_key_as_near_as_the_own_one_but_for_rounding_stands_before_it():
+    turned = torch.tensor([1.0, 1e-8]), torch.tensor([1.0, -1e-8])
+    keys = torch.stack((turned[0], turned[1], torch.tensor([0.0, 1.0]))).double()
+    queries = torch.tensor([[1.0, 0.5], [1.0, -0.5], [0.0, 1.0]]).double()
+    found = places_of({"queries": queries, "keys": keys})
+    assert (found.first, found.reciprocal) == (1, pytest.approx((0.5 + 0.5 + 1) / 3))
+
+
 @pytest.mark.parametrize("count", [10, 20, 40, 70, 300])
 def test_nine_of_ten_equal_terms_are_active(count):
     """Nine shares of a tenth add up to 0.8999999999999999, and are 90% all the same."""

@@ -109,6 +109,24 @@ def test_keys_that_all_come_first_and_embeddings_that_collapsed(loss, key):
     assert "collapsed" in {one.key for one in said}
 
 
+@pytest.mark.parametrize("loss", ["info_nce", "nt_xent", "siglip"])
+def test_a_text_that_stands_twice_is_nearest_to_no_query(loss):
+    """Each answer belongs to two questions, so none has its own before all others: not even where
+    rounding parts them."""
+    source = np.random.default_rng(0)
+    answers = np.repeat(source.normal(size=(150, 384)), 2, axis=0)
+    asked = answers + 0.1 * source.normal(size=answers.shape)
+    labels, names = np.ones(300), ("",) * 300
+    opened, chosen = opened_of(in_order(labels, labels, names, names, (asked, answers)), loss)
+    # As a view looks for its partner, the two answers of one text are each other's nearest.
+    assert opened.nearest == 0
+    said = {one.key for one in remarks_of(opened, loss, chosen, judged(opened.batch, quiet))}
+    assert not said & {"all_key", "all_class"}
+    alone = in_order(labels[::2], labels[::2], names[::2], names[::2], (asked[::2], answers[::2]))
+    opened, _ = opened_of(alone, loss)
+    assert opened.nearest == opened.shape[0]
+
+
 def test_the_letters_of_all_sentences_are_counted():
     assert mostly_foreign(["a", "中文句子"], ["b"])
     assert not mostly_foreign(["une phrase en français"], ["中文"])
