@@ -32,30 +32,51 @@ from losses.spec import ParameterValue
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """One loss on one batch: the trace, and what was read off it."""
+    """One loss on one batch: the trace, and what was read off it.
+
+    `given` is what the loss read, by its own names. What not everybody asks for is worked out when
+    it is asked for.
+    """
 
     scenario: Scenario
     spec: LossSpec
     parameters: dict[str, ParameterValue]
     batch: Batch
+    given: Mapping[str, Tensor]
     trace: Trace
     order: Order
     places: Places | None
     weights: Weights | None
-    heaviest: list[Term]
     suspects: list[Suspect]
     pair_gradient: Tensor
     gradient_norm: float
     is_felt: bool
     gradient_of: str
     collapse: float | None
-    floor: float | None
     device: str
     milliseconds: float
 
     @property
     def loss(self) -> float:
         return float(self.trace.loss)
+
+    @functools.cached_property
+    def heaviest(self) -> list[Term]:
+        if self.weights is None:
+            return []
+        return diagnostics.heaviest(self.trace, self.spec.terms, self.weights)
+
+    @functools.cached_property
+    def floor(self) -> float | None:
+        """The least of cosines, which lie within −1 and 1: of scores that need not, there is
+        none."""
+        scores, spec = self.batch.given, self.spec
+        if scores is not None and spec.reads_scores:
+            beyond = len(scores) > 0 and bool(scores.abs().max() > 1)
+            if self.scenario.data.cross_encoder or beyond:
+                return None
+        with torch.no_grad():
+            return spec.floor(self.given, **self.parameters) if spec.floor else None
 
     @property
     def floor_is_bound(self) -> bool:
@@ -142,18 +163,17 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
         spec=spec,
         parameters=parameters,
         batch=batch,
+        given=plain,
         trace=traced,
         order=order,
         places=_places(batch, spec, traced),
         weights=weights,
-        heaviest=diagnostics.heaviest(traced, spec.terms, weights) if weights else [],
         suspects=suspects,
         pair_gradient=diagnostics.pair_gradient(batch, felt_by_vectors, felt_by_scores),
         gradient_norm=0.0 if total is None else float(total.norm()),
         is_felt=total is not None,
         gradient_of="scores" if by_vectors is None else "vectors",
         collapse=spec.collapse and spec.collapse(plain, **parameters),
-        floor=_floor(scenario, batch, spec, plain, parameters),
         device=device_name(),
         milliseconds=1000 * (time.perf_counter() - started),
     )
@@ -175,21 +195,6 @@ def batch_for(scenario: Scenario) -> Batch:
 def _check_labels(pairs: Pairs, spec: LossSpec) -> None:
     if not pairs.labelled and (reason := refused(spec)):
         raise reason
-
-
-def _floor(
-    scenario: Scenario,
-    batch: Batch,
-    spec: LossSpec,
-    given: Mapping[str, Tensor],
-    parameters: Mapping[str, Any],
-) -> float | None:
-    """The least of cosines, which lie within −1 and 1: of scores that need not, there is none."""
-    if batch.given is not None and spec.reads_scores:
-        beyond = len(batch.given) > 0 and bool(batch.given.abs().max() > 1)
-        if scenario.data.cross_encoder or beyond:
-            return None
-    return spec.floor(given, **parameters) if spec.floor else None
 
 
 def spec_for(scenario: Scenario) -> LossSpec:

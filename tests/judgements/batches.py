@@ -260,6 +260,30 @@ simulated(
 )
 
 
+def fewer_listed(share_wrong: float) -> Callable[[Source], bool]:
+    """Whether fewer pairs of two labels are listed than even noise would leave."""
+
+    def said(draw: Source) -> bool:
+        labels = draw.integers(0, 2, 500).astype(float)
+        scores = 4 * labels + draw.normal(size=500)
+        wrong = draw.permutation(500)[: int(share_wrong * 500)]
+        labels[wrong] = 1 - labels[wrong]
+        if not share_wrong:  # even noise, and as much as of the others
+            scores = labels * 1.5 + draw.normal(size=500)
+        listed = len(contradictions(labels, scores).suspects)
+        usual = disagreement(labels, spearman(labels, scores))
+        return usual is not None and listed < usual.low
+
+    return said
+
+
+simulated(
+    "ui.suspects_fewer",
+    true=("a tenth of 500 labels, 0 or 1, turned round", fewer_listed(0.1)),
+    false=("500 labels, 0 or 1, and even noise", fewer_listed(0.0)),
+)
+
+
 def nothing_listed(turned_round: int) -> Callable[[Source], bool]:
     def said(draw: Source) -> bool:
         labels = graded(draw, 60)

@@ -311,9 +311,11 @@ def _postfix(status: dict) -> str:
     said = [status["state"]]
     if "step" in last:
         said.append(f"loss {display_number(last['step']['loss'])}")
+    live = last.get("evaluation", {})
     for figure in ("spearman", "accuracy_at_1"):
-        if last.get("evaluation", {}).get(figure) is not None:
-            said.append(f"{_title(figure)} {last['evaluation'][figure]:.4f}")
+        if live.get(figure) is not None:
+            # Fewer pairs, perhaps, than the figures at the end are of.
+            said.append(f"{_title(figure)} {live[figure]:.4f} on {live['pairs']} pairs")
     return ", ".join(said)
 
 

@@ -1,10 +1,21 @@
 // Pairs that the reader relabels or leaves out where they are judged, and the list of what was changed.
 import { h, worded } from "./dom.js";
-import { show } from "./numbers.js";
+import { grouped, show } from "./numbers.js";
 import { say } from "./words.js";
 
 /** A pair by its two sentences, and its label as text, "" where it is left out.
  * @typedef {[string, string, string]} Correction */
+
+/**
+ * How many suspects data without a wrong label would list, and that fewer of them are no good sign.
+ * @param {number} count
+ * @param {import("../wire").Disagreement} usual
+ */
+export function expectedWords(count, { expected, low, high }) {
+  const values = { count: grouped(count), expected: show(expected, 2), low: grouped(low), high: grouped(high) };
+  const told = say("ui.suspects_expected", values);
+  return count < low ? `${told} ${say("ui.suspects_fewer")}` : told;
+}
 
 /**
  * Another label, the one that would fit, or out: for the pair of whatever row stands there.

@@ -1,11 +1,10 @@
 // Where label and encoder disagree: both sentences whole, a second opinion, and what the reader makes of it.
 
-import { correctionsList, verdictOf } from "../../kit/corrections.js";
+import { correctionsList, expectedWords, verdictOf } from "../../kit/corrections.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { percent, show } from "../../kit/numbers.js";
 import { GONE } from "../../kit/server.js";
 import { sortableTable } from "../../kit/table.js";
-import { say } from "../../kit/words.js";
 import { takingFrom } from "./taking.js";
 
 /** @typedef {import("../../wire").Suspect} Suspect */
@@ -116,13 +115,7 @@ export function suspectsPart(channel, server) {
     table.element.hidden = !none.hidden;
     form.hidden = !none.hidden || !batch.editable;
     expected.hidden = !usual;
-    if (usual)
-      expected.textContent = say("ui.suspects_expected", {
-        count: suspects.length,
-        expected: show(usual.expected, 2),
-        low: usual.low,
-        high: usual.high,
-      });
+    if (usual) expected.textContent = expectedWords(suspects.length, usual);
     table.fill(suspects);
     corrections.fill(channel.scenario.data.corrections);
   }

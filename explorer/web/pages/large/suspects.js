@@ -1,6 +1,6 @@
 // Where label and encoder disagree, over all pairs: both sentences whole, and what the reader makes of it.
 
-import { correctionsList, verdictOf } from "../../kit/corrections.js";
+import { correctionsList, expectedWords, verdictOf } from "../../kit/corrections.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { grouped, percent, show } from "../../kit/numbers.js";
 import { sortableTable } from "../../kit/table.js";
@@ -71,14 +71,7 @@ export default function suspects(root, channel) {
     none.hidden = count > 0;
     table.element.hidden = count === 0;
     expected.hidden = !usual && count > 0;
-    expected.textContent = usual
-      ? say("ui.suspects_expected", {
-          count,
-          expected: show(usual.expected, 3),
-          low: grouped(usual.low),
-          high: grouped(usual.high),
-        })
-      : "";
+    expected.textContent = usual ? expectedWords(count, usual) : "";
     cut.hidden = count <= listed.length;
     cut.textContent = say("large.suspects_cut", { count: listed.length, all: grouped(count) });
     table.fill(listed);

@@ -7,7 +7,15 @@ import dataclasses
 
 import pytest
 
-from explorer.lab.training.commands import _DATA_KNOBS, _KNOBS, _pairs, _plan, _time_told, add_to
+from explorer.lab.training.commands import (
+    _DATA_KNOBS,
+    _KNOBS,
+    _pairs,
+    _plan,
+    _postfix,
+    _time_told,
+    add_to,
+)
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from losses import LOSSES
 
@@ -18,6 +26,13 @@ from losses import LOSSES
 def test_a_time_is_said_in_a_fitting_unit(seconds, said):
     status = {"seconds": 1.0, "seconds_left": seconds - 1.0, "steps": 60}
     assert f"60 steps will take about {said}," in _time_told(status)
+
+
+def test_a_figure_of_the_way_says_of_how_many_pairs_it_is():
+    live = {"kind": "evaluation", "spearman": 0.85, "accuracy_at_1": None, "pairs": 128}
+    records = [{"kind": "step", "loss": 2.5}, live]
+    status = {"state": "training", "queue_position": 0, "records": records}
+    assert _postfix(status) == "training, loss 2.5, spearman 0.8500 on 128 pairs"
 
 
 # Told in other ways: typed rows and the name of an upload belong to the page.

@@ -1,0 +1,12 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import "./page.js";
+import { expectedWords } from "../../explorer/web/kit/corrections.js";
+import { use } from "../../explorer/web/kit/words.js";
+
+test("fewer suspects than clean data would list are no good sign", () => {
+  use("en", { "ui.suspects_expected": "{count}: {expected} ({low} to {high}).", "ui.suspects_fewer": "Fewer." });
+  const usual = { expected: 174.25, low: 142, high: 2000 };
+  assert.equal(expectedWords(96, usual), "96: 174 (142 to 2\u202f000). Fewer.");
+  assert.equal(expectedWords(142, usual), "142: 174 (142 to 2\u202f000).");
+});
