@@ -74,6 +74,10 @@ def _none_listed(key: str, where: str) -> Judgement:
     )
 
 
+def _counted(key: str, where: str, of: Of, claims: str, evidence: str) -> Judgement:
+    return Judgement(key, (where,), of, claims, evidence, "counted")
+
+
 _PAIRS = "the influence of each pair on the figure; pairs that share a sentence together"
 _BOTH = f"the figure by seed, and {_PAIRS}"
 _INTERVAL = "an interval at 98%, for all comparisons of the table together, leaves out 0"
@@ -407,6 +411,14 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "they are not the same",
     ),
     Judgement(
+        "sweep.within",
+        ("Explore",),
+        "rule",
+        "where the norm lies in the band",
+        "the gradient norm at 41 values of λ",
+        "where it crosses the band, between two of them by their logarithms",
+    ),
+    Judgement(
         "sweep.agree",
         ("Explore",),
         "rule",
@@ -430,6 +442,52 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "the norm is nowhere in the band",
         "the gradient norm at 41 values of λ",
         "none inside, and no crossing between two",
+    ),
+    _counted(
+        "ui.heaviest_note",
+        "Explore",
+        "loss on batch",
+        "what share of the weight these terms carry",
+        "∂L/∂term of every term",
+    ),
+    _counted(
+        "large.heaviest_note",
+        "Large",
+        "loss on batch",
+        "what share of the weight the heaviest terms carry",
+        "∂L/∂term of every term",
+    ),
+    *(
+        _counted(
+            key,
+            "Large",
+            "loss on batch",
+            "which share of the blocks holds nine tenths of the weight in view",
+            "the weight of every block in view; of fewer than 20 with a term nothing is said",
+        )
+        for key in ("large.concentrated", "large.concentrated_all")
+    ),
+    _counted(
+        "finetune.verdict_best",
+        "Fine-tune",
+        "run",
+        "at which figure each way of training ended, the mean over its seeds",
+        "the figure of every run on the same pairs",
+    ),
+    _counted(
+        "finetune.few_queries",
+        "Fine-tune",
+        "run",
+        "by how much one held-out query moves the figure",
+        "the number of held-out pairs",
+    ),
+    Judgement(
+        "finetune.few",
+        ("Fine-tune",),
+        "model",
+        "within which Spearman a model stays whose similarities say nothing of the labels",
+        "the number of held-out pairs",
+        "Student's t of a rank correlation, at 98%",
     ),
     Judgement(
         "finetune.alarm_at",

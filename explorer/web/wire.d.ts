@@ -75,7 +75,7 @@ export interface Cancelled {
   cancelled: boolean;
 }
 
-/** What the data holds, which losses can learn from it, how long the run will be. */
+/** What the data holds, which losses can learn from it, how long the run will be; within which Spearman, above and below 0, so many held-out pairs stay `by_chance`, at this `level`. */
 export interface Checked {
   refused: Problem | null;
   examples: number;
@@ -87,6 +87,8 @@ export interface Checked {
   losses: Record<string, Problem | null>;
   train: number;
   held_out: number;
+  by_chance: number | null;
+  level: string;
   labels: [number, number, number];
   labelled: boolean;
   rules: LabelRules;

@@ -11,7 +11,7 @@ from explorer.lab.training.compare import held_out_pairs, of_difference, on_gain
 from explorer.lab.training.influence import Measured, accuracy_at_1, spearman
 from explorer.lab.training.measure import own_places
 from explorer.lab.training.remarks import on_loss, on_space
-from explorer.lab.training.verdict import difference, gain, judged
+from explorer.lab.training.verdict import by_chance, difference, gain, judged
 from tests.judgements import simulated
 
 PAIRS = 400
@@ -219,6 +219,27 @@ simulated(
     "remark.run_no_order",
     true=("one score for all", exactly("run_no_order", lambda draw: ordered(draw, True))),
     false=("any scores", exactly("run_no_order", lambda draw: ordered(draw, False))),
+)
+
+
+def by_itself(relation: float) -> Callable[[Source], bool]:
+    """Whether the Spearman of few pairs lies within what chance alone would do."""
+
+    def said(draw: Source) -> bool:
+        count = int(draw.integers(8, 30))
+        truth = draw.normal(size=count)
+        scores = relation * truth + np.sqrt(1 - relation**2) * draw.normal(size=count)
+        found = spearman(scores, truth if count % 2 else np.digitize(truth, [-0.5, 0.5]))
+        reach = by_chance(count)
+        return found is not None and reach is not None and abs(found.value) <= reach
+
+    return said
+
+
+simulated(
+    "finetune.few",
+    true=("8 to 29 pairs, scores without any relation to the labels: it holds", by_itself(0.0)),
+    false=("the same, scores of correlation 0.99 with them: it holds", by_itself(0.99)),
 )
 
 

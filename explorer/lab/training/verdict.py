@@ -118,6 +118,18 @@ def gain(before: By, after: By, pairs: Pairs) -> Gain | None:
     return Gain(**vars(found), **dict(zip(("before", "after"), sides, strict=True)))
 
 
+def by_chance(pairs: int) -> float | None:
+    """Within which Spearman, above and below 0, scores that say nothing of the labels stay of so
+    many pairs, at LEVEL; None of fewer than three.
+
+    r √(n − 2) / √(1 − r²) is Student's with n − 2 degrees of freedom (Kendall & Stuart 1973).
+    """
+    if pairs < 3:
+        return None
+    sure = _quantile(1, pairs - 2)
+    return sure / math.sqrt(pairs - 2 + sure**2)
+
+
 def _pooled(groups: Sequence[By], seeds: Sequence[int]) -> tuple[float, int]:
     """The variance of a difference of two groups by the seed, from all groups, what a seed does to
     all of them alike taken out; and its degrees of freedom."""

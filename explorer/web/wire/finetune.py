@@ -43,7 +43,8 @@ class ChosenThere(_ChosenThere, total=False):
 
 
 class Checked(Outlook):
-    """What the data holds, which losses can learn from it, how long the run will be."""
+    """What the data holds, which losses can learn from it, how long the run will be; within which
+    Spearman, above and below 0, so many held-out pairs stay `by_chance`, at this `level`."""
 
     repetition: Repetition
     of_scene: ChosenThere | None
@@ -51,6 +52,8 @@ class Checked(Outlook):
     losses: dict[str, Problem | None]
     train: int
     held_out: int
+    by_chance: float | None
+    level: str
     labels: tuple[float, float, int]
     labelled: bool
     rules: LabelRules

@@ -4,7 +4,7 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled } from "../../kit/fields.js";
 import { given } from "../../kit/given.js";
 import { labelRules, targetsOf } from "../../kit/label_rules.js";
-import { show } from "../../kit/numbers.js";
+import { percent, show } from "../../kit/numbers.js";
 import { conventionField, lossSelect, parameterList, tabbed, twinsField } from "../../kit/sidebar.js";
 import { aboutTrials, valuesOf } from "../../kit/trials.js";
 import { has, say, titleOf } from "../../kit/words.js";
@@ -13,6 +13,15 @@ import { dataFields, textBox } from "./data.js";
 import { startBox } from "./start.js";
 
 /** @typedef {import("../../wire").TrainingPlan} Plan */
+
+/**
+ * What so few held-out pairs cannot tell.
+ * @param {import("../../wire").Checked} checked
+ */
+function fewWords({ held_out: count, by_chance: reach, level }) {
+  if (reach === null) return say("finetune.few_queries", { share: percent(1 / count) });
+  return say("finetune.few", { count, reach: show(reach, 2), level });
+}
 
 /**
  * @param {HTMLElement} root
@@ -24,7 +33,7 @@ export default function controls(root, channel, server) {
   const facts = given.finetune;
   /** @param {import("./state.js").PlanChange} change */
   const set = (change) => channel.setPlan(change);
-  const FEW = 30; // held-out pairs: below this a correlation is mostly chance
+  const FEW = 30; // held-out pairs: below this it is said how little they tell
 
   const wrong = complaints();
   const { line, complain } = wrong;
@@ -280,7 +289,7 @@ export default function controls(root, channel, server) {
           count,
         }),
         checked.skipped ? say("finetune.left_out", { count: checked.skipped }) : "",
-        checked.held_out < FEW ? say("finetune.few") : "",
+        checked.held_out < FEW ? fewWords(checked) : "",
         checked.shared ? say("finetune.shared", { count: checked.shared }) : "",
       ]
         .join(" ")

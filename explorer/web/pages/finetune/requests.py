@@ -28,7 +28,7 @@ from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.lab.training.runs import check_encoder, estimate
 from explorer.lab.training.runs import default_runs as runs
 from explorer.lab.training.trials import LEAST_RUNS, offers, tried, twins_of
-from explorer.lab.training.verdict import LEVEL
+from explorer.lab.training.verdict import LEVEL, by_chance
 from explorer.locale import LANGUAGES
 from explorer.runtime import jobs, parcels
 from explorer.runtime.cache import Cache
@@ -74,6 +74,8 @@ def _check(request: dict) -> Json:
         "losses": {name: reason and reason.to_json() for name, reason in reasons.items()},
         "train": len(corpus.train),
         "held_out": len(corpus.held_out),
+        "by_chance": by_chance(len(corpus.held_out)) if corpus.labelled else None,
+        "level": whole_percent(LEVEL),
         "labels": [min(corpus.labels), max(corpus.labels), len(set(corpus.labels))],
         "labelled": corpus.labelled,
         "rules": _rules(plan, corpus),

@@ -182,6 +182,8 @@ def test_a_held_out_file_is_read_by_the_columns_of_the_other_where_it_has_them(u
         held = {"held_out_file": hand_in(text)["file"], "held_out_name": "held.csv"}
         found = requests._check({"plan": {**plan, "data": {**plan["data"], **held}}})
         assert (found["train"], found["held_out"]) == (20, count)
+        assert 0 < found["by_chance"] < 1
+        assert found["level"] == "98%"
 
 
 def test_which_losses_can_learn_and_why_the_others_cannot():
