@@ -346,13 +346,16 @@ def _table(found: dict) -> str:
 
     lines = [f"On {spelled('en', 'pairs', found['pairs'])}:"]
     for group in found["groups"]:
-        figures = [
-            f"{_title(name)} {told['mean']:.4f}"
+        figures = {
+            name: f"{told['mean']:.4f}"
             + ("" if told["spread"] is None else f" ± {told['spread']:.4f}")
             for name, told in group["figures"].items()
-            if name != "steps_per_second"
-        ]
-        lines.append(f"{group['label']} ({len(group['runs'])} seeds): {', '.join(figures)}")
+        }
+        # Of the training pairs, and so not what the line above says.
+        trained = f"loss of the last training batch {figures.pop('loss', '—')}"
+        figures.pop("steps_per_second", None)
+        said = ", ".join(f"{_title(name)} {value}" for name, value in figures.items())
+        lines.append(f"{group['label']} ({len(group['runs'])} seeds): {said}; {trained}")
     for one in found["differences"]:
         between = one["between"]
         seeds = f"{len(between['seeds'])} seeds, {between['pairs']} pairs"

@@ -13,9 +13,11 @@ from explorer.lab.training.commands import (
     _pairs,
     _plan,
     _postfix,
+    _table,
     _time_told,
     add_to,
 )
+from explorer.lab.training.compare import held_out_pairs
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from losses import LOSSES
 
@@ -33,6 +35,21 @@ def test_a_figure_of_the_way_says_of_how_many_pairs_it_is():
     records = [{"kind": "step", "loss": 2.5}, live]
     status = {"state": "training", "queue_position": 0, "records": records}
     assert _postfix(status) == "training, loss 2.5, spearman 0.8500 on 128 pairs"
+
+
+def test_the_loss_of_a_training_batch_is_not_said_of_held_out_pairs():
+    figures = {
+        "loss": {"mean": 5.9638, "spread": 2.3272},
+        "spearman": {"mean": 0.8646, "spread": None},
+        "steps_per_second": {"mean": 3.0, "spread": None},
+    }
+    group = {"label": "cosent", "runs": ["a", "b"], "figures": figures}
+    pairs = held_out_pairs(175)
+    nothing = {"differences": [], "verdict": [], "unseen": None}
+    assert _table({"pairs": pairs, "groups": [group], **nothing}).splitlines() == [
+        "On the 175 held-out pairs:",
+        "cosent (2 seeds): spearman 0.8646; loss of the last training batch 5.9638 ± 2.3272",
+    ]
 
 
 # Told in other ways: typed rows and the name of an upload belong to the page.
