@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.linalg import vector_norm
 
 from losses.inputs import would_be_lowered
+from losses.torch_internals import in_torch_func
 
 DISTANCES = ("euclidean", "squared_euclidean", "cosine")
 
@@ -149,9 +150,29 @@ def distance_matrix(rows: Tensor, columns: Tensor, kind: str = "euclidean") -> T
     if kind == "cosine":
         return 1 - cosine_matrix(rows, columns)
     _must_be_known(kind)
-    # Differences, not the Gram matrix: that one loses near duplicates to cancellation.
-    lengths = torch.cdist(rows, columns, compute_mode="donot_use_mm_for_euclid_dist")
+    if rows is columns and _may_be_halved(rows):
+        lengths = _among(rows)
+    else:
+        # Differences, not the Gram matrix: that one loses near duplicates to cancellation.
+        lengths = torch.cdist(rows, columns, compute_mode="donot_use_mm_for_euclid_dist")
     return lengths.square() if kind == "squared_euclidean" else lengths
+
+
+def _may_be_halved(rows: Tensor) -> bool:
+    """Whether `torch.pdist` does all that `torch.cdist` does: autocast raises nothing for it,
+    torch.func takes it slowly or not at all, and its gradient needs two rows of one number."""
+    plain = rows.ndim == 2 and min(rows.shape) > 0 and len(rows) > 1 and rows.device.type == "cpu"
+    return plain and not would_be_lowered(rows) and not in_torch_func()
+
+
+def _among(rows: Tensor) -> Tensor:
+    """The Euclidean distances of rows [N, D] among each other, each of which is taken once: with
+    its gradient that takes a third of the time that `torch.cdist` does."""
+    count = len(rows)
+    above = torch.ones(count, count, dtype=torch.bool).triu(diagonal=1)
+    lengths = torch.pdist(rows)
+    half = lengths.new_zeros(count, count).masked_scatter(above, lengths)
+    return half + half.T
 
 
 def sine(cosines: Tensor) -> Tensor:

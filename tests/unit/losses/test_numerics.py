@@ -306,6 +306,22 @@ def test_a_distance_of_zero_has_a_gradient_of_zero():
     assert vectors.grad.tolist() == [[0.0] * 3] * 2
 
 
+def test_distances_of_rows_among_each_other_are_those_of_any_rows():
+    for count in (0, 1, 2, 9):
+        rows = torch.randn(count, 5, dtype=torch.float64, requires_grad=True)
+        weights = torch.randn(count, count, dtype=torch.float64)
+        found, expected = (
+            torch.autograd.grad((weights * distance_matrix(rows, one)).sum(), rows)[0]
+            + torch.autograd.grad((weights * distance_matrix(other, rows)).sum(), rows)[0]
+            for one, other in ((rows, rows), (rows * 1, rows * 1))
+        )
+        torch.testing.assert_close(distance_matrix(rows, rows), distance_matrix(rows, rows * 1))
+        torch.testing.assert_close(found, expected if count else found)
+    lower = torch.randn(4, 3, dtype=torch.bfloat16)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert distance_matrix(lower, lower).dtype == torch.float32
+
+
 def test_near_duplicates_keep_their_distance():
     """The Gram matrix loses it to cancellation: 1.8e-4 instead of 1e-5."""
     vectors = torch.ones(2, 100)
