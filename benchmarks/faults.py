@@ -31,7 +31,8 @@ from explorer.web.hosting import HEADER
 
 WHOLE = "what was finished is whole, the rest goes on or is told; started again without help"
 PATIENCE_S = 600.0
-ROOM_MIB = 48
+# A disk so small that nothing would be begun on it by the usual budget.
+ROOM_MIB, SMALL = 48, {"LOSSPRISM_DISK_LEFT_MIB": "1"}
 # Steps of a few milliseconds: so many that whoever does something to the run finds it under way.
 MANY, FEW = 300, 5
 FILE = b"sentence1,sentence2,score\na cat,a dog,1\na bird,a fish,0\n"
@@ -192,7 +193,7 @@ def all_killed(data: Path, port: int) -> str:
 
 def disk_full(data: Path, port: int) -> str:
     """A small disk of its own: what cannot be kept is refused by a sentence, all else answers."""
-    with small_disk(data), app(data, port, new_key()) as opened:
+    with small_disk(data), app(data, port, new_key(), **SMALL) as opened:
         opened.trains()
         with (data / "filler").open("wb") as filler, contextlib.suppress(OSError):
             while True:
@@ -214,7 +215,8 @@ def read_only(data: Path, port: int) -> str:
         place.mkdir()
     with small_disk(cache, "ro"):
         kept = ("--runs", str(runs))
-        with app(data, port, new_key(), *kept, LOSSPRISM_CACHE=str(cache)) as opened:
+        known = {**SMALL, "LOSSPRISM_CACHE": str(cache)}
+        with app(data, port, new_key(), *kept, **known) as opened:
             opened.answers()
             said = opened.hands_in()["error"]["key"]
             opened.trains()
