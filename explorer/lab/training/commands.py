@@ -355,7 +355,9 @@ def _table(found: dict) -> str:
         trained = f"loss of the last training batch {figures.pop('loss', '—')}"
         figures.pop("steps_per_second", None)
         said = ", ".join(f"{_title(name)} {value}" for name, value in figures.items())
-        lines.append(f"{group['label']} ({len(group['runs'])} seeds): {said}; {trained}")
+        seeds = len(group["runs"])
+        named = f"{group['label']} ({seeds} {'seed' if seeds == 1 else 'seeds'})"
+        lines.append(f"{named}: {said}; {trained}")
     for one in found["differences"]:
         between = one["between"]
         seeds = f"{len(between['seeds'])} seeds, {between['pairs']} pairs"

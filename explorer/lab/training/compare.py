@@ -32,6 +32,9 @@ from explorer.runtime import jobs
 from explorer.runtime.numbers import signed, whole_percent
 from explorer.runtime.wire import Json
 
+# Digits after the point of a difference.
+LEAST_PLACES, MOST_PLACES = 3, 6
+
 
 def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
     """Queue several runs; those that differ in loss, parameters or seed share their data.
@@ -309,7 +312,11 @@ def on_gain(found: Gain | None, pairs: Word, figure: str = LEADING[0]) -> Remark
 def interval_values(found: Difference) -> dict[str, Value]:
     """A difference with its ends and their level, as a sentence says them."""
     ends = {"difference": found.difference, "low": found.low, "high": found.high}
-    told: dict[str, Value] = {name: signed(end, 3) for name, end in ends.items()}
+    # As many places as it takes for the ends to differ, where they do.
+    every = range(LEAST_PLACES, MOST_PLACES + 1)
+    parted = (at for at in every if signed(found.low, at) != signed(found.high, at))
+    places = next(parted, LEAST_PLACES)
+    told: dict[str, Value] = {name: signed(end, places) for name, end in ends.items()}
     return {**told, "level": whole_percent(LEVEL)}
 
 

@@ -67,7 +67,7 @@ def test_compare(pairs, tmp_path):
         "--runs", tmp_path / "runs", "compare", "--data", pairs, *SMALL, *losses, "--out", out
     )
     assert done.returncode == 0, done.stderr
-    assert "cosent (3 seeds): loss" in done.stdout
+    assert "cosent (3 seeds): spearman" in done.stdout
     assert "info_nce − cosent, spearman: " in done.stdout
     assert re.search(r"(ahead of|cannot be told apart)", done.stdout)
     found = json.loads(out.read_text(encoding="utf-8"))

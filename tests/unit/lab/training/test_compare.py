@@ -12,6 +12,7 @@ from explorer.core.scenario import Scenario
 from explorer.lab.training import compare, moved, source
 from explorer.lab.training.outcome import outcome
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.verdict import Difference
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import EMBEDDED
 from tests.unit.lab.training.conftest import corpus
@@ -170,3 +171,18 @@ def test_the_experiment_after_a_run_from_scratch_has_an_encoder_and_a_rate_of_it
     for plan in source.experiment(small):
         assert plan.encoder == EMBEDDED
         assert plan.rate == dataclasses.replace(PLAN, encoder=EMBEDDED, learning_rate=0.0).rate
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (-0.0042, 0.0051, ("−0.004", "+0.005")),
+        (-0.00031, 0.00012, ("−0.0003", "+0.0001")),
+        (0.00002, 0.00003, ("+0.00002", "+0.00003")),
+        (0.0, 0.0, ("0.000", "0.000")),
+    ],
+)
+def test_the_ends_of_an_interval_are_told_apart(low, high, said):
+    found = Difference((low + high) / 2, low, high, (0,), 100, "pairs", None)
+    told = compare.interval_values(found)
+    assert (told["low"], told["high"]) == said

@@ -247,7 +247,7 @@ def test_the_command_compares_ended_runs_on_a_file(runs, trained, tmp_path, caps
     given = (*names, "--on", file, "--runs", runs.root)
     assert commanded(*given, "--out", tmp_path / "found.json") == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("On the 24 pairs of mine.csv:\ncosent (1 seeds)")
+    assert printed.startswith("On the 24 pairs of mine.csv:\ncosent (1 seed)")
     assert "on the 24 pairs of mine.csv" in printed or "ranks the 24 pairs of mine.csv" in printed
     assert "share" in printed.splitlines()[-1]
     assert (tmp_path / "found.json").exists()
