@@ -23,7 +23,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from benchmarks.hosting import WAIT_S
+from benchmarks.hosting import CALL, WAIT_S, parts_in, question
 from benchmarks.interaction import ROOT
 from benchmarks.report import Row
 from explorer.runtime.visitors import new_key
@@ -62,18 +62,11 @@ class App:
         )
         if "http" not in self.process.stdout.readline():
             raise RuntimeError(f"the app did not start: {self.process.stderr.read()}")
-        config = self.client.get("/config").json()
-        self.parts = {
-            name: component["id"]
-            for component in config["components"]
-            for name in component["props"].get("server_fns") or ()
-        }
+        self.parts = parts_in(self.client.get("/config").json())
 
     def ask(self, function: str, request: object) -> dict:
         """The answer of a function of the page, which may be a sentence that says why not."""
-        body = {"data": request, "fn_name": function, "session_hash": "benchmark"}
-        body["component_id"] = self.parts[function]
-        answer = self.client.post("/gradio_api/component_server/", json=body)
+        answer = self.client.post(CALL, json=question(self.parts, function, request))
         answer.raise_for_status()
         told = answer.json()
         if told.get("error", {}).get("key") == "problem.internal":

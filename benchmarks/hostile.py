@@ -15,9 +15,7 @@ import random
 import time
 from urllib.parse import urlsplit
 
-import httpx
-
-from benchmarks.hosting import WAIT_S, Told, Visitor, parts_of, row
+from benchmarks.hosting import CALL, WAIT_S, Told, Visitor, parts_of, question, row
 from benchmarks.report import Row
 from explorer.runtime.visitors import new_key
 from explorer.web.hosting import HEADER
@@ -25,7 +23,6 @@ from explorer.web.hosting import HEADER
 CONNECTIONS, SHARE = 500, 0.1
 EVERY_S = 15.0  # between two looks of one visitor
 PAUSE_S = 0.5
-FUNCTION = "/gradio_api/component_server/"
 GIB, PIECE = 2**30, 2**20
 REFUSED_S = "≤ 50 ms"
 WRONG = (None, True, -1, 1e308, 10**400, "a" * 100_000, [], [[[]]], {"data": {"source": 1}})
@@ -41,7 +38,7 @@ class Hostile:
         self.unread, self.read = unread, read
 
     def head(self, more: str) -> bytes:
-        lines = [f"POST {FUNCTION} HTTP/1.1", f"Host: {self.host}", f"{HEADER}: {self.key}"]
+        lines = [f"POST {CALL} HTTP/1.1", f"Host: {self.host}", f"{HEADER}: {self.key}"]
         return "\r\n".join([*lines, "Content-Type: application/json", more, "", ""]).encode()
 
     async def sends(self, head: str, pieces: list[bytes], between: float = 0.0) -> None:
@@ -95,8 +92,7 @@ class Hostile:
         names = ("explore", "statistics", "sweep", "link", "hand_in", "start", "blocks", "judge")
         while time.monotonic() < until:
             function = random.choice(names)
-            body = {"data": random.choice(WRONG), "fn_name": function, "session_hash": "s"}
-            text = json.dumps({**body, "component_id": self.parts[function]}).encode()
+            text = json.dumps(question(self.parts, function, random.choice(WRONG))).encode()
             await self.sends(f"Content-Length: {len(text)}", [text])
             await asyncio.sleep(PAUSE_S)
 
@@ -108,8 +104,7 @@ class Hostile:
 
     async def floods(self, until: float) -> None:
         """As fast as answers come, ten at a time, under one key."""
-        body = {"data": "a link", "fn_name": "open_link", "session_hash": "s"}
-        text = json.dumps({**body, "component_id": self.parts["open_link"]}).encode()
+        text = json.dumps(question(self.parts, "open_link", "a link")).encode()
 
         async def flood() -> None:
             while time.monotonic() < until:
@@ -124,15 +119,9 @@ async def looks(visitor: Visitor, told: Told, until: float) -> None:
     drawn = {"pairs": 16, "seed": random.randrange(2**31)}
     while time.monotonic() < until:
         scene = {"data": {"source": "random", "random": drawn}}
-        began = time.monotonic()
-        try:
+        with told.timed():
             (await visitor.client.get("/")).raise_for_status()
-            answer = await visitor.ask("explore", {"scenario": scene})
-            if "error" in answer:
-                told.wrong.append(json.dumps(answer["error"]))
-        except httpx.HTTPError as error:
-            told.wrong.append(repr(error))
-        told.seconds.append(time.monotonic() - began)
+            told.hears(await visitor.ask("explore", {"scenario": scene}))
         await asyncio.sleep(EVERY_S)
 
 

@@ -38,6 +38,7 @@ from explorer.web.hosting import HEADER
 PAIRS = 64
 EVERY_S = 0.5
 WAIT_S = 120.0
+CALL = "/gradio_api/component_server/"
 ALONE, CROWDED = "no error, p50 ≤ 150 ms, p95 ≤ 1 s", "no error, p95 ≤ 2 s"
 MILLION = {"kind": "random", "random": {"pairs": 1_000_000}}
 
@@ -48,6 +49,27 @@ class Told:
 
     seconds: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+
+    @contextlib.contextmanager
+    def timed(self, what: str = "") -> Iterator[None]:
+        """Time what is done inside; where no answer came that is wrong."""
+        began = time.monotonic()
+        try:
+            yield
+        except httpx.HTTPError as error:
+            self.wrong.append(f"{what}{error!r}")
+        self.seconds.append(time.monotonic() - began)
+
+    def hears(self, answer: dict, what: str = "") -> None:
+        """A sentence that says why not is wrong here, too."""
+        if "error" in answer:
+            self.wrong.append(f"{what}{json.dumps(answer['error'])}")
+
+
+def question(parts: dict[str, int], function: str, request: object) -> dict:
+    """What a page sends to call a function of its own."""
+    called = {"fn_name": function, "component_id": parts[function]}
+    return {**called, "session_hash": "benchmark", "data": request}
 
 
 class Visitor:
@@ -60,13 +82,7 @@ class Visitor:
         self.parts = parts
 
     async def ask(self, function: str, request: object) -> dict:
-        body = {
-            "data": request,
-            "fn_name": function,
-            "session_hash": "benchmark",
-            "component_id": self.parts[function],
-        }
-        answer = await self.client.post("/gradio_api/component_server/", json=body)
+        answer = await self.client.post(CALL, json=question(self.parts, function, request))
         answer.raise_for_status()
         return answer.json()
 
@@ -78,15 +94,9 @@ class Visitor:
                 "data": {"source": "random", "random": random_pairs},
                 "parameters": {"scale": round(random.uniform(1, 60), 2)},
             }
-            began = time.monotonic()
-            try:
-                answer = await self.ask("explore", {"scenario": scene})
-                if "error" in answer:
-                    told.wrong.append(json.dumps(answer["error"]))
-            except httpx.HTTPError as error:
-                told.wrong.append(repr(error))
-            told.seconds.append(time.monotonic() - began)
-            await asyncio.sleep(max(EVERY_S - (time.monotonic() - began), 0))
+            with told.timed():
+                told.hears(await self.ask("explore", {"scenario": scene}))
+            await asyncio.sleep(max(EVERY_S - told.seconds[-1], 0))
 
     async def open_a_million(self, loss: str, told: Told, until: float) -> None:
         """Another million pairs as soon as one is open."""
@@ -96,8 +106,7 @@ class Visitor:
             while time.monotonic() < until:
                 answer = await self.ask("blocks", {"source": source, "loss": loss})
                 if "working" not in answer:
-                    if "error" in answer:
-                        told.wrong.append(json.dumps(answer["error"]))
+                    told.hears(answer)
                     told.seconds.append(time.monotonic() - began)
                     break
                 await asyncio.sleep(0.2)
@@ -108,9 +117,13 @@ class Visitor:
 
 async def parts_of(address: str) -> dict[str, int]:
     """By the name of a server function, the component that has it."""
-    found: dict[str, int] = {}
     async with httpx.AsyncClient(base_url=address, timeout=WAIT_S) as client:
-        config = (await client.get("/config")).json()
+        return parts_in((await client.get("/config")).json())
+
+
+def parts_in(config: dict) -> dict[str, int]:
+    """The same of a page that describes itself so."""
+    found: dict[str, int] = {}
     for component in config["components"]:
         for function in component["props"].get("server_fns") or ():
             found.setdefault(function, component["id"])

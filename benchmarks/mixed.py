@@ -5,12 +5,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 import random
 import time
 from pathlib import Path
-
-import httpx
 
 from benchmarks.hosting import Told, Visitor, memory_mib, parts_of, row
 from benchmarks.report import Row
@@ -100,14 +97,10 @@ DOINGS = {
 async def visits(one: Visitor, told: Told, until: float) -> None:
     while time.monotonic() < until:
         (doing,) = random.choices(list(DOINGS), list(DOINGS.values()))
-        began = time.monotonic()
-        try:
+        what = f"{doing.__name__}: "
+        with told.timed(what):
             for answer in await doing(one):
-                if "error" in answer:
-                    told.wrong.append(f"{doing.__name__}: {json.dumps(answer['error'])}")
-        except httpx.HTTPError as error:
-            told.wrong.append(f"{doing.__name__}: {error!r}")
-        told.seconds.append(time.monotonic() - began)
+                told.hears(answer, what)
         await asyncio.sleep(random.uniform(0, 4))
 
 

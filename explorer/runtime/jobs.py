@@ -14,7 +14,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, TimeoutError
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -78,8 +78,7 @@ class Job:
     def _run(self, work: Callable[[Report], Any]) -> None:
         current.set(self)
         try:
-            with turns.in_turn(self._queues):
-                self.begin()
+            with turns.in_turn(self._queues), self.counted():
                 result, error = work(self.report), None
         except BaseException as raised:  # raised again where the result is asked for
             result, error = None, raised
@@ -94,17 +93,14 @@ class Job:
         self.report("turn", ahead, 0)
         return self._lent
 
-    def begin(self) -> None:
-        """Count the time of heavy work from now on."""
-        self._begun = time.monotonic()
-
-    def end(self) -> None:
-        """What comes now is light."""
-        self._begun = math.inf
-
-    @property
-    def is_counted(self) -> bool:
-        return self._begun < math.inf
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """What is done inside is heavy: its time counts, with that of the heavy work around it."""
+        before, self._begun = self._begun, min(self._begun, time.monotonic())
+        try:
+            yield
+        finally:
+            self._begun = before
 
     def lend(self) -> None:
         """Let the work go on in the turn of one who waits for it: else those who have all turns
@@ -217,20 +213,12 @@ def step(what: str, done: int = 0, total: int = 0, **values: object) -> None:
 @contextmanager
 def in_turn() -> Iterator[None]:
     """Heavy work of the running job begins when it is its turn (`explorer.runtime.turns`)."""
-    with turns.in_turn(lambda ahead: step("turn", ahead)), _counted(current.get()):
+    mine = current.get()
+    with (
+        turns.in_turn(lambda ahead: step("turn", ahead)),
+        mine.counted() if mine else nullcontext(),
+    ):
         yield
-
-
-@contextmanager
-def _counted(mine: Job | None) -> Iterator[None]:
-    if mine is None or mine.is_counted:  # heavy work within heavy work
-        yield
-        return
-    mine.begin()
-    try:
-        yield
-    finally:
-        mine.end()
 
 
 def look(name: str) -> Progress | None:

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +97,18 @@ def receive(token: object, start: int, piece: bytes, name: str) -> None:
 
 def _kept_mib() -> float:
     """What the visitor of a hosted page has handed in so far; nothing is counted at home."""
-    if not visitor():
-        return 0.0
-    return sum(
-        about.st_size / MIB
-        for kind in ("arriving", "files")
-        for path, about in files_in(cache_folder(kind))
-        if path.name.startswith(visitor())
-    )
+    return sum(about.st_size for _, about in _mine()) / MIB
+
+
+def _mine() -> Iterator[tuple[Path, os.stat_result]]:
+    """What the visitor of a hosted page who asks has handed in; nothing is anybody's at home."""
+    if mine := visitor():
+        yield from (held for held in _held() if held[0].name.startswith(mine))
+
+
+def _held() -> Iterator[tuple[Path, os.stat_result]]:
+    for kind in ("arriving", "files"):
+        yield from files_in(cache_folder(kind))
 
 
 def forget(token: object) -> None:
@@ -113,21 +118,17 @@ def forget(token: object) -> None:
 
 def forget_mine() -> None:
     """Drop whatever the visitor of a hosted page who asks has handed in."""
-    if not visitor():
-        return
-    for kind in ("arriving", "files"):
-        for path in cache_folder(kind).glob(f"{visitor()}*"):
-            path.unlink(missing_ok=True)
+    for path, _ in _mine():
+        path.unlink(missing_ok=True)
 
 
 def drop_old() -> None:
     """Remove what nobody has used for too long on a hosted page."""
-    for kind in ("arriving", "files"):
-        for path, about in files_in(cache_folder(kind)):
-            if _DIGEST.fullmatch(path.name):
-                continue  # handed in at home, where nothing has a visitor's name before it
-            if age_of(path, about.st_mtime) >= 3600 * budget("upload_hours"):
-                path.unlink(missing_ok=True)
+    for path, about in _held():
+        if _DIGEST.fullmatch(path.name):
+            continue  # handed in at home, where nothing has a visitor's name before it
+        if age_of(path, about.st_mtime) >= 3600 * budget("upload_hours"):
+            path.unlink(missing_ok=True)
 
 
 def arrived(token: object, name: str) -> str:

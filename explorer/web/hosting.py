@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 import psutil
@@ -82,7 +82,7 @@ def _forgets(scope: dict) -> bool:
     did not send its key as a header."""
     if "/mcp" not in scope["path"]:
         return False
-    return not is_key(dict(scope["headers"]).get(HEADER.encode(), b"").decode("latin-1"))
+    return not _sent_by_header(scope["headers"])
 
 
 def key_of(scope: dict) -> str:
@@ -93,14 +93,17 @@ def key_of(scope: dict) -> str:
 
 def _sent(headers: list[tuple[bytes, bytes]]) -> str:
     """The key that came with a request; "" where none did."""
-    found = dict(headers)
-    said = found.get(HEADER.encode(), b"").decode("latin-1")
-    if is_key(said):
+    if said := _sent_by_header(headers):
         return said
     # A proxy may send cookies in several headers; another app's may be no cookies by the book.
     cookies = "; ".join(value.decode("latin-1") for name, value in headers if name == b"cookie")
     kept = cookie_parser(cookies).get(COOKIE, "")
     return kept if is_key(kept) else ""
+
+
+def _sent_by_header(headers: list[tuple[bytes, bytes]]) -> str:
+    said = dict(headers).get(HEADER.encode(), b"").decode("latin-1")
+    return said if is_key(said) else ""
 
 
 def _cookie(key: str, scope: dict) -> str:
@@ -121,10 +124,7 @@ def as_asked() -> contextlib.AbstractContextManager[None]:
     """What is done inside is done for the visitor whose request Gradio is answering."""
     if not is_hosted():
         return contextlib.nullcontext()
-    from gradio.context import LocalContext
-
-    request = LocalContext.request.get(None)
-    headers = {} if request is None else request.headers
+    headers = _asked_with()
     if not is_key(key := headers.get(HEADER, "")):
         raise RuntimeError("a request without a visitor's key")
     return as_visitor(key, is_new=NEW in headers)
@@ -132,11 +132,15 @@ def as_asked() -> contextlib.AbstractContextManager[None]:
 
 def accepted_encodings() -> list[str]:
     """How the answer to the request that Gradio is answering may be compressed."""
+    return encodings_in(_asked_with().get("accept-encoding", ""))
+
+
+def _asked_with() -> Mapping[str, str]:
+    """The headers of the request that Gradio is answering."""
     from gradio.context import LocalContext
 
     request = LocalContext.request.get(None)
-    said = "" if request is None else request.headers.get("accept-encoding", "")
-    return encodings_in(said)
+    return {} if request is None else request.headers
 
 
 def encodings_in(said: str) -> list[str]:

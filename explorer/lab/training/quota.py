@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from explorer.lab.training.data import Corpus, examples
-from explorer.lab.training.folder import RunFolder, all_runs
+from explorer.lab.training.folder import all_runs
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
@@ -47,11 +46,12 @@ def why_not_measured(pairs: int, models: int) -> Problem | None:
     return Problem("unseen_shared", **told, fits=int(most // models))
 
 
-def room(runs: Sequence[RunFolder]) -> int | None:
-    """How many more runs this visitor of a hosted page may queue; None elsewhere, where all fit."""
+def room(root: Path) -> int | None:
+    """How many more runs this visitor of a hosted page may queue in `root`; None elsewhere, where
+    all fit."""
     if not is_hosted():
         return None
-    own, every = _under_way(runs)
+    own, every = _under_way(root)
     return max(int(min(budget("runs_of_one") - own, budget("runs") - every)), 0)
 
 
@@ -60,7 +60,7 @@ def check_queue(root: Path, more: int) -> None:
     or the machine has no room for them."""
     if not is_hosted():
         return
-    own, every = _under_way(all_runs(root))
+    own, every = _under_way(root)
     if own + more > (most := budget("runs_of_one")):
         raise Problem("training_shared_own", count=own, most=most)
     if every + more > (most := budget("runs")):
@@ -69,7 +69,7 @@ def check_queue(root: Path, more: int) -> None:
     check_disk(root)
 
 
-def _under_way(runs: Sequence[RunFolder]) -> tuple[int, int]:
+def _under_way(root: Path) -> tuple[int, int]:
     """How many runs train or wait: of whoever asks, and of all."""
-    owners = [run.owner for run in runs if run.is_live()]
+    owners = [run.owner for run in all_runs(root) if run.is_live()]
     return owners.count(visitor()), len(owners)

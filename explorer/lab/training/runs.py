@@ -85,7 +85,7 @@ class Runs:
         many."""
         if least:
             quota.check_queue(self.root, least)
-        return quota.room(all_runs(self.root))
+        return quota.room(self.root)
 
     def _begin(self, plan: TrainingPlan, corpus: data.Corpus, *options: str) -> str:
         run = self.prepare(plan, corpus)

@@ -194,12 +194,24 @@ def test_two_fingers_go_nearer_to_what_is_under_them_and_back(telephone: Page) -
     assert window(page) is not None
 
 
+AT_REST = """() => new Promise((resolve) => {
+  let [last, still] = [scrollY, 0];
+  const look = () => {
+    still = scrollY === last ? still + 1 : 0;
+    last = scrollY;
+    still < 10 ? requestAnimationFrame(look) : resolve();
+  };
+  look();
+})"""
+
+
 def test_one_finger_scrolls_the_page_and_a_tap_enters(telephone: Page) -> None:
     page = telephone
     page.locator(MAP).scroll_into_view_if_needed()
     before = page.evaluate("window.scrollY")
     touch(page, MAP, [(0.5, 0.9)], [(0.5, 0.1)])
     page.wait_for_function("before => window.scrollY > before + 50", arg=before)
+    page.evaluate(AT_REST)  # what is touched while it glides on only stops
     assert window(page) is None
     with redrawn(page):
         page.touchscreen.tap(*centre(page, 10, 200))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import doctest
 import json
 import math
-from concurrent.futures import ThreadPoolExecutor
 from typing import get_args, get_type_hints
 
 import httpx
@@ -27,6 +25,7 @@ from explorer.sources.random_batch import RandomBatch
 from explorer.web import site
 from explorer.web.api import endpoints as api
 from losses import LOSSES
+from tests.loops import in_loop
 
 KEYS = {
     "loss",
@@ -460,9 +459,7 @@ def ask(address, *calls):
             tools = (await session.list_tools()).tools
             return tools, [await session.call_tool(name, given) for name, given in calls]
 
-    # On a thread of its own: a browser test before may have left a loop running on this one.
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, talk()).result()
+    return in_loop(talk())
 
 
 def test_mcp_offers_them_as_tools(address):

@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 from explorer.runtime.visitors import HOSTED, new_key
 from explorer.web.bounds import Bounded
 from explorer.web.hosting import HEADER, KnowsVisitor, allow_connections, health
+from tests.loops import in_loop
 
 
 @pytest.fixture
@@ -109,7 +110,7 @@ def sent_slowly(application, path: str, pieces: list[bytes]) -> list[dict]:
     headers = [(HEADER.encode(), new_key().encode()), (b"content-type", b"application/json")]
     scope = {"type": "http", "method": "POST", "path": path, "headers": headers}
     scope |= {"query_string": b"", "scheme": "http", "server": ("here", 80), "http_version": "1.1"}
-    asyncio.run(asyncio.wait_for(application(scope, receive, send), 60))
+    in_loop(asyncio.wait_for(application(scope, receive, send), 60))
     return messages
 
 
