@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from losses import LOSSES, LossSpec
+from losses.contrastive.directions import DIRECTIONS
 from losses.contrastive.mined_triplets import (
     triplet_over_violating,
     triplet_over_violating_definition,
@@ -170,6 +171,13 @@ def _registered(name: str, **parameters: object) -> dict[str, Callable[..., Tens
     }
 
 
+def _with_twins(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Every text stands in two rows."""
+    return lambda first, second: loss(
+        first, second, same_text=torch.arange(len(first), device=first.device) // 2
+    )
+
+
 def _with_prototypes(name: str, **parameters: object) -> dict[str, Callable[..., Tensor]]:
     def named(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return lambda embeddings, classes, prototypes: loss(
@@ -265,6 +273,16 @@ CHOSEN: Mapping[str, tuple[Case, ...]] = {
             inputs=vectors,
             sizes=ON_VECTORS,
             dense=4096,
+        ),
+        Case(
+            "info_nce, four directions in one softmax, texts masked",
+            **{
+                kind: _with_twins(loss)
+                for kind, loss in _registered("info_nce", directions=DIRECTIONS).items()
+            },
+            inputs=vectors,
+            sizes=ON_VECTORS,
+            dense=2048,
         ),
         Case(
             "info_nce, bfloat16, D = 768",

@@ -54,6 +54,9 @@ def _sentence_transformers() -> dict[str, Callable[..., Tensor]]:
     both = theirs.MultipleNegativesRankingLoss(
         nothing, directions=("query_to_doc", "doc_to_query"), partition_mode="per_direction"
     )
+    every_way = theirs.MultipleNegativesRankingLoss(
+        nothing, directions=("query_to_doc", "query_to_query", "doc_to_query", "doc_to_doc")
+    )
     given = theirs.TripletLoss(nothing, triplet_margin=5.0)
     hard, semi_hard, every = (
         kind(nothing, margin=5.0)
@@ -81,6 +84,7 @@ def _sentence_transformers() -> dict[str, Callable[..., Tensor]]:
         "contrastive": of_vectors(contrastive),
         "info_nce": of_vectors(ranking),
         "info_nce, symmetric": of_vectors(both),
+        "info_nce, four directions in one softmax, texts masked": of_vectors(every_way),
         "triplet, given": lambda *vectors: given.compute_loss_from_embeddings([*vectors], None),
         "triplet, hard": of_classes(hard),
         "triplet, semi-hard": of_classes(semi_hard),

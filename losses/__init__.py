@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 from losses.contrastive.contrastive import CONTRASTIVE, contrastive
-from losses.contrastive.info_nce import INFO_NCE, info_nce
+from losses.contrastive.info_nce import INFO_NCE, info_nce, info_nce_of_swift
 from losses.contrastive.nce import NCE, nce
 from losses.contrastive.nt_xent import (
     NT_XENT,
@@ -151,6 +151,7 @@ __all__ = [
     "cosine_mse",
     "hierarchical_cosent",
     "info_nce",
+    "info_nce_of_swift",
     "max_violation",
     "multitask_cosent",
     "nce",

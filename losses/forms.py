@@ -57,12 +57,14 @@ class AgainstOthers:
 
     Rows are queries and columns their keys, then the other pairs' keys; if `symmetric`, averaged
     with the same from keys to queries. With `views`, rows and columns are both sentences of every
-    positive pair, each against all but itself and its partner.
+    positive pair, each against all but itself and its partner. `follows` are the parameters of the
+    loss that it knows, all others at their defaults; empty: it knows them all.
     """
 
     scale: Callable[..., float]
     symmetric: Callable[..., bool] = never
     views: bool = False
+    follows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

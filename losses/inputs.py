@@ -229,6 +229,52 @@ def above_zero(**numbers: float | Tensor) -> None:
             raise ValueError(f"{name} is {number}; it must be greater than 0")
 
 
+def not_below_zero(**numbers: float) -> None:
+    """Refuse a weight below zero, and one that is to be learned."""
+    plain_number(**numbers)
+    for name, number in numbers.items():
+        if not number >= 0:
+            raise ValueError(f"{name} is {number}; it must be 0 or more")
+
+
+def hard_negatives(queries: Tensor, **tensors: Tensor | None) -> None:
+    """Refuse [N, K, D] that are not hard negatives of the N queries; what is None is not there.
+
+    Of these, "negatives" may be [Q, D] too.
+    """
+    for name, tensor in tensors.items():
+        if tensor is None:
+            continue
+        must_be_tensor(name, tensor)
+        if tensor.ndim == 2 and name == "negatives":
+            continue
+        wanted = "[N, K, D]" if name != "negatives" else "[Q, D] or [N, K, D]"
+        if not isinstance(queries, Tensor) or queries.ndim != 2:
+            continue  # refused by its own name
+        rows, width = queries.shape
+        if tensor.ndim != 3 or (tensor.shape[0], tensor.shape[2]) != (rows, width):
+            raise ValueError(
+                f"{name} has shape {tuple(tensor.shape)}; for {rows} queries of {width} dimensions "
+                f"it must be {wanted}, with a row of K for each query"
+            )
+        must_be_finite(name, tensor)
+
+
+def must_be_owners(owners: Tensor | None, queries: Tensor, negatives: Tensor | None) -> None:
+    """Refuse what does not say of each negative whose it is: a query's number, −1 for nobody's."""
+    if owners is None:
+        return
+    name, count = "negative_owners", 0 if negatives is None else len(negatives)
+    class_numbers(owners, count, name=name)
+    if may_ask(owners) and count:
+        least, most = owners.min().item(), owners.max().item()
+        if least < -1 or most >= len(queries):
+            raise ValueError(
+                f"{name} goes from {least} to {most}; there are queries 0 to {len(queries) - 1}, "
+                "and −1 is nobody's"
+            )
+
+
 def one_number(**numbers: float | Tensor) -> None:
     """Refuse a learned number that is several."""
     for name, number in numbers.items():
@@ -237,7 +283,7 @@ def one_number(**numbers: float | Tensor) -> None:
             raise ValueError(f"{name} has shape {shape}; a tensor of no dimension is needed, []")
 
 
-def plain_number(**numbers: float | Tensor) -> None:
+def plain_number(**numbers: float | Tensor | None) -> None:
     """Refuse a learned number where none can be learned: no gradient would reach it."""
     for name, number in numbers.items():
         if isinstance(number, Tensor) and number.requires_grad:

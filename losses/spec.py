@@ -93,6 +93,13 @@ READABLE: Mapping[str, Readable] = {
         by_threshold=True,
         optional=True,
     ),
+    "negative_owners": Readable(
+        "which query has the first sentence of each of these pairs, −1 for none",
+        ("key",),
+        "groups",
+        by_threshold=True,
+        optional=True,
+    ),
     "query_texts": Readable(
         "which queries and keys hold the same text", ("query",), "texts", True, optional=True
     ),
@@ -216,7 +223,8 @@ class LossSpec:
     false in lower case). `note` is what a reader of its numbers must know beside the formula.
     `form` is the form of its terms, where it has one of `losses.forms`. `twin`, called with the
     parameters, is the same in sentence-transformers (`losses.twins`). `counted` says, as a formula,
-    which candidates count where texts are known, for a loss that reads them.
+    which candidates count where texts are known, for a loss that reads them. `aliases` are other
+    names by which people know it, among them those of libraries' classes.
     """
 
     function: Callable[..., Tensor]
@@ -239,6 +247,7 @@ class LossSpec:
     note: str = ""
     twin: Callable[..., Twin | None] | None = None
     counted: str = ""
+    aliases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:

@@ -231,6 +231,17 @@ class _Readings:
         others = self.batch.others
         return self.vectors[self.batch.second[others]] if len(others) else None
 
+    def negative_owners(self) -> Tensor | None:
+        """None where no other pair has the first sentence of a positive one."""
+        batch = self.batch
+        first = {
+            int(s): n for n, s in reversed([*enumerate(batch.first[batch.positives].tolist())])
+        }
+        owners = [first.get(int(s), -1) for s in batch.first[batch.others].tolist()]
+        if max(owners, default=-1) < 0:
+            return None
+        return torch.tensor(owners, device=batch.labels.device)
+
     def query_texts(self) -> Tensor:
         return self.batch.texts[self.batch.first[self.batch.positives]]
 

@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import cast
 
 import torch
 from torch import Tensor
 
 from losses import inputs
+from losses.contrastive.directions import (
+    BOTH_WAYS,
+    DIRECTIONS,
+    EXTENDED_SYMBOLS,
+    HARDENED,
+    PARTITIONS,
+    SIMILARITIES,
+    Plan,
+    Ways,
+    by_blocks,
+    ceiling,
+    cells_of_text,
+    counted,
+    flat_negatives,
+    gathered_owners,
+    hardened_cells,
+    own_cells,
+    similarity_matrix,
+    similarity_of_own,
+    ways_of,
+)
 from losses.contrastive.in_batch import (
     QUERY_SYMBOLS,
     TEXTS,
-    left_out_counts,
-    mean_log,
-    some,
     temperature_parameter,
+)
+from losses.contrastive.info_nce_landmarks import (
+    info_nce_collapse,
+    info_nce_floor,
+    ways_taken,
 )
 from losses.forms import AgainstOthers
 from losses.gather import gathered
@@ -26,8 +50,8 @@ from losses.kernels.tiled import (
     against_others,
     both_ways,
 )
-from losses.landmarks import least_in_batch
-from losses.same_text import Absent, absent_by, same_text
+from losses.same_text import Absent, absent_by
+from losses.same_text import same_text as holds_same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 from losses.twins import Twin
 
@@ -37,35 +61,99 @@ def info_nce_definition(
     keys: Tensor,
     *,
     negatives: Tensor | None = None,
+    negative_owners: Tensor | None = None,
+    own_negatives: Tensor | None = None,
     temperature: float = 0.05,
     symmetric: bool = False,
+    similarity: str = "cosine",
+    directions: Ways = "query_to_key",
+    partition: str = "joint",
+    in_batch: bool = True,
+    mask_above: float | None = None,
+    hardness: float = 0.0,
+    hardness_on: str = "in_batch",
+    log_weight: float = 0.0,
+    same_text: Tensor | None = None,
     query_texts: Tensor | None = None,
     key_texts: Tensor | None = None,
     negative_texts: Tensor | None = None,
 ) -> Tensor:
+    ways = BOTH_WAYS if symmetric else ways_of(directions)
+    joint = partition == "joint" and not symmetric
+    negatives, negative_owners = flat_negatives(negatives, negative_owners)
+    its_own = own_cells(queries, negative_owners)
     candidates = keys if negatives is None else torch.cat((keys, negatives))
-    similarities = cosine_matrix(queries, candidates)
+    similarities = similarity_matrix(queries, candidates, similarity)
     logits = similarities / temperature
     positive = logits.diagonal()
-    others = ~torch.eye(*logits.shape, dtype=torch.bool, device=logits.device)
+    own = similarities.diagonal()
+    negative = partial(counted, own=own, same_text=same_text, mask_above=mask_above)
+    texts, left_out = key_texts, None
     if query_texts is not None and key_texts is not None:
         texts = key_texts if negative_texts is None else torch.cat((key_texts, negative_texts))
-        left_out = same_text(query_texts, key_texts, texts)
-        others = others & ~left_out
-    terms = (logits - positive[:, None]).masked_fill(~others, -torch.inf)
-    per_query = log1p_sum_exp(terms, dim=1)
-    loss = per_query.mean()
-    if symmetric:
+        left_out = holds_same_text(query_texts, key_texts, texts)
+    others = negative(similarities, left_out)
+    if not in_batch:
+        others = others & (torch.arange(others.shape[1], device=others.device) >= len(keys))
+    if hardness or (log_weight and its_own is not None):
+        weights = hardness * hardened_cells(others, its_own, hardness_on)
+        hardened = logits + weights * similarities.detach()
+        if its_own is not None:
+            hardened = hardened + log_weight * its_own
+        terms = (hardened - positive[:, None]).masked_fill(~others, -torch.inf)
+    else:
+        terms = (logits - positive[:, None]).masked_fill(~others, -torch.inf)
+    softmaxes = {"query_to_key": terms}
+    if own_negatives is not None:
+        own_similarities = similarity_of_own(queries, own_negatives, similarity)
+        own_logits = own_similarities / temperature + log_weight
+        if hardness and hardness_on != "in_batch":
+            own_logits = own_logits + hardness * own_similarities.detach()
+        own_terms = own_logits - positive[:, None]
+        if mask_above is not None:
+            above = own_similarities > ceiling(own, mask_above)[:, None]
+            own_terms = own_terms.masked_fill(above, -torch.inf)
+        softmaxes["query_to_key"] = torch.cat((terms, own_terms), dim=1)
+    if "key_to_query" in ways:
         backward = logits[:, : len(keys)].T - positive[:, None]
-        if query_texts is not None and key_texts is not None:
-            backward = backward.masked_fill(
-                same_text(key_texts, query_texts, query_texts), -torch.inf
+        left_out_back = cells_of_text(key_texts, query_texts, query_texts)
+        other_queries = negative(similarities[:, : len(keys)].T, left_out_back)
+        if joint and "query_to_key" in ways:  # the own pair stands here a second time
+            other_queries = other_queries | torch.eye(
+                len(keys), dtype=torch.bool, device=keys.device
             )
-        backward_terms = backward.masked_fill(
-            torch.eye(len(keys), dtype=torch.bool, device=logits.device), -torch.inf
+        backward_terms = backward.masked_fill(~other_queries, -torch.inf)
+        softmaxes["key_to_query"] = backward_terms
+    if "query_to_query" in ways:
+        among_queries = similarity_matrix(queries, queries, similarity)
+        left_out_queries = cells_of_text(query_texts, key_texts, query_texts)
+        query_terms = (among_queries / temperature - positive[:, None]).masked_fill(
+            ~negative(among_queries, left_out_queries), -torch.inf
         )
-        per_key = log1p_sum_exp(backward_terms, dim=1)
-        loss = (loss + per_key.mean()) / 2
+        softmaxes["query_to_query"] = query_terms
+    if "key_to_key" in ways:
+        among_keys = similarity_matrix(keys, candidates, similarity)
+        left_out_keys = cells_of_text(key_texts, query_texts, texts)
+        key_terms = (among_keys / temperature - positive[:, None]).masked_fill(
+            ~negative(among_keys, left_out_keys, its_own), -torch.inf
+        )
+        softmaxes["key_to_key"] = key_terms
+    if joint:
+        per_query = log1p_sum_exp(torch.cat([softmaxes[way] for way in ways], dim=1), dim=1)
+        loss = per_query.mean()
+        return loss
+    per_query = log1p_sum_exp(softmaxes["query_to_key"], dim=1)
+    losses = {"query_to_key": per_query.mean()}
+    if "key_to_query" in ways:
+        per_key = log1p_sum_exp(softmaxes["key_to_query"], dim=1)
+        losses["key_to_query"] = per_key.mean()
+    if "query_to_query" in ways:
+        per_query_among = log1p_sum_exp(softmaxes["query_to_query"], dim=1)
+        losses["query_to_query"] = per_query_among.mean()
+    if "key_to_key" in ways:
+        per_key_among = log1p_sum_exp(softmaxes["key_to_key"], dim=1)
+        losses["key_to_key"] = per_key_among.mean()
+    loss = torch.stack([losses[way] for way in ways]).mean()
     return loss
 
 
@@ -74,8 +162,19 @@ def info_nce(
     keys: Tensor,
     *,
     negatives: Tensor | None = None,
+    negative_owners: Tensor | None = None,
+    own_negatives: Tensor | None = None,
     temperature: float = 0.05,
     symmetric: bool = False,
+    similarity: str = "cosine",
+    directions: Ways = "query_to_key",
+    partition: str = "joint",
+    in_batch: bool = True,
+    mask_above: float | None = None,
+    hardness: float = 0.0,
+    hardness_on: str = "in_batch",
+    log_weight: float = 0.0,
+    same_text: Tensor | None = None,
     query_texts: Tensor | None = None,
     key_texts: Tensor | None = None,
     negative_texts: Tensor | None = None,
@@ -86,73 +185,244 @@ def info_nce(
     >>> queries, keys = torch.eye(2), torch.eye(2)
     >>> info_nce(queries, keys, temperature=1.0)  # log(1 + e^(0 − 1))
     tensor(0.3133)
+    >>> info_nce(queries, keys, temperature=1.0, directions=("query_to_key", "query_to_query"))
+    tensor(0.5514)
+
+    What else stands in the sum, as the recipes of today's models have it (GTE, Qwen3-Embedding,
+    EmbeddingGemma, LLaVE): the own pair always does, so a row of which all else is masked has
+    the loss 0.
 
     Args:
         queries, keys: [N, D] each; key i belongs to query i.
-        negatives: [Q, D], further keys for every query.
+        negatives: [Q, D], further keys for every query; or [N, K, D], K hard negatives of each
+            query, which the others see as well.
+        negative_owners: [Q], the number of the query whose own hard negative each is, −1 for none.
+        own_negatives: [N, K, D], hard negatives that each query sees alone.
         temperature: τ.
-        symmetric: average with the same loss from keys to queries (in the batch only).
+        symmetric: short for both ways between queries and keys, `per_direction`.
+        similarity: "cosine", or "dot" for the product of the vectors as they are.
+        directions: some of "query_to_key", "key_to_query", "query_to_query", "key_to_key", as
+            names or as one text with commas: to whom row i is compared. Queries look at queries,
+            and keys at keys, without the own; keys at keys see `negatives` too.
+        partition: "joint": one sum for all directions, in which the own pair stands once for each
+            way between queries and keys (GTE); "per_direction": a loss for each, and their mean.
+        in_batch: False takes the given negatives only, and no other key of the batch.
+        mask_above: a cell whose similarity exceeds that of its row's own pair by more than this is
+            left out; no gradient passes through that comparison.
+        hardness: α ≥ 0; α times its similarity, as a constant, is added to the logit of a negative
+            of queries at keys.
+        hardness_on: which negatives: "in_batch", the other keys; "hard", the given ones; "all".
+            Where it is known whose they are, only its own are hard to a query, and those of others
+            are in the batch.
+        log_weight: added to the logits of the query's own hard negatives.
+        same_text: [N], whole numbers; rows of the same are no negatives of each other.
         query_texts, key_texts, negative_texts: [N], [N], [Q], the texts of the rows as numbers,
-            equal for equal texts. A key of the query's text, or of its own key's, is then no
-            negative (from keys to queries, a query of the key's text or of its own query's).
+            equal for equal texts. What has the text of the row's query, or of its own key, is then
+            no negative.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature)
+    inputs.one_of(SIMILARITIES, similarity=similarity)
+    inputs.one_of(PARTITIONS, partition=partition)
+    inputs.one_of(HARDENED, hardness_on=hardness_on)
+    inputs.not_below_zero(hardness=hardness)
+    inputs.plain_number(log_weight=log_weight, mask_above=mask_above)
+    ways = _ways(directions, symmetric)
+    joint = partition == "joint" and not symmetric
+    if not in_batch and ways != ("query_to_key",):
+        raise ValueError(
+            "in_batch is False, which compares queries with given negatives only; directions must "
+            f"be query_to_key then, and not {', '.join(ways)}"
+        )
+    if not in_batch and negatives is None and own_negatives is None:
+        raise ValueError(
+            "in_batch is False, and there are neither negatives nor own_negatives to compare with"
+        )
+    inputs.hard_negatives(queries, negatives=negatives, own_negatives=own_negatives)
+    flat, negative_owners = flat_negatives(negatives, negative_owners)
+    inputs.must_be_owners(negative_owners, queries, flat)
     inputs.must_be_texts(
         query_texts=(query_texts, queries),
         key_texts=(key_texts, keys),
-        negative_texts=(negative_texts, negatives),
+        negative_texts=(negative_texts, flat),
     )
-    queries, keys, negatives = gathered(gather, queries, keys, negatives)
-    texts = gathered(gather, query_texts, key_texts, negative_texts)
-    least = inputs.for_products(queries)
+    inputs.must_be_texts(same_text=(same_text, queries))
+    owners = negative_owners if flat is None else gathered_owners(gather, negative_owners, queries)
+    queries, keys, negatives, own_negatives = gathered(gather, queries, keys, flat, own_negatives)
+    texts = gathered(gather, query_texts, key_texts, negative_texts, same_text)
+    least = inputs.for_products(queries) if own_negatives is None else torch.float32
     queries, keys, negatives = cast(
         "tuple[Tensor, Tensor, Tensor | None]",
         inputs.vectors(least, queries=queries, keys=keys, negatives=negatives),
     )
     inputs.must_be_paired(queries=queries, keys=keys)
-    return with_gradient(
-        _info_nce_by_tiles,
-        _info_nce_densely,
-        queries,
-        keys,
-        negatives,
-        1 / temperature,
-        symmetric,
-        *texts,
+    if own_negatives is not None:
+        (own_negatives,) = inputs.real(queries.dtype, own_negatives=own_negatives)
+    if similarity == "cosine" and mask_above is not None and mask_above >= 2:
+        mask_above = None  # no cosine is as far above another
+    plan = Plan(
+        ways,
+        joint or len(ways) == 1,
+        similarity,
+        in_batch,
+        mask_above,
+        hardness,
+        hardness_on,
+        log_weight,
     )
+    plain = plan.is_plain and own_negatives is None and same_text is None
+    if not (hardness or log_weight or "key_to_key" in ways):
+        owners = None  # nothing depends on them
+    exact = _info_nce_by_tiles if plain else by_blocks
+    given = (queries, keys, negatives, own_negatives, 1 / temperature, *texts, owners, plan)
+    return with_gradient(exact, _info_nce_densely, *given)
 
 
-def _info_nce_densely(queries, keys, negatives, scale, symmetric, of_queries, of_keys, of_others):
+def _ways(directions: Ways, symmetric: bool) -> tuple[str, ...]:
+    ways = ways_of(directions)
+    if symmetric and ways not in (("query_to_key",), BOTH_WAYS):
+        raise ValueError(
+            "symmetric is short for query_to_key and key_to_query, and directions are "
+            f"{', '.join(ways)}; give one of both"
+        )
+    return BOTH_WAYS if symmetric else ways
+
+
+def _info_nce_densely(
+    queries,
+    keys,
+    negatives,
+    own_negatives,
+    scale,
+    of_queries,
+    of_keys,
+    of_others,
+    alike,
+    owners,
+    plan,
+):
     return info_nce_definition(
         queries,
         keys,
         negatives=negatives,
+        negative_owners=owners,
+        own_negatives=own_negatives,
         temperature=1 / scale,
-        symmetric=symmetric,
+        similarity=plan.similarity,
+        directions=plan.ways,
+        partition="joint" if plan.joint else "per_direction",
+        in_batch=plan.in_batch,
+        mask_above=plan.mask_above,
+        hardness=plan.hardness,
+        hardness_on=plan.hardness_on,
+        log_weight=plan.log_weight,
+        same_text=alike,
         query_texts=of_queries,
         key_texts=of_keys,
         negative_texts=of_others,
     )
 
 
-def _info_nce_by_tiles(wanted, queries, keys, negatives, scale, symmetric, *texts):
+def _info_nce_by_tiles(
+    wanted, queries, keys, negatives, _own, scale, of_queries, of_keys, of_others, *rest
+):
+    plan = rest[-1]
     count = len(queries)
     parts = [part for part in (queries, keys, negatives) if part is not None]
     points = Directions(torch.cat(parts), wanted=any(wanted))
-    sides = (wanted[0] or wanted[3], wanted[1] or wanted[2] or wanted[3])
+    sides = (wanted[0] or wanted[4], wanted[1] or wanted[2] or wanted[4])
     logits = points.between(slice(0, count), slice(count, None), scale, sides)
-    left_out, left_out_back = _left_out(*texts)
-    if symmetric:
+    left_out, left_out_back = _left_out(of_queries, of_keys, of_others)
+    if plan.ways == BOTH_WAYS:
         total, share = both_ways(logits, left_out, left_out_back), 0.5 / count
     else:
         (total, _), share = against_others(logits, left_out=left_out), 1 / count
-    none = (None,) * (1 + len(texts))
     if not any(wanted):
         return total * share, ()
     gradient, by_scale = points.pull_back(share, scale)
     by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
-    return total * share, (by_queries, by_keys, *(by_negatives or [None]), by_scale, *none)
+    by_vectors = (by_queries, by_keys, *(by_negatives or [None]), None)
+    return total * share, (*by_vectors, by_scale, *(None,) * 6)
+
+
+def info_nce_of_swift_definition(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    negatives: Tensor | None = None,
+    temperature: float = 0.1,
+    mask_above: float = 0.1,
+) -> Tensor:
+    """As ms-swift has it: queries at keys and at queries masked, keys at keys never."""
+    candidates = keys if negatives is None else torch.cat((keys, negatives))
+    similarities = cosine_matrix(queries, candidates)
+    own = similarities.diagonal()
+    negative = partial(counted, left_out=None, own=own, same_text=None)
+    logits = similarities / temperature
+    positive = logits.diagonal()
+    others = negative(similarities, mask_above=mask_above)
+    terms = (logits - positive[:, None]).masked_fill(~others, -torch.inf)
+    among_queries = cosine_matrix(queries, queries)
+    query_terms = (among_queries / temperature - positive[:, None]).masked_fill(
+        ~negative(among_queries, mask_above=mask_above), -torch.inf
+    )
+    among_keys = cosine_matrix(keys, candidates)
+    key_terms = (among_keys / temperature - positive[:, None]).masked_fill(
+        ~negative(among_keys, mask_above=None), -torch.inf
+    )
+    per_query = log1p_sum_exp(torch.cat((terms, query_terms, key_terms), dim=1), dim=1)
+    loss = per_query.mean()
+    return loss
+
+
+def info_nce_of_swift(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    negatives: Tensor | None = None,
+    temperature: float = 0.1,
+    mask_above: float = 0.1,
+    gather: bool = False,
+) -> Tensor:
+    """InfoNCE of queries at keys and queries, and keys at keys, as ms-swift masks it.
+
+    >>> queries, keys = torch.eye(2), torch.eye(2)
+    >>> info_nce_of_swift(queries, keys, temperature=1.0)  # log(1 + 3 e^(0 − 1))
+    tensor(0.7437)
+
+    Args:
+        queries, keys: [N, D] each; key i belongs to query i.
+        negatives: [Q, D], further keys for every query.
+        temperature: τ.
+        mask_above: a key or a query whose cosine with a query exceeds that of its own pair by more
+            than this is left out; a key that is near the own key is not.
+        gather: of the batch that all processes make together (see `losses.gather`).
+    """
+    inputs.above_zero(temperature=temperature)
+    inputs.plain_number(mask_above=mask_above)
+    queries, keys, negatives = gathered(gather, queries, keys, negatives)
+    queries, keys, negatives = cast(
+        "tuple[Tensor, Tensor, Tensor | None]",
+        inputs.vectors(
+            inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
+        ),
+    )
+    inputs.must_be_paired(queries=queries, keys=keys)
+    plan = Plan(
+        ("query_to_key", "query_to_query", "key_to_key"),
+        joint=True,
+        mask_above=mask_above,
+        unmasked=("key_to_key",),
+    )
+    given = (queries, keys, negatives, None, 1 / temperature, *(None,) * 5, plan)
+    return with_gradient(by_blocks, _of_swift_densely, *given)
+
+
+def _of_swift_densely(queries, keys, negatives, _own, scale, *rest):
+    plan = rest[-1]
+    return info_nce_of_swift_definition(
+        queries, keys, negatives=negatives, temperature=1 / scale, mask_above=plan.mask_above
+    )
 
 
 def _left_out(
@@ -165,41 +435,56 @@ def _left_out(
     every = of_keys if of_others is None else torch.cat((of_keys, of_others))
 
     def back(span: slice) -> Tensor:
-        return same_text(of_keys, of_queries, of_queries[span]).T
+        return holds_same_text(of_keys, of_queries, of_queries[span]).T
 
     return absent_by(of_queries, of_keys, every), back
 
 
-def _keys_beside(given: dict[str, Tensor]) -> int:
-    negatives = given.get("negatives")
-    return 0 if negatives is None else len(negatives)
-
-
-def _info_nce_collapse(given: dict[str, Tensor], symmetric: bool = False, **_: object) -> float:
-    count = len(given["keys"])
-    of_queries, of_keys = left_out_counts(given)
-    forward = mean_log(count + _keys_beside(given), of_queries)
-    return (forward + mean_log(count, of_keys)) / 2 if symmetric else forward
-
-
-def _info_nce_floor(
-    given: dict[str, Tensor], temperature: float = 0.05, symmetric: bool = False
-) -> float | None:
-    of_queries, of_keys = left_out_counts(given)
-    if some(of_queries) or (symmetric and some(of_keys)):
+def _twin(
+    *,
+    temperature: float,
+    symmetric: bool,
+    similarity: str,
+    directions: str,
+    partition: str,
+    in_batch: bool,
+    mask_above: float,
+    hardness: float,
+    hardness_on: str,
+) -> Twin | None:
+    """The library masks nothing by similarity; hard negatives are rows there, which a batch of
+    pairs has not, and both hardness and keys among each other depend on them."""
+    ways = ways_taken(directions, symmetric)
+    joint = partition == "joint" and not symmetric
+    given = {"queries": "queries", "keys": "keys", "negatives": "negatives"}
+    if not in_batch or mask_above < UNMASKED or hardness or "key_to_key" in ways:
         return None
-    return least_in_batch(len(given["keys"]), _keys_beside(given), temperature, symmetric)
-
-
-def _twin(*, temperature: float, symmetric: bool) -> Twin:
-    kind = f"MultipleNegatives{'Symmetric' if symmetric else ''}RankingLoss"
+    if not joint and "query_to_query" in ways:
+        return None
+    if similarity == "cosine" and len(ways) == 1:
+        kind, settings = "MultipleNegativesRankingLoss", ""
+    elif similarity == "cosine" and not joint:
+        kind, settings = "MultipleNegativesSymmetricRankingLoss", ""
+    else:
+        kind = "MultipleNegativesRankingLoss"
+        named = tuple(way.replace("key", "doc") for way in ways)
+        settings = f', directions={named}, partition_mode="{"joint" if joint else partition}"'
+        if not joint:
+            settings = settings.replace(partition, "per_direction")
+        if similarity == "dot":
+            settings += ", similarity_fct=lambda first, second: first @ second.T"
     return Twin(
         kind,
-        {"queries": "queries", "keys": "keys", "negatives": "negatives"},
-        f"twin = {kind}(None, scale=1 / {temperature!r})\n"
+        given,
+        f"twin = {kind}(None, scale=1 / {temperature!r}{settings})\n"
         "loss = twin.compute_loss_from_embeddings([«given»], None)\n",
     )
 
+
+OF_ALL = ",".join(DIRECTIONS)
+UNMASKED = 1000.0
+
+_JOINT_FORMULA = r"-\frac1N \sum_i \log \frac{{e^{{s_{{ii}}}}}}{{{}}}"
 
 INFO_NCE = LossSpec(
     function=info_nce,
@@ -209,6 +494,7 @@ INFO_NCE = LossSpec(
     formula=r"-\frac1N \sum_i \log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}",
     symbols={
         **QUERY_SYMBOLS,
+        **EXTENDED_SYMBOLS,
         "backward": Symbol(
             r"b_{ij} = s_{ji} - s_{ii}", ("key", "query"), "«logits[c,r]» - «positive[r]»"
         ),
@@ -228,16 +514,63 @@ INFO_NCE = LossSpec(
             r"\ \text{or}\ \frac{1}{2N} \sum_i (\ell_i + \ell'_i)"
         ),
     },
-    parameters=(temperature_parameter(0.05), Parameter("symmetric", False)),
+    parameters=(
+        temperature_parameter(0.05),
+        Parameter("symmetric", False),
+        Parameter("similarity", "cosine", choices=SIMILARITIES),
+        Parameter(
+            "directions",
+            "query_to_key",
+            choices=(
+                "query_to_key",
+                "query_to_key,key_to_query",
+                "query_to_key,query_to_query",
+                "query_to_key,query_to_query,key_to_key",
+                OF_ALL,
+            ),
+        ),
+        Parameter("partition", "joint", choices=PARTITIONS),
+        Parameter("in_batch", True),
+        # The function's default is None; nothing is as far above the own pair as this.
+        Parameter("mask_above", UNMASKED, "m", 0.01, UNMASKED, 0.01, logarithmic=True),
+        Parameter("hardness", 0.0, r"\alpha", 0.0, 20.0, 0.1),
+        Parameter("hardness_on", "in_batch", choices=HARDENED),
+    ),
     variants={
         "symmetric=true": r"-\frac{1}{2N} \sum_i \Bigl("
         r"\log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}"
         r" + \log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_j, k_i)/\tau}}\Bigr)",
+        "partition=per_direction": r"-\frac{1}{N |R|} \sum_i \sum_{r \in R}"
+        r" \log \frac{e^{s_{ii}}}{e^{s_{ii}} + \sum_{j \ne i} e^{s^{(r)}_{ij}}}",
+        "in_batch=false": r"-\frac1N \sum_i \log \frac{e^{s_{ii}}}{e^{s_{ii}} + \sum_n e^{s_{in}}}",
+        **{
+            f"directions={','.join(ways)}": _JOINT_FORMULA.format(terms)
+            for ways, terms in (
+                (BOTH_WAYS, r"\sum_j e^{s_{ij}} + \sum_j e^{s_{ji}}"),
+                (
+                    ("query_to_key", "query_to_query"),
+                    r"\sum_j e^{s_{ij}} + \sum_{j \ne i} e^{s(q_i, q_j)}",
+                ),
+                (
+                    ("query_to_key", "query_to_query", "key_to_key"),
+                    r"\sum_j e^{s_{ij}} + \sum_{j \ne i} e^{s(q_i, q_j)}"
+                    r" + \sum_{j \ne i} e^{s(k_i, k_j)}",
+                ),
+                (
+                    DIRECTIONS,
+                    r"\sum_j e^{s_{ij}} + \sum_j e^{s_{ji}} + \sum_{j \ne i} e^{s(q_i, q_j)}"
+                    r" + \sum_{j \ne i} e^{s(k_i, k_j)}",
+                ),
+            )
+        },
+        "similarity=dot": r"-\frac1N \sum_i \log"
+        r" \frac{e^{q_i \cdot k_i/\tau}}{\sum_j e^{q_i \cdot k_j/\tau}}",
     },
     reads={
         "queries": "queries",
         "keys": "keys",
         "negatives": "negatives",
+        "negative_owners": "negative_owners",
         **TEXTS,
         "negative_texts": "negative_texts",
     },
@@ -246,13 +579,32 @@ INFO_NCE = LossSpec(
     form=AgainstOthers(
         scale=lambda temperature, **_: 1 / temperature,
         symmetric=lambda symmetric, **_: symmetric,
+        follows=("temperature", "symmetric"),
     ),
     terms="terms",
-    collapse=_info_nce_collapse,
+    collapse=info_nce_collapse,
     collapse_formula=r"\ln K",
-    floor=_info_nce_floor,
+    floor=info_nce_floor,
     floor_formula=r"\ln\bigl(1 + (K - 1)\, e^{-\frac{K}{(K - 1)\tau}}\bigr)",
-    references=("S1 eq. 5–7", "S2", "van den Oord et al. 2018"),
+    references=(
+        "S1 eq. 5–7",
+        "S2",
+        "van den Oord et al. 2018",
+        "Li et al. 2023 (GTE)",
+        "Zhang et al. 2025 (Qwen3-Embedding)",
+        "Lan et al. 2025 (LLaVE)",
+        "Schechter Vera et al. 2025 (EmbeddingGemma)",
+    ),
+    aliases=(
+        "MNRL",
+        "MultipleNegativesRankingLoss",
+        "MultipleNegativesSymmetricRankingLoss",
+        "in-batch softmax",
+        "in-batch negatives",
+        "SimCSE",
+        "CLIP loss",
+        "NTXentLoss",
+    ),
     twin=_twin,
     conventions=(
         Convention(
@@ -264,5 +616,58 @@ INFO_NCE = LossSpec(
             {"temperature": 0.05, "symmetric": True},
         ),
         Convention("CLIP (initial temperature)", {"temperature": 0.07, "symmetric": True}),
+        Convention(
+            "sentence-transformers 6.2, four directions in one softmax (GTE)",
+            {"directions": OF_ALL},
+            note="The own pair stands twice in this softmax, seen from either side, so that the "
+            "loss is never below ln 2.",
+        ),
+        Convention(
+            "sentence-transformers 6.2, both directions in one softmax",
+            {"directions": ",".join(BOTH_WAYS)},
+            note="The own pair stands twice in this softmax, seen from either side, so that the "
+            "loss is never below ln 2.",
+        ),
+        Convention(
+            "sentence-transformers 6.2, hardness_mode in_batch_negatives (LLaVE)",
+            {"hardness": 9.0, "hardness_on": "in_batch"},
+        ),
+        Convention(
+            "sentence-transformers 6.2, hardness_mode hard_negatives (EmbeddingGemma)",
+            {"hardness": 5.0, "hardness_on": "hard"},
+            note="It weighs a query's own hard negatives, and no pair of a batch has any: without "
+            "them it is InfoNCE. `negatives` [N, K, D] of the function are such.",
+        ),
+        Convention(
+            "sentence-transformers 6.2, hardness_mode all_negatives",
+            {"hardness": 5.0, "hardness_on": "all"},
+        ),
+        Convention(
+            "sentence-transformers 6.2, dot products",
+            {"similarity": "dot", "temperature": 1.0},
+        ),
+        Convention(
+            "FlagEmbedding 1.3, without in-batch negatives",
+            {"in_batch": False, "temperature": 0.02},
+            note="The library compares a query with its own passages alone (`own_negatives` of the "
+            "function). A batch of pairs has none: here all other pairs' second sentences are.",
+        ),
+        Convention(
+            "RElbers/info-nce-pytorch 0.1.4, unpaired negatives",
+            {"in_batch": False, "temperature": 0.1},
+        ),
+        Convention(
+            "ms-swift 3.x (Qwen3-Embedding)",
+            {"temperature": 0.1, "mask_above": 0.1},
+            info_nce_of_swift_definition,
+            formula=_JOINT_FORMULA.format(
+                r"e^{s_{ii}} + \sum_{j \ne i} m_{ij}\, e^{s_{ij}}"
+                r" + \sum_{j \ne i} m_{ij}\, e^{s(q_i, q_j)} + \sum_{j \ne i} e^{s(k_i, k_j)}"
+            ),
+            reads={"queries": "queries", "keys": "keys", "negatives": "negatives"},
+            function=info_nce_of_swift,
+            note="With INFONCE_MASK_FAKE_NEGATIVE, INCLUDE_QQ and INCLUDE_DD. Keys among each "
+            "other are never masked; before pull request 6761 the default temperature was 0.01.",
+        ),
     ),
 )

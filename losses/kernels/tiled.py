@@ -114,7 +114,7 @@ class Logits:
         for start in range(0, count, self.step):
             span = slice(start, min(start + self.step, count))
             tile = room if span.stop - start == len(room) else room[: span.stop - start]
-            _multiply(_part(self.rows, span), columns, tile, 0, 1 if learned else scale)
+            multiply(part_of(self.rows, span), columns, tile, 0, 1 if learned else scale)
             yield span, tile.mul_(scale) if learned else tile
 
     def at(self, columns: Tensor) -> Tensor:
@@ -129,21 +129,21 @@ class Logits:
 
     def add(self, span: slice, weights: Tensor, factors: Tensor | None = None) -> None:
         """Add what ∂value/∂logits = weights [n, K] · factors [n, 1] of a tile brings."""
-        rows, columns = _part(self.rows, span), self.columns
+        rows, columns = part_of(self.rows, span), self.columns
         weights = weights.to(rows.dtype)
         if factors is not None and len(columns) <= columns.shape[1]:  # the weights are fewer
             weights, factors = weights.mul_(factors), None
         if factors is None:
             if self.by_rows is not None:
-                _multiply(weights, columns, _part(self.by_rows, span))
+                multiply(weights, columns, part_of(self.by_rows, span))
             if self.by_columns is not None:
-                _multiply(weights.T, rows, self.by_columns)
+                multiply(weights.T, rows, self.by_columns)
             return
         if self.by_rows is not None:
             part = torch.empty_like(rows, dtype=self.exact)
-            _part(self.by_rows, span).addcmul_(_multiply(weights, columns, part, 0), factors)
+            part_of(self.by_rows, span).addcmul_(multiply(weights, columns, part, 0), factors)
         if self.by_columns is not None:
-            _multiply(weights.T, (rows * factors).to(rows.dtype), self.by_columns)
+            multiply(weights.T, (rows * factors).to(rows.dtype), self.by_columns)
 
 
 def against_others(
@@ -165,7 +165,7 @@ def against_others(
     """
     gaps = []
     for span, tile in logits.tiles():
-        own_here = _taken(tile, span, columns) if own is None else _part(own, span)
+        own_here = _taken(tile, span, columns) if own is None else part_of(own, span)
         _put(tile, span, columns, -torch.inf)
         if absent is not None:
             _put(tile, span, absent, -torch.inf)
@@ -262,7 +262,7 @@ def _leave_out(tile: Tensor, span: slice, left_out: Absent | None) -> None:
         tile.masked_fill_(left_out(span), -torch.inf)
 
 
-def _part(tensor: Tensor, span: slice) -> Tensor:
+def part_of(tensor: Tensor, span: slice) -> Tensor:
     """The rows of a span; of all rows no view is made, which in a small batch takes its time."""
     return tensor if span.stop - span.start == len(tensor) else tensor[span]
 
@@ -292,7 +292,7 @@ def _put(tile: Tensor, span: slice, columns: Tensor | None, values: Tensor | flo
         tile.scatter_(1, columns[span, None], values)
 
 
-def _multiply(
+def multiply(
     first: Tensor, second: Tensor, out: Tensor, beta: float = 1, alpha: float = 1
 ) -> Tensor:
     """beta · out + alpha · first @ second, in `out`; half precision is summed in that of `out`."""

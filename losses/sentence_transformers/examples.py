@@ -125,6 +125,13 @@ class Examples:
         return self.embeddings[self.second_rows[~self.positive]]
 
     @property
+    def negative_owners(self) -> Tensor | None:
+        """Each row's further columns are its own; of scored pairs nothing is known."""
+        if self.negatives is None or len(self.columns) < 3:
+            return None
+        return self.first_rows[~self.positive] + self.before
+
+    @property
     def query_texts(self) -> Tensor | None:
         return None if self.texts is None else self.texts[self.first_rows[self.positive]]
 

@@ -25,6 +25,7 @@ from explorer.export.figure.svg import (
 )
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.judged import LOOKS_FOR
+from explorer.lab.large.methods import parameters_of
 from explorer.lab.large.opened import Opened
 from explorer.lab.large.table import histogram
 from explorer.locale import grouped, say, spelled, title_word
@@ -51,7 +52,8 @@ def told_of(
         parts.append(say(language, f"figure_text.first_{kind}", **values))
     elif compared:
         parts.append(say(language, "figure_text.violated", part=wrong, all=compared))
-    rules = [parameter_words(language, one, parameters[one.name]) for one in spec.parameters]
+    moved = parameters_of(loss)
+    rules = [parameter_words(language, one, parameters[one.name]) for one in moved]
     caption = [" · ".join(parts), " · ".join(rules), clean(origin)]
     title = spelled(language, "loss", title_word(spec))
     return Told(title, spec.formula_at(**parameters) or "", [one for one in caption if one])

@@ -30,6 +30,7 @@ from losses import LOSSES
 from losses.forms import AgainstOthers, Decisions, HingeSum, LogisticSum, Separable
 from losses.kernels.pairwise import hinge_terms, logistic_terms, sum_of_gaps
 from losses.same_text import same_text
+from losses.spec import Parameter
 
 # A cosine in float32 is off by some 1e-7, and a term by as many times more as the loss is steep.
 STEEP = 25.0
@@ -354,6 +355,13 @@ def offered(*families: str) -> list[str]:
 def method_of(loss: str) -> Method:
     """How the matrix of the loss is gone through."""
     return METHODS[type(LOSSES[loss].form)]
+
+
+def parameters_of(loss: str) -> tuple[Parameter, ...]:
+    """The parameters that its form follows; all others of the loss stand at their defaults."""
+    follows = getattr(LOSSES[loss].form, "follows", ())
+    every = LOSSES[loss].parameters
+    return tuple(one for one in every if one.name in follows) if follows else every
 
 
 def wanted_by(loss: str) -> Wanted:

@@ -12,7 +12,7 @@ from explorer.lab.large.batch import LargeBatch, must_fit, with_texts
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.heaviest import Heaviest
 from explorer.lab.large.matrix import Matrix, OfSplit
-from explorer.lab.large.methods import method_of, offered, wanted_by
+from explorer.lab.large.methods import method_of, offered, parameters_of, wanted_by
 from explorer.lab.large.summed import Summed
 from explorer.lab.large.tiles import Progress
 from explorer.runtime.device import all_cores
@@ -38,7 +38,7 @@ def checked(loss: str, chosen: Mapping[str, object]) -> dict[str, object]:
         accepted = ", ".join(offered())
         raise Problem("large_loss", about="loss", loss=str(loss)[:60], accepted=accepted)
     values: dict[str, object] = {}
-    for parameter in LOSSES[loss].parameters:
+    for parameter in parameters_of(loss):
         value = chosen.get(parameter.name, parameter.default)
         if parameter.kind == "choice":
             fits = value in parameter.choices

@@ -55,6 +55,7 @@ def inputs_for(
         "queries": lambda: normal(count, WIDTH),
         "keys": lambda: normal(count, WIDTH),
         "negatives": lambda: normal(max(count - 1, 1), WIDTH),
+        "negative_owners": lambda: shuffled(place)[: max(count - 1, 1)] - 1,
         # All texts differ.
         "query_texts": lambda: place,
         "key_texts": lambda: count + place,

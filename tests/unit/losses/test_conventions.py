@@ -219,6 +219,80 @@ def test_info_nce_sentence_transformers(st, negatives):
         same(ours("info_nce", f"sentence-transformers {name}", **given), expected)
 
 
+LIBRARY = "sentence-transformers 6.2, "
+RECIPES = {
+    "four directions in one softmax (GTE)": {
+        "directions": ("query_to_doc", "query_to_query", "doc_to_query", "doc_to_doc")
+    },
+    "both directions in one softmax": {"directions": ("query_to_doc", "doc_to_query")},
+    "hardness_mode in_batch_negatives (LLaVE)": {
+        "hardness_mode": "in_batch_negatives",
+        "hardness_strength": 9.0,
+    },
+    "hardness_mode hard_negatives (EmbeddingGemma)": {
+        "hardness_mode": "hard_negatives",
+        "hardness_strength": 5.0,
+    },
+    "hardness_mode all_negatives": {"hardness_mode": "all_negatives", "hardness_strength": 5.0},
+    "dot products": {"scale": 1.0, "similarity_fct": lambda first, second: first @ second.T},
+}
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_info_nce_by_the_recipes_of_sentence_transformers(st, recipe):
+    """With hard negatives of each query, and without."""
+    loss = st.MultipleNegativesRankingLoss(None, **RECIPES[recipe])
+    for columns in ((FIRST, SECOND), (FIRST, SECOND, THIRD)):
+        given = {"queries": FIRST, "keys": SECOND}
+        if len(columns) > 2:
+            given["negatives"] = THIRD[:, None]
+        same(ours("info_nce", LIBRARY + recipe, **given), on_embeddings(loss, columns))
+
+
+def test_info_nce_without_negatives_of_the_batch():
+    """FlagEmbedding's _compute_no_in_batch_neg_loss, and the two modes of info-nce-pytorch: a
+    cross-entropy over the own passage, first, and the given ones."""
+    own = torch.stack((THIRD, THIRD.roll(1, 0)), dim=1)
+    positive = torch.cosine_similarity(FIRST, SECOND)[:, None]
+    unpaired = torch.cat((positive, unit(FIRST) @ unit(THIRD).T), dim=1)
+    paired = torch.cat((positive, torch.cosine_similarity(FIRST[:, None], own, dim=2)), dim=1)
+    cases = [
+        ("FlagEmbedding 1.3, without in-batch negatives", paired / 0.02, {"own_negatives": own}),
+        ("RElbers/info-nce-pytorch 0.1.4, unpaired negatives", unpaired / 0.1, {}),
+        (
+            "RElbers/info-nce-pytorch 0.1.4, unpaired negatives",
+            paired / 0.1,
+            {"own_negatives": own},
+        ),
+    ]
+    for convention, logits, hard in cases:
+        expected = torch.nn.functional.cross_entropy(logits, torch.zeros(8).long())
+        given = hard or {"negatives": THIRD}
+        same(ours("info_nce", convention, queries=FIRST, keys=SECOND, **given), expected)
+
+
+def test_info_nce_of_swift_masks_no_key_of_another():
+    """As _calculate_batched_loss_across_device of ms-swift reads: three blocks, of which the last
+    is not masked; vectors near one another, so that some are."""
+    queries, keys, more = (unit(FIRST + 2 * one) for one in (SECOND, THIRD, FIRST.flip(0)))
+    documents = torch.cat((keys, more))
+    among = [queries @ documents.T, queries @ queries.T, keys @ documents.T]
+    own = among[0].diagonal().clone()
+    masked = 0
+    for number, block in enumerate(among):
+        if number:
+            block.fill_diagonal_(-torch.inf)
+        if number < 2:
+            above = block > own[:, None] + 0.1
+            masked += int(above.sum())
+            block[above] = -torch.inf
+    assert masked > 3
+    logits = torch.cat(among, dim=1) / 0.1
+    expected = torch.nn.functional.cross_entropy(logits, torch.arange(8))
+    given = {"queries": queries, "keys": keys, "negatives": more}
+    same(ours("info_nce", "ms-swift 3.x (Qwen3-Embedding)", **given), expected)
+
+
 def test_info_nce_of_clip():
     """As open_clip's ClipLoss prints it."""
     found = ours("info_nce", "CLIP (initial temperature)", queries=SINES, keys=COSINES)

@@ -4,10 +4,14 @@ import pytest
 import torch
 
 from losses import LOSSES
+from losses.contrastive.directions import DIRECTIONS
 from tests.unit.losses.made import EVERY, call, gradients, inputs_for, learned
 
 OPTIONS = [
     ("info_nce", {"symmetric": True, "temperature": 0.5}),
+    ("info_nce", {"directions": DIRECTIONS, "temperature": 0.5}),
+    ("info_nce", {"directions": DIRECTIONS, "partition": "per_direction", "temperature": 0.5}),
+    ("info_nce", {"similarity": "dot", "temperature": 2.0, "mask_above": 0.1}),
     ("nce", {"full": True, "log_noise": 0.7, "temperature": 0.5}),
     ("nce", {"noise_ratio": 3.0, "temperature": 0.5}),
     ("supcon", {"include_self": True, "temperature": 0.5}),
@@ -111,7 +115,12 @@ def test_gradcheck_of_supcon_with_a_queue():
 def test_a_permuted_batch_has_the_permuted_gradient(spec):
     given = inputs_for(spec, seed=7)
     order = torch.randperm(6, generator=torch.Generator().manual_seed(0))
-    alone = ("negatives", "negative_texts", "prototypes")  # not one row for each example
+    alone = (
+        "negatives",
+        "negative_owners",
+        "negative_texts",
+        "prototypes",
+    )  # not one row for each example
 
     def permuted(name, tensor):
         if spec.reads[name] in alone:

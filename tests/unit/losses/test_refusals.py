@@ -85,8 +85,8 @@ REFUSED = [
     (
         "info_nce",
         (torch.ones(2, 3), torch.ones(2, 3)),
-        {"negatives": torch.ones(2, 4, 3)},
-        r"negatives has shape \(2, 4, 3\); one row for each sentence",
+        {"negatives": torch.ones(3, 4, 3)},
+        r"negatives has shape \(3, 4, 3\); for 2 queries of 3 dimensions it must be \[Q, D\] or",
     ),
     ("siglip", (torch.ones(1, 2, 3), torch.ones(1, 2, 3)), {}, r"queries has shape \(1, 2, 3\)"),
     ("info_nce", (torch.ones(2, 3), torch.ones(2, 3)), {"temperature": 0.0}, r"temperature is 0.0"),

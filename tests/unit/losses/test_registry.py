@@ -13,12 +13,16 @@ from torch import Tensor
 
 import losses
 from losses import GROUPS, LOSSES, SHIPPED, LossSpec, Parameter, spec_of
+from losses.contrastive.directions import DIRECTIONS
 from losses.forms import Largest, Separable
 from losses.spec import READABLE
 from tests.unit.losses.made import EVERY, call, inputs_for, steps_of
 
 ROOT = Path(losses.__file__).parents[1]
-AXES = {"pair", "query", "key", "view", "sentence", "class", "triplet", "level", "dimension"}
+AXES = {
+    "pair", "query", "key", "view", "sentence", "class", "triplet", "level", "dimension",
+    "negative",
+}  # fmt: skip
 
 PUBLIC = {
     "pair_scores": {
@@ -38,6 +42,8 @@ FORMS = [
     *((spec, {}) for spec in LOSSES.values()),
     *((spec.under(c.name), {}) for spec in LOSSES.values() for c in spec.conventions),
     (LOSSES["info_nce"], {"symmetric": True}),
+    (LOSSES["info_nce"], {"hardness": 3.0, "in_batch": False}),
+    (LOSSES["info_nce"], {"directions": DIRECTIONS, "partition": "per_direction"}),
     (LOSSES["nce"], {"full": True}),
     (LOSSES["triplet"], {"mining": "hard"}),
     (LOSSES["triplet"], {"mining": "semi_hard"}),
@@ -105,11 +111,13 @@ def test_parameters_are_the_keywords_of_both_and_have_their_defaults(spec):
         if (spec.name, parameter.name) in {
             ("triplet", "mining"),  # a batch has classes to mine from, not given triplets
             ("hierarchical_cosent", "weights"),  # 1 for each level, however many
+            ("info_nce", "mask_above"),  # none; on the page a number that masks nothing
         }:
             continue
         assert parameter.default == argument.default
     left = set(function) - set(spec.reads) - {p.name for p in spec.parameters}
     optional = {"queue", "queue_classes", "negatives", "positives"}
+    optional |= {"own_negatives", "log_weight", "same_text"}  # no batch of pairs has these
     assert left <= optional
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import gradio as gr
 
-from explorer.lab.large.methods import method_of, offered, wanted_by
+from explorer.lab.large.methods import method_of, offered, parameters_of, wanted_by
 from explorer.lab.large.opened import most_pairs
 from explorer.locale import LANGUAGES, Word, catalogue, title_word
 from explorer.runtime.limits import LARGE_FILE_BYTES
@@ -54,7 +54,7 @@ def page_data() -> Json:
                 "reads_texts": LOSSES[name].reads_texts,
                 "parameters": [
                     {**dataclasses.asdict(parameter), "kind": parameter.kind}
-                    for parameter in LOSSES[name].parameters
+                    for parameter in parameters_of(name)
                 ],
             }
             for name in offered()

@@ -1,0 +1,145 @@
+"""What InfoNCE is at collapse and at best, with its directions, masks and weights."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses.contrastive.directions import BOTH_WAYS, Ways, ways_of
+from losses.landmarks import least_in_batch, simplex_gap, softplus_at
+from losses.same_text import same_text_count
+
+
+def ways_taken(directions: Ways, symmetric: bool) -> tuple[str, ...]:
+    return BOTH_WAYS if symmetric else ways_of(directions)
+
+
+def copies_of(ways: tuple[str, ...]) -> int:
+    """How often the own pair stands in a joint softmax."""
+    return 2 if set(BOTH_WAYS) <= set(ways) else 1
+
+
+def keys_beside(given: dict[str, Tensor]) -> int:
+    negatives = given.get("negatives")
+    return 0 if negatives is None else len(negatives)
+
+
+def _candidates(given: dict[str, Tensor], way: str) -> tuple[Tensor, Tensor]:
+    """How many others of the batch, and how many further negatives, each row has: [N] each."""
+    count, beside = len(given["keys"]), keys_beside(given) if way.endswith("key") else 0
+    in_batch = torch.full((count,), count - 1.0, dtype=torch.float64)
+    further = torch.full((count,), float(beside), dtype=torch.float64)
+    of_queries, of_keys = given.get("query_texts"), given.get("key_texts")
+    if of_queries is None or of_keys is None:
+        return in_batch, further
+    sides = (of_queries, of_keys) if way.startswith("query") else (of_keys, of_queries)
+    seen = of_queries if way.endswith("query") else of_keys
+    in_batch -= same_text_count(*sides, seen) - 1
+    of_others = given.get("negative_texts")
+    if beside and of_others is not None:
+        further -= same_text_count(*sides, of_others)
+    return in_batch, further
+
+
+# Directions in which a query's own hard negatives do not count.
+OTHERS = {"key_to_key"}
+
+
+def _of_each(owners: Tensor, count: int) -> Tensor:
+    """How many hard negatives each query has: [N]."""
+    return owners[owners >= 0].bincount(minlength=count).double()
+
+
+def info_nce_collapse(
+    given: dict[str, Tensor],
+    *,
+    symmetric: bool = False,
+    similarity: str = "cosine",
+    directions: Ways = "query_to_key",
+    partition: str = "joint",
+    in_batch: bool = True,
+    mask_above: float | None = None,
+    hardness: float = 0.0,
+    hardness_on: str = "in_batch",
+    **_: object,
+) -> float | None:
+    """All logits are equal but for what hardness adds: α, where all cosines are 1."""
+    if hardness and similarity == "dot":
+        return None  # as long as the vectors happen to be
+    ways, owners = ways_taken(directions, symmetric), given.get("negative_owners")
+    its_own = 0.0 if owners is None else _of_each(owners, len(given["keys"]))
+    if (
+        owners is not None
+        and given.get("query_texts") is not None
+        and (hardness or OTHERS & set(ways))
+    ):
+        return None  # some of its own may be left out by their text
+    totals = []
+    for way in ways:
+        others, further = _candidates(given, way)
+        if not in_batch:
+            others = torch.zeros_like(others)
+        if way == "query_to_key":
+            others = others * math.exp(hardness if hardness_on != "hard" else 0.0)
+            hard = further if owners is None else its_own
+            lift = math.exp(hardness if hardness_on != "in_batch" else 0.0)
+            further = (further - hard) * math.exp(hardness if hardness_on != "hard" else 0.0)
+            further = further + hard * lift
+        elif way == "key_to_key":
+            further = further - its_own
+        total = others + further
+        # Below 0, what is as near as the own is above it.
+        totals.append(total * (mask_above is None or mask_above >= 0))
+    if partition == "joint" and not symmetric:
+        return float((torch.stack(totals).sum(dim=0) + copies_of(ways)).log().mean())
+    return float(torch.stack(totals).log1p().mean())
+
+
+def info_nce_floor(
+    given: dict[str, Tensor],
+    *,
+    temperature: float = 0.05,
+    symmetric: bool = False,
+    similarity: str = "cosine",
+    directions: Ways = "query_to_key",
+    partition: str = "joint",
+    in_batch: bool = True,
+    mask_above: float | None = None,
+    hardness: float = 0.0,
+    hardness_on: str = "in_batch",
+    **_: object,
+) -> float | None:
+    """Without further negatives a simplex is best in every direction at once."""
+    ways, count, beside = ways_taken(directions, symmetric), len(given["keys"]), keys_beside(given)
+    joint = partition == "joint" and not symmetric
+    copies = copies_of(ways) if joint else 1
+    if similarity == "dot":
+        return math.log(copies)  # of long vectors, all at right angles
+    if mask_above is not None and mask_above < 2:
+        return None  # a pair far apart can have all else masked
+    for way in ways:
+        others, further = _candidates(given, way)
+        if float(others.min()) < count - 1 or float(further.min()) < (
+            beside if way.endswith("key") else 0
+        ):
+            return None
+    if not in_batch:  # all keys with their queries, all negatives opposite
+        strength = 2 / temperature + (hardness if hardness_on != "in_batch" else 0.0)
+        return softplus_at(math.log(beside) - strength) if beside else 0.0
+    if beside:
+        plain = ways == ("query_to_key",) or (ways == BOTH_WAYS and not joint)
+        both = len(ways) > 1
+        return least_in_batch(count, beside, temperature, both) if plain and not hardness else None
+    alpha = hardness if hardness_on != "hard" else 0.0
+    if alpha * temperature > 1:
+        return None  # it may pay to move a pair apart
+    if count == 1:
+        return math.log(copies)
+    gap = math.log(count - 1) - simplex_gap(count) / temperature
+    lifts = [alpha / (count - 1) if way == "query_to_key" else 0.0 for way in ways]
+    exponents = torch.tensor([gap - lift for lift in lifts], dtype=torch.float64)
+    if not joint:
+        return sum(softplus_at(exponent) for exponent in exponents.tolist()) / len(ways)
+    return math.log(copies) + softplus_at(float(exponents.logsumexp(dim=0)) - math.log(copies))

@@ -1,0 +1,196 @@
+"""A softmax for each row over several blocks of logits: queries against keys, against each other …
+
+As in `tiled`, a span of rows lives until it is summed and multiplied into the gradient. Here the
+cells of all blocks stand side by side in it, so that one softmax may go over all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from losses.kernels.tiled import (
+    CELLS,
+    CELLS_OF_AN_ACCELERATOR,
+    FEWEST,
+    SAFE,
+    STRAIGHT,
+    multiply,
+    part_of,
+)
+from losses.same_text import Absent
+
+# Of the gaps log Σⱼ exp(sᵢⱼ) − ownᵢ and the rows they are of: what each costs, and its slope.
+Shape = Callable[[Tensor, slice], tuple[Tensor, Tensor]]
+
+
+# Rows [M], the points [M] that are their columns, and the logits [M] that stand there.
+Cells = tuple[Tensor, Tensor, Tensor]
+
+
+class Points(Protocol):
+    """Rows whose products are the similarities, and where the gradient by them is added up."""
+
+    units: Tensor
+    gradient: Tensor | None
+
+
+class Vectors:
+    """Vectors [P, D] that are compared as they are, by dot products; else as `tiled.Directions`."""
+
+    def __init__(self, vectors: Tensor, *, wanted: bool) -> None:
+        exact = torch.promote_types(vectors.dtype, torch.float32)
+        self.units = vectors
+        self.gradient = torch.zeros_like(vectors, dtype=exact) if wanted else None
+
+    def pull_back(
+        self, share: float | Tensor, scale: float | Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        assert self.gradient is not None, "no gradient was wanted"
+        by_scale = None
+        if isinstance(scale, Tensor):
+            by_scale = share / 2 * (self.gradient * self.units).sum()
+        return self.gradient.mul_(share * scale).to(self.units.dtype), by_scale
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows against columns, both parts of the points; row i is row i of the loss.
+
+    Where `diagonal`, the cell of row i in column i is its own and never counts; nor does what is
+    `absent`. A logit is `scale` times its similarity, and `harder` times as large as a constant:
+    the rest of it carries no gradient. `cells` are overwritten. Blocks of the first `softmax` stand
+    first, and so on.
+    """
+
+    rows: slice
+    columns: slice
+    diagonal: bool = True
+    absent: Absent | None = None
+    harder: float | Tensor = 1.0
+    capped: bool = True
+    softmax: int = 0
+    cells: Cells | None = None
+
+
+def log1p(gaps: Tensor, _rows: slice) -> tuple[Tensor, Tensor]:
+    """InfoNCE: log(1 + exp(gap))."""
+    return softplus(gaps, threshold=STRAIGHT), gaps.sigmoid()
+
+
+def over_blocks(
+    points: Points,
+    blocks: Sequence[Block],
+    own: Tensor,
+    scale: float | Tensor,
+    *,
+    largest: float,
+    ceiling: Tensor | None = None,
+    further: Tensor | None = None,
+    shape: Shape = log1p,
+    wanted: bool = True,
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Σ over rows and softmaxes of shape(log Σⱼ exp(sᵢⱼ) − ownᵢ).
+
+    The gradient by the points, without the factor `scale`, is added to theirs.
+
+    Args:
+        own: [N], what the logits of each row are compared with; a constant here.
+        largest: no logit is larger; where that is little, no row is shifted before exp.
+        ceiling: [N], the logit above which a cell of a `capped` block does not count.
+        further: [N, K], logits of cells that stand in no block, in the first softmax; −∞ is absent.
+        shape: see `Shape`.
+
+    Returns:
+        The value; its slope by a common shift of each row [N], which its own logit takes off; and
+        the gradient by `further`.
+    """
+    units, gradient = points.units, points.gradient if wanted else None
+    extra = 0 if further is None else further.shape[1]
+    sides = [(units[block.rows], units[block.columns]) for block in blocks]
+    ends = [extra]
+    for _, columns in sides:
+        ends.append(ends[-1] + len(columns))
+    places = [slice(*pair) for pair in pairwise(ends)]
+    softmaxes = _softmaxes(blocks, places)
+    step = _height(len(own), ends[-1], own.is_cpu)
+    room = own.new_empty(step, ends[-1])
+    value, pulls = own.new_zeros(()), torch.zeros_like(own)
+    by_further = None if further is None else torch.zeros_like(further)
+    for start in range(0, len(own), step):
+        span = slice(start, min(start + step, len(own)))
+        tile = room if span.stop - start == step else room[: span.stop - start]
+        for block, (rows, columns), place in zip(blocks, sides, places, strict=True):
+            cells = tile[:, place]
+            if isinstance(scale, Tensor):
+                multiply(part_of(rows, span), columns.T, cells, 0).mul_(scale)
+            else:
+                multiply(part_of(rows, span), columns.T, cells, 0, scale)
+            if block.diagonal:
+                cells.diagonal(start).fill_(-torch.inf)
+            if block.absent is not None:
+                cells.masked_fill_(block.absent(span), -torch.inf)
+            if ceiling is not None and block.capped:
+                cells.masked_fill_(cells > part_of(ceiling, span)[:, None], -torch.inf)
+            if isinstance(block.harder, Tensor) or block.harder != 1:
+                cells.mul_(block.harder)
+            if block.cells is not None:
+                _overwrite(cells, span, block.columns.start, *block.cells)
+        if further is not None:
+            tile[:, :extra].copy_(part_of(further, span))
+        factors = []
+        for place in softmaxes:
+            cells, level = tile[:, place], part_of(own, span)
+            if largest > SAFE:
+                most = cells.amax(dim=1).clamp_min_(torch.finfo(cells.dtype).min)
+                cells.sub_(most[:, None])
+                level = level - most
+            total = cells.exp_().sum(dim=1)
+            costs, slopes = shape(total.log().sub_(level), span)
+            value += costs.sum()
+            part_of(pulls, span).add_(slopes)
+            factors.append(slopes.div_(total.masked_fill(total == 0, 1)).unsqueeze(1))
+        if gradient is None:
+            continue
+        if by_further is not None:
+            torch.mul(tile[:, :extra], factors[0], out=part_of(by_further, span))
+        for block, (rows, columns), place in zip(blocks, sides, places, strict=True):
+            weights, by_row = tile[:, place].to(rows.dtype), factors[block.softmax]
+            pulled = columns.new_empty(len(weights), columns.shape[1], dtype=own.dtype)
+            multiply(weights, columns, pulled, 0)
+            part_of(gradient[block.rows], span).addcmul_(pulled, by_row)
+            moved = (part_of(rows, span) * by_row).to(rows.dtype)
+            multiply(weights.T, moved, gradient[block.columns])
+    return value, pulls, by_further
+
+
+def _overwrite(
+    cells: Tensor, span: slice, first: int, rows: Tensor, columns: Tensor, logits: Tensor
+) -> None:
+    """Those in the rows of a span, of columns from number `first` on."""
+    here = ((rows >= span.start) & (rows < span.stop)).nonzero()[:, 0]
+    cells[rows[here] - span.start, columns[here] - first] = logits[here]
+
+
+def _softmaxes(blocks: Sequence[Block], places: Sequence[slice]) -> list[slice]:
+    """The columns of each softmax; what stands in no block is before the first."""
+    ends: dict[int, int] = {}
+    for block, place in zip(blocks, places, strict=True):
+        ends[block.softmax] = place.stop
+    if not ends:
+        return [slice(0, None)]
+    return [slice(*pair) for pair in pairwise([0, *ends.values()])]
+
+
+def _height(rows: int, columns: int, on_processor: bool) -> int:
+    """How many rows a span has, all spans alike: a low one multiplies slowly."""
+    cells = CELLS if on_processor else CELLS_OF_AN_ACCELERATOR
+    spans = math.ceil(rows / max(FEWEST, cells // max(columns, 1)))
+    return math.ceil(rows / spans)
