@@ -149,6 +149,10 @@ class Drawn:
         return torch.randn(self.count, WIDTH)
 
     @property
+    def targets(self) -> Tensor:
+        return torch.randn(self.count, self.count).softmax(dim=1)
+
+    @property
     def embeddings(self) -> Tensor:
         return self._classed[0]
 

@@ -57,6 +57,7 @@ def _sentence_transformers() -> dict[str, Callable[..., Tensor]]:
     every_way = theirs.MultipleNegativesRankingLoss(
         nothing, directions=("query_to_doc", "query_to_query", "doc_to_query", "doc_to_doc")
     )
+    mega = theirs.MegaBatchMarginLoss(nothing, use_mini_batched_version=False)
     given = theirs.TripletLoss(nothing, triplet_margin=5.0)
     hard, semi_hard, every = (
         kind(nothing, margin=5.0)
@@ -85,6 +86,8 @@ def _sentence_transformers() -> dict[str, Callable[..., Tensor]]:
         "info_nce": of_vectors(ranking),
         "info_nce, symmetric": of_vectors(both),
         "info_nce, four directions in one softmax, texts masked": of_vectors(every_way),
+        "online_contrastive": of_vectors(theirs.OnlineContrastiveLoss(nothing)),
+        "mega_batch_margin": lambda first, second: mega.calculate_loss([[first], [second]]),
         "triplet, given": lambda *vectors: given.compute_loss_from_embeddings([*vectors], None),
         "triplet, hard": of_classes(hard),
         "triplet, semi-hard": of_classes(semi_hard),

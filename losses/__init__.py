@@ -28,7 +28,11 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 from losses.contrastive.contrastive import CONTRASTIVE, contrastive
+from losses.contrastive.debiased import DEBIASED, HARD_WEIGHTED, debiased, hard_weighted
+from losses.contrastive.decoupled import DECOUPLED, decoupled
+from losses.contrastive.focal_info_nce import FOCAL_INFO_NCE, focal_info_nce
 from losses.contrastive.info_nce import INFO_NCE, info_nce, info_nce_of_swift
+from losses.contrastive.mega_batch_margin import MEGA_BATCH_MARGIN, mega_batch_margin
 from losses.contrastive.nce import NCE, nce
 from losses.contrastive.nt_xent import (
     NT_XENT,
@@ -36,7 +40,9 @@ from losses.contrastive.nt_xent import (
     nt_xent_of_both_directions,
     nt_xent_of_classes,
 )
+from losses.contrastive.online_contrastive import ONLINE_CONTRASTIVE, online_contrastive
 from losses.contrastive.siglip import SIGLIP, siglip
+from losses.contrastive.soft_info_nce import SOFT_INFO_NCE, soft_info_nce
 from losses.contrastive.supcon import SUPCON, supcon, supcon_with_zeros
 from losses.contrastive.triplet import (
     TRIPLET,
@@ -79,11 +85,18 @@ SHIPPED = (
     BINARY_CROSS_ENTROPY,
     ANGLE,
     INFO_NCE,
+    FOCAL_INFO_NCE,
+    SOFT_INFO_NCE,
+    DECOUPLED,
+    MEGA_BATCH_MARGIN,
     NT_XENT,
+    DEBIASED,
+    HARD_WEIGHTED,
     NCE,
     SIGLIP,
     SUPCON,
     CONTRASTIVE,
+    ONLINE_CONTRASTIVE,
     TRIPLET,
     SOFTMAX,
     ARCFACE,
@@ -149,18 +162,25 @@ __all__ = [
     "contrastive",
     "cosent",
     "cosine_mse",
+    "debiased",
+    "decoupled",
+    "focal_info_nce",
+    "hard_weighted",
     "hierarchical_cosent",
     "info_nce",
     "info_nce_of_swift",
     "max_violation",
+    "mega_batch_margin",
     "multitask_cosent",
     "nce",
     "nt_xent",
     "nt_xent_of_both_directions",
     "nt_xent_of_classes",
+    "online_contrastive",
     "pairwise_hinge",
     "pairwise_logistic",
     "siglip",
+    "soft_info_nce",
     "softmax",
     "spec_of",
     "supcon",

@@ -93,6 +93,14 @@ READABLE: Mapping[str, Readable] = {
         by_threshold=True,
         optional=True,
     ),
+    "targets": Readable(
+        "how much each key is each query's: alike for all keys of its class",
+        ("query", "key"),
+        "classes",
+        by_threshold=True,
+        needs=POSITIVES,
+        positives_only=True,
+    ),
     "negative_owners": Readable(
         "which query has the first sentence of each of these pairs, −1 for none",
         ("key",),

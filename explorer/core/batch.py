@@ -231,6 +231,13 @@ class _Readings:
         others = self.batch.others
         return self.vectors[self.batch.second[others]] if len(others) else None
 
+    def targets(self) -> Tensor:
+        """A query's share of its own class's keys, alike for each."""
+        batch, own = self.batch, self.batch.positives
+        of_queries, of_keys = (batch.classes[side[own]] for side in (batch.first, batch.second))
+        alike = (of_queries[:, None] == of_keys).to(self.vectors.dtype)
+        return alike / alike.sum(dim=1, keepdim=True)
+
     def negative_owners(self) -> Tensor | None:
         """None where no other pair has the first sentence of a positive one."""
         batch = self.batch

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from losses import geometry, inputs
 from losses.gather import gathered
-from losses.kernels import few, mean_of
+from losses.kernels import few, mean_of, softplus
 from losses.kernels import mining as large
 from losses.kernels.classes import is_small
 from losses.kernels.gradient import with_gradient
@@ -208,6 +208,23 @@ def triplet_every_anchor_definition(
     to_negative = (distances + farthest[:, None] * alike).amin(dim=1)
     violations = to_positive - to_negative + margin
     terms = violations.relu()
+    loss = terms.mean()
+    return loss
+
+
+def triplet_every_anchor_softly_definition(
+    anchors: Tensor, classes: Tensor, *, distance: str = "euclidean"
+) -> Tensor:
+    """BatchHardSoftMargin of sentence-transformers: `triplet_every_anchor_definition` with
+    log(1 + e^x), and without a margin."""
+    distances = geometry.distance_matrix(anchors, anchors, distance)
+    alike = classes[:, None] == classes[None, :]
+    itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)
+    to_positive = distances.masked_fill(~(alike & ~itself), 0).amax(dim=1)
+    farthest = distances.amax(dim=1)
+    to_negative = (distances + farthest[:, None] * alike).amin(dim=1)
+    violations = to_positive - to_negative
+    terms = softplus(violations)
     loss = terms.mean()
     return loss
 

@@ -15,6 +15,7 @@ from losses import geometry, inputs
 from losses.contrastive.mined_triplets import (
     from_classes,
     triplet_every_anchor_definition,
+    triplet_every_anchor_softly_definition,
     triplet_over_violating,
     triplet_over_violating_definition,
     triplet_semi_hard_or_itself,
@@ -24,8 +25,9 @@ from losses.contrastive.mined_triplets import (
     triplet_unit_definition,
 )
 from losses.gather import gathered
-from losses.kernels import mean_of
+from losses.kernels import mean_of, softplus
 from losses.kernels.gradient import with_gradient
+from losses.landmarks import softplus_at
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 from losses.twins import Twin
 
@@ -41,12 +43,13 @@ def triplet_definition(
     mining: str = "given",
     margin: float = 1.0,
     distance: str = "euclidean",
+    soft_margin: bool = False,
 ) -> Tensor:
     if positives is not None and negatives is not None:  # mining is "given"
         to_positive = geometry.distance(anchors, positives, distance)
         to_negative = geometry.distance(anchors, negatives, distance)
         violations = to_positive - to_negative + margin
-        terms = violations.relu()
+        terms = softplus(violations) if soft_margin else violations.relu()
         loss = terms.mean()
         return loss
     assert classes is not None
@@ -76,7 +79,7 @@ def triplet_definition(
         valid = strangers & (place == negative[:, None])
     differences = to_positive[:, None] - to_others + margin
     violations = differences.masked_fill(~valid, -torch.inf)
-    terms = violations.relu()
+    terms = softplus(violations) if soft_margin else violations.relu()
     loss = mean_of(terms, valid)
     return loss
 
@@ -90,6 +93,7 @@ def triplet(
     mining: str = "given",
     margin: float = 1.0,
     distance: str = "euclidean",
+    soft_margin: bool = False,
     gather: bool = False,
 ) -> Tensor:
     r"""mean max(0, d(a, p) − d(a, n) + m) over given or mined triplets (S2; S1 eq. 35).
@@ -111,6 +115,7 @@ def triplet(
             positive and its nearest negative. Without any valid triplet the loss is 0.
         margin: m.
         distance: "euclidean", "squared_euclidean" or "cosine".
+        soft_margin: log(1 + e^x) in place of max(0, x): no triplet is ever done with.
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     inputs.one_of(geometry.DISTANCES, distance=distance)
@@ -127,7 +132,7 @@ def triplet(
         anchors, positives, negatives = inputs.paired(
             torch.float32, learned, anchors=anchors, positives=positives, negatives=negatives
         )
-        given = (anchors, positives, negatives, margin, distance)
+        given = (anchors, positives, negatives, margin, distance, soft_margin)
         if learned:
             return _given_densely(*given)
         return with_gradient(_given, _given_densely, *given)
@@ -140,28 +145,38 @@ def triplet(
             'by class; to use given ones, choose mining "given"'
         )
     anchors, classes = gathered(gather, anchors, classes)
-    return from_classes(anchors, classes, mining, margin, distance, _mined_densely)
+    found = f"soft_{mining}" if soft_margin else mining
+    return from_classes(anchors, classes, found, margin, distance, _mined_densely)
 
 
-def _given_densely(anchors, positives, negatives, margin, distance):
-    return triplet_definition(anchors, positives, negatives, margin=margin, distance=distance)
+def _given_densely(anchors, positives, negatives, margin, distance, soft_margin):
+    settings = {"margin": margin, "distance": distance, "soft_margin": soft_margin}
+    return triplet_definition(anchors, positives, negatives, **settings)
 
 
-def _given(wanted, anchors, positives, negatives, margin, distance):
+def _given(wanted, anchors, positives, negatives, margin, distance, soft_margin):
     violations, pull = geometry.excess_and_pull(anchors, positives, negatives, distance)
     inputs.must_be_made_of_finite(
         violations, anchors=anchors, positives=positives, negatives=negatives
     )
+    violations.add_(margin)
+    terms = softplus(violations) if soft_margin else violations.relu_()
     # Each term's share is summed: the mean may fit where the sum would overflow.
-    loss = violations.add_(margin).relu_().div(len(anchors)).sum()
+    loss = terms.div(len(anchors)).sum()
     if not any(wanted):
         return loss, ()
-    return loss, (*pull(violations.sign_().div_(len(anchors))), None, None)
+    slopes = violations.sigmoid_() if soft_margin else violations.sign_()
+    return loss, (*pull(slopes.div_(len(anchors))), None, None, None)
 
 
 def _mined_densely(anchors, classes, mining, margin, distance):
     return triplet_definition(
-        anchors, classes=classes, mining=mining, margin=margin, distance=distance
+        anchors,
+        classes=classes,
+        mining=mining.removeprefix("soft_"),
+        margin=margin,
+        distance=distance,
+        soft_margin=mining.startswith("soft_"),
     )
 
 
@@ -170,20 +185,30 @@ def _has_triplet(classes: Tensor) -> bool:
     return len(sizes) > 1 and bool((sizes > 1).any())
 
 
-def _triplet_collapse(given: dict[str, Tensor], margin: float = 1.0, **_: object) -> float:
+def _triplet_collapse(
+    given: dict[str, Tensor], margin: float = 1.0, soft_margin: bool = False, **_: object
+) -> float:
     classes = given.get("classes")
-    return max(margin, 0.0) if classes is None or _has_triplet(classes) else 0.0
+    if classes is not None and not _has_triplet(classes):
+        return 0.0
+    return softplus_at(margin) if soft_margin else max(margin, 0.0)
 
 
 def _triplet_floor(
-    given: dict[str, Tensor], margin: float = 1.0, distance: str = "euclidean", **_: object
+    given: dict[str, Tensor],
+    margin: float = 1.0,
+    distance: str = "euclidean",
+    soft_margin: bool = False,
+    **_: object,
 ) -> float | None:
-    """0 where classes of one point each can be a margin apart."""
+    """0 where classes of one point each can be a margin apart; soft, as far apart as they go."""
     if distance != "cosine":
         return 0.0
     classes = given.get("classes")
     if classes is None:
-        return max(margin - 2.0, 0.0)
+        return softplus_at(margin - 2) if soft_margin else max(margin - 2.0, 0.0)
+    if soft_margin:
+        return None if _has_triplet(classes) else 0.0
     groups = len(classes.unique())
     if not _has_triplet(classes) or margin <= groups / (groups - 1):
         return 0.0
@@ -236,7 +261,10 @@ TRIPLET_SYMBOLS = {
         "«to_positive[r]» - «to_others[r,c]» + «margin»",
     ),
     "terms": Symbol(
-        r"t_{tk} = [v_{tk}]_+", ("triplet", "sentence"), "[«violations[r,c]»]_+", signed=False
+        r"t_{tk} = [v_{tk}]_+\ \text{or}\ \log(1 + e^{v_{tk}})",
+        ("triplet", "sentence"),
+        "«terms[r,c]»",
+        signed=False,
     ),
     "loss": Symbol(
         r"\mathcal L = \overline{t_{tk}}\ \text{over the triplets}",
@@ -252,9 +280,40 @@ VIOLATING = {
 }
 
 
-def _twin_of_mined(kind: str, *, margin: float, distance: str) -> Twin | None:
+EVERY_ANCHOR = {
+    "to_positive": Symbol(
+        r"d^+_a = \max_p d(a, p)",
+        ("sentence",),
+        r"\max\bigl(0, «max distances[r] where alike[r] & ~itself[r]»\bigr)",
+        signed=False,
+    ),
+    "farthest": Symbol(
+        r"\max_k d_{ak}",
+        ("sentence",),
+        r"\max\bigl(«max distances[r]»\bigr)",
+        signed=False,
+    ),
+    "to_negative": Symbol(
+        r"d^-_a = \min_n d(a, n)",
+        ("sentence",),
+        r"\min\bigl(«min distances[r] + farthest[r][..., None] * alike[r]»\bigr)",
+        signed=False,
+    ),
+    "violations": Symbol(
+        r"v_a = d^+_a - d^-_a + m",
+        ("sentence",),
+        "«to_positive[r]» - «to_negative[r]» + «margin»",
+    ),
+    "terms": Symbol("t_a = [v_a]_+", ("sentence",), "[«violations[r]»]_+", signed=False),
+    "loss": Symbol(r"\mathcal L = \frac1S \sum_a t_a", live=r"\frac{«Σ terms»}{«len(terms)»}"),
+}
+
+
+def _twin_of_mined(
+    kind: str, *, margin: float, distance: str, soft_margin: bool = False
+) -> Twin | None:
     """A loss of sentence-transformers that mines by itself."""
-    if distance not in ("euclidean", "cosine"):
+    if soft_margin or distance not in ("euclidean", "cosine"):
         return None
     return Twin(
         f"BatchHardTripletLossDistanceFunction, {kind}",
@@ -265,7 +324,9 @@ def _twin_of_mined(kind: str, *, margin: float, distance: str) -> Twin | None:
     )
 
 
-def _twin(*, mining: str, margin: float, distance: str) -> Twin | None:
+def _twin(*, mining: str, margin: float, distance: str, soft_margin: bool) -> Twin | None:
+    if soft_margin:
+        return None
     if mining == "semi_hard":
         return _twin_of_mined("BatchSemiHardTripletLoss", margin=margin, distance=distance)
     if mining != "all" or distance not in ("euclidean", "cosine"):
@@ -297,7 +358,12 @@ TRIPLET = LossSpec(
         Parameter("mining", "all", choices=("all", "semi_hard", "hard")),
         Parameter("margin", 1.0, "m", 0.0, 6.0, 0.01, role="margin"),
         Parameter("distance", "euclidean", choices=geometry.DISTANCES),
+        Parameter("soft_margin", False),
     ),
+    variants={
+        "soft_margin=true": r"\frac{1}{|T|} \sum_{(a, p, n) \in T}"
+        r" \log\bigl(1 + e^{d(a, p) - d(a, n) + m}\bigr)",
+    },
     reads=MINED,
     terms="violations",
     collapse=_triplet_collapse,
@@ -306,6 +372,15 @@ TRIPLET = LossSpec(
     floor_formula="0",
     references=("S2", "S1 eq. 35", "Schroff et al. 2015", "Hermans et al. 2017"),
     twin=_twin,
+    aliases=(
+        "TripletLoss",
+        "TripletMarginLoss",
+        "TripletMarginWithDistanceLoss",
+        "BatchAllTripletLoss",
+        "BatchHardTripletLoss",
+        "BatchHardSoftMarginTripletLoss",
+        "BatchSemiHardTripletLoss",
+    ),
     conventions=(
         Convention(
             "sentence-transformers TripletLoss",
@@ -328,38 +403,26 @@ TRIPLET = LossSpec(
             {"margin": 5.0},
             triplet_every_anchor_definition,
             formula=r"\frac1S \sum_a \bigl[\max_p d(a, p) - \min_n d(a, n) + m\bigr]_+",
+            symbols=EVERY_ANCHOR,
+            twin=partial(_twin_of_mined, "BatchHardTripletLoss"),
+        ),
+        Convention(
+            "sentence-transformers 6.2 BatchHardSoftMargin",
+            {},
+            triplet_every_anchor_softly_definition,
+            formula=r"\frac1S \sum_a \log\bigl(1 + e^{\max_p d(a, p) - \min_n d(a, n)}\bigr)",
             symbols={
-                "to_positive": Symbol(
-                    r"d^+_a = \max_p d(a, p)",
-                    ("sentence",),
-                    r"\max\bigl(0, «max distances[r] where alike[r] & ~itself[r]»\bigr)",
-                    signed=False,
-                ),
-                "farthest": Symbol(
-                    r"\max_k d_{ak}",
-                    ("sentence",),
-                    r"\max\bigl(«max distances[r]»\bigr)",
-                    signed=False,
-                ),
-                "to_negative": Symbol(
-                    r"d^-_a = \min_n d(a, n)",
-                    ("sentence",),
-                    r"\min\bigl(«min distances[r] + farthest[r][..., None] * alike[r]»\bigr)",
-                    signed=False,
-                ),
+                **EVERY_ANCHOR,
                 "violations": Symbol(
-                    r"v_a = d^+_a - d^-_a + m",
-                    ("sentence",),
-                    "«to_positive[r]» - «to_negative[r]» + «margin»",
+                    r"v_a = d^+_a - d^-_a", ("sentence",), "«to_positive[r]» - «to_negative[r]»"
                 ),
                 "terms": Symbol(
-                    "t_a = [v_a]_+", ("sentence",), "[«violations[r]»]_+", signed=False
-                ),
-                "loss": Symbol(
-                    r"\mathcal L = \frac1S \sum_a t_a", live=r"\frac{«Σ terms»}{«len(terms)»}"
+                    r"t_a = \log(1 + e^{v_a})",
+                    ("sentence",),
+                    r"\log\bigl(1 + e^{«violations[r]»}\bigr)",
+                    signed=False,
                 ),
             },
-            twin=partial(_twin_of_mined, "BatchHardTripletLoss"),
         ),
         Convention(
             "sentence-transformers BatchSemiHard",

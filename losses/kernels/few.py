@@ -158,7 +158,7 @@ def mined(
     measure = Distances(anchors, distance)
     distances = measure(EVERYONE, EVERYONE)
     within = torch.where(alike, distances, -torch.inf).fill_diagonal_(-torch.inf)
-    if mining == "hard":
+    if mining in ("hard", "soft_hard"):
         to_positive, positives = within.max(dim=1, keepdim=True)  # the first of equals
     else:
         to_positive, positives = within.topk(most - 1, dim=1, sorted=False)

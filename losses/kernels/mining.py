@@ -13,7 +13,7 @@ Euclidean distance of unit vectors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import NamedTuple
 
 import torch
@@ -23,6 +23,7 @@ from torch.nn.functional import pad
 from losses import geometry
 from losses.inputs import may_ask
 from losses.kernels.classes import both_ways, parts_of
+from losses.kernels.plain import softplus
 from losses.torch_internals import cdist_backward
 
 TILE = 2**20  # distances at a time where whole rows are needed
@@ -44,15 +45,25 @@ def mined(
 ) -> Exact:
     """mean max(0, d(a, p) − d(a, n) + m) over the triplets that `mining` finds.
 
-    "all", "semi_hard" and "hard" as `losses.triplet`; "violating": all that have a loss.
+    "all", "semi_hard" and "hard" as `losses.triplet`; "violating": all that have a loss. With
+    "soft_" before these, log(1 + exp(·)) in place of max(0, ·).
     """
     given = (anchors, classes, margin, distance, any(wanted))
-    loss, gradient = hardest(*given) if mining == "hard" else by_rows(mining, *given)
+    if mining in ("hard", "soft_hard"):
+        loss, gradient = hardest(*given, soft=mining != "hard")
+    else:
+        loss, gradient = by_rows(mining, *given)
     return loss, (gradient, None, None, None, None)
 
 
 def hardest(
-    anchors: Tensor, classes: Tensor, margin: float, distance: str, wanted: bool
+    anchors: Tensor,
+    classes: Tensor,
+    margin: float,
+    distance: str,
+    wanted: bool,
+    *,
+    soft: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
     """Each anchor with its farthest positive and its nearest negative, the first of equals."""
     measure = Distances(anchors, distance)
@@ -70,11 +81,13 @@ def hardest(
             nearest.add(rows, columns, away)
     valid = torch.minimum(farthest.value, nearest.value) > -torch.inf
     count = valid.sum().clamp_min(1)
-    violations = (farthest.value + nearest.value + margin).relu_().masked_fill_(~valid, 0)
-    loss = (violations / count).sum()  # the mean may fit where the sum would overflow
+    violations = farthest.value + nearest.value + margin
+    terms = (softplus(violations) if soft else violations.relu_()).masked_fill_(~valid, 0)
+    loss = (terms / count).sum()  # the mean may fit where the sum would overflow
     if not wanted:
         return loss, None
-    share = violations.sign() / count
+    slopes = violations.sigmoid_() if soft else terms.sign()
+    share = slopes.masked_fill_(~valid, 0) / count
     partners = torch.stack((farthest.index, nearest.index))
     lengths = torch.stack((farthest.value, -nearest.value))
     return loss, measure.pull_pairs(partners, lengths, torch.stack((share, -share)))
@@ -97,13 +110,22 @@ class Rows(NamedTuple):
 Terms = tuple[Tensor, Tensor, Tensor]
 
 
-def of_hard(rows: Rows, margin: float) -> Terms:
+def _cost(violations: Tensor, soft: bool) -> tuple[Tensor, Tensor]:
+    """The sum of the hinges of all violations, or of their soft forms, and the slopes in their
+    place."""
+    if soft:
+        return softplus(violations).sum(dtype=torch.float64), violations.sigmoid_()
+    total = violations.relu_().sum(dtype=torch.float64)
+    return total, violations.sign_()
+
+
+def of_hard(rows: Rows, margin: float, soft: bool = False) -> Terms:
     """Each anchor's nearest negative, the first of equals, beside the one positive of its row."""
     negatives = rows.distances.masked_fill(rows.alike, torch.inf)
-    return _compared(rows, *negatives.min(dim=1, keepdim=True), margin)
+    return _compared(rows, *negatives.min(dim=1, keepdim=True), margin, soft)
 
 
-def of_semi_hard(rows: Rows, margin: float) -> Terms:
+def of_semi_hard(rows: Rows, margin: float, soft: bool = False) -> Terms:
     """For each positive pair the nearest negative beyond it, else the farthest; the first of
     equals."""
     negatives = rows.distances.masked_fill(rows.alike, torch.inf)
@@ -114,37 +136,39 @@ def of_semi_hard(rows: Rows, margin: float) -> Terms:
     # Where there is no negative at all, one at infinity has no violation.
     last.masked_fill_(last == -torch.inf, torch.inf)
     beyond, place = torch.where(none, last, beyond), torch.where(none, last_place, place)
-    return _compared(rows, beyond, place, margin)
+    return _compared(rows, beyond, place, margin, soft)
 
 
-def _compared(rows: Rows, to_negative: Tensor, negatives: Tensor, margin: float) -> Terms:
+def _compared(
+    rows: Rows, to_negative: Tensor, negatives: Tensor, margin: float, soft: bool
+) -> Terms:
     """Each positive with the one negative that was found for it."""
-    violations = (rows.to_positive - to_negative + margin).relu_()
-    total = violations.sum(dtype=torch.float64)
-    active = violations.sign_()
+    total, active = _cost(rows.to_positive - to_negative + margin, soft)
     slopes = torch.zeros_like(rows.distances).scatter_add_(1, rows.positives, active)
     slopes.scatter_add_(1, negatives, -active)
     return total, active.sum(), slopes
 
 
-def of_every(rows: Rows, margin: float) -> Terms:
+def of_every(rows: Rows, margin: float, soft: bool = False) -> Terms:
     """Every negative for every positive."""
     negatives = rows.distances.masked_fill(rows.alike, torch.inf)
+    if soft:
+        return _within_reach(negatives, rows.to_positive + margin, rows.positives, soft)
     compare = _within_reach if rows.positives.shape[1] <= FEW else _within_reach_of_many
     return compare(negatives, rows.to_positive + margin, rows.positives)
 
 
 TERMS = {"hard": of_hard, "semi_hard": of_semi_hard, "all": of_every, "violating": of_every}
+TERMS |= {f"soft_{mining}": partial(terms, soft=True) for mining, terms in TERMS.items()}
 
 
-def _within_reach(negatives: Tensor, reach: Tensor, positives: Tensor) -> Terms:
+def _within_reach(negatives: Tensor, reach: Tensor, positives: Tensor, soft: bool = False) -> Terms:
     slopes = torch.zeros_like(negatives)
 
     def compared(limits: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
-        missed = (limits[:, :, None] - negatives[:, None, :]).relu_()
-        total = missed.sum(dtype=torch.float64)
-        reached = missed.sign_().sum(dim=2)
-        slopes.scatter_add_(1, places, reached).sub_(missed.sum(dim=1))
+        total, active = _cost(limits[:, :, None] - negatives[:, None, :], soft)
+        reached = active.sum(dim=2)
+        slopes.scatter_add_(1, places, reached).sub_(active.sum(dim=1))
         return total, reached.sum(dtype=torch.float64)
 
     some = max(1, TILE // negatives.numel())
@@ -192,6 +216,7 @@ def number_of_terms(mining: str, sizes: Tensor, active: Tensor) -> Tensor:
     """Of the mean: from how many sentences are of each anchor's class, or those that are not 0."""
     if mining == "violating":
         return active
+    mining = mining.removeprefix("soft_")
     partners, strangers = sizes - 1, len(sizes) - sizes
     if mining == "all":
         return partners.dot(strangers)

@@ -22,6 +22,7 @@ from losses.kernels.tiled import (
     FEWEST,
     SAFE,
     STRAIGHT,
+    Logits,
     multiply,
     part_of,
 )
@@ -194,3 +195,61 @@ def _height(rows: int, columns: int, on_processor: bool) -> int:
     cells = CELLS if on_processor else CELLS_OF_AN_ACCELERATOR
     spans = math.ceil(rows / max(FEWEST, cells // max(columns, 1)))
     return math.ceil(rows / spans)
+
+
+def noise_of_views(
+    logits: Logits,
+    partner: Tensor,
+    beta: float,
+    cost: Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]],
+) -> Tensor:
+    """Σᵢ of the cost of (noiseᵢ, positiveᵢ), each row against all but itself and its partner.
+
+    noise = log( Σ e^((1+β)s) / mean e^(βs) ); `cost` gives each row's value and its slopes in both.
+    The gradient by the logits is added to theirs.
+    """
+    value = logits.rows.new_zeros((), dtype=logits.exact)
+    others = len(logits.columns) - 2
+    for span, tile in logits.tiles():
+        columns = partner[span, None]
+        positive = tile.gather(1, columns).squeeze(1)
+        tile.diagonal(span.start).fill_(-torch.inf)
+        tile.scatter_(1, columns, -torch.inf)
+        noise = _level(tile * (1 + beta) if beta else tile)
+        if beta and others:
+            light = _level(tile * beta)
+            noise.sub_(light).add_(math.log(others))
+        costs, by_noise, by_positive = cost(noise, positive)
+        value += costs.sum()
+        if not logits.wanted:
+            continue
+        if beta and others:
+            heavy = noise.add_(light).sub_(math.log(others))
+            weights = torch.exp(tile * (1 + beta) - heavy[:, None]).mul_(1 + beta)
+            weights.sub_(tile.mul_(beta).sub_(light[:, None]).exp_().mul_(beta))
+        else:
+            weights = tile.sub_(noise.clamp_min(torch.finfo(tile.dtype).min)[:, None]).exp_()
+        weights.mul_(by_noise[:, None])
+        weights.scatter_(1, columns, by_positive[:, None])
+        logits.add(span, weights)
+    return value
+
+
+def _level(tile: Tensor) -> Tensor:
+    """log Σ exp of each row; −∞ of a row of nothing."""
+    most = tile.amax(dim=1).clamp_min_(torch.finfo(tile.dtype).min)
+    return (tile - most[:, None]).exp_().sum(dim=1).log_().add_(most)
+
+
+def against_targets(logits: Logits, targets: Tensor) -> Tensor:
+    """−Σᵢⱼ targetᵢⱼ log softmaxᵢⱼ; adds the gradient by the logits."""
+    value = logits.rows.new_zeros((), dtype=logits.exact)
+    for span, tile in logits.tiles():
+        wanted = targets[span].to(tile.dtype)
+        whole = wanted.sum(dim=1)
+        level = tile.logsumexp(dim=1)
+        value += (whole * level).sum() - (wanted * tile).sum()
+        if logits.wanted:
+            weights = tile.sub_(level[:, None]).exp_().mul_(whole[:, None]).sub_(wanted)
+            logits.add(span, weights)
+    return value

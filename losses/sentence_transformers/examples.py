@@ -125,6 +125,11 @@ class Examples:
         return self.embeddings[self.second_rows[~self.positive]]
 
     @property
+    def targets(self) -> Tensor:
+        """All of it for the own key: rows of a trainer say no more."""
+        return torch.eye(len(self.queries), device=self.labels.device)
+
+    @property
     def negative_owners(self) -> Tensor | None:
         """Each row's further columns are its own; of scored pairs nothing is known."""
         if self.negatives is None or len(self.columns) < 3:

@@ -55,6 +55,7 @@ def inputs_for(
         "queries": lambda: normal(count, WIDTH),
         "keys": lambda: normal(count, WIDTH),
         "negatives": lambda: normal(max(count - 1, 1), WIDTH),
+        "targets": lambda: (normal(count, count) * 2).softmax(dim=1),
         "negative_owners": lambda: shuffled(place)[: max(count - 1, 1)] - 1,
         # All texts differ.
         "query_texts": lambda: place,

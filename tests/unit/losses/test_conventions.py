@@ -395,6 +395,14 @@ def test_siglip_open_clip():
     same(found, 11.041561565938764)
 
 
+def test_mega_batch_margin_sentence_transformers(st):
+    near = FIRST + 0.7 * SECOND
+    loss = st.MegaBatchMarginLoss(None, use_mini_batched_version=False)
+    expected = loss.calculate_loss([[FIRST], [near]])
+    given = {"queries": FIRST, "keys": near}
+    same(ours("mega_batch_margin", "sentence-transformers 6.2", **given), expected)
+
+
 # Losses on distances
 
 
@@ -402,6 +410,15 @@ def test_contrastive_sentence_transformers(st):
     expected = on_embeddings(st.ContrastiveLoss(None), (FIRST, SECOND), BINARY)
     given = {"first": FIRST, "second": SECOND, "labels": BINARY}
     same(ours("contrastive", "sentence-transformers", **given), expected)
+
+
+@pytest.mark.parametrize("labels", [BINARY, torch.ones(8).long(), torch.zeros(8).long()])
+def test_online_contrastive_sentence_transformers(st, labels):
+    """Also of a batch that has one kind of pairs only, whose mean is then the bound."""
+    near = FIRST + 0.7 * SECOND
+    expected = on_embeddings(st.OnlineContrastiveLoss(None), (FIRST, near), labels)
+    given = {"first": FIRST, "second": near, "labels": labels}
+    same(ours("online_contrastive", "sentence-transformers 6.2", **given), expected)
 
 
 def test_contrastive_pytorch_metric_learning(pml):
@@ -427,6 +444,11 @@ def test_triplet_sentence_transformers(st):
     expected = on_embeddings(st.TripletLoss(None), all_triplets())
     # its distance adds torch's 1e-6 to each coordinate
     same(ours("triplet", "sentence-transformers TripletLoss", **MINED), expected, rtol=1e-6)
+
+
+def test_batch_hard_soft_margin_sentence_transformers(st):
+    expected = on_embeddings(st.BatchHardSoftMarginTripletLoss(None), (FIRST,), CLASSES)
+    same(ours("triplet", "sentence-transformers 6.2 BatchHardSoftMargin", **MINED), expected, 1e-6)
 
 
 @pytest.mark.parametrize("mined", ["BatchAll", "BatchHard", "BatchSemiHard"])

@@ -12,6 +12,10 @@ OPTIONS = [
     ("info_nce", {"directions": DIRECTIONS, "temperature": 0.5}),
     ("info_nce", {"directions": DIRECTIONS, "partition": "per_direction", "temperature": 0.5}),
     ("info_nce", {"similarity": "dot", "temperature": 2.0, "mask_above": 0.1}),
+    ("decoupled", {"weighted": True, "temperature": 0.4}),
+    ("debiased", {"temperature": 0.2, "tau_plus": 0.02}),
+    ("hard_weighted", {"temperature": 0.2, "tau_plus": 0.0, "beta": 0.7}),
+    ("focal_info_nce", {"temperature": 0.5, "gamma": 2.0}),
     ("nce", {"full": True, "log_noise": 0.7, "temperature": 0.5}),
     ("nce", {"noise_ratio": 3.0, "temperature": 0.5}),
     ("supcon", {"include_self": True, "temperature": 0.5}),
@@ -19,6 +23,7 @@ OPTIONS = [
     ("triplet", {"mining": "all", "margin": 1.3, "distance": "squared_euclidean"}),
     ("triplet", {"mining": "all", "margin": 0.4, "distance": "cosine"}),
     ("triplet", {"mining": "semi_hard", "margin": 1.3}),
+    ("triplet", {"mining": "all", "margin": 0.2, "soft_margin": True}),
     ("triplet", {"mining": "semi_hard", "margin": 0.4, "distance": "cosine"}),
     ("triplet", {"mining": "hard", "margin": 1.3}),
     ("triplet", {"mining": "hard", "margin": 0.4, "distance": "cosine"}),
@@ -125,6 +130,8 @@ def test_a_permuted_batch_has_the_permuted_gradient(spec):
     def permuted(name, tensor):
         if spec.reads[name] in alone:
             return tensor
+        if spec.reads[name] == "targets":
+            return tensor[order][:, order]
         return tensor[:, order] if spec.reads[name] == "level_scores" else tensor[order]
 
     before = gradients(spec, given)

@@ -30,8 +30,11 @@ PUBLIC = {
         "pairwise_logistic", "max_violation", "pairwise_hinge", "circle", "circle_self_paced",
         "cosine_mse", "binary_cross_entropy", "angle",
     },
-    "in_batch": {"info_nce", "nt_xent", "nce", "supcon", "siglip"},
-    "distances": {"contrastive", "triplet"},
+    "in_batch": {
+        "info_nce", "focal_info_nce", "soft_info_nce", "decoupled", "mega_batch_margin", "nt_xent",
+        "debiased", "hard_weighted", "nce", "supcon", "siglip",
+    },
+    "distances": {"contrastive", "online_contrastive", "triplet"},
     "prototypes": {"softmax", "arcface"},
 }  # fmt: skip
 
@@ -45,6 +48,7 @@ FORMS = [
     (LOSSES["info_nce"], {"hardness": 3.0, "in_batch": False}),
     (LOSSES["info_nce"], {"directions": DIRECTIONS, "partition": "per_direction"}),
     (LOSSES["nce"], {"full": True}),
+    (LOSSES["decoupled"], {"weighted": True}),
     (LOSSES["triplet"], {"mining": "hard"}),
     (LOSSES["triplet"], {"mining": "semi_hard"}),
 ]

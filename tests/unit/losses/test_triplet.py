@@ -65,3 +65,37 @@ def test_what_is_no_number_is_refused_wherever_it_stands(distance, place, number
 def test_what_overflows_is_told_by_an_infinite_loss():
     vectors = triples().float() * 1e30
     assert triplet(*vectors, distance="squared_euclidean").isnan()  # inf − inf
+
+
+@pytest.mark.parametrize("mining", ["all", "semi_hard", "hard"])
+@pytest.mark.parametrize("count", [9, 90])  # one matrix, rows at a time
+def test_a_soft_margin_is_that_of_the_definition(mining, count):
+    made = torch.Generator().manual_seed(4)
+    vectors = torch.randn(count, 5, generator=made).double()
+    classes = torch.randint(0, 4, (count,), generator=made)
+    for margin, distance in ((0.0, "euclidean"), (0.7, "cosine"), (1.0, "squared_euclidean")):
+        settings = {"mining": mining, "margin": margin, "distance": distance, "soft_margin": True}
+        found = []
+        for loss in (triplet, triplet_definition):
+            moving = vectors.clone().requires_grad_()
+            value = loss(moving, classes=classes, **settings)
+            found.append((value.detach(), *torch.autograd.grad(value, moving)))
+        for one, other in zip(*found, strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
+
+
+def test_a_soft_margin_of_given_triplets():
+    made = torch.Generator().manual_seed(4)
+    near, far = (torch.randn(3, 4, 5, generator=made).double() for _ in range(2))
+    moving = near.clone().requires_grad_()
+    value = triplet(*moving, margin=0.3, soft_margin=True)
+    excess = (near[0] - near[1]).norm(dim=1) - (near[0] - near[2]).norm(dim=1) + 0.3
+    torch.testing.assert_close(value, torch.log1p(excess.exp()).mean())
+    torch.testing.assert_close(
+        torch.autograd.grad(value, moving)[0],
+        torch.autograd.functional.jacobian(
+            lambda given: triplet_definition(*given, margin=0.3, soft_margin=True), near
+        ),
+    )
+    alone = triplet(far[0], classes=torch.zeros(4).long(), mining="all", soft_margin=True)
+    assert alone == 0

@@ -1,0 +1,209 @@
+"""Decoupled contrastive loss (DCL): InfoNCE whose own pair does not stand in the denominator."""
+
+from __future__ import annotations
+
+import math
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.contrastive.in_batch import QUERY_SYMBOLS, temperature_parameter
+from losses.gather import gathered
+from losses.geometry import cosine_matrix
+from losses.kernels import log_sum_exp
+from losses.kernels.gradient import with_gradient
+from losses.kernels.softmaxes import Block, over_blocks
+from losses.kernels.tiled import Directions
+from losses.landmarks import least_on_grid, simplex_gap
+from losses.spec import LossSpec, Parameter, Symbol
+
+
+def decoupled_definition(
+    first: Tensor,
+    second: Tensor,
+    *,
+    negatives: Tensor | None = None,
+    temperature: float = 0.1,
+    weighted: bool = False,
+    sigma: float = 0.5,
+) -> Tensor:
+    candidates = second if negatives is None else torch.cat((second, negatives))
+    similarities = cosine_matrix(first, candidates)
+    logits = similarities / temperature
+    positive = logits.diagonal()
+    others = ~torch.eye(*logits.shape, dtype=torch.bool, device=logits.device)
+    terms = logits.masked_fill(~others, -torch.inf)
+    partition = log_sum_exp(terms, dim=1)
+    pull = positive
+    if weighted:
+        shares = (similarities.diagonal() / sigma).softmax(dim=0)
+        weights = 2 - len(first) * shares
+        pull = weights * positive
+    per_query = (partition - pull).masked_fill(partition.isneginf(), 0)
+    loss = per_query.mean()
+    return loss
+
+
+def decoupled(
+    first: Tensor,
+    second: Tensor,
+    *,
+    negatives: Tensor | None = None,
+    temperature: float = 0.1,
+    weighted: bool = False,
+    sigma: float = 0.5,
+    gather: bool = False,
+) -> Tensor:
+    r"""mean_i( −cos(u_i, v_i)/τ + log Σ_{j≠i} exp(cos(u_i, v_j)/τ) ) (Yeh et al. 2022).
+
+    A loss below 0 is normal. A row without a negative counts as 0.
+
+    >>> first = second = torch.eye(3)
+    >>> decoupled(first, second, temperature=1.0)  # −1 + log 2
+    tensor(-0.3069)
+
+    Args:
+        first, second: [N, D] each; row i of both belongs together. The paper sums over both views
+            and adds the loss with the two exchanged; one direction stands here, as in InfoNCE.
+        negatives: [Q, D], further negatives for every row of first.
+        temperature: τ.
+        weighted: DCLW: the pull of pair i is multiplied by 2 − e^(cos_i/σ) / mean e^(cos/σ), which
+            carries a gradient of its own.
+        sigma: σ.
+        gather: of the batch that all processes make together (see `losses.gather`).
+    """
+    inputs.above_zero(temperature=temperature, sigma=sigma)
+    inputs.plain_number(sigma=sigma)
+    first, second, negatives = gathered(gather, first, second, negatives)
+    first, second, negatives = cast(
+        "tuple[Tensor, Tensor, Tensor | None]",
+        inputs.vectors(inputs.for_products(first), first=first, second=second, negatives=negatives),
+    )
+    inputs.must_be_paired(first=first, second=second)
+    given = (first, second, negatives, 1 / temperature, weighted, sigma)
+    return with_gradient(_decoupled_by_tiles, _decoupled_densely, *given)
+
+
+def _decoupled_densely(first, second, negatives, scale, weighted, sigma):
+    return decoupled_definition(
+        first, second, negatives=negatives, temperature=1 / scale, weighted=weighted, sigma=sigma
+    )
+
+
+def _decoupled_by_tiles(wanted, first, second, negatives, scale, weighted, sigma):
+    parts = [part for part in (first, second, negatives) if part is not None]
+    points = Directions(torch.cat(parts), wanted=any(wanted))
+    count, exact = len(first), torch.promote_types(first.dtype, torch.float32)
+    of_first, of_second = slice(0, count), slice(count, 2 * count)
+    own = (points.units[of_first].to(exact) * points.units[of_second]).sum(dim=1)
+    value, _, _ = over_blocks(
+        points,
+        [Block(of_first, slice(count, None))],
+        torch.zeros_like(own),
+        scale,
+        largest=math.inf if isinstance(scale, Tensor) else scale,
+        shape=_as_they_are,
+        wanted=any(wanted),
+    )
+    if len(points.units) == 2:  # one pair, and nothing to tell it from
+        own.zero_()
+    weights = slopes = torch.ones_like(own)
+    if weighted:
+        shares = (own / sigma).softmax(dim=0)
+        weights = 2 - count * shares
+        slopes = weights - count / sigma * shares * (own - shares.dot(own))
+    pull = (weights * own).sum()
+    loss = (value - scale * pull) / count
+    if not any(wanted):
+        return loss, ()
+    assert points.gradient is not None
+    if len(points.units) > 2:
+        off = slopes.neg()[:, None]
+        points.gradient[of_first].addcmul_(points.units[of_second], off)
+        points.gradient[of_second].addcmul_(points.units[of_first], off)
+    gradient, by_scale = points.pull_back(1 / count, scale)
+    if by_scale is not None:  # it counts slopes · own where weights · own stand
+        by_scale = by_scale + ((slopes * own).sum() - pull) / count
+    by_first, by_second, *by_negatives = gradient.split([len(part) for part in parts])
+    return loss, (by_first, by_second, *(by_negatives or [None]), by_scale, None, None)
+
+
+def _as_they_are(gaps: Tensor, _rows: slice) -> tuple[Tensor, Tensor]:
+    """log Σ itself; 0 where nothing is summed."""
+    empty = gaps.isneginf()
+    return gaps.masked_fill(empty, 0), (~empty).to(gaps.dtype)
+
+
+def _others(given: dict[str, Tensor]) -> tuple[int, int]:
+    negatives = given.get("negatives")
+    return len(given["first"]), 0 if negatives is None else len(negatives)
+
+
+def _decoupled_collapse(given: dict[str, Tensor], **_: object) -> float:
+    count, beside = _others(given)
+    return math.log(count - 1 + beside) if count + beside > 1 else 0.0
+
+
+def _decoupled_floor(given: dict[str, Tensor], temperature: float = 0.1, **_: object) -> float:
+    """As InfoNCE's: a simplex, tilted from further negatives. Weights average to no less than 1."""
+    count, beside = _others(given)
+    if count + beside == 1:
+        return 0.0
+    if beside == 0:
+        return math.log(count - 1) - simplex_gap(count) / temperature
+    if count == 1:
+        return math.log(beside) - 2 / temperature
+
+    def value_at(a: Tensor, b: Tensor) -> Tensor:
+        within = math.log(count - 1) - simplex_gap(count) * a.cos() * b.cos() / temperature
+        outside = math.log(beside) + (-a.sin() - (a - b).cos()) / temperature
+        return torch.logaddexp(within, outside)
+
+    return least_on_grid(value_at, (0, math.pi / 2), (0, math.pi / 2))
+
+
+DECOUPLED = LossSpec(
+    function=decoupled,
+    definition=decoupled_definition,
+    title="Decoupled contrastive (DCL)",
+    group="in_batch",
+    formula=r"\frac1N \sum_i \Bigl(-\frac{\cos(q_i, k_i)}{\tau}"
+    r" + \log \sum_{j \ne i} e^{\cos(q_i, k_j)/\tau}\Bigr)",
+    variants={
+        "weighted=true": r"\frac1N \sum_i \Bigl(-w_i\,\frac{\cos(q_i, k_i)}{\tau}"
+        r" + \log \sum_{j \ne i} e^{\cos(q_i, k_j)/\tau}\Bigr)",
+    },
+    symbols={
+        **QUERY_SYMBOLS,
+        "first": Symbol("q_i", ("query", "dimension")),
+        "second": Symbol("k_j", ("key", "dimension")),
+        "terms": Symbol(r"s_{ij}\ \text{where}\ j \ne i", ("query", "key"), "«logits[r,c]»"),
+        "partition": Symbol(
+            r"\log \sum_{j \ne i} e^{s_{ij}}", ("query",), r"\log «Σ exp terms[r]»"
+        ),
+        "shares": Symbol(r"p_i", ("query",), signed=False),
+        "weights": Symbol(r"w_i = 2 - N p_i", ("query",), "2 - «len(first)» «shares[r]»"),
+        "pull": Symbol(r"w_i s_{ii}", ("query",)),
+        "per_query": Symbol(
+            r"\ell_i = \log \sum_{j \ne i} e^{s_{ij}} - w_i s_{ii}",
+            ("query",),
+            "«partition[r]» - «pull[r]»",
+        ),
+    },
+    parameters=(
+        temperature_parameter(0.1),
+        Parameter("weighted", False),
+        Parameter("sigma", 0.5, r"\sigma", 0.05, 5.0, 0.05, logarithmic=True),
+    ),
+    reads={"first": "queries", "second": "keys", "negatives": "negatives"},
+    terms="terms",
+    collapse=_decoupled_collapse,
+    collapse_formula=r"\ln(K - 1)",
+    floor=_decoupled_floor,
+    floor_formula=r"\ln(K - 1) - \frac{K}{(K - 1)\tau}",
+    references=("Yeh et al. 2022 (DCL)",),
+    aliases=("DCL", "DCLW", "DCLLoss", "DCLWLoss", "Decoupled Contrastive Learning"),
+    note="The own pair does not stand in the denominator: a loss below 0 is normal.",
+)

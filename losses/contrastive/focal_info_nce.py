@@ -1,0 +1,185 @@
+"""Focal InfoNCE: a query that finds its own key already weighs less."""
+
+from __future__ import annotations
+
+import math
+from typing import cast
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from losses import inputs
+from losses.contrastive.in_batch import QUERY_SYMBOLS, temperature_parameter
+from losses.gather import gathered
+from losses.geometry import cosine_matrix
+from losses.kernels import log1p_sum_exp
+from losses.kernels.gradient import with_gradient
+from losses.kernels.softmaxes import Block, over_blocks
+from losses.kernels.tiled import STRAIGHT, Directions
+from losses.landmarks import least_in_batch
+from losses.spec import LossSpec, Parameter, Symbol
+
+
+def focal_info_nce_definition(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    negatives: Tensor | None = None,
+    temperature: float = 0.05,
+    gamma: float = 0.5,
+) -> Tensor:
+    candidates = keys if negatives is None else torch.cat((keys, negatives))
+    similarities = cosine_matrix(queries, candidates)
+    logits = similarities / temperature
+    positive = logits.diagonal()
+    others = ~torch.eye(*logits.shape, dtype=torch.bool, device=logits.device)
+    terms = (logits - positive[:, None]).masked_fill(~others, -torch.inf)
+    costs = log1p_sum_exp(terms, dim=1)
+    missed = -torch.expm1(-costs)
+    weights = missed.masked_fill(missed == 0, 1) ** gamma
+    per_query = weights * costs
+    loss = per_query.mean()
+    return loss
+
+
+def focal_info_nce(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    negatives: Tensor | None = None,
+    temperature: float = 0.05,
+    gamma: float = 0.5,
+    gather: bool = False,
+) -> Tensor:
+    r"""mean_i (1 − p_i)^γ · (−log p_i), p_i the softmax share of the own key (KaLM-Embedding-V2).
+
+    >>> queries, keys = torch.eye(2), torch.eye(2)
+    >>> focal_info_nce(queries, keys, temperature=1.0, gamma=1.0)  # 0.2689 · 0.3133
+    tensor(0.0842)
+
+    Args:
+        queries, keys: [N, D] each; key i belongs to query i.
+        negatives: [Q, D], further keys for every query.
+        temperature: τ.
+        gamma: γ ≥ 0; at 0 it is InfoNCE. The weight carries a gradient, as that of focal loss.
+        gather: of the batch that all processes make together (see `losses.gather`).
+    """
+    inputs.above_zero(temperature=temperature)
+    inputs.not_below_zero(gamma=gamma)
+    queries, keys, negatives = gathered(gather, queries, keys, negatives)
+    queries, keys, negatives = cast(
+        "tuple[Tensor, Tensor, Tensor | None]",
+        inputs.vectors(
+            inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
+        ),
+    )
+    inputs.must_be_paired(queries=queries, keys=keys)
+    given = (queries, keys, negatives, 1 / temperature, gamma)
+    return with_gradient(_focal_by_tiles, _focal_densely, *given)
+
+
+def _focal_densely(queries, keys, negatives, scale, gamma):
+    return focal_info_nce_definition(
+        queries, keys, negatives=negatives, temperature=1 / scale, gamma=gamma
+    )
+
+
+def _focal_by_tiles(wanted, queries, keys, negatives, scale, gamma):
+    parts = [part for part in (queries, keys, negatives) if part is not None]
+    points = Directions(torch.cat(parts), wanted=any(wanted))
+    count, exact = len(queries), torch.promote_types(queries.dtype, torch.float32)
+    of_queries, of_keys = slice(0, count), slice(count, 2 * count)
+    looking, looked_for = points.units[of_queries], points.units[of_keys]
+    own = (looking.to(exact) * looked_for).sum(dim=1) * scale
+
+    def focal(gaps: Tensor, _rows: slice) -> tuple[Tensor, Tensor]:
+        costs, missed = softplus(gaps, threshold=STRAIGHT), gaps.sigmoid()
+        weights = missed**gamma
+        return weights * costs, weights * (gamma * (1 - missed) * costs + missed)
+
+    value, pulls, _ = over_blocks(
+        points,
+        [Block(of_queries, slice(count, None))],
+        own,
+        scale,
+        largest=math.inf if isinstance(scale, Tensor) else scale,
+        shape=focal,
+        wanted=any(wanted),
+    )
+    if not any(wanted):
+        return value / count, ()
+    assert points.gradient is not None
+    pulls = pulls.neg_()[:, None]
+    points.gradient[of_queries].addcmul_(looked_for, pulls)
+    points.gradient[of_keys].addcmul_(looking, pulls)
+    gradient, by_scale = points.pull_back(1 / count, scale)
+    by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
+    return value / count, (by_queries, by_keys, *(by_negatives or [None]), by_scale, None)
+
+
+def _keys_beside(given: dict[str, Tensor]) -> int:
+    negatives = given.get("negatives")
+    return 0 if negatives is None else len(negatives)
+
+
+def _at(cost: float, gamma: float) -> float:
+    return (-math.expm1(-cost)) ** gamma * cost
+
+
+def _focal_collapse(given: dict[str, Tensor], gamma: float = 0.5, **_: object) -> float:
+    return _at(math.log(len(given["keys"]) + _keys_beside(given)), gamma)
+
+
+def _focal_floor(
+    given: dict[str, Tensor], temperature: float = 0.05, gamma: float = 0.5
+) -> float | None:
+    """That of InfoNCE, where all queries are alike, under the same weight: if no query can gain by
+    what another loses, because the cost lies above its tangent there."""
+    least = least_in_batch(len(given["keys"]), _keys_beside(given), temperature)
+    if least == 0:
+        return 0.0
+    gaps = torch.linspace(-60, 60, 1201, dtype=torch.float64)
+    gap = math.log(math.expm1(least))
+    missed = 1 / (1 + math.exp(-gap))
+    slope = missed**gamma * (gamma * (1 - missed) * least + missed)
+    every = softplus(gaps, threshold=STRAIGHT) * gaps.sigmoid() ** gamma
+    tangent = _at(least, gamma) + slope * (gaps - gap)
+    return _at(least, gamma) if bool((every >= tangent - 1e-9).all()) else None
+
+
+FOCAL_INFO_NCE = LossSpec(
+    function=focal_info_nce,
+    definition=focal_info_nce_definition,
+    title="Focal InfoNCE",
+    group="in_batch",
+    formula=r"-\frac1N \sum_i (1 - p_i)^\gamma \log p_i,\quad"
+    r" p_i = \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}",
+    symbols={
+        **QUERY_SYMBOLS,
+        "costs": Symbol(
+            r"-\log p_i = \log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)",
+            ("query",),
+            r"\log\bigl(1 + «Σ exp terms[r]»\bigr)",
+            signed=False,
+        ),
+        "missed": Symbol(r"1 - p_i", ("query",), r"1 - e^{-«costs[r]»}", signed=False),
+        "weights": Symbol(r"(1 - p_i)^\gamma", ("query",), r"«missed[r]»^{«gamma»}", signed=False),
+        "per_query": Symbol(
+            r"\ell_i = -(1 - p_i)^\gamma \log p_i",
+            ("query",),
+            r"«weights[r]» \cdot «costs[r]»",
+            signed=False,
+        ),
+    },
+    parameters=(temperature_parameter(0.05), Parameter("gamma", 0.5, r"\gamma", 0.0, 5.0, 0.05)),
+    reads={"queries": "queries", "keys": "keys", "negatives": "negatives"},
+    terms="terms",
+    collapse=_focal_collapse,
+    collapse_formula=r"\bigl(1 - \tfrac1K\bigr)^\gamma \ln K",
+    floor=_focal_floor,
+    floor_formula=r"\bigl(1 - e^{-\ell}\bigr)^\gamma \ell,\quad"
+    r" \ell = \ln\bigl(1 + (K - 1)\, e^{-\frac{K}{(K - 1)\tau}}\bigr)",
+    references=("KaLM-Embedding-V2 2025", "Lin et al. 2017 (focal loss)"),
+    aliases=("KaLM-Embedding-V2", "focal loss"),
+)

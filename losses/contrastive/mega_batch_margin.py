@@ -1,0 +1,166 @@
+"""A margin for the own key and one for the hardest negative of a large batch."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.contrastive.in_batch import QUERY_SYMBOLS, directions_and_logits
+from losses.gather import gathered
+from losses.geometry import cosine_matrix
+from losses.kernels.gradient import with_gradient
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+from losses.twins import Twin
+
+
+def mega_batch_margin_definition(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    positive_margin: float = 0.8,
+    negative_margin: float = 0.3,
+) -> Tensor:
+    similarities = cosine_matrix(queries, keys)
+    own = similarities.diagonal()
+    itself = torch.eye(*similarities.shape, dtype=torch.bool, device=own.device)
+    terms = similarities.masked_fill(itself, -torch.inf)
+    hardest = terms.amax(dim=1)
+    pull = (positive_margin - own).relu()
+    push = (hardest - negative_margin).relu()
+    per_query = pull + push
+    loss = per_query.mean()
+    return loss
+
+
+def mega_batch_margin(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    positive_margin: float = 0.8,
+    negative_margin: float = 0.3,
+    gather: bool = False,
+) -> Tensor:
+    r"""mean_i( max(0, m⁺ − cos(q_i, k_i)) + max(0, max_{j≠i} cos(q_i, k_j) − m⁻) ).
+
+    >>> queries, keys = torch.eye(2), torch.tensor([[0.6, 0.8], [0.0, 1.0]])
+    >>> mega_batch_margin(queries, keys)  # (0.2 + 0 + 0 + 0.5) / 2
+    tensor(0.3500)
+
+    Args:
+        queries, keys: [N, D] each; key i belongs to query i. Alone in its batch, a query has no
+            negative.
+        positive_margin: m⁺, the cosine from which the own key is near enough.
+        negative_margin: m⁻, the cosine up to which the hardest negative is far enough.
+        gather: of the batch that all processes make together (see `losses.gather`).
+    """
+    inputs.plain_number(positive_margin=positive_margin, negative_margin=negative_margin)
+    queries, keys = gathered(gather, queries, keys)
+    queries, keys = inputs.paired(inputs.for_products(queries), queries=queries, keys=keys)
+    given = (queries, keys, positive_margin, negative_margin)
+    return with_gradient(_by_tiles, _densely, *given)
+
+
+def _densely(queries, keys, positive_margin, negative_margin):
+    return mega_batch_margin_definition(
+        queries, keys, positive_margin=positive_margin, negative_margin=negative_margin
+    )
+
+
+def _by_tiles(wanted, queries, keys, positive_margin, negative_margin):
+    count = len(queries)
+    points, logits = directions_and_logits([*wanted[:2], False], queries, keys, 1.0)
+    found = []
+    for span, tile in logits.tiles():
+        own = tile.diagonal(span.start).clone()
+        tile.diagonal(span.start).fill_(-torch.inf)
+        found.append((own, *tile.max(dim=1)))
+    own, hardest, place = (torch.cat(parts) for parts in zip(*found, strict=True))
+    pull, push = (positive_margin - own).relu_(), (hardest - negative_margin).relu_()
+    loss = (pull + push).mean()
+    if not any(wanted):
+        return loss, ()
+    assert points.gradient is not None
+    looking, looked_for = points.units[:count], points.units[count:]
+    near, far = pull.sign_()[:, None], push.sign_()[:, None]
+    by_queries, by_keys = points.gradient[:count], points.gradient[count:]
+    by_queries.addcmul_(looked_for[place], far).addcmul_(looked_for, near, value=-1)
+    by_keys.index_add_(0, place, (looking * far).to(by_keys.dtype))
+    by_keys.addcmul_(looking, near, value=-1)
+    gradient, _ = points.pull_back(1 / count, 1.0)
+    return loss, (*gradient.split(count), None, None)
+
+
+def _collapse(
+    given: dict[str, Tensor], positive_margin: float = 0.8, negative_margin: float = 0.3
+) -> float:
+    push = max(1 - negative_margin, 0.0) if len(given["keys"]) > 1 else 0.0
+    return max(positive_margin - 1, 0.0) + push
+
+
+def _floor(
+    given: dict[str, Tensor], positive_margin: float = 0.8, negative_margin: float = 0.3
+) -> float | None:
+    """A simplex, where the margins ask for no more than it has."""
+    count = len(given["keys"])
+    own = max(positive_margin - 1, 0.0)
+    if count == 1:
+        return own
+    return own if -1 / (count - 1) <= negative_margin else None
+
+
+def _twin(*, positive_margin: float, negative_margin: float) -> Twin:
+    return Twin(
+        "MegaBatchMarginLoss",
+        {"queries": "queries", "keys": "keys"},
+        f"twin = MegaBatchMarginLoss(None, {positive_margin!r}, {negative_margin!r}, False)\n"
+        "loss = twin.calculate_loss([[queries], [keys]])\n",
+    )
+
+
+MEGA_BATCH_MARGIN = LossSpec(
+    function=mega_batch_margin,
+    definition=mega_batch_margin_definition,
+    title="Mega-batch margin",
+    group="in_batch",
+    formula=r"\frac1N \sum_i \Bigl([m^+ - \cos(q_i, k_i)]_+"
+    r" + \bigl[\max_{j \ne i} \cos(q_i, k_j) - m^-\bigr]_+\Bigr)",
+    symbols={
+        **QUERY_SYMBOLS,
+        "own": Symbol("c_{ii}", ("query",), "«similarities[r,r]»"),
+        "itself": Symbol("i = j", ("query", "key"), "«r» = «c»"),
+        "terms": Symbol(r"c_{ij}\ \text{where}\ j \ne i", ("query", "key"), "«similarities[r,c]»"),
+        "hardest": Symbol(r"\max_{j \ne i} c_{ij}", ("query",), r"\max\bigl(«max terms[r]»\bigr)"),
+        "pull": Symbol(
+            r"[m^+ - c_{ii}]_+", ("query",), "[«positive_margin» - «own[r]»]_+", signed=False
+        ),
+        "push": Symbol(
+            r"[\max_{j \ne i} c_{ij} - m^-]_+",
+            ("query",),
+            "[«hardest[r]» - «negative_margin»]_+",
+            signed=False,
+        ),
+        "per_query": Symbol(
+            r"\ell_i = [m^+ - c_{ii}]_+ + [\max_{j \ne i} c_{ij} - m^-]_+",
+            ("query",),
+            "«pull[r]» + «push[r]»",
+            signed=False,
+        ),
+    },
+    parameters=(
+        Parameter("positive_margin", 0.8, "m^+", -1.0, 1.0, 0.01, role="margin"),
+        Parameter("negative_margin", 0.3, "m^-", -1.0, 1.0, 0.01, role="margin"),
+    ),
+    reads={"queries": "queries", "keys": "keys"},
+    terms="terms",
+    collapse=_collapse,
+    collapse_formula=r"[m^+ - 1]_+ + [1 - m^-]_+",
+    floor=_floor,
+    floor_formula="0",
+    references=("Wieting & Gimpel 2018 (ParaNMT)",),
+    aliases=("MegaBatchMarginLoss",),
+    twin=_twin,
+    conventions=(
+        Convention("sentence-transformers 6.2", {"positive_margin": 0.8, "negative_margin": 0.3}),
+    ),
+)

@@ -1,0 +1,149 @@
+"""The contrastive loss of the hard pairs alone: far positives and near negatives."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from losses import geometry, inputs
+from losses.gather import gathered
+from losses.kernels.gradient import with_gradient
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+from losses.twins import Twin
+
+METRICS = ("cosine", "euclidean")
+
+
+def online_contrastive_definition(
+    first: Tensor,
+    second: Tensor,
+    labels: Tensor,
+    *,
+    margin: float = 0.5,
+    distance: str = "cosine",
+) -> Tensor:
+    distances = geometry.distance(first, second, distance)
+    similar, dissimilar = labels == 1, labels == 0
+    farthest, nearest = bounds(distances, similar, dissimilar)
+    far = similar & (distances > nearest)
+    near = dissimilar & (distances < farthest)
+    pull = distances.square().masked_fill(~far, 0)
+    push = (margin - distances).relu().square().masked_fill(~near, 0)
+    terms = pull + push
+    loss = terms.sum()
+    return loss
+
+
+def bounds(distances: Tensor, similar: Tensor, dissimilar: Tensor) -> tuple[Tensor, Tensor]:
+    """The farthest positive, below which negatives are hard, and the nearest negative, above which
+    positives are; where one kind is missing, the mean of the other."""
+    held = distances.detach()
+    farthest = held.masked_fill(~similar, -torch.inf).amax()
+    nearest = held.masked_fill(~dissimilar, torch.inf).amin()
+    mean = held.masked_fill(~(similar | dissimilar), 0).sum() / (similar | dissimilar).sum()
+    return torch.where(similar.any(), farthest, mean), torch.where(dissimilar.any(), nearest, mean)
+
+
+def online_contrastive(
+    first: Tensor,
+    second: Tensor,
+    labels: Tensor,
+    *,
+    margin: float = 0.5,
+    distance: str = "cosine",
+    gather: bool = False,
+) -> Tensor:
+    r"""Σ d² over positives farther than the nearest negative, + Σ max(0, m − d)² over negatives
+    nearer than the farthest positive: a sum, not a mean (sentence-transformers).
+
+    >>> first, second = torch.zeros(3, 1), torch.tensor([[0.2], [0.4], [0.3]])
+    >>> labels = torch.tensor([1, 1, 0])  # of the positives, only the second is hard
+    >>> online_contrastive(first, second, labels, distance="euclidean")  # 0.4² + 0.2²
+    tensor(0.2000)
+
+    Args:
+        first, second: [N, D] each.
+        labels: [N], 1 for a similar pair, 0 for a dissimilar one; a pair of any other is left out.
+        margin: m, the distance beyond which a dissimilar pair is left alone.
+        distance: "cosine" for 1 − cos, or "euclidean".
+        gather: of the batch that all processes make together (see `losses.gather`).
+    """
+    inputs.one_of(METRICS, distance=distance)
+    first, second, labels = gathered(gather, first, second, labels)
+    first, second = inputs.paired(first=first, second=second)
+    labels = inputs.ordinal(labels, len(first))
+    given = (first, second, labels, margin, distance)
+    if isinstance(margin, Tensor):
+        return _densely(*given)
+    return with_gradient(_online, _densely, *given)
+
+
+def _densely(first, second, labels, margin, distance):
+    return online_contrastive_definition(first, second, labels, margin=margin, distance=distance)
+
+
+def _online(wanted, first, second, labels, margin, distance):
+    distances, to_vectors = geometry.distance_and_pull(first, second, distance)
+    similar, dissimilar = labels == 1, labels == 0
+    farthest, nearest = bounds(distances, similar, dissimilar)
+    pull = distances.masked_fill(~(similar & (distances > nearest)), 0)
+    push = (margin - distances).relu_().masked_fill_(~(dissimilar & (distances < farthest)), 0)
+    loss = (pull * pull).addcmul_(push, push).sum()
+    if not any(wanted):
+        return loss, ()
+    return loss, (*to_vectors(pull.sub_(push).mul_(2)), None, None, None)
+
+
+def _twin(*, margin: float, distance: str) -> Twin:
+    kind = "COSINE_DISTANCE" if distance == "cosine" else "EUCLIDEAN"
+    return Twin(
+        "OnlineContrastiveLoss, SiameseDistanceMetric",
+        {"first": "first", "second": "second", "labels": "binary_labels"},
+        f"metric = SiameseDistanceMetric.{kind}\n"
+        f"twin = OnlineContrastiveLoss(None, distance_metric=metric, margin={margin!r})\n"
+        "loss = twin.compute_loss_from_embeddings([first, second], labels)\n",
+    )
+
+
+ONLINE_CONTRASTIVE = LossSpec(
+    function=online_contrastive,
+    definition=online_contrastive_definition,
+    title="Online contrastive",
+    group="distances",
+    formula=r"\sum_{y_i = 1,\, d_i > \min d^-} d_i^2"
+    r" + \sum_{y_i = 0,\, d_i < \max d^+} [m - d_i]_+^2",
+    symbols={
+        "first": Symbol("u_i", ("pair", "dimension")),
+        "second": Symbol("v_i", ("pair", "dimension")),
+        "labels": Symbol("y_i", ("pair",)),
+        "distances": Symbol(r"d_i = d(u_i, v_i)", ("pair",)),
+        "similar": Symbol("y_i = 1", ("pair",), "«labels[r]» = 1", signed=False),
+        "dissimilar": Symbol("y_i = 0", ("pair",), "«labels[r]» = 0", signed=False),
+        "farthest": Symbol(r"\max d^+"),
+        "nearest": Symbol(r"\min d^-"),
+        "far": Symbol(r"y_i = 1,\ d_i > \min d^-", ("pair",), signed=False),
+        "near": Symbol(r"y_i = 0,\ d_i < \max d^+", ("pair",), signed=False),
+        "pull": Symbol(r"d_i^2\ \text{where}\ y_i = 1,\ d_i > \min d^-", ("pair",), signed=False),
+        "push": Symbol(
+            r"[m - d_i]_+^2\ \text{where}\ y_i = 0,\ d_i < \max d^+", ("pair",), signed=False
+        ),
+        "terms": Symbol("t_i", ("pair",), "«pull[r]» + «push[r]»", signed=False),
+        "loss": Symbol(r"\mathcal L = \sum_i t_i", live="«Σ terms»"),
+    },
+    parameters=(
+        Parameter("margin", 0.5, "m", 0.0, 4.0, 0.01, role="margin"),
+        Parameter("distance", "cosine", choices=METRICS),
+    ),
+    reads={"first": "first", "second": "second", "labels": "binary_labels"},
+    terms="distances",
+    collapse=lambda given, **_: 0.0,
+    collapse_formula="0",
+    floor=lambda given, **_: 0.0,
+    floor_formula="0",
+    references=("Hadsell et al. 2006", "sentence-transformers (OnlineContrastiveLoss)"),
+    aliases=("OnlineContrastiveLoss",),
+    note="At exact collapse no pair is nearer or farther than another, and nothing is selected: "
+    "the loss is 0 there, and about m² for each negative next to it.",
+    twin=_twin,
+    conventions=(Convention("sentence-transformers 6.2", {"margin": 0.5, "distance": "cosine"}),),
+)

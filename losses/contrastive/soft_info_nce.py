@@ -1,0 +1,123 @@
+"""InfoNCE with a target distribution over the keys in place of one own key."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.contrastive.in_batch import QUERY_SYMBOLS, directions_and_logits, temperature_parameter
+from losses.geometry import cosine_matrix
+from losses.kernels.gradient import with_gradient
+from losses.kernels.softmaxes import against_targets
+from losses.spec import LossSpec, Symbol
+
+
+def soft_info_nce_definition(
+    queries: Tensor, keys: Tensor, *, targets: Tensor, temperature: float = 0.05
+) -> Tensor:
+    similarities = cosine_matrix(queries, keys)
+    logits = similarities / temperature
+    log_probabilities = logits.log_softmax(dim=1)
+    costs = -targets * log_probabilities
+    per_query = costs.sum(dim=1)
+    loss = per_query.mean()
+    return loss
+
+
+def soft_info_nce(
+    queries: Tensor, keys: Tensor, *, targets: Tensor, temperature: float = 0.05
+) -> Tensor:
+    r"""mean_i −Σ_j t_ij log softmax_j(cos(q_i, k_j)/τ): cross-entropy with soft targets.
+
+    >>> queries, keys = torch.eye(2), torch.eye(2)
+    >>> soft_info_nce(queries, keys, targets=torch.full((2, 2), 0.5), temperature=1.0)
+    tensor(0.8133)
+
+    Args:
+        queries: [N, D].
+        keys: [K, D].
+        targets: [N, K], none below 0. A row is a distribution, and where it sums to another number
+            its cross-entropy is that many times as large; a row of zeros costs nothing.
+        temperature: τ.
+    """
+    inputs.above_zero(temperature=temperature)
+    queries, keys = inputs.vectors(inputs.for_products(queries), queries=queries, keys=keys)
+    inputs.must_be_tensor("targets", targets)
+    if targets.shape != (len(queries), len(keys)):
+        raise ValueError(
+            f"targets has shape {tuple(targets.shape)}; a row for each of the {len(queries)} "
+            f"queries and a column for each of the {len(keys)} keys is needed"
+        )
+    targets = targets.to(torch.promote_types(targets.dtype, torch.float32))
+    inputs.must_be_finite("targets", targets)
+    if inputs.may_ask(targets) and targets.min().item() < 0:
+        row, column = (targets < 0).nonzero()[0].tolist()
+        value = float(targets[row, column])
+        raise ValueError(f"targets[{row}][{column}] is {value:g}; it must be 0 or more")
+    given = (queries, keys, targets, 1 / temperature)
+    if targets.requires_grad:
+        return _soft_densely(*given)
+    return with_gradient(_soft_by_tiles, _soft_densely, *given)
+
+
+def _soft_densely(queries, keys, targets, scale):
+    return soft_info_nce_definition(queries, keys, targets=targets, temperature=1 / scale)
+
+
+def _soft_by_tiles(wanted, queries, keys, targets, scale):
+    count = len(queries)
+    points, logits = directions_and_logits([*wanted[:2], wanted[3]], queries, keys, scale)
+    total = against_targets(logits, targets)
+    if not any(wanted):
+        return total / count, ()
+    gradient, by_scale = points.pull_back(1 / count, scale)
+    return total / count, (*gradient.split([count, len(keys)]), None, by_scale)
+
+
+def _soft_collapse(given: dict[str, Tensor], **_: object) -> float:
+    targets = given["targets"].double()
+    return float(targets.sum(dim=1).mean()) * math.log(targets.shape[1])
+
+
+def _soft_floor(given: dict[str, Tensor], **_: object) -> float:
+    """Where the softmax is the target."""
+    targets = given["targets"].double()
+    sizes = targets.sum(dim=1)
+    each = torch.special.entr(targets).sum(dim=1) + torch.special.xlogy(sizes, sizes)
+    return float(each.mean())
+
+
+SOFT_INFO_NCE = LossSpec(
+    function=soft_info_nce,
+    definition=soft_info_nce_definition,
+    title="InfoNCE with soft targets",
+    group="in_batch",
+    formula=r"-\frac1N \sum_i \sum_j t_{ij}"
+    r" \log \frac{e^{\cos(q_i, k_j)/\tau}}{\sum_l e^{\cos(q_i, k_l)/\tau}}",
+    symbols={
+        **QUERY_SYMBOLS,
+        "targets": Symbol("t_{ij}", ("query", "key"), signed=False),
+        "log_probabilities": Symbol(r"\log p_{ij}", ("query", "key")),
+        "costs": Symbol(
+            r"-t_{ij} \log p_{ij}",
+            ("query", "key"),
+            r"-«targets[r,c]» \cdot «log_probabilities[r,c]»",
+            signed=False,
+        ),
+        "per_query": Symbol(
+            r"\ell_i = -\sum_j t_{ij} \log p_{ij}", ("query",), "«Σ costs[r]»", signed=False
+        ),
+    },
+    parameters=(temperature_parameter(0.05),),
+    reads={"queries": "queries", "keys": "keys", "targets": "targets"},
+    terms="logits",
+    collapse=_soft_collapse,
+    collapse_formula=r"\ln K",
+    floor=_soft_floor,
+    floor_formula=r"\overline{H(t_i)}",
+    references=("Chen et al. 2024 (M3)",),
+    aliases=("soft-label contrastive", "self-knowledge distillation"),
+)
