@@ -149,6 +149,14 @@ class Drawn:
         return torch.randn(self.count, WIDTH)
 
     @property
+    def guide_queries(self) -> Tensor:
+        return self._pairs[0] + torch.randn(self.count, WIDTH) / 2
+
+    @property
+    def guide_keys(self) -> Tensor:
+        return self._pairs[1] + torch.randn(self.count, WIDTH) / 2
+
+    @property
     def targets(self) -> Tensor:
         return torch.randn(self.count, self.count).softmax(dim=1)
 

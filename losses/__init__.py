@@ -31,6 +31,7 @@ from losses.contrastive.contrastive import CONTRASTIVE, contrastive
 from losses.contrastive.debiased import DEBIASED, HARD_WEIGHTED, debiased, hard_weighted
 from losses.contrastive.decoupled import DECOUPLED, decoupled
 from losses.contrastive.focal_info_nce import FOCAL_INFO_NCE, focal_info_nce
+from losses.contrastive.gist import GIST, gist
 from losses.contrastive.info_nce import INFO_NCE, info_nce, info_nce_of_swift
 from losses.contrastive.mega_batch_margin import MEGA_BATCH_MARGIN, mega_batch_margin
 from losses.contrastive.nce import NCE, nce
@@ -87,6 +88,7 @@ SHIPPED = (
     INFO_NCE,
     FOCAL_INFO_NCE,
     SOFT_INFO_NCE,
+    GIST,
     DECOUPLED,
     MEGA_BATCH_MARGIN,
     NT_XENT,
@@ -165,6 +167,7 @@ __all__ = [
     "debiased",
     "decoupled",
     "focal_info_nce",
+    "gist",
     "hard_weighted",
     "hierarchical_cosent",
     "info_nce",

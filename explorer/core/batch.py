@@ -40,7 +40,8 @@ class Batch:
     `first` and `second` [N] say which row each pair's sentences have. `given` [N] are the
     scores that came with the data, in place of cosines. `label_range` are the ends of the labels'
     scale, `positive` [N] marks the pairs at or above `threshold`, `classes` [S] the connected
-    components they make.
+    components they make. `guide` [S, G] are the vectors of a second encoder, for a loss that asks
+    one; without one, the batch's own are held still.
     """
 
     pairs: Pairs
@@ -55,6 +56,7 @@ class Batch:
     classes: Tensor
     rules: Rules = field(default_factory=Rules)
     orthogonal: bool = False
+    guide: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -230,6 +232,20 @@ class _Readings:
     def negatives(self) -> Tensor | None:
         others = self.batch.others
         return self.vectors[self.batch.second[others]] if len(others) else None
+
+    @property
+    def _guide(self) -> Tensor:
+        return self.vectors.detach() if self.batch.guide is None else self.batch.guide
+
+    def guide_queries(self) -> Tensor:
+        return self._guide[self.batch.first[self.batch.positives]]
+
+    def guide_keys(self) -> Tensor:
+        return self._guide[self.batch.second[self.batch.positives]]
+
+    def guide_negatives(self) -> Tensor | None:
+        others = self.batch.others
+        return self._guide[self.batch.second[others]] if len(others) else None
 
     def targets(self) -> Tensor:
         """A query's share of its own class's keys, alike for each."""

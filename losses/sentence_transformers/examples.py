@@ -27,8 +27,9 @@ class Examples:
     `rows`, where a row has several negatives; so do `pair_scores`, which a cross-encoder gives.
     A pair whose label reaches `bound` is positive; `label_range` are the ends of the labels' scale.
     `texts` number the texts of the columns laid below each other, where they are to be told apart,
-    and are None else. `joined` is whether the batches of all processes are one, `before` how many
-    rows of it other processes have ahead of these.
+    and are None else. `guide` has a second encoder's vectors of each column; without one, the
+    model's own are taken as constants. `joined` is whether the batches of all processes are one,
+    `before` how many rows of it other processes have ahead of these.
     """
 
     columns: tuple[Tensor, ...]
@@ -43,6 +44,7 @@ class Examples:
     joined: bool = False
     before: int = 0
     texts: Tensor | None = None
+    guide: tuple[Tensor, ...] = ()
 
     # Which row of the columns laid below each other a pair's sentences have: [P] each.
 
@@ -123,6 +125,22 @@ class Examples:
         if not self.extra_negatives or not self.some(~self.positive):
             return None
         return self.embeddings[self.second_rows[~self.positive]]
+
+    @property
+    def _guided(self) -> Tensor:
+        return torch.cat(self.guide) if self.guide else self.embeddings.detach()
+
+    @property
+    def guide_queries(self) -> Tensor:
+        return self._guided[self.first_rows[self.positive]]
+
+    @property
+    def guide_keys(self) -> Tensor:
+        return self._guided[self.second_rows[self.positive]]
+
+    @property
+    def guide_negatives(self) -> Tensor | None:
+        return None if self.negatives is None else self._guided[self.second_rows[~self.positive]]
 
     @property
     def targets(self) -> Tensor:

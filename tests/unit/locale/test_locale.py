@@ -175,6 +175,7 @@ OURS = [
     "info_nce",
     "focal_info_nce",
     "soft_info_nce",
+    "gist",
     "decoupled",
     "mega_batch_margin",
     "debiased",

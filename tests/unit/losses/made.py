@@ -55,6 +55,9 @@ def inputs_for(
         "queries": lambda: normal(count, WIDTH),
         "keys": lambda: normal(count, WIDTH),
         "negatives": lambda: normal(max(count - 1, 1), WIDTH),
+        "guide_queries": lambda: normal(count, WIDTH + 1),
+        "guide_keys": lambda: normal(count, WIDTH + 1),
+        "guide_negatives": lambda: normal(max(count - 1, 1), WIDTH + 1),
         "targets": lambda: (normal(count, count) * 2).softmax(dim=1),
         "negative_owners": lambda: shuffled(place)[: max(count - 1, 1)] - 1,
         # All texts differ.

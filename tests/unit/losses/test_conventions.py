@@ -1,5 +1,6 @@
 """Every convention preset against the library it is named after."""
 
+import importlib
 import math
 
 import pytest
@@ -393,6 +394,50 @@ def test_siglip_open_clip():
     """As its SigLipLoss prints it."""
     found = ours("siglip", "open_clip (initial values)", queries=SINES, keys=COSINES)
     same(found, 11.041561565938764)
+
+
+def guided(st, **settings):
+    """The library's loss on vectors, its two models standing in for themselves."""
+    loss = st.GISTEmbedLoss.__new__(st.GISTEmbedLoss)
+    torch.nn.Module.__init__(loss)
+    chosen = {"margin": 0.0, "margin_strategy": "absolute", "temperature": 0.01, **settings}
+    chosen |= {"contrast_anchors": True, "contrast_positives": True}
+    chosen |= {"gather_across_devices": False, "must_retokenize": False}
+    vars(loss).update(chosen)
+    loss.similarity_fct = torch.nn.CosineSimilarity(dim=-1)
+    loss.cross_entropy_loss = torch.nn.CrossEntropyLoss()
+    loss.model = lambda feature: {"sentence_embedding": feature["model"]}
+    loss.guide = lambda feature: {"sentence_embedding": feature["guide"]}
+    return loss
+
+
+@pytest.mark.parametrize(
+    ("convention", "settings"),
+    [
+        ("sentence-transformers 6.2", {}),
+        (
+            "sentence-transformers 6.2, relative margin of 5 %",
+            {"margin": 0.05, "margin_strategy": "relative"},
+        ),
+    ],
+)
+def test_gist_sentence_transformers(st, monkeypatch, convention, settings):
+    module = importlib.import_module(st.GISTEmbedLoss.__module__)
+    embed = lambda model, features: [model(f)["sentence_embedding"] for f in features]  # noqa: E731
+    monkeypatch.setattr(module, "embed_columns", embed)
+    vectors = (FIRST, SECOND, THIRD)
+    guides = [(one + 0.3 * FIRST.flip(0))[:, :4] for one in (FIRST, FIRST + SECOND, THIRD)]
+    for columns in (2, 3):
+        features = [
+            {"model": vector, "guide": guide}
+            for vector, guide in zip(vectors[:columns], guides, strict=False)
+        ]
+        expected = guided(st, **settings)(features, None)
+        given = {"queries": FIRST, "keys": SECOND}
+        given |= {"guide_queries": guides[0], "guide_keys": guides[1]}
+        if columns == 3:
+            given |= {"negatives": THIRD, "guide_negatives": guides[2]}
+        same(ours("gist", convention, **given), expected)
 
 
 def test_mega_batch_margin_sentence_transformers(st):

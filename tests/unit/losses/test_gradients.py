@@ -12,6 +12,7 @@ OPTIONS = [
     ("info_nce", {"directions": DIRECTIONS, "temperature": 0.5}),
     ("info_nce", {"directions": DIRECTIONS, "partition": "per_direction", "temperature": 0.5}),
     ("info_nce", {"similarity": "dot", "temperature": 2.0, "mask_above": 0.1}),
+    ("gist", {"temperature": 0.5, "margin": -0.3, "margin_kind": "relative"}),
     ("decoupled", {"weighted": True, "temperature": 0.4}),
     ("debiased", {"temperature": 0.2, "tau_plus": 0.02}),
     ("hard_weighted", {"temperature": 0.2, "tau_plus": 0.0, "beta": 0.7}),
@@ -123,6 +124,7 @@ def test_a_permuted_batch_has_the_permuted_gradient(spec):
     alone = (
         "negatives",
         "negative_owners",
+        "guide_negatives",
         "negative_texts",
         "prototypes",
     )  # not one row for each example

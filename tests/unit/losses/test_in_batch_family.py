@@ -12,6 +12,7 @@ from losses import (
     debiased,
     decoupled,
     focal_info_nce,
+    gist,
     hard_weighted,
     info_nce,
     mega_batch_margin,
@@ -20,6 +21,7 @@ from losses import (
     soft_info_nce,
 )
 from losses.geometry import unit
+from losses.kernels import softmaxes
 from tests.unit.losses.made import saved_bytes
 
 MADE = torch.Generator().manual_seed(3)
@@ -137,6 +139,35 @@ def test_soft_targets_are_those_of_a_cross_entropy():
     assert floor == 0
 
 
+GUIDES = {
+    "guide_queries": FIRST + 0.5 * SECOND,
+    "guide_keys": SECOND + 0.8 * FIRST,
+    "negatives": OTHERS,
+    "guide_negatives": OTHERS + 0.2,
+}
+
+
+@pytest.mark.parametrize("kind", ["absolute", "relative"])
+def test_the_guide_masks_alike_by_tiles_and_as_defined(kind, monkeypatch):
+    monkeypatch.setattr(softmaxes, "FEWEST", 3)
+    monkeypatch.setattr(softmaxes, "CELLS", 1)
+    for margin in (-0.4, 0.0, 0.3):
+        settings = {"temperature": 0.1, "margin": margin, "margin_kind": kind, **GUIDES}
+        for left in ({}, {"contrast_anchors": False}, {"contrast_positives": False}):
+            found = moved(gist, FIRST, SECOND, **settings, **left)
+            agree(found, moved(LOSSES["gist"].definition, FIRST, SECOND, **settings, **left))
+
+
+def test_a_guide_is_a_constant_and_a_text_that_stands_twice_is_not_above_itself():
+    learned = GUIDES["guide_keys"].clone().requires_grad_()
+    loss = gist(FIRST, SECOND, guide_queries=FIRST, guide_keys=learned)
+    assert not loss.requires_grad
+    keys = SECOND[[0, 0, 1, 1, 2, 3, 3]]
+    guide = {"guide_queries": FIRST, "guide_keys": keys}
+    twice = gist(FIRST + 0.0, keys, **guide, temperature=1.0, contrast_positives=False)
+    assert twice > 0
+
+
 def test_ties_of_the_hardest_negative_pull_one_of_them():
     queries, keys = torch.eye(3).double(), torch.ones(3, 3).double()
     _, by_queries, _ = moved(mega_batch_margin, queries, keys)
@@ -175,6 +206,9 @@ def test_no_matrix_is_kept(loss, settings):
         (hard_weighted, {"beta": -1.0}, "beta is -1.0; it must be 0 or more"),
         (focal_info_nce, {"gamma": -1.0}, "gamma is -1.0"),
         (decoupled, {"sigma": 0.0}, "sigma is 0.0; it must be greater than 0"),
+        (gist, {**GUIDES, "guide_negatives": None}, "guide_negatives is missing: it goes together"),
+        (gist, {**GUIDES, "guide_keys": OTHERS}, "guide_keys has 4 rows; one for each of the 7"),
+        (gist, {**GUIDES, "margin_kind": "half"}, "margin_kind is 'half'"),
         (soft_info_nce, {"targets": torch.ones(7, 3)}, r"targets has shape \(7, 3\)"),
         (soft_info_nce, {"targets": -torch.eye(7)}, r"targets\[0\]\[0\] is -1; it must be 0"),
         (online_contrastive, {"labels": torch.ones(7), "distance": "l1"}, "distance is 'l1'"),

@@ -369,7 +369,8 @@ def test_nothing_is_below_the_floor(name, parameters):
         assert floor <= loss * (1 + 1e-9) + 1e-12
         if spec.collapse is not None:
             assert floor <= spec.collapse(given, **settings) * (1 + 1e-9) + 1e-12
-    open_ones = {"multitask_cosent", "pairwise_logistic"}  # graded logistic is not known
+    # Not known: graded logistic, and what any guide's mask leaves over.
+    open_ones = {"multitask_cosent", "pairwise_logistic", "gist"}
     assert found == 12 or name in open_ones or spec not in SHIPPED
 
 

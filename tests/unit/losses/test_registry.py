@@ -21,7 +21,7 @@ from tests.unit.losses.made import EVERY, call, inputs_for, steps_of
 ROOT = Path(losses.__file__).parents[1]
 AXES = {
     "pair", "query", "key", "view", "sentence", "class", "triplet", "level", "dimension",
-    "negative",
+    "negative", "guide_dimension",
 }  # fmt: skip
 
 PUBLIC = {
@@ -31,8 +31,8 @@ PUBLIC = {
         "cosine_mse", "binary_cross_entropy", "angle",
     },
     "in_batch": {
-        "info_nce", "focal_info_nce", "soft_info_nce", "decoupled", "mega_batch_margin", "nt_xent",
-        "debiased", "hard_weighted", "nce", "supcon", "siglip",
+        "info_nce", "focal_info_nce", "soft_info_nce", "gist", "decoupled", "mega_batch_margin",
+        "nt_xent", "debiased", "hard_weighted", "nce", "supcon", "siglip",
     },
     "distances": {"contrastive", "online_contrastive", "triplet"},
     "prototypes": {"softmax", "arcface"},

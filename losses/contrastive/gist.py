@@ -1,0 +1,305 @@
+"""GISTEmbed: in-batch negatives that a guide, a second encoder, finds too near are left out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.contrastive.in_batch import QUERY_SYMBOLS, mean_log, temperature_parameter
+from losses.gather import gathered
+from losses.geometry import cosine_matrix, unit
+from losses.kernels import log1p_sum_exp
+from losses.kernels.gradient import with_gradient
+from losses.kernels.softmaxes import Block, over_blocks
+from losses.kernels.tiled import Directions
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+KINDS = ("absolute", "relative")
+
+
+def gist_definition(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    guide_queries: Tensor,
+    guide_keys: Tensor,
+    negatives: Tensor | None = None,
+    guide_negatives: Tensor | None = None,
+    temperature: float = 0.01,
+    margin: float = 0.0,
+    margin_kind: str = "absolute",
+    contrast_anchors: bool = True,
+    contrast_positives: bool = True,
+) -> Tensor:
+    similarities = cosine_matrix(queries, keys)
+    logits = similarities / temperature
+    positive = logits.diagonal()
+    guided = cosine_matrix(guide_queries, guide_keys)
+    bound = bound_of(guided.diagonal(), margin, margin_kind)
+    itself = torch.eye(*logits.shape, dtype=torch.bool, device=logits.device)
+    others = ~itself & (guided <= bound)
+    terms = (logits - positive[:, None]).masked_fill(~others, -torch.inf)
+    parts = [terms]
+    if contrast_anchors:
+        among_queries = cosine_matrix(queries, queries)
+        guided_queries = cosine_matrix(guide_queries, guide_queries)
+        query_terms = (among_queries / temperature - positive[:, None]).masked_fill(
+            itself | (guided_queries > bound), -torch.inf
+        )
+        parts.append(query_terms)
+    if contrast_positives:
+        among_keys = cosine_matrix(keys, keys)
+        guided_keys = cosine_matrix(guide_keys, guide_keys)
+        key_terms = (among_keys / temperature - positive[:, None]).masked_fill(
+            itself | (guided_keys > bound), -torch.inf
+        )
+        parts.append(key_terms)
+    if negatives is not None and guide_negatives is not None:
+        at_negatives = cosine_matrix(queries, negatives)
+        guided_negatives = cosine_matrix(guide_queries, guide_negatives)
+        negative_terms = (at_negatives / temperature - positive[:, None]).masked_fill(
+            guided_negatives > bound, -torch.inf
+        )
+        parts.append(negative_terms)
+    per_query = log1p_sum_exp(torch.cat(parts, dim=1), dim=1)
+    loss = per_query.mean()
+    return loss
+
+
+def bound_of(own: Tensor, margin: float, kind: str) -> Tensor:
+    """The guide's similarity above which a candidate is left out, [N, 1], from that of each row's
+    own pair. What differs by no more than rounding, a text that stands twice, is not above it."""
+    own = own.detach()
+    less = margin * own.abs() if kind == "relative" else margin
+    return (own - less + 8 * torch.finfo(own.dtype).eps)[:, None]
+
+
+def gist(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    guide_queries: Tensor,
+    guide_keys: Tensor,
+    negatives: Tensor | None = None,
+    guide_negatives: Tensor | None = None,
+    temperature: float = 0.01,
+    margin: float = 0.0,
+    margin_kind: str = "absolute",
+    contrast_anchors: bool = True,
+    contrast_positives: bool = True,
+    gather: bool = False,
+) -> Tensor:
+    r"""InfoNCE of queries at keys and queries, and keys at keys, without what a guide holds for
+    positives: candidates nearer to it than the own pair (GISTEmbed).
+
+    >>> queries, keys = torch.eye(2), torch.eye(2)
+    >>> guide = {"guide_queries": queries, "guide_keys": keys}
+    >>> gist(queries, keys, **guide, temperature=1.0)  # log(1 + 3 e^(0 − 1))
+    tensor(0.7437)
+    >>> gist(queries, keys, **guide, margin=1.5)  # all of them too near
+    tensor(0.)
+
+    Args:
+        queries, keys: [N, D] each; key i belongs to query i.
+        guide_queries, guide_keys: [N, G] each, the guide's vectors of the same; constants.
+        negatives: [Q, D], further keys for every query.
+        guide_negatives: [Q, G], the guide's vectors of these.
+        temperature: τ.
+        margin: m; a candidate is left out whose similarity to the guide is above that of the own
+            pair less the margin. The own pair always stays.
+        margin_kind: "absolute", own − m; "relative", own − m·|own|.
+        contrast_anchors: whether queries are negatives of queries.
+        contrast_positives: whether keys are negatives of keys.
+        gather: of the batch that all processes make together (see `losses.gather`).
+    """
+    inputs.above_zero(temperature=temperature)
+    inputs.one_of(KINDS, margin_kind=margin_kind)
+    inputs.plain_number(margin=margin)
+    if (negatives is None) != (guide_negatives is None):
+        missing, given = "guide_negatives", "negatives"
+        if negatives is None:
+            missing, given = given, missing
+        raise ValueError(f"{missing} is missing: it goes together with {given}")
+    queries, keys, negatives = gathered(gather, queries, keys, negatives)
+    guides = gathered(gather, guide_queries, guide_keys, guide_negatives)
+    queries, keys, negatives = inputs.vectors(
+        inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
+    )
+    names = ("guide_queries", "guide_keys", "guide_negatives")
+    guides = inputs.vectors(**dict(zip(names, guides, strict=True)))
+    for name, guide, of in zip(names, guides, (queries, keys, negatives), strict=True):
+        if guide is not None and of is not None and len(guide) != len(of):
+            raise ValueError(
+                f"{name} has {len(guide)} rows; one for each of the {len(of)} {name[6:]} is needed"
+            )
+    inputs.must_be_paired(queries=queries, keys=keys)
+    guides = tuple(None if guide is None else guide.detach() for guide in guides)
+    settings = (margin, margin_kind, contrast_anchors, contrast_positives)
+    given = (queries, keys, negatives, 1 / temperature, *guides, *settings)
+    return with_gradient(_gist_by_tiles, _gist_densely, *given)
+
+
+def _gist_densely(
+    queries, keys, negatives, scale, of_queries, of_keys, of_negatives, margin, kind, qq, kk
+):
+    return gist_definition(
+        queries,
+        keys,
+        guide_queries=of_queries,
+        guide_keys=of_keys,
+        negatives=negatives,
+        guide_negatives=of_negatives,
+        temperature=1 / scale,
+        margin=margin,
+        margin_kind=kind,
+        contrast_anchors=qq,
+        contrast_positives=kk,
+    )
+
+
+def _gist_by_tiles(
+    wanted, queries, keys, negatives, scale, of_queries, of_keys, of_negatives, margin, kind, qq, kk
+):
+    parts = [part for part in (queries, keys, negatives) if part is not None]
+    points = Directions(torch.cat(parts), wanted=any(wanted))
+    count, exact = len(queries), torch.promote_types(queries.dtype, torch.float32)
+    at_queries, at_keys = slice(0, count), slice(count, 2 * count)
+    looking, looked_for = points.units[at_queries], points.units[at_keys]
+    guide_queries, guide_keys = unit(of_queries), unit(of_keys)
+    bound = bound_of((guide_queries * guide_keys).sum(dim=1), margin, kind)
+
+    def too_near(rows: Tensor, columns: Tensor) -> Callable[[slice], Tensor]:
+        return lambda span: rows[span] @ columns.T > bound[span]
+
+    blocks = [Block(at_queries, at_keys, absent=too_near(guide_queries, guide_keys))]
+    if qq:
+        blocks.append(Block(at_queries, at_queries, absent=too_near(guide_queries, guide_queries)))
+    if kk:
+        blocks.append(Block(at_keys, at_keys, absent=too_near(guide_keys, guide_keys)))
+    if of_negatives is not None:
+        beyond = slice(2 * count, len(points.units))
+        absent = too_near(guide_queries, unit(of_negatives))
+        blocks.append(Block(at_queries, beyond, diagonal=False, absent=absent))
+    value, pulls, _ = over_blocks(
+        points,
+        blocks,
+        (looking.to(exact) * looked_for).sum(dim=1) * scale,
+        scale,
+        largest=math.inf if isinstance(scale, Tensor) else scale,
+        wanted=any(wanted),
+    )
+    if not any(wanted):
+        return value / count, ()
+    assert points.gradient is not None
+    pulls = pulls.neg_()[:, None]
+    points.gradient[at_queries].addcmul_(looked_for, pulls)
+    points.gradient[at_keys].addcmul_(looking, pulls)
+    gradient, by_scale = points.pull_back(1 / count, scale)
+    by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
+    by_vectors = (by_queries, by_keys, *(by_negatives or [None]))
+    return value / count, (*by_vectors, by_scale, *(None,) * 7)
+
+
+def _gist_collapse(
+    given: dict[str, Tensor],
+    margin: float = 0.0,
+    margin_kind: str = "absolute",
+    contrast_anchors: bool = True,
+    contrast_positives: bool = True,
+    **_: object,
+) -> float:
+    """The guide keeps its mask, whatever the model gives."""
+    looks, partners = (given[name].double() for name in ("guide_queries", "guide_keys"))
+    guided = cosine_matrix(looks, partners)
+    bound = bound_of(guided.diagonal(), margin, margin_kind)
+    itself = torch.eye(len(looks), dtype=torch.bool, device=looks.device)
+    counts = (~itself & (guided <= bound)).sum(dim=1)
+    for counted, side in ((contrast_anchors, looks), (contrast_positives, partners)):
+        if counted:
+            counts = counts + (~itself & (cosine_matrix(side, side) <= bound)).sum(dim=1)
+    if given.get("guide_negatives") is not None:
+        away = cosine_matrix(looks, given["guide_negatives"].double())
+        counts = counts + (away <= bound).sum(dim=1)
+    return mean_log(1, -counts)
+
+
+def _guided(rows: str, columns: str, latex: str) -> Symbol:
+    return Symbol(latex, (rows, columns))
+
+
+GIST = LossSpec(
+    function=gist,
+    definition=gist_definition,
+    title="GISTEmbed",
+    group="in_batch",
+    formula=r"-\frac1N \sum_i \log \frac{e^{s_{ii}}}{e^{s_{ii}}"
+    r" + \sum_{j \ne i} m_{ij}\, e^{s_{ij}} + \sum_{j \ne i} m_{ij}\, e^{s(q_i, q_j)}"
+    r" + \sum_{j \ne i} m_{ij}\, e^{s(k_i, k_j)} + \sum_n m_{in}\, e^{s_{in}}}",
+    symbols={
+        **QUERY_SYMBOLS,
+        "guide_queries": Symbol(r"\hat q_i", ("query", "guide_dimension")),
+        "guide_keys": Symbol(r"\hat k_j", ("key", "guide_dimension")),
+        "guide_negatives": Symbol(r"\hat n_j", ("key", "guide_dimension")),
+        "guided": _guided("query", "key", r"g_{ij} = \cos(\hat q_i, \hat k_j)"),
+        "bound": Symbol(r"g_{ii} - m", ("query", "level")),
+        "itself": Symbol("i = j", ("query", "key"), "«r» = «c»"),
+        "others": Symbol(r"j \ne i,\ g_{ij} \le g_{ii} - m", ("query", "key")),
+        "terms": Symbol(
+            r"t_{ij} = s_{ij} - s_{ii}\ \text{where}\ j \ne i,\ g_{ij} \le g_{ii} - m",
+            ("query", "key"),
+            r"«logits[r,c]» - «positive[r]»",
+        ),
+        "among_queries": _guided("query", "query", r"\cos(q_i, q_j)"),
+        "guided_queries": _guided("query", "query", r"\cos(\hat q_i, \hat q_j)"),
+        "query_terms": Symbol(
+            r"\cos(q_i, q_j)/\tau - s_{ii}\ \text{where}\ j \ne i",
+            ("query", "query"),
+            "«among_queries[r,c]» / «temperature» - «positive[r]»",
+        ),
+        "among_keys": _guided("query", "key", r"\cos(k_i, k_j)"),
+        "guided_keys": _guided("query", "key", r"\cos(\hat k_i, \hat k_j)"),
+        "key_terms": Symbol(
+            r"\cos(k_i, k_j)/\tau - s_{ii}\ \text{where}\ j \ne i",
+            ("query", "key"),
+            "«among_keys[r,c]» / «temperature» - «positive[r]»",
+        ),
+        "at_negatives": _guided("query", "negative", r"\cos(q_i, n_j)"),
+        "guided_negatives": _guided("query", "negative", r"\cos(\hat q_i, \hat n_j)"),
+        "negative_terms": Symbol(
+            r"\cos(q_i, n_j)/\tau - s_{ii}",
+            ("query", "negative"),
+            "«at_negatives[r,c]» / «temperature» - «positive[r]»",
+        ),
+    },
+    parameters=(
+        temperature_parameter(0.01),
+        Parameter("margin", 0.0, "m", -0.5, 1.0, 0.01, role="margin"),
+        Parameter("margin_kind", "absolute", choices=KINDS),
+        Parameter("contrast_anchors", True),
+        Parameter("contrast_positives", True),
+    ),
+    reads={
+        "queries": "queries",
+        "keys": "keys",
+        "guide_queries": "guide_queries",
+        "guide_keys": "guide_keys",
+        "negatives": "negatives",
+        "guide_negatives": "guide_negatives",
+    },
+    terms="terms",
+    collapse=_gist_collapse,
+    collapse_formula=r"\overline{\ln K_i}",
+    references=("Solatorio 2024 (GISTEmbed)",),
+    aliases=("GISTEmbedLoss", "CachedGISTEmbedLoss", "GIST", "guided in-sample selection"),
+    conventions=(
+        Convention("sentence-transformers 6.2", {"temperature": 0.01}),
+        Convention(
+            "sentence-transformers 6.2, relative margin of 5 %",
+            {"temperature": 0.01, "margin": 0.05, "margin_kind": "relative"},
+        ),
+    ),
+)
