@@ -377,6 +377,23 @@ CHOSEN: Mapping[str, tuple[Case, ...]] = {
             dense=100_000,
         ),
     ),
+    **{
+        name: (
+            Case(
+                name,
+                **_with_prototypes(name, **parameters),
+                inputs=prototyped,
+                sizes=(16, 100, 1000, 10_000, 100_000),
+                dense=100_000,
+                peers=10_000,
+            ),
+        )
+        for name, parameters in (
+            ("cosface", {}),
+            ("proxy_nca", {"include_own": True}),
+            ("proxy_anchor", {}),
+        )
+    },
     "contrastive": (
         Case(
             "contrastive",

@@ -100,18 +100,28 @@ def _pytorch_metric_learning() -> dict[str, Callable[..., Tensor]]:
 
     views = theirs.SelfSupervisedLoss(theirs.NTXentLoss(temperature=0.5))
 
-    def arcface(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
-        count, width = prototypes.shape
-        loss = theirs.ArcFaceLoss(1, width, margin=28.6, scale=64)
-        loss.num_classes = count
-        del loss.W
-        loss.W = prototypes.T
-        return loss(embeddings, classes)
+    def with_weights(loss: nn.Module, name: str) -> Callable[..., Tensor]:
+        """Its own weights, of one class, give way to ours."""
+
+        def computed(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
+            loss.num_classes = len(prototypes)
+            loss.__dict__[name] = prototypes.T if name == "W" else prototypes
+            loss.__dict__["proxy_labels"] = torch.arange(len(prototypes), device=classes.device)
+            return loss(embeddings, classes)
+
+        del loss._parameters[name]
+        return computed
+
+    width = 1  # of the weights that give way
+    arcface = theirs.ArcFaceLoss(1, width, margin=28.6, scale=64)
 
     return {
         "nt_xent": lambda first, second: views(first, second),
         "nt_xent, several positives": theirs.NTXentLoss(temperature=0.07),
         "supcon": theirs.SupConLoss(temperature=0.1),
         "circle, per anchor": theirs.CircleLoss(m=0.4, gamma=80),
-        "arcface": arcface,
+        "arcface": with_weights(arcface, "W"),
+        "cosface": with_weights(theirs.CosFaceLoss(1, width), "W"),
+        "proxy_nca": with_weights(theirs.ProxyNCALoss(1, width), "proxies"),
+        "proxy_anchor": with_weights(theirs.ProxyAnchorLoss(1, width), "proxies"),
     }

@@ -55,6 +55,9 @@ from losses.contrastive.triplet import (
 from losses.pointwise.binary_cross_entropy import BINARY_CROSS_ENTROPY, binary_cross_entropy
 from losses.pointwise.cosine_mse import COSINE_MSE, cosine_mse
 from losses.prototypes.arcface import ARCFACE, arcface
+from losses.prototypes.cosface import COSFACE, cosface
+from losses.prototypes.proxy_anchor import PROXY_ANCHOR, proxy_anchor
+from losses.prototypes.proxy_nca import PROXY_NCA, proxy_nca
 from losses.prototypes.softmax import SOFTMAX, softmax
 from losses.ranking.angle import ANGLE, angle
 from losses.ranking.circle import CIRCLE, circle
@@ -102,6 +105,9 @@ SHIPPED = (
     TRIPLET,
     SOFTMAX,
     ARCFACE,
+    COSFACE,
+    PROXY_NCA,
+    PROXY_ANCHOR,
 )
 
 WITHOUT_LOSSES = ("kernels", "modules", "sentence_transformers")  # the last two read LOSSES
@@ -163,6 +169,7 @@ __all__ = [
     "circle_self_paced",
     "contrastive",
     "cosent",
+    "cosface",
     "cosine_mse",
     "debiased",
     "decoupled",
@@ -182,6 +189,8 @@ __all__ = [
     "online_contrastive",
     "pairwise_hinge",
     "pairwise_logistic",
+    "proxy_anchor",
+    "proxy_nca",
     "siglip",
     "soft_info_nce",
     "softmax",

@@ -155,13 +155,14 @@ def against_others(
     slopes: Tensor | None = None,
     share: float = 1.0,
     left_out: Absent | None = None,
+    beside_own: bool = True,
 ) -> tuple[Tensor, Tensor]:
     """Σᵢ log(1 + Σⱼ exp(sᵢⱼ − ownᵢ)) over the other columns j, and log Σⱼ exp(sᵢⱼ − ownᵢ) [N].
 
     Row i owns the column `columns[i]`, or column i; of the others, `absent[i]` does not count
     either, nor does any cell that is `left_out`. Its own logit is the one that stands there, or
     `own[i]`, which moves with that one by `slopes[i]`. The gradient of `share` times the sum by the
-    logits is added to theirs.
+    logits is added to theirs. Unless `beside_own`, the 1 is left out; there must be others then.
     """
     gaps = []
     for span, tile in logits.tiles():
@@ -179,10 +180,39 @@ def against_others(
         gaps.append(total.log().sub_(own_here))
         if logits.wanted:
             _put(weights, span, columns, -total if slopes is None else -total * slopes[span])
-            factors = own_here.exp().add_(total).reciprocal_()
+            factors = own_here.exp().add_(total) if beside_own else total
+            factors = factors.reciprocal()
             logits.add(span, weights, (factors if share == 1 else factors.mul_(share)).unsqueeze(1))
     gaps = torch.cat(gaps)
-    return softplus(gaps, threshold=STRAIGHT).sum(), gaps
+    return (softplus(gaps, threshold=STRAIGHT) if beside_own else gaps).sum(), gaps
+
+
+def against_members(logits: Logits, columns: Tensor, distance: float) -> Tensor:
+    """Of each row its members, the columns j with `columns[j]` = i, drawn near and the others sent
+    away: mean_i log(1 + Σ_members exp(distance − sᵢⱼ)), of the rows that have one, plus
+    mean_i log(1 + Σ_others exp(distance + sᵢⱼ)). Adds the gradient by the logits.
+    """
+    count = len(logits.rows)
+    own = (logits.rows[columns].to(logits.exact) * logits.columns).sum(dim=1) * logits.scale
+    exponents = distance - own
+    largest = own.new_zeros(count).scatter_reduce_(0, columns, exponents, "amax")
+    sums = own.new_zeros(count).index_add_(0, columns, (exponents - largest[columns]).exp_())
+    pulls = sums.add_(largest.neg().expm1_()).log1p_().add_(largest)
+    present = own.new_zeros(count).index_fill_(0, columns, 1).sum()
+    slopes = (exponents - pulls[columns]).exp_().div_(-present)
+    pushes = []
+    for span, tile in logits.tiles():
+        members = _within(columns, span, count)
+        tile.add_(distance)
+        _put_members(tile, *members, -torch.inf)
+        here = tile.logsumexp(dim=1)
+        here = softplus(here.clamp_min_(torch.finfo(here.dtype).min), threshold=STRAIGHT)
+        pushes.append(here.sum())
+        if logits.wanted:
+            weights = tile.sub_(here[:, None]).exp_().div_(count)
+            _put_members(weights, *members, slopes)
+            logits.add(span, weights)
+    return pulls.sum() / present + reduce(torch.add, pushes) / count
 
 
 def against_own(logits: Logits, distance: float, left_out: Absent | None = None) -> Tensor:
@@ -290,6 +320,28 @@ def _put(tile: Tensor, span: slice, columns: Tensor | None, values: Tensor | flo
         tile.scatter_(1, columns[span, None], values.to(tile.dtype)[:, None])
     else:
         tile.scatter_(1, columns[span, None], values)
+
+
+def _within(columns: Tensor, span: slice, count: int) -> tuple[Tensor, Tensor | None]:
+    """The row of each column's cell among those of a span, and whether it is one of them (None:
+    they all are)."""
+    height = span.stop - span.start
+    if height == count:
+        return columns[None], None
+    rows = (columns - span.start)[None]
+    return rows.clamp(0, height - 1), (rows >= 0) & (rows < height)
+
+
+def _put_members(tile: Tensor, rows: Tensor, inside: Tensor | None, values: Tensor | float) -> None:
+    """Overwrite the cell of each column that is inside."""
+    if inside is not None:
+        values = torch.where(inside, values, tile.gather(0, rows))
+    elif isinstance(values, Tensor):
+        values = values[None]
+    if isinstance(values, Tensor):
+        tile.scatter_(0, rows, values.to(tile.dtype))
+    else:
+        tile.scatter_(0, rows, values)
 
 
 def multiply(

@@ -12,7 +12,7 @@ from losses.geometry import cosine_matrix, sine
 from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import Directions, against_others
-from losses.prototypes.softmax import PROTOTYPE_SYMBOLS
+from losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many, log1p_of_others
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -134,10 +134,24 @@ def arcface_easy_definition(
     return loss
 
 
-def _log1p_of_others(given: dict[str, Tensor], exponent: float) -> float:
-    """log(1 + (C − 1)·exp(exponent))."""
-    terms = torch.full((len(given["prototypes"]) - 1,), exponent, dtype=torch.float64)
-    return float(log1p_sum_exp(terms))
+def arcface_straight_definition(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    prototypes: Tensor,
+    scale: float = 64.0,
+    margin: float = 0.5,
+) -> Tensor:
+    """As insightface: the angle is widened without a gradient, which passes straight through."""
+    similarities = cosine_matrix(embeddings, prototypes)
+    own = similarities.gather(1, classes[:, None])
+    widened = own * math.cos(margin) - sine(own) * math.sin(margin)
+    moved = own + (widened - own).detach()
+    others = classes[:, None] != torch.arange(len(prototypes), device=classes.device)
+    terms = (scale * (similarities - moved)).masked_fill(~others, -torch.inf)
+    per_sentence = log1p_sum_exp(terms, dim=1)
+    loss = per_sentence.mean()
+    return loss
 
 
 def _arcface_floor(
@@ -147,10 +161,9 @@ def _arcface_floor(
     count = len(given["prototypes"])
     if count == 1:
         return 0.0
-    sizes = given["classes"].bincount(minlength=count)
-    if bool((sizes != sizes[0]).any()) or not 0 <= margin <= math.pi / 3:
+    if not evenly_many(given) or not 0 <= margin <= math.pi / 3:
         return None
-    return _log1p_of_others(given, -scale * (math.cos(margin) + 1 / (count - 1)))
+    return log1p_of_others(given, -scale * (math.cos(margin) + 1 / (count - 1)))
 
 
 WIDENED = r"«own[r,0]» \cdot \cos «margin» - \sqrt{1 - «own[r,0]»^2} \cdot \sin «margin»"
@@ -184,13 +197,14 @@ ARCFACE = LossSpec(
     ),
     reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
     terms="terms",
-    collapse=lambda given, scale=64.0, margin=0.5: _log1p_of_others(
+    collapse=lambda given, scale=64.0, margin=0.5: log1p_of_others(
         given, scale * (1 - math.cos(margin))
     ),
     collapse_formula=r"\ln\bigl(1 + (C - 1)\, e^{s (1 - \cos m)}\bigr)",
     floor=_arcface_floor,
     floor_formula=r"\ln\bigl(1 + (C - 1)\, e^{-s (\cos m + \frac{1}{C - 1})}\bigr)",
     references=("S1 eq. 37", "Deng et al. 2019"),
+    aliases=("additive angular margin", "ArcFaceLoss"),
     conventions=(
         Convention(
             "pytorch-metric-learning (cos θ − m sin m beyond π − m)",
@@ -215,6 +229,13 @@ ARCFACE = LossSpec(
                     "«either(widened, own, own > 0)[r,0]»",
                 )
             },
+        ),
+        Convention(
+            "insightface arcface_torch (gradient straight through)",
+            {},
+            arcface_straight_definition,
+            note="The same number with another gradient: arccos, + m and cos stand under no_grad, "
+            "so the own cosine is drawn with slope 1, and not with sin(θ + m) / sin θ.",
         ),
     ),
 )

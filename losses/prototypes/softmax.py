@@ -79,6 +79,18 @@ def softmax_of_directions_definition(
     return loss
 
 
+def log1p_of_others(given: dict[str, Tensor], exponent: float) -> float:
+    """log(1 + (C − 1)·exp(exponent))."""
+    terms = torch.full((len(given["prototypes"]) - 1,), exponent, dtype=torch.float64)
+    return float(log1p_sum_exp(terms))
+
+
+def evenly_many(given: dict[str, Tensor]) -> bool:
+    """Whether every prototype has equally many sentences."""
+    sizes = given["classes"].bincount(minlength=len(given["prototypes"]))
+    return not bool((sizes != sizes[0]).any())
+
+
 PROTOTYPE_SYMBOLS = {
     "embeddings": Symbol("q_i", ("sentence", "dimension")),
     "classes": Symbol("c_i", ("sentence",)),

@@ -189,6 +189,9 @@ OURS = [
     "triplet",
     "softmax",
     "arcface",
+    "cosface",
+    "proxy_nca",
+    "proxy_anchor",
 ]
 
 

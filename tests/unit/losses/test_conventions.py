@@ -562,6 +562,69 @@ def test_arcface_with_easy_margin():  # of no one library
     same(ours("arcface", "easy_margin", **given), expected)
 
 
+def test_arcface_insightface():
+    """As its arcface_torch writes it, on vectors that are unit already: arccos, + m and cos under
+    no_grad, so that the gradient passes straight through."""
+    given = {"embeddings": FIRST, "classes": CLASSES, "prototypes": SECOND[:4]}
+    mine, theirs = (FIRST.clone().requires_grad_() for _ in range(2))
+    cosines = unit(theirs) @ unit(SECOND[:4]).T
+    logits = cosines * 1  # a tensor that may be written to
+    with torch.no_grad():
+        logits.arccos_()
+        logits[torch.arange(8), CLASSES] += 0.5
+        logits.cos_()
+    expected = torch.nn.functional.cross_entropy(64 * logits, CLASSES)
+    convention = "insightface arcface_torch (gradient straight through)"
+    found = ours("arcface", convention, **{**given, "embeddings": mine})
+    same(found, expected)
+    same(found, LOSSES["arcface"].function(**given))
+    (slope,) = torch.autograd.grad(expected, theirs)
+    torch.testing.assert_close(torch.autograd.grad(found, mine)[0], slope, rtol=1e-9, atol=1e-10)
+    (other,) = torch.autograd.grad(
+        LOSSES["arcface"].function(**{**given, "embeddings": mine}), mine
+    )
+    assert (other - slope).abs().max() > 0.1 * slope.abs().max()
+
+
+def test_cosface_pytorch_metric_learning(pml):
+    loss = against_prototypes(pml.CosFaceLoss(4, 6), SECOND[:4])
+    given = {"embeddings": FIRST, "classes": CLASSES, "prototypes": SECOND[:4]}
+    same(ours("cosface", "pytorch-metric-learning 2.9 CosFaceLoss", **given), loss(FIRST, CLASSES))
+
+
+def test_cosface_insightface():
+    """Cross-entropy of 64 (cos θ − 0.4·[own]), as its arcface_torch writes it."""
+    given = {"embeddings": FIRST, "classes": CLASSES, "prototypes": SECOND[:4]}
+    cosines = unit(FIRST) @ unit(SECOND[:4]).T
+    cosines[torch.arange(8), CLASSES] -= 0.4
+    expected = torch.nn.functional.cross_entropy(64 * cosines, CLASSES)
+    same(ours("cosface", "insightface arcface_torch", **given), expected)
+
+
+def with_proxies(loss, prototypes):
+    loss.proxies.data = prototypes.clone()
+    return loss
+
+
+def test_proxy_nca_pytorch_metric_learning(pml):
+    given = {"embeddings": FIRST, "classes": CLASSES, "prototypes": SECOND[:4]}
+    conventions = {
+        "pytorch-metric-learning 2.9 ProxyNCALoss (own prototype in the denominator)": 1,
+        "ProxyNCA++ (temperature 1/9)": 9,
+    }
+    for convention, scale in conventions.items():
+        loss = with_proxies(pml.ProxyNCALoss(4, 6, softmax_scale=scale), SECOND[:4])
+        same(ours("proxy_nca", convention, **given), loss(FIRST, CLASSES))
+
+
+@pytest.mark.parametrize("count", [4, 6])  # of six prototypes two have no sentence
+def test_proxy_anchor_pytorch_metric_learning(pml, count):
+    loss = with_proxies(pml.ProxyAnchorLoss(count, 6), SECOND[:count])
+    given = {"embeddings": FIRST, "classes": CLASSES, "prototypes": SECOND[:count]}
+    found = ours("proxy_anchor", "pytorch-metric-learning 2.9 ProxyAnchorLoss", **given)
+    same(found, loss(FIRST, CLASSES))
+
+
 def test_softmax_pytorch_metric_learning(pml):
     loss = against_prototypes(pml.NormalizedSoftmaxLoss(4, 6), SECOND[:4])
     given = {"embeddings": FIRST, "classes": CLASSES, "prototypes": SECOND[:4]}

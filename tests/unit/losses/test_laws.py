@@ -266,6 +266,39 @@ def test_arcface_without_margin_is_softmax_on_scaled_directions():
     close(L["arcface"](**given, scale=16.0, margin=0.0), plain)
 
 
+def test_cosface_without_margin_is_softmax_on_scaled_directions():
+    given = inputs_for(LOSSES["cosface"], seed=2)
+    plain = L["softmax"](
+        16 * unit(given["embeddings"]), given["classes"], prototypes=unit(given["prototypes"])
+    )
+    close(L["cosface"](**given, scale=16.0, margin=0.0), plain)
+    close(L["proxy_nca"](**given, scale=8.0, include_own=True), plain)
+
+
+def test_proxy_nca_written_out():
+    given = inputs_for(LOSSES["proxy_nca"], seed=2)
+    embeddings, prototypes = unit(given["embeddings"]), unit(given["prototypes"])
+    parts = []
+    for x, own in zip(embeddings, given["classes"].tolist(), strict=True):
+        near = [math.exp(-3 * (x - w).square().sum()) for w in prototypes]
+        parts.append(-math.log(near[own] / (sum(near) - near[own])))
+    close(L["proxy_nca"](**given, scale=3.0), sum(parts) / len(parts))
+
+
+def test_proxy_anchor_leaves_prototypes_without_a_sentence_out_of_the_pull():
+    given = inputs_for(LOSSES["proxy_anchor"], seed=2)
+    given["classes"] = given["classes"].clamp_max(1)  # none of the third
+    s = unit(given["embeddings"]) @ unit(given["prototypes"]).T
+    pulls, pushes = [], []
+    for p in range(3):
+        own, others = s[given["classes"] == p, p], s[given["classes"] != p, p]
+        pushes.append(math.log(1 + sum(math.exp(4 * (x + 0.2)) for x in others)))
+        if len(own):
+            pulls.append(math.log(1 + sum(math.exp(-4 * (x - 0.2)) for x in own)))
+    found = L["proxy_anchor"](**given, scale=4.0, margin=0.2)
+    close(found, sum(pulls) / 2 + sum(pushes) / 3)
+
+
 def test_half_halves():
     given = inputs_for(LOSSES["contrastive"], seed=2)
     close(L["contrastive"](**given, half=True), L["contrastive"](**given) / 2)
@@ -279,7 +312,11 @@ def test_scale_and_scores_enter_as_a_product(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["angle", "info_nce", "nt_xent", "nce", "siglip", "supcon", "arcface"]
+    "name",
+    [
+        *("angle", "info_nce", "nt_xent", "nce", "siglip", "supcon"),
+        *("arcface", "cosface", "proxy_nca", "proxy_anchor"),
+    ],
 )
 def test_the_length_of_a_vector_means_nothing_on_the_sphere(name):
     spec = LOSSES[name]
@@ -326,6 +363,10 @@ VARIANTS = [
         ("triplet", {"mining": "hard", "margin": 0.7, "distance": "cosine"}),
         ("triplet", {"mining": "semi_hard", "distance": "squared_euclidean"}),
         ("arcface", {"scale": 3.0, "margin": 0.3}),
+        ("cosface", {"scale": 3.0}),
+        ("proxy_nca", {"scale": 3.0}),
+        ("proxy_nca", {"include_own": True}),
+        ("proxy_anchor", {"scale": 3.0, "margin": 0.3}),
     ]
 ]
 
@@ -399,6 +440,11 @@ REACHED = [
     ("triplet", {"margin": 0.7, "distance": "cosine"}),
     ("triplet", {"mining": "hard", "margin": 0.7}),
     ("arcface", {"scale": 3.0, "margin": 0.3}),
+    ("cosface", {"scale": 3.0}),
+    ("proxy_nca", {}),
+    ("proxy_nca", {"include_own": True, "scale": 3.0}),
+    ("proxy_anchor", {"scale": 2.0}),
+    ("proxy_anchor", {"scale": 8.0}),
 ]
 
 

@@ -28,7 +28,9 @@ def test_nan_and_inf_are_refused_by_name_and_row(spec, bad):
             call(spec, {**given, name: spoiled})
 
 
-@pytest.mark.parametrize(("name", "number"), [("arcface", "margin"), ("nce", "noise_ratio")])
+@pytest.mark.parametrize(
+    ("name", "number"), [("arcface", "margin"), ("cosface", "margin"), ("nce", "noise_ratio")]
+)
 def test_a_number_that_no_gradient_would_reach_is_refused(name, number):
     given = inputs_for(LOSSES[name])
     with pytest.raises(ValueError, match=f"{number} requires a gradient"):

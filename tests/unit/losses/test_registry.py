@@ -35,7 +35,7 @@ PUBLIC = {
         "nt_xent", "debiased", "hard_weighted", "nce", "supcon", "siglip",
     },
     "distances": {"contrastive", "online_contrastive", "triplet"},
-    "prototypes": {"softmax", "arcface"},
+    "prototypes": {"softmax", "arcface", "cosface", "proxy_nca", "proxy_anchor"},
 }  # fmt: skip
 
 SHIPPED_FUNCTIONS = {spec.function for spec in SHIPPED}

@@ -34,6 +34,13 @@ CLASSED = [
     ("arcface", {"scale": 1000.0, "margin": 1.2}),
     ("arcface", {"margin": 0.0}),
     ("arcface", {"scale": 0.0}),
+    ("cosface", {}),
+    ("cosface", {"scale": 1000.0}),
+    ("proxy_nca", {}),
+    ("proxy_nca", {"scale": 500.0}),
+    ("proxy_nca", {"include_own": True}),
+    ("proxy_anchor", {}),
+    ("proxy_anchor", {"scale": 1000.0, "margin": 0.7}),
 ]
 CASES = [(name, parameters, extra) for name, parameters, extra in PAIRED] + [
     (name, parameters, False) for name, parameters in CLASSED

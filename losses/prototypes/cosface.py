@@ -1,0 +1,137 @@
+"""CosFace: the softmax over cosines to prototypes, with a margin taken off the own cosine."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.geometry import cosine_matrix
+from losses.kernels import log1p_sum_exp
+from losses.kernels.gradient import with_gradient
+from losses.kernels.tiled import Directions, against_others
+from losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many, log1p_of_others
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+
+def cosface_definition(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    prototypes: Tensor,
+    scale: float = 64.0,
+    margin: float = 0.35,
+) -> Tensor:
+    similarities = cosine_matrix(embeddings, prototypes)
+    own = similarities.gather(1, classes[:, None])
+    moved = own - margin
+    others = classes[:, None] != torch.arange(len(prototypes), device=classes.device)
+    terms = (scale * (similarities - moved)).masked_fill(~others, -torch.inf)
+    per_sentence = log1p_sum_exp(terms, dim=1)
+    loss = per_sentence.mean()
+    return loss
+
+
+def cosface(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    prototypes: Tensor,
+    scale: float = 64.0,
+    margin: float = 0.35,
+) -> Tensor:
+    r"""Softmax over s·cos θ in which the own cosine is lowered by m (Wang et al. 2018).
+
+    mean −log( e^{s(cos θ_c − m)} / (e^{s(cos θ_c − m)} + Σ_{j≠c} e^{s cos θ_j}) ). `arcface` widens
+    the angle instead.
+
+    >>> embeddings, classes = torch.tensor([[1.0, 0.0]]), torch.tensor([0])
+    >>> cosface(embeddings, classes, prototypes=torch.eye(2), scale=1.0)  # log(1 + e^−0.65)
+    tensor(0.4201)
+
+    Args:
+        embeddings: [N, D].
+        classes: [N], the number of each one's prototype.
+        prototypes: [C, D], one row for each class.
+        scale: s.
+        margin: m, a difference of cosines.
+    """
+    embeddings, prototypes = inputs.vectors(
+        inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
+    )
+    classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
+    inputs.one_number(scale=scale)
+    inputs.plain_number(margin=margin)
+    return with_gradient(
+        _cosface_by_tiles, _cosface_densely, embeddings, prototypes, classes, scale, margin
+    )
+
+
+def _cosface_densely(embeddings, prototypes, classes, scale, margin):
+    return cosface_definition(
+        embeddings, classes, prototypes=prototypes, scale=scale, margin=margin
+    )
+
+
+def _cosface_by_tiles(wanted, embeddings, prototypes, classes, scale, margin):
+    count = len(embeddings)
+    points = Directions(torch.cat((embeddings, prototypes)), wanted=any(wanted))
+    sides = (wanted[0] or wanted[3], wanted[1] or wanted[3])
+    logits = points.between(slice(0, count), slice(count, None), scale, sides)
+    moved = logits.at(classes) - margin
+    total, gaps = against_others(logits, classes, own=moved * scale)
+    if not any(wanted):
+        return total / count, ()
+    gradient, by_scale = points.pull_back(1 / count, scale)
+    if by_scale is not None:  # the own logit is scale · moved, and counted as scale · own
+        by_scale = by_scale + gaps.sigmoid().sum() * margin / count
+    return total / count, (*gradient.split([count, len(prototypes)]), None, by_scale, None)
+
+
+def _cosface_floor(
+    given: dict[str, Tensor], scale: float = 64.0, margin: float = 0.35
+) -> float | None:
+    """Known for classes of one size: prototypes a simplex, each embedding at its own."""
+    count = len(given["prototypes"])
+    if count == 1:
+        return 0.0
+    if not evenly_many(given):
+        return None
+    return log1p_of_others(given, -scale * (1 - margin + 1 / (count - 1)))
+
+
+COSFACE = LossSpec(
+    function=cosface,
+    definition=cosface_definition,
+    title="CosFace",
+    group="prototypes",
+    aliases=("AM-Softmax", "large margin cosine loss", "LMCL", "CosFaceLoss"),
+    formula=r"-\frac1N \sum_i \log \frac{e^{s (\cos\theta_{i c_i} - m)}}"
+    r"{e^{s (\cos\theta_{i c_i} - m)} + \sum_{j \ne c_i} e^{s \cos\theta_{ij}}}",
+    symbols={
+        **PROTOTYPE_SYMBOLS,
+        "own": Symbol(r"\cos\theta_{i c_i}", ("sentence", "class"), "«similarities[r,classes[r]]»"),
+        "moved": Symbol(r"\cos\theta_{i c_i} - m", ("sentence", "class"), "«own[r,0]» - «margin»"),
+        "terms": Symbol(
+            r"t_{ij} = s\,\bigl(\cos\theta_{ij} - \cos\theta_{i c_i} + m\bigr)"
+            r"\ \text{where}\ j \ne c_i",
+            ("sentence", "class"),
+            r"«scale»\,(«similarities[r,c]» - «moved[r,0]»)",
+        ),
+    },
+    parameters=(
+        Parameter("scale", 64.0, "s", 0.1, 256.0, 0.1, logarithmic=True),
+        Parameter("margin", 0.35, "m", 0.0, 1.0, 0.01, role="margin"),
+    ),
+    reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
+    terms="terms",
+    collapse=lambda given, scale=64.0, margin=0.35: log1p_of_others(given, scale * margin),
+    collapse_formula=r"\ln\bigl(1 + (C - 1)\, e^{s m}\bigr)",
+    floor=_cosface_floor,
+    floor_formula=r"\ln\bigl(1 + (C - 1)\, e^{-s (1 - m + \frac{1}{C - 1})}\bigr)",
+    references=("Wang et al. 2018 (CosFace)",),
+    conventions=(
+        Convention("pytorch-metric-learning 2.9 CosFaceLoss", {"scale": 64.0, "margin": 0.35}),
+        Convention("insightface arcface_torch", {"scale": 64.0, "margin": 0.4}),
+    ),
+)

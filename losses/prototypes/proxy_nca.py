@@ -1,0 +1,174 @@
+"""Proxy-NCA: each sentence nearer to its own prototype than to all others together."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.geometry import cosine_matrix
+from losses.kernels import log1p_sum_exp, log_sum_exp, mean_of
+from losses.kernels.gradient import with_gradient
+from losses.kernels.tiled import Directions, against_others
+from losses.landmarks import softplus_at
+from losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+
+def proxy_nca_definition(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    prototypes: Tensor,
+    scale: float = 1.0,
+    include_own: bool = False,
+) -> Tensor:
+    similarities = cosine_matrix(embeddings, prototypes)
+    distances = 2 - 2 * similarities
+    own = distances.gather(1, classes[:, None])
+    others = classes[:, None] != torch.arange(len(prototypes), device=classes.device)
+    terms = (scale * (own - distances)).masked_fill(~others, -torch.inf)
+    per_sentence = log1p_sum_exp(terms, dim=1) if include_own else log_sum_exp(terms, dim=1)
+    loss = mean_of(per_sentence, others.any(dim=1))
+    return loss
+
+
+def proxy_nca(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    prototypes: Tensor,
+    scale: float = 1.0,
+    include_own: bool = False,
+) -> Tensor:
+    r"""mean −log( e^{−s d(x, w_c)} / Σ_{j≠c} e^{−s d(x, w_j)} ) (Movshovitz-Attias et al. 2017).
+
+    d is the squared Euclidean distance of the directions, 2 − 2 cos. The own prototype does not
+    stand in the denominator, so the loss goes on falling below 0, as far as
+    ln(C − 1) − 2s·C/(C − 1). With a single prototype there is nothing to tell apart, and it is 0.
+
+    >>> embeddings, classes = torch.tensor([[1.0, 0.0]]), torch.tensor([0])
+    >>> proxy_nca(embeddings, classes, prototypes=torch.eye(2))  # 0 − 2
+    tensor(-2.)
+
+    Args:
+        embeddings: [N, D].
+        classes: [N], the number of each one's prototype.
+        prototypes: [C, D], one row for each class.
+        scale: s.
+        include_own: the own prototype stands in the denominator too, a softmax over −s·d.
+    """
+    embeddings, prototypes = inputs.vectors(
+        inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
+    )
+    classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
+    inputs.one_number(scale=scale)
+    given = (embeddings, prototypes, classes, scale, include_own)
+    if len(prototypes) == 1:
+        return _proxy_nca_densely(*given)
+    return with_gradient(_proxy_nca_by_tiles, _proxy_nca_densely, *given)
+
+
+def _proxy_nca_densely(embeddings, prototypes, classes, scale, include_own):
+    return proxy_nca_definition(
+        embeddings, classes, prototypes=prototypes, scale=scale, include_own=include_own
+    )
+
+
+def _proxy_nca_by_tiles(wanted, embeddings, prototypes, classes, scale, include_own):
+    count = len(embeddings)
+    points = Directions(torch.cat((embeddings, prototypes)), wanted=any(wanted))
+    sides = (wanted[0] or wanted[3], wanted[1] or wanted[3])
+    logits = points.between(slice(0, count), slice(count, None), 2 * scale, sides)
+    total, _ = against_others(logits, classes, beside_own=include_own)
+    if not any(wanted):
+        return total / count, ()
+    gradient, by_scale = points.pull_back(1 / count, 2 * scale)
+    if by_scale is not None:
+        by_scale = 2 * by_scale  # the logits are 2 · scale · cos
+    return total / count, (*gradient.split([count, len(prototypes)]), None, by_scale, None)
+
+
+def _proxy_nca_collapse(
+    given: dict[str, Tensor], scale: float = 1.0, include_own: bool = False
+) -> float:
+    count = len(given["prototypes"])
+    return math.log(count if include_own else max(count - 1, 1))
+
+
+def _proxy_nca_floor(
+    given: dict[str, Tensor], scale: float = 1.0, include_own: bool = False
+) -> float | None:
+    """Known for classes of one size: prototypes a simplex, each embedding at its own."""
+    count = len(given["prototypes"])
+    if count == 1:
+        return 0.0
+    if not evenly_many(given):
+        return None
+    gap = math.log(count - 1) - 2 * scale * count / (count - 1)
+    return softplus_at(gap) if include_own else gap
+
+
+OWN_TOO = (
+    r"-\frac1N \sum_i \log \frac{e^{-s\, d_{i c_i}}}{\sum_j e^{-s\, d_{ij}}},"
+    r"\quad d_{ij} = 2 - 2\cos\theta_{ij}"
+)
+
+PROXY_NCA = LossSpec(
+    function=proxy_nca,
+    definition=proxy_nca_definition,
+    title="Proxy-NCA",
+    group="prototypes",
+    aliases=("ProxyNCA", "ProxyNCA++", "ProxyNCALoss"),
+    formula=r"-\frac1N \sum_i \log \frac{e^{-s\, d_{i c_i}}}{\sum_{j \ne c_i} e^{-s\, d_{ij}}},"
+    r"\quad d_{ij} = 2 - 2\cos\theta_{ij}",
+    symbols={
+        **PROTOTYPE_SYMBOLS,
+        "distances": Symbol(
+            r"d_{ij} = 2 - 2\cos\theta_{ij}",
+            ("sentence", "class"),
+            r"2 - 2 \cdot «similarities[r,c]»",
+        ),
+        "own": Symbol(r"d_{i c_i}", ("sentence", "class"), "«distances[r,classes[r]]»"),
+        "terms": Symbol(
+            r"t_{ij} = s\,(d_{i c_i} - d_{ij})\ \text{where}\ j \ne c_i",
+            ("sentence", "class"),
+            r"«scale»\,(«own[r,0]» - «distances[r,c]»)",
+        ),
+        "per_sentence": Symbol(
+            r"\ell_i = \log\Bigl(\sum_{j \ne c_i} e^{t_{ij}}\Bigr)"
+            r"\ \text{or}\ \log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)",
+            ("sentence",),
+            r"\log\bigl(«1 if include_own else 0» + «Σ exp terms[r]»\bigr)",
+        ),
+    },
+    parameters=(
+        Parameter("scale", 1.0, "s", 0.1, 64.0, 0.1, logarithmic=True),
+        Parameter("include_own", False),
+    ),
+    variants={"include_own=true": OWN_TOO},
+    reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
+    terms="terms",
+    collapse=_proxy_nca_collapse,
+    collapse_formula=r"\ln(C - 1)\ \text{or}\ \ln C",
+    floor=_proxy_nca_floor,
+    floor_formula=r"\ln(C - 1) - \frac{2 s\, C}{C - 1}\ \text{or}\ "
+    r"\ln\bigl(1 + (C - 1)\, e^{-\frac{2 s C}{C - 1}}\bigr)",
+    references=("Movshovitz-Attias et al. 2017 (Proxy-NCA)", "Teh et al. 2020 (ProxyNCA++)"),
+    note="The own prototype does not stand in the denominator: a loss below 0 is normal, and it "
+    "falls on as far as the floor.",
+    conventions=(
+        Convention(
+            "pytorch-metric-learning 2.9 ProxyNCALoss (own prototype in the denominator)",
+            {"include_own": True},
+            note="A softmax over all prototypes, the own one too, so that the loss stays above 0.",
+        ),
+        Convention(
+            "ProxyNCA++ (temperature 1/9)",
+            {"include_own": True, "scale": 9.0},
+            note="A softmax over all prototypes, the own one too, so that the loss stays above 0.",
+        ),
+    ),
+)
