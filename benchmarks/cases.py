@@ -17,6 +17,7 @@ from torch import Tensor
 
 from losses import LOSSES, LossSpec
 from losses.contrastive.directions import DIRECTIONS
+from losses.contrastive.lifted import lifted_unit, lifted_unit_definition
 from losses.contrastive.mined_triplets import (
     triplet_over_violating,
     triplet_over_violating_definition,
@@ -324,6 +325,37 @@ CHOSEN: Mapping[str, tuple[Case, ...]] = {
             sizes=(*SMALL, 256, 4096),
             dense=256,
             peers=256,
+        ),
+    ),
+    "lifted": (
+        Case(
+            "lifted, unit vectors",
+            lifted_unit,
+            lifted_unit_definition,
+            inputs=classed,
+            sizes=(*SMALL, 256, 4096),
+            dense=4096,
+            peers=256,
+        ),
+    ),
+    "multi_similarity": (
+        plain(LOSSES["multi_similarity"]),
+        Case(
+            "multi_similarity, every pair",
+            **_registered("multi_similarity", threshold=0.5, mined=False),
+            inputs=classed,
+            sizes=ON_VECTORS,
+            dense=4096,
+        ),
+    ),
+    "n_pair": (
+        plain(LOSSES["n_pair"]),
+        Case(
+            "n_pair, unit vectors",
+            **_registered("n_pair", similarity="cosine"),
+            inputs=vectors,
+            sizes=ON_VECTORS,
+            dense=4096,
         ),
     ),
     "triplet": (

@@ -97,6 +97,7 @@ def _sentence_transformers() -> dict[str, Callable[..., Tensor]]:
 
 def _pytorch_metric_learning() -> dict[str, Callable[..., Tensor]]:
     from pytorch_metric_learning import losses as theirs
+    from pytorch_metric_learning import miners
 
     views = theirs.SelfSupervisedLoss(theirs.NTXentLoss(temperature=0.5))
 
@@ -112,6 +113,16 @@ def _pytorch_metric_learning() -> dict[str, Callable[..., Tensor]]:
         del loss._parameters[name]
         return computed
 
+    miner, multi_similarity = miners.MultiSimilarityMiner(), theirs.MultiSimilarityLoss(base=1.0)
+    pairs = theirs.NPairsLoss()
+
+    def of_hard_pairs(embeddings: Tensor, classes: Tensor) -> Tensor:
+        return multi_similarity(embeddings, classes, miner(embeddings, classes))
+
+    def n_pairs(anchors: Tensor, positives: Tensor) -> Tensor:
+        classes = torch.arange(len(anchors), device=anchors.device).repeat(2)
+        return pairs(torch.cat((anchors, positives)), classes)
+
     width = 1  # of the weights that give way
     arcface = theirs.ArcFaceLoss(1, width, margin=28.6, scale=64)
 
@@ -120,6 +131,10 @@ def _pytorch_metric_learning() -> dict[str, Callable[..., Tensor]]:
         "nt_xent, several positives": theirs.NTXentLoss(temperature=0.07),
         "supcon": theirs.SupConLoss(temperature=0.1),
         "circle, per anchor": theirs.CircleLoss(m=0.4, gamma=80),
+        "multi_similarity": of_hard_pairs,
+        "multi_similarity, every pair": theirs.MultiSimilarityLoss(),
+        "lifted, unit vectors": theirs.LiftedStructureLoss(),
+        "n_pair, unit vectors": n_pairs,
         "arcface": with_weights(arcface, "W"),
         "cosface": with_weights(theirs.CosFaceLoss(1, width), "W"),
         "proxy_nca": with_weights(theirs.ProxyNCALoss(1, width), "proxies"),

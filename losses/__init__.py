@@ -33,7 +33,10 @@ from losses.contrastive.decoupled import DECOUPLED, decoupled
 from losses.contrastive.focal_info_nce import FOCAL_INFO_NCE, focal_info_nce
 from losses.contrastive.gist import GIST, gist
 from losses.contrastive.info_nce import INFO_NCE, info_nce, info_nce_of_swift
+from losses.contrastive.lifted import LIFTED, lifted, lifted_unit
 from losses.contrastive.mega_batch_margin import MEGA_BATCH_MARGIN, mega_batch_margin
+from losses.contrastive.multi_similarity import MULTI_SIMILARITY, multi_similarity
+from losses.contrastive.n_pair import N_PAIR, n_pair
 from losses.contrastive.nce import NCE, nce
 from losses.contrastive.nt_xent import (
     NT_XENT,
@@ -100,9 +103,12 @@ SHIPPED = (
     NCE,
     SIGLIP,
     SUPCON,
+    MULTI_SIMILARITY,
+    N_PAIR,
     CONTRASTIVE,
     ONLINE_CONTRASTIVE,
     TRIPLET,
+    LIFTED,
     SOFTMAX,
     ARCFACE,
     COSFACE,
@@ -179,9 +185,13 @@ __all__ = [
     "hierarchical_cosent",
     "info_nce",
     "info_nce_of_swift",
+    "lifted",
+    "lifted_unit",
     "max_violation",
     "mega_batch_margin",
+    "multi_similarity",
     "multitask_cosent",
+    "n_pair",
     "nce",
     "nt_xent",
     "nt_xent_of_both_directions",

@@ -10,13 +10,14 @@ from losses.kernels.ordered import (
     ordered_sum_of_levels,
 )
 from losses.kernels.pairwise import hinge_sum, largest_violation, logistic_sum
-from losses.kernels.plain import log1p_sum_exp, log_sum_exp, mean_of, softplus
+from losses.kernels.plain import log1p_sum_exp, log_add_exp, log_sum_exp, mean_of, softplus
 
 __all__ = [
     "hinge_sum",
     "largest_violation",
     "log1p_ordered_sum_exp",
     "log1p_sum_exp",
+    "log_add_exp",
     "log_sum_exp",
     "logistic_sum",
     "mean_of",

@@ -187,6 +187,86 @@ def paced_circle(
     return loss, (pull(pairs.pulled(weights_of)), None, None, None)
 
 
+def two_sided(
+    wanted: Sequence[bool],
+    embeddings: Tensor,
+    classes: Tensor,
+    hard_only: bool,
+    positive_scale: float,
+    negative_scale: float,
+    threshold: float,
+    margin: float,
+) -> Exact:
+    """Multi-Similarity: a logarithm of each anchor's positives and one of its negatives."""
+    units, pull = unit_and_pull(embeddings)
+    pairs = ClassBlocks(units, classes)
+    count = len(units)
+    beyond = units.new_full((2, count), torch.inf)
+    nearest, farthest = -beyond[0], beyond[1]  # negative, positive of each anchor
+    if hard_only:
+        for rows, columns, similarities in pairs.blocks():
+            away = similarities
+            if pairs.may_meet(rows, columns):
+                alike = pairs.alike(rows, columns)
+                within = without_self(
+                    rows, columns, similarities.masked_fill(~alike, torch.inf), torch.inf
+                )
+                for here, there in both_ways(rows, columns, within):
+                    farthest[here] = torch.minimum(farthest[here], there.amin(dim=1))
+                away = similarities.masked_fill(alike, -torch.inf)
+            for here, there in both_ways(rows, columns, away):
+                nearest[here] = torch.maximum(nearest[here], there.amax(dim=1))
+
+    def positive_of(here: slice, itself: bool, similarities: Tensor, strangers: Tensor) -> Tensor:
+        """The logits of the positives of some anchors, −inf where there is none."""
+        logits = (similarities - threshold).mul_(-positive_scale)
+        logits.masked_fill_(strangers, -torch.inf)
+        if hard_only:
+            logits.masked_fill_(similarities >= nearest[here, None] + margin, -torch.inf)
+        return logits.fill_diagonal_(-torch.inf) if itself else logits
+
+    def negative_of(here: slice, similarities: Tensor, alike: Tensor | None) -> Tensor:
+        logits = (similarities - threshold).mul_(negative_scale)
+        if alike is not None:
+            logits.masked_fill_(alike, -torch.inf)
+        if hard_only:
+            logits.masked_fill_(similarities <= farthest[here, None] - margin, -torch.inf)
+        return logits
+
+    def views(rows: slice, columns: slice, similarities: Tensor):
+        """The anchors of a block with its logits on either side, seen both ways."""
+        alike = pairs.alike(rows, columns) if pairs.may_meet(rows, columns) else None
+        for here, there in both_ways(rows, columns, similarities):
+            same = alike if alike is None or here == rows else alike.T
+            near = None if same is None else positive_of(here, rows == columns, there, ~same)
+            yield here, near, negative_of(here, there, same)
+
+    positives, negatives = RunningSum(units), RunningSum(units)
+    for block in pairs.blocks():
+        for here, near, away in views(*block):
+            negatives.add_rows(here, away)
+            if near is not None:
+                positives.add_rows(here, near)
+    positive, negative = softplus(positives.log()), softplus(negatives.log())
+    loss = (positive / positive_scale + negative / negative_scale).mean()
+    if not any(wanted):
+        return loss, ()
+
+    def weights_of(rows: slice, columns: slice, similarities: Tensor) -> Tensor:
+        both = torch.zeros_like(similarities)
+        for here, near, away in views(rows, columns, similarities):
+            weights = away.sub_(negative[here, None]).exp_()
+            if near is not None:
+                weights.sub_(near.sub_(positive[here, None]).exp_())
+            both += weights if here == rows else weights.T
+            if rows == columns:
+                both += weights.T
+        return both
+
+    gradient = pull(pairs.pulled(weights_of).div_(count))
+    return loss, (gradient, *[None] * 6)
+
+
 class PairBlocks:
     """The pairs of a batch as blocks of its matrix of similarities, the diagonal and above.
 

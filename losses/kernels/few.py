@@ -139,6 +139,47 @@ def paced_circle(
     return loss, (pull((slopes + slopes.T) @ units), None, None, None)
 
 
+def two_sided(
+    wanted: Sequence[bool],
+    embeddings: Tensor,
+    classes: Tensor,
+    hard_only: bool,
+    positive_scale: float,
+    negative_scale: float,
+    threshold: float,
+    margin: float,
+) -> Exact:
+    """Multi-Similarity: a logarithm of each anchor's positives and one of its negatives."""
+    count = len(embeddings)
+    alike = classes[:, None] == classes
+    if hard_only and no_two(alike):
+        return nothing(wanted, embeddings, classes, *[None] * 5)
+    units, pull = unit_and_pull(embeddings)
+    similarities = units @ units.T
+    signs = torch.full_like(similarities, negative_scale).masked_fill_(alike, -positive_scale)
+    logits = (similarities - threshold).mul_(signs).fill_diagonal_(-torch.inf)
+    if hard_only:
+        nearest = similarities.masked_fill(alike, -torch.inf).amax(dim=1, keepdim=True)
+        similarities.fill_diagonal_(torch.inf)
+        farthest = similarities.masked_fill(~alike, torch.inf).amin(dim=1, keepdim=True)
+        easy = torch.where(
+            alike, similarities >= nearest + margin, similarities <= farthest - margin
+        )
+        logits.masked_fill_(easy, -torch.inf)
+    sums = torch.stack(
+        (logits.masked_fill(~alike, -torch.inf), logits.masked_fill(alike, -torch.inf))
+    )
+    sums = softplus(sums.logsumexp(dim=2, keepdim=True))
+    positive, negative = sums
+    loss = (positive / positive_scale + negative / negative_scale).mean()
+    if not any(wanted):
+        return loss, ()
+    slopes = logits.sub_(torch.where(alike, positive, negative)).exp_()
+    slopes.mul_(signs.sign_().div_(count))
+    gradient = pull((slopes + slopes.T) @ units)
+    return loss, (gradient, *[None] * 6)
+
+
 def mined(
     wanted: Sequence[bool],
     anchors: Tensor,
@@ -174,6 +215,11 @@ def mined(
 def known_to_be_absent(chosen: Tensor) -> bool:
     """Whether no cell is chosen, asked where that holds nothing up."""
     return may_ask(chosen) and not chosen.any().item()
+
+
+def no_two(alike: Tensor) -> bool:
+    """Whether nobody but oneself is of one's class, asked where that holds nothing up."""
+    return may_ask(alike) and int(alike.count_nonzero()) == len(alike)
 
 
 def nothing(wanted: Sequence[bool], *given: *tuple[Tensor, *tuple[object, ...]]) -> Exact:

@@ -93,6 +93,51 @@ def hardest(
     return loss, measure.pull_pairs(partners, lengths, torch.stack((share, -share)))
 
 
+def lifted(
+    wanted: Sequence[bool], anchors: Tensor, classes: Tensor, margin: float, distance: str
+) -> Exact:
+    """½ mean [log(Σ_k e^{m − d_ik} + Σ_l e^{m − d_jl}) + d_ij]₊² over all (i, j) of one class, with
+    the k and l of other classes."""
+    if may_ask(classes) and len(classes.unique()) == len(classes):  # without a positive pair
+        return anchors.new_zeros(()), (torch.zeros_like(anchors), None, None, None)
+    measure = Distances(anchors, distance)
+    every = slice(0, len(anchors))
+    parts = torch.arange(len(anchors), device=anchors.device).split(max(1, TILE // len(anchors)))
+    held = measure(every, every) if len(parts) == 1 else None
+
+    def seen(rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The distances of some rows, who is of their class, and m − d to the others."""
+        distances = measure(rows, every) if held is None else held
+        alike = classes[rows, None] == classes
+        return distances, alike, (margin - distances).masked_fill_(alike, -torch.inf)
+
+    views = [seen(rows) for rows in parts] if held is not None else None
+    levels = torch.cat([away.logsumexp(dim=1) for *_, away in views or map(seen, parts)])
+    levels.clamp_min_(torch.finfo(levels.dtype).min / 4)  # where there is no negative
+    gradient = torch.zeros_like(measure.wide) if held is None else None
+    slopes = levels
+    total = pairs = levels.new_zeros((), dtype=torch.float64)
+    for rows, (distances, alike, away) in zip(parts, views or map(seen, parts), strict=True):
+        alike.scatter_(1, rows[:, None], False)
+        own = levels[rows, None]
+        missed = torch.logaddexp(own, levels).add_(distances).relu_().mul_(alike)
+        total, pairs = total + missed.square().sum(dtype=torch.float64), pairs + alike.sum()
+        if any(wanted):  # a pair is there twice, and moves the levels of both its ends
+            moved = (missed * (own - levels).sigmoid_()).sum(dim=1, keepdim=True).mul_(-2)
+            slopes = missed.addcmul_(away.sub_(own).exp_(), moved)
+            if gradient is not None:
+                measure.pull(gradient, rows, distances, slopes)
+    pairs = pairs.clamp_min(1)
+    loss = (total / pairs / 2).to(anchors.dtype)
+    if not any(wanted):
+        return loss, ()
+    if gradient is not None:
+        by_anchors = measure.by_anchors((gradient / pairs).to(anchors.dtype))
+    else:
+        by_anchors = measure.pulled(held, slopes.div_(pairs))
+    return loss, (by_anchors, None, None, None)
+
+
 class Rows(NamedTuple):
     """Anchors with their distances to all: `distances` and `alike` (of one class) are [A, N].
 

@@ -31,6 +31,11 @@ def log_sum_exp(terms: Tensor, dim: int) -> Tensor:
     return total.masked_fill(empty.squeeze(dim), -torch.inf)
 
 
+def log_add_exp(first: Tensor, second: Tensor) -> Tensor:
+    """log(e^first + e^second); −inf, without gradient, where both are −inf."""
+    return log_sum_exp(torch.stack(torch.broadcast_tensors(first, second)), dim=0)
+
+
 def softplus(x: Tensor) -> Tensor:
     """log(1 + exp(x)), to the last digit for large |x| (torch's own cuts off at 20)."""
     return -torch.nn.functional.logsigmoid(-x)

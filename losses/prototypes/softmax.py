@@ -42,13 +42,18 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
         inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
     )
     classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
-    few_cells = len(embeddings) * len(prototypes) <= FEW and embeddings.dtype in inputs.REAL
-    exact = few.softmax if few_cells else _softmax_by_tiles
-    return with_gradient(exact, _softmax_densely, embeddings, prototypes, classes)
+    return with_gradient(exact_softmax, _softmax_densely, embeddings, prototypes, classes)
 
 
 def _softmax_densely(embeddings, prototypes, classes):
     return softmax_definition(embeddings, classes, prototypes=prototypes)
+
+
+def exact_softmax(wanted, embeddings, prototypes, classes):
+    """Value and gradient, in one matrix where it is small."""
+    few_cells = len(embeddings) * len(prototypes) <= FEW and embeddings.dtype in inputs.REAL
+    exact = few.softmax if few_cells else _softmax_by_tiles
+    return exact(wanted, embeddings, prototypes, classes)
 
 
 def _softmax_by_tiles(wanted, embeddings, prototypes, classes):

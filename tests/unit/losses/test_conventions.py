@@ -448,7 +448,57 @@ def test_mega_batch_margin_sentence_transformers(st):
     same(ours("mega_batch_margin", "sentence-transformers 6.2", **given), expected)
 
 
+@pytest.mark.parametrize("classes", [CLASSES, torch.zeros(8).long(), torch.arange(8)])
+def test_multi_similarity_pytorch_metric_learning(pml, classes):
+    given = {"embeddings": FIRST, "classes": classes}
+    convention = "pytorch-metric-learning 2.9 MultiSimilarityLoss (every pair)"
+    same(ours("multi_similarity", convention, **given), pml.MultiSimilarityLoss()(FIRST, classes))
+
+
+def test_multi_similarity_of_its_miner(pml):
+    """The library's way to the paper's loss: its miner chooses the pairs."""
+    miners = pytest.importorskip("pytorch_metric_learning.miners")
+    pairs = miners.MultiSimilarityMiner(epsilon=0.1)(FIRST, CLASSES)
+    expected = pml.MultiSimilarityLoss(base=1.0)(FIRST, CLASSES, pairs)
+    same(LOSSES["multi_similarity"].function(FIRST, CLASSES), expected)
+
+
+def test_multi_similarity_of_its_authors():
+    """The loop of MultiSimilarityLoss in research-ms-loss, on classes that have two and more."""
+    classes = torch.tensor([0, 1, 0, 2, 1, 0, 2, 1])
+    cosines = unit(FIRST) @ unit(FIRST).T
+    expected = torch.zeros(()).double()
+    for row, own in zip(cosines, classes, strict=True):
+        near, away = row[classes == own], row[classes != own]
+        near = near[near < 1 - 1e-5]
+        away = away[away + 0.1 > near.min()]
+        near = near[near - 0.1 < row[classes != own].max()]
+        if len(near) and len(away):
+            expected = expected + (1 + (-2 * (near - 0.5)).exp().sum()).log() / 2
+            expected = expected + (1 + (50 * (away - 0.5)).exp().sum()).log() / 50
+    given = {"embeddings": FIRST, "classes": classes}
+    found = ours("multi_similarity", "research-ms-loss (the authors' code)", **given)
+    same(found, expected / 8)
+
+
+def test_n_pair_pytorch_metric_learning(pml):
+    convention = "pytorch-metric-learning 2.9 NPairsLoss (unit vectors)"
+    expected = pml.NPairsLoss()(torch.cat((FIRST, SECOND)), torch.arange(8).repeat(2))
+    same(ours("n_pair", convention, anchors=FIRST, positives=SECOND), expected)
+    distances = pytest.importorskip("pytorch_metric_learning.distances")
+    plain = pml.NPairsLoss(distance=distances.DotProductSimilarity(normalize_embeddings=False))
+    expected = plain(torch.cat((FIRST, SECOND)), torch.arange(8).repeat(2))
+    same(LOSSES["n_pair"].function(FIRST, SECOND), expected)
+
+
 # Losses on distances
+
+
+@pytest.mark.parametrize("classes", [CLASSES, torch.zeros(8).long(), torch.arange(8)])
+def test_lifted_pytorch_metric_learning(pml, classes):
+    given = {"embeddings": FIRST, "classes": classes}
+    convention = "pytorch-metric-learning 2.9 LiftedStructureLoss (unit vectors)"
+    same(ours("lifted", convention, **given), pml.LiftedStructureLoss()(FIRST, classes))
 
 
 def test_contrastive_sentence_transformers(st):

@@ -20,6 +20,8 @@ OPTIONS = [
     ("nce", {"full": True, "log_noise": 0.7, "temperature": 0.5}),
     ("nce", {"noise_ratio": 3.0, "temperature": 0.5}),
     ("supcon", {"include_self": True, "temperature": 0.5}),
+    ("multi_similarity", {"mined": False, "threshold": 0.5}),
+    ("n_pair", {"similarity": "cosine"}),
     ("contrastive", {"distance": "cosine", "half": True, "margin": 1.1}),
     ("triplet", {"mining": "all", "margin": 1.3, "distance": "squared_euclidean"}),
     ("triplet", {"mining": "all", "margin": 0.4, "distance": "cosine"}),

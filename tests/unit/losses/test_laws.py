@@ -225,6 +225,55 @@ def test_a_queue_is_further_keys():
     close(found, sum(each) / 3)  # the fourth has no positive
 
 
+def test_multi_similarity_written_out():
+    given = inputs_for(LOSSES["multi_similarity"], seed=5, count=9)
+    s, classes = unit(given["embeddings"]) @ unit(given["embeddings"]).T, given["classes"].clone()
+    classes[0] = 7  # has no positive
+    for mined, expected in ((True, 0.0), (False, 0.0)):
+        for i in range(9):
+            near = [s[i, k].item() for k in range(9) if k != i and classes[k] == classes[i]]
+            away = [s[i, k].item() for k in range(9) if classes[k] != classes[i]]
+            if mined:
+                farthest, nearest = min(near, default=math.inf), max(away)
+                near = [x for x in near if x - 0.3 < nearest]
+                away = [x for x in away if x + 0.3 > farthest]
+            expected += math.log1p(sum(math.exp(-3 * (x - 0.4)) for x in near)) / 3
+            expected += math.log1p(sum(math.exp(7 * (x - 0.4)) for x in away)) / 7
+        found = L["multi_similarity"](
+            given["embeddings"],
+            classes,
+            positive_scale=3.0,
+            negative_scale=7.0,
+            threshold=0.4,
+            mined=mined,
+            margin=0.3,
+        )
+        close(found, expected / 9)
+
+
+def test_lifted_written_out():
+    embeddings = torch.randn(7, 3, generator=torch.Generator().manual_seed(5)).double()
+    classes = torch.tensor([0, 1, 0, 2, 1, 0, 3])
+    d = torch.cdist(embeddings, embeddings)
+    costs = []
+    for i in range(7):
+        for j in range(i):
+            if classes[i] == classes[j]:
+                away = [(e, k) for e in (i, j) for k in range(7) if classes[k] != classes[e]]
+                total = sum(math.exp(0.7 - d[e, k]) for e, k in away)
+                costs.append(max(0.0, math.log(total) + d[i, j].item()) ** 2)
+    close(L["lifted"](embeddings, classes, margin=0.7), sum(costs) / len(costs) / 2)
+
+
+def test_n_pair_is_a_cross_entropy_of_dot_products():
+    anchors, positives = torch.randn(2, 5, 4, generator=torch.Generator().manual_seed(1)).double()
+    expected = torch.nn.functional.cross_entropy(anchors @ positives.T, torch.arange(5))
+    close(L["n_pair"](anchors, positives), expected)
+    unit_ones = L["n_pair"](unit(anchors), unit(positives))
+    close(L["n_pair"](anchors, positives, similarity="cosine"), unit_ones)
+    close(L["info_nce"](anchors, positives, temperature=1.0), unit_ones)
+
+
 def test_mined_triplets_are_those_a_loop_finds():
     embeddings = torch.randn(9, 3, generator=torch.Generator().manual_seed(5)).double()
     classes = torch.tensor([0, 1, 0, 2, 1, 0, 3, 1, 2])
@@ -314,6 +363,7 @@ def test_scale_and_scores_enter_as_a_product(name):
 @pytest.mark.parametrize(
     "name",
     [
+        *("multi_similarity",),
         *("angle", "info_nce", "nt_xent", "nce", "siglip", "supcon"),
         *("arcface", "cosface", "proxy_nca", "proxy_anchor"),
     ],
@@ -360,6 +410,10 @@ VARIANTS = [
         ("supcon", {"include_self": True, "temperature": 0.5}),
         ("contrastive", {"half": True, "distance": "cosine", "margin": 0.5}),
         ("contrastive", {"distance": "cosine", "margin": 3.0}),
+        ("multi_similarity", {"mined": False, "threshold": 0.5}),
+        ("multi_similarity", {"margin": 0.5, "threshold": 0.3}),
+        ("n_pair", {"similarity": "cosine"}),
+        ("lifted", {"margin": 0.3}),
         ("triplet", {"mining": "hard", "margin": 0.7, "distance": "cosine"}),
         ("triplet", {"mining": "semi_hard", "distance": "squared_euclidean"}),
         ("arcface", {"scale": 3.0, "margin": 0.3}),
@@ -435,8 +489,12 @@ REACHED = [
     ("siglip", {"scale": 1.0, "bias": -3.0}),
     ("supcon", {"temperature": 0.5}),
     ("supcon", {"temperature": 0.5, "include_self": True}),
+    ("multi_similarity", {"mined": False, "threshold": 0.5, "negative_scale": 5.0}),
+    ("multi_similarity", {"negative_scale": 5.0}),
+    ("n_pair", {"similarity": "cosine"}),
     ("contrastive", {"distance": "cosine", "margin": 2.5}),
     ("contrastive", {}),
+    ("lifted", {}),
     ("triplet", {"margin": 0.7, "distance": "cosine"}),
     ("triplet", {"mining": "hard", "margin": 0.7}),
     ("arcface", {"scale": 3.0, "margin": 0.3}),

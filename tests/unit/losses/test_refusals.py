@@ -106,6 +106,19 @@ REFUSED = [
         r"negatives has shape \(2, 1, 4\); noise keys of 3 dimensions for each of the 2 queries",
     ),
     ("supcon", (torch.ones(2, 3), torch.zeros(2)), {}, r"classes must be whole numbers"),
+    ("n_pair", (torch.ones(2, 3), torch.ones(3, 3)), {}, r"anchors \(2, 3\), positives \(3, 3\)"),
+    (
+        "n_pair",
+        (torch.ones(2, 3), torch.ones(2, 3)),
+        {"similarity": "euclidean"},
+        r"similarity is 'euclidean'; it must be one of dot, cosine",
+    ),
+    (
+        "multi_similarity",
+        (torch.ones(2, 3), torch.zeros(2).long()),
+        {"negative_scale": 0.0},
+        r"negative_scale is 0.0; it must be greater than 0",
+    ),
     (
         "supcon",
         (torch.ones(2, 3), torch.zeros(2).long()),

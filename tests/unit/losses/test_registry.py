@@ -33,8 +33,9 @@ PUBLIC = {
     "in_batch": {
         "info_nce", "focal_info_nce", "soft_info_nce", "gist", "decoupled", "mega_batch_margin",
         "nt_xent", "debiased", "hard_weighted", "nce", "supcon", "siglip",
+        "multi_similarity", "n_pair",
     },
-    "distances": {"contrastive", "online_contrastive", "triplet"},
+    "distances": {"contrastive", "online_contrastive", "triplet", "lifted"},
     "prototypes": {"softmax", "arcface", "cosface", "proxy_nca", "proxy_anchor"},
 }  # fmt: skip
 
@@ -49,6 +50,7 @@ FORMS = [
     (LOSSES["info_nce"], {"directions": DIRECTIONS, "partition": "per_direction"}),
     (LOSSES["nce"], {"full": True}),
     (LOSSES["decoupled"], {"weighted": True}),
+    (LOSSES["n_pair"], {"similarity": "cosine"}),
     (LOSSES["triplet"], {"mining": "hard"}),
     (LOSSES["triplet"], {"mining": "semi_hard"}),
 ]

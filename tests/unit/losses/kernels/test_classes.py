@@ -49,7 +49,12 @@ TRIPLETS = {
     "over violating": of("triplet", "sentence-transformers BatchAll"),
     "unit": of("triplet", "pytorch-metric-learning"),
 }
-FORMS = {**SIMILARITIES, **TRIPLETS}
+TWO_SIDED = {
+    "multi-similarity": (losses.multi_similarity, LOSSES["multi_similarity"].definition),
+    "lifted": (losses.lifted, LOSSES["lifted"].definition),
+    "lifted unit": of("lifted", "pytorch-metric-learning"),
+}
+FORMS = {**SIMILARITIES, **TRIPLETS, **TWO_SIDED}
 EVERY = [pytest.param(*pair, id=name) for name, pair in FORMS.items()]
 
 
@@ -75,6 +80,7 @@ MODULES = [
         losses.circle_per_anchor,
         losses.triplet_over_violating,
         losses.nt_xent,
+        losses.multi_similarity,
     )
 ]
 
@@ -250,6 +256,19 @@ def test_circle_at_extreme_scales(each_way, scale, margin):
         )
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"mined": False},
+        {"threshold": 0.3, "margin": 0.5},
+        {"negative_scale": 2000.0, "positive_scale": 700.0, "mined": False},
+    ],
+)
+def test_multi_similarity_of_other_pairs(each_way, changed):
+    for classes in CLASSES.values():
+        same(*TWO_SIDED["multi-similarity"], normal(SIZE, 5), classes=classes, **changed)
+
+
 @pytest.mark.parametrize("size", [1, 2, 5, 6, 7, 12, 13])
 @pytest.mark.parametrize(("function", "definition"), EVERY)
 def test_ragged_sizes(each_way, function, definition, size):
@@ -296,6 +315,7 @@ TWICE = [
     *((name, {"temperature": 0.5}) for name in ("supcon", "supcon with zeros")),
     ("nt_xent of classes", {"temperature": 0.5}),
     *((name, {"distance": "cosine"}) for name in TRIPLETS if name != "unit"),
+    ("multi-similarity", {"mined": False}),
 ]
 
 
@@ -420,6 +440,9 @@ SIMILAR = {
     "queue": lambda forms, e, c: forms.supervised(of_one(7), e, c, e[:5], c[:5], 0.1, True, False),
     "nt_xent": lambda forms, e, c: forms.several_positives(of_one(3), e, c, 0.1),
     "circle": lambda forms, e, c: forms.paced_circle(of_one(4), e, c, 80.0, 0.4),
+    "multi-similarity": lambda forms, e, c: forms.two_sided(
+        of_one(7), e, c, True, 2.0, 50.0, 1.0, 0.1
+    ),
 }
 MINED = {
     f"{mining} {distance}": lambda forms, e, c, m=mining, d=distance: forms.mined(

@@ -1,0 +1,188 @@
+"""The lifted structured loss: a positive pair against all negatives of both its ends."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses import geometry, inputs
+from losses.gather import gathered
+from losses.kernels import log_add_exp, log_sum_exp, mean_of
+from losses.kernels.gradient import with_gradient
+from losses.kernels.mining import lifted as by_rows
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+
+def lifted_definition(embeddings: Tensor, classes: Tensor, *, margin: float = 1.0) -> Tensor:
+    distances = geometry.distance_matrix(embeddings, embeddings)
+    alike = classes[:, None] == classes[None, :]
+    itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)
+    partners = alike & ~itself
+    terms = (margin - distances).masked_fill(alike, -torch.inf)
+    push = log_sum_exp(terms, dim=1)
+    both_push = log_add_exp(push[:, None], push[None, :])
+    violations = (both_push + distances).masked_fill(~partners, -torch.inf)
+    per_pair = violations.relu().square()
+    loss = mean_of(per_pair, partners) / 2
+    return loss
+
+
+def lifted(
+    embeddings: Tensor, classes: Tensor, *, margin: float = 1.0, gather: bool = False
+) -> Tensor:
+    r"""½ mean [log(Σ_k e^{m − d_ik} + Σ_l e^{m − d_jl}) + d_ij]₊² (Song et al. 2016).
+
+    The mean runs over the pairs (i, j) of one class; k and l are all of other classes, d the
+    Euclidean distance of the vectors as they are. Without a positive pair, or with one class alone,
+    the loss is 0.
+
+    >>> embeddings, classes = torch.tensor([[0.0], [0.0], [2.0]]), torch.tensor([0, 0, 1])
+    >>> lifted(embeddings, classes, margin=2.0)  # ½ log² (1 + 1)
+    tensor(0.2402)
+
+    Args:
+        embeddings: [N, D], as they are: lengths count.
+        classes: [N], whole numbers.
+        margin: m.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
+    """
+    return _lifted(embeddings, classes, margin, "euclidean", gather, _densely)
+
+
+def _densely(embeddings, classes, margin, _distance):
+    return lifted_definition(embeddings, classes, margin=margin)
+
+
+def _lifted(embeddings, classes, margin, distance, gather, definition):
+    embeddings, classes = gathered(gather, embeddings, classes)
+    (embeddings,) = inputs.vectors(embeddings=embeddings)
+    classes = inputs.class_numbers(classes, len(embeddings))
+    given = (embeddings, classes, margin, distance)
+    if isinstance(margin, Tensor):
+        return definition(*given)
+    return with_gradient(by_rows, definition, *given)
+
+
+def lifted_unit_definition(embeddings: Tensor, classes: Tensor, *, margin: float = 1.0) -> Tensor:
+    """As pytorch-metric-learning: of unit vectors."""
+    directions = geometry.unit(embeddings)
+    distances = geometry.distance_matrix(directions, directions)
+    alike = classes[:, None] == classes[None, :]
+    itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)
+    partners = alike & ~itself
+    terms = (margin - distances).masked_fill(alike, -torch.inf)
+    push = log_sum_exp(terms, dim=1)
+    both_push = log_add_exp(push[:, None], push[None, :])
+    violations = (both_push + distances).masked_fill(~partners, -torch.inf)
+    per_pair = violations.relu().square()
+    loss = mean_of(per_pair, partners) / 2
+    return loss
+
+
+def lifted_unit(
+    embeddings: Tensor, classes: Tensor, *, margin: float = 1.0, gather: bool = False
+) -> Tensor:
+    """`lifted` of the directions of the embeddings (pytorch-metric-learning).
+
+    >>> embeddings, classes = torch.tensor([[2.0], [3.0], [-1.0]]), torch.tensor([0, 0, 1])
+    >>> lifted_unit(embeddings, classes, margin=2.0)  # ½ log² (1 + 1)
+    tensor(0.2402)
+
+    Args:
+        embeddings: [N, D].
+        classes: [N], whole numbers.
+        margin: m, which no distance of unit vectors reaches beyond 2.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
+    """
+    return _lifted(embeddings, classes, margin, "chord", gather, _unit_densely)
+
+
+def _unit_densely(embeddings, classes, margin, _distance):
+    return lifted_unit_definition(embeddings, classes, margin=margin)
+
+
+def _lifted_collapse(given: dict[str, Tensor], margin: float = 1.0) -> float:
+    """Each pair of a class of n has 2(N − n) negatives, all at distance 0."""
+    _, sizes = given["classes"].unique(return_counts=True)
+    total = int(sizes.sum())
+    pairs = [(n * (n - 1), 2 * (total - n)) for n in sizes.tolist() if n > 1]
+    if len(sizes) == 1 or not pairs:
+        return 0.0
+    costs = [count * max(math.log(others) + margin, 0.0) ** 2 for count, others in pairs]
+    return sum(costs) / sum(count for count, _ in pairs) / 2
+
+
+LIFTED = LossSpec(
+    function=lifted,
+    definition=lifted_definition,
+    title="Lifted structure",
+    group="distances",
+    aliases=("LiftedStructureLoss", "lifted structured embedding"),
+    formula=r"\frac{1}{2|P|} \sum_{(i,j) \in P} \Bigl[\log\Bigl(\sum_{c_k \ne c_i} e^{m - d_{ik}}"
+    r" + \sum_{c_l \ne c_j} e^{m - d_{jl}}\Bigr) + d_{ij}\Bigr]_+^2",
+    symbols={
+        "embeddings": Symbol("z_i", ("sentence", "dimension")),
+        "directions": Symbol(r"z_i / \lVert z_i \rVert", ("sentence", "dimension")),
+        "classes": Symbol("c_i", ("sentence",)),
+        "distances": Symbol(r"d_{ik} = d(z_i, z_k)", ("sentence", "sentence"), signed=False),
+        "alike": Symbol("c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"),
+        "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
+        "partners": Symbol(
+            r"c_i = c_k,\ i \ne k",
+            ("sentence", "sentence"),
+            r"«classes[r]» = «classes[c]»,\ «r» \ne «c»",
+        ),
+        "terms": Symbol(
+            r"t_{ik} = m - d_{ik}\ \text{where}\ c_i \ne c_k",
+            ("sentence", "sentence"),
+            "«margin» - «distances[r,c]»",
+        ),
+        "push": Symbol(
+            r"n_i = \log \sum_k e^{t_{ik}}", ("sentence",), r"\log\bigl(«Σ exp terms[r]»\bigr)"
+        ),
+        "both_push": Symbol(
+            r"\log\bigl(e^{n_i} + e^{n_k}\bigr)",
+            ("sentence", "sentence"),
+            r"\log\bigl(e^{«push[r]»} + e^{«push[c]»}\bigr)",
+        ),
+        "violations": Symbol(
+            r"v_{ik} = \log\bigl(e^{n_i} + e^{n_k}\bigr) + d_{ik}\ \text{where}\ c_i = c_k",
+            ("sentence", "sentence"),
+            "«both_push[r,c]» + «distances[r,c]»",
+        ),
+        "per_pair": Symbol(
+            r"\ell_{ik} = [v_{ik}]_+^2",
+            ("sentence", "sentence"),
+            "[«violations[r,c]»]_+^2",
+            signed=False,
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \frac12\, \overline{\ell_{ik}}\ \text{over}\ c_i = c_k",
+            live=r"\frac{«Σ per_pair»}{2 \cdot «partners.sum().clamp_min(1)»}",
+        ),
+    },
+    parameters=(Parameter("margin", 1.0, "m", 0.0, 6.0, 0.01, role="margin"),),
+    reads={"embeddings": "embeddings", "classes": "classes"},
+    terms="terms",
+    collapse=_lifted_collapse,
+    collapse_formula=r"\tfrac12\, \overline{\bigl[\ln(2 (N - n)) + m\bigr]_+^2}",
+    floor=lambda given, margin=1.0: 0.0,
+    floor_formula="0",
+    references=("Song et al. 2016 (lifted structure)",),
+    note="A pair costs nothing once its negatives are farther than m + ln(2(N − n)), where n of N "
+    "are of its class. Unit vectors are never more than 2 apart: of these, a small batch stays "
+    "above 0 already.",
+    conventions=(
+        Convention(
+            "pytorch-metric-learning 2.9 LiftedStructureLoss (unit vectors)",
+            {"margin": 1.0},
+            lifted_unit_definition,
+            formula=r"\frac{1}{2|P|} \sum_{(i,j) \in P} \Bigl[\log\Bigl(\sum_{c_k \ne c_i}"
+            r" e^{m - d_{ik}} + \sum_{c_l \ne c_j} e^{m - d_{jl}}\Bigr) + d_{ij}\Bigr]_+^2,"
+            r"\quad \lVert z_i \rVert = 1",
+            function=lifted_unit,
+        ),
+    ),
+)

@@ -1,0 +1,259 @@
+"""Multi-Similarity: positives and negatives of an anchor, each in a logarithm of its own."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.gather import gathered
+from losses.geometry import cosine_matrix
+from losses.kernels import classes as large
+from losses.kernels import few, log1p_sum_exp
+from losses.kernels.classes import is_small
+from losses.kernels.gradient import with_gradient
+from losses.landmarks import softplus_at
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+
+def multi_similarity_definition(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    positive_scale: float = 2.0,
+    negative_scale: float = 50.0,
+    threshold: float = 1.0,
+    mined: bool = True,
+    margin: float = 0.1,
+) -> Tensor:
+    similarities = cosine_matrix(embeddings, embeddings)
+    alike = classes[:, None] == classes[None, :]
+    itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)
+    chosen = ~itself
+    if mined:
+        farthest_positive = similarities.masked_fill(~alike | itself, torch.inf).amin(dim=1)
+        nearest_negative = similarities.masked_fill(alike, -torch.inf).amax(dim=1)
+        hard_positive = similarities < nearest_negative[:, None] + margin
+        hard_negative = similarities > farthest_positive[:, None] - margin
+        chosen = chosen & torch.where(alike, hard_positive, hard_negative)
+    pull = positive_scale * (threshold - similarities)
+    push = negative_scale * (similarities - threshold)
+    terms = torch.where(alike, pull, push).masked_fill(~chosen, -torch.inf)
+    positive_part = log1p_sum_exp(terms.masked_fill(~alike, -torch.inf), dim=1) / positive_scale
+    negative_part = log1p_sum_exp(terms.masked_fill(alike, -torch.inf), dim=1) / negative_scale
+    per_anchor = positive_part + negative_part
+    loss = per_anchor.mean()
+    return loss
+
+
+def multi_similarity(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    positive_scale: float = 2.0,
+    negative_scale: float = 50.0,
+    threshold: float = 1.0,
+    mined: bool = True,
+    margin: float = 0.1,
+    gather: bool = False,
+) -> Tensor:
+    r"""Positives and negatives, each in a logarithm of its own (Wang et al. 2019).
+
+    mean_i 1/α log(1 + Σ_p e^{−α(s_ip − λ)}) + 1/β log(1 + Σ_n e^{β(s_in − λ)}) of the cosines s to
+    the others of the anchor's class, p, and to all of other classes, n. If `mined`, only
+    positives with s_ip < max_n s_in + ε and negatives with s_in > min_p s_ip − ε count, so that an
+    anchor without a positive, or without a negative, has no term.
+
+    >>> embeddings, classes = torch.eye(3), torch.tensor([0, 0, 1])
+    >>> given = {"positive_scale": 1.0, "negative_scale": 1.0, "threshold": 0.0}
+    >>> multi_similarity(embeddings, classes, **given)  # two anchors with log 2 + log 2
+    tensor(0.9242)
+
+    Args:
+        embeddings: [N, D].
+        classes: [N], whole numbers.
+        positive_scale, negative_scale: α and β.
+        threshold: λ, a cosine. At 1, positives are drawn as near as they can come.
+        mined: whether only the hard pairs count, as the paper chooses them.
+        margin: ε, by how much a pair may be easier than the hardest of the other kind.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
+    """
+    embeddings, classes = gathered(gather, embeddings, classes)
+    inputs.above_zero(positive_scale=positive_scale, negative_scale=negative_scale)
+    (embeddings,) = inputs.vectors(embeddings=embeddings)
+    classes = inputs.class_numbers(classes, len(embeddings))
+    numbers = (positive_scale, negative_scale, threshold, margin)
+    given = (embeddings, classes, mined, *numbers)
+    if any(isinstance(number, Tensor) for number in numbers):
+        return _densely(*given)
+    exact = few if is_small(len(embeddings), embeddings) else large
+    return with_gradient(exact.two_sided, _densely, *given)
+
+
+def _densely(embeddings, classes, mined, positive_scale, negative_scale, threshold, margin):
+    return multi_similarity_definition(
+        embeddings,
+        classes,
+        positive_scale=positive_scale,
+        negative_scale=negative_scale,
+        threshold=threshold,
+        mined=mined,
+        margin=margin,
+    )
+
+
+def _sizes(given: dict[str, Tensor]) -> tuple[int, list[int]]:
+    """How many sentences there are, and how many of each class."""
+    _, sizes = given["classes"].unique(return_counts=True)
+    return int(sizes.sum()), sizes.tolist()
+
+
+def _log1p_of(count: int, exponent: float) -> float:
+    """log(1 + count·e^exponent)."""
+    return softplus_at(math.log(count) + exponent) if count else 0.0
+
+
+def _value(
+    positives: int,
+    negatives: int,
+    near: float,
+    away: float,
+    *,
+    positive_scale: float,
+    negative_scale: float,
+    threshold: float,
+    mined: bool,
+    margin: float,
+) -> float:
+    """The term of an anchor whose positives are at one cosine, and whose negatives at another."""
+    if mined and not (positives and negatives and away > near - margin):
+        return 0.0
+    pull = _log1p_of(positives, positive_scale * (threshold - near)) / positive_scale
+    return pull + _log1p_of(negatives, negative_scale * (away - threshold)) / negative_scale
+
+
+def _collapse(given: dict[str, Tensor], **parameters) -> float:
+    total, sizes = _sizes(given)
+    return sum(n * _value(n - 1, total - n, 1.0, 1.0, **parameters) for n in sizes) / total
+
+
+def _floor(given: dict[str, Tensor], **parameters) -> float | None:
+    """If mined, 0 where classes of one point each can be ε apart. Else known for classes of one
+    size: each class one point, the points a simplex."""
+    total, sizes = _sizes(given)
+    others = -1 / max(len(sizes) - 1, 1)
+    if parameters["mined"] and (others <= 1 - parameters["margin"] or max(sizes) == 1):
+        return 0.0
+    if min(sizes) < max(sizes) or parameters["mined"]:
+        return None
+    return _value(sizes[0] - 1, total - sizes[0], 1.0, others, **parameters)
+
+
+MULTI_SIMILARITY = LossSpec(
+    function=multi_similarity,
+    definition=multi_similarity_definition,
+    title="Multi-Similarity",
+    group="in_batch",
+    aliases=("MS loss", "MultiSimilarityLoss"),
+    formula=r"\frac1N \sum_i \Bigl(\frac1\alpha \log\bigl(1 + \sum_{p \in P(i)}"
+    r" e^{-\alpha(s_{ip} - \lambda)}\bigr) + \frac1\beta \log\bigl(1 + \sum_{n \in N(i)}"
+    r" e^{\beta(s_{in} - \lambda)}\bigr)\Bigr)",
+    symbols={
+        "embeddings": Symbol("z_i", ("sentence", "dimension")),
+        "classes": Symbol("c_i", ("sentence",)),
+        "similarities": Symbol(r"s_{ik} = \cos(z_i, z_k)", ("sentence", "sentence")),
+        "alike": Symbol("c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"),
+        "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
+        "farthest_positive": Symbol(
+            r"\min_{p} s_{ip}",
+            ("sentence",),
+            r"\min\bigl(«min similarities[r] where alike[r] & ~itself[r]»\bigr)",
+        ),
+        "nearest_negative": Symbol(
+            r"\max_{n} s_{in}",
+            ("sentence",),
+            r"\max\bigl(«max similarities[r] where ~alike[r]»\bigr)",
+        ),
+        "hard_positive": Symbol(
+            r"s_{ik} < \max_n s_{in} + \varepsilon",
+            ("sentence", "sentence"),
+            "«similarities[r,c]» < «nearest_negative[r]» + «margin»",
+        ),
+        "hard_negative": Symbol(
+            r"s_{ik} > \min_p s_{ip} - \varepsilon",
+            ("sentence", "sentence"),
+            "«similarities[r,c]» > «farthest_positive[r]» - «margin»",
+        ),
+        "chosen": Symbol(r"k \in P(i) \cup N(i)", ("sentence", "sentence")),
+        "pull": Symbol(
+            r"-\alpha\,(s_{ik} - \lambda)",
+            ("sentence", "sentence"),
+            r"-«positive_scale»\,(«similarities[r,c]» - «threshold»)",
+        ),
+        "push": Symbol(
+            r"\beta\,(s_{ik} - \lambda)",
+            ("sentence", "sentence"),
+            r"«negative_scale»\,(«similarities[r,c]» - «threshold»)",
+        ),
+        "terms": Symbol(
+            r"t_{ik} = -\alpha(s_{ik} - \lambda)\ \text{where}\ c_i = c_k,"
+            r"\ \beta(s_{ik} - \lambda)\ \text{elsewhere}",
+            ("sentence", "sentence"),
+            "«either(-positive_scale, negative_scale, alike[r,c])»"
+            r"\,(«similarities[r,c]» - «threshold»)",
+        ),
+        "positive_part": Symbol(
+            r"p_i = \frac1\alpha \log\Bigl(1 + \sum_{P(i)} e^{t_{ik}}\Bigr)",
+            ("sentence",),
+            r"\frac{1}{«positive_scale»} \log\bigl(1 + «Σ exp terms[r] where alike[r]»\bigr)",
+            signed=False,
+        ),
+        "negative_part": Symbol(
+            r"n_i = \frac1\beta \log\Bigl(1 + \sum_{N(i)} e^{t_{ik}}\Bigr)",
+            ("sentence",),
+            r"\frac{1}{«negative_scale»} \log\bigl(1 + «Σ exp terms[r] where ~alike[r]»\bigr)",
+            signed=False,
+        ),
+        "per_anchor": Symbol(
+            r"\ell_i = p_i + n_i",
+            ("sentence",),
+            "«positive_part[r]» + «negative_part[r]»",
+            signed=False,
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \frac1N \sum_i \ell_i",
+            live=r"\frac{«Σ per_anchor»}{«len(per_anchor)»}",
+        ),
+    },
+    parameters=(
+        Parameter("positive_scale", 2.0, r"\alpha", 0.1, 100.0, 0.1, logarithmic=True),
+        Parameter("negative_scale", 50.0, r"\beta", 0.1, 200.0, 0.1, logarithmic=True),
+        Parameter("threshold", 1.0, r"\lambda", -1.0, 1.0, 0.01),
+        Parameter("mined", True),
+        Parameter("margin", 0.1, r"\varepsilon", 0.0, 2.0, 0.01, role="margin"),
+    ),
+    reads={"embeddings": "embeddings", "classes": "classes"},
+    terms="terms",
+    collapse=_collapse,
+    collapse_formula=r"\overline{\tfrac1\alpha \ln\bigl(1 + |P|\, e^{-\alpha(1 - \lambda)}\bigr)"
+    r" + \tfrac1\beta \ln\bigl(1 + |N|\, e^{\beta(1 - \lambda)}\bigr)}",
+    floor=_floor,
+    floor_formula=r"0\ \text{or}\ \min_{\lVert z \rVert = 1} \mathcal L",
+    references=("Wang et al. 2019 (Multi-Similarity)",),
+    conventions=(
+        Convention(
+            "pytorch-metric-learning 2.9 MultiSimilarityLoss (every pair)",
+            {"threshold": 0.5, "mined": False},
+            note="Every pair counts: the library chooses pairs by a miner that is given beside the "
+            "loss, MultiSimilarityMiner.",
+        ),
+        Convention(
+            "research-ms-loss (the authors' code)",
+            {"threshold": 0.5},
+            note="That code takes every pair at a cosine above 1 − 10⁻⁵ for the anchor itself, so "
+            "that a positive with an equal vector does not count; here it does.",
+        ),
+    ),
+)

@@ -1,0 +1,143 @@
+"""N-pair: each anchor's own positive against the positives of all others, without a temperature."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses import geometry, inputs
+from losses.contrastive.in_batch import LOG1P_OF_ROW, directions_and_logits
+from losses.gather import gathered
+from losses.kernels import log1p_sum_exp
+from losses.kernels.gradient import with_gradient
+from losses.kernels.tiled import against_others
+from losses.landmarks import simplex_gap, softplus_at
+from losses.prototypes.softmax import exact_softmax
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+SIMILARITIES = ("dot", "cosine")
+
+
+def n_pair_definition(anchors: Tensor, positives: Tensor, *, similarity: str = "dot") -> Tensor:
+    compare = geometry.dot_matrix if similarity == "dot" else geometry.cosine_matrix
+    similarities = compare(anchors, positives)
+    own = similarities.diagonal()
+    others = ~torch.eye(*similarities.shape, dtype=torch.bool, device=similarities.device)
+    terms = (similarities - own[:, None]).masked_fill(~others, -torch.inf)
+    per_query = log1p_sum_exp(terms, dim=1)
+    loss = per_query.mean()
+    return loss
+
+
+def n_pair(
+    anchors: Tensor, positives: Tensor, *, similarity: str = "dot", gather: bool = False
+) -> Tensor:
+    r"""mean_i log(1 + Σ_{j≠i} exp(a_i·p_j − a_i·p_i)) (Sohn 2016).
+
+    The batch has one pair of each class, so that the positives of the others are negatives. With
+    "cosine" it is InfoNCE at τ = 1.
+
+    >>> n_pair(torch.eye(2), 3 * torch.eye(2))  # log(1 + e^(0 − 3))
+    tensor(0.0486)
+
+    Args:
+        anchors, positives: [N, D] each; row i of both belongs together.
+        similarity: "dot", in which lengths count, or "cosine".
+        gather: of the batch that all processes make together (see `losses.gather`).
+    """
+    inputs.one_of(SIMILARITIES, similarity=similarity)
+    anchors, positives = gathered(gather, anchors, positives)
+    anchors, positives = inputs.paired(
+        inputs.for_products(anchors), anchors=anchors, positives=positives
+    )
+    exact = _of_dots if similarity == "dot" else _of_cosines
+    return with_gradient(exact, _densely, anchors, positives, similarity)
+
+
+def _densely(anchors, positives, similarity):
+    return n_pair_definition(anchors, positives, similarity=similarity)
+
+
+def _of_dots(wanted, anchors, positives, _similarity):
+    own = torch.arange(len(anchors), device=anchors.device)
+    return exact_softmax(wanted, anchors, positives, own)
+
+
+def _of_cosines(wanted, anchors, positives, _similarity):
+    count = len(anchors)
+    points, logits = directions_and_logits(wanted, anchors, positives, 1.0)
+    total, _ = against_others(logits)
+    if not any(wanted):
+        return total / count, ()
+    gradient, _ = points.pull_back(1 / count, 1.0)
+    return total / count, (*gradient.split(count), None)
+
+
+def _n_pair_collapse(given: dict[str, Tensor], **_: object) -> float:
+    return math.log(len(given["anchors"]))
+
+
+def _n_pair_floor(given: dict[str, Tensor], similarity: str = "dot") -> float:
+    count = len(given["anchors"])
+    if count == 1 or similarity == "dot":  # which grows without end
+        return 0.0
+    return softplus_at(math.log(count - 1) - simplex_gap(count))
+
+
+N_PAIR = LossSpec(
+    function=n_pair,
+    definition=n_pair_definition,
+    title="N-pair",
+    group="in_batch",
+    aliases=("N-pairs", "multi-class N-pair", "NPairsLoss"),
+    formula=r"\frac1N \sum_i \log\Bigl(1 + \sum_{j \ne i} e^{a_i \cdot p_j - a_i \cdot p_i}\Bigr)",
+    symbols={
+        "anchors": Symbol("a_i", ("query", "dimension")),
+        "positives": Symbol("p_j", ("key", "dimension")),
+        "similarities": Symbol(
+            r"s_{ij} = a_i \cdot p_j\ \text{or}\ \cos(a_i, p_j)", ("query", "key")
+        ),
+        "own": Symbol("s_{ii}", ("query",), "«similarities[r,r]»"),
+        "others": Symbol(r"j \ne i", ("query", "key"), r"«c» \ne «r»"),
+        "terms": Symbol(
+            r"t_{ij} = s_{ij} - s_{ii}\ \text{where}\ j \ne i",
+            ("query", "key"),
+            "«similarities[r,c]» - «own[r]»",
+        ),
+        "per_query": Symbol(
+            r"\ell_i = \log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)",
+            ("query",),
+            LOG1P_OF_ROW,
+            signed=False,
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \frac1N \sum_i \ell_i",
+            live=r"\frac{«Σ per_query»}{«len(per_query)»}",
+        ),
+    },
+    parameters=(Parameter("similarity", "dot", choices=SIMILARITIES),),
+    variants={
+        "similarity=cosine": r"\frac1N \sum_i \log\Bigl(1 + \sum_{j \ne i}"
+        r" e^{\cos(a_i, p_j) - \cos(a_i, p_i)}\Bigr)",
+    },
+    reads={"anchors": "queries", "positives": "keys"},
+    terms="terms",
+    collapse=_n_pair_collapse,
+    collapse_formula=r"\ln N",
+    floor=_n_pair_floor,
+    floor_formula=r"0\ \text{or}\ \ln\bigl(1 + (N - 1)\, e^{-\frac{N}{N - 1}}\bigr)",
+    references=("Sohn 2016 (N-pair)",),
+    note="With dot products it falls without end as the vectors grow longer, for which the paper "
+    "adds a penalty on their length, apart from this loss. On unit vectors it is InfoNCE at τ = 1, "
+    "which cannot come near 0.",
+    conventions=(
+        Convention(
+            "pytorch-metric-learning 2.9 NPairsLoss (unit vectors)",
+            {"similarity": "cosine"},
+            note="The library takes the first pair of each class out of the batch, and makes its "
+            "vectors unit vectors: InfoNCE at τ = 1, which cannot come near 0.",
+        ),
+    ),
+)
