@@ -25,6 +25,7 @@ from losses.contrastive.mined_triplets import (
 from losses.contrastive.nt_xent import nt_xent_of_classes, nt_xent_of_classes_definition
 from losses.ranking.circle_self_paced import circle_per_anchor, circle_per_anchor_definition
 from losses.spec import READABLE
+from losses.spread.vicreg import vicreg_of_means, vicreg_of_means_definition
 
 WIDTH = 384
 CLASSES = 8
@@ -325,6 +326,17 @@ CHOSEN: Mapping[str, tuple[Case, ...]] = {
             sizes=(*SMALL, 256, 4096),
             dense=256,
             peers=256,
+        ),
+    ),
+    "vicreg": (
+        plain(LOSSES["vicreg"]),
+        Case(
+            "vicreg, of means",
+            vicreg_of_means,
+            vicreg_of_means_definition,
+            inputs=vectors,
+            sizes=ON_VECTORS,
+            dense=4096,
         ),
     ),
     "lifted": (

@@ -40,7 +40,18 @@ def _torch() -> dict[str, Callable[..., Tensor]]:
     def softmax(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
         return functional.cross_entropy(embeddings @ prototypes.T, classes)
 
-    return {"info_nce": info_nce, "softmax": softmax}
+    def alignment(first: Tensor, second: Tensor) -> Tensor:
+        return (functional.normalize(first) - functional.normalize(second)).square().sum(1).mean()
+
+    def uniformity(embeddings: Tensor) -> Tensor:
+        return torch.pdist(functional.normalize(embeddings)).square().mul(-2).exp().mean().log()
+
+    return {
+        "info_nce": info_nce,
+        "softmax": softmax,
+        "alignment": alignment,
+        "uniformity": uniformity,
+    }
 
 
 def _sentence_transformers() -> dict[str, Callable[..., Tensor]]:
@@ -58,6 +69,7 @@ def _sentence_transformers() -> dict[str, Callable[..., Tensor]]:
         nothing, directions=("query_to_doc", "query_to_query", "doc_to_query", "doc_to_doc")
     )
     mega = theirs.MegaBatchMarginLoss(nothing, use_mini_batched_version=False)
+    orthogonal = theirs.GlobalOrthogonalRegularizationLoss(nothing)
     given = theirs.TripletLoss(nothing, triplet_margin=5.0)
     hard, semi_hard, every = (
         kind(nothing, margin=5.0)
@@ -88,6 +100,9 @@ def _sentence_transformers() -> dict[str, Callable[..., Tensor]]:
         "info_nce, four directions in one softmax, texts masked": of_vectors(every_way),
         "online_contrastive": of_vectors(theirs.OnlineContrastiveLoss(nothing)),
         "mega_batch_margin": lambda first, second: mega.calculate_loss([[first], [second]]),
+        "orthogonal": lambda *sides: sum(
+            orthogonal.compute_loss_from_embeddings([*sides]).values()
+        ),
         "triplet, given": lambda *vectors: given.compute_loss_from_embeddings([*vectors], None),
         "triplet, hard": of_classes(hard),
         "triplet, semi-hard": of_classes(semi_hard),
@@ -114,7 +129,7 @@ def _pytorch_metric_learning() -> dict[str, Callable[..., Tensor]]:
         return computed
 
     miner, multi_similarity = miners.MultiSimilarityMiner(), theirs.MultiSimilarityLoss(base=1.0)
-    pairs = theirs.NPairsLoss()
+    pairs, vicreg = theirs.NPairsLoss(), theirs.VICRegLoss()
 
     def of_hard_pairs(embeddings: Tensor, classes: Tensor) -> Tensor:
         return multi_similarity(embeddings, classes, miner(embeddings, classes))
@@ -131,6 +146,7 @@ def _pytorch_metric_learning() -> dict[str, Callable[..., Tensor]]:
         "nt_xent, several positives": theirs.NTXentLoss(temperature=0.07),
         "supcon": theirs.SupConLoss(temperature=0.1),
         "circle, per anchor": theirs.CircleLoss(m=0.4, gamma=80),
+        "vicreg, of means": lambda first, second: vicreg(first, ref_emb=second),
         "multi_similarity": of_hard_pairs,
         "multi_similarity, every pair": theirs.MultiSimilarityLoss(),
         "lifted, unit vectors": theirs.LiftedStructureLoss(),

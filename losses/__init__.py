@@ -15,9 +15,10 @@ Notation, the same in every file:
     N pairs of a batch, S sentences, M positive pairs, K keys of a query, C classes, D dimensions,
     L levels
 
-Rooms: `ranking`, `contrastive`, `prototypes`, `pointwise`, one loss or close family a file, with
-definition, public function and `LossSpec`; `kernels`, the exact fast forms. What ships is imported
-here by name. A further module of the package that holds a `LossSpec` is found and listed as well.
+Rooms: `ranking`, `contrastive`, `prototypes`, `spread`, `pointwise`, one loss or close family a
+file, with definition, public function and `LossSpec`; `kernels`, the exact fast forms. What ships
+is imported here by name. A further module of the package that holds a `LossSpec` is found and
+listed as well.
 """
 
 from __future__ import annotations
@@ -76,6 +77,10 @@ from losses.ranking.max_violation import MAX_VIOLATION, max_violation
 from losses.ranking.multitask_cosent import MULTITASK_COSENT, multitask_cosent
 from losses.ranking.ranknet import PAIRWISE_LOGISTIC, pairwise_logistic
 from losses.spec import GROUPS, Convention, LossSpec, Parameter, Symbol, spec_of
+from losses.spread.alignment import ALIGNMENT, UNIFORMITY, alignment, uniformity
+from losses.spread.barlow_twins import BARLOW_TWINS, barlow_twins
+from losses.spread.orthogonal import ORTHOGONAL, orthogonal
+from losses.spread.vicreg import VICREG, vicreg, vicreg_of_means
 
 # In the order in which the page lists them, group by group.
 SHIPPED = (
@@ -114,6 +119,11 @@ SHIPPED = (
     COSFACE,
     PROXY_NCA,
     PROXY_ANCHOR,
+    ALIGNMENT,
+    UNIFORMITY,
+    VICREG,
+    BARLOW_TWINS,
+    ORTHOGONAL,
 )
 
 WITHOUT_LOSSES = ("kernels", "modules", "sentence_transformers")  # the last two read LOSSES
@@ -167,8 +177,10 @@ __all__ = [
     "LossSpec",
     "Parameter",
     "Symbol",
+    "alignment",
     "angle",
     "arcface",
+    "barlow_twins",
     "binary_cross_entropy",
     "circle",
     "circle_per_anchor",
@@ -197,6 +209,7 @@ __all__ = [
     "nt_xent_of_both_directions",
     "nt_xent_of_classes",
     "online_contrastive",
+    "orthogonal",
     "pairwise_hinge",
     "pairwise_logistic",
     "proxy_anchor",
@@ -211,5 +224,8 @@ __all__ = [
     "triplet_over_violating",
     "triplet_semi_hard_or_itself",
     "triplet_unit",
+    "uniformity",
+    "vicreg",
+    "vicreg_of_means",
     "weighted_cosent",
 ]

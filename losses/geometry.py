@@ -22,6 +22,12 @@ def unit(vectors: Tensor) -> Tensor:
     return vectors / vectors.norm(dim=-1, keepdim=True).clamp_min(SHORTEST)
 
 
+def centred(vectors: Tensor) -> Tensor:
+    """Each column of [N, D] less its mean: exactly 0 where all rows are equal."""
+    shifted = vectors - vectors[:1]
+    return shifted - shifted.mean(dim=0)
+
+
 def unit_and_pull(vectors: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     """`unit` of [N, D], and what takes a gradient by it to one by the vectors."""
     lengths = vector_norm(vectors, dim=-1, keepdim=True)

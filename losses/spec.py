@@ -15,7 +15,7 @@ from torch import Tensor
 from losses.forms import Form
 from losses.twins import Twin
 
-GROUPS = ("pair_scores", "in_batch", "distances", "prototypes", "own")
+GROUPS = ("pair_scores", "in_batch", "distances", "prototypes", "spread", "own")
 
 
 @dataclass(frozen=True)

@@ -258,6 +258,7 @@ SUPCON = LossSpec(
     collapse_formula=r"\ln(N - 1)",
     floor=_floor,
     floor_formula=r"\ln\bigl(n - 1 + (N - n)\, e^{-\frac{C}{(C - 1)\tau}}\bigr)",
+    aliases=("supervised contrastive", "SupConLoss"),
     references=("S2", "Khosla et al. 2020", "Graf et al. 2021"),
     conventions=(
         Convention(
@@ -283,6 +284,10 @@ SUPCON = LossSpec(
                     live=r"\frac{«Σ per_anchor»}{«(per_anchor > 0).sum().clamp_min(1)»}",
                 ),
             },
+            note="Anchors whose loss is exactly 0 are left out of the mean, and a batch of one "
+            "class gives 0. With its memory bank (CrossBatchMemory) the keys are those of the "
+            "bank, which hold the batch as well but carry no gradient: an anchor moves towards its "
+            "positives, and they do not move towards it.",
         ),
         Convention("S2 (the anchor is its own positive)", {"include_self": True}),
         Convention(

@@ -10,6 +10,7 @@ their value and a gradient for each input.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 import torch
@@ -265,6 +266,27 @@ def two_sided(
 
     gradient = pull(pairs.pulled(weights_of).div_(count))
     return loss, (gradient, *[None] * 6)
+
+
+def uniform(wanted: Sequence[bool], embeddings: Tensor, t: float) -> Exact:
+    """log of the mean of e^{−t d²} over all pairs of directions, whatever their class."""
+    units, pull = unit_and_pull(embeddings)
+    pairs, sums = PairBlocks(units), RunningSum(units)
+
+    def logits_of(rows: slice, columns: slice, similarities: Tensor) -> Tensor:
+        return without_self(rows, columns, similarities * (2 * t))
+
+    for rows, columns, similarities in pairs.blocks():
+        sums.add(rows, columns, logits_of(rows, columns, similarities))
+    total = sums.log().logsumexp(dim=0)
+    loss = total - 2 * t - math.log(len(units) * (len(units) - 1))
+    if not any(wanted):
+        return loss, ()
+
+    def weights_of(rows: slice, columns: slice, similarities: Tensor) -> Tensor:
+        return logits_of(rows, columns, similarities).sub_(total).exp_()
+
+    return loss, (pull(pairs.pulled(weights_of).mul_(4 * t)), None)
 
 
 class PairBlocks:

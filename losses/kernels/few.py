@@ -9,6 +9,7 @@ their value and a gradient for each input.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -178,6 +179,18 @@ def two_sided(
     slopes.mul_(signs.sign_().div_(count))
     gradient = pull((slopes + slopes.T) @ units)
     return loss, (gradient, *[None] * 6)
+
+
+def uniform(wanted: Sequence[bool], embeddings: Tensor, t: float) -> Exact:
+    """log of the mean of e^{−t d²} over all pairs of directions."""
+    units, pull = unit_and_pull(embeddings)
+    logits = (units @ units.T).mul_(2 * t).fill_diagonal_(-torch.inf)
+    total = logits.flatten().logsumexp(dim=0)
+    pairs = len(units) * (len(units) - 1)
+    loss = total - 2 * t - math.log(pairs)
+    if not any(wanted):
+        return loss, ()
+    return loss, (pull(logits.sub_(total).exp_().mul_(4 * t) @ units), None)
 
 
 def mined(

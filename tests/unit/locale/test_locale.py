@@ -195,6 +195,11 @@ OURS = [
     "cosface",
     "proxy_nca",
     "proxy_anchor",
+    "alignment",
+    "uniformity",
+    "vicreg",
+    "barlow_twins",
+    "orthogonal",
 ]
 
 

@@ -335,6 +335,39 @@ def test_nt_xent_of_several_positives(pml):
     same(ours("nt_xent", "pytorch-metric-learning (several positives)", **given), expected)
 
 
+def test_vicreg_pytorch_metric_learning(pml):
+    convention = "pytorch-metric-learning 2.9 VICRegLoss, facebookresearch/vicreg (λ/D, μ/2)"
+    given = {"first": FIRST, "second": SECOND}
+    same(ours("vicreg", convention, **given), pml.VICRegLoss()(FIRST, ref_emb=SECOND))
+    # Of few rows, of which two dimensions do not vary.
+    near = FIRST[:3] * torch.tensor([1, 1, 1, 1, 0, 0])
+    given = {"first": near, "second": near + 0.1 * SECOND[:3]}
+    expected = pml.VICRegLoss()(given["first"], ref_emb=given["second"])
+    same(ours("vicreg", convention, **given), expected)
+
+
+def test_barlow_twins_of_its_authors():
+    """The loss of main.py in facebookresearch/barlowtwins."""
+    normal = torch.nn.BatchNorm1d(6, affine=False).double()
+    c = normal(FIRST).T @ normal(FIRST + 0.3 * SECOND) / 8
+    on = (c.diagonal() - 1).square().sum()
+    off = c.square().sum() - c.diagonal().square().sum()
+    given = {"first": FIRST, "second": FIRST + 0.3 * SECOND}
+    convention = "facebookresearch/barlowtwins (batch normalisation with ε, λ = 0.0051)"
+    same(ours("barlow_twins", convention, **given), on + 0.0051 * off)
+
+
+@pytest.mark.parametrize("count", [1, 2, 8])  # one row has no pair
+def test_orthogonal_sentence_transformers(st, count):
+    given = {"first": FIRST[:count], "second": SECOND[:count] + 1}
+    plain = on_embeddings(st.GlobalOrthogonalRegularizationLoss(None), given.values())
+    convention = "sentence-transformers 6.2 GlobalOrthogonalRegularizationLoss"
+    same(ours("orthogonal", convention, **given), sum(plain.values()))
+    loss = st.GlobalOrthogonalRegularizationLoss(None, mean_weight=0, aggregation="sum")
+    (moment,) = on_embeddings(loss, given.values()).values()
+    same(ours("orthogonal", "EmbeddingGemma (second moment alone, summed)", **given), moment)
+
+
 def test_supcon_pytorch_metric_learning(pml):
     given = {"embeddings": FIRST, "classes": CLASSES}
     expected = pml.SupConLoss(temperature=0.1)(FIRST, CLASSES)

@@ -348,6 +348,48 @@ def test_proxy_anchor_leaves_prototypes_without_a_sentence_out_of_the_pull():
     close(found, sum(pulls) / 2 + sum(pushes) / 3)
 
 
+def test_vicreg_written_out():
+    given = inputs_for(LOSSES["vicreg"], seed=2)
+    first, second = given["first"], given["second"]
+    expected = 2.0 * ((first - second) ** 2).sum().item() / 6
+    for side in (first, second):
+        c = side.T.cov()
+        missing = [max(0.0, 1 - math.sqrt(c[j, j] + 0.01)) for j in range(4)]
+        expected += 3.0 * sum(missing) / 4
+        expected += 5.0 * sum(c[j, k] ** 2 for j in range(4) for k in range(4) if j != k) / 4
+    weights = {"invariance_weight": 2.0, "variance_weight": 3.0, "covariance_weight": 5.0}
+    close(L["vicreg"](first, second, **weights, eps=0.01), expected)
+
+
+def test_barlow_twins_is_told_from_the_correlations_of_dimensions():
+    given = inputs_for(LOSSES["barlow_twins"], seed=2)
+    both = torch.cat((given["first"].T, given["second"].T)).corrcoef()[:4, 4:]
+    away = both.square().sum() - both.diagonal().square().sum()
+    close(L["barlow_twins"](**given), ((1 - both.diagonal()) ** 2).sum() + 0.005 * away)
+    moved = {name: 7 * side + torch.arange(4) for name, side in given.items()}
+    close(L["barlow_twins"](**moved), L["barlow_twins"](**given))
+
+
+def test_alignment_and_uniformity_as_their_authors_write_them():
+    first, second = torch.randn(2, 6, 4, generator=torch.Generator().manual_seed(1)).double()
+    x, y = unit(first), unit(second)
+    close(L["alignment"](first, second), (x - y).norm(p=2, dim=1).pow(2).mean())
+    close(L["uniformity"](first, t=3), torch.pdist(x).pow(2).mul(-3).exp().mean().log())
+    assert L["uniformity"](first[:1]) == 0
+
+
+@pytest.mark.parametrize("count", [3, 9])  # below and above the dimensions
+def test_products_of_columns_are_the_same_by_either_gram_matrix(count):
+    for name in ("vicreg", "barlow_twins", "orthogonal"):
+        spec = LOSSES[name]
+        given = inputs_for(spec, seed=3, count=count)
+        close(call(spec, given), spec.definition(**given, **spec.defaults))
+        leaves = {key: tensor.clone().requires_grad_() for key, tensor in given.items()}
+        expected = torch.autograd.grad(spec.definition(**leaves, **spec.defaults), leaves.values())
+        for found, slope in zip(gradients(spec, given).values(), expected, strict=True):
+            close(found, slope)
+
+
 def test_half_halves():
     given = inputs_for(LOSSES["contrastive"], seed=2)
     close(L["contrastive"](**given, half=True), L["contrastive"](**given) / 2)
@@ -363,7 +405,7 @@ def test_scale_and_scores_enter_as_a_product(name):
 @pytest.mark.parametrize(
     "name",
     [
-        *("multi_similarity",),
+        *("multi_similarity", "alignment", "uniformity", "orthogonal"),
         *("angle", "info_nce", "nt_xent", "nce", "siglip", "supcon"),
         *("arcface", "cosface", "proxy_nca", "proxy_anchor"),
     ],
@@ -421,6 +463,9 @@ VARIANTS = [
         ("proxy_nca", {"scale": 3.0}),
         ("proxy_nca", {"include_own": True}),
         ("proxy_anchor", {"scale": 3.0, "margin": 0.3}),
+        ("uniformity", {"t": 5.0}),
+        ("vicreg", {"variance_weight": 3.0}),
+        ("orthogonal", {"mean_weight": 0.0, "aggregation": "sum"}),
     ]
 ]
 
@@ -501,6 +546,9 @@ REACHED = [
     ("cosface", {"scale": 3.0}),
     ("proxy_nca", {}),
     ("proxy_nca", {"include_own": True, "scale": 3.0}),
+    ("alignment", {}),
+    ("uniformity", {}),
+    ("orthogonal", {}),
     ("proxy_anchor", {"scale": 2.0}),
     ("proxy_anchor", {"scale": 8.0}),
 ]

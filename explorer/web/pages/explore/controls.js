@@ -21,7 +21,7 @@ import { filePanel } from "./file.js";
 
 /** @type {Source[]} */
 const SOURCES = ["example", "table", "file", "random"];
-const GROUPS = ["pair_scores", "in_batch", "distances", "prototypes", "own"];
+const GROUPS = ["pair_scores", "in_batch", "distances", "prototypes", "spread", "own"];
 
 /**
  * @param {HTMLElement} root

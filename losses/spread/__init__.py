@@ -1,0 +1,1 @@
+"""What holds vectors together or apart without negatives: alignment, spread, redundancy."""

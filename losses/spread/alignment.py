@@ -1,0 +1,170 @@
+"""Alignment and uniformity: how near positive pairs are, and how evenly the sphere is filled."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.gather import gathered
+from losses.geometry import cosine_matrix, unit, unit_and_pull
+from losses.kernels import classes as large
+from losses.kernels import few, log_sum_exp
+from losses.kernels.classes import is_small
+from losses.kernels.gradient import with_gradient
+from losses.landmarks import simplex_gap
+from losses.spec import LossSpec, Parameter, Symbol
+
+
+def alignment_definition(first: Tensor, second: Tensor) -> Tensor:
+    differences = unit(first) - unit(second)
+    terms = differences.square().sum(dim=1)
+    loss = terms.mean()
+    return loss
+
+
+def alignment(first: Tensor, second: Tensor, *, gather: bool = False) -> Tensor:
+    r"""mean ‖x − y‖² of the directions x, y of positive pairs (Wang & Isola 2020, α = 2).
+
+    It is 2 − 2 cos, and 0 at collapse: alone it draws everything to one point, so it goes together
+    with `uniformity`.
+
+    >>> alignment(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 3.0]]))  # 1² + 1²
+    tensor(2.)
+
+    Args:
+        first, second: [N, D] each; row i of both belongs together.
+        gather: of the batch that all processes make together (see `losses.gather`).
+    """
+    first, second = gathered(gather, first, second)
+    first, second = inputs.paired(first=first, second=second)
+    return with_gradient(_alignment, alignment_definition, first, second)
+
+
+def _alignment(wanted, first, second):
+    (ours, pull_ours), (theirs, pull_theirs) = unit_and_pull(first), unit_and_pull(second)
+    differences = ours.sub(theirs)
+    loss = differences.square().sum() / len(first)
+    if not any(wanted):
+        return loss, ()
+    differences.mul_(2 / len(first))
+    return loss, (pull_ours(differences), pull_theirs(differences.neg()))
+
+
+def uniformity_definition(embeddings: Tensor, *, t: float = 2.0) -> Tensor:
+    similarities = cosine_matrix(embeddings, embeddings)
+    distances = 2 - 2 * similarities
+    others = ~torch.eye(len(embeddings), dtype=torch.bool, device=embeddings.device)
+    terms = (-t * distances).masked_fill(~others, -torch.inf)
+    total = log_sum_exp(terms.flatten(), dim=0)
+    pairs = max(len(embeddings) * (len(embeddings) - 1), 1)
+    loss = (total - math.log(pairs)).masked_fill(~others.any(), 0)
+    return loss
+
+
+def uniformity(embeddings: Tensor, *, t: float = 2.0, gather: bool = False) -> Tensor:
+    r"""log mean_{i≠k} e^{−t ‖z_i − z_k‖²} of the directions z (Wang & Isola 2020).
+
+    0 where all are one point, and the less the more evenly they are spread: down to −2tN/(N − 1).
+    Of a single vector it is 0.
+
+    >>> uniformity(torch.tensor([[1.0, 0.0], [-1.0, 0.0]]))  # −2 · 2²
+    tensor(-8.)
+
+    Args:
+        embeddings: [N, D].
+        t: how fast the Gaussian falls with the squared distance.
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
+    """
+    (embeddings,) = gathered(gather, embeddings)
+    (embeddings,) = inputs.vectors(embeddings=embeddings)
+    if isinstance(t, Tensor) or len(embeddings) == 1:
+        return _uniformity_densely(embeddings, t)
+    exact = few if is_small(len(embeddings), embeddings) else large
+    return with_gradient(exact.uniform, _uniformity_densely, embeddings, t)
+
+
+def _uniformity_densely(embeddings, t):
+    return uniformity_definition(embeddings, t=t)
+
+
+def _uniformity_floor(given: dict[str, Tensor], t: float = 2.0) -> float:
+    """A simplex: the mean of the squared distances is at most 2N/(N − 1)."""
+    count = len(given["embeddings"])
+    return 0.0 if count == 1 else -2 * t * simplex_gap(count)
+
+
+ALIGNMENT = LossSpec(
+    function=alignment,
+    definition=alignment_definition,
+    title="Alignment",
+    group="spread",
+    aliases=("align loss",),
+    formula=r"\frac1N \sum_i \lVert x_i - y_i \rVert^2,"
+    r"\quad \lVert x_i \rVert = \lVert y_i \rVert = 1",
+    symbols={
+        "first": Symbol("x_i", ("query", "dimension")),
+        "second": Symbol("y_i", ("query", "dimension")),
+        "differences": Symbol(
+            r"\tfrac{x_i}{\lVert x_i \rVert} - \tfrac{y_i}{\lVert y_i \rVert}",
+            ("query", "dimension"),
+        ),
+        "terms": Symbol(
+            r"t_i = \lVert x_i - y_i \rVert^2", ("query",), "«Σ differences[r] ** 2»", signed=False
+        ),
+        "loss": Symbol(r"\mathcal L = \frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«len(terms)»}"),
+    },
+    reads={"first": "queries", "second": "keys"},
+    terms="terms",
+    collapse=lambda given: 0.0,
+    collapse_formula="0",
+    floor=lambda given: 0.0,
+    floor_formula="0",
+    references=("Wang & Isola 2020",),
+    note="It is 0 at collapse: alone it is content with one point for everything. Uniformity is "
+    "the other half.",
+)
+
+UNIFORMITY = LossSpec(
+    function=uniformity,
+    definition=uniformity_definition,
+    title="Uniformity",
+    group="spread",
+    aliases=("uniform loss", "Gaussian potential"),
+    formula=r"\log \frac{1}{N(N - 1)} \sum_{i \ne k} e^{-t \lVert z_i - z_k \rVert^2},"
+    r"\quad \lVert z_i \rVert = 1",
+    symbols={
+        "embeddings": Symbol("z_i", ("sentence", "dimension")),
+        "similarities": Symbol(r"c_{ik} = \cos(z_i, z_k)", ("sentence", "sentence")),
+        "distances": Symbol(
+            r"d_{ik} = \lVert z_i - z_k \rVert^2 = 2 - 2 c_{ik}",
+            ("sentence", "sentence"),
+            r"2 - 2 \cdot «similarities[r,c]»",
+        ),
+        "others": Symbol(r"k \ne i", ("sentence", "sentence"), r"«c» \ne «r»"),
+        "terms": Symbol(
+            r"t_{ik} = -t\, d_{ik}\ \text{where}\ k \ne i",
+            ("sentence", "sentence"),
+            r"-«t» \cdot «distances[r,c]»",
+        ),
+        "total": Symbol(
+            r"\log \sum_{i \ne k} e^{t_{ik}}",
+            live=r"\log\bigl(«Σ exp terms»\bigr)",
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \log \sum_{i \ne k} e^{t_{ik}} - \ln N(N - 1)",
+            live=r"«total» - \ln «max(len(embeddings) * (len(embeddings) - 1), 1)»",
+        ),
+    },
+    parameters=(Parameter("t", 2.0, "t", 0.1, 20.0, 0.1, logarithmic=True),),
+    reads={"embeddings": "embeddings"},
+    terms="terms",
+    collapse=lambda given, t=2.0: 0.0,
+    collapse_formula="0",
+    floor=_uniformity_floor,
+    floor_formula=r"-\frac{2 t N}{N - 1}",
+    references=("Wang & Isola 2020",),
+    note="A loss below 0 is normal: 0 is its highest value, where everything is one point.",
+)

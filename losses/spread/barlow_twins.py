@@ -1,0 +1,166 @@
+"""Barlow Twins: each dimension correlates with itself across the pair, and with no other."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.gather import gathered
+from losses.geometry import centred, dot_matrix, unit, unit_and_pull
+from losses.kernels.gradient import with_gradient
+from losses.kernels.gram import across
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+from losses.spread.vicreg import DIMENSIONS, SIDES
+
+
+def barlow_twins_definition(
+    first: Tensor, second: Tensor, *, off_diagonal_weight: float = 0.005
+) -> Tensor:
+    centred_first, centred_second = centred(first), centred(second)
+    correlations = dot_matrix(unit(centred_first.T), unit(centred_second.T))
+    itself = torch.eye(len(correlations), dtype=torch.bool, device=first.device)
+    invariance = (1 - correlations.diagonal()).square()
+    redundancy = correlations.masked_fill(itself, 0).square()
+    loss = invariance.sum() + off_diagonal_weight * redundancy.sum()
+    return loss
+
+
+def barlow_twins(
+    first: Tensor, second: Tensor, *, off_diagonal_weight: float = 0.005, gather: bool = False
+) -> Tensor:
+    r"""Σ_j (1 − C_jj)² + λ Σ_{j≠k} C_jk² (Zbontar et al. 2021).
+
+    C_jk is the correlation over the batch of dimension j of the one side with dimension k of the
+    other. A dimension that does not vary correlates with none.
+
+    >>> first = torch.tensor([[1.0, 2.0], [-1.0, -2.0]])  # two dimensions that say the same
+    >>> barlow_twins(first, first)  # 0 + 0.005 · 2
+    tensor(0.0100)
+
+    Args:
+        first, second: [N, D] each; row i of both belongs together.
+        off_diagonal_weight: λ.
+        gather: of the batch that all processes make together (see `losses.gather`).
+    """
+    first, second = gathered(gather, first, second)
+    first, second = inputs.paired(first=first, second=second)
+    given = (first, second, off_diagonal_weight)
+    if isinstance(off_diagonal_weight, Tensor):
+        return _densely(*given)
+    return with_gradient(_barlow_twins, _densely, *given)
+
+
+def _densely(first, second, off_diagonal_weight):
+    return barlow_twins_definition(first, second, off_diagonal_weight=off_diagonal_weight)
+
+
+def _barlow_twins(wanted, first, second, off_diagonal_weight):
+    (ours, pull_ours), (theirs, pull_theirs) = (
+        unit_and_pull(centred(side).T) for side in (first, second)
+    )
+    own, redundancy, *halves = across(ours.T, theirs.T)
+    missing = 1 - own
+    loss = missing.square().sum() + off_diagonal_weight * redundancy
+    if not any(wanted):
+        return loss, ()
+    missing.mul_(-2)
+    by_first, by_second = (
+        pull(half.mul_(2 * off_diagonal_weight).addcmul_(other.T, missing).T).T
+        for pull, half, other in zip((pull_ours, pull_theirs), halves, (theirs, ours), strict=True)
+    )
+    return loss, (by_first, by_second, None)  # whose columns sum to 0, as if centred
+
+
+def barlow_twins_of_batch_norm_definition(
+    first: Tensor, second: Tensor, *, off_diagonal_weight: float = 0.0051
+) -> Tensor:
+    """As facebookresearch/barlowtwins: deviations are those of a batch normalisation, with ε."""
+    centred_first, centred_second = centred(first), centred(second)
+    deviation_first = (centred_first.square().mean(dim=0) + 1e-5).sqrt()
+    deviation_second = (centred_second.square().mean(dim=0) + 1e-5).sqrt()
+    scaled_first = centred_first / deviation_first
+    scaled_second = centred_second / deviation_second
+    correlations = dot_matrix(scaled_first.T, scaled_second.T) / len(first)
+    itself = torch.eye(len(correlations), dtype=torch.bool, device=first.device)
+    invariance = (1 - correlations.diagonal()).square()
+    redundancy = correlations.masked_fill(itself, 0).square()
+    loss = invariance.sum() + off_diagonal_weight * redundancy.sum()
+    return loss
+
+
+def _floor(given: dict[str, Tensor], **_: object) -> float | None:
+    """Known where N rows can vary in D dimensions independently."""
+    count, width = given["first"].shape
+    return 0.0 if count > width else None
+
+
+BARLOW_TWINS = LossSpec(
+    function=barlow_twins,
+    definition=barlow_twins_definition,
+    title="Barlow Twins",
+    group="spread",
+    aliases=("BarlowTwinsLoss", "redundancy reduction"),
+    formula=r"\sum_j (1 - C_{jj})^2 + \lambda \sum_{j \ne k} C_{jk}^2",
+    symbols={
+        **SIDES,
+        "deviation_first": Symbol(
+            r"\sqrt{\mathrm{Var}(x_j) + \varepsilon}",
+            ("dimension",),
+            signed=False,
+            indices=("j",),
+        ),
+        "deviation_second": Symbol(
+            r"\sqrt{\mathrm{Var}(y_j) + \varepsilon}",
+            ("dimension",),
+            signed=False,
+            indices=("j",),
+        ),
+        "scaled_first": Symbol(r"\hat x_i", ("query", "dimension")),
+        "scaled_second": Symbol(r"\hat y_i", ("query", "dimension")),
+        "correlations": Symbol(
+            r"C_{jk} = \mathrm{corr}(x_j, y_k)",
+            DIMENSIONS,
+            indices=("j", "k"),
+        ),
+        "invariance": Symbol(
+            "(1 - C_{jj})^2",
+            ("dimension",),
+            "(1 - «correlations[r,r]»)^2",
+            signed=False,
+            indices=("j",),
+        ),
+        "redundancy": Symbol(
+            r"C_{jk}^2\ \text{where}\ j \ne k",
+            DIMENSIONS,
+            "«correlations[r,c]»^2",
+            signed=False,
+            indices=("j", "k"),
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \sum_j (1 - C_{jj})^2 + \lambda \sum_{j \ne k} C_{jk}^2",
+            live=r"«Σ invariance» + «off_diagonal_weight» \cdot («redundancy.sum()»)",
+        ),
+    },
+    parameters=(
+        Parameter("off_diagonal_weight", 0.005, r"\lambda", 1e-4, 1.0, 1e-4, logarithmic=True),
+    ),
+    reads={"first": "queries", "second": "keys"},
+    terms="correlations",
+    collapse=lambda given, **_: float(given["first"].shape[1]),
+    collapse_formula="D",
+    floor=_floor,
+    floor_formula="0",
+    references=("Zbontar et al. 2021 (Barlow Twins)",),
+    note="N rows vary independently in at most N − 1 dimensions: in a batch with fewer rows than "
+    "dimensions some correlate, and the floor is not known.",
+    conventions=(
+        Convention(
+            "facebookresearch/barlowtwins (batch normalisation with ε, λ = 0.0051)",
+            {"off_diagonal_weight": 0.0051},
+            barlow_twins_of_batch_norm_definition,
+            note="A dimension that hardly varies is drawn towards 0 by ε = 10⁻⁵ in the deviations. "
+            "The code multiplies the whole by --scale-loss besides, 1 by default.",
+        ),
+    ),
+)

@@ -1,0 +1,204 @@
+"""Global orthogonal regularisation: cosines of unrelated sentences as of random directions."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.gather import gathered
+from losses.geometry import cosine_matrix, unit_and_pull
+from losses.kernels.gradient import with_gradient
+from losses.kernels.gram import between_columns
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+from losses.twins import Twin
+
+AGGREGATIONS = ("mean", "sum")
+
+
+def orthogonal_definition(
+    first: Tensor,
+    second: Tensor,
+    *,
+    mean_weight: float = 1.0,
+    second_moment_weight: float = 1.0,
+    aggregation: str = "mean",
+) -> Tensor:
+    itself = torch.eye(len(first), dtype=torch.bool, device=first.device)
+    pairs, width = max(len(first) * (len(first) - 1), 1), first.shape[1]
+    cosines_first = cosine_matrix(first, first).masked_fill(itself, 0)
+    cosines_second = cosine_matrix(second, second).masked_fill(itself, 0)
+    mean_first = cosines_first.sum() / pairs
+    mean_second = cosines_second.sum() / pairs
+    excess_first = (cosines_first.square().sum() / pairs - 1 / width).relu()
+    excess_second = (cosines_second.square().sum() / pairs - 1 / width).relu()
+    cost_first = mean_weight * mean_first.square() + second_moment_weight * excess_first
+    cost_second = mean_weight * mean_second.square() + second_moment_weight * excess_second
+    loss = (cost_first + cost_second) / (2 if aggregation == "mean" else 1)
+    return loss
+
+
+def orthogonal(
+    first: Tensor,
+    second: Tensor,
+    *,
+    mean_weight: float = 1.0,
+    second_moment_weight: float = 1.0,
+    aggregation: str = "mean",
+    gather: bool = False,
+) -> Tensor:
+    r"""(mean cos)² + [mean cos² − 1/D]₊ of each side with itself (Zhang et al. 2017).
+
+    The means run over all pairs of two rows of one side: as between random directions they should
+    be 0 and 1/D. sentence-transformers calls it GlobalOrthogonalRegularizationLoss. With one row
+    the loss is 0.
+
+    >>> first, second = torch.ones(2, 2), torch.eye(2)
+    >>> orthogonal(first, second)  # (1² + 1 − ½ + 0) / 2
+    tensor(0.7500)
+
+    Args:
+        first, second: [N, D] each.
+        mean_weight: of the squared mean.
+        second_moment_weight: of what the mean square has beyond 1/D.
+        aggregation: "mean" of both sides, or their "sum".
+        gather: of the batch that all processes make together (see `losses.gather`).
+    """
+    inputs.one_of(AGGREGATIONS, aggregation=aggregation)
+    first, second = gathered(gather, first, second)
+    first, second = inputs.paired(first=first, second=second)
+    given = (first, second, mean_weight, second_moment_weight, aggregation)
+    if isinstance(mean_weight, Tensor) or isinstance(second_moment_weight, Tensor):
+        return _densely(*given)
+    return with_gradient(_orthogonal, _densely, *given)
+
+
+def _densely(first, second, mean_weight, second_moment_weight, aggregation):
+    return orthogonal_definition(
+        first,
+        second,
+        mean_weight=mean_weight,
+        second_moment_weight=second_moment_weight,
+        aggregation=aggregation,
+    )
+
+
+def _orthogonal(wanted, first, second, mean_weight, second_moment_weight, aggregation):
+    count, width = first.shape
+    pairs, sides = max(count * (count - 1), 1), 2 if aggregation == "mean" else 1
+    loss, gradients = 0, []
+    for side in (first, second):
+        units, pull = unit_and_pull(side)
+        whole = units.sum(dim=0)
+        mean = ((whole - units) * units).sum() / pairs
+        total, quarter = between_columns(units.T)
+        excess = (total / pairs - 1 / width).relu_()
+        loss = loss + (mean_weight * mean.square() + second_moment_weight * excess) / sides
+        if any(wanted):
+            slopes = quarter.T * (excess.sign() * (4 * second_moment_weight / (pairs * sides)))
+            slopes.add_((whole - units).mul_(mean * (4 * mean_weight / (pairs * sides))))
+            gradients.append(pull(slopes))
+    return loss, (*gradients, None, None, None) if gradients else ()
+
+
+def _collapse(
+    given: dict[str, Tensor],
+    mean_weight: float = 1.0,
+    second_moment_weight: float = 1.0,
+    aggregation: str = "mean",
+) -> float:
+    count, width = given["first"].shape
+    if count == 1:
+        return 0.0
+    cost = mean_weight + second_moment_weight * (1 - 1 / width)
+    return cost if aggregation == "mean" else 2 * cost
+
+
+def _twin(*, mean_weight: float, second_moment_weight: float, aggregation: str) -> Twin | None:
+    if not mean_weight and not second_moment_weight:
+        return None
+    return Twin(
+        "GlobalOrthogonalRegularizationLoss",
+        {"first": "first", "second": "second"},
+        "twin = GlobalOrthogonalRegularizationLoss(\n"
+        f"    None, mean_weight={mean_weight!r},\n"
+        f"    second_moment_weight={second_moment_weight!r}, aggregation={aggregation!r},\n"
+        ")\n"
+        "loss = sum(twin.compute_loss_from_embeddings([first, second]).values())\n",
+    )
+
+
+SENTENCES = ("pair", "pair")
+
+
+def _of_side(letter: str, side: str) -> dict[str, Symbol]:
+    return {
+        side: Symbol(f"{letter}_i", ("pair", "dimension")),
+        f"cosines_{side}": Symbol(
+            rf"s^{letter}_{{ik}} = \cos({letter}_i, {letter}_k)\ \text{{where}}\ i \ne k",
+            SENTENCES,
+        ),
+        f"mean_{side}": Symbol(
+            rf"\overline{{s^{letter}_{{ik}}}}",
+            live=rf"\frac{{«cosines_{side}.sum()»}}{{«max(len({side}) * (len({side}) - 1), 1)»}}",
+        ),
+        f"excess_{side}": Symbol(
+            rf"\Bigl[\overline{{(s^{letter}_{{ik}})^2}} - \tfrac1D\Bigr]_+",
+            live=rf"\Bigl[\frac{{«cosines_{side}.square().sum()»}}"
+            rf"{{«max(len({side}) * (len({side}) - 1), 1)»}}"
+            rf" - \frac{{1}}{{«{side}.shape[1]»}}\Bigr]_+",
+            signed=False,
+        ),
+        f"cost_{side}": Symbol(
+            rf"g({letter})",
+            live=rf"«mean_weight» \cdot («mean_{side}»)^2"
+            rf" + «second_moment_weight» \cdot «excess_{side}»",
+            signed=False,
+        ),
+    }
+
+
+ORTHOGONAL = LossSpec(
+    function=orthogonal,
+    definition=orthogonal_definition,
+    title="Global orthogonal regularisation",
+    group="spread",
+    aliases=("GOR", "GlobalOrthogonalRegularizationLoss", "spread-out"),
+    formula=r"\frac12 \sum_{x, y} \Bigl(w_1\, \overline{s_{ik}}^2"
+    r" + w_2\, \Bigl[\overline{s_{ik}^2} - \tfrac1D\Bigr]_+\Bigr)",
+    symbols={
+        "itself": Symbol("i = k", SENTENCES, "«r» = «c»"),
+        **_of_side("x", "first"),
+        **_of_side("y", "second"),
+        "loss": Symbol(
+            r"\mathcal L = \tfrac12\,(g(x) + g(y))\ \text{or}\ g(x) + g(y)",
+            live=r"\frac{«cost_first» + «cost_second»}{«2 if aggregation == 'mean' else 1»}",
+        ),
+    },
+    parameters=(
+        Parameter("mean_weight", 1.0, "w_1", 0.0, 10.0, 0.1),
+        Parameter("second_moment_weight", 1.0, "w_2", 0.0, 10.0, 0.1),
+        Parameter("aggregation", "mean", choices=AGGREGATIONS),
+    ),
+    variants={
+        "aggregation=sum": r"\sum_{x, y} \Bigl(w_1\, \overline{s_{ik}}^2"
+        r" + w_2\, \Bigl[\overline{s_{ik}^2} - \tfrac1D\Bigr]_+\Bigr)",
+    },
+    reads={"first": "first", "second": "second"},
+    terms="cosines_first",
+    collapse=_collapse,
+    collapse_formula=r"w_1 + w_2\,\bigl(1 - \tfrac1D\bigr)\ \text{or twice that}",
+    floor=lambda given, **_: 0.0,
+    floor_formula="0",
+    references=("Zhang et al. 2017 (GOR)", "EmbeddingGemma 2025"),
+    note="It asks nothing of positive pairs, and is given beside another loss.",
+    twin=_twin,
+    conventions=(
+        Convention("sentence-transformers 6.2 GlobalOrthogonalRegularizationLoss", {}),
+        Convention(
+            "EmbeddingGemma (second moment alone, summed)",
+            {"mean_weight": 0.0, "aggregation": "sum"},
+            note="As sentence-transformers 6.2 describes that paper's spread-out regulariser.",
+        ),
+    ),
+)
