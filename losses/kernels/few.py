@@ -20,6 +20,7 @@ from losses.inputs import may_ask
 from losses.kernels.classes import temperature_gradient
 from losses.kernels.mining import TERMS, Distances, Rows, number_of_terms
 from losses.kernels.plain import softplus
+from losses.kernels.tiled import SAFE
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
@@ -185,12 +186,14 @@ def uniform(wanted: Sequence[bool], embeddings: Tensor, t: float) -> Exact:
     """log of the mean of e^{−t d²} over all pairs of directions."""
     units, pull = unit_and_pull(embeddings)
     logits = (units @ units.T).mul_(2 * t).fill_diagonal_(-torch.inf)
-    total = logits.flatten().logsumexp(dim=0)
+    shift = 0 if abs(2 * t) <= SAFE else logits.max()
+    weights = (logits.sub_(shift) if isinstance(shift, Tensor) else logits).exp_()
+    total = weights.sum()
     pairs = len(units) * (len(units) - 1)
-    loss = total - 2 * t - math.log(pairs)
+    loss = total.log() + (shift - 2 * t - math.log(pairs))
     if not any(wanted):
         return loss, ()
-    return loss, (pull(logits.sub_(total).exp_().mul_(4 * t) @ units), None)
+    return loss, (pull((weights @ units).mul_(4 * t / total)), None)
 
 
 def mined(

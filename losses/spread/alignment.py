@@ -39,7 +39,7 @@ def alignment(first: Tensor, second: Tensor, *, gather: bool = False) -> Tensor:
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     first, second = gathered(gather, first, second)
-    first, second = inputs.paired(first=first, second=second)
+    first, second = inputs.paired(torch.float32, False, first=first, second=second)
     return with_gradient(_alignment, alignment_definition, first, second)
 
 
@@ -47,6 +47,7 @@ def _alignment(wanted, first, second):
     (ours, pull_ours), (theirs, pull_theirs) = unit_and_pull(first), unit_and_pull(second)
     differences = ours.sub(theirs)
     loss = differences.square().sum() / len(first)
+    inputs.must_be_made_of_finite(loss, first=first, second=second)
     if not any(wanted):
         return loss, ()
     differences.mul_(2 / len(first))
@@ -79,11 +80,23 @@ def uniformity(embeddings: Tensor, *, t: float = 2.0, gather: bool = False) -> T
         gather: the batch is that of all processes of torch.distributed (`losses.gather`).
     """
     (embeddings,) = gathered(gather, embeddings)
-    (embeddings,) = inputs.vectors(embeddings=embeddings)
-    if isinstance(t, Tensor) or len(embeddings) == 1:
+    plain = isinstance(t, Tensor) or len(embeddings) == 1
+    (embeddings,) = inputs.vectors(torch.float32, plain, embeddings=embeddings)
+    if plain:
         return _uniformity_densely(embeddings, t)
     exact = few if is_small(len(embeddings), embeddings) else large
-    return with_gradient(exact.uniform, _uniformity_densely, embeddings, t)
+    return with_gradient(_checked(exact.uniform), _uniformity_densely, embeddings, t)
+
+
+def _checked(exact):
+    """Asks of the value whether the vectors were finite: it is one number, and they are many."""
+
+    def uniform(wanted, embeddings, t):
+        loss, gradients = exact(wanted, embeddings, t)
+        inputs.must_be_made_of_finite(loss, embeddings=embeddings)
+        return loss, gradients
+
+    return uniform
 
 
 def _uniformity_densely(embeddings, t):
