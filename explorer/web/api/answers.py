@@ -100,6 +100,7 @@ def described(spec: LossSpec) -> ListedLoss:
         "reads": dict(spec.reads),
         "conventions": [_convention(spec.under(c.name), c.name) for c in spec.conventions],
         "references": list(spec.references),
+        "aliases": list(spec.aliases),
         "collapse_formula": spec.collapse_formula or None,
         "floor_formula": spec.floor_formula or None,
     }

@@ -251,7 +251,8 @@ def list_losses() -> list[ListedLoss]:
         parameters, each with name, symbol, kind (number, switch, choice or list), default,
         minimum, maximum and choices; reads, which input of a batch each argument takes;
         conventions, the same loss as other libraries define it, each with its formula and
-        parameters; references; collapse_formula, the loss if all embeddings were equal, and
+        parameters; references; aliases, other names it goes by, those of libraries' classes among
+        them; collapse_formula, the loss if all embeddings were equal, and
         floor_formula, the least value it can reach, each null where it has none.
 
     Example:

@@ -93,6 +93,7 @@ class ListedLoss(TypedDict):
     reads: dict[str, str]
     conventions: list[ListedConvention]
     references: list[str]
+    aliases: list[str]
     collapse_formula: str | None
     floor_formula: str | None
 

@@ -115,6 +115,11 @@ TWINS = {
         lambda m: adapter.TripletLoss(m, convention="sentence-transformers TripletLoss"),
         lambda m: bi.TripletLoss(m),
     ),
+    "orthogonal": (
+        "positives",
+        lambda m: adapter.OrthogonalLoss(m),
+        lambda m: bi.GlobalOrthogonalRegularizationLoss(m),
+    ),
     "triplet, all": (
         "classes",
         lambda m: adapter.TripletLoss(m, convention="sentence-transformers BatchAll"),

@@ -272,6 +272,7 @@ def test_list_losses_is_the_registry(client):
         )
         assert said["reads"] == dict(spec.reads)
         assert said["references"] == list(spec.references)
+        assert said["aliases"] == list(spec.aliases)
         assert [c["name"] for c in said["conventions"]] == [c.name for c in spec.conventions]
         assert said["collapse_formula"] == (spec.collapse_formula or None)
         assert said["floor_formula"] == (spec.floor_formula or None)
