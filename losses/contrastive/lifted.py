@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -55,7 +56,14 @@ def _densely(embeddings, classes, margin, _distance):
     return lifted_definition(embeddings, classes, margin=margin)
 
 
-def _lifted(embeddings, classes, margin, distance, gather, definition):
+def _lifted(
+    embeddings: Tensor,
+    classes: Tensor,
+    margin: float,
+    distance: str,
+    gather: bool,
+    definition: Callable[..., Tensor],
+) -> Tensor:
     embeddings, classes = gathered(gather, embeddings, classes)
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))

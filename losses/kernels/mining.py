@@ -114,7 +114,7 @@ def lifted(
     views = [seen(rows) for rows in parts] if held is not None else None
     levels = torch.cat([away.logsumexp(dim=1) for *_, away in views or map(seen, parts)])
     levels.clamp_min_(torch.finfo(levels.dtype).min / 4)  # where there is no negative
-    gradient = torch.zeros_like(measure.wide) if held is None else None
+    gradient = torch.zeros_like(measure.wide) if held is None else levels
     slopes = levels
     total = pairs = levels.new_zeros((), dtype=torch.float64)
     for rows, (distances, alike, away) in zip(parts, views or map(seen, parts), strict=True):
@@ -125,16 +125,16 @@ def lifted(
         if any(wanted):  # a pair is there twice, and moves the levels of both its ends
             moved = (missed * (own - levels).sigmoid_()).sum(dim=1, keepdim=True).mul_(-2)
             slopes = missed.addcmul_(away.sub_(own).exp_(), moved)
-            if gradient is not None:
+            if held is None:
                 measure.pull(gradient, rows, distances, slopes)
     pairs = pairs.clamp_min(1)
     loss = (total / pairs / 2).to(anchors.dtype)
     if not any(wanted):
         return loss, ()
-    if gradient is not None:
-        by_anchors = measure.by_anchors((gradient / pairs).to(anchors.dtype))
-    else:
+    if held is not None:
         by_anchors = measure.pulled(held, slopes.div_(pairs))
+    else:
+        by_anchors = measure.by_anchors((gradient / pairs).to(anchors.dtype))
     return loss, (by_anchors, None, None, None)
 
 
