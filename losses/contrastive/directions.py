@@ -163,7 +163,15 @@ EXTENDED_SYMBOLS = {
     "left_out_back": Symbol(
         r"\text{text}(q_j) \in \{\text{text}(q_i), \text{text}(k_i)\}", ("key", "query")
     ),
-    "other_queries": Symbol(r"j \ne i", ("key", "query"), r"«c» \ne «r»"),
+    "others": Symbol(r"j \in \mathcal N_i", ("query", "key")),
+    "other_queries": Symbol(r"j \in \mathcal N'_i", ("key", "query")),
+    "all_terms": Symbol(r"t_{ij}\ \text{in every direction}", ("query", "index")),
+    "per_row": Symbol(
+        r"\ell_i = \log\Bigl(1 + \sum_j e^{t_{ij}}\Bigr)",
+        ("query",),
+        r"\log\bigl(1 + «Σ exp all_terms[r]»\bigr)",
+        signed=False,
+    ),
     "among_queries": Symbol(r"s(q_i, q_j)", ("query", "query")),
     "left_out_queries": Symbol(
         r"\text{text}(q_j) \in \{\text{text}(q_i), \text{text}(k_i)\}", ("query", "query")

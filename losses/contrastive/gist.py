@@ -130,7 +130,8 @@ def gist(
         inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
     )
     names = ("guide_queries", "guide_keys", "guide_negatives")
-    guides = inputs.vectors(**dict(zip(names, guides, strict=True)))
+    of_guide: dict[str, Tensor | None] = dict(zip(names, guides, strict=True))
+    guides = inputs.vectors(**of_guide)
     for name, guide, of in zip(names, guides, (queries, keys, negatives), strict=True):
         if guide is not None and of is not None and len(guide) != len(of):
             raise ValueError(

@@ -138,9 +138,10 @@ def info_nce_definition(
             ~negative(among_keys, left_out_keys, its_own), -torch.inf
         )
         softmaxes["key_to_key"] = key_terms
-    if joint:
-        per_query = log1p_sum_exp(torch.cat([softmaxes[way] for way in ways], dim=1), dim=1)
-        loss = per_query.mean()
+    if joint and len(ways) > 1:
+        all_terms = torch.cat([softmaxes[way] for way in ways], dim=1)
+        per_row = log1p_sum_exp(all_terms, dim=1)
+        loss = per_row.mean()
         return loss
     per_query = log1p_sum_exp(softmaxes["query_to_key"], dim=1)
     losses = {"query_to_key": per_query.mean()}
@@ -238,6 +239,8 @@ def info_nce(
         raise ValueError(
             "in_batch is False, and there are neither negatives nor own_negatives to compare with"
         )
+    inputs.must_be_tensor("queries", queries)
+    inputs.must_be_tensor("keys", keys)
     inputs.hard_negatives(queries, negatives=negatives, own_negatives=own_negatives)
     flat, negative_owners = flat_negatives(negatives, negative_owners)
     inputs.must_be_owners(negative_owners, queries, flat)

@@ -216,14 +216,14 @@ def noise_of_views(
         tile.diagonal(span.start).fill_(-torch.inf)
         tile.scatter_(1, columns, -torch.inf)
         noise = _level(tile * (1 + beta) if beta else tile)
-        if beta and others:
-            light = _level(tile * beta)
+        light = _level(tile * beta) if beta and others else None
+        if light is not None:
             noise.sub_(light).add_(math.log(others))
         costs, by_noise, by_positive = cost(noise, positive)
         value += costs.sum()
         if not logits.wanted:
             continue
-        if beta and others:
+        if light is not None:
             heavy = noise.add_(light).sub_(math.log(others))
             weights = torch.exp(tile * (1 + beta) - heavy[:, None]).mul_(1 + beta)
             weights.sub_(tile.mul_(beta).sub_(light[:, None]).exp_().mul_(beta))

@@ -220,6 +220,9 @@ def test_every_name_of_the_one_table_can_be_read():
     batch = make_batch(ENGLISH, Rules(twins="leave_out"))
     for name, reading in READABLE.items():
         value = read(batch, name)
+        if value is None:  # nobody's negatives are here
+            assert reading.optional
+            continue
         assert value.ndim == len(reading.axes), name
         if reading.made_of in ("vectors", "classes"):
             with pytest.raises(Problem, match="vectors"):

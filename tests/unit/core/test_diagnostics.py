@@ -64,6 +64,7 @@ def test_every_loss_is_judged_by_what_it_does(loss):
     found = explore(Scenario(data=data, loss=loss))
     kinds = {"in_batch": {"key", "class"}, "prototypes": {"prototype"}, "pair_scores": {None}}
     kind = found.places and found.places.kind
+    kinds["spread"] = {None, "key"}
     assert kind in kinds.get(found.spec.group, {None, "class"})
     if kind:
         assert 0 <= found.places.first <= found.places.anchors

@@ -146,7 +146,7 @@ def test_the_gradient_by_the_score_is_there_where_the_loss_has_one(loss):
         torch.testing.assert_close(found.score_gradient, found.pair_gradient)
     else:
         assert found.is_projected
-        compares = found.trace.last("similarities") and loss not in ("softmax", "arcface")
+        compares = found.trace.last("similarities") and found.spec.group != "prototypes"
         assert (found.score_gradient is not None) == bool(compares)
 
 

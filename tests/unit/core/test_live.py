@@ -26,7 +26,25 @@ WHOLE_VECTORS = "made of whole vectors, number by number"
 PLACES = "names places in the batch; nothing is computed"
 SEARCHED = "says which place a search over the row has found"
 # The steps without a live formula, of all losses or of one.
+UNWRITTEN = "no formula is written for its cells yet"
 EXCEPTIONS = {
+    **dict.fromkeys(("among_queries", "among_keys", "guided", "at_negatives"), WHOLE_VECTORS),
+    **dict.fromkeys(("guided_negatives", "guided_keys", "guided_queries"), WHOLE_VECTORS),
+    **dict.fromkeys(("cosines_first", "cosines_second", "centred_first"), WHOLE_VECTORS),
+    **dict.fromkeys(("centred_second", "covariance_first", "covariance_second"), WHOLE_VECTORS),
+    **dict.fromkeys(("correlations", "alignment.differences"), WHOLE_VECTORS),
+    **dict.fromkeys(("farthest", "nearest", "far", "near", "chosen"), SEARCHED),
+    **dict.fromkeys(("per_query_among", "per_key_among", "info_nce.weights"), UNWRITTEN),
+    **dict.fromkeys(("focal_info_nce.loss", "soft_info_nce.loss", "gist.loss"), UNWRITTEN),
+    **dict.fromkeys(("decoupled.loss", "decoupled.pull", "decoupled.shares"), UNWRITTEN),
+    **dict.fromkeys(("soft_info_nce.log_probabilities", "mega_batch_margin.loss"), UNWRITTEN),
+    **dict.fromkeys(("gist.bound", "gist.others", "excess", "importance"), UNWRITTEN),
+    **dict.fromkeys(("online_contrastive.pull", "online_contrastive.push"), UNWRITTEN),
+    **dict.fromkeys(("deviation_first", "deviation_second"), UNWRITTEN),
+    **dict.fromkeys(("scaled_first", "scaled_second", "proxy_anchor.present"), UNWRITTEN),
+    "info_nce.others": "which negatives there are: by direction, text, mask and whose they are",
+    "other_queries": "the same of queries",
+    "all_terms": "the terms of all directions side by side",
     **dict.fromkeys(("candidates", "views", "directions", "keys", "distances"), WHOLE_VECTORS),
     **dict.fromkeys(("similarities", "noise", "softmax.logits", "nce.positive"), WHOLE_VECTORS),
     **dict.fromkeys(("place", "partner", "anchor", "triplet.positive", "signs"), PLACES),

@@ -42,4 +42,7 @@ def test_gradient_of_the_scores(case, written):
 
 def test_the_cases_cover_the_registry():
     without = {"multitask_cosent", "angle", "nce"}  # held by gradcheck and by hand
+    # Held by the formulas of their authors' code (test_in_batch_family) and the installed library.
+    without |= {"decoupled", "debiased", "hard_weighted", "focal_info_nce", "soft_info_nce"}
+    without |= {"gist", "mega_batch_margin", "online_contrastive"}
     assert {case["loss"] for case in CASES} | without == {spec.name for spec in SHIPPED}
