@@ -29,6 +29,7 @@ from losses.spread.vicreg import vicreg_of_means, vicreg_of_means_definition
 
 WIDTH = 384
 CLASSES = 8
+CANDIDATES = 64  # of a list
 
 Inputs = Callable[[int], tuple[Tensor, ...]]
 
@@ -173,6 +174,28 @@ class Drawn:
     paired_classes = classes
 
     @property
+    def list_scores(self) -> Tensor:
+        return torch.randn(self.count, CANDIDATES)
+
+    @property
+    def list_labels(self) -> Tensor:
+        return torch.randint(0, 5, (self.count, CANDIDATES))
+
+    @property
+    def list_mask(self) -> Tensor:
+        return torch.ones(self.count, CANDIDATES, dtype=torch.bool)
+
+    @property
+    def list_teacher(self) -> Tensor:
+        return 3 * torch.randn(self.count, CANDIDATES)
+
+    @property
+    def margin_positives(self) -> Tensor:
+        return torch.randn(self.count)
+
+    margin_negatives, teacher_margins, margin_mask = list_scores, list_teacher, list_mask
+
+    @property
     def prototypes(self) -> Tensor:
         return torch.randn(CLASSES, WIDTH) / math.sqrt(WIDTH)
 
@@ -243,8 +266,40 @@ def plain(spec: LossSpec) -> Case:
     return Case(spec.name, called(spec.function), called(spec.definition), inputs, sizes, 4096)
 
 
+ON_LISTS = ("list_net", "softmax_rank", "list_mle", "lambda_loss", "approx_ndcg", "adr_mse")
+
+
+def graded(count: int) -> tuple[Tensor, ...]:
+    """Lists of CANDIDATES, all there: what the peers take has no mask."""
+    batch = Drawn(count)
+    return batch.list_scores, batch.list_labels
+
+
+def in_order(count: int) -> tuple[Tensor, ...]:
+    """Without ties, of which each library makes what it likes."""
+    return Drawn(count).list_scores, torch.rand(count, CANDIDATES).argsort(dim=1)
+
+
+def distilled(count: int) -> tuple[Tensor, ...]:
+    batch = Drawn(count)
+    return batch.list_scores, batch.list_teacher
+
+
+def margins(count: int) -> tuple[Tensor, ...]:
+    batch = Drawn(count)
+    return batch.margin_positives, batch.list_scores, batch.list_teacher
+
+
+def _on_lists(name: str, inputs: Inputs = graded) -> Case:
+    return Case(name, **_registered(name), inputs=inputs, sizes=(*SMALL, 1000), dense=1000)
+
+
 # By the loss that they are of.
 CHOSEN: Mapping[str, tuple[Case, ...]] = {
+    **{name: (_on_lists(name),) for name in ON_LISTS},
+    "list_mle": (_on_lists("list_mle", in_order),),
+    "distill_kl": (_on_lists("distill_kl", distilled),),
+    "margin_mse": (_on_lists("margin_mse", margins),),
     "cosent": (
         _on_scores("cosent", torch.rand, title="cosent, continuous labels"),
         _on_scores("cosent", grades, title="cosent, 51 grades"),

@@ -92,6 +92,7 @@ def _sentence_transformers() -> dict[str, Callable[..., Tensor]]:
         return lambda embeddings, classes: loss.compute_loss_from_embeddings([embeddings], classes)
 
     return {
+        **_of_lists(),
         "cosent": of_scores,
         "angle": of_vectors(angle),
         "contrastive": of_vectors(contrastive),
@@ -107,6 +108,42 @@ def _sentence_transformers() -> dict[str, Callable[..., Tensor]]:
         "triplet, hard": of_classes(hard),
         "triplet, semi-hard": of_classes(semi_hard),
         "triplet, all": of_classes(every),
+    }
+
+
+class _Scorer(nn.Module):
+    """Stands in for a cross-encoder: it gives the scores that it was handed."""
+
+    num_labels, device = 1, torch.device("cpu")
+    scores = torch.empty(0)
+
+    def preprocess(self, pairs: object, **_: object) -> dict[str, Tensor]:
+        return {}
+
+    def forward(self, _: object) -> dict[str, Tensor]:
+        return {"scores": self.scores}
+
+
+def _of_lists() -> dict[str, Callable[..., Tensor]]:
+    """The losses of its cross-encoders, in one batch of pairs (`mini_batch_size` below 0)."""
+    from sentence_transformers.cross_encoder import losses as theirs
+
+    def of(kind: Callable[..., nn.Module], **named: object) -> Callable[..., Tensor]:
+        model = _Scorer()
+        loss = kind(model, mini_batch_size=-1, **named)
+
+        def called(scores: Tensor, labels: Tensor) -> Tensor:
+            model.scores = scores.flatten()
+            documents = [[""] * scores.shape[1]] * len(scores)
+            return loss([[""] * len(scores), documents], list(labels)).to(scores.dtype)
+
+        return called
+
+    return {
+        "list_net": of(theirs.ListNetLoss),
+        "list_mle": of(theirs.ListMLELoss, respect_input_order=False),
+        "lambda_loss": of(theirs.LambdaLoss),
+        "adr_mse": of(theirs.ADRMSELoss),
     }
 
 

@@ -12,13 +12,14 @@ Notation, the same in every file:
     c_i        class of sentence i                                                      [S]
     λ, γ       scale, the inverse of a temperature;  τ  temperature;  m  margin
     d(u, v)    a distance of two vectors, Euclidean where nothing else is said
-    N pairs of a batch, S sentences, M positive pairs, K keys of a query, C classes, D dimensions,
-    L levels
+    s_lj, y_lj score and label of candidate j of list l; m_lj whether there is one       [L, K]
+    N pairs of a batch, S sentences, M positive pairs, K keys of a query or candidates of a list,
+    C classes, D dimensions, L levels or lists
 
-Rooms: `ranking`, `contrastive`, `prototypes`, `spread`, `pointwise`, one loss or close family a
-file, with definition, public function and `LossSpec`; `kernels`, the exact fast forms. What ships
-is imported here by name. A further module of the package that holds a `LossSpec` is found and
-listed as well.
+Rooms: `ranking`, `lists`, `contrastive`, `prototypes`, `spread`, `distillation`, `pointwise`, one
+loss or close family a file, with definition, public function and `LossSpec`; `kernels`, the exact
+fast forms. What ships is imported here by name. A further module of the package that holds a
+`LossSpec` is found and listed as well.
 """
 
 from __future__ import annotations
@@ -56,6 +57,14 @@ from losses.contrastive.triplet import (
     triplet_semi_hard_or_itself,
     triplet_unit,
 )
+from losses.distillation.distill_kl import DISTILL_KL, distill_kl
+from losses.distillation.embedding_mse import embedding_mse
+from losses.distillation.margin_mse import MARGIN_MSE, margin_mse
+from losses.lists.adr_mse import ADR_MSE, adr_mse
+from losses.lists.approx_ndcg import APPROX_NDCG, approx_ndcg
+from losses.lists.lambda_loss import LAMBDA_LOSS, lambda_loss
+from losses.lists.list_mle import LIST_MLE, list_mle
+from losses.lists.list_net import LIST_NET, SOFTMAX_RANK, list_net, softmax_rank
 from losses.pointwise.binary_cross_entropy import BINARY_CROSS_ENTROPY, binary_cross_entropy
 from losses.pointwise.cosine_mse import COSINE_MSE, cosine_mse
 from losses.prototypes.arcface import ARCFACE, arcface
@@ -96,6 +105,12 @@ SHIPPED = (
     COSINE_MSE,
     BINARY_CROSS_ENTROPY,
     ANGLE,
+    LIST_NET,
+    SOFTMAX_RANK,
+    LIST_MLE,
+    LAMBDA_LOSS,
+    APPROX_NDCG,
+    ADR_MSE,
     INFO_NCE,
     FOCAL_INFO_NCE,
     SOFT_INFO_NCE,
@@ -124,6 +139,8 @@ SHIPPED = (
     VICREG,
     BARLOW_TWINS,
     ORTHOGONAL,
+    MARGIN_MSE,
+    DISTILL_KL,
 )
 
 WITHOUT_LOSSES = ("kernels", "modules", "sentence_transformers")  # the last two read LOSSES
@@ -177,8 +194,10 @@ __all__ = [
     "LossSpec",
     "Parameter",
     "Symbol",
+    "adr_mse",
     "alignment",
     "angle",
+    "approx_ndcg",
     "arcface",
     "barlow_twins",
     "binary_cross_entropy",
@@ -191,14 +210,20 @@ __all__ = [
     "cosine_mse",
     "debiased",
     "decoupled",
+    "distill_kl",
+    "embedding_mse",
     "focal_info_nce",
     "gist",
     "hard_weighted",
     "hierarchical_cosent",
     "info_nce",
     "info_nce_of_swift",
+    "lambda_loss",
     "lifted",
     "lifted_unit",
+    "list_mle",
+    "list_net",
+    "margin_mse",
     "max_violation",
     "mega_batch_margin",
     "multi_similarity",
@@ -217,6 +242,7 @@ __all__ = [
     "siglip",
     "soft_info_nce",
     "softmax",
+    "softmax_rank",
     "spec_of",
     "supcon",
     "supcon_with_zeros",

@@ -47,6 +47,11 @@ def cosine(first: Tensor, second: Tensor) -> Tensor:
     return (unit(first) * unit(second)).sum(dim=-1)
 
 
+def dot(first: Tensor, second: Tensor) -> Tensor:
+    """uᵢ·vᵢ of the rows of two [N, D]: [N]."""
+    return (first * second).sum(dim=-1)
+
+
 def cosine_matrix(rows: Tensor, columns: Tensor) -> Tensor:
     """cos(uᵢ, vⱼ) of every row [N, D] with every column [K, D]: [N, K]."""
     return dot_matrix(unit(rows), unit(columns))

@@ -167,6 +167,73 @@ def must_be_paired(**tensors: Tensor) -> None:
         raise ValueError(f"row i of each must belong together, but the shapes differ: {said}")
 
 
+def of_lists(name: str, given: Tensor, like: Tensor | None = None) -> Tensor:
+    """A matrix [L, K], a row for each list, in at least float32; of the shape of `like`.
+
+    Labels, which stand `like` the scores, keep their type where it can be compared and subtracted.
+    """
+    must_be_tensor(name, given)
+    if like is None:
+        if given.ndim != 2 or given.numel() == 0:
+            raise ValueError(f"{name} has shape {tuple(given.shape)}; a row for each list, [L, K]")
+    elif given.shape != like.shape:
+        raise ValueError(
+            f"{name} has shape {tuple(given.shape)}; "
+            f"one for each of the scores {tuple(like.shape)} is needed"
+        )
+    if given.dtype in REAL or (like is not None and given.dtype in ORDINAL):
+        return recordable(given)
+    whole = like is not None and not given.is_floating_point()
+    return given.to(torch.promote_types(given.dtype, torch.int64 if whole else torch.float32))
+
+
+def one_of_each(name: str, given: Tensor, lists: Tensor) -> Tensor:
+    """A number for each list, [L], in at least float32."""
+    must_be_tensor(name, given)
+    if given.shape != (len(lists),):
+        raise ValueError(
+            f"{name} has shape {tuple(given.shape)}; one for each of the {len(lists)} rows"
+        )
+    if given.dtype in REAL:
+        return recordable(given)
+    return given.to(torch.promote_types(given.dtype, torch.float32))
+
+
+def candidate_mask(mask: Tensor | None, like: Tensor, name: str = "mask") -> Tensor | None:
+    """The mask as bools of the shape of `like`, True where there is a candidate; None stays."""
+    if mask is None:
+        return None
+    must_be_tensor(name, mask)
+    if mask.shape != like.shape:
+        raise ValueError(
+            f"{name} has shape {tuple(mask.shape)}; "
+            f"one for each of the scores {tuple(like.shape)} is needed"
+        )
+    if mask.is_floating_point() or mask.is_complex():
+        raise ValueError(f"{name} must be true where there is a candidate, not {mask.dtype}")
+    return recordable(mask if mask.dtype == torch.bool else mask != 0)
+
+
+def must_be_finite_where(mask: Tensor | None, **tensors: Tensor) -> None:
+    """Refuse NaN and inf where the mask has a candidate; what it leaves out may be anything."""
+    for name, tensor in tensors.items():
+        if may_ask(tensor) and not math.isfinite(tensor.detach().sum().item()):
+            kept = tensor.detach()
+            _must_be_finite_everywhere(name, kept if mask is None else kept.masked_fill(~mask, 0))
+
+
+def must_reach(least: float, mask: Tensor | None, **tensors: Tensor) -> None:
+    """Refuse a number below `least` where the mask has a candidate, naming its place."""
+    for name, tensor in tensors.items():
+        if not may_ask(tensor):
+            continue
+        kept = tensor if mask is None else tensor.masked_fill(~mask, least)
+        if kept.min().item() < least:
+            row, column = (int(index) for index in (kept < least).nonzero()[0])
+            value = kept[row, column].item()
+            raise ValueError(f"{name}[{row}][{column}] is {value}; it must be at least {least:g}")
+
+
 def class_numbers(
     classes: Tensor,
     count: int,

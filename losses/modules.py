@@ -82,8 +82,8 @@ class PrototypeLoss(LossModule):
 
 
 def module_name(name: str) -> str:
-    """`info_nce` → `InfoNceLoss`."""
-    return "".join(word.capitalize() for word in name.split("_")) + "Loss"
+    """`info_nce` → `InfoNceLoss`, `lambda_loss` → `LambdaLoss`."""
+    return "".join(word.capitalize() for word in name.removesuffix("_loss").split("_")) + "Loss"
 
 
 def _module_of(spec: LossSpec) -> type[LossModule]:

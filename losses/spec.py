@@ -15,7 +15,16 @@ from torch import Tensor
 from losses.forms import Form
 from losses.twins import Twin
 
-GROUPS = ("pair_scores", "in_batch", "distances", "prototypes", "spread", "own")
+GROUPS = (
+    "pair_scores",
+    "lists",
+    "in_batch",
+    "distances",
+    "prototypes",
+    "spread",
+    "distillation",
+    "own",
+)
 
 
 @dataclass(frozen=True)
@@ -25,11 +34,13 @@ class Readable:
     `axes` says what its dimensions count, in the names of `Symbol.axes`. `made_of` is what whoever
     holds the batch makes it from: "scores" and "labels" are there for any scored pairs, "vectors"
     need embeddings, "classes" need sentences that can be told apart, "texts" are numbers of the
-    sentences, equal for equal texts. `by_threshold` is whether it depends on which pairs count as
+    sentences, equal for equal texts, "groups" say which pairs share their first sentence, "teacher"
+    is what a teacher gave the pairs. `by_threshold` is whether it depends on which pairs count as
     positive, `by_range` whether on the ends of the labels' scale (`losses.labels`). A loss learns
     nothing from it unless there are all of
     `needs`: "order", two labels that differ; "sides", pairs on both sides of the threshold;
-    "positives", positive pairs. `positives_only`: its rows are the positive pairs, so that without
+    "positives", positive pairs; "lists", first sentences that stand in several pairs; "teacher", a
+    teacher's score of each pair. `positives_only`: its rows are the positive pairs, so that without
     any there is nothing to hand over. What is `optional` may be missing.
     """
 
@@ -44,6 +55,7 @@ class Readable:
 
 
 POSITIVES, ORDER, SIDES = ("positives",), ("order",), ("order", "sides")
+LISTS, TEACHER = ("lists",), ("teacher",)
 
 # The only table of what a loss may read: `LossSpec.reads` maps argument names to these names, and
 # whoever provides a batch (the explorer, a trainer, a test) has a method of each of them.
@@ -136,6 +148,48 @@ READABLE: Mapping[str, Readable] = {
     ),
     "key_texts": Readable("the same of the keys", ("key",), "texts", True, optional=True),
     "negative_texts": Readable("the same of the negatives", ("key",), "texts", True, optional=True),
+    "list_scores": Readable(
+        "similarities of the candidates of each first sentence",
+        ("list", "candidate"),
+        "scores",
+        needs=LISTS,
+    ),
+    "list_labels": Readable(
+        "labels of these candidates", ("list", "candidate"), "labels", needs=(*ORDER, *LISTS)
+    ),
+    "list_mask": Readable(
+        "where there is a candidate", ("list", "candidate"), "groups", needs=LISTS
+    ),
+    "list_teacher": Readable(
+        "what the teacher gives these candidates",
+        ("list", "candidate"),
+        "teacher",
+        needs=(*LISTS, *TEACHER),
+    ),
+    "margin_positives": Readable(
+        "similarity of each positive pair whose first sentence has negatives",
+        ("row",),
+        "scores",
+        by_threshold=True,
+        needs=(*SIDES, *LISTS),
+    ),
+    "margin_negatives": Readable(
+        "similarities of the other pairs of that first sentence",
+        ("row", "candidate"),
+        "scores",
+        by_threshold=True,
+        needs=(*SIDES, *LISTS),
+    ),
+    "teacher_margins": Readable(
+        "how far the teacher has the positive above each of them",
+        ("row", "candidate"),
+        "teacher",
+        by_threshold=True,
+        needs=(*SIDES, *LISTS, *TEACHER),
+    ),
+    "margin_mask": Readable(
+        "where there is a negative", ("row", "candidate"), "groups", by_threshold=True, needs=LISTS
+    ),
     "embeddings": Readable("every distinct sentence", ("sentence", "dimension"), "vectors"),
     "classes": Readable(
         "connected components of the positive pairs",
@@ -312,7 +366,7 @@ class LossSpec:
     @property
     def learns_from_positives(self) -> bool:
         """Whether positive pairs suffice, without pairs of other labels."""
-        return self.needs <= set(POSITIVES)
+        return self.needs <= {*POSITIVES, *LISTS, *TEACHER}
 
     @property
     def needs_positives(self) -> bool:
@@ -331,8 +385,9 @@ class LossSpec:
 
     @property
     def reads_scores_only(self) -> bool:
-        """Whether a score and a label for each pair suffice, without vectors."""
-        return all(reading.made_of in ("scores", "labels") for reading in self.readings)
+        """Whether what is known of each pair suffices, without vectors."""
+        known = ("scores", "labels", "groups", "teacher")
+        return all(reading.made_of in known for reading in self.readings)
 
     @property
     def reads_labels(self) -> bool:

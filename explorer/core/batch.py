@@ -21,8 +21,9 @@ from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import encoders, random_batch, tables, textbook
-from explorer.sources.pairs import Pairs, corrected, text_numbers
+from explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from losses.geometry import cosine
+from losses.groups import at, lists_of, margins_of
 from losses.labels import Ends, cosine_labels, label_rules, unit_labels
 from losses.spec import READABLE
 
@@ -41,7 +42,8 @@ class Batch:
     scores that came with the data, in place of cosines. `label_range` are the ends of the labels'
     scale, `positive` [N] marks the pairs at or above `threshold`, `classes` [S] the connected
     components they make. `guide` [S, G] are the vectors of a second encoder, for a loss that asks
-    one; without one, the batch's own are held still.
+    one; without one, the batch's own are held still. `teacher` [N] is what another model gave the
+    pairs, if any did.
     """
 
     pairs: Pairs
@@ -57,6 +59,7 @@ class Batch:
     rules: Rules = field(default_factory=Rules)
     orthogonal: bool = False
     guide: Tensor | None = None
+    teacher: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -92,6 +95,16 @@ class Batch:
         return torch.from_numpy(text_numbers(self.pairs.sentences)).to(self.labels.device)
 
     @functools.cached_property
+    def lists(self) -> Tensor:
+        """The pairs of each first sentence that stands in several: places [L, K], −1 for none."""
+        return lists_of(self.first)
+
+    @functools.cached_property
+    def margins(self) -> tuple[Tensor, Tensor]:
+        """The positive pairs [R] of these lists, and the others of the same list [R, K]."""
+        return margins_of(self.lists, self.positive)
+
+    @functools.cached_property
     def positives(self) -> Tensor:
         return self.positive.nonzero().flatten()
 
@@ -117,11 +130,24 @@ class Batch:
             raise Problem("no_positives", threshold=display_number(self.threshold))
         if reading.made_of == "texts" and self.rules.twins == "keep":
             return None
+        if lacking := self.lacking([what]):
+            raise lacking
         return getattr(_Readings(self, vectors, scores), what)()
 
     def lacks_positives(self, reads: Iterable[str]) -> bool:
         """Whether a loss that reads these needs a positive pair where there is none."""
         return len(self.positives) == 0 and any(READABLE[what].positives_only for what in reads)
+
+    def lacking(self, reads: Iterable[str]) -> Problem | None:
+        """What is missing for a loss that reads these: a list, a teacher, a margin."""
+        needs = {need for what in reads for need in READABLE[what].needs}
+        if "lists" in needs and not len(self.lists):
+            return Problem("no_lists")
+        if "teacher" in needs and self.teacher is None:
+            return Problem("no_teacher")
+        if {"lists", "sides"} <= needs and not len(self.margins[0]):
+            return Problem("no_margins", threshold=display_number(self.threshold))
+        return None
 
     def shares_sentences(self, reads: Iterable[str]) -> bool:
         """Whether a sentence stands in several places of what a loss reads.
@@ -155,6 +181,9 @@ class Batch:
                 torch.cat([self.first[self.positives], self.second[self.positives]]),
             ),
             "sentence": (self._first_pair_of, torch.arange(len(self.classes), device=none.device)),
+            "list": (none[: len(self.lists)], self.first[self.lists[:, :1].flatten()]),
+            "list_candidate": (self.lists.flatten(), none[:1].expand(self.lists.numel())),
+            "row": (self.margins[0], none[: len(self.margins[0])]),
         }
         items = axes.get(name, (none, none))
         return items if len(items[0]) == length == len(items[1]) else None
@@ -275,6 +304,38 @@ class _Readings:
         others = self.batch.others
         return self.batch.texts[self.batch.second[others]] if len(others) else None
 
+    def list_scores(self) -> Tensor:
+        return at(self.pair_scores, self.batch.lists)
+
+    def list_labels(self) -> Tensor:
+        return at(self.batch.labels, self.batch.lists)
+
+    def list_mask(self) -> Tensor:
+        return self.batch.lists >= 0
+
+    def list_teacher(self) -> Tensor:
+        return at(self._teacher, self.batch.lists)
+
+    @property
+    def _teacher(self) -> Tensor:
+        if self.batch.teacher is None:
+            raise Problem("no_teacher")
+        return self.batch.teacher
+
+    def margin_positives(self) -> Tensor:
+        return self.pair_scores[self.batch.margins[0]]
+
+    def margin_negatives(self) -> Tensor:
+        return at(self.pair_scores, self.batch.margins[1])
+
+    def teacher_margins(self) -> Tensor:
+        positives, negatives = self.batch.margins
+        margins = self._teacher[positives][:, None] - at(self._teacher, negatives)
+        return margins.masked_fill(negatives < 0, 0)
+
+    def margin_mask(self) -> Tensor:
+        return self.batch.margins[1] >= 0
+
     def embeddings(self) -> Tensor:
         return self.vectors
 
@@ -320,7 +381,7 @@ def _matrix_from(text: str, count: int, width: int) -> Tensor:
 _OF_COSINES = {
     name
     for name, reading in READABLE.items()
-    if "pair" in reading.axes and "dimension" not in reading.axes and reading.made_of != "labels"
+    if reading.made_of == "scores" or (name == "level_scores")
 }
 
 
@@ -350,6 +411,8 @@ def source_pairs(data: Data) -> Pairs:
     pairs = load_table(data.rows).pairs
     if len(pairs) == 0:
         raise Problem("no_pairs")
+    if data.teacher:
+        pairs = taught(pairs, data.teacher)
     if data.reading.label_range is None:
         return pairs
     return dataclasses.replace(pairs, label_range=data.reading.label_range)
@@ -407,7 +470,15 @@ def _under_rules(
         classes=_components(first, second, positive, len(pairs.sentences)),
         rules=rules,
         orthogonal=orthogonal,
+        teacher=_finite_teacher(pairs, dtype, where),
     )
+
+
+def _finite_teacher(pairs: Pairs, dtype: torch.dtype, where: torch.device) -> Tensor | None:
+    """What the teacher gave each pair, if it gave every one something."""
+    if pairs.teacher is None or any(map(math.isnan, pairs.teacher)):
+        return None
+    return torch.tensor(pairs.teacher, dtype=dtype, device=where)
 
 
 def _vectors_for(pairs: Pairs, data: Data) -> tuple[np.ndarray | None, bool]:

@@ -57,7 +57,8 @@ class Reading:
 class Data:
     """Which pairs, and what gives them similarities.
 
-    `rows` are the typed or uploaded (sentence, sentence, score) as text, exactly as entered;
+    `rows` are the typed or uploaded (sentence, sentence, score) as text, exactly as entered, and
+    `teacher` what a column of the file says another model gave them, likewise by their sentences;
     `file` is the name of the file they came from, `reading` what else it held. With a
     `cross_encoder` its scores take the place of the encoder's cosines. `corrections` say what is
     made of the pairs of two sentences: (sentence, sentence, label) gives them this label, as text;
@@ -67,6 +68,7 @@ class Data:
     source: str = "example"
     example: str = "graded_english"
     rows: tuple[tuple[str, str, str], ...] = ()
+    teacher: tuple[tuple[str, str, str], ...] = ()
     file: str = ""
     reading: Reading = field(default_factory=Reading)
     random: RandomBatch = field(default_factory=RandomBatch)
@@ -134,7 +136,7 @@ class Scenario:
         example on does not pass on what they wrote before."""
         if self.data.source == "table":
             return self
-        data = dataclasses.replace(self.data, rows=(), file="", reading=Reading())
+        data = dataclasses.replace(self.data, rows=(), teacher=(), file="", reading=Reading())
         return dataclasses.replace(self, data=data)
 
     def to_link(self) -> str:
@@ -237,6 +239,7 @@ _READERS: validation.Readers = {
     (Data, "source"): validation.one_of(SOURCES),
     **DRAW_READERS,
     (Data, "rows"): validation.rows(3),
+    (Data, "teacher"): validation.rows(3),
     (Data, "corrections"): validation.rows(3),
     (Reading, "label_range"): validation.optional(validation.label_range),
     (Reading, "reasons"): _reasons,

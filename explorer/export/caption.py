@@ -107,7 +107,10 @@ def random_words(settings: RandomBatch, count: int, language: str) -> str:
         "hard": percent(settings.hard_negatives),
         "imbalance": display_number(settings.imbalance),
     }
-    return say(language, "figure_text.data_random", count=count, labels=kinds, **numbers)
+    said = say(language, "figure_text.data_random", count=count, labels=kinds, **numbers)
+    if settings.candidates == 1:
+        return said
+    return said + say(language, "figure_text.data_lists", candidates=settings.candidates)
 
 
 def _data(e: Exploration, language: str) -> str:

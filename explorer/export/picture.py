@@ -24,9 +24,13 @@ from losses.spec import READABLE
 THUMBNAIL = 56
 STACKED = 256 * 256  # cells of a matrix that is drawn together with others
 # Axes whose places are pairs, and those that a pair gives its name to.
-PAIRED = ("pair", "level_pair")
+PAIRED = ("pair", "level_pair", "list_candidate", "candidate")
 NAMED_BY_PAIR = (*PAIRED, "query", "key", "view")
 MASKED, NOT_A_NUMBER = 255, 254
+# What stands in rows where a step has several matrices, by what they are and their rows.
+ROWS_OF_SEVERAL = {("level", "pair"): "level_pair", ("list", "candidate"): "list_candidate"}
+# Axes whose places have no label and no similarity to be sorted by.
+UNSORTED = ("", "index", "dimension", "level", "class", "list", "candidate", "list_candidate")
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +143,7 @@ class Layout:
         axes = self.axes(step)
         if value.ndim < 2:
             return Sheet(value.reshape(1, -1), "", axes[0] if axes else "")
-        rows = axes[-2] if value.ndim == 2 else "level_pair"
+        rows = axes[-2] if value.ndim == 2 else ROWS_OF_SEVERAL.get(axes[-3:-1], "level_pair")
         return Sheet(value.reshape(-1, value.shape[-1]), rows, axes[-1])
 
     def axes(self, step: Step) -> tuple[str, ...]:
@@ -173,6 +177,16 @@ class Layout:
         found = self.batch.axis(axis, length)
         return found or (torch.full((length,), -1), torch.full((length,), -1))
 
+    def behind(self, step: Step, cell: tuple[int, ...], dimension: int) -> tuple[int, int]:
+        """Pair and sentence behind a cell along one of its dimensions, −1 for none."""
+        axes, place = self.axes(step), cell[dimension]
+        of_lists = {"list": self.batch.lists, "row": self.batch.margins[1]}
+        if axes[dimension] == "candidate" and axes[0] in of_lists:
+            return int(of_lists[axes[0]][cell[0], place]), -1
+        pairs, sentences = self.items(axes[dimension], step.value.shape[dimension])
+        known = place < len(pairs)
+        return (int(pairs[place]), int(sentences[place])) if known else (-1, -1)
+
     def permutation(self, axis: str, length: int) -> Tensor | None:
         """Which item stands at each place; None for entry order."""
         key = (axis, length)
@@ -181,7 +195,7 @@ class Layout:
         return self._permutations[key]
 
     def _sorted(self, axis: str, length: int) -> Tensor | None:
-        if self.order == "entry" or axis in ("", "index", "dimension", "level", "class"):
+        if self.order == "entry" or axis in UNSORTED:
             return None
         if axis == "level_pair":  # each level by itself
             within = self._sorted("pair", len(self.batch))
@@ -439,20 +453,15 @@ def _terms(e: Exploration, layout: Layout) -> list[Json]:
     if not e.heaviest:
         return []
     step = e.trace.named(e.spec.terms)
-    behind = [
-        (axis, *(places.tolist() for places in layout.items(axis, length)))
-        for axis, length in zip(layout.axes(step), step.value.shape, strict=True)
-    ]
+    axes = layout.axes(step)
     return [
         {
             "items": [
-                {
-                    "axis": axis,
-                    "item": place,
-                    "pair": pairs[place] if place < len(pairs) else -1,
-                    "sentence": sentences[place] if place < len(sentences) else -1,
-                }
-                for (axis, pairs, sentences), place in zip(behind, term.cell, strict=True)
+                dict(zip(("axis", "item", "pair", "sentence"), told, strict=True))
+                for told in (
+                    (axis, place, *layout.behind(step, term.cell, dimension))
+                    for dimension, (axis, place) in enumerate(zip(axes, term.cell, strict=True))
+                )
             ],
             "value": json_number(term.value),
             "share": term.share,

@@ -39,7 +39,7 @@ def over_batches(scenario: Scenario, pairs: Iterable[Pairs]) -> Figures:
             continue
         batch = batch_of(one, data, scenario.rules)
         explored = None
-        if batch.lacks_positives(reads):
+        if batch.lacks_positives(reads) or batch.lacking(reads):
             lacking = batch
         else:
             explored = explore(scenario, batch)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from explorer.runtime.problem import Problem
 
 PAIR_ROLES = ("first", "second", "score")
+# A further column of pairs, where there is one: what another model gave each.
+TEACHER = "teacher"
 POSITIVE_ROLES = PAIR_ROLES[:2]
 # In place of a column for the score: there is none, and all pairs are positives.
 NO_SCORE = "none"
@@ -106,7 +108,22 @@ SCORE_NAMES = (
     "相似度",
     "标签",
 )
-_ALL_NAMES = frozenset(SCORE_NAMES).union(*PAIR_NAMES, *POSITIVE_NAMES, *ANCHOR_NAMES)
+TEACHER_NAMES = (
+    "teacher",
+    "teacherscore",
+    "teacherscores",
+    "teacherlogit",
+    "rerankerscore",
+    "crossencoderscore",
+    "cescore",
+    "教师",
+    "教师分数",
+    "教师得分",
+    "重排分数",
+)
+_ALL_NAMES = frozenset(SCORE_NAMES + TEACHER_NAMES).union(
+    *PAIR_NAMES, *POSITIVE_NAMES, *ANCHOR_NAMES
+)
 
 
 def plain_name(name: str) -> str:
@@ -131,7 +148,7 @@ def choose_columns(
     may_be_score: Callable[[int], bool],
 ) -> dict[str, int]:
     """The position of the column that serves each role: PAIR_ROLES, POSITIVE_ROLES where there is
-    no score, or TRIPLET_ROLES.
+    no score, or TRIPLET_ROLES; of pairs also TEACHER, if one is chosen or has such a name.
 
     What the user wants comes first (for the score also NO_SCORE), then the names, then the
     contents: where the names leave exactly one way to read two text columns and one column of
@@ -145,7 +162,31 @@ def choose_columns(
     unscored = given.get("score") == NO_SCORE and NO_SCORE not in names
     if unscored:
         del given["score"]
+    without = given.get(TEACHER) == NO_SCORE and NO_SCORE not in names
+    if without:
+        del given[TEACHER]
     chosen = _wanted_columns(names, given)
+    teacher = chosen.pop(TEACHER, None)
+    if teacher is None and not without:
+        teacher = _teacher_by_name(names, chosen)
+    found = _choose(names, chosen, unscored, teacher, is_score, is_text, may_be_score)
+    return found if teacher is None or "anchor" in found else {**found, TEACHER: teacher}
+
+
+def _choose(
+    names: Sequence[str],
+    chosen: Mapping[str, int],
+    unscored: bool,
+    teacher: int | None,
+    is_score: Callable[[int], bool],
+    is_text: Callable[[int], bool],
+    may_be_score: Callable[[int], bool],
+) -> dict[str, int]:
+    """The roles beside the teacher's, whose column is none of theirs."""
+    is_score, may_be_score = (
+        lambda place, asked=asked: place != teacher and asked(place)
+        for asked in (is_score, may_be_score)
+    )
     pair = dict(chosen)
     if not set(chosen) & set(TRIPLET_ROLES):
         pair = _by_name(names, chosen, PAIR_NAMES)
@@ -192,13 +233,21 @@ def listed(names: Sequence[str], most: int = 20) -> str:
 def _wanted_columns(names: Sequence[str], wanted: Mapping[str, str]) -> dict[str, int]:
     chosen = {}
     for role, name in wanted.items():
-        if role not in PAIR_ROLES + TRIPLET_ROLES:
+        if role not in (*PAIR_ROLES, TEACHER, *TRIPLET_ROLES):
             raise Problem("column_role_unknown", role=role)
         position = _position(names, str(name))
         if position in chosen.values():
             raise Problem("column_chosen_twice", about="chosen_columns", column=name)
         chosen[role] = position
     return chosen
+
+
+def _teacher_by_name(names: Sequence[str], chosen: Mapping[str, int]) -> int | None:
+    """The first column of a teacher's name that serves nothing else."""
+    for place, name in enumerate(names):
+        if plain_name(name) in TEACHER_NAMES and place not in chosen.values():
+            return place
+    return None
 
 
 def _position(names: Sequence[str], name: str) -> int:

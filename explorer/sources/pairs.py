@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +30,8 @@ class Pairs:
     `vectors` one row for each distinct sentence, in the order of `sentences`. `places` are those
     of the pairs in their source, where some were left out (`corrected`). `label_range` are the
     ends of the scale of all labels that these were drawn from, where they are known. Pairs that
-    nobody gave labels are not `labelled`: all are positives, and each label is POSITIVE.
+    nobody gave labels are not `labelled`: all are positives, and each label is POSITIVE. `teacher`
+    is what another model gave each pair, on any scale of its own, NaN for nothing.
     """
 
     first: tuple[str, ...]
@@ -40,6 +42,7 @@ class Pairs:
     places: tuple[int, ...] | None = None
     label_range: tuple[float, float] | None = None
     labelled: bool = True
+    teacher: tuple[float, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -49,6 +52,12 @@ class Pairs:
         """As they would be typed: what has no label has none there either."""
         labels = map(typed, self.labels) if self.labelled else [""] * len(self)
         return tuple(zip(self.first, self.second, labels, strict=True))
+
+    @property
+    def taught_rows(self) -> tuple[tuple[str, str, str], ...]:
+        """What the teacher gave, by the two sentences of its pair, as it would be typed."""
+        scored = zip(self.first, self.second, self.teacher or (), strict=bool(self.teacher))
+        return tuple((a, b, typed(score)) for a, b, score in scored if not math.isnan(score))
 
     @cached_property
     def sentences(self) -> tuple[str, ...]:
@@ -74,7 +83,8 @@ class Pairs:
         )
         scores = None if self.scores is None else tuple(self.scores[place] for place in places)
         labels = tuple(self.labels[place] for place in places)
-        kept = {"label_range": self.label_range, "labelled": self.labelled}
+        teacher = None if self.teacher is None else tuple(self.teacher[place] for place in places)
+        kept = {"label_range": self.label_range, "labelled": self.labelled, "teacher": teacher}
         part = Pairs(first, second, labels, scores, **kept)
         if self.vectors is None:
             return part
@@ -92,6 +102,21 @@ def text_numbers(sentences: Iterable[str]) -> np.ndarray:
     numbers: dict[str, int] = {}
     texts = (" ".join(unicodedata.normalize("NFC", one).split()) for one in sentences)
     return np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
+
+
+def taught(pairs: Pairs, teacher: Iterable[Correction]) -> Pairs:
+    """The pairs with what a teacher gave them, (sentence, sentence, score as text) each; a pair
+    that it says nothing of has NaN, and where it says nothing of any there is no teacher.
+
+    Raises:
+        Problem: where a score is no number.
+    """
+    known = {(a, b): read_score(score, "teacher") for a, b, score in teacher}
+    scores = tuple(
+        known.get(pair, math.nan) for pair in zip(pairs.first, pairs.second, strict=True)
+    )
+    there = any(not math.isnan(score) for score in scores)
+    return dataclasses.replace(pairs, teacher=scores if there else None)
 
 
 def corrected(pairs: Pairs, corrections: Iterable[Correction]) -> Pairs:

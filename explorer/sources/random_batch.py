@@ -15,6 +15,7 @@ from explorer.sources.pairs import Pairs
 LABELS = ("binary", "graded", "continuous")
 RANGES = {
     "pairs": (2, EXPLORED_PAIRS),
+    "candidates": (1, 64),
     "dimension": (2, 1024),
     "grades": (2, 20),
     "agreement": (0.0, 1.0),
@@ -24,6 +25,7 @@ RANGES = {
     "seed": (0, 2**32 - 1),
 }
 LOWEST_COSINE, HIGHEST_COSINE = -0.1, 0.9
+TEACHER = (-5.0, 5.0)  # what the teacher gives a pair of the lowest and of the highest level
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,12 @@ class RandomBatch:
     function of it, at 0 it knows nothing of it. `mislabelled` is the share of pairs with a wrong
     label. `imbalance` tilts the labels: the highest is (1 + imbalance)/(1 − imbalance) times as
     frequent as the lowest. `hard_negatives` is the share of the rightly labelled pairs of the
-    lower half whose cosine is raised to that of the upper half.
+    lower half whose cosine is raised to that of the upper half. So many pairs one after the other
+    share their first sentence: the `candidates` of a list.
     """
 
     pairs: int = 64
+    candidates: int = 1
     dimension: int = 32
     labels: str = "graded"
     grades: int = 5
@@ -53,18 +57,21 @@ class RandomBatch:
 class Composition:
     """What the pairs will be before they have vectors: for N pairs, `labels` and `cosines` of
     shape (N,), and the positions of the pairs with a wrong label and of the hard negatives.
-    `label_range` are the least and the largest label that could be drawn."""
+    `label_range` are the least and the largest label that could be drawn; `levels` what each label
+    would be on a scale from 0 to 1, had none been made wrong."""
 
     labels: np.ndarray
     cosines: np.ndarray
     mislabelled: tuple[int, ...]
     hard_negatives: tuple[int, ...]
     label_range: tuple[float, float]
+    levels: np.ndarray
 
 
 def draw(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Pairs:
-    """The batch of at most `most` pairs: sentences "#1 a", "#1 b", "#2 a" …, labels, and unit
-    vectors (2N, D), float32.
+    """The batch of at most `most` pairs: sentences "#1 a", "#1 b", "#2 a" …, labels, unit vectors
+    of the sentences (2N, D), float32, and a teacher's scores, which know the level of every pair,
+    also of one whose label is wrong. Of lists, "#1 a" stands in several pairs.
 
     The first vector of a pair has a uniformly random direction; the second is
     cos · first + √(1 − cos²) · (a random unit vector orthogonal to the first), with the cosine
@@ -76,19 +83,26 @@ def draw(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Pairs:
     # A stream of its own, so that the vectors do not depend on how many numbers that one used.
     stream = np.random.RandomState([settings.seed, 1])
     count, dimension = settings.pairs, settings.dimension
-    first = _unit(stream.standard_normal((count, dimension)))
+    lists = np.arange(count) // settings.candidates
+    # Drawn for every pair, so that one candidate each is the batch it always was.
+    first = _unit(stream.standard_normal((count, dimension)))[lists * settings.candidates]
     other = stream.standard_normal((count, dimension))
     orthogonal = _unit(other - (other * first).sum(axis=1, keepdims=True) * first)
     cosine = chosen.cosines[:, None]
     second = cosine * first + np.sqrt(1 - cosine**2) * orthogonal
     vectors = np.stack([first, second], axis=1).reshape(2 * count, dimension)
+    begins = np.diff(lists, prepend=-1) > 0  # its first sentence was in no pair before
+    low, high = TEACHER
     return Pairs(
-        first=tuple(f"#{number} a" for number in range(1, count + 1)),
+        first=tuple(f"#{number} a" for number in lists + 1),
         second=tuple(f"#{number} b" for number in range(1, count + 1)),
         labels=tuple(float(label) for label in chosen.labels),
         # Platforms differ in the last bits of a logarithm; they agree on what rounding leaves.
-        vectors=np.round(vectors, 7).astype(np.float32),
+        vectors=np.round(vectors, 7).astype(np.float32)[
+            np.stack([begins, np.ones_like(begins)], axis=1).flatten()
+        ],
         label_range=chosen.label_range,
+        teacher=tuple(np.round(low + (high - low) * chosen.levels, 4).tolist()),
     )
 
 
@@ -133,6 +147,7 @@ def composed(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Compositio
         mislabelled=tuple(mislabelled.tolist()),
         hard_negatives=tuple(hard.tolist()),
         label_range=(0.0, float(max(steps, 1))),
+        levels=levels,
     )
 
 

@@ -7,6 +7,7 @@ the reason.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ from explorer.sources.cells import (
 )
 from explorer.sources.columns import (
     NO_SCORE,
+    TEACHER,
     TRIPLET_ROLES,
     choose_columns,
     negative_columns,
@@ -37,7 +39,8 @@ from explorer.sources.pairs import NEGATIVE, POSITIVE, Pairs
 
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")
 
-Pair = tuple[str, str, float]
+# Two sentences, their label, and what the teacher gave them, NaN for nothing.
+Pair = tuple[str, str, float, float]
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,8 @@ class Table:
     """What was read, and what the user has to be told about it.
 
     `chosen` maps each role to the name of its column: first, second, score (NO_SCORE where there
-    is none); or anchor, positive, negative, whose rows give a pair (anchor, positive, 1) and for
-    each negative a pair (anchor, negative, 0).
+    is none), and teacher where there is one; or anchor, positive, negative, whose rows give a pair
+    (anchor, positive, 1) and for each negative a pair (anchor, negative, 0).
     `total` counts the rows that are not empty, `limited` says that there were more pairs than
     asked for, `encoding` how the bytes were read (one of `encodings.ENCODINGS`, "Parquet", or ""
     for a typed table). `left_out` counts the rows that could not be used; the first of them, up to
@@ -100,12 +103,12 @@ def read_file(
     """The pairs of a file of at most 64 MB.
 
     `name` is what the user calls the file (an upload's path is not that); its extension and the
-    contents decide the kind together. `columns` maps roles (first, second, score; or anchor,
-    positive, negative) to names of columns, or to their numbers counted from 1; roles left out are
-    recognised, and NO_SCORE for the score takes all pairs as positives. `header` says whether the
-    first row of a CSV or TSV names the columns; None finds out; `encoding` in which encoding the
-    text is, one of `encodings.ENCODINGS`; "" finds out. Of more than `most` pairs the first
-    ones are taken, or, with a `seed`, a random sample of the rows in the order of the file.
+    contents decide the kind together. `columns` maps roles (first, second, score, teacher; or
+    anchor, positive, negative) to names of columns, or to their numbers counted from 1; roles left
+    out are recognised, and NO_SCORE for the score takes all pairs as positives. `header` says
+    whether the first row of a CSV or TSV names the columns; None finds out; `encoding` in which
+    encoding the text is, one of `encodings.ENCODINGS`; "" finds out. Of more than `most` pairs the
+    first ones are taken, or, with a `seed`, a random sample of the rows in the order of the file.
 
     Raises Problem if there is no table to be read; single bad rows are in `Table.skipped`.
     """
@@ -223,14 +226,21 @@ class RowReader:
             raise cells
         if not self.is_triplet:
             first, second = (self.sentence(cells, self.positions[r]) for r in ("first", "second"))
-            return ((first, second, self.score(cells) if self.labelled else POSITIVE),)
+            label = self.score(cells) if self.labelled else POSITIVE
+            return ((first, second, label, self._taught(cells)),)
         anchor = self.sentence(cells, self.positions["anchor"])
         positives = self._sentences(cells, (self.positions["positive"],))
         negatives = self._sentences(cells, self.negatives)
         return (
-            *((anchor, text, POSITIVE) for text in positives),
-            *((anchor, text, NEGATIVE) for text in negatives),
+            *((anchor, text, POSITIVE, math.nan) for text in positives),
+            *((anchor, text, NEGATIVE, math.nan) for text in negatives),
         )
+
+    def _taught(self, cells: Cells) -> float:
+        """What the teacher gave the pair; NaN where no column has it, or the cell is empty."""
+        if TEACHER not in self.positions or is_blank(cells[self.positions[TEACHER]]):
+            return math.nan
+        return self.score(cells, TEACHER)
 
     def sentence(self, cells: Cells, position: int) -> str:
         return read_sentence(cells[position], self.names[position])
@@ -263,9 +273,12 @@ class RowReader:
 
 
 def _pairs(pairs: Sequence[Pair], labelled: bool) -> Pairs:
+    first, second, labels, teacher = zip(*pairs, strict=True) if pairs else ((), (), (), ())
+    taught = any(not math.isnan(score) for score in teacher)
     return Pairs(
-        first=tuple(first for first, _, _ in pairs),
-        second=tuple(second for _, second, _ in pairs),
-        labels=tuple(label for _, _, label in pairs),
+        first=first,
+        second=second,
+        labels=labels,
         labelled=labelled,
+        teacher=teacher if taught else None,
     )

@@ -8,6 +8,7 @@ by the embedded encoder lie beside them in `embeddings.npz`. After a change of t
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,13 +27,17 @@ EMBEDDINGS = FOLDER / "embeddings.npz"
 
 @dataclass(frozen=True)
 class Example:
-    """One example. `mislabelled` are the positions of the pairs whose label is wrong on purpose;
+    """One example. `mislabelled` are the positions of the pairs whose label is wrong on purpose,
+    `twins` of those that hold a text of another pair, `hidden` of those whose second sentence
+    would also be right for another pair's first, of which the labels know nothing;
     `note` is the locale key of something the user has to know, if there is such a thing. Where
     the sentences only name numbers that are given, there is nothing to encode: `encodable`."""
 
     name: str
     load: Callable[[], Pairs]
     mislabelled: tuple[int, ...] = ()
+    twins: tuple[int, ...] = ()
+    hidden: tuple[int, ...] = ()
     note: str | None = None
     encodable: bool = True
 
@@ -90,7 +95,7 @@ def _from_file(name: str) -> Callable[[], Pairs]:
         if not belongs:
             raise RuntimeError(f"{name}.tsv changed: run python -m explorer.sources.textbook")
         vectors.setflags(write=False)
-        return Pairs(pairs.first, pairs.second, pairs.labels, vectors=vectors)
+        return dataclasses.replace(pairs, vectors=vectors)
 
     return load
 
@@ -99,10 +104,10 @@ def _pairs_of(name: str) -> Pairs:
     return read_file(FOLDER / f"{name}.tsv", header=True).pairs
 
 
-def _mislabelled(name: str) -> tuple[int, ...]:
-    """The positions of the rows whose kind, the last column, says so."""
+def _of_kind(name: str, kind: str = "mislabelled") -> tuple[int, ...]:
+    """The positions of the rows whose kind, the last column, is this."""
     rows = (FOLDER / f"{name}.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    return tuple(i for i, row in enumerate(rows) if row.endswith("\tmislabelled"))
+    return tuple(i for i, row in enumerate(rows) if row.endswith(f"\t{kind}"))
 
 
 def _fingerprint(pairs: Pairs) -> str:
@@ -112,18 +117,26 @@ def _fingerprint(pairs: Pairs) -> str:
 
 EXAMPLES: dict[str, Example] = {
     "graded_english": Example(
-        "graded_english", _from_file("graded_english"), _mislabelled("graded_english")
+        "graded_english", _from_file("graded_english"), _of_kind("graded_english")
     ),
     "graded_chinese": Example(
         "graded_chinese",
         _from_file("graded_chinese"),
-        _mislabelled("graded_chinese"),
+        _of_kind("graded_chinese"),
         note="example.graded_chinese.note",
     ),
     "cosent_batch": Example("cosent_batch", _cosent_batch, encodable=False),
     "worked_example": Example("worked_example", _worked_example, encodable=False),
     "nli_triplets": Example("nli_triplets", _from_file("nli_triplets")),
     "hard_negatives": Example("hard_negatives", _from_file("hard_negatives")),
+    "graded_lists": Example("graded_lists", _from_file("graded_lists")),
+    "twins": Example(
+        "twins",
+        _from_file("twins"),
+        _of_kind("twins"),
+        twins=_of_kind("twins", "twin"),
+        hidden=_of_kind("twins", "hidden positive"),
+    ),
 }
 
 

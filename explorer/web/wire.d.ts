@@ -135,6 +135,7 @@ export interface Data {
   source: string;
   example: string;
   rows: [string, string, string][];
+  teacher: [string, string, string][];
   file: string;
   reading: Reading;
   random: RandomBatch;
@@ -282,6 +283,7 @@ export interface FileRead {
   name: string;
   file: string;
   rows: [string, string, string][];
+  teacher: [string, string, string][];
   reading: Reading;
   columns: string[];
   chosen: Record<string, string>;
@@ -870,6 +872,7 @@ export interface QuickPlan {
 /** What to draw. `RANGES` holds the lowest and highest value of each number. */
 export interface RandomBatch {
   pairs: number;
+  candidates: number;
   dimension: number;
   labels: string;
   grades: number;

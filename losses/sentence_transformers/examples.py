@@ -12,7 +12,10 @@ from torch.nn.functional import pad
 
 from losses import geometry
 from losses.gather import gathered
+from losses.groups import at, margins_of
 from losses.labels import UNIT, Ends, cosine_labels, unit_labels
+
+SIMILARITIES = {"cosine": geometry.cosine, "dot": geometry.dot}
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,9 @@ class Examples:
     `texts` number the texts of the columns laid below each other, where they are to be told apart,
     and are None else. `guide` has a second encoder's vectors of each column; without one, the
     model's own are taken as constants. `joined` is whether the batches of all processes are one,
-    `before` how many rows of it other processes have ahead of these.
+    `before` how many rows of it other processes have ahead of these. `lists` [L, K] are the pairs
+    of each anchor, for a loss on lists (`losses.groups`), and `teacher` [P] what a teacher gave the
+    pairs. `similarity` is what the scores of a bi-encoder are, one of `SIMILARITIES`.
     """
 
     columns: tuple[Tensor, ...]
@@ -45,6 +50,9 @@ class Examples:
     before: int = 0
     texts: Tensor | None = None
     guide: tuple[Tensor, ...] = ()
+    lists: Tensor | None = None
+    teacher: Tensor | None = None
+    similarity: str = "cosine"
 
     # Which row of the columns laid below each other a pair's sentences have: [P] each.
 
@@ -62,12 +70,13 @@ class Examples:
 
     @property
     def scores(self) -> Tensor:
-        """[P]; of a bi-encoder the cosines, column by column: picking rows would cost more."""
+        """[P]; of a bi-encoder the similarities, column by column: picking rows would cost more."""
         if self.pair_scores is not None:
             return self.pair_scores
         anchors, *others = self.columns
-        cosines = [geometry.cosine(anchors, other) for other in others]
-        return torch.cat(cosines) if len(cosines) > 1 else cosines[0]
+        alike = SIMILARITIES[self.similarity]
+        similarities = [alike(anchors, other) for other in others]
+        return torch.cat(similarities) if len(similarities) > 1 else similarities[0]
 
     def some(self, pairs: Tensor) -> bool:
         """Whether any pair is among these: of all processes, where they are joined."""
@@ -167,6 +176,71 @@ class Examples:
         if self.texts is None or self.negatives is None:
             return None
         return self.texts[self.second_rows[~self.positive]]
+
+    @property
+    def needed_lists(self) -> Tensor:
+        """Raises ValueError where no anchor has several candidates."""
+        if self.lists is None or not len(self.lists):
+            raise ValueError(
+                "no first text of this batch stands in several rows, so there is no list; give a "
+                "column for each candidate and a label that is a list, or rows that follow each "
+                "other with the same first text"
+            )
+        return self.lists
+
+    @property
+    def needed_teacher(self) -> Tensor:
+        """Raises ValueError where nothing came from a teacher."""
+        if self.teacher is None:
+            raise ValueError(
+                "the loss learns from a teacher, and the data set has no label; add the teacher's "
+                "scores of each row's candidates as a column of lists called label"
+            )
+        return self.teacher
+
+    @property
+    def list_scores(self) -> Tensor:
+        return at(self.scores, self.needed_lists)
+
+    @property
+    def list_labels(self) -> Tensor:
+        return at(self.labels, self.needed_lists)
+
+    @property
+    def list_mask(self) -> Tensor:
+        return self.needed_lists >= 0
+
+    @property
+    def list_teacher(self) -> Tensor:
+        return at(self.needed_teacher, self.needed_lists)
+
+    @cached_property
+    def _margins(self) -> tuple[Tensor, Tensor]:
+        found = margins_of(self.needed_lists, self.positive)
+        if not len(found[0]):
+            raise ValueError(
+                "no row of this batch has a positive and a negative of the same anchor; give three "
+                "columns: anchor, positive, negative"
+            )
+        return found
+
+    @property
+    def margin_positives(self) -> Tensor:
+        return self.scores[self._margins[0]]
+
+    @property
+    def margin_negatives(self) -> Tensor:
+        return at(self.scores, self._margins[1])
+
+    @property
+    def teacher_margins(self) -> Tensor:
+        positives, negatives = self._margins
+        margins = self.needed_teacher[positives][:, None] - at(self.needed_teacher, negatives)
+        return margins.masked_fill(negatives < 0, 0)
+
+    @property
+    def margin_mask(self) -> Tensor:
+        return self._margins[1] >= 0
 
 
 def _even(vectors: Tensor) -> Tensor:

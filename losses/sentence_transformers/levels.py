@@ -56,7 +56,11 @@ class LevelTrainingLoss(TrainingLoss):
         return keep
 
     def examples(
-        self, columns: list, labels: Tensor | None, prompt: str | None, task: str | None
+        self,
+        columns: list,
+        labels: Tensor | Sequence[Tensor] | None,
+        prompt: str | None,
+        task: str | None,
     ) -> Examples:
         self._states.clear()
         return super().examples(columns, labels, prompt, task)

@@ -22,7 +22,7 @@ def text_numbers(column: Mapping[str, Tensor], apart: Collection[int]) -> Tensor
     """
     if "input_ids" not in column:
         raise ValueError(
-            'twins is "leave_out", which compares the tokens of texts, and a column has none: it '
+            "which rows hold the same text is told by their tokens, and a column has none: it "
             f"has {', '.join(column)}, and no input_ids"
         )
     rows = [_number([one for one in row if one not in apart]) for row in _rows(column)]

@@ -14,7 +14,13 @@ from losses import LOSSES, inputs
 from losses.gather import for_mean, gather_rows, processes
 from losses.labels import UNIT, LabelRules
 from losses.modules import Settled
-from losses.sentence_transformers.examples import Examples, at_least_single, given
+from losses.sentence_transformers.examples import (
+    SIMILARITIES,
+    Examples,
+    at_least_single,
+    given,
+)
+from losses.sentence_transformers.lists import lists_of_columns, paired, told_of
 from losses.sentence_transformers.rules import BatchRules
 from losses.sentence_transformers.texts import text_numbers, tokens_apart
 from losses.spec import READABLE
@@ -43,6 +49,7 @@ class TrainingLoss(Settled):
         twins: "keep", or "leave_out": a key that holds the text of the query, or of its own key, is
             then no negative (`losses.info_nce`), for a loss that reads texts. Rows of equal tokens
             are one text, see `losses.sentence_transformers.texts`.
+        similarity: what a bi-encoder's pair scores are, "cosine" or "dot".
         gather: whether the batches of all processes of torch.distributed are one.
         convention: the loss as another library defines it; see `LossSpec.conventions`.
         **settings: the parameters of the loss; an `nn.Parameter` is learned.
@@ -58,6 +65,7 @@ class TrainingLoss(Settled):
         label_range: tuple[float, float] | None = None,
         extra_negatives: bool = True,
         twins: str = "keep",
+        similarity: str = "cosine",
         gather: bool = False,
         convention: str = "",
         **settings: object,
@@ -82,7 +90,12 @@ class TrainingLoss(Settled):
                 f'twins is "leave_out", and {type(self).__name__} tells no texts apart; '
                 f'these do: {able}. Else keep them out of the batch: batch_sampler="no_duplicates"'
             )
-        self.twins = twins
+        inputs.one_of(tuple(SIMILARITIES), similarity=similarity)
+        if similarity != "cosine" and not self.spec.reads_scores:
+            raise ValueError(
+                f"similarity is {similarity!r}, and {type(self).__name__} reads no pair scores"
+            )
+        self.twins, self.similarity = twins, similarity
         self.settings = self._settings(settings)
         self._shared = False
 
@@ -105,7 +118,7 @@ class TrainingLoss(Settled):
     def forward(
         self,
         columns: Sequence[Mapping[str, Tensor]] | Sequence[Sequence[str]],
-        labels: Tensor | None = None,
+        labels: Tensor | Sequence[Tensor] | None = None,
         prompt: str | None = None,
         task: str | None = None,
     ) -> Tensor:
@@ -126,8 +139,8 @@ class TrainingLoss(Settled):
 
     def _joined(self, name: str, value: Tensor) -> Tensor:
         axes = READABLE[self.spec.reads[name]].axes if name in self.spec.reads else ("",)
-        if axes[0] == "class":  # prototypes: the same in all processes
-            return value
+        if axes[0] in ("class", "list", "row"):  # prototypes, alike in all processes; and lists,
+            return value  # which are compared with no other: their mean is that of the process
         if axes[0] == "level":  # the pairs are its columns
             return gather_rows(for_mean(value.T))[0].T
         return gather_rows(for_mean(value))[0]
@@ -148,14 +161,20 @@ class TrainingLoss(Settled):
         return given(examples, self.spec.reads)
 
     def examples(
-        self, columns: list, labels: Tensor | None, prompt: str | None, task: str | None
+        self,
+        columns: list,
+        labels: Tensor | Sequence[Tensor] | None,
+        prompt: str | None,
+        task: str | None,
     ) -> Examples:
         embedded, texts = isinstance(columns[0], Mapping), None
+        told = told_of(labels, columns, self.spec)
         if len(columns) == 1 and not (embedded and labels is not None and self._takes_classes):
             raise ValueError(
                 f"{type(self).__name__} needs two columns of text; one column and a class for "
                 "each row suffice for losses that read classes only, with a bi-encoder"
             )
+        apart = lists_of_columns(columns, self.model, self.spec)
         if embedded:
             if self.twins == "leave_out":
                 texts = self._texts(columns)
@@ -167,11 +186,12 @@ class TrainingLoss(Settled):
             count, scores = len(columns[0]), self._cross_scores(columns, prompt, task)
             device = scores.device
         others = max(len(columns) - 1, 1)
+        labels = told.labels
         labelled = labels is not None or others > 1
-        if others > 1:
+        scored = labels is not None and len(columns) == 2
+        if labels is None and others > 1:
             labels = torch.cat([torch.ones(count), torch.zeros((others - 1) * count)])
         plain = LabelRules(1.0, UNIT)  # of pairs that come without a score
-        scored = labels is not None and len(columns) == 2
         labels = torch.ones(count) if labels is None else labels.view(-1)
         labels = labels.to(device)
         rules = self.rules.read(labels) if scored else plain
@@ -188,6 +208,9 @@ class TrainingLoss(Settled):
             joined=self.gather,
             before=gather_rows(labels)[1].start // others if self.gather else 0,
             texts=None if texts is None else texts.to(device),
+            lists=None if apart is None else apart.to(device),
+            teacher=None if told.teacher is None else told.teacher.to(device),
+            similarity=self.similarity,
         )
 
     def _texts(self, columns: Sequence[Mapping[str, Tensor]]) -> Tensor:
@@ -198,13 +221,13 @@ class TrainingLoss(Settled):
     def _cross_scores(self, columns: list, prompt: str | None, task: str | None) -> Tensor:
         """The score of the first text of each row with each of its others."""
         if not self.spec.reads_scores_only:
-            kinds = ("scores", "labels")
+            kinds = ("scores", "labels", "groups", "teacher")
             unread = [w for w in self.spec.reads.values() if READABLE[w].made_of not in kinds]
             raise ValueError(
                 f"{type(self).__name__} reads {', '.join(unread)}; a cross-encoder gives one "
                 "score for a pair. Train a bi-encoder with it, or choose a loss on pair scores"
             )
-        pairs = [pair for other in columns[1:] for pair in zip(columns[0], other, strict=True)]
+        pairs = paired(columns)
         # Of any attribute `nn.Module` says that it is a tensor or a module.
         model = cast("CrossEncoder", self.model)
         tokens, device = model.preprocess(pairs, prompt=prompt, task=task), model.device
@@ -223,6 +246,7 @@ class TrainingLoss(Settled):
         rules: dict[str, object] = {"threshold": self.rules.bound, "label_range": self.rules.ends}
         rules |= {"gather": True} if self.gather else {}
         rules |= {"twins": self.twins} if self.twins == "leave_out" else {}
+        rules |= {"similarity": self.similarity} if self.similarity != "cosine" else {}
         convention = {"convention": self.convention} if self.convention else {}
         settled = {n: v for n, v in self.settings.items() if n not in self.given_triplets}
         return {**settled, **rules, **convention}

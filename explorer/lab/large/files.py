@@ -19,6 +19,7 @@ from explorer.sources.columns import (
     NO_SCORE,
     POSITIVE_ROLES,
     SCORE_NAMES,
+    TEACHER,
     TRIPLET_ROLES,
     choose_columns,
     listed,
@@ -94,7 +95,7 @@ def read_pairs(
     wanted = {
         role: named for role, named in (columns or {}).items() if named or role == "similarity"
     }
-    chosen = _choose(grid, wanted)
+    chosen = {role: at for role, at in _choose(grid, wanted).items() if role != TEACHER}
     read = RowReader(grid, chosen)
     first, second = Texts(), Texts()
     labels, scores, rows = array("d"), array("d"), array("Q")
@@ -165,7 +166,7 @@ def _choose(grid: Grid, wanted: dict[str, str]) -> dict[str, int]:
             # The one column of numbers is the label, as everywhere else.
             return choose_columns(*whole)
         chosen = {"score": (named or scores)[0]}
-    if set(chosen) == set(POSITIVE_ROLES) and wanted.get("score") != NO_SCORE:
+    if set(chosen) - {TEACHER} == set(POSITIVE_ROLES) and wanted.get("score") != NO_SCORE:
         return choose_columns(*whole)
     if set(chosen) == set(TRIPLET_ROLES):
         return chosen  # a triplet has two pairs, and one number would not do
@@ -196,4 +197,4 @@ def _pairs_of(read: RowReader, cells: Cells | Problem) -> list[Read]:
     similarity = read.score(cells, "similarity") if "similarity" in read.positions else 0.0
     if "first" not in read.positions and not read.is_triplet:
         return [("", "", read.score(cells), similarity)]
-    return [(*pair, similarity) for pair in read(cells)]
+    return [(*pair[:3], similarity) for pair in read(cells)]

@@ -382,12 +382,15 @@ def _obstacle(
 ) -> Problem | None:
     """What keeps a loss from learning from pairs of these labels; `known` are losses that can."""
     said = {"loss": title_word(spec), "known": known}
-    if not labelled:
+    if not labelled and not spec.needs & {"lists", "teacher"}:
         if kind == "cross":
             such = title_word(over_positives())
             return Problem("training_cross_positives", about="scores", known=such)
         if reason := refused(spec):
             return reason
+    if spec.needs & {"lists", "teacher"}:
+        key = "training_needs_teacher" if "teacher" in spec.needs else "training_needs_lists"
+        return Problem(key, about="loss", **said)
     if kind == "cross" and not spec.reads_scores_only:
         return Problem("training_needs_vectors", **said)
     if "order" in spec.needs and len(labels) < 2:

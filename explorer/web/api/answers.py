@@ -53,9 +53,8 @@ def _term(found: Exploration, layout: Layout, term: Term) -> HeavyTerm:
     """A term with the pairs behind its last two indices, called i and j as its symbol does."""
     step = found.trace.named(found.spec.terms)
     behind = []
-    dimensions = zip(layout.axes(step), term.cell, step.value.shape, strict=True)
-    for axis, place, length in list(dimensions)[-2:]:  # a level in front of them is no pair
-        pair = int(layout.items(axis, length)[0][place])
+    for dimension in range(step.value.ndim)[-2:]:  # a level in front of them is no pair
+        pair, _ = layout.behind(step, term.cell, dimension)
         behind.append(pair if pair >= 0 else None)
     i, j = (*behind, None, None)[:2]
     symbol = found.spec.symbols.get(step.name)

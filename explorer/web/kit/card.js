@@ -22,9 +22,9 @@ import { language, say } from "./words.js";
 
 /** @type {Record<string, [string, string]>} */
 const LETTERS = { pair: ["j", "i"], query: ["i", "i"], key: ["j", "j"] };
-const PAIRED = ["pair", "level_pair"];
+const PAIRED = ["pair", "level_pair", "list_candidate", "candidate"];
 // What a row or column is called: by its pair where it has one of its own.
-const NAMED_BY_PAIR = ["pair", "level_pair", "query", "key", "view"];
+const NAMED_BY_PAIR = [...PAIRED, "query", "key", "view"];
 /**
  * @param {Numbering} numberOf
  * @param {string} axis

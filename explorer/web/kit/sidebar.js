@@ -66,7 +66,8 @@ export function filePicker({ id, title = "ui.drop_file", kinds = "ui.file_kinds"
   return [chooser, drop];
 }
 
-const NO_SCORE = "none"; // in place of a column for the score: all pairs are positives
+const NO_SCORE = "none"; // in place of a column: for the score, all pairs are positives
+const WITHOUT = ["score", "teacher"]; // what a file may do without
 
 /**
  * Which column of a file plays which role: a select for each, where "" is none of them.
@@ -82,7 +83,7 @@ export function columnFields({ columns, chosen, roles = Object.keys(chosen), non
       { name: role, onchange: () => change(role, select.value) },
       ...empty,
       columns.map((column) => h("option", { value: column }, column)),
-      role === "score" ? [worded("option", "column.no_score", { value: NO_SCORE })] : [],
+      WITHOUT.includes(role) ? [worded("option", `column.no_${role}`, { value: NO_SCORE })] : [],
     );
     select.value = now;
     return labelled(`column.${role}`, select);

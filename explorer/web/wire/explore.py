@@ -86,6 +86,7 @@ class FileRead(Encoded):
     name: str
     file: str
     rows: list[tuple[str, str, str]]
+    teacher: list[tuple[str, str, str]]
     reading: Reading
     columns: list[str]
     chosen: dict[str, str]

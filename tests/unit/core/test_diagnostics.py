@@ -11,6 +11,7 @@ from explorer.core.scenario import Data, Scenario
 from explorer.core.trace import trace
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
+from tests.scenes import data_for
 
 UNIT = torch.eye(3, dtype=torch.float64)
 
@@ -61,7 +62,7 @@ def test_a_loss_on_pairs_looks_for_nothing():
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_loss_is_judged_by_what_it_does(loss):
     data = Data(source="random", random=RandomBatch(pairs=20, dimension=8, seed=1))
-    found = explore(Scenario(data=data, loss=loss))
+    found = explore(Scenario(data=data_for(loss, data), loss=loss))
     kinds = {"in_batch": {"key", "class"}, "prototypes": {"prototype"}, "pair_scores": {None}}
     kind = found.places and found.places.kind
     kinds["spread"] = {None, "key"}

@@ -19,12 +19,14 @@ from explorer.sources.random_batch import RandomBatch, mislabelled_pairs
 from explorer.sources.textbook import EXAMPLES
 from losses import LOSSES
 from losses.spec import spec_of
+from tests.scenes import data_for
 
 RANDOM = Data(source="random", random=RandomBatch(pairs=24, dimension=16, seed=5))
 
 
 def on(data, loss="cosent", **parameters):
-    return explore(Scenario(data=data, loss=loss, parameters=tuple(parameters.items())))
+    scene = Scenario(data=data_for(loss, data), loss=loss, parameters=tuple(parameters.items()))
+    return explore(scene)
 
 
 def of_rows(*rows):
@@ -51,7 +53,7 @@ def test_every_loss_on_every_example_is_finite(loss, example):
     [(name, c.name) for name, spec in LOSSES.items() for c in spec.conventions],
 )
 def test_every_convention_runs(loss, convention):
-    found = explore(Scenario(data=RANDOM, loss=loss, convention=convention))
+    found = explore(Scenario(data=data_for(loss, RANDOM), loss=loss, convention=convention))
     assert math.isfinite(found.loss)
 
 
@@ -432,8 +434,8 @@ def test_supcon_pulls_its_positives_beside_the_terms():
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_threshold_matters_to_those_that_say_so(loss):
     at = [
-        explore(Scenario(loss=loss, rules=Rules(threshold=threshold)))  # graded labels
-        for threshold in (1, 4)
+        explore(Scenario(data_for(loss, Data()), Rules(threshold=threshold), loss))  # graded labels
+        for threshold in (1, 3)
     ]
     assert len({len(one.batch.positives) for one in at}) == 2
     assert (at[0].loss != at[1].loss) == at[0].spec.by_threshold

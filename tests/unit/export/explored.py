@@ -8,6 +8,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
+from tests.scenes import data_for
 
 RANDOM = Data(source="random")
 SMALL = Data(source="random", random=RandomBatch(pairs=14, dimension=4, seed=3))
@@ -16,7 +17,7 @@ ENGLISH = Data(example="graded_english")
 
 def seen(data=SMALL, loss="cosent", convention="", rules=None, **parameters):
     chosen = tuple(parameters.items())
-    return explore(Scenario(data, rules or Rules(), loss, convention, chosen))
+    return explore(Scenario(data_for(loss, data), rules or Rules(), loss, convention, chosen))
 
 
 @functools.cache

@@ -87,6 +87,7 @@ def test_every_loss_and_every_example_is_drawn(loss, example):
     shown = picture(found)["shown"]
     if max(shown["rows"], shown["columns"]) <= 64:
         assert len(of_class(tree, "cell")) == shown["rows"] * shown["columns"]
+    example = found.scenario.data.example  # of a loss on lists that of lists
     assert say("en", f"example.{example}.title") in " ".join(texts(tree))
 
 

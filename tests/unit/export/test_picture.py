@@ -17,6 +17,7 @@ from explorer.export.picture import describe_batch, picture, thumbnails
 from explorer.runtime.wire import packed
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
+from tests.scenes import data_for
 
 RANDOM = Data(source="random", random=RandomBatch(pairs=20, dimension=8, seed=1))
 
@@ -146,7 +147,8 @@ def test_zero_stays_the_middle_of_what_has_a_sign_whatever_the_values():
 @pytest.mark.parametrize("loss", LOSSES)
 def test_no_parameter_turns_the_colours_of_a_step_into_others(loss):
     def scales(parameters):
-        made = picture(explore(Scenario(data=RANDOM, loss=loss, parameters=parameters)))
+        data = data_for(loss, RANDOM)
+        made = picture(explore(Scenario(data=data, loss=loss, parameters=parameters)))
         return {
             step["name"]: step["thumbnail"]["signed"]
             for step in made["steps"]

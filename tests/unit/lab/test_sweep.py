@@ -17,6 +17,7 @@ from explorer.lab.sweep import ranges_within, sweep
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
+from tests.scenes import data_for
 
 RANDOM = Data(source="random", random=RandomBatch(pairs=16, dimension=8, seed=4))
 
@@ -27,7 +28,7 @@ def at(scenario, name, value):
 
 @pytest.mark.parametrize("loss", [name for name in LOSSES if numeric_parameters(LOSSES[name])])
 def test_every_point_is_the_exploration_there(loss):
-    scenario = Scenario(data=RANDOM, loss=loss)
+    scenario = Scenario(data=data_for(loss, RANDOM), loss=loss)
     for parameter in numeric_parameters(LOSSES[loss]):
         found = sweep(scenario, parameter.name, points=5)
         assert found.values[0] == parameter.minimum

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from explorer.core.explore import explore
-from explorer.core.scenario import Scenario
+from explorer.core.scenario import Data, Scenario
 from explorer.locale import LANGUAGES, catalogue, say, title_word, word
 from explorer.runtime.problem import Problem
 from losses import LOSSES, SHIPPED
+from tests.scenes import data_for
 
 ROOT = Path(__file__).resolve().parents[3] / "explorer"
 SCRIPTS = sorted(path for path in (ROOT / "web").rglob("*.js") if "vendor" not in path.parts)
@@ -200,6 +201,14 @@ OURS = [
     "vicreg",
     "barlow_twins",
     "orthogonal",
+    "list_net",
+    "softmax_rank",
+    "list_mle",
+    "lambda_loss",
+    "approx_ndcg",
+    "adr_mse",
+    "margin_mse",
+    "distill_kl",
 ]
 
 
@@ -237,7 +246,7 @@ def test_every_step_of_ours_is_explained_in_a_sentence(name):
         for switch in [p.name for p in spec.parameters if p.kind == "switch"] or [""]:
             chosen = (("mining", mining),) if mining else ()
             chosen += ((switch, True),) if switch else ()
-            found = explore(Scenario(loss=name, parameters=chosen))
+            found = explore(Scenario(data_for(name, Data()), loss=name, parameters=chosen))
             for step in (*found.trace.inputs, *found.trace.steps):
                 keys = [f"step.{owner}.{step.name}" for owner in (name, spec.group, "any")]
                 assert any(key in catalogue("en") for key in keys), (name, step.name)

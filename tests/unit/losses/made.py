@@ -18,11 +18,11 @@ from losses.spec import READABLE
 GOLDEN = Path(__file__).parents[2] / "data" / "golden"
 
 EVERY = [pytest.param(spec, id=name) for name, spec in LOSSES.items()]
-PAIRS, WIDTH, LEVELS, CLASSES = 6, 4, 3, 3
+PAIRS, WIDTH, LEVELS, CLASSES, CANDIDATES = 6, 4, 3, 3, 5
 
 # What a batch offers that a gradient can reach.
 EMBEDDED = tuple(name for name, one in READABLE.items() if one.axes[-1] == "dimension")
-SCORED = ("scores", "level_scores")
+SCORED = ("scores", "level_scores", "list_scores", "margin_positives", "margin_negatives")
 
 
 def inputs_for(
@@ -41,6 +41,8 @@ def inputs_for(
         return values[torch.randperm(len(values), generator=made)]
 
     place = torch.arange(count)
+    # The first place is always taken; the others of some lists are not.
+    absent = (place[:, None] % 3 == 1) & (torch.arange(CANDIDATES) > 2)
     offered = {
         "scores": lambda: cosines(count),
         "level_scores": lambda: cosines(LEVELS, count),
@@ -68,6 +70,16 @@ def inputs_for(
         "classes": lambda: shuffled(place % CLASSES),
         "paired_classes": lambda: shuffled(place % CLASSES),
         "prototypes": lambda: normal(CLASSES, WIDTH),
+        "list_scores": lambda: cosines(count, CANDIDATES),
+        "list_labels": lambda: (
+            torch.rand(count, CANDIDATES, generator=made).argsort(dim=1) % 4
+        ).to(dtype),
+        "list_mask": lambda: ~absent,
+        "list_teacher": lambda: normal(count, CANDIDATES) * 3,
+        "margin_positives": lambda: cosines(count),
+        "margin_negatives": lambda: cosines(count, CANDIDATES),
+        "teacher_margins": lambda: normal(count, CANDIDATES) * 3,
+        "margin_mask": lambda: ~absent,
     }
     return {name: offered[what]() for name, what in spec.reads.items()}
 

@@ -715,6 +715,150 @@ def test_softmax_pytorch_metric_learning(pml):
     same(ours("softmax", convention, **given), loss(FIRST, CLASSES))
 
 
+# Losses on lists and from teachers
+
+LISTS = torch.tensor([[1.25, -0.5, 0.75, 2.0, -1.0], [0.5, 0.25, -0.25, 1.5, 0.0]]).double()
+LIST_LABELS = torch.tensor([[0, 1, 2, 4, 3], [2, 0, 3, 0, 1]]).double()
+LIST_TEACHER = torch.tensor([[4.0, -3.0, 1.0, 2.5, 0.0], [0.5, 2.0, -1.0, -6.0, 3.0]]).double()
+SHORTER = torch.tensor([[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]).bool()
+
+
+class ListScorer(Scorer):
+    """A document is the place of its score among those of all lists."""
+
+    def forward(self, features):
+        return {"scores": LISTS.flatten()[features["place"]]}
+
+
+def of_lists(loss):
+    """What a loss of the library gives for the lists, the first one shorter."""
+    places = torch.arange(10).reshape(2, 5)
+    documents = [[str(int(p)) for p in places[row][SHORTER[row]]] for row in range(2)]
+    labels = [LIST_LABELS[row][SHORTER[row]] for row in range(2)]
+    return loss(([["query"] * 2, documents]), labels)
+
+
+@pytest.mark.parametrize(
+    ("name", "convention", "library", "named"),
+    [
+        ("list_net", "ListNetLoss", "ListNetLoss", {}),
+        ("list_mle", "ListMLELoss", "ListMLELoss", {}),
+        ("list_mle", "PListMLELoss", "PListMLELoss", {}),
+        ("lambda_loss", "LambdaLoss", "LambdaLoss", {}),
+        ("adr_mse", "ADRMSELoss", "ADRMSELoss", {}),
+    ],
+)
+def test_lists_sentence_transformers(name, convention, library, named):
+    cross = pytest.importorskip("sentence_transformers.cross_encoder.losses")
+    expected = of_lists(getattr(cross, library)(ListScorer(), **named))
+    given = {"scores": LISTS, "labels": LIST_LABELS, "mask": SHORTER}
+    # The library lowers scores to float32.
+    same(ours(name, f"sentence-transformers 6.2 {convention}", **given), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("k", [None, 1, 3])
+@pytest.mark.parametrize(
+    ("scheme", "library"),
+    [
+        ("ndcg2pp", "NDCGLoss2PPScheme"),
+        ("ndcg2", "NDCGLoss2Scheme"),
+        ("ndcg1", "NDCGLoss1Scheme"),
+        ("lambdarank", "LambdaRankScheme"),
+        ("none", "NoWeightingScheme"),
+    ],
+)
+def test_every_scheme_of_lambda_loss_sentence_transformers(scheme, library, k):
+    cross = pytest.importorskip("sentence_transformers.cross_encoder.losses")
+    weights = getattr(cross, library)()
+    expected = of_lists(cross.LambdaLoss(ListScorer(), weighting_scheme=weights, k=k))
+    found = LOSSES["lambda_loss"].function(LISTS, LIST_LABELS, mask=SHORTER, scheme=scheme, k=k)
+    same(found, expected, rtol=1e-6)
+
+
+# What allRank 1.4.3 (each of its losses), rax 0.4.0 and FlagEmbedding 1.4.2 (`distill_loss` on
+# scores over 0.02) printed for these lists in float64; TF-Ranking 0.5.5 as its doctests print it.
+OF_LISTS = {
+    ("list_net", "allRank 1.4.3 listNet (ε = 1e-10)"): 1.870137126731695,
+    ("approx_ndcg", "allRank 1.4.3 approxNDCGLoss (α = 1)"): -0.6361796950529471,
+    ("lambda_loss", "allRank 1.4.3 lambdaLoss, ndcgLoss2PP_scheme"): 18.057170098568474,
+    ("softmax_rank", "rax 0.4.0 softmax_loss"): 16.715254634480733,
+    ("list_mle", "rax 0.4.0 listmle_loss"): 7.0102468175369665,
+    ("approx_ndcg", "rax 0.4.0 approx_t12n(ndcg_metric)"): -0.6361796963842382,
+}
+
+
+@pytest.mark.parametrize(("name", "convention"), OF_LISTS)
+def test_lists_as_libraries_print_them(name, convention):
+    found = ours(name, convention, scores=LISTS, labels=LIST_LABELS, mask=None)
+    same(found, OF_LISTS[name, convention], rtol=1e-7)
+
+
+def test_list_mle_of_one_order():
+    """allRank and TF-Ranking shuffle ties: a list without any."""
+    for convention in (
+        "allRank 1.4.3 listMLE (ties shuffled, ε = 1e-10)",
+        "TF-Ranking 0.5.5 ListMLELoss (ties shuffled)",
+    ):
+        found = ours("list_mle", convention, scores=LISTS[:1], labels=LIST_LABELS[:1], mask=None)
+        same(found, 6.508279854614143, rtol=1e-9)
+
+
+TWO = {  # of the doctests: a list of two, and the same beside one of three
+    "scores": torch.tensor([[0.6, 0.8, 0.0], [0.5, 0.8, 0.4]]).double(),
+    "labels": torch.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]).double(),
+    "mask": torch.tensor([[1, 1, 0], [1, 1, 1]]).bool(),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "convention", "one", "both"),
+    [
+        ("softmax_rank", "TF-Ranking 0.5.5, Keras SoftmaxLoss", 0.7981389, 0.83911896),
+        ("approx_ndcg", "TF-Ranking 0.5.5 ApproxNDCGLoss", -0.655107, -0.80536866),
+    ],
+)
+def test_lists_of_the_doctests_of_tf_ranking(name, convention, one, both):
+    alone = {key: value[:1, :2] for key, value in TWO.items()}
+    same(ours(name, convention, **alone), one, rtol=1e-6)
+    same(ours(name, convention, **TWO), both, rtol=1e-6)
+
+
+def test_margins_sentence_transformers(st):
+    """Its dot products are cosines of unit vectors."""
+    query, *others = (unit(one) for one in (FIRST, SECOND, THIRD, FIRST.roll(1, 0)))
+    scores = [(query * other).sum(dim=1) for other in others]
+    margins = 3 * SINES[:, :2]
+    expected = on_embeddings(st.MarginMSELoss(None), (query, *others), margins)
+    given = {
+        "positive_scores": scores[0],
+        "negative_scores": torch.stack(scores[1:], dim=1),
+        "teacher_margins": margins,
+        "mask": None,
+    }
+    convention = "sentence-transformers 6.2 MarginMSELoss (dot products)"
+    same(ours("margin_mse", convention, **given), expected)
+
+
+def test_distillation_sentence_transformers(st):
+    query, *others = (unit(one) for one in (FIRST, SECOND, THIRD, FIRST.roll(1, 0)))
+    scores = torch.stack([(query * other).sum(dim=1) for other in others], dim=1)
+    teacher = 3 * SINES[:, :3]
+    expected = on_embeddings(st.DistillKLDivLoss(None), (query, *others), teacher)
+    given = {"scores": scores, "teacher": teacher, "mask": None}
+    convention = "sentence-transformers 6.2 DistillKLDivLoss (dot products)"
+    same(ours("distill_kl", convention, **given), expected)
+    hot = st.DistillKLDivLoss(None, student_temperature=0.5, teacher_temperature=2.0)
+    found = LOSSES["distill_kl"].function(scores, teacher, temperature=0.5, teacher_temperature=2.0)
+    same(found, on_embeddings(hot, (query, *others), teacher))
+
+
+def test_distillation_flag_embedding():
+    """It multiplies by no temperature, and adds no entropy."""
+    given = {"scores": LISTS, "teacher": LIST_TEACHER, "mask": None}
+    found = ours("distill_kl", "FlagEmbedding 1.4.2 kl_div (cross-entropy)", **given)
+    same(found, 52.132271813597356, rtol=1e-12)
+
+
 # All of them
 
 

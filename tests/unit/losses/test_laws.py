@@ -466,6 +466,14 @@ VARIANTS = [
         ("uniformity", {"t": 5.0}),
         ("vicreg", {"variance_weight": 3.0}),
         ("orthogonal", {"mean_weight": 0.0, "aggregation": "sum"}),
+        ("list_net", {"target": "raw", "temperature": 0.5}),
+        ("list_net", {"target": "normalized"}),
+        ("list_mle", {"weighted": True}),
+        ("list_mle", {"order": "given", "temperature": 0.5}),
+        ("lambda_loss", {"scheme": "ndcg1", "k": 2}),
+        ("lambda_loss", {"scheme": "none", "reduction": "sum", "sigma": 3.0}),
+        ("approx_ndcg", {"temperature": 1.0}),
+        ("distill_kl", {"temperature": 2.0, "divergence": "ce", "teacher_temperature": 0.5}),
     ]
 ]
 
@@ -509,8 +517,9 @@ def test_nothing_is_below_the_floor(name, parameters):
         assert floor <= loss * (1 + 1e-9) + 1e-12
         if spec.collapse is not None:
             assert floor <= spec.collapse(given, **settings) * (1 + 1e-9) + 1e-12
-    # Not known: graded logistic, and what any guide's mask leaves over.
-    open_ones = {"multitask_cosent", "pairwise_logistic", "gist"}
+    # The least of graded logistic, of weights that follow the ranks and of soft ranks of scores
+    # between −1 and 1 is not known, nor what any guide's mask leaves over.
+    open_ones = {"multitask_cosent", "pairwise_logistic", "gist", "lambda_loss", "adr_mse"}
     assert found == 12 or name in open_ones or spec not in SHIPPED
 
 
@@ -551,6 +560,11 @@ REACHED = [
     ("orthogonal", {}),
     ("proxy_anchor", {"scale": 2.0}),
     ("proxy_anchor", {"scale": 8.0}),
+    ("list_net", {"temperature": 0.2}),
+    ("softmax_rank", {"temperature": 0.2, "target": "normalized"}),
+    ("margin_mse", {}),
+    ("distill_kl", {"temperature": 0.1, "teacher_temperature": 1.0}),
+    ("distill_kl", {"temperature": 0.1, "teacher_temperature": 1.0, "divergence": "ce"}),
 ]
 
 
@@ -593,7 +607,7 @@ def test_the_floor_is_reached_by_descent(name, parameters):
         return loss
 
     descent.step(closure)
-    assert floor - 1e-9 <= value().item() <= floor + 2e-3 * max(floor, 0.5)
+    assert floor - 1e-9 <= value().item() <= floor + 2e-3 * max(abs(floor), 0.5)
 
 
 def test_the_floor_of_the_largest_violation_is_reached_in_order():

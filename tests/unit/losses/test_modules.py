@@ -30,7 +30,7 @@ def test_every_loss_has_its_module_under_its_own_name():
     assert list(MODULES) == list(LOSSES)
     for name, module in MODULES.items():
         assert getattr(losses.modules, module.__name__) is module
-        assert module.__name__.lower() == name.replace("_", "") + "loss"
+        assert module.__name__.lower() == name.removesuffix("_loss").replace("_", "") + "loss"
         assert issubclass(module, LossModule)
 
 

@@ -22,6 +22,7 @@ ROOT = Path(losses.__file__).parents[1]
 AXES = {
     "pair", "query", "key", "view", "sentence", "class", "triplet", "level", "dimension",
     "negative", "guide_dimension",
+    "list", "candidate", "row",
 }  # fmt: skip
 
 PUBLIC = {
@@ -38,6 +39,8 @@ PUBLIC = {
     "distances": {"contrastive", "online_contrastive", "triplet", "lifted"},
     "prototypes": {"softmax", "arcface", "cosface", "proxy_nca", "proxy_anchor"},
     "spread": {"alignment", "uniformity", "vicreg", "barlow_twins", "orthogonal"},
+    "lists": {"list_net", "softmax_rank", "list_mle", "lambda_loss", "approx_ndcg", "adr_mse"},
+    "distillation": {"margin_mse", "distill_kl"},
 }  # fmt: skip
 
 SHIPPED_FUNCTIONS = {spec.function for spec in SHIPPED}
@@ -52,6 +55,9 @@ FORMS = [
     (LOSSES["nce"], {"full": True}),
     (LOSSES["decoupled"], {"weighted": True}),
     (LOSSES["n_pair"], {"similarity": "cosine"}),
+    (LOSSES["list_mle"], {"weighted": True}),
+    (LOSSES["lambda_loss"], {"k": 2}),
+    (LOSSES["lambda_loss"], {"scheme": "ndcg1"}),
     (LOSSES["triplet"], {"mining": "hard"}),
     (LOSSES["triplet"], {"mining": "semi_hard"}),
 ]
@@ -119,6 +125,8 @@ def test_parameters_are_the_keywords_of_both_and_have_their_defaults(spec):
             ("triplet", "mining"),  # a batch has classes to mine from, not given triplets
             ("hierarchical_cosent", "weights"),  # 1 for each level, however many
             ("info_nce", "mask_above"),  # none; on the page a number that masks nothing
+            ("lambda_loss", "k"),  # 0 on the page and None are all
+            ("distill_kl", "teacher_temperature"),  # likewise the student's
         }:
             continue
         assert parameter.default == argument.default

@@ -1,5 +1,7 @@
 """The examples say what they claim to say, and their embeddings belong to their sentences."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,14 @@ from explorer.locale import LANGUAGES, catalogue
 from explorer.runtime.problem import Problem
 from explorer.sources.textbook import EXAMPLES, embed_examples, load_example
 
-WITH_SENTENCES = ("graded_english", "graded_chinese", "nli_triplets", "hard_negatives")
+WITH_SENTENCES = (
+    "graded_english",
+    "graded_chinese",
+    "nli_triplets",
+    "hard_negatives",
+    "graded_lists",
+    "twins",
+)
 
 
 def cosines(pairs):
@@ -99,6 +108,30 @@ def test_hard_negatives_are_hard_and_each_question_has_one_answer():
         assert sorted(labels[mine]) == [0, 0, 1]
     cosine = cosines(pairs)
     assert cosine[labels == 0].max() > np.median(cosine[labels == 1])
+
+
+def test_lists_have_four_to_six_graded_candidates_and_a_teacher():
+    pairs = load_example("graded_lists")
+    sizes = Counter(pairs.first)
+    assert len(sizes) == 6
+    assert set(sizes.values()) == {4, 5, 6}
+    for query in sizes:
+        mine = [i for i, first in enumerate(pairs.first) if first == query]
+        assert len({pairs.labels[i] for i in mine}) >= 3
+        assert max(mine, key=pairs.labels.__getitem__) == max(mine, key=pairs.teacher.__getitem__)
+    agreement = spearman(np.array(pairs.teacher), np.array(pairs.labels))
+    assert 0.85 < agreement < 1  # it is no copy of the labels
+
+
+def test_twins_hold_a_text_of_another_row_and_hidden_positives_do_not():
+    pairs, example = load_example("twins"), EXAMPLES["twins"]
+    texts = Counter((*pairs.first, *pairs.second))
+    for place in example.twins:
+        assert max(texts[pairs.first[place]], texts[pairs.second[place]]) > 1
+    for place in example.hidden:
+        assert pairs.labels[place] == 1
+        assert texts[pairs.first[place]] == texts[pairs.second[place]] == 1
+    assert (len(example.twins), len(example.hidden), len(example.mislabelled)) == (4, 3, 1)
 
 
 @pytest.mark.encoder

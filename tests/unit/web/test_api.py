@@ -208,7 +208,10 @@ def test_the_sources_intermediates_are_traced(client):
     assert steps["terms"]["gradient"][0][2] == pytest.approx(math.exp(-14) / total)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+ON_LISTS = {name for name, spec in LOSSES.items() if "lists" in spec.needs}
+
+
+@pytest.mark.parametrize("loss", [name for name in LOSSES if name not in ON_LISTS])
 def test_every_loss_takes_scores(loss):
     settings = RandomBatch(pairs=12, dimension=8, seed=3)
     batch = explore(Scenario(data=Data(source="random", random=settings))).batch
@@ -221,12 +224,19 @@ def test_every_loss_takes_scores(loss):
         assert answer["loss"] == pytest.approx(same.loss)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", ON_LISTS)
+def test_scores_alone_are_no_lists(loss):
+    with pytest.raises(Problem, match="compares the second sentences of one first sentence"):
+        api.loss_from_scores(loss, S0_SCORES, S0_LABELS)
+
+
+@pytest.mark.parametrize("loss", [n for n, s in LOSSES.items() if "teacher" not in s.needs])
 def test_every_trace_is_json_and_small_enough_to_send(loss):
     count = TRACED_PAIRS
     scores = torch.linspace(-0.9, 0.9, count).tolist()
     labels = [place % 4 for place in range(count)]
-    names = ([f"a{place}" for place in range(count)], [f"b{place}" for place in range(count)])
+    each = 4 if loss in ON_LISTS else 1
+    names = ([f"a{place // each}" for place in range(count)], [f"b{n}" for n in range(count)])
     answer = api.trace_loss(loss, *names, labels, similarities=scores)
     text = json.dumps(answer, allow_nan=False)
     assert len(text) < 10_000_000

@@ -21,7 +21,7 @@ import { filePanel } from "./file.js";
 
 /** @type {Source[]} */
 const SOURCES = ["example", "table", "file", "random"];
-const GROUPS = ["pair_scores", "in_batch", "distances", "prototypes", "spread", "own"];
+const GROUPS = ["pair_scores", "lists", "in_batch", "distances", "prototypes", "spread", "distillation", "own"];
 
 /**
  * @param {HTMLElement} root
@@ -90,6 +90,7 @@ export default function controls(root, channel, server) {
   const random = randomFields(channel.store.table, "data.random.", { labelsId: "lp-random-labels" }, setRandom);
   panels.random.append(
     random.element("pairs"),
+    random.element("candidates"),
     random.element("dimension"),
     random.labels,
     ...["grades", "agreement", "mislabelled", "imbalance", "hard_negatives", "seed"].map(random.element),

@@ -76,9 +76,9 @@ export function filePanel(channel, server) {
       words();
       return;
     }
-    const { name, rows, reading } = answer;
+    const { name, rows, teacher, reading } = answer;
     channel.held = { name, file: answer.file, reading, ...options };
-    channel.set({ data: { source: "table", rows, file: name, reading } });
+    channel.set({ data: { source: "table", rows, teacher, file: name, reading } });
   }
 
   /** @param {Draw} wanted */

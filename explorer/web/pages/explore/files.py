@@ -18,6 +18,7 @@ from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json
 from explorer.sources import tables
 from explorer.sources.batches import RANGES, Draw, drawn, epoch_of
+from explorer.sources.columns import NO_SCORE, TEACHER
 from explorer.sources.encodings import offered, previews
 from explorer.sources.grids import read_grid
 from explorer.sources.pairs import Pairs
@@ -54,13 +55,19 @@ def read_file(request: Any) -> Json:
         "name": name,
         "file": digest,
         "rows": [list(row) for row in batch.rows],
+        "teacher": [list(row) for row in batch.taught_rows],
         "reading": dataclasses.asdict(_reading(table, draw)),
         "columns": table.columns,
-        "chosen": table.chosen,
+        "chosen": _offered(table.chosen),
         "header": table.header,
         "encoding": table.encoding,
         "encodings": offered(lambda: uploads.read(digest, name), table.encoding, said),
     }
+
+
+def _offered(chosen: Mapping[str, str]) -> dict[str, str]:
+    """The columns that are read, and for pairs that a teacher's may be chosen."""
+    return dict(chosen) if "anchor" in chosen else {TEACHER: NO_SCORE, **chosen}
 
 
 def _undecided(digest: str, name: str, request: Mapping[str, Any]) -> Json:

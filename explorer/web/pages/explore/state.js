@@ -148,8 +148,8 @@ export class Scene extends Bus {
     this.tooLong = link.length > given.limits.link;
     const text = this.tooLong ? "" : link;
     if (text) keep("scene", text);
-    const { source, rows, file, reading } = this.scenario.data;
-    const hidden = source !== "table" && rows.length ? { data: { rows, file, reading } } : null;
+    const { source, rows, teacher, file, reading } = this.scenario.data;
+    const hidden = source !== "table" && rows.length ? { data: { rows, teacher, file, reading } } : null;
     return { text, kept: text ? hidden : this.scenario };
   }
 

@@ -19,7 +19,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit, of_type, one_of
 from explorer.runtime.wire import Json
 from explorer.sources import tables
-from explorer.sources.columns import CHOOSE_COLUMNS, PAIR_ROLES
+from explorer.sources.columns import CHOOSE_COLUMNS, PAIR_ROLES, TEACHER
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.encodings import offered, previews
 from explorer.sources.grids import read_grid
@@ -155,7 +155,7 @@ def describe_file(request: dict) -> Json:
     return {
         **known,
         "columns": table.columns,
-        "chosen": table.chosen,
+        "chosen": {role: name for role, name in table.chosen.items() if role != TEACHER},
         "used": len(table.pairs),
         "labelled": table.pairs.labelled,
         "total": table.total,

@@ -1,0 +1,1 @@
+"""Losses that learn from a teacher: its scores, its margins, its vectors."""

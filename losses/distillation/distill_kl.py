@@ -1,0 +1,252 @@
+"""Distillation: the shares that a student gives its candidates, beside the teacher's."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.kernels import mean_of
+from losses.kernels.gradient import with_gradient
+from losses.kernels.lists import distill_kl as distill_kl_by_rows
+from losses.lists.candidates import log_shares_of, present_in
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+DIVERGENCES = ("kl", "ce")
+
+
+def shares_of(logits: Tensor) -> Tensor:
+    """softmax of each row [N, K], 0 where a logit is −∞, and in a row of nothing else."""
+    empty = logits.isneginf().all(dim=1, keepdim=True)
+    return logits.masked_fill(empty, 0).softmax(dim=1).masked_fill(empty, 0)
+
+
+def divergence_terms(
+    shares: Tensor, log_shares: Tensor, present: Tensor, divergence: str
+) -> Tensor:
+    """−P log p, or P log P − P log p for "kl", of each candidate; 0 where P is."""
+    taken = present & (shares > 0)
+    entropy = -shares * log_shares.masked_fill(~taken, 0)
+    if divergence == "ce":
+        return entropy
+    return entropy - torch.special.entr(shares.masked_fill(~taken, 1))  # no slope at 0
+
+
+def distill_kl_definition(
+    scores: Tensor,
+    teacher: Tensor,
+    *,
+    temperature: float = 1.0,
+    teacher_temperature: float | None = None,
+    divergence: str = "kl",
+    mask: Tensor | None = None,
+) -> Tensor:
+    present = present_in(scores, mask)
+    logits = (scores / temperature).masked_fill(~present, -torch.inf)
+    log_shares = log_shares_of(logits)
+    softened = (teacher / (teacher_temperature or temperature)).masked_fill(~present, -torch.inf)
+    teacher_shares = shares_of(softened.to(scores.dtype))
+    terms = divergence_terms(teacher_shares, log_shares, present, divergence)
+    per_row = terms.sum(dim=1)
+    filled = teacher_shares.any(dim=1)
+    loss = temperature**2 * mean_of(per_row, filled)
+    return loss
+
+
+def distill_kl(
+    scores: Tensor,
+    teacher: Tensor,
+    *,
+    temperature: float = 1.0,
+    teacher_temperature: float | None = None,
+    divergence: str = "kl",
+    mask: Tensor | None = None,
+) -> Tensor:
+    r"""T² · mean KL(softmax(t/T) ‖ softmax(s/T)) (Hinton et al. 2015).
+
+    >>> distill_kl(torch.zeros(1, 2), torch.tensor([[0.0, -torch.inf]]))  # log 2
+    tensor(0.6931)
+
+    Args:
+        scores: [N, K], what the student gives the K candidates of each query.
+        teacher: [N, K], what the teacher gives them. Of −inf the share is 0.
+        temperature: T, of the student; the loss has its square as a factor, so that gradients
+            keep their size.
+        teacher_temperature: of the teacher; None or 0: the student's.
+        divergence: "kl", or "ce": the cross-entropy, greater by the entropy of the teacher.
+        mask: [N, K], true where there is a candidate; all, if it is left out. A row without any,
+            or one of which the teacher takes none, is left out of the mean.
+    """
+    inputs.one_of(DIVERGENCES, divergence=divergence)
+    inputs.above_zero(temperature=temperature)
+    if teacher_temperature is not None and not teacher_temperature >= 0:
+        raise ValueError(
+            f"teacher_temperature is {teacher_temperature}; it must be greater than 0, or None"
+        )
+    inputs.plain_number(teacher_temperature=teacher_temperature or 0.0)
+    scores = inputs.of_lists("scores", scores)
+    teacher = inputs.of_lists("teacher", teacher, like=scores)
+    mask = inputs.candidate_mask(mask, scores)
+    inputs.must_be_finite_where(mask, scores=scores)
+    inputs.must_be_finite_where(mask, teacher=teacher.masked_fill(teacher == -torch.inf, 0))
+    if isinstance(temperature, Tensor):  # it may want a gradient too, in all its places
+        return distill_kl_definition(
+            scores,
+            teacher,
+            temperature=temperature,
+            teacher_temperature=teacher_temperature,
+            divergence=divergence,
+            mask=mask,
+        )
+    chosen = {
+        "temperature": temperature,
+        "teacher_temperature": teacher_temperature or temperature,
+        "divergence": divergence,
+    }
+
+    def densely(scores, teacher, mask):
+        return distill_kl_definition(scores, teacher, mask=mask, **chosen)
+
+    return with_gradient(
+        partial(distill_kl_by_rows, **chosen), densely, scores, teacher.detach(), mask
+    )
+
+
+def distill_ce_of_scaled_definition(
+    scores: Tensor, teacher: Tensor, *, temperature: float = 0.02, mask: Tensor | None = None
+) -> Tensor:
+    """FlagEmbedding's `kl_div`: a cross-entropy with the teacher's softmax as it stands; the
+    student's scores are over a temperature, and no square of it makes up for that."""
+    present = present_in(scores, mask)
+    logits = (scores / temperature).masked_fill(~present, -torch.inf)
+    log_shares = log_shares_of(logits)
+    teacher_shares = shares_of(teacher.to(scores.dtype).masked_fill(~present, -torch.inf))
+    terms = divergence_terms(teacher_shares, log_shares, present, "ce")
+    per_row = terms.sum(dim=1)
+    filled = teacher_shares.any(dim=1)
+    loss = mean_of(per_row, filled)
+    return loss
+
+
+def _teacher_given(
+    given: dict[str, Tensor], temperature: float, teacher_temperature: float | None
+) -> tuple[Tensor, Tensor]:
+    teacher = given["teacher"].double()
+    present = present_in(teacher, given.get("mask"))
+    softened = (teacher / (teacher_temperature or temperature)).masked_fill(~present, -torch.inf)
+    return shares_of(softened), present
+
+
+def _collapse(
+    given: dict[str, Tensor],
+    temperature: float,
+    divergence: str,
+    teacher_temperature: float | None = None,
+) -> float:
+    """The student gives every candidate the same share: ln K, less the teacher's entropy."""
+    shares, present = _teacher_given(given, temperature, teacher_temperature)
+    filled = shares.any(dim=1)
+    each = present.sum(dim=1).clamp_min(1).double().log()
+    if divergence == "kl":
+        each = each - torch.special.entr(shares).sum(dim=1)
+    return temperature**2 * float(mean_of(each, filled))
+
+
+def _floor(
+    given: dict[str, Tensor],
+    temperature: float,
+    divergence: str,
+    teacher_temperature: float | None = None,
+) -> float:
+    """The shares are the teacher's: nothing, or its entropy."""
+    if divergence == "kl":
+        return 0.0
+    shares, _ = _teacher_given(given, temperature, teacher_temperature)
+    entropy = torch.special.entr(shares).sum(dim=1)
+    return temperature**2 * float(mean_of(entropy, shares.any(dim=1)))
+
+
+DISTILL_KL = LossSpec(
+    function=distill_kl,
+    definition=distill_kl_definition,
+    title="Distillation (KL)",
+    group="distillation",
+    formula=r"\frac{T^2}{N} \sum_i \sum_k P_{ik} \log \frac{P_{ik}}{p_{ik}},\quad"
+    r" P = \mathrm{softmax}(t / T_t),\ p = \mathrm{softmax}(s / T)",
+    symbols={
+        "scores": Symbol(r"s_{ik}", ("list", "candidate")),
+        "teacher": Symbol(r"\tau_{ik}", ("list", "candidate")),
+        "mask": Symbol(r"m_{ik}", ("list", "candidate")),
+        "present": Symbol(r"m_{ik}", ("list", "candidate")),
+        "logits": Symbol(
+            r"z_{ik} = s_{ik} / T", ("list", "candidate"), r"\frac{«scores[r,c]»}{«temperature»}"
+        ),
+        "log_shares": Symbol(
+            r"\log p_{ik} = z_{ik} - \log\sum_j e^{z_{ij}}",
+            ("list", "candidate"),
+            r"«logits[r,c]» - \log\bigl(«Σ exp logits[r]»\bigr)",
+        ),
+        "softened": Symbol(
+            r"\tau_{ik} / T_t",
+            ("list", "candidate"),
+            r"\frac{«teacher[r,c]»}{«teacher_temperature or temperature»}",
+        ),
+        "teacher_shares": Symbol(
+            r"P_{ik} = \frac{e^{\tau_{ik} / T_t}}{\sum_j e^{\tau_{ij} / T_t}}",
+            ("list", "candidate"),
+            signed=False,
+        ),
+        "terms": Symbol(r"t_{ik} = P_{ik} \log \frac{P_{ik}}{p_{ik}}", ("list", "candidate")),
+        "per_row": Symbol(r"\ell_i = \sum_k t_{ik}", ("list",), r"«Σ terms[r]»"),
+        "filled": Symbol(r"m_i = \max_k m_{ik}", ("list",)),
+        "loss": Symbol(
+            r"\mathcal L = \frac{T^2}{N} \sum_i \ell_i",
+            live=r"«temperature»^2 \cdot \frac{«Σ per_row»}{«filled.sum().clamp_min(1)»}",
+        ),
+    },
+    parameters=(
+        Parameter("temperature", 1.0, "T", 0.01, 10.0, 0.01, logarithmic=True),
+        Parameter("teacher_temperature", 0.0, "T_t", 0.0, 10.0, 0.05),
+        Parameter("divergence", "kl", choices=DIVERGENCES),
+    ),
+    variants={
+        "divergence=ce": r"-\frac{T^2}{N} \sum_i \sum_k P_{ik} \log p_{ik},\quad"
+        r" P = \mathrm{softmax}(t / T_t),\ p = \mathrm{softmax}(s / T)",
+    },
+    reads={"scores": "list_scores", "teacher": "list_teacher", "mask": "list_mask"},
+    terms="logits",
+    collapse=_collapse,
+    collapse_formula=r"T^2 (\ln K - H(P))\ \text{or}\ T^2 \ln K",
+    floor=_floor,
+    floor_formula=r"0\ \text{or}\ T^2 H(P)",
+    references=("Hinton et al. 2015", "Lin et al. 2020"),
+    conventions=(
+        Convention(
+            "sentence-transformers 6.2 DistillKLDivLoss (dot products)",
+            {"temperature": 1.0},
+            note="The library compares dot products. Here scores are cosines, the same for unit "
+            'vectors; the class for trainers has similarity="dot".',
+        ),
+        Convention(
+            "FlagEmbedding 1.4.2 kl_div (cross-entropy)",
+            {"temperature": 0.02},
+            distill_ce_of_scaled_definition,
+            formula=r"-\frac1N \sum_i \sum_k P_{ik} \log p_{ik},\quad"
+            r" P = \mathrm{softmax}(t),\ p = \mathrm{softmax}(s / T)",
+            symbols={
+                "terms": Symbol(
+                    r"t_{ik} = -P_{ik} \log p_{ik}",
+                    ("list", "candidate"),
+                    r"-«teacher_shares[r,c]» \cdot «log_shares[r,c]»",
+                    signed=False,
+                ),
+                "loss": Symbol(
+                    r"\mathcal L = \frac1N \sum_i \ell_i",
+                    live=r"\frac{«Σ per_row»}{«filled.sum().clamp_min(1)»}",
+                ),
+            },
+        ),
+    ),
+)

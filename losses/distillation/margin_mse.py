@@ -1,0 +1,154 @@
+"""MarginMSE: how far a positive stands above each negative, as the teacher has it."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from losses import inputs
+from losses.kernels import mean_of
+from losses.lists.candidates import present_in
+from losses.spec import Convention, LossSpec, Symbol
+
+HALVINGS = 60  # of an interval of length 2, to the last digit
+
+
+def margin_mse_definition(
+    positive_scores: Tensor,
+    negative_scores: Tensor,
+    teacher_margins: Tensor,
+    *,
+    mask: Tensor | None = None,
+) -> Tensor:
+    present = present_in(negative_scores, mask)
+    margins = positive_scores[:, None] - negative_scores.masked_fill(~present, 0)
+    targets = teacher_margins.to(margins.dtype).masked_fill(~present, 0)
+    errors = (margins - targets).masked_fill(~present, 0)
+    terms = errors.square()
+    loss = mean_of(terms, present)
+    return loss
+
+
+def margin_mse(
+    positive_scores: Tensor,
+    negative_scores: Tensor,
+    teacher_margins: Tensor,
+    *,
+    mask: Tensor | None = None,
+) -> Tensor:
+    r"""mean ((s⁺_i − s⁻_ik) − (t⁺_i − t⁻_ik))² (Hofstätter et al. 2020).
+
+    >>> margin_mse(torch.tensor([0.5]), torch.tensor([[0.0]]), torch.tensor([[2.0]]))  # 1.5²
+    tensor(2.2500)
+
+    Args:
+        positive_scores: [N], what the student gives each query with its positive: a dot product,
+            a cosine, the score of a cross-encoder.
+        negative_scores: [N, K], the same with its negatives.
+        teacher_margins: [N, K], how far the teacher has the positive above each negative.
+        mask: [N, K], true where there is a negative; all, if it is left out.
+    """
+    negative_scores = inputs.of_lists("negative_scores", negative_scores)
+    teacher_margins = inputs.of_lists("teacher_margins", teacher_margins, like=negative_scores)
+    positive_scores = inputs.one_of_each("positive_scores", positive_scores, negative_scores)
+    mask = inputs.candidate_mask(mask, negative_scores)
+    inputs.must_be_finite_where(
+        mask, negative_scores=negative_scores, teacher_margins=teacher_margins
+    )
+    inputs.must_be_finite_where(
+        None if mask is None else mask.any(dim=1), positive_scores=positive_scores
+    )
+    both = torch.promote_types(positive_scores.dtype, negative_scores.dtype)
+    positive_scores, negative_scores = positive_scores.to(both), negative_scores.to(both)
+    teacher_margins = teacher_margins.to(both)
+    if mask is None:
+        margins = positive_scores[:, None] - negative_scores
+        return functional.mse_loss(margins, teacher_margins)
+    positive_scores = positive_scores.masked_fill(~mask.any(dim=1), 0)
+    return margin_mse_definition(positive_scores, negative_scores, teacher_margins, mask=mask)
+
+
+def _given_margins(given: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    margins = given["teacher_margins"].double()
+    present = present_in(margins, given.get("mask"))
+    return margins.masked_fill(~present, 0), present
+
+
+def _collapse(given: dict[str, Tensor]) -> float:
+    """The student has no margin at all."""
+    margins, present = _given_margins(given)
+    return float(mean_of(margins.square(), present))
+
+
+def _floor(given: dict[str, Tensor]) -> float:
+    """A margin of two cosines reaches no further than 2.
+
+    With s⁺ = x a margin lies within x − 1 and x + 1; the best x of a row is where the slope of what
+    is missed, which rises with x, is 0, and is found by halving.
+    """
+    margins, present = _given_margins(given)
+
+    def missed(x: Tensor) -> Tensor:
+        return (margins - (margins.clamp(x - 1, x + 1))).masked_fill(~present, 0)
+
+    low, high = margins.new_full((len(margins), 1), -1.0), margins.new_full((len(margins), 1), 1.0)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        rises = missed(middle).sum(dim=1, keepdim=True) < 0
+        low, high = torch.where(rises, low, middle), torch.where(rises, middle, high)
+    ends = torch.stack([missed(x).square().sum(dim=1) for x in (low, high)])
+    return float(ends.amin(dim=0).sum() / present.sum().clamp_min(1))
+
+
+MARGIN_MSE = LossSpec(
+    function=margin_mse,
+    definition=margin_mse_definition,
+    title="MarginMSE",
+    group="distillation",
+    formula=r"\frac1{NK} \sum_{i,k} \bigl((s^+_i - s^-_{ik}) - (t^+_i - t^-_{ik})\bigr)^2",
+    symbols={
+        "positive_scores": Symbol(r"s^+_i", ("row",)),
+        "negative_scores": Symbol(r"s^-_{ik}", ("row", "candidate")),
+        "teacher_margins": Symbol(r"\Delta_{ik} = t^+_i - t^-_{ik}", ("row", "candidate")),
+        "mask": Symbol(r"m_{ik}", ("row", "candidate")),
+        "present": Symbol(r"m_{ik}", ("row", "candidate")),
+        "margins": Symbol(
+            r"d_{ik} = s^+_i - s^-_{ik}",
+            ("row", "candidate"),
+            "«positive_scores[r]» - «negative_scores[r,c]»",
+        ),
+        "targets": Symbol(r"\Delta_{ik}", ("row", "candidate"), "«teacher_margins[r,c]»"),
+        "errors": Symbol(
+            r"e_{ik} = d_{ik} - \Delta_{ik}",
+            ("row", "candidate"),
+            "«margins[r,c]» - «teacher_margins[r,c]»",
+        ),
+        "terms": Symbol(
+            r"t_{ik} = e_{ik}^2", ("row", "candidate"), "(«errors[r,c]»)^2", signed=False
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \frac1{NK} \sum_{i,k} t_{ik}",
+            live=r"\frac{«Σ terms»}{«present.sum().clamp_min(1)»}",
+        ),
+    },
+    reads={
+        "positive_scores": "margin_positives",
+        "negative_scores": "margin_negatives",
+        "teacher_margins": "teacher_margins",
+        "mask": "margin_mask",
+    },
+    terms="errors",
+    collapse=_collapse,
+    collapse_formula=r"\overline{\Delta^2}",
+    floor=_floor,
+    floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    references=("Hofstätter et al. 2020",),
+    conventions=(
+        Convention(
+            "sentence-transformers 6.2 MarginMSELoss (dot products)",
+            note="The library compares dot products. Here scores are cosines, the same for unit "
+            'vectors; the class for trainers has similarity="dot".',
+        ),
+    ),
+)

@@ -1,0 +1,59 @@
+"""Which pairs belong to one query: lists of candidates, and positives beside their negatives.
+
+A list holds places of pairs, −1 where it has no further candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+
+def lists_of(queries: Tensor) -> Tensor:
+    """The pairs of each query that has several, int64 [L, K], by the number of its query [N].
+
+    Queries in the order of their first pair, pairs in theirs; none is an empty [0, 0].
+
+    >>> lists_of(torch.tensor([7, 3, 7, 9, 3, 7]))
+    tensor([[ 0,  2,  5],
+            [ 1,  4, -1]])
+    """
+    found: dict[int, list[int]] = {}
+    for place, query in enumerate(queries.tolist()):
+        found.setdefault(query, []).append(place)
+    return _padded([places for places in found.values() if len(places) > 1], queries.device)
+
+
+def margins_of(lists: Tensor, positive: Tensor) -> tuple[Tensor, Tensor]:
+    """Each positive pair [R] whose list holds others, and these [R, K].
+
+    Args:
+        lists: [L, K], as `lists_of` gives them.
+        positive: [N], which pairs are positives.
+
+    >>> margins_of(torch.tensor([[0, 2, 5]]), torch.tensor([1, 0, 0, 0, 0, 1]).bool())
+    (tensor([0, 5]), tensor([[2],
+            [2]]))
+    """
+    chosen = positive.tolist()
+    rows, others = [], []
+    for places in lists.tolist():
+        there = [place for place in places if place >= 0]
+        negatives = [place for place in there if not chosen[place]]
+        if negatives:
+            rows += [place for place in there if chosen[place]]
+            others += [negatives for place in there if chosen[place]]
+    return torch.tensor(rows, dtype=torch.int64, device=lists.device), _padded(others, lists.device)
+
+
+def _padded(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
+    width = max(map(len, rows), default=0)
+    filled = [[*row, *[-1] * (width - len(row))] for row in rows]
+    return torch.tensor(filled, dtype=torch.int64, device=device).reshape(len(rows), width)
+
+
+def at(values: Tensor, places: Tensor) -> Tensor:
+    """The values [N] at these places [L, K], 0 where a list has none, with gradient."""
+    return values[places.clamp_min(0)].masked_fill(places < 0, 0)

@@ -1,0 +1,1 @@
+"""Losses on lists: the candidates of one query, compared with each other."""

@@ -1,0 +1,126 @@
+"""ADR-MSE: the distance of each candidate's soft rank from the rank that its label gives it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.kernels import mean_of
+from losses.kernels.gradient import with_gradient
+from losses.kernels.lists import adr_mse as adr_mse_by_lists
+from losses.lists.candidates import (
+    LIST_SYMBOLS,
+    READS,
+    TEMPERATURE,
+    both_present,
+    differences_of,
+    present_in,
+    scored_lists,
+)
+from losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
+from losses.spec import Convention, LossSpec, Symbol
+
+
+def true_ranks_of(labels: Tensor, pairs: Tensor, dtype: torch.dtype) -> Tensor:
+    """The ranks by label [L, K], 1 the best; equal labels share the mean of their places."""
+    above = (pairs & (labels[:, None, :] > labels[:, :, None])).sum(dim=2)
+    alike = (pairs & (labels[:, None, :] == labels[:, :, None])).sum(dim=2)
+    return above.to(dtype) + (alike.to(dtype) + 1) / 2
+
+
+def adr_mse_definition(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    mask: Tensor | None = None,
+    temperature: float = 1.0,
+) -> Tensor:
+    present = present_in(scores, mask)
+    pairs = both_present(present)
+    differences = differences_of(scores / temperature, pairs)
+    ranks = soft_ranks(differences, pairs)
+    true_ranks = true_ranks_of(labels, pairs, scores.dtype)
+    errors = (ranks - true_ranks).masked_fill(~present, 0)
+    discounts = 1 / torch.log2(1 + true_ranks.clamp_min(1))
+    terms = discounts * errors.square()
+    loss = mean_of(terms, present)
+    return loss
+
+
+def adr_mse(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    mask: Tensor | None = None,
+    temperature: float = 1.0,
+) -> Tensor:
+    r"""mean over candidates of (r_i − r̂_i)² / log₂(1 + r_i), r̂ as in `approx_ndcg` (2405.07920).
+
+    >>> adr_mse(torch.zeros(1, 2), torch.tensor([[1, 0]]))  # (0.5² / 1 + 0.5² / log₂ 3) / 2
+    tensor(0.2039)
+
+    Args:
+        scores, labels, mask: as for `list_net`. r is the rank by label; equal labels share the
+            mean of their places.
+        temperature: τ, how soft the comparisons are; 1/α.
+    """
+    inputs.above_zero(temperature=temperature)
+    scores, labels, mask = scored_lists(scores, labels, mask)
+    if isinstance(temperature, Tensor):  # it may want a gradient too
+        scores, temperature = scores / temperature, 1.0
+
+    def densely(scores, labels, mask):
+        return adr_mse_definition(scores, labels, mask=mask, temperature=temperature)
+
+    exact = partial(adr_mse_by_lists, temperature=temperature)
+    return with_gradient(exact, densely, scores, labels.detach(), mask)
+
+
+def _collapse(given: dict[str, Tensor], temperature: float) -> float:
+    scores = torch.zeros_like(given["scores"].double())
+    return float(adr_mse_definition(**{**given, "scores": scores}, temperature=temperature))
+
+
+ADR_MSE = LossSpec(
+    function=adr_mse,
+    definition=adr_mse_definition,
+    title="ADR-MSE",
+    group="lists",
+    formula=r"\frac1N \sum_{l,i} \frac{(r_{l,i} - \hat r_{l,i})^2}{\log_2(1 + r_{l,i})},\quad"
+    r" \hat r_{l,i} = 1 + \sum_{j \ne i} \sigma\Bigl(\frac{s_{l,j} - s_{l,i}}{\tau}\Bigr)",
+    symbols={
+        **LIST_SYMBOLS,
+        **RANK_SYMBOLS,
+        "true_ranks": Symbol(r"r_{l,i}", ("list", "candidate"), signed=False),
+        "errors": Symbol(
+            r"e_{l,i} = \hat r_{l,i} - r_{l,i}",
+            ("list", "candidate"),
+            r"«ranks[r,c]» - «true_ranks[r,c]»",
+        ),
+        "discounts": Symbol(
+            r"\delta_{l,i} = \frac{1}{\log_2(1 + r_{l,i})}",
+            ("list", "candidate"),
+            r"\frac{\ln 2}{\log(1 + «true_ranks[r,c]»)}",
+            signed=False,
+        ),
+        "terms": Symbol(
+            r"t_{l,i} = \delta_{l,i}\, e_{l,i}^2",
+            ("list", "candidate"),
+            r"«discounts[r,c]» \cdot («errors[r,c]»)^2",
+            signed=False,
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \frac1N \sum_{l,i} t_{l,i}", live=r"\frac{«Σ terms»}{«present.sum()»}"
+        ),
+    },
+    parameters=(TEMPERATURE,),
+    reads=READS,
+    terms="errors",
+    collapse=_collapse,
+    collapse_formula=r"\frac1N \sum_i \frac{(r_i - \frac{n + 1}{2})^2}{\log_2(1 + r_i)}",
+    references=("Schlatt et al. 2024",),
+    conventions=(Convention("sentence-transformers 6.2 ADRMSELoss", {"temperature": 1.0}),),
+)

@@ -1,0 +1,129 @@
+"""ApproxNDCG: the NDCG of ranks that a gradient can follow."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.kernels import mean_of
+from losses.kernels.gradient import with_gradient
+from losses.kernels.lists import approx_ndcg as approx_ndcg_by_lists
+from losses.lists.candidates import (
+    LIST_SYMBOLS,
+    MEAN_OF_LISTS,
+    READS,
+    both_present,
+    differences_of,
+    gains_of,
+    present_in,
+    scored_lists,
+)
+from losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+
+def approx_ndcg_definition(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    mask: Tensor | None = None,
+    temperature: float = 0.1,
+) -> Tensor:
+    present = present_in(scores, mask)
+    pairs = both_present(present)
+    differences = differences_of(scores / temperature, pairs)
+    ranks = soft_ranks(differences, pairs)
+    gains = gains_of(labels.to(scores.dtype), present)
+    terms = gains / torch.log2(1 + ranks)
+    per_list = -terms.sum(dim=1)
+    filled = present.any(dim=1)
+    loss = mean_of(per_list, filled)
+    return loss
+
+
+def approx_ndcg(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    mask: Tensor | None = None,
+    temperature: float = 0.1,
+) -> Tensor:
+    r"""mean over lists of −Σ_i G_i / log₂(1 + r̂_i), r̂_i = 1 + Σ_{j≠i} σ((s_j − s_i)/τ) (Qin 2010).
+
+    >>> approx_ndcg(torch.zeros(1, 2), torch.tensor([[1, 0]]))  # −1 / log₂ 2.5
+    tensor(-0.7565)
+
+    G = (2^y − 1) / IDCG. A list without a label above 0 has no NDCG and counts as 0; labels below
+    0 gain as much as 0.
+
+    Args:
+        scores, labels, mask: as for `list_net`.
+        temperature: τ, how soft the comparisons are.
+    """
+    inputs.above_zero(temperature=temperature)
+    scores, labels, mask = scored_lists(scores, labels, mask)
+    if isinstance(temperature, Tensor):  # it may want a gradient too
+        scores, temperature = scores / temperature, 1.0
+
+    def densely(scores, labels, mask):
+        return approx_ndcg_definition(scores, labels, mask=mask, temperature=temperature)
+
+    if labels.requires_grad:
+        return densely(scores, labels, mask)
+    exact = partial(approx_ndcg_by_lists, temperature=temperature)
+    return with_gradient(exact, densely, scores, labels, mask)
+
+
+def _collapse(given: dict[str, Tensor], **_: object) -> float:
+    """Every candidate has the middle rank (n + 1) / 2."""
+    labels = given["labels"].double()
+    present = present_in(labels, given.get("mask"))
+    middle = (present.sum(dim=1, keepdim=True).double() + 1) / 2
+    terms = gains_of(labels, present) / torch.log2(1 + middle)
+    return float(mean_of(-terms.sum(dim=1), present.any(dim=1)))
+
+
+def _floor(given: dict[str, Tensor], **_: object) -> float:
+    """−1 of every list that has an NDCG."""
+    labels = given["labels"].double()
+    present = present_in(labels, given.get("mask"))
+    gained = gains_of(labels, present).any(dim=1).double()
+    return float(mean_of(-gained, present.any(dim=1)))
+
+
+APPROX_NDCG = LossSpec(
+    function=approx_ndcg,
+    definition=approx_ndcg_definition,
+    title="ApproxNDCG",
+    group="lists",
+    formula=r"-\frac1L \sum_l \sum_i \frac{G_{l,i}}{\log_2(1 + \hat r_{l,i})},\quad"
+    r" \hat r_{l,i} = 1 + \sum_{j \ne i} \sigma\Bigl(\frac{s_{l,j} - s_{l,i}}{\tau}\Bigr)",
+    symbols={
+        **LIST_SYMBOLS,
+        **RANK_SYMBOLS,
+        "terms": Symbol(
+            r"t_{l,i} = \frac{G_{l,i}}{\log_2(1 + \hat r_{l,i})}",
+            ("list", "candidate"),
+            r"\frac{«gains[r,c]» \cdot \ln 2}{\log(1 + «ranks[r,c]»)}",
+            signed=False,
+        ),
+        "per_list": Symbol(r"\ell_l = -\sum_i t_{l,i}", ("list",), r"-\bigl(«Σ terms[r]»\bigr)"),
+        "loss": MEAN_OF_LISTS,
+    },
+    parameters=(Parameter("temperature", 0.1, r"\tau", 0.001, 10.0, 0.001, logarithmic=True),),
+    reads=READS,
+    terms="differences",
+    collapse=_collapse,
+    collapse_formula=r"-\sum_i \frac{G_i}{\log_2\frac{n + 3}{2}}",
+    floor=_floor,
+    floor_formula="-1",
+    references=("Qin et al. 2010",),
+    conventions=(
+        Convention("TF-Ranking 0.5.5 ApproxNDCGLoss", {"temperature": 0.1}),
+        Convention("allRank 1.4.3 approxNDCGLoss (α = 1)", {"temperature": 1.0}),
+        Convention("rax 0.4.0 approx_t12n(ndcg_metric)", {"temperature": 1.0}),
+    ),
+)

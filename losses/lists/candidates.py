@@ -1,0 +1,85 @@
+"""What the losses on lists share: their inputs, their symbols, and the steps they have in common.
+
+A row is a list, the candidates of one query; `mask` says which of its K places hold one. What
+stands in the other places is never read, be it NaN. A list without any candidate counts nowhere.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.kernels import log_sum_exp
+from losses.spec import Parameter, Symbol
+
+TEMPERATURE = Parameter("temperature", 1.0, r"\tau", 0.01, 10.0, 0.01, logarithmic=True)
+READS = {"scores": "list_scores", "labels": "list_labels", "mask": "list_mask"}
+
+
+def scored_lists(
+    scores: Tensor, labels: Tensor, mask: Tensor | None, least: float = -math.inf
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Scores and labels [L, K], finite where the mask has a candidate, labels at least `least`."""
+    scores = inputs.of_lists("scores", scores)
+    labels = inputs.of_lists("labels", labels, like=scores)
+    mask = inputs.candidate_mask(mask, scores)
+    inputs.must_be_finite_where(mask, scores=scores, labels=labels)
+    if least > -math.inf:
+        inputs.must_reach(least, mask, labels=labels)
+    return scores, labels, mask
+
+
+def present_in(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """Which places [L, K] hold a candidate: all, if nothing else is said."""
+    return torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
+
+
+def log_shares_of(logits: Tensor) -> Tensor:
+    """log softmax of each list [L, K]; −inf, without gradient, where a logit is."""
+    return logits - log_sum_exp(logits, dim=1)[:, None].clamp_min(torch.finfo(logits.dtype).min)
+
+
+def gains_of(labels: Tensor, present: Tensor, k: int = 0) -> Tensor:
+    """(2^y − 1) over the best DCG of the list, of its first `k` places if `k` is given: [L, K].
+
+    A label below 0 gains as much as 0; of a list without any gain all are 0. Both sides are
+    divided by 2 to the largest label, so that no label is too large.
+    """
+    heights = labels.masked_fill(~present, 0).clamp_min(0)
+    largest = heights.amax(dim=1, keepdim=True)
+    gains = torch.exp2(heights - largest) * -torch.expm1(-math.log(2) * heights)
+    places = torch.arange(gains.shape[1], device=gains.device)
+    inverse = 1 / torch.log2(places.to(gains.dtype) + 2)
+    if k:
+        inverse = inverse.masked_fill(places >= k, 0)
+    ideal = (gains.sort(dim=1, descending=True).values * inverse).sum(dim=1, keepdim=True)
+    return gains / ideal.clamp_min(torch.finfo(gains.dtype).tiny)
+
+
+def both_present(present: Tensor) -> Tensor:
+    """Which pairs [L, K, K] of two candidates are there."""
+    return present[:, :, None] & present[:, None, :]
+
+
+def differences_of(scaled: Tensor, pairs: Tensor) -> Tensor:
+    """z_j − z_i, row i, column j, 0 where there is no pair: [L, K, K]."""
+    return (scaled[:, None, :] - scaled[:, :, None]).masked_fill(~pairs, 0)
+
+
+LIST_SYMBOLS = {
+    "scores": Symbol(r"s_{l,j}", ("list", "candidate")),
+    "labels": Symbol(r"y_{l,j}", ("list", "candidate")),
+    "mask": Symbol(r"m_{l,j}", ("list", "candidate")),
+    "present": Symbol(r"m_{l,j}", ("list", "candidate")),
+    "filled": Symbol(r"m_l = \max_j m_{l,j}", ("list",)),
+    "gains": Symbol(
+        r"G_{l,j} = \frac{2^{y_{l,j}} - 1}{\mathrm{IDCG}_l}", ("list", "candidate"), signed=False
+    ),
+}
+MEAN_OF_LISTS = Symbol(
+    r"\mathcal L = \frac1L \sum_l \ell_l",
+    live=r"\frac{«Σ per_list»}{«filled.sum().clamp_min(1)»}",
+)

@@ -1,0 +1,202 @@
+"""The LambdaLoss family: RankNet within lists, each pair weighed by what its order is worth."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.kernels import softplus
+from losses.kernels.gradient import with_gradient
+from losses.kernels.lists import lambda_loss as lambda_loss_by_lists
+from losses.lists.candidates import (
+    LIST_SYMBOLS,
+    READS,
+    both_present,
+    differences_of,
+    gains_of,
+    present_in,
+    scored_lists,
+)
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+SCHEMES = ("ndcg2pp", "ndcg2", "lambdarank", "ndcg1", "none")
+REDUCTIONS = ("mean", "sum")
+
+
+def ranks_of(scores: Tensor, pairs: Tensor) -> Tensor:
+    """1 + how many of the list stand above, of equal scores those before it: int64 [L, K]."""
+    places = torch.arange(scores.shape[1], device=scores.device)
+    above = scores[:, None, :] > scores[:, :, None]
+    tied = (scores[:, None, :] == scores[:, :, None]) & (places[None, :] < places[:, None])
+    return 1 + (pairs & (above | tied)).sum(dim=2)
+
+
+def weights_by(scheme: str, gains: Tensor, ranks: Tensor, mu: float) -> Tensor:
+    """What a pair weighs, before any is left out: row i, column j, [L, K, K]."""
+    inverse = 1 / torch.log2(1 + ranks.to(gains.dtype))
+    if scheme == "none":
+        return torch.ones_like(gains)[:, :, None].expand(-1, -1, gains.shape[1])
+    if scheme == "ndcg1":
+        return (gains * inverse)[:, :, None].expand(-1, -1, gains.shape[1])
+    swapped = (inverse[:, :, None] - inverse[:, None, :]).abs()
+    apart = (ranks[:, :, None] - ranks[:, None, :]).abs().to(gains.dtype)
+    # A pair that is d places apart: 1/D_d − 1/D_{d+1}; a candidate and itself: 0.
+    moved = 1 / torch.log2(1 + apart.clamp_min(1)) - 1 / torch.log2(2 + apart)
+    moved = moved.masked_fill(apart == 0, 0)
+    across = {"lambdarank": swapped, "ndcg2": moved, "ndcg2pp": mu * moved + swapped}[scheme]
+    return across * (gains[:, :, None] - gains[:, None, :]).abs()
+
+
+def lambda_loss_definition(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    mask: Tensor | None = None,
+    scheme: str = "ndcg2pp",
+    k: int | None = None,
+    sigma: float = 1.0,
+    mu: float = 10.0,
+    reduction: str = "mean",
+) -> Tensor:
+    present = present_in(scores, mask)
+    pairs = both_present(present)
+    ranks = ranks_of(scores, pairs)
+    gains = gains_of(labels.to(scores.dtype), present, int(k or 0))
+    ordered = pairs if scheme == "ndcg1" else pairs & (labels[:, :, None] > labels[:, None, :])
+    if k:
+        reached = ranks <= k
+        ordered = ordered & (reached[:, :, None] | reached[:, None, :])
+    weights = weights_by(scheme, gains, ranks, mu).masked_fill(~ordered, 0)
+    differences = sigma * differences_of(scores, pairs)
+    terms = weights * softplus(differences) / math.log(2)
+    loss = terms.sum() / (ordered.sum().clamp_min(1) if reduction == "mean" else 1)
+    return loss
+
+
+def lambda_loss(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    mask: Tensor | None = None,
+    scheme: str = "ndcg2pp",
+    k: int | None = None,
+    sigma: float = 1.0,
+    mu: float = 10.0,
+    reduction: str = "mean",
+) -> Tensor:
+    r"""mean over pairs y_i > y_j of a list of w_ij log₂(1 + e^(σ(s_j − s_i))) (Wang et al. 2018).
+
+    >>> lambda_loss(torch.zeros(1, 2), torch.tensor([[1, 0]]), scheme="none")  # 1 bit
+    tensor(1.)
+
+    With G = (2^y − 1) / IDCG, D_r = log₂(1 + r) and r the rank by score, w_ij is by `scheme`
+
+        "lambdarank"  |G_i − G_j| · |1/D_{r_i} − 1/D_{r_j}|
+        "ndcg2"       |G_i − G_j| · |1/D_d − 1/D_{d+1}|, d = |r_i − r_j|
+        "ndcg2pp"     μ · ndcg2 + lambdarank
+        "ndcg1"       G_i / D_{r_i}, over all i and j of a list whatever their labels, as its paper
+                      and the libraries have it
+        "none"        1, RankNet in bits
+
+    Weights carry no gradient. Labels below 0 gain as much as 0.
+
+    Args:
+        scores, labels, mask: as for `list_net`. Of equal scores, the first of the list stands
+            above.
+        scheme: w.
+        k: only pairs of which one stands among the first k, and the IDCG of the first k; None
+            or 0: all.
+        sigma: σ, the steepness.
+        mu: μ.
+        reduction: "mean" over the pairs that count, or "sum".
+    """
+    inputs.one_of(SCHEMES, scheme=scheme)
+    inputs.one_of(REDUCTIONS, reduction=reduction)
+    inputs.above_zero(sigma=sigma)
+    inputs.plain_number(mu=mu)
+    if k is not None and (k < 0 or k != int(k)):
+        raise ValueError(f"k is {k}; it must be a whole number of 1 or more, or None for all")
+    scores, labels, mask = scored_lists(scores, labels, mask)
+    if isinstance(sigma, Tensor):  # it may want a gradient too
+        scores, sigma = scores * sigma, 1.0
+    k, mu, mean = int(k or 0), float(mu), reduction == "mean"
+    chosen = {"scheme": scheme, "k": k, "sigma": sigma, "mu": mu}
+
+    def densely(scores, labels, mask):
+        return lambda_loss_definition(scores, labels, mask=mask, reduction=reduction, **chosen)
+
+    exact = partial(lambda_loss_by_lists, mean=mean, **chosen)
+    return with_gradient(exact, densely, scores, labels.detach(), mask)
+
+
+def _collapse(given: dict[str, Tensor], **parameters: object) -> float:
+    """Every pair one bit by its weight, ranks as the list stands."""
+    scores = torch.zeros_like(given["scores"].double())
+    return float(lambda_loss_definition(**{**given, "scores": scores}, **parameters))
+
+
+LAMBDA_LOSS = LossSpec(
+    function=lambda_loss,
+    definition=lambda_loss_definition,
+    title="LambdaLoss",
+    group="lists",
+    formula=r"\frac{1}{|P|} \sum_l \sum_{y_i > y_j} w_{l,ij}"
+    r" \log_2\bigl(1 + e^{\sigma (s_{l,j} - s_{l,i})}\bigr)",
+    symbols={
+        **LIST_SYMBOLS,
+        "pairs": Symbol(r"m_{l,i} m_{l,j}", ("list", "candidate", "candidate")),
+        "ranks": Symbol(r"r_{l,j}", ("list", "candidate"), signed=False),
+        "reached": Symbol(r"r_{l,j} \le k", ("list", "candidate")),
+        "ordered": Symbol(
+            r"y_{l,i} > y_{l,j}",
+            ("list", "candidate", "candidate"),
+        ),
+        "weights": Symbol(r"w_{l,ij}", ("list", "candidate", "candidate"), signed=False),
+        "differences": Symbol(
+            r"d_{l,ij} = \sigma (s_{l,j} - s_{l,i})",
+            ("list", "candidate", "candidate"),
+            r"«sigma»\,(«scores[l,c]» - «scores[l,r]»)",
+        ),
+        "terms": Symbol(
+            r"t_{l,ij} = w_{l,ij} \log_2\bigl(1 + e^{d_{l,ij}}\bigr)",
+            ("list", "candidate", "candidate"),
+            r"\frac{«weights[l,r,c]»}{\ln 2} \cdot \log\bigl(1 + e^{«differences[l,r,c]»}\bigr)",
+            signed=False,
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \frac{1}{|P|} \sum_{l,i,j} t_{l,ij}",
+            live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1) if reduction == 'mean' else 1»}",
+        ),
+    },
+    parameters=(
+        Parameter("scheme", "ndcg2pp", choices=SCHEMES),
+        Parameter("k", 0, "k", 0, 50, 1),
+        Parameter("sigma", 1.0, r"\sigma", 0.01, 100.0, 0.01, logarithmic=True),
+        Parameter("mu", 10.0, r"\mu", 0.0, 100.0, 0.5),
+        Parameter("reduction", "mean", choices=REDUCTIONS),
+    ),
+    variants={
+        "scheme=ndcg1": r"\frac{1}{|P|} \sum_l \sum_{i, j} \frac{G_{l,i}}{D_{r_i}}"
+        r" \log_2\bigl(1 + e^{\sigma (s_{l,j} - s_{l,i})}\bigr)",
+        "reduction=sum": r"\sum_l \sum_{y_i > y_j} w_{l,ij}"
+        r" \log_2\bigl(1 + e^{\sigma (s_{l,j} - s_{l,i})}\bigr)",
+    },
+    reads=READS,
+    terms="differences",
+    collapse=_collapse,
+    collapse_formula=r"\bar w",
+    references=("Wang et al. 2018", "Burges 2010"),
+    conventions=(
+        Convention("sentence-transformers 6.2 LambdaLoss", {"scheme": "ndcg2pp"}),
+        Convention(
+            "allRank 1.4.3 lambdaLoss, ndcgLoss2PP_scheme",
+            {"reduction": "sum"},
+            note="With k the library keeps pairs of which both stand among the first k; here, as "
+            "in the paper and in sentence-transformers, one of them does.",
+        ),
+    ),
+)

@@ -1,0 +1,190 @@
+"""ListMLE: the likelihood of choosing the candidates of a list one by one in the labels' order."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.kernels import log1p_sum_exp, mean_of
+from losses.kernels.gradient import with_gradient
+from losses.kernels.lists import list_mle as list_mle_by_sums
+from losses.lists.candidates import (
+    LIST_SYMBOLS,
+    MEAN_OF_LISTS,
+    READS,
+    TEMPERATURE,
+    both_present,
+    differences_of,
+    present_in,
+    scored_lists,
+)
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+ORDERS = ("labels", "given")
+
+
+def chosen_later(labels: Tensor, pairs: Tensor, order: str) -> Tensor:
+    """Whether j is still there when i is chosen, and is not i: row i, column j, [L, K, K].
+
+    The best label is chosen first, of equal ones the first of the list; in order "given" the first.
+    """
+    places = torch.arange(labels.shape[1], device=labels.device)
+    behind = places[None, :] > places[:, None]
+    if order == "given":
+        return pairs & behind
+    below = labels[:, None, :] < labels[:, :, None]
+    return pairs & (below | ((labels[:, None, :] == labels[:, :, None]) & behind))
+
+
+def place_weights(later: Tensor, present: Tensor, weighted: bool) -> Tensor:
+    """(2^(n − π) − 1) / Σ of the candidate chosen at place π of n, [L, K], of a single one 0; or if
+    not `weighted` 1 of every candidate."""
+    left = later.sum(dim=2).double()  # n − π
+    if not weighted:
+        return present.to(left.dtype)
+    last = left.amax(dim=1, keepdim=True)
+    weights = (torch.exp2(left - last) - torch.exp2(-last)).masked_fill(~present, 0)
+    return weights / weights.sum(dim=1, keepdim=True).clamp_min(torch.finfo(left.dtype).tiny)
+
+
+def list_mle_definition(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    mask: Tensor | None = None,
+    weighted: bool = False,
+    order: str = "labels",
+    temperature: float = 1.0,
+) -> Tensor:
+    present = present_in(scores, mask)
+    pairs = both_present(present)
+    later = chosen_later(labels, pairs, order)
+    differences = differences_of(scores / temperature, pairs)
+    terms = differences.masked_fill(~later, -torch.inf)
+    choices = log1p_sum_exp(terms, dim=2)
+    weights = place_weights(later, present, weighted).to(scores.dtype)
+    per_list = (weights * choices).sum(dim=1)
+    filled = present.any(dim=1)
+    loss = mean_of(per_list, filled)
+    return loss
+
+
+def list_mle(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    mask: Tensor | None = None,
+    weighted: bool = False,
+    order: str = "labels",
+    temperature: float = 1.0,
+) -> Tensor:
+    r"""mean over lists of Σ_i [lse(s_π(i), …, s_π(n)) − s_π(i)], π the labels' order (Xia 2008).
+
+    >>> list_mle(torch.zeros(1, 3), torch.tensor([[0, 2, 1]]))  # log 3!
+    tensor(1.7918)
+
+    Args:
+        scores, labels, mask: as for `list_net`. Of equal labels, the first of the list is chosen
+            first.
+        weighted: p-ListMLE (Lan et al. 2014), place i of n by (2^(n−i) − 1) / Σ.
+        order: "labels", or "given": the order of the list, whatever its labels.
+        temperature: τ.
+    """
+    inputs.one_of(ORDERS, order=order)
+    inputs.above_zero(temperature=temperature)
+    scores, labels, mask = scored_lists(scores, labels, mask)
+    if isinstance(temperature, Tensor):  # it may want a gradient too
+        scores, temperature = scores / temperature, 1.0
+
+    def densely(scores, labels, mask):
+        chosen = {"weighted": weighted, "order": order, "temperature": temperature}
+        return list_mle_definition(scores, labels, mask=mask, **chosen)
+
+    exact = partial(
+        list_mle_by_sums, weighted=weighted, as_given=order == "given", temperature=temperature
+    )
+    return with_gradient(exact, densely, scores, labels.detach(), mask)
+
+
+def _collapse(given: dict[str, Tensor], weighted: bool, order: str, **_: object) -> float:
+    """ln n! of n candidates; with weights Σ w_i ln(n − i + 1)."""
+    labels = given["labels"].double()
+    present = present_in(labels, given.get("mask"))
+    later = chosen_later(labels, both_present(present), order)
+    choices = (1 + later.sum(dim=2)).double().log().masked_fill(~present, 0)
+    choices = choices * place_weights(later, present, weighted)
+    return float(mean_of(choices.sum(dim=1), present.any(dim=1)))
+
+
+LIST_MLE = LossSpec(
+    function=list_mle,
+    definition=list_mle_definition,
+    title="ListMLE",
+    group="lists",
+    formula=r"\frac1L \sum_l \sum_i \log\Bigl(1 + \sum_{j\ \text{after}\ i}"
+    r" e^{(s_{l,j} - s_{l,i})/\tau}\Bigr)",
+    symbols={
+        **LIST_SYMBOLS,
+        "pairs": Symbol(r"m_{l,i} m_{l,j}", ("list", "candidate", "candidate")),
+        "later": Symbol(r"j\ \text{after}\ i", ("list", "candidate", "candidate")),
+        "differences": Symbol(
+            r"d_{l,ij} = (s_{l,j} - s_{l,i}) / \tau",
+            ("list", "candidate", "candidate"),
+            r"\frac{«scores[l,c]» - «scores[l,r]»}{«temperature»}",
+        ),
+        "terms": Symbol(
+            r"t_{l,ij} = d_{l,ij}\ \text{where}\ j\ \text{after}\ i",
+            ("list", "candidate", "candidate"),
+            r"\frac{«scores[l,c]» - «scores[l,r]»}{«temperature»}",
+        ),
+        "choices": Symbol(
+            r"c_{l,i} = \log\Bigl(1 + \sum_j e^{t_{l,ij}}\Bigr)",
+            ("list", "candidate"),
+            r"\log\bigl(1 + «Σ exp terms[r,c]»\bigr)",
+            signed=False,
+        ),
+        "weights": Symbol(
+            r"w_{l,i} = \frac{2^{n - \pi_i} - 1}{\sum_k (2^{n - \pi_k} - 1)}",
+            ("list", "candidate"),
+            signed=False,
+        ),
+        "per_list": Symbol(
+            r"\ell_l = \sum_i w_{l,i} c_{l,i}",
+            ("list",),
+            r"«Σ weights[r] * choices[r]»",
+            signed=False,
+        ),
+        "loss": MEAN_OF_LISTS,
+    },
+    parameters=(
+        Parameter("weighted", False),
+        Parameter("order", "labels", choices=ORDERS),
+        TEMPERATURE,
+    ),
+    variants={
+        "weighted=true": r"\frac1L \sum_l \sum_i \frac{2^{n - \pi_i} - 1}{\sum_k (2^{n-\pi_k} - 1)}"
+        r" \log\Bigl(1 + \sum_{j\ \text{after}\ i} e^{(s_{l,j} - s_{l,i})/\tau}\Bigr)",
+    },
+    reads=READS,
+    terms="terms",
+    collapse=_collapse,
+    collapse_formula=r"\ln n!",
+    floor=lambda given, **_: 0.0,
+    floor_formula="0",
+    references=("Xia et al. 2008", "Lan et al. 2014"),
+    conventions=(
+        Convention(
+            "sentence-transformers 6.2 ListMLELoss",
+            {"order": "given"},
+            note="The library takes the order of the columns for that of the labels, which it does "
+            "not look at, unless it is given respect_input_order=False.",
+        ),
+        Convention("sentence-transformers 6.2 PListMLELoss", {"weighted": True, "order": "given"}),
+        Convention("rax 0.4.0 listmle_loss", {}),
+        Convention("TF-Ranking 0.5.5 ListMLELoss (ties shuffled)", {}),
+        Convention("allRank 1.4.3 listMLE (ties shuffled, ε = 1e-10)", {}),
+    ),
+)

@@ -1,0 +1,236 @@
+"""ListNet and the softmax loss: a cross-entropy of each list with a target from its labels."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from losses import inputs
+from losses.kernels import mean_of
+from losses.kernels.gradient import with_gradient
+from losses.kernels.lists import cross_entropy
+from losses.lists.candidates import (
+    LIST_SYMBOLS,
+    MEAN_OF_LISTS,
+    READS,
+    TEMPERATURE,
+    log_shares_of,
+    present_in,
+    scored_lists,
+)
+from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+TARGETS = ("softmax", "normalized", "raw")
+RANK_TARGETS = ("raw", "normalized")
+
+
+def targets_of(labels: Tensor, present: Tensor, target: str) -> Tensor:
+    """What each candidate of a list should get [L, K], from its label; 0 where there is none.
+
+    "softmax" is e^y / Σ e^y, "normalized" y / Σ y (all 0 where no label is above 0), "raw" y.
+    """
+    if target == "softmax":
+        labels = labels.masked_fill(~present, -torch.inf)
+        empty = ~present.any(dim=1, keepdim=True)
+        return labels.masked_fill(empty, 0).softmax(dim=1).masked_fill(~present, 0)
+    labels = labels.masked_fill(~present, 0)
+    if target == "raw":
+        return labels
+    return labels / labels.sum(dim=1, keepdim=True).clamp_min(torch.finfo(labels.dtype).tiny)
+
+
+def list_net_definition(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    mask: Tensor | None = None,
+    target: str = "softmax",
+    temperature: float = 1.0,
+) -> Tensor:
+    present = present_in(scores, mask)
+    logits = (scores / temperature).masked_fill(~present, -torch.inf)
+    log_shares = log_shares_of(logits)
+    targets = targets_of(labels.to(scores.dtype), present, target)
+    terms = -targets * log_shares.masked_fill(~present, 0)
+    per_list = terms.sum(dim=1)
+    filled = present.any(dim=1)
+    loss = mean_of(per_list, filled)
+    return loss
+
+
+def list_net(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    mask: Tensor | None = None,
+    target: str = "softmax",
+    temperature: float = 1.0,
+) -> Tensor:
+    r"""mean over lists of −Σ_j P_y(j) log softmax(s/τ)_j (Cao et al. 2007).
+
+    >>> list_net(torch.zeros(1, 4), torch.tensor([[3, 1, 0, 0]]))  # log 4
+    tensor(1.3863)
+
+    Args:
+        scores: [L, K], a list of candidates a row.
+        labels: [L, K], their grades.
+        mask: [L, K], true where there is a candidate; all, if it is left out. A list without any
+            is left out of the mean.
+        target: P_y: "softmax" of the labels, "normalized" to the sum 1, or "raw", the labels as
+            they are. The last two want labels of 0 or more.
+        temperature: τ, of the scores alone.
+    """
+    inputs.one_of(TARGETS, target=target)
+    return _cross_entropy(scores, labels, mask, target, temperature, list_net_definition)
+
+
+def softmax_rank_definition(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    mask: Tensor | None = None,
+    target: str = "raw",
+    temperature: float = 1.0,
+) -> Tensor:
+    present = present_in(scores, mask)
+    logits = (scores / temperature).masked_fill(~present, -torch.inf)
+    log_shares = log_shares_of(logits)
+    targets = targets_of(labels.to(scores.dtype), present, target)
+    terms = -targets * log_shares.masked_fill(~present, 0)
+    per_list = terms.sum(dim=1)
+    filled = present.any(dim=1)
+    loss = mean_of(per_list, filled)
+    return loss
+
+
+def softmax_rank(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    mask: Tensor | None = None,
+    target: str = "raw",
+    temperature: float = 1.0,
+) -> Tensor:
+    r"""mean over lists of −Σ_j y_j log softmax(s/τ)_j, labels as weights (Bruch et al. 2019).
+
+    >>> softmax_rank(torch.zeros(1, 4), torch.tensor([[3, 1, 0, 0]]))  # (3 + 1) log 4
+    tensor(5.5452)
+
+    Args:
+        scores, labels, mask, temperature: as for `list_net`; labels of 0 or more.
+        target: "raw" labels, or "normalized" to the sum 1 in each list.
+    """
+    inputs.one_of(RANK_TARGETS, target=target)
+    return _cross_entropy(scores, labels, mask, target, temperature, softmax_rank_definition)
+
+
+def _cross_entropy(scores, labels, mask, target, temperature, definition):
+    inputs.above_zero(temperature=temperature)
+    least = -math.inf if target == "softmax" else 0.0
+    scores, labels, mask = scored_lists(scores, labels, mask, least)
+    if isinstance(temperature, Tensor):  # it may want a gradient too
+        scores, temperature = scores / temperature, 1.0
+
+    def densely(scores, labels, mask):
+        return definition(scores, labels, mask=mask, target=target, temperature=temperature)
+
+    if labels.requires_grad:
+        return densely(scores, labels, mask)
+    exact = partial(cross_entropy, target=target, temperature=temperature)
+    return with_gradient(exact, densely, scores, labels, mask)
+
+
+def _targets_given(given: dict[str, Tensor], target: str) -> tuple[Tensor, Tensor, Tensor]:
+    labels = given["labels"].double()
+    present = present_in(labels, given.get("mask"))
+    return targets_of(labels, present, target), present, present.any(dim=1)
+
+
+def _collapse(given: dict[str, Tensor], target: str, **_: object) -> float:
+    """Every candidate has the same share: ln K for each unit of the target."""
+    targets, present, filled = _targets_given(given, target)
+    each = targets.sum(dim=1) * present.sum(dim=1).clamp_min(1).double().log()
+    return float(mean_of(each, filled))
+
+
+def _floor(given: dict[str, Tensor], target: str, **_: object) -> float:
+    """The entropy of the target: the shares are the target's."""
+    targets, _present, filled = _targets_given(given, target)
+    total = targets.sum(dim=1, keepdim=True)
+    shares = targets / total.clamp_min(torch.finfo(targets.dtype).tiny)
+    each = total[:, 0] * torch.special.entr(shares).sum(dim=1)
+    return float(mean_of(each, filled))
+
+
+SHARE_SYMBOLS = {
+    **LIST_SYMBOLS,
+    "logits": Symbol(
+        r"z_{l,j} = s_{l,j} / \tau", ("list", "candidate"), r"\frac{«scores[r,c]»}{«temperature»}"
+    ),
+    "log_shares": Symbol(
+        r"\log p_{l,j} = z_{l,j} - \log\sum_k e^{z_{l,k}}",
+        ("list", "candidate"),
+        r"«logits[r,c]» - \log\bigl(«Σ exp logits[r]»\bigr)",
+    ),
+    "targets": Symbol(r"P_{l,j}", ("list", "candidate"), signed=False),
+    "terms": Symbol(
+        r"t_{l,j} = -P_{l,j} \log p_{l,j}",
+        ("list", "candidate"),
+        r"-«targets[r,c]» \cdot «log_shares[r,c]»",
+        signed=False,
+    ),
+    "per_list": Symbol(r"\ell_l = \sum_j t_{l,j}", ("list",), r"«Σ terms[r]»", signed=False),
+    "loss": MEAN_OF_LISTS,
+}
+
+LIST_NET = LossSpec(
+    function=list_net,
+    definition=list_net_definition,
+    title="ListNet",
+    group="lists",
+    formula=r"-\frac1L \sum_l \sum_j P_{l,j} \log \frac{e^{s_{l,j}/\tau}}{\sum_k e^{s_{l,k}/\tau}}",
+    symbols=SHARE_SYMBOLS,
+    parameters=(Parameter("target", "softmax", choices=TARGETS), TEMPERATURE),
+    reads=READS,
+    terms="logits",  # the mean weighs every term alike; what pulls at a candidate is p − P
+    collapse=_collapse,
+    collapse_formula=r"\ln K \cdot \sum_j P_j",
+    floor=_floor,
+    floor_formula=r"H(P)",
+    references=("Cao et al. 2007",),
+    conventions=(
+        Convention("sentence-transformers 6.2 ListNetLoss", {"target": "softmax"}),
+        Convention("allRank 1.4.3 listNet (ε = 1e-10)", {"target": "softmax"}),
+    ),
+)
+
+SOFTMAX_RANK = LossSpec(
+    function=softmax_rank,
+    definition=softmax_rank_definition,
+    title="Softmax loss of lists",
+    group="lists",
+    formula=r"-\frac1L \sum_l \sum_j y_{l,j} \log \frac{e^{s_{l,j}/\tau}}{\sum_k e^{s_{l,k}/\tau}}",
+    symbols={
+        **SHARE_SYMBOLS,
+        "targets": Symbol(r"P_{l,j} = y_{l,j}", ("list", "candidate"), signed=False),
+    },
+    variants={
+        "target=normalized": r"-\frac1L \sum_l \sum_j \frac{y_{l,j}}{\sum_k y_{l,k}}"
+        r" \log \frac{e^{s_{l,j}/\tau}}{\sum_k e^{s_{l,k}/\tau}}",
+    },
+    parameters=(Parameter("target", "raw", choices=RANK_TARGETS), TEMPERATURE),
+    reads=READS,
+    terms="logits",
+    collapse=_collapse,
+    collapse_formula=r"\ln K \cdot \sum_j P_j",
+    floor=_floor,
+    floor_formula=r"H(P)",
+    references=("Bruch et al. 2019",),
+    conventions=(
+        Convention("rax 0.4.0 softmax_loss", {"target": "raw"}),
+        Convention("TF-Ranking 0.5.5, Keras SoftmaxLoss", {"target": "raw"}),
+    ),
+)

@@ -1,0 +1,27 @@
+"""Ranks that a gradient can follow: a candidate's is 1 and how far each other one is above it."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from losses.spec import Symbol
+
+
+def soft_ranks(differences: Tensor, pairs: Tensor) -> Tensor:
+    """r̂_i = 1 + Σ_{j ≠ i} σ(d_ij) over the pairs that are there, [L, K]."""
+    above = differences.sigmoid().masked_fill(~pairs, 0)
+    above = above - above.diagonal(dim1=1, dim2=2).diag_embed()
+    return 1 + above.sum(dim=2)
+
+
+RANK_SYMBOLS = {
+    "pairs": Symbol(r"m_{l,i} m_{l,j}", ("list", "candidate", "candidate")),
+    "differences": Symbol(
+        r"d_{l,ij} = (s_{l,j} - s_{l,i}) / \tau",
+        ("list", "candidate", "candidate"),
+        r"\frac{«scores[l,c]» - «scores[l,r]»}{«temperature»}",
+    ),
+    "ranks": Symbol(
+        r"\hat r_{l,i} = 1 + \sum_{j \ne i} \sigma(d_{l,ij})", ("list", "candidate"), signed=False
+    ),
+}

@@ -1,0 +1,111 @@
+"""Lists of candidates in a trainer's batch, and what the labels beside them mean.
+
+    two texts and a label            rows with the same first text are its list
+    one text and K texts, and a      a list a row; the label of a row is a list, a number for each
+    label that is a list             candidate
+    one text and a list of texts,    the same for a cross-encoder, of any lengths, as
+    and a label that is a list       sentence-transformers has it
+
+For a loss that learns from a teacher the label is what the teacher gave; of an anchor, a positive
+and negatives it may be the margins instead, one for each negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from losses.groups import lists_of
+from losses.sentence_transformers.texts import text_numbers, tokens_apart
+from losses.spec import LossSpec
+
+
+class Told(NamedTuple):
+    """What the labels of a batch say of its pairs, column by column: [P] each, None for nothing."""
+
+    labels: Tensor | None
+    teacher: Tensor | None
+
+
+def told_of(
+    labels: Tensor | Sequence[Tensor] | None, columns: Sequence[Any], spec: LossSpec
+) -> Told:
+    """Which of the labels are labels and which a teacher's, pair by pair.
+
+    Raises:
+        ValueError: where there is not one for each candidate, or margin.
+    """
+    learns = "teacher" in spec.needs
+    if labels is None:
+        return Told(None, None)
+    if is_ragged(columns):
+        flat = torch.cat([torch.as_tensor(one).view(-1) for one in labels])
+        given = [len(torch.as_tensor(one).view(-1)) for one in labels]
+        if given != (wanted := [len(one) for one in columns[1]]):
+            raise ValueError(f"there are {given} labels for lists of {wanted} texts")
+        return Told(None if learns else flat, flat if learns else None)
+    assert isinstance(labels, Tensor)
+    others = len(columns) - 1
+    if others < 2 or "lists" not in spec.needs:
+        # Of three texts or more it is the columns that say what is positive.
+        plain = labels if others < 2 else None
+        return Told(None if learns else plain, labels.view(-1).float() if learns else None)
+    rows = labels.view(len(labels), -1)
+    if learns and rows.shape[1] == others - 1:  # margins of the positive above each negative
+        rows = torch.cat([torch.zeros_like(rows[:, :1]), -rows], dim=1)
+    if rows.shape[1] != others:
+        kinds = f"a number for each of the {others} candidates"
+        raise ValueError(
+            f"the labels have shape {tuple(labels.shape)}; a row needs {kinds}"
+            + (f", or a margin for each of the {others - 1} negatives" if learns else "")
+        )
+    flat = rows.T.reshape(-1)
+    return Told(None if learns else flat, flat if learns else None)
+
+
+def lists_of_columns(columns: Sequence[Any], model: nn.Module, spec: LossSpec) -> Tensor | None:
+    """The pairs of each list [L, K], for a loss on lists; None for any other."""
+    if "lists" not in spec.needs:
+        return None
+    if is_ragged(columns):
+        sizes = torch.tensor([len(one) for one in columns[1]])
+        starts = sizes.cumsum(0) - sizes
+        places = torch.arange(int(sizes.max()))
+        return torch.where(places < sizes[:, None], starts[:, None] + places, -1)
+    if len(columns) > 2:
+        count = _rows(columns[0])
+        return torch.arange(count)[:, None] + count * torch.arange(len(columns) - 1)
+    return lists_of(_numbers(columns[0], model))
+
+
+def is_ragged(columns: Sequence[Any]) -> bool:
+    """Whether each row of a cross-encoder has a list of texts beside the first one."""
+    return (
+        len(columns) == 2
+        and isinstance(columns[1], list | tuple)
+        and any(isinstance(one, list | tuple) for one in columns[1])
+    )
+
+
+def paired(columns: Sequence[Any]) -> list[tuple[str, str]]:
+    """The first text of each row with each of its others: column by column, or list by list."""
+    if is_ragged(columns):
+        return [(one, text) for one, texts in zip(*columns, strict=True) for text in texts]
+    return [pair for other in columns[1:] for pair in zip(columns[0], other, strict=True)]
+
+
+def _rows(column: Any) -> int:
+    if not isinstance(column, Mapping):
+        return len(column)
+    return len(column["offsets"] if "offsets" in column else next(iter(column.values())))
+
+
+def _numbers(column: Any, model: nn.Module) -> Tensor:
+    """A number for each text, equal for equal ones."""
+    if isinstance(column, Mapping):
+        return text_numbers(column, tokens_apart(model))
+    numbers: dict[str, int] = {}
+    return torch.tensor([numbers.setdefault(text, len(numbers)) for text in column])

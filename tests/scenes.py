@@ -1,0 +1,27 @@
+"""Data on which a loss can run."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from explorer.core.scenario import Data
+from losses import LOSSES
+
+CANDIDATES = 4  # of each query of a random batch, for a loss on lists
+
+
+def data_for(loss: str, data: Data) -> Data:
+    """The data as they are; for a loss on lists with several candidates of each query: random ones
+    with as many, all others as the textbook example of lists."""
+    if loss not in LOSSES or not LOSSES[loss].needs & {"lists", "teacher"}:
+        return data
+    if data.source != "random":
+        return Data(example="graded_lists", encoder=data.encoder)
+    return dataclasses.replace(data, random=dataclasses.replace(data.random, candidates=CANDIDATES))
+
+
+def rows_for(loss: str, rows: list[tuple]) -> list[tuple]:
+    """Typed rows, of which every two share their first sentence if the loss is one on lists."""
+    if not LOSSES[loss].needs & {"lists", "teacher"}:
+        return rows
+    return [(rows[place // 2 * 2][0], *row[1:]) for place, row in enumerate(rows)]
