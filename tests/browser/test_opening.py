@@ -90,6 +90,8 @@ def test_four_scores_can_be_checked_by_hand(page: Page) -> None:
 
 
 def test_every_loss_in_every_convention(page: Page, subtests: pytest.Subtests) -> None:
+    with redrawn(page):
+        page.select_option("#lp-example", "graded_lists")  # on which every loss can run
     for loss, spec in LOSSES.items():
         with subtests.test(loss=loss):
             choose(page, loss)

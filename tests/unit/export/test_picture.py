@@ -23,7 +23,7 @@ RANDOM = Data(source="random", random=RandomBatch(pairs=20, dimension=8, seed=1)
 
 
 def drawn(loss="cosent", data=RANDOM, **view):
-    found = explore(Scenario(data=data, loss=loss, view=View(**view)))
+    found = explore(Scenario(data=data_for(loss, data), loss=loss, view=View(**view)))
     return found, picture(found)
 
 
