@@ -221,6 +221,7 @@ DISTILL_KL = LossSpec(
     collapse_formula=r"T^2 (\ln K - H(P))\ \text{or}\ T^2 \ln K",
     floor=_floor,
     floor_formula=r"0\ \text{or}\ T^2 H(P)",
+    aliases=("DistillKLDivLoss", "knowledge distillation", "kl_div"),
     references=("Hinton et al. 2015", "Lin et al. 2020"),
     conventions=(
         Convention(

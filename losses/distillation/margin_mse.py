@@ -143,6 +143,7 @@ MARGIN_MSE = LossSpec(
     collapse_formula=r"\overline{\Delta^2}",
     floor=_floor,
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    aliases=("MarginMSELoss", "margin distillation"),
     references=("Hofstätter et al. 2020",),
     conventions=(
         Convention(

@@ -121,6 +121,7 @@ ADR_MSE = LossSpec(
     terms="errors",
     collapse=_collapse,
     collapse_formula=r"\frac1N \sum_i \frac{(r_i - \frac{n + 1}{2})^2}{\log_2(1 + r_i)}",
+    aliases=("ADRMSELoss", "Rank-DistiLLM"),
     references=("Schlatt et al. 2024",),
     conventions=(Convention("sentence-transformers 6.2 ADRMSELoss", {"temperature": 1.0}),),
 )

@@ -189,6 +189,7 @@ LAMBDA_LOSS = LossSpec(
     terms="differences",
     collapse=_collapse,
     collapse_formula=r"\bar w",
+    aliases=("LambdaRank", "NDCGLoss2++", "LambdaMART"),
     references=("Wang et al. 2018", "Burges 2010"),
     conventions=(
         Convention("sentence-transformers 6.2 LambdaLoss", {"scheme": "ndcg2pp"}),

@@ -200,6 +200,7 @@ LIST_NET = LossSpec(
     collapse_formula=r"\ln K \cdot \sum_j P_j",
     floor=_floor,
     floor_formula=r"H(P)",
+    aliases=("ListNetLoss", "listwise softmax cross-entropy"),
     references=("Cao et al. 2007",),
     conventions=(
         Convention("sentence-transformers 6.2 ListNetLoss", {"target": "softmax"}),
@@ -228,6 +229,7 @@ SOFTMAX_RANK = LossSpec(
     collapse_formula=r"\ln K \cdot \sum_j P_j",
     floor=_floor,
     floor_formula=r"H(P)",
+    aliases=("softmax_loss", "SoftmaxLoss", "listwise softmax"),
     references=("Bruch et al. 2019",),
     conventions=(
         Convention("rax 0.4.0 softmax_loss", {"target": "raw"}),
