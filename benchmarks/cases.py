@@ -208,10 +208,10 @@ def _registered(name: str, **parameters: object) -> dict[str, Callable[..., Tens
     }
 
 
-def _with_twins(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Every text stands in two rows."""
+def _with_texts(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """No text stands twice, so that a peer that tells none apart computes the same."""
     return lambda first, second: loss(
-        first, second, same_text=torch.arange(len(first), device=first.device) // 2
+        first, second, same_text=torch.arange(len(first), device=first.device)
     )
 
 
@@ -346,7 +346,7 @@ CHOSEN: Mapping[str, tuple[Case, ...]] = {
         Case(
             "info_nce, four directions in one softmax, texts masked",
             **{
-                kind: _with_twins(loss)
+                kind: _with_texts(loss)
                 for kind, loss in _registered("info_nce", directions=DIRECTIONS).items()
             },
             inputs=vectors,

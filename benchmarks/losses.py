@@ -40,7 +40,9 @@ GROWTH = ("loss", "time grows as", "from N", "to N")
 
 def gradient_of(loss: Loss, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     value = loss(*inputs)
-    return torch.autograd.grad(value, [one for one in inputs if one.requires_grad])
+    moving = [one for one in inputs if one.requires_grad]
+    # A guide or a teacher is a constant.
+    return torch.autograd.grad(value, moving, allow_unused=True, materialize_grads=True)
 
 
 def leaves(inputs: tuple[Tensor, ...], device: str, dtype: torch.dtype | None = None) -> tuple:

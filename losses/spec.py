@@ -224,7 +224,7 @@ class Parameter:
     A parameter with `choices` is picked, a boolean default is switched, a tuple default is a
     list of numbers, anything else is a number between `minimum` and `maximum`. `role` is what rules
     of thumb know it as, one of `ROLES`: "scale" is λ before a difference of two scores, of which
-    λ = α/σ_s (S1 eq. 50) speaks, and no other factor.
+    λ = α/σ_s (S1 eq. 50) speaks, and no other factor. At the value `off` it does nothing.
     """
 
     name: str
@@ -236,6 +236,7 @@ class Parameter:
     logarithmic: bool = False
     choices: tuple[str, ...] = ()
     role: str = ""
+    off: float | None = None
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:
@@ -256,14 +257,16 @@ class Symbol:
 
     `axes` are axis names ("pair", "query", "key", "view", "sentence", "class", "triplet",
     "level", "dimension"). `live` is the right-hand side for one cell with the names of other
-    intermediates and parameters in «…», indexed by row r and column c: ``«scores[r]»``. What can
+    intermediates and parameters in «…», indexed by row r and column c: ``«scores[r]»``. Where it
+    depends on a parameter it is a formula for each condition, an expression of the parameters, of
+    which the first that holds counts: ``{"soft_margin": …, "": …}``. What can
     never be below 0 is not `signed`: 0 is then the end of its scale and not the middle. `indices`
     are the letters that count its last axes, where they are not i and then j.
     """
 
     latex: str
     axes: tuple[str, ...] = ()
-    live: str = ""
+    live: str | Mapping[str, str] = ""
     signed: bool = True
     indices: tuple[str, ...] = ()
 
@@ -309,7 +312,8 @@ class LossSpec:
     `form` is the form of its terms, where it has one of `losses.forms`. `twin`, called with the
     parameters, is the same in sentence-transformers (`losses.twins`). `counted` says, as a formula,
     which candidates count where texts are known, for a loss that reads them. `aliases` are other
-    names by which people know it, among them those of libraries' classes.
+    names by which people know it, among them those of libraries' classes. `selectors` names the
+    steps of bools that tell kinds of cells apart; all others are masks.
     """
 
     function: Callable[..., Tensor]
@@ -333,6 +337,7 @@ class LossSpec:
     twin: Callable[..., Twin | None] | None = None
     counted: str = ""
     aliases: tuple[str, ...] = ()
+    selectors: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:

@@ -151,6 +151,7 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     called: dict[str, Any] = {**given, **parameters}
     with own_faults(spec):
         traced = trace(spec.definition, wrt=wanted, through=spec.terms, **called)
+    traced.selectors = spec.selectors
     by_scores, by_vectors = (*traced.gradients, None)[:2]
     felt_by_scores = by_scores if batch.given is not None or not spec.reads_vectors else None
     felt_by_vectors = by_vectors if spec.reads_vectors else None

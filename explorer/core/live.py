@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from losses.spec import ParameterValue
+
 # So many terms of a sum are written out; the others are one number.
 MOST_PARTS = 3
 REFERENCE = re.compile("«([^»]+)»")
@@ -56,6 +58,23 @@ class Numbers:
     at: str
     values: Tensor
     over: Over | None = None
+
+
+def live_formula(live: str | Mapping[str, str], parameters: Mapping[str, ParameterValue]) -> str:
+    """The live formula that these parameters call for; "" where there is none."""
+    if isinstance(live, str):
+        return live
+    # The conditions are those of our own `LossSpec`s, as the references are.
+    known = _Chosen(parameters)
+    holds = (said for when, said in live.items() if not when or eval(when, {}, known))
+    return next(holds, "")
+
+
+class _Chosen(dict):
+    """Parameters by name; one that the loss does not have is None."""
+
+    def __missing__(self, name: str) -> None:
+        return None
 
 
 def references(live: str) -> Iterator[str]:

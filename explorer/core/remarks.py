@@ -198,7 +198,7 @@ def _on_faults(seen: Seen) -> list[Remark]:
 def _on_labels(seen: Seen) -> list[Remark]:
     if seen.pairs < 2:
         return [] if seen.looks_for else [Remark("one_pair")]
-    if seen.looks_for or seen.ordered:
+    if seen.looks_for or seen.ordered or not seen.spec.reads_labels:
         return []
     return [Remark("labels_equal" if seen.gradient_norm == 0 else "labels_equal_felt")]
 

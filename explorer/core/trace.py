@@ -42,7 +42,8 @@ class Trace:
 
     `inputs` are the tensors it was called with, `steps` its assignments, `loss` what it
     returned, `listing` its source with the number of its first line. `beside` says whether some
-    of the gradient reaches the inputs by another way than the step asked for as `through`.
+    of the gradient reaches the inputs by another way than the step asked for as `through`. The
+    `selectors` are steps of bools that tell cells apart and take none out.
     """
 
     inputs: list[Step]
@@ -52,6 +53,7 @@ class Trace:
     first_line: int
     gradients: tuple[Tensor | None, ...] = field(default=())
     beside: bool = False
+    selectors: tuple[str, ...] = ()
 
     def last(self, name: str) -> Step | None:
         """The last step, or else the input, of this name."""
@@ -71,8 +73,8 @@ class Trace:
         """Which cells of a step take part, as bools; None where nothing is masked.
 
         A step of bools is its own mask, −inf marks what is absent, and any other step shares
-        the mask of the last step of bools that has its cells: with `earlier`, only of those
-        that were there before it, so that they have acted on it.
+        the mask of the last step of bools, no selector, that has its cells: with `earlier`, only
+        of those that were there before it, so that they have acted on it.
         """
         if step.value.dtype == torch.bool:
             return step.value
@@ -85,6 +87,8 @@ class Trace:
         shape = step.value.shape
         for other in reversed(known):
             mask = other.value
+            if other.name in self.selectors:
+                continue
             if mask.dtype == torch.bool and mask.ndim >= 2 and mask.shape == shape[-mask.ndim :]:
                 return mask.expand(shape)
         return None

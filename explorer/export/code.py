@@ -62,7 +62,8 @@ def with_package(exploration: Exploration, *, from_files: bool | None = None) ->
         return alone(exploration, from_files=from_files)
     if as_defined_here(spec):
         return _program(exploration, from_files, [f"from losses import {spec.name}"], "", spec.name)
-    found = f'definition = LOSSES["{spec.name}"].under({convention!r}).definition'
+    found = f'spec = LOSSES["{spec.name}"].under(\n    {convention!r}\n)'
+    found += "\ndefinition = spec.definition"
     loaded = ["from losses import LOSSES"]
     return _program(exploration, from_files, loaded, found, "definition")
 
@@ -114,12 +115,17 @@ def _rendered(
         title=" ".join(e.spec.title.split()),
         loss=e.loss,
         package=any(line.startswith("from losses import") for line in imports),
-        beside=list(inputs.files),
+        reads=textwrap.fill(_reads(inputs.files), 100, subsequent_indent="# "),
         imports=sorted({*imports, *inputs.imports} - {"import torch"}),
         source=source,
         body="\n".join([*inputs.lines, *body]),
     )
     return Code(text, inputs.files)
+
+
+def _reads(files: Iterable[str]) -> str:
+    named = ", ".join(files)
+    return f"# Reads {named} from beside it." if named else ""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from torch.nn.functional import adaptive_avg_pool2d
 
 from explorer.core.batch import Batch
 from explorer.core.explore import Exploration
-from explorer.core.live import Numbers, numbers_of, references
+from explorer.core.live import live_formula, Numbers, numbers_of, references
 from explorer.core.remarks import band_applies
 from explorer.core.trace import Step
 from explorer.runtime.limits import SHOWN_ROWS
@@ -28,7 +28,7 @@ PAIRED = ("pair", "level_pair", "list_candidate", "candidate")
 NAMED_BY_PAIR = (*PAIRED, "query", "key", "view")
 MASKED, NOT_A_NUMBER = 255, 254
 # What stands in rows where a step has several matrices, by what they are and their rows.
-ROWS_OF_SEVERAL = {("level", "pair"): "level_pair", ("list", "candidate"): "list_candidate"}
+STACKED = ("level_pair", "list_candidate")
 # Axes whose places have no label and no similarity to be sorted by.
 UNSORTED = ("", "index", "dimension", "level", "class", "list", "candidate", "list_candidate")
 
@@ -143,7 +143,8 @@ class Layout:
         axes = self.axes(step)
         if value.ndim < 2:
             return Sheet(value.reshape(1, -1), "", axes[0] if axes else "")
-        rows = axes[-2] if value.ndim == 2 else ROWS_OF_SEVERAL.get(axes[-3:-1], "level_pair")
+        stacked = "_".join(axes[-3:-1])  # of several matrices
+        rows = axes[-2] if value.ndim == 2 else stacked if stacked in STACKED else "level_pair"
         return Sheet(value.reshape(-1, value.shape[-1]), rows, axes[-1])
 
     def axes(self, step: Step) -> tuple[str, ...]:
@@ -358,11 +359,12 @@ def _shown(e: Exploration, layout: Layout, steps: list[Step], place: int) -> Jso
     if weights is not None and weights.shape != step.value.shape:
         weights = None
     symbol = e.spec.symbols.get(step.name, Symbol(""))
+    live = live_formula(symbol.live, e.parameters)
     return {
         "step": place,
         "name": step.name,
         "latex": symbol.latex,
-        "live": symbol.live,
+        "live": live,
         "boolean": step.value.dtype == torch.bool,
         "signed": is_signed(e, step),
         "rows": rows,
@@ -377,7 +379,7 @@ def _shown(e: Exploration, layout: Layout, steps: list[Step], place: int) -> Jso
         "weight": None if weights is None else packed(laid_out(weights)),
         "mask": None if mask is None else packed(laid_out(mask), torch.uint8),
         "hatched": e.trace.mask_of(step, earlier=True) is not None,
-        "numbers": _numbers(e, layout, steps, place, symbol.live),
+        "numbers": _numbers(e, layout, steps, place, live),
     }
 
 

@@ -36,11 +36,12 @@ def decoupled_definition(
     others = ~torch.eye(*logits.shape, dtype=torch.bool, device=logits.device)
     terms = logits.masked_fill(~others, -torch.inf)
     partition = log_sum_exp(terms, dim=1)
-    pull = positive
     if weighted:
         shares = (similarities.diagonal() / sigma).softmax(dim=0)
         weights = 2 - len(first) * shares
         pull = weights * positive
+    else:
+        pull = positive
     per_query = (partition - pull).masked_fill(partition.isneginf(), 0)
     loss = per_query.mean()
     return loss
@@ -181,11 +182,20 @@ DECOUPLED = LossSpec(
         "second": Symbol("k_j", ("key", "dimension")),
         "terms": Symbol(r"s_{ij}\ \text{where}\ j \ne i", ("query", "key"), "«logits[r,c]»"),
         "partition": Symbol(
-            r"\log \sum_{j \ne i} e^{s_{ij}}", ("query",), r"\log «Σ exp terms[r]»"
+            r"\log \sum_{j \ne i} e^{s_{ij}}", ("query",), r"\log\bigl(«Σ exp terms[r]»\bigr)"
         ),
-        "shares": Symbol(r"p_i", ("query",), signed=False),
-        "weights": Symbol(r"w_i = 2 - N p_i", ("query",), "2 - «len(first)» «shares[r]»"),
-        "pull": Symbol(r"w_i s_{ii}", ("query",)),
+        "shares": Symbol(
+            r"p_i",
+            ("query",),
+            r"\frac{e^{«similarities[r,r] / sigma»}}{«Σ exp similarities.diagonal() / sigma»}",
+            signed=False,
+        ),
+        "weights": Symbol(r"w_i = 2 - N p_i", ("query",), r"2 - «len(first)» \cdot «shares[r]»"),
+        "pull": Symbol(
+            r"w_i s_{ii}",
+            ("query",),
+            {"weighted": r"«weights[r]» \cdot «positive[r]»", "": "«positive[r]»"},
+        ),
         "per_query": Symbol(
             r"\ell_i = \log \sum_{j \ne i} e^{s_{ij}} - w_i s_{ii}",
             ("query",),

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from losses.contrastive.in_batch import ALL_TERMS, LOG1P_OF_ALL
 from losses.gather import gather_rows, processes
 from losses.geometry import cosine_matrix, dot_matrix, unit, unit_and_pull
 from losses.kernels.softmaxes import Block, Cells, Vectors, over_blocks
@@ -165,11 +166,11 @@ EXTENDED_SYMBOLS = {
     ),
     "others": Symbol(r"j \in \mathcal N_i", ("query", "key")),
     "other_queries": Symbol(r"j \in \mathcal N'_i", ("key", "query")),
-    "all_terms": Symbol(r"t_{ij}\ \text{in every direction}", ("query", "index")),
+    "all_terms": ALL_TERMS,
     "per_row": Symbol(
         r"\ell_i = \log\Bigl(1 + \sum_j e^{t_{ij}}\Bigr)",
         ("query",),
-        r"\log\bigl(1 + «Σ exp all_terms[r]»\bigr)",
+        LOG1P_OF_ALL,
         signed=False,
     ),
     "among_queries": Symbol(r"s(q_i, q_j)", ("query", "query")),
@@ -193,11 +194,13 @@ EXTENDED_SYMBOLS = {
     "per_query_among": Symbol(
         r"\log\Bigl(1 + \sum_{j \ne i} e^{s(q_i, q_j)/\tau - s_{ii}}\Bigr)",
         ("query",),
+        r"\log\bigl(1 + «Σ exp query_terms[r]»\bigr)",
         signed=False,
     ),
     "per_key_among": Symbol(
         r"\log\Bigl(1 + \sum_{j \ne i} e^{s(k_i, k_j)/\tau - s_{ii}}\Bigr)",
         ("query",),
+        r"\log\bigl(1 + «Σ exp key_terms[r]»\bigr)",
         signed=False,
     ),
 }

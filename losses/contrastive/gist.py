@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 
@@ -9,7 +10,13 @@ import torch
 from torch import Tensor
 
 from losses import inputs
-from losses.contrastive.in_batch import QUERY_SYMBOLS, mean_log, temperature_parameter
+from losses.contrastive.in_batch import (
+    ALL_TERMS,
+    LOG1P_OF_ALL,
+    QUERY_SYMBOLS,
+    mean_log,
+    temperature_parameter,
+)
 from losses.gather import gathered
 from losses.geometry import cosine_matrix, unit
 from losses.kernels import log1p_sum_exp
@@ -41,41 +48,42 @@ def gist_definition(
     guided = cosine_matrix(guide_queries, guide_keys)
     bound = bound_of(guided.diagonal(), margin, margin_kind)
     itself = torch.eye(*logits.shape, dtype=torch.bool, device=logits.device)
-    others = ~itself & (guided <= bound)
+    others = ~itself & (guided <= bound[:, None])
     terms = (logits - positive[:, None]).masked_fill(~others, -torch.inf)
     parts = [terms]
     if contrast_anchors:
         among_queries = cosine_matrix(queries, queries)
         guided_queries = cosine_matrix(guide_queries, guide_queries)
         query_terms = (among_queries / temperature - positive[:, None]).masked_fill(
-            itself | (guided_queries > bound), -torch.inf
+            itself | (guided_queries > bound[:, None]), -torch.inf
         )
         parts.append(query_terms)
     if contrast_positives:
         among_keys = cosine_matrix(keys, keys)
         guided_keys = cosine_matrix(guide_keys, guide_keys)
         key_terms = (among_keys / temperature - positive[:, None]).masked_fill(
-            itself | (guided_keys > bound), -torch.inf
+            itself | (guided_keys > bound[:, None]), -torch.inf
         )
         parts.append(key_terms)
     if negatives is not None and guide_negatives is not None:
         at_negatives = cosine_matrix(queries, negatives)
         guided_negatives = cosine_matrix(guide_queries, guide_negatives)
         negative_terms = (at_negatives / temperature - positive[:, None]).masked_fill(
-            guided_negatives > bound, -torch.inf
+            guided_negatives > bound[:, None], -torch.inf
         )
         parts.append(negative_terms)
-    per_query = log1p_sum_exp(torch.cat(parts, dim=1), dim=1)
+    all_terms = torch.cat(parts, dim=1)
+    per_query = log1p_sum_exp(all_terms, dim=1)
     loss = per_query.mean()
     return loss
 
 
 def bound_of(own: Tensor, margin: float, kind: str) -> Tensor:
-    """The guide's similarity above which a candidate is left out, [N, 1], from that of each row's
+    """The guide's similarity above which a candidate is left out, [N], from that of each row's
     own pair. What differs by no more than rounding, a text that stands twice, is not above it."""
     own = own.detach()
     less = margin * own.abs() if kind == "relative" else margin
-    return (own - less + 8 * torch.finfo(own.dtype).eps)[:, None]
+    return own - less + 8 * torch.finfo(own.dtype).eps
 
 
 def gist(
@@ -131,16 +139,16 @@ def gist(
     )
     names = ("guide_queries", "guide_keys", "guide_negatives")
     of_guide: dict[str, Tensor | None] = dict(zip(names, guides, strict=True))
-    guides = inputs.vectors(**of_guide)
-    for name, guide, of in zip(names, guides, (queries, keys, negatives), strict=True):
+    of_guide = dict(zip(names, inputs.vectors(**of_guide), strict=True))
+    for name, guide, of in zip(names, of_guide.values(), (queries, keys, negatives), strict=True):
         if guide is not None and of is not None and len(guide) != len(of):
             raise ValueError(
                 f"{name} has {len(guide)} rows; one for each of the {len(of)} {name[6:]} is needed"
             )
     inputs.must_be_paired(queries=queries, keys=keys)
-    guides = tuple(None if guide is None else guide.detach() for guide in guides)
+    still = (None if guide is None else guide.detach() for guide in of_guide.values())
     settings = (margin, margin_kind, contrast_anchors, contrast_positives)
-    given = (queries, keys, negatives, 1 / temperature, *guides, *settings)
+    given = (queries, keys, negatives, 1 / temperature, *still, *settings)
     return with_gradient(_gist_by_tiles, _gist_densely, *given)
 
 
@@ -174,7 +182,7 @@ def _gist_by_tiles(
     bound = bound_of((guide_queries * guide_keys).sum(dim=1), margin, kind)
 
     def too_near(rows: Tensor, columns: Tensor) -> Callable[[slice], Tensor]:
-        return lambda span: rows[span] @ columns.T > bound[span]
+        return lambda span: rows[span] @ columns.T > bound[span, None]
 
     blocks = [Block(at_queries, at_keys, absent=too_near(guide_queries, guide_keys))]
     if qq:
@@ -216,7 +224,7 @@ def _gist_collapse(
     """The guide keeps its mask, whatever the model gives."""
     looks, partners = (given[name].double() for name in ("guide_queries", "guide_keys"))
     guided = cosine_matrix(looks, partners)
-    bound = bound_of(guided.diagonal(), margin, margin_kind)
+    bound = bound_of(guided.diagonal(), margin, margin_kind)[:, None]
     itself = torch.eye(len(looks), dtype=torch.bool, device=looks.device)
     counts = (~itself & (guided <= bound)).sum(dim=1)
     for counted, side in ((contrast_anchors, looks), (contrast_positives, partners)):
@@ -242,13 +250,26 @@ GIST = LossSpec(
     r" + \sum_{j \ne i} m_{ij}\, e^{s(k_i, k_j)} + \sum_n m_{in}\, e^{s_{in}}}",
     symbols={
         **QUERY_SYMBOLS,
+        "all_terms": ALL_TERMS,
+        "per_query": dataclasses.replace(QUERY_SYMBOLS["per_query"], live=LOG1P_OF_ALL),
         "guide_queries": Symbol(r"\hat q_i", ("query", "guide_dimension")),
         "guide_keys": Symbol(r"\hat k_j", ("key", "guide_dimension")),
         "guide_negatives": Symbol(r"\hat n_j", ("key", "guide_dimension")),
         "guided": _guided("query", "key", r"g_{ij} = \cos(\hat q_i, \hat k_j)"),
-        "bound": Symbol(r"g_{ii} - m", ("query", "level")),
+        "bound": Symbol(
+            r"g_{ii} - m",
+            ("query",),
+            {
+                "margin_kind == 'relative'": r"«guided[r,r]» - «margin» \cdot |«guided[r,r]»|",
+                "": "«guided[r,r]» - «margin»",
+            },
+        ),
         "itself": Symbol("i = j", ("query", "key"), "«r» = «c»"),
-        "others": Symbol(r"j \ne i,\ g_{ij} \le g_{ii} - m", ("query", "key")),
+        "others": Symbol(
+            r"j \ne i,\ g_{ij} \le g_{ii} - m",
+            ("query", "key"),
+            r"«r» \ne «c»,\ «guided[r,c]» \le «bound[r]»",
+        ),
         "terms": Symbol(
             r"t_{ij} = s_{ij} - s_{ii}\ \text{where}\ j \ne i,\ g_{ij} \le g_{ii} - m",
             ("query", "key"),

@@ -63,6 +63,9 @@ def mean_count(count: int, left_out: Tensor | None) -> float:
     return count if left_out is None else float((count - left_out).double().mean())
 
 
+# Where several matrices stand in one softmax.
+ALL_TERMS = Symbol(r"t_{ij}\ \text{in every direction}", ("query", "term"))
+LOG1P_OF_ALL = r"\log\bigl(1 + «Σ exp all_terms[r]»\bigr)"
 LOG1P_OF_ROW = r"\log\bigl(1 + «Σ exp terms[r]»\bigr)"
 
 # What a loss of queries and keys reads that is to know which of them hold the same text.
@@ -102,5 +105,7 @@ QUERY_SYMBOLS = {
         LOG1P_OF_ROW,
         signed=False,
     ),
-    "loss": Symbol(r"\mathcal L = \frac1N \sum_i \ell_i"),
+    "loss": Symbol(
+        r"\mathcal L = \frac1N \sum_i \ell_i", live=r"\frac{«Σ per_query»}{«len(per_query)»}"
+    ),
 }

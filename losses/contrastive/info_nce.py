@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -31,6 +32,7 @@ from losses.contrastive.directions import (
     ways_of,
 )
 from losses.contrastive.in_batch import (
+    LOG1P_OF_ALL,
     QUERY_SYMBOLS,
     TEXTS,
     temperature_parameter,
@@ -373,7 +375,8 @@ def info_nce_of_swift_definition(
     key_terms = (among_keys / temperature - positive[:, None]).masked_fill(
         ~negative(among_keys, mask_above=None), -torch.inf
     )
-    per_query = log1p_sum_exp(torch.cat((terms, query_terms, key_terms), dim=1), dim=1)
+    all_terms = torch.cat((terms, query_terms, key_terms), dim=1)
+    per_query = log1p_sum_exp(all_terms, dim=1)
     loss = per_query.mean()
     return loss
 
@@ -498,6 +501,13 @@ INFO_NCE = LossSpec(
     symbols={
         **QUERY_SYMBOLS,
         **EXTENDED_SYMBOLS,
+        "terms": replace(
+            QUERY_SYMBOLS["terms"],
+            live={
+                "hardness": "«hardened[r,c]» - «positive[r]»",
+                "": "«logits[r,c]» - «positive[r]»",
+            },
+        ),
         "backward": Symbol(
             r"b_{ij} = s_{ji} - s_{ii}", ("key", "query"), "«logits[c,r]» - «positive[r]»"
         ),
@@ -535,7 +545,9 @@ INFO_NCE = LossSpec(
         Parameter("partition", "joint", choices=PARTITIONS),
         Parameter("in_batch", True),
         # The function's default is None; nothing is as far above the own pair as this.
-        Parameter("mask_above", UNMASKED, "m", 0.01, UNMASKED, 0.01, logarithmic=True),
+        Parameter(
+            "mask_above", UNMASKED, "m", 0.01, UNMASKED, 0.01, logarithmic=True, off=UNMASKED
+        ),
         Parameter("hardness", 0.0, r"\alpha", 0.0, 20.0, 0.1),
         Parameter("hardness_on", "in_batch", choices=HARDENED),
     ),
@@ -667,6 +679,7 @@ INFO_NCE = LossSpec(
                 r"e^{s_{ii}} + \sum_{j \ne i} m_{ij}\, e^{s_{ij}}"
                 r" + \sum_{j \ne i} m_{ij}\, e^{s(q_i, q_j)} + \sum_{j \ne i} e^{s(k_i, k_j)}"
             ),
+            symbols={"per_query": replace(QUERY_SYMBOLS["per_query"], live=LOG1P_OF_ALL)},
             reads={"queries": "queries", "keys": "keys", "negatives": "negatives"},
             function=info_nce_of_swift,
             note="With INFONCE_MASK_FAKE_NEGATIVE, INCLUDE_QQ and INCLUDE_DD. Keys among each "

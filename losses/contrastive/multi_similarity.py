@@ -207,13 +207,13 @@ MULTI_SIMILARITY = LossSpec(
         "positive_part": Symbol(
             r"p_i = \frac1\alpha \log\Bigl(1 + \sum_{P(i)} e^{t_{ik}}\Bigr)",
             ("sentence",),
-            r"\frac{1}{«positive_scale»} \log\bigl(1 + «Σ exp terms[r] where alike[r]»\bigr)",
+            r"\frac{1}{«positive_scale»}\,\log\bigl(1 + «Σ exp terms[r] where alike[r]»\bigr)",
             signed=False,
         ),
         "negative_part": Symbol(
             r"n_i = \frac1\beta \log\Bigl(1 + \sum_{N(i)} e^{t_{ik}}\Bigr)",
             ("sentence",),
-            r"\frac{1}{«negative_scale»} \log\bigl(1 + «Σ exp terms[r] where ~alike[r]»\bigr)",
+            r"\frac{1}{«negative_scale»}\,\log\bigl(1 + «Σ exp terms[r] where ~alike[r]»\bigr)",
             signed=False,
         ),
         "per_anchor": Symbol(

@@ -123,9 +123,17 @@ ONLINE_CONTRASTIVE = LossSpec(
         "nearest": Symbol(r"\min d^-"),
         "far": Symbol(r"y_i = 1,\ d_i > \min d^-", ("pair",), signed=False),
         "near": Symbol(r"y_i = 0,\ d_i < \max d^+", ("pair",), signed=False),
-        "pull": Symbol(r"d_i^2\ \text{where}\ y_i = 1,\ d_i > \min d^-", ("pair",), signed=False),
+        "pull": Symbol(
+            r"d_i^2\ \text{where}\ y_i = 1,\ d_i > \min d^-",
+            ("pair",),
+            r"«distances[r]»^2 \cdot «far[r]»",
+            signed=False,
+        ),
         "push": Symbol(
-            r"[m - d_i]_+^2\ \text{where}\ y_i = 0,\ d_i < \max d^+", ("pair",), signed=False
+            r"[m - d_i]_+^2\ \text{where}\ y_i = 0,\ d_i < \max d^+",
+            ("pair",),
+            r"[«margin» - «distances[r]»]_+^2 \cdot «near[r]»",
+            signed=False,
         ),
         "terms": Symbol("t_i", ("pair",), "«pull[r]» + «push[r]»", signed=False),
         "loss": Symbol(r"\mathcal L = \sum_i t_i", live="«Σ terms»"),

@@ -100,7 +100,11 @@ SOFT_INFO_NCE = LossSpec(
     symbols={
         **QUERY_SYMBOLS,
         "targets": Symbol("t_{ij}", ("query", "key"), signed=False),
-        "log_probabilities": Symbol(r"\log p_{ij}", ("query", "key")),
+        "log_probabilities": Symbol(
+            r"\log p_{ij}",
+            ("query", "key"),
+            r"«logits[r,c]» - \log\bigl(«Σ exp logits[r]»\bigr)",
+        ),
         "costs": Symbol(
             r"-t_{ij} \log p_{ij}",
             ("query", "key"),

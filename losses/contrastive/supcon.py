@@ -254,6 +254,7 @@ SUPCON = LossSpec(
     parameters=(temperature_parameter(0.1), Parameter("include_self", False)),
     reads={"embeddings": "embeddings", "classes": "classes"},
     terms="terms",
+    selectors=("itself", "positives", "alike"),
     collapse=_collapse,
     collapse_formula=r"\ln(N - 1)",
     floor=_floor,

@@ -263,7 +263,10 @@ TRIPLET_SYMBOLS = {
     "terms": Symbol(
         r"t_{tk} = [v_{tk}]_+\ \text{or}\ \log(1 + e^{v_{tk}})",
         ("triplet", "sentence"),
-        "«terms[r,c]»",
+        {
+            "soft_margin": r"\log\bigl(1 + e^{«violations[r,c]»}\bigr)",
+            "": "[«violations[r,c]»]_+",
+        },
         signed=False,
     ),
     "loss": Symbol(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -133,7 +134,7 @@ def lambda_loss(
     return with_gradient(exact, densely, scores, labels.detach(), mask)
 
 
-def _collapse(given: dict[str, Tensor], **parameters: object) -> float:
+def _collapse(given: dict[str, Tensor], **parameters: Any) -> float:
     """Every pair one bit by its weight, ranks as the list stands."""
     scores = torch.zeros_like(given["scores"].double())
     return float(lambda_loss_definition(**{**given, "scores": scores}, **parameters))

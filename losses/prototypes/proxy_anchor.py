@@ -175,6 +175,7 @@ PROXY_ANCHOR = LossSpec(
     ),
     reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
     terms="terms",
+    selectors=("members",),
     collapse=_proxy_anchor_collapse,
     collapse_formula=r"\overline{\ln\bigl(1 + n_j e^{-\alpha(1 - \delta)}\bigr)} +"
     r" \overline{\ln\bigl(1 + (N - n_j)\, e^{\alpha(1 + \delta)}\bigr)}",

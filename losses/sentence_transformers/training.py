@@ -49,7 +49,8 @@ class TrainingLoss(Settled):
         twins: "keep", or "leave_out": a key that holds the text of the query, or of its own key, is
             then no negative (`losses.info_nce`), for a loss that reads texts. Rows of equal tokens
             are one text, see `losses.sentence_transformers.texts`.
-        similarity: what a bi-encoder's pair scores are, "cosine" or "dot".
+        similarity: what a bi-encoder's pair scores are, "cosine" or "dot"; of a loss with a
+            parameter of that name, that parameter.
         gather: whether the batches of all processes of torch.distributed are one.
         convention: the loss as another library defines it; see `LossSpec.conventions`.
         **settings: the parameters of the loss; an `nn.Parameter` is learned.
@@ -65,7 +66,7 @@ class TrainingLoss(Settled):
         label_range: tuple[float, float] | None = None,
         extra_negatives: bool = True,
         twins: str = "keep",
-        similarity: str = "cosine",
+        similarity: str | None = None,
         gather: bool = False,
         convention: str = "",
         **settings: object,
@@ -90,6 +91,9 @@ class TrainingLoss(Settled):
                 f'twins is "leave_out", and {type(self).__name__} tells no texts apart; '
                 f'these do: {able}. Else keep them out of the batch: batch_sampler="no_duplicates"'
             )
+        if similarity is not None and "similarity" in {p.name for p in self.spec.parameters}:
+            settings["similarity"], similarity = similarity, None
+        similarity = "cosine" if similarity is None else similarity
         inputs.one_of(tuple(SIMILARITIES), similarity=similarity)
         if similarity != "cosine" and not self.spec.reads_scores:
             raise ValueError(

@@ -107,17 +107,27 @@ BARLOW_TWINS = LossSpec(
         "deviation_first": Symbol(
             r"\sqrt{\mathrm{Var}(x_j) + \varepsilon}",
             ("dimension",),
+            r"\sqrt{«centred_first.square().mean(dim=0)[r]» + 10^{-5}}",
             signed=False,
             indices=("j",),
         ),
         "deviation_second": Symbol(
             r"\sqrt{\mathrm{Var}(y_j) + \varepsilon}",
             ("dimension",),
+            r"\sqrt{«centred_second.square().mean(dim=0)[r]» + 10^{-5}}",
             signed=False,
             indices=("j",),
         ),
-        "scaled_first": Symbol(r"\hat x_i", ("query", "dimension")),
-        "scaled_second": Symbol(r"\hat y_i", ("query", "dimension")),
+        "scaled_first": Symbol(
+            r"\hat x_i",
+            ("query", "dimension"),
+            r"\frac{«centred_first[r,c]»}{«deviation_first[c]»}",
+        ),
+        "scaled_second": Symbol(
+            r"\hat y_i",
+            ("query", "dimension"),
+            r"\frac{«centred_second[r,c]»}{«deviation_second[c]»}",
+        ),
         "correlations": Symbol(
             r"C_{jk} = \mathrm{corr}(x_j, y_k)",
             DIMENSIONS,
@@ -133,7 +143,7 @@ BARLOW_TWINS = LossSpec(
         "redundancy": Symbol(
             r"C_{jk}^2\ \text{where}\ j \ne k",
             DIMENSIONS,
-            "«correlations[r,c]»^2",
+            r"«correlations[r,c]»^2 \cdot «~itself[r,c]»",
             signed=False,
             indices=("j", "k"),
         ),
@@ -147,6 +157,7 @@ BARLOW_TWINS = LossSpec(
     ),
     reads={"first": "queries", "second": "keys"},
     terms="correlations",
+    selectors=("itself",),
     collapse=lambda given, **_: float(given["first"].shape[1]),
     collapse_formula="D",
     floor=_floor,

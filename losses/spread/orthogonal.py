@@ -186,6 +186,7 @@ ORTHOGONAL = LossSpec(
     },
     reads={"first": "first", "second": "second"},
     terms="cosines_first",
+    selectors=("itself",),
     collapse=_collapse,
     collapse_formula=r"w_1 + w_2\,\bigl(1 - \tfrac1D\bigr)\ \text{or twice that}",
     floor=lambda given, **_: 0.0,

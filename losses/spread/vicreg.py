@@ -266,6 +266,7 @@ VICREG = LossSpec(
     ),
     reads={"first": "queries", "second": "keys"},
     terms="covariance_first",
+    selectors=("itself",),
     collapse=_collapse,
     collapse_formula=r"2 \mu\, (1 - \sqrt\varepsilon)",
     floor=_floor,

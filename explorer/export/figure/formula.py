@@ -29,7 +29,10 @@ _LETTERS = _table(
 _SIGNS = {
     **{name: ("sum", sign) for name, sign in _table("sum Σ prod Π").items()},
     **{name: ("relation", sign) for name, sign in _table("ne ≠ le ≤ ge ≥ in ∈ notin ∉").items()},
-    **{name: ("binary", sign) for name, sign in _table("pm ± cdot · times × lor ∨").items()},
+    **{
+        name: ("binary", sign)
+        for name, sign in _table("pm ± mp ∓ cup ∪ cdot · times × lor ∨").items()
+    },
     "lVert": ("open", "‖"),
     "rVert": ("close", "‖"),
     "{": ("open", "{"),
@@ -39,6 +42,7 @@ _SIGNS = {
     " ": ("space", " "),
     "quad": ("space", "   "),
 }
+_ACCENTS = {"bar": "\u0304", "hat": "\u0302", "tilde": "\u0303"}
 _NAMED = {"log", "ln", "exp", "max", "min", "arg", "sin", "cos", "tan"}
 _SIZES = re.compile(r"\\(?:[bB]igg?[lr]?|left|right|mathopen|mathclose)(?![a-zA-Z])")
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\s+|.", re.DOTALL)
@@ -123,8 +127,11 @@ class _Formula:
         if name in ("frac", "tfrac", "dfrac"):
             above, below = self._argument(), self._argument()
             return [_Atom("fraction", [*_whole(above), Run("/"), *_whole(below)])]
-        if name == "bar":
-            return [_Atom("ordinary", [Run(r.text + "\u0304", r.italic) for r in self._inner()])]
+        if name == "sqrt":
+            return [_Atom("ordinary", [Run("√"), *_whole(self._argument())])]
+        if name in _ACCENTS:
+            over = _ACCENTS[name]
+            return [_Atom("ordinary", [Run(r.text + over, r.italic) for r in self._inner()])]
         if name == "overline":
             return [_Atom("ordinary", [Run(self.word("mean") + "("), *self._inner(), Run(")")])]
         if name in ("text", "textbf"):

@@ -93,10 +93,12 @@ def offer_of(scenario: Scenario, parameter: str = "", room: int | None = None) -
 
 
 def offers(plan: TrainingPlan, room: int | None = None) -> list[Offer]:
-    """What `tried` tries, of each numeric parameter of the plan's loss."""
+    """What `tried` tries, of each numeric parameter of the plan's loss; of one that is off and
+    ranges by ratios nothing, since beside it lie other values at which it does nothing."""
     return [
         _offer(plan.spec, plan.settings, plan.steps, one.name, room)
         for one in numeric_parameters(plan.spec)
+        if not (one.logarithmic and plan.settings[one.name] == one.off)
     ]
 
 

@@ -27,7 +27,6 @@ WHOLE_VECTORS = "made of whole vectors, number by number"
 PLACES = "names places in the batch; nothing is computed"
 SEARCHED = "says which place a search over the row has found"
 # The steps without a live formula, of all losses or of one.
-UNWRITTEN = "no formula is written for its cells yet"
 EXCEPTIONS = {
     **dict.fromkeys(("among_queries", "among_keys", "guided", "at_negatives"), WHOLE_VECTORS),
     **dict.fromkeys(("guided_negatives", "guided_keys", "guided_queries"), WHOLE_VECTORS),
@@ -35,14 +34,9 @@ EXCEPTIONS = {
     **dict.fromkeys(("centred_second", "covariance_first", "covariance_second"), WHOLE_VECTORS),
     **dict.fromkeys(("correlations", "alignment.differences"), WHOLE_VECTORS),
     **dict.fromkeys(("farthest", "nearest", "far", "near", "chosen"), SEARCHED),
-    **dict.fromkeys(("per_query_among", "per_key_among", "info_nce.weights"), UNWRITTEN),
-    **dict.fromkeys(("focal_info_nce.loss", "soft_info_nce.loss", "gist.loss"), UNWRITTEN),
-    **dict.fromkeys(("decoupled.loss", "decoupled.pull", "decoupled.shares"), UNWRITTEN),
-    **dict.fromkeys(("soft_info_nce.log_probabilities", "mega_batch_margin.loss"), UNWRITTEN),
-    **dict.fromkeys(("gist.bound", "gist.others", "excess", "importance"), UNWRITTEN),
-    **dict.fromkeys(("online_contrastive.pull", "online_contrastive.push"), UNWRITTEN),
-    **dict.fromkeys(("deviation_first", "deviation_second"), UNWRITTEN),
-    **dict.fromkeys(("scaled_first", "scaled_second", "proxy_anchor.present"), UNWRITTEN),
+    "info_nce.weights": "is the hardness where a cell is hardened, and 0 elsewhere",
+    **dict.fromkeys(("excess", "importance"), "is an estimate from the whole row, with a bound"),
+    "proxy_anchor.present": "says whether the batch has the class",
     "info_nce.others": "which negatives there are: by direction, text, mask and whose they are",
     "other_queries": "the same of queries",
     "all_terms": "the terms of all directions side by side",
@@ -145,18 +139,22 @@ def number(value):
     return f"({float(value)!r})"
 
 
+BRACED = (  # from the inside out
+    (r"e\^\{([^{}]*)\}", r"exp(\1)"),
+    (r"\^\{([^{}]*)\}", r"**(\1)"),
+    (r"\\sqrt\{([^{}]*)\}", r"sqrt(\1)"),
+    (r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"((\1) / (\2))"),
+)
 AS_PYTHON = (
     (r"\\[bB]igg?[lr]?", ""),
-    (r"\\frac\{(.*)\}\{(.*)\}", r"((\1) / (\2))"),
     (r"\\(?:log|ln) ?(\d)", r"\\log(\1)"),
     (r"\\(cos|sin) (\([^)]*\))", r" \1\2"),
-    (r"\\sqrt\{(.*?)\}", r"sqrt(\1)"),
     (r"\\(?:log|ln)", "log"),
     (r"\\(max|min)", r"\1"),
-    (r"e\^\{(.*?)\}(?=[ )]|$)", r"exp(\1)"),
     (r"\\cdot", "*"),
-    (r"\\,(?=[(\[])", "*"),
+    (r"\\,(?=[a-z(\[])", "*"),
     (r"\\ne", "!="),
+    (r"\\le", "<="),
     (r"(?<![!<>])=", "=="),
     (r",\\ ", " and "),
     (r"\[([^\[\]]*)\]_\+", r"max(0, \1)"),
@@ -172,7 +170,7 @@ FUNCTIONS = {
     "exp": lambda x: math.exp(min(x, 700)),
     "log": lambda *x: math.log(*x) if x[0] > 0 else -math.inf,
     "max": lambda *of: max(of),
-    "min": lambda *of: min(of),
+    "min": lambda *of: min(of, default=math.inf),
     "abs": abs,
 }
 
@@ -190,6 +188,11 @@ def worked_out(latex):
 
 @functools.cache
 def as_python(latex):
+    before = ""
+    while before != latex:
+        before = latex
+        for pattern, plain in BRACED:
+            latex = re.sub(pattern, plain, latex)
     for pattern, plain in AS_PYTHON:
         latex = re.sub(pattern, plain, latex)
     assert "\\" not in latex, latex
@@ -222,6 +225,16 @@ def test_the_numbers_of_every_step_give_the_value_of_the_cell(scenario):
             given, formula = worked_out(cells.formula(cell)), cells.formula(cell)
             wanted = cells.values[cell]
             assert given == pytest.approx(wanted, rel=2e-4, abs=2e-5), (step.name, cell, formula)
+
+
+@pytest.mark.parametrize("scenario", forms())
+def test_nothing_is_felt_where_a_term_is_masked(scenario):
+    found = explore(scenario)
+    step = found.trace.last(found.spec.terms)
+    mask = None if step is None else found.trace.mask_of(step)
+    if mask is not None and step.gradient is not None:
+        assert not step.gradient[~mask].any()
+        assert found.weights.active <= found.weights.terms
 
 
 def test_the_exceptions_are_steps_without_a_formula():

@@ -160,7 +160,9 @@ def test_no_parameter_turns_the_colours_of_a_step_into_others(loss):
         if parameter.kind != "number":
             continue
         for value in (parameter.minimum or parameter.step, parameter.maximum):
-            assert scales(((parameter.name, value),)) == usual
+            found = scales(((parameter.name, value),))
+            both = found.keys() & usual.keys()  # a parameter may bring steps with it
+            assert {name: found[name] for name in both} == {name: usual[name] for name in both}
 
 
 # What S0 prints for its batch: scores 0.1, 0.2, 0.8, 0.9 with labels 0, 0, 1, 1 at λ = 20.

@@ -208,7 +208,7 @@ def test_the_sources_intermediates_are_traced(client):
     assert steps["terms"]["gradient"][0][2] == pytest.approx(math.exp(-14) / total)
 
 
-ON_LISTS = {name for name, spec in LOSSES.items() if "lists" in spec.needs}
+ON_LISTS = [name for name, spec in LOSSES.items() if "lists" in spec.needs]
 
 
 @pytest.mark.parametrize("loss", [name for name in LOSSES if name not in ON_LISTS])
@@ -305,6 +305,8 @@ def test_list_losses_is_the_registry(client):
 
 def test_the_defaults_that_are_listed_are_the_ones_that_are_used():
     for loss in api.list_losses():
+        if loss["name"] in ON_LISTS:
+            continue
         defaults = {p["name"]: p["default"] for p in loss["parameters"]}
         said = api.loss_from_scores(loss["name"], S0_SCORES, S0_LABELS, defaults)
         left_out = api.loss_from_scores(loss["name"], S0_SCORES, S0_LABELS)

@@ -268,7 +268,12 @@ def test_positives_are_read_and_explored_and_a_loss_that_cannot_says_so():
     content = b"question,answer\nHow are you?,Fine.\nWhere is it?,Over there.\nWhy?,Because.\n"
     answer = read("faq.csv", content)
     assert [row[2] for row in answer["rows"]] == ["", "", ""]
-    assert answer["chosen"] == {"first": "question", "second": "answer", "score": "none"}
+    assert answer["chosen"] == {
+        "first": "question",
+        "second": "answer",
+        "score": "none",
+        "teacher": "none",
+    }
     data = {"source": "table", "rows": answer["rows"]}
     found = SERVER["explore"]({"scenario": {"data": data, "loss": "info_nce"}})
     assert found["batch"]["labelled"] is False
