@@ -152,16 +152,22 @@ def _inputs(e: Exploration, reads: Mapping[str, str], from_files: bool | None) -
     return _Inputs(list(tensors), lines, {})
 
 
-def _kind(tensor: Tensor) -> str:
-    """The type that reads a cell of this tensor's file."""
-    return "float" if tensor.is_floating_point() else "int"
+def _reading(tensor: Tensor, cell: str) -> str:
+    """What reads a cell of this tensor's file; of a mask it is 1 or 0."""
+    if tensor.dtype == torch.bool:
+        return f'{cell} == "1"'
+    return f"float({cell})" if tensor.is_floating_point() else f"int({cell})"
+
+
+def _in_file(tensor: Tensor) -> list:
+    return (tensor.int() if tensor.dtype == torch.bool else tensor).tolist()
 
 
 def _from_files(e: Exploration, tensors: Mapping[str, Tensor], reads: Mapping[str, str]) -> _Inputs:
     """A column of the pairs' file for what has a number for each pair, a file for all else."""
     of_pairs = [name for name in tensors if READABLE[reads[name]].axes == ("pair",)]
     pairs = e.batch.pairs
-    columns = [pairs.first, pairs.second, *(tensors[name].tolist() for name in of_pairs)]
+    columns = [pairs.first, pairs.second, *(_in_file(tensors[name]) for name in of_pairs)]
     head = ["sentence1", "sentence2", *of_pairs]
     files = {PAIRS: _csv([head, *zip(*columns, strict=True)])}
     lines = ["here = Path(__file__).resolve().parent"]
@@ -171,16 +177,17 @@ def _from_files(e: Exploration, tensors: Mapping[str, Tensor], reads: Mapping[st
             "    rows = list(csv.DictReader(file))",
         ]
     for name in of_pairs:
-        cell = f'{_kind(tensors[name])}(row["{name}"])'
+        cell = _reading(tensors[name], f'row["{name}"]')
         lines.append(f"{name} = torch.tensor([{cell} for row in rows])")
     for name in tensors:
         if name in of_pairs:
             continue
         tensor = tensors[name]
         flat = tensor.ndim == 1
-        files[f"{name}.csv"] = _csv(tensor.reshape(len(tensor), -1).tolist())
-        kind = _kind(tensor)
-        row = f"{kind}(row[0])" if flat else f"[{kind}(cell) for cell in row]"
+        files[f"{name}.csv"] = _csv(_in_file(tensor.reshape(len(tensor), -1)))
+        row = (
+            _reading(tensor, "row[0]") if flat else f"[{_reading(tensor, 'cell')} for cell in row]"
+        )
         lines += [
             f'with (here / "{name}.csv").open(newline="") as file:',
             f"    {name} = torch.tensor([{row} for row in csv.reader(file)])",

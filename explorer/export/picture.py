@@ -12,7 +12,7 @@ from torch.nn.functional import adaptive_avg_pool2d
 
 from explorer.core.batch import Batch
 from explorer.core.explore import Exploration
-from explorer.core.live import live_formula, Numbers, numbers_of, references
+from explorer.core.live import Numbers, live_formula, numbers_of, references
 from explorer.core.remarks import band_applies
 from explorer.core.trace import Step
 from explorer.runtime.limits import SHOWN_ROWS
@@ -28,7 +28,7 @@ PAIRED = ("pair", "level_pair", "list_candidate", "candidate")
 NAMED_BY_PAIR = (*PAIRED, "query", "key", "view")
 MASKED, NOT_A_NUMBER = 255, 254
 # What stands in rows where a step has several matrices, by what they are and their rows.
-STACKED = ("level_pair", "list_candidate")
+ROWS_OF_SEVERAL = ("level_pair", "list_candidate")
 # Axes whose places have no label and no similarity to be sorted by.
 UNSORTED = ("", "index", "dimension", "level", "class", "list", "candidate", "list_candidate")
 
@@ -143,8 +143,10 @@ class Layout:
         axes = self.axes(step)
         if value.ndim < 2:
             return Sheet(value.reshape(1, -1), "", axes[0] if axes else "")
-        stacked = "_".join(axes[-3:-1])  # of several matrices
-        rows = axes[-2] if value.ndim == 2 else stacked if stacked in STACKED else "level_pair"
+        rows = axes[-2]
+        if value.ndim > 2:
+            stacked = "_".join(axes[-3:-1])
+            rows = stacked if stacked in ROWS_OF_SEVERAL else "level_pair"
         return Sheet(value.reshape(-1, value.shape[-1]), rows, axes[-1])
 
     def axes(self, step: Step) -> tuple[str, ...]:

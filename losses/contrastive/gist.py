@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -133,20 +134,23 @@ def gist(
             missing, given = given, missing
         raise ValueError(f"{missing} is missing: it goes together with {given}")
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
-    guides = gathered(gather, guide_queries, guide_keys, guide_negatives)
-    queries, keys, negatives = inputs.vectors(
-        inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
+    queries, keys, negatives = cast(
+        "tuple[Tensor, Tensor, Tensor | None]",
+        inputs.vectors(
+            inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
+        ),
     )
     names = ("guide_queries", "guide_keys", "guide_negatives")
+    guides = gathered(gather, guide_queries, guide_keys, guide_negatives)
     of_guide: dict[str, Tensor | None] = dict(zip(names, guides, strict=True))
-    of_guide = dict(zip(names, inputs.vectors(**of_guide), strict=True))
-    for name, guide, of in zip(names, of_guide.values(), (queries, keys, negatives), strict=True):
+    guides = inputs.vectors(**of_guide)
+    for name, guide, of in zip(names, guides, (queries, keys, negatives), strict=True):
         if guide is not None and of is not None and len(guide) != len(of):
             raise ValueError(
                 f"{name} has {len(guide)} rows; one for each of the {len(of)} {name[6:]} is needed"
             )
     inputs.must_be_paired(queries=queries, keys=keys)
-    still = (None if guide is None else guide.detach() for guide in of_guide.values())
+    still = (None if guide is None else guide.detach() for guide in guides)
     settings = (margin, margin_kind, contrast_anchors, contrast_positives)
     given = (queries, keys, negatives, 1 / temperature, *still, *settings)
     return with_gradient(_gist_by_tiles, _gist_densely, *given)
