@@ -185,9 +185,8 @@ def _from_files(e: Exploration, tensors: Mapping[str, Tensor], reads: Mapping[st
         tensor = tensors[name]
         flat = tensor.ndim == 1
         files[f"{name}.csv"] = _csv(_in_file(tensor.reshape(len(tensor), -1)))
-        row = (
-            _reading(tensor, "row[0]") if flat else f"[{_reading(tensor, 'cell')} for cell in row]"
-        )
+        cells = f"[{_reading(tensor, 'cell')} for cell in row]"
+        row = _reading(tensor, "row[0]") if flat else cells
         lines += [
             f'with (here / "{name}.csv").open(newline="") as file:',
             f"    {name} = torch.tensor([{row} for row in csv.reader(file)])",

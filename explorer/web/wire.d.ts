@@ -766,6 +766,7 @@ export interface Parameter {
   default: Setting;
   symbol: string;
   role: string;
+  off: number | null;
   minimum: number;
   maximum: number;
   step: number;

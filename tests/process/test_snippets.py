@@ -72,7 +72,7 @@ def test_code_with_the_package_prints_the_loss(tmp_path):
     found = explorations()
     printed = printed_by([with_package(e) for e in found], tmp_path, without=("explorer",))
     for e, number in zip(found, printed, strict=True):
-        assert number == pytest.approx(e.loss, rel=1e-9, abs=1e-300), e.spec.name
+        assert number == pytest.approx(e.loss, rel=1e-9, abs=1e-15), e.spec.name
 
 
 def test_twins_print_the_loss(tmp_path):

@@ -22,11 +22,13 @@ function short(v) {
 /**
  * A number that slides and can be typed: range for the hand, box for the exact value. Its name
  * is a `label`, or the words of a `key`, which follow the language. A `whole` number has no
- * fraction.
+ * fraction; at the value `off`, if there is one, it does nothing, and says so.
  * @param {{ low: number, high: number, step: number, initial: number, change: (value: number) => void,
- *   label?: string, key?: string, formula?: string, whole?: boolean, logarithmic?: boolean, name?: string }} options
+ *   label?: string, key?: string, formula?: string, whole?: boolean, logarithmic?: boolean, name?: string,
+ *   off?: number | null }} options
  */
-export function slider({ label, key, formula, low, high, step, whole, logarithmic, initial, change, name }) {
+export function slider(options) {
+  const { label, key, formula, low, high, step, whole, logarithmic, initial, change, name, off } = options;
   const from = Math.max(low, logarithmic ? 1e-6 : low);
   /** @param {number} v */
   const toTrack = (v) =>
@@ -50,15 +52,18 @@ export function slider({ label, key, formula, low, high, step, whole, logarithmi
   if (name) track.dataset.parameter = name;
   /** @param {number} v */
   const put = (v) => {
+    idle.hidden = v !== off;
     track.value = String(Math.round(1000 * toTrack(v)));
     fill();
     for (const input of [track, box]) input.setAttribute("aria-label", key ? say(key) : (label ?? ""));
   };
+  const idle = worded("span", "ui.off");
   const fill = () => track.style.setProperty("--lp-fill", `${Number(track.value) / 10}%`);
   const reset = h("button.lp-square", { type: "button", "data-title": "ui.reset" }, "↺");
   track.addEventListener("input", () => {
     const v = tidy(ofTrack(Number(track.value) / 1000));
     take(v);
+    idle.hidden = v !== off;
     fill();
     complain(true);
     change(v);
@@ -108,7 +113,7 @@ export function slider({ label, key, formula, low, high, step, whole, logarithmi
     tex(symbol, formula);
     head.append(symbol, " ");
   }
-  head.append(key ? worded("span", key) : h("span", {}, label));
+  head.append(key ? worded("span", key) : h("span", {}, label), " ", idle);
   put(initial);
   return {
     element: h("div.lp-slider", {}, h("div.lp-row", {}, head, box, reset), wrong, track),
@@ -177,6 +182,7 @@ export function parameterField(parameter, initial, change) {
       high: parameter.maximum,
       step: parameter.step,
       logarithmic: parameter.logarithmic,
+      off: parameter.off,
       initial: Number(initial),
       change,
       name,

@@ -23,6 +23,7 @@ class Parameter(TypedDict):
     default: Setting
     symbol: str
     role: str
+    off: float | None
     minimum: float
     maximum: float
     step: float
