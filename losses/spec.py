@@ -211,7 +211,7 @@ READABLE: Mapping[str, Readable] = {
 }
 
 
-ROLES = ("", "scale", "temperature", "margin")
+ROLES = ("", "scale", "temperature", "sharpness", "margin")
 
 
 ParameterValue = float | bool | str | tuple[float, ...]
@@ -224,7 +224,8 @@ class Parameter:
     A parameter with `choices` is picked, a boolean default is switched, a tuple default is a
     list of numbers, anything else is a number between `minimum` and `maximum`. `role` is what rules
     of thumb know it as, one of `ROLES`: "scale" is λ before a difference of two scores, of which
-    λ = α/σ_s (S1 eq. 50) speaks, and no other factor. At the value `off` it does nothing.
+    λ = α/σ_s (S1 eq. 50) speaks; "sharpness" is any other factor or temperature that sharpens all
+    that is compared. At the value `off` it does nothing.
     """
 
     name: str

@@ -142,11 +142,11 @@ class Batch:
         """What is missing for a loss that reads these: a list, a teacher, a margin."""
         needs = {need for what in reads for need in READABLE[what].needs}
         if "lists" in needs and not len(self.lists):
-            return Problem("no_lists")
+            return Problem("no_lists", about="lists")
         if "teacher" in needs and self.teacher is None:
-            return Problem("no_teacher")
+            return Problem("no_teacher", about="lists")
         if {"lists", "sides"} <= needs and not len(self.margins[0]):
-            return Problem("no_margins", threshold=display_number(self.threshold))
+            return Problem("no_margins", about="lists", threshold=display_number(self.threshold))
         return None
 
     def shares_sentences(self, reads: Iterable[str]) -> bool:
@@ -319,7 +319,7 @@ class _Readings:
     @property
     def _teacher(self) -> Tensor:
         if self.batch.teacher is None:
-            raise Problem("no_teacher")
+            raise Problem("no_teacher", about="lists")
         return self.batch.teacher
 
     def margin_positives(self) -> Tensor:

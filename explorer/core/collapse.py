@@ -72,8 +72,9 @@ def _edge(
 
 
 def _scale_of(spec: LossSpec) -> Parameter | None:
-    """The scale or temperature of a loss, if it has one."""
-    return next((p for p in numeric_parameters(spec) if p.logarithmic), None)
+    """What sharpens the comparisons of a loss, if anything does."""
+    sharpening = ("scale", "temperature", "sharpness")
+    return next((p for p in numeric_parameters(spec) if p.role in sharpening), None)
 
 
 def edge_along(

@@ -9,8 +9,8 @@ from explorer.runtime.sendable import MOST_WHOLE, whole_letters
 
 # Another encoder; another loss or parameter; another loss or labels; columns that nobody could tell
 # apart, that were chosen twice, that do not exist; the encoding of a file; a smaller batch; another
-# search; the rest of what was cancelled; another attempt, which may end better. Empty: something in
-# the data, or nothing.
+# search; the rest of what was cancelled; another attempt, which may end better; data with lists.
+# Empty: something in the data, or nothing.
 About = Literal[
     "",
     "encoder",
@@ -24,6 +24,7 @@ About = Literal[
     "search",
     "cancelled",
     "again",
+    "lists",
 ]
 ABOUT = get_args(About)
 

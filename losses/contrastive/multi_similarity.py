@@ -228,7 +228,9 @@ MULTI_SIMILARITY = LossSpec(
         ),
     },
     parameters=(
-        Parameter("positive_scale", 2.0, r"\alpha", 0.1, 100.0, 0.1, logarithmic=True),
+        Parameter(
+            "positive_scale", 2.0, r"\alpha", 0.1, 100.0, 0.1, logarithmic=True, role="sharpness"
+        ),
         Parameter("negative_scale", 50.0, r"\beta", 0.1, 200.0, 0.1, logarithmic=True),
         Parameter("threshold", 1.0, r"\lambda", -1.0, 1.0, 0.01),
         Parameter("mined", True),

@@ -150,7 +150,7 @@ SIGLIP = LossSpec(
         ),
     },
     parameters=(
-        Parameter("scale", 10.0, "t", 0.1, 200.0, 0.1, logarithmic=True),
+        Parameter("scale", 10.0, "t", 0.1, 200.0, 0.1, logarithmic=True, role="sharpness"),
         Parameter("bias", -10.0, "b", -30.0, 10.0, 0.1),
     ),
     reads={"queries": "queries", "keys": "keys", **TEXTS},

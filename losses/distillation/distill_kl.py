@@ -208,7 +208,7 @@ DISTILL_KL = LossSpec(
         ),
     },
     parameters=(
-        Parameter("temperature", 1.0, "T", 0.01, 10.0, 0.01, logarithmic=True),
+        Parameter("temperature", 1.0, "T", 0.01, 10.0, 0.01, logarithmic=True, role="sharpness"),
         Parameter("teacher_temperature", 0.0, "T_t", 0.0, 10.0, 0.05),
         Parameter("divergence", "kl", choices=DIVERGENCES),
     ),

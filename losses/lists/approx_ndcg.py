@@ -113,7 +113,11 @@ APPROX_NDCG = LossSpec(
         "per_list": Symbol(r"\ell_l = -\sum_i t_{l,i}", ("list",), r"-\bigl(«Σ terms[r]»\bigr)"),
         "loss": MEAN_OF_LISTS,
     },
-    parameters=(Parameter("temperature", 0.1, r"\tau", 0.001, 10.0, 0.001, logarithmic=True),),
+    parameters=(
+        Parameter(
+            "temperature", 0.1, r"\tau", 0.001, 10.0, 0.001, logarithmic=True, role="sharpness"
+        ),
+    ),
     reads=READS,
     terms="differences",
     collapse=_collapse,

@@ -15,7 +15,9 @@ from losses import inputs
 from losses.kernels import log_sum_exp
 from losses.spec import Parameter, Symbol
 
-TEMPERATURE = Parameter("temperature", 1.0, r"\tau", 0.01, 10.0, 0.01, logarithmic=True)
+TEMPERATURE = Parameter(
+    "temperature", 1.0, r"\tau", 0.01, 10.0, 0.01, logarithmic=True, role="sharpness"
+)
 READS = {"scores": "list_scores", "labels": "list_labels", "mask": "list_mask"}
 
 

@@ -120,7 +120,7 @@ COSFACE = LossSpec(
         ),
     },
     parameters=(
-        Parameter("scale", 64.0, "s", 0.1, 256.0, 0.1, logarithmic=True),
+        Parameter("scale", 64.0, "s", 0.1, 256.0, 0.1, logarithmic=True, role="sharpness"),
         Parameter("margin", 0.35, "m", 0.0, 1.0, 0.01, role="margin"),
     ),
     reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},

@@ -170,7 +170,7 @@ PROXY_ANCHOR = LossSpec(
         ),
     },
     parameters=(
-        Parameter("scale", 32.0, r"\alpha", 0.1, 256.0, 0.1, logarithmic=True),
+        Parameter("scale", 32.0, r"\alpha", 0.1, 256.0, 0.1, logarithmic=True, role="sharpness"),
         Parameter("margin", 0.1, r"\delta", 0.0, 1.0, 0.01, role="margin"),
     ),
     reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},

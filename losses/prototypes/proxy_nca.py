@@ -145,7 +145,7 @@ PROXY_NCA = LossSpec(
         ),
     },
     parameters=(
-        Parameter("scale", 1.0, "s", 0.1, 64.0, 0.1, logarithmic=True),
+        Parameter("scale", 1.0, "s", 0.1, 64.0, 0.1, logarithmic=True, role="sharpness"),
         Parameter("include_own", False),
     ),
     variants={"include_own=true": OWN_TOO},

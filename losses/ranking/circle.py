@@ -129,7 +129,7 @@ CIRCLE = LossSpec(
         ),
     },
     parameters=(
-        Parameter("scale", 64.0, r"\gamma", 0.1, 256.0, 0.1, logarithmic=True),
+        Parameter("scale", 64.0, r"\gamma", 0.1, 256.0, 0.1, logarithmic=True, role="sharpness"),
         Parameter("positive_margin", 0.0, r"\Delta_p", -1.0, 1.0, 0.01, role="margin"),
         Parameter("negative_margin", 0.0, r"\Delta_n", -1.0, 1.0, 0.01, role="margin"),
     ),

@@ -257,7 +257,7 @@ CIRCLE_SELF_PACED = LossSpec(
         ),
     },
     parameters=(
-        Parameter("scale", 64.0, r"\gamma", 0.1, 256.0, 0.1, logarithmic=True),
+        Parameter("scale", 64.0, r"\gamma", 0.1, 256.0, 0.1, logarithmic=True, role="sharpness"),
         Parameter("margin", 0.25, "m", 0.0, 1.0, 0.01, role="margin"),
     ),
     reads={"scores": "scores", "labels": "binary_labels"},

@@ -171,7 +171,7 @@ UNIFORMITY = LossSpec(
             live=r"«total» - \ln «max(len(embeddings) * (len(embeddings) - 1), 1)»",
         ),
     },
-    parameters=(Parameter("t", 2.0, "t", 0.1, 20.0, 0.1, logarithmic=True),),
+    parameters=(Parameter("t", 2.0, "t", 0.1, 20.0, 0.1, logarithmic=True, role="sharpness"),),
     reads={"embeddings": "embeddings"},
     terms="terms",
     collapse=lambda given, t=2.0: 0.0,

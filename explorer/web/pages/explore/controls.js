@@ -142,6 +142,11 @@ export default function controls(root, channel, server) {
     key: "ui.loss_over_positives",
     act: () => overPositives && channel.choose(overPositives[0]),
   });
+  channel.remedies.push({
+    fits: ({ about }) => about === "lists",
+    key: "ui.example_of_lists",
+    act: () => channel.set({ data: { source: "example", example: "graded_lists" } }),
+  });
   const convention = conventionField("lp-convention", (name) => channel.choose(channel.scenario.loss, name));
   const parameters = parameterList((name, value) => channel.setParameter(name, value));
   const scaleAdvice = h("p.lp-note");

@@ -14,7 +14,7 @@ import { takingFrom } from "./taking.js";
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 export function suspectsPart(channel, server) {
-  const none = worded("p.lp-note", "ui.no_suspects");
+  const none = worded("p.lp-note", "ui.no_suspects", { hidden: true });
   const doubtful = worded("p.lp-doubtful", "ui.suspects_doubtful", { hidden: true });
   const expected = h("p.lp-note");
   /** @type {import("../../wire").Opinion | null} */
@@ -58,6 +58,7 @@ export function suspectsPart(channel, server) {
     leave: () => channel.point(),
   });
   table.element.classList.add("lp-whole-words");
+  table.element.hidden = true; // until there is something to say
 
   // ---- A second opinion --------------------------------------------------------------------
 
@@ -66,6 +67,7 @@ export function suspectsPart(channel, server) {
   const form = h(
     "form.lp-row.lp-wrap",
     {
+      hidden: true,
       onsubmit: async (/** @type {Event} */ event) => {
         event.preventDefault();
         const key = channel.batch?.key ?? "";

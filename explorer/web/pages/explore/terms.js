@@ -29,6 +29,8 @@ export default function terms(root, channel, server) {
     const { first, second, sentences } = channel.batch;
     const number = called(item);
     if (item.axis === "pair") return [`${number} · ${first[item.pair] ?? ""}`, second[item.pair] ?? ""];
+    if (item.axis === "candidate" && item.pair >= 0)
+      return [`${channel.numberOf(item.pair)} · ${second[item.pair] ?? ""}`];
     if (item.sentence >= 0) return [`${number} · ${sentences[item.sentence]}`];
     return [`${say(`axis.one.${item.axis}`)} ${item.item + 1}`];
   }
