@@ -29,6 +29,8 @@ import pkgutil
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 
+from losses.combined.matryoshka import matryoshka, prefix_shares
+from losses.combined.weighted_sum import weighted_sum
 from losses.contrastive.contrastive import CONTRASTIVE, contrastive
 from losses.contrastive.debiased import DEBIASED, HARD_WEIGHTED, debiased, hard_weighted
 from losses.contrastive.decoupled import DECOUPLED, decoupled
@@ -224,6 +226,7 @@ __all__ = [
     "list_mle",
     "list_net",
     "margin_mse",
+    "matryoshka",
     "max_violation",
     "mega_batch_margin",
     "multi_similarity",
@@ -237,6 +240,7 @@ __all__ = [
     "orthogonal",
     "pairwise_hinge",
     "pairwise_logistic",
+    "prefix_shares",
     "proxy_anchor",
     "proxy_nca",
     "siglip",
@@ -254,4 +258,5 @@ __all__ = [
     "vicreg",
     "vicreg_of_means",
     "weighted_cosent",
+    "weighted_sum",
 ]

@@ -1,0 +1,168 @@
+"""Matryoshka representation learning: one loss on several prefixes of the same vectors."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from losses import inputs
+from losses.geometry import cosine
+from losses.spec import READABLE, LossSpec
+
+REDUCTIONS = ("sum", "mean")
+# What a loss takes beside what a batch of pairs has, and is cut as the rest.
+FURTHER = ("negatives", "own_negatives", "queue")
+
+
+def matryoshka(
+    loss: Callable[..., Tensor],
+    dims: Sequence[int],
+    weights: Sequence[float] | None = None,
+    reduce: str = "sum",
+    *,
+    vectors: Iterable[str] | None = None,
+) -> Callable[..., Tensor]:
+    r"""Σ_m c_m L(z[:m] / |z[:m]|), or their mean (Kusupati et al. 2022).
+
+    The function that is returned takes what `loss` takes, with every vector cut to each of `dims`
+    and brought back to length 1. Of a loss on pair scores it takes `first` and `second` [N, D] in
+    place of the scores, which are then the cosines of the prefixes.
+
+    >>> from losses import info_nce
+    >>> nested = matryoshka(info_nce, [2, 1])
+    >>> queries = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> keys = torch.tensor([[1.0, 0.0], [1.0, 1.0]])
+    >>> whole = info_nce(queries, keys, temperature=1.0)
+    >>> bool(nested(queries, keys, temperature=1.0) > whole)
+    True
+
+    Args:
+        loss: one of `losses`, or any function of tensors.
+        dims: lengths of prefixes, each from 1 to the width of the vectors; in any order.
+        weights: c_m, one for each of `dims`; all 1, if left out.
+        reduce: "sum" as sentence-transformers 6.2 has it, "mean" (over `dims`) as FlagEmbedding.
+        vectors: the names of the arguments that are cut; of the losses of this package they are
+            known, and of another function they must be said.
+
+    Raises:
+        ValueError: dims that are no lengths, or two of a kind; weights that do not fit them; a
+            function whose vectors are not named; when it is called, a prefix longer than the
+            vectors.
+    """
+    inputs.one_of(REDUCTIONS, reduce=reduce)
+    lengths = _lengths(dims)
+    factors = _factors(weights, lengths)
+    if reduce == "mean":
+        factors = [factor / len(lengths) for factor in factors]
+    inner, cut = _of_vectors(loss), _cut(loss, vectors)
+    named = inspect.signature(inner)
+
+    @functools.wraps(loss, assigned=("__name__", "__doc__"))
+    def nested(*arguments: object, **keywords: object) -> Tensor:
+        given = named.bind(*arguments, **keywords).arguments
+        keywords = given.pop("keywords", {}) if "keywords" in named.parameters else {}
+        given |= keywords
+        whole = {name: value for name in cut if isinstance(value := given.get(name), Tensor)}
+        _must_hold(lengths, whole)
+        values = []
+        for length in lengths:
+            prefixes = {
+                name: functional.normalize(value[..., :length], dim=-1)
+                for name, value in whole.items()
+            }
+            values.append(inner(**{**given, **prefixes}))
+        return torch.stack(
+            [factor * value for factor, value in zip(factors, values, strict=True)]
+        ).sum()
+
+    return nested
+
+
+def prefix_shares(gradient: Tensor, dims: Sequence[int]) -> list[float]:
+    """The share of the energy Σ g² of a gradient [N, D] that lies in each of its prefixes.
+
+    >>> prefix_shares(torch.tensor([[3.0, 4.0]]), [1, 2])
+    [0.36, 1.0]
+
+    A gradient of nothing but zeros has none: NaN.
+    """
+    inputs.must_be_rows(gradient=gradient)
+    lengths = _lengths(dims)
+    _must_hold(lengths, {"gradient": gradient})
+    energy = gradient.detach().double().square().sum(dim=0)
+    return [float(energy[:length].sum() / energy.sum()) for length in lengths]
+
+
+def _spec_of(loss: Callable[..., Tensor]) -> LossSpec | None:
+    from losses import LOSSES  # which reads this package
+
+    found = LOSSES.get(getattr(loss, "__name__", ""))
+    return found if found is not None and found.function is loss else None
+
+
+def _of_vectors(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The loss itself, or one on pair scores as a function of both sides."""
+    spec = _spec_of(loss)
+    if spec is None or not spec.reads_scores:
+        return loss
+    beside = (what for name, what in spec.reads.items() if name != "labels")
+    if set(beside) != {"scores"}:
+        raise ValueError(
+            f"{spec.name} reads lists of scores or logits; matryoshka takes losses on vectors or "
+            "on the scores of pairs"
+        )
+
+    def of_vectors(first: Tensor, second: Tensor, labels: Tensor, **keywords: object) -> Tensor:
+        return loss(cosine(first, second), labels, **keywords)
+
+    return of_vectors
+
+
+def _cut(loss: Callable[..., Tensor], vectors: Iterable[str] | None) -> tuple[str, ...]:
+    if vectors is not None:
+        return tuple(vectors)
+    spec = _spec_of(loss)
+    if spec is None:
+        raise ValueError(
+            "nobody knows which arguments of this function are vectors: name them, "
+            'such as vectors=("queries", "keys")'
+        )
+    if spec.reads_scores:
+        return "first", "second"
+    named = inspect.signature(loss).parameters
+    known = (name for name, what in spec.reads.items() if READABLE[what].axes[-1] == "dimension")
+    return *known, *(name for name in FURTHER if name in named and name not in spec.reads)
+
+
+def _lengths(dims: Sequence[int]) -> list[int]:
+    lengths = list(dims)
+    if not lengths or len(set(lengths)) < len(lengths):
+        raise ValueError(f"dims are {lengths}; there must be one or more, and no two alike")
+    for length in lengths:
+        if isinstance(length, bool) or not isinstance(length, int) or length < 1:
+            raise ValueError(f"dims has {length!r}; a prefix has a whole number of 1 or more")
+    return lengths
+
+
+def _factors(weights: Sequence[float] | None, lengths: list[int]) -> list[float]:
+    factors = [1.0] * len(lengths) if weights is None else [float(one) for one in weights]
+    if len(factors) != len(lengths):
+        raise ValueError(f"there are {len(factors)} weights for {len(lengths)} dims; one each")
+    if not all(map(math.isfinite, factors)):
+        raise ValueError(f"weights are {factors}; each must be finite")
+    return factors
+
+
+def _must_hold(lengths: list[int], whole: dict[str, Tensor]) -> None:
+    for name, value in whole.items():
+        if value.ndim < 2 or value.shape[-1] < max(lengths):
+            raise ValueError(
+                f"{name} has shape {tuple(value.shape)}; a prefix of {max(lengths)} needs vectors "
+                "of at least as many dimensions"
+            )
