@@ -257,7 +257,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "loss on batch",
         "a handful of terms carries nine tenths of the weight",
         "∂L/∂term of every term",
-        "at most 3 of 30 or more, of a loss that is not the largest of its terms on any batch",
+        "at most 3 of 30 or more, of a loss that is made of these terms alone, and is not the "
+        "largest of them on any batch",
     ),
     _remark(
         "gradient_large",

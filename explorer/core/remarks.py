@@ -69,7 +69,8 @@ class Seen:
     `terms` of which the heaviest `active` carry the share `carried`; None where that is not known.
     `edge` searches where the loss ceases to be above its collapse value. `is_felt`: the gradient
     reaches something; `banded`: GRADIENT_BAND speaks of it. `broken` names the first step that is
-    not finite. `same_text` are the negatives of the same text, None for a loss without such.
+    not finite. `beside`: the loss has other terms than these. `same_text` are the negatives of the
+    same text, None for a loss without such.
     """
 
     spec: LossSpec
@@ -93,6 +94,7 @@ class Seen:
     active: int | None = None
     carried: float = 0.0
     is_felt: bool = True
+    beside: bool = False
     banded: bool = False
     broken: str = ""
     same_text: SameText | None = None
@@ -145,6 +147,7 @@ def _seen(e: Exploration) -> Seen:
         active=e.weights.active if e.weights else None,
         carried=e.weights.carried if e.weights else 0.0,
         is_felt=e.is_felt,
+        beside=e.trace.beside,
         banded=band_applies(e),
         broken=_broken_step(e),
         same_text=e.same_text,
@@ -284,8 +287,8 @@ def _on_order(seen: Seen) -> list[Remark]:
 
 def _on_terms(seen: Seen) -> list[Remark]:
     """The active terms, as the strip counts them, where a handful does it all, and would not do so
-    on any batch."""
-    if isinstance(seen.spec.form, Largest):
+    on any batch. Where there are other terms beside, these are not all."""
+    if isinstance(seen.spec.form, Largest) or seen.beside:
         return []
     if seen.active is None or seen.terms < 10 * FEW or not 0 < seen.active <= FEW:
         return []

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.linalg import vector_norm
 
 from losses import inputs
 from losses.gather import gathered
-from losses.geometry import centred, dot_matrix, unit, unit_and_pull
+from losses.geometry import SHORTEST, centred, dot_matrix, unit, unit_and_pull
 from losses.kernels.gradient import with_gradient
 from losses.kernels.gram import across
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -17,7 +18,7 @@ from losses.spread.vicreg import DIMENSIONS, SIDES
 def barlow_twins_definition(
     first: Tensor, second: Tensor, *, off_diagonal_weight: float = 0.005
 ) -> Tensor:
-    centred_first, centred_second = centred(first), centred(second)
+    centred_first, centred_second = varying(first), varying(second)
     correlations = dot_matrix(unit(centred_first.T), unit(centred_second.T))
     itself = torch.eye(len(correlations), dtype=torch.bool, device=first.device)
     invariance = (1 - correlations.diagonal()).square()
@@ -26,13 +27,20 @@ def barlow_twins_definition(
     return loss
 
 
+def varying(vectors: Tensor) -> Tensor:
+    """Each dimension less its mean, and a constant 0 where it does not vary: some models have
+    such dimensions, and the slope of a correlation has no end there."""
+    moved = centred(vectors)
+    return moved.masked_fill(vector_norm(moved, dim=0) < SHORTEST, 0)
+
+
 def barlow_twins(
     first: Tensor, second: Tensor, *, off_diagonal_weight: float = 0.005, gather: bool = False
 ) -> Tensor:
     r"""Σ_j (1 − C_jj)² + λ Σ_{j≠k} C_jk² (Zbontar et al. 2021).
 
     C_jk is the correlation over the batch of dimension j of the one side with dimension k of the
-    other. A dimension that does not vary correlates with none.
+    other. A dimension that does not vary correlates with none, and has no gradient.
 
     >>> first = torch.tensor([[1.0, 2.0], [-1.0, -2.0]])  # two dimensions that say the same
     >>> barlow_twins(first, first)  # 0 + 0.005 · 2
@@ -56,9 +64,8 @@ def _densely(first, second, off_diagonal_weight):
 
 
 def _barlow_twins(wanted, first, second, off_diagonal_weight):
-    (ours, pull_ours), (theirs, pull_theirs) = (
-        unit_and_pull(centred(side).T) for side in (first, second)
-    )
+    sides = [varying(side) for side in (first, second)]
+    (ours, pull_ours), (theirs, pull_theirs) = (unit_and_pull(side.T) for side in sides)
     own, redundancy, *halves = across(ours.T, theirs.T)
     missing = 1 - own
     loss = missing.square().sum() + off_diagonal_weight * redundancy
@@ -66,8 +73,12 @@ def _barlow_twins(wanted, first, second, off_diagonal_weight):
         return loss, ()
     missing.mul_(-2)
     by_first, by_second = (
-        pull(half.mul_(2 * off_diagonal_weight).addcmul_(other.T, missing).T).T
-        for pull, half, other in zip((pull_ours, pull_theirs), halves, (theirs, ours), strict=True)
+        pull(half.mul_(2 * off_diagonal_weight).addcmul_(other.T, missing).T)
+        .masked_fill_(~side.any(dim=0)[:, None], 0)
+        .T
+        for side, pull, half, other in zip(
+            sides, (pull_ours, pull_theirs), halves, (theirs, ours), strict=True
+        )
     )
     return loss, (by_first, by_second, None)  # whose columns sum to 0, as if centred
 

@@ -627,3 +627,14 @@ def test_floors_at_their_textbook_values():
         collapse["contrastive"]({"labels": torch.tensor([0, 0, 0, 1])}, half=True), 0.5 * 4 * 0.75
     )
     close(collapse["triplet"]({"classes": torch.tensor([0, 0, 1])}, margin=0.3), 0.3)
+
+
+def test_a_dimension_that_does_not_vary_has_no_part_in_barlow_twins():
+    given = inputs_for(LOSSES["barlow_twins"], seed=2)
+    for name, side in given.items():
+        given[name] = torch.cat((side, 1e-33 * torch.randn(len(side), 1)), dim=1).requires_grad_()
+    loss = L["barlow_twins"](**given)
+    close(loss, 1 + L["barlow_twins"](**{name: one[:, :-1] for name, one in given.items()}))
+    for by in torch.autograd.grad(loss, list(given.values())):
+        assert not by[:, -1].any()
+        assert by.norm() < 100
