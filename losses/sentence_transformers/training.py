@@ -9,6 +9,7 @@ from typing import Protocol, cast
 import torch
 import torch.distributed as distributed
 from torch import Tensor, nn
+from torch.nn import functional
 
 from losses import LOSSES, inputs
 from losses.gather import for_mean, gather_rows, processes
@@ -145,6 +146,9 @@ class TrainingLoss(Settled):
         axes = READABLE[self.spec.reads[name]].axes if name in self.spec.reads else ("",)
         if axes[0] in ("class", "list", "row"):  # prototypes, alike in all processes; and lists,
             return value  # which are compared with no other: their mean is that of the process
+        if axes == ("query", "key"):  # nothing is known of another process's keys
+            every, here = gather_rows(value[:, :1])
+            value = functional.pad(value, (here.start, len(every) - here.stop))
         if axes[0] == "level":  # the pairs are its columns
             return gather_rows(for_mean(value.T))[0].T
         return gather_rows(for_mean(value))[0]

@@ -291,7 +291,8 @@ def test_choosing_other_columns(page: Page) -> None:
     with redrawn(page):
         upload(page, "columns.jsonl", "\n".join(map(json.dumps, rows)).encode())
     choices = page.locator("#main-controls .lp-columns select")
-    assert [choice.input_value() for choice in choices.all()] == ["text_a", "text_b", "score"]
+    read = ["text_a", "text_b", "score", "none"]  # no teacher
+    assert [choice.input_value() for choice in choices.all()] == read
     well_ordered = loss_shown(page)
     with redrawn(page):
         choices.nth(2).select_option("machine")

@@ -67,7 +67,9 @@ def read_file(request: Any) -> Json:
 
 def _offered(chosen: Mapping[str, str]) -> dict[str, str]:
     """The columns that are read, and for pairs that a teacher's may be chosen."""
-    return dict(chosen) if "anchor" in chosen else {TEACHER: NO_SCORE, **chosen}
+    if "anchor" in chosen:
+        return dict(chosen)
+    return {**chosen, TEACHER: chosen.get(TEACHER, NO_SCORE)}
 
 
 def _undecided(digest: str, name: str, request: Mapping[str, Any]) -> Json:
