@@ -186,11 +186,17 @@ def batch_for(scenario: Scenario) -> Batch:
     Raises:
         Problem: as `explore`.
     """
+    check(scenario)
+    return make_batch(scenario.data, scenario.rules)
+
+
+def check(scenario: Scenario) -> None:
+    """Refuse what the loss cannot take, from a bad parameter to pairs without the labels that it
+    needs, before anything is computed. Raises Problem as `explore`."""
     spec = spec_for(scenario)
     parameters_for(spec, dict(scenario.parameters))
     if scenario.data.source == "table":
         _check_labels(load_pairs(scenario.data), spec)
-    return make_batch(scenario.data, scenario.rules)
 
 
 def _check_labels(pairs: Pairs, spec: LossSpec) -> None:

@@ -41,6 +41,7 @@ _EXPLORE = ("Explore", "API")
 # What a large batch, too, knows enough for.
 _BATCHES = ("Explore", "Large", "API")
 _RUN = ("Fine-tune",)
+_SIDES = ("API", "CLI")
 _COMPARED = ("Fine-tune", "CLI")
 
 
@@ -498,6 +499,38 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "the scores of these pairs, of positives those of all their queries and keys",
         "all within 0.02 of each other",
         "finetune.alarm",
+    ),
+    Judgement(
+        "compare.because.none_lower",
+        _SIDES,
+        "loss on batch",
+        "why the loss does not draw this pair together as the other does",
+        "the labels that it reads, its terms, of which each has one pair above another",
+        "counted: no label is lower, and in no term does the pair stand above",
+    ),
+    Judgement(
+        "compare.because.none_higher",
+        _SIDES,
+        "loss on batch",
+        "why the loss does not push this pair apart as the other does",
+        "the labels that it reads, its terms, of which each has one pair above another",
+        "counted: no label is higher, and in no term does the pair stand below",
+    ),
+    Judgement(
+        "compare.because.no_weight",
+        _SIDES,
+        "loss on batch",
+        "why the loss leaves this pair as it is, which the other moves",
+        "∂L/∂term of every term in which it stands, above or below",
+        "counted: there are such terms, and it is 0 at each",
+    ),
+    Judgement(
+        "compare.because.not_positive",
+        _SIDES,
+        "loss on batch",
+        "why the loss leaves this pair as it is, which the other moves",
+        "the similarities that the loss compares, the label, the threshold",
+        "none is of these two sentences, and the label is below the threshold",
     ),
 )
 

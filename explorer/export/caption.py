@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.core.batch import load_table
+from explorer.core.batch import Batch, load_table
 from explorer.core.explore import Exploration
+from explorer.core.scenario import Data
 from explorer.export.figure.svg import clipped
 from explorer.locale import catalogue, say, spelled, title_word
 from explorer.runtime.numbers import display_number, percent
@@ -141,7 +142,11 @@ def _similarities(e: Exploration, language: str) -> str:
 
 def pair_numbers(exploration: Exploration) -> list[int]:
     """What a person calls each pair: the number of its row, where rows were left out between."""
-    data, batch = exploration.scenario.data, exploration.batch
+    return numbers_of(exploration.scenario.data, exploration.batch)
+
+
+def numbers_of(data: Data, batch: Batch) -> list[int]:
+    """The same, of a batch made from this data."""
     places = batch.pairs.places
     used = _rows_used(data.rows) if data.source == "table" else []
     if places is None:

@@ -29,6 +29,10 @@ ELSEWHERE = {
     "sweep.never": "test_sweep.py",
     "ui.suggested_scale": "test_remarks.py",
     "finetune.alarm_at": "test_recorder.py",
+    "compare.because.none_lower": "test_sides.py::test_what_the_lowest_label_cannot_do_is_told",
+    "compare.because.none_higher": "test_sides.py::test_what_the_highest_label_cannot_do_is_told",
+    "compare.because.no_weight": "test_sides.py::test_terms_without_weight_are_counted",
+    "compare.because.not_positive": "test_sides.py::test_a_pair_that_is_no_positive",
 }
 
 
