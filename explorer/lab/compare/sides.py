@@ -27,7 +27,10 @@ from explorer.export.picture import Layout
 from explorer.locale import say, title_word, word
 from explorer.runtime.numbers import display_number, percent, typed
 from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import whole_letters
 from explorer.runtime.turns import one_by_one
+from explorer.runtime.validation import quoted
+from explorer.runtime.wire import is_number
 from losses import LossSpec, Parameter
 from losses.spec import READABLE, ParameterValue
 
@@ -121,10 +124,17 @@ class Outcome:
     def called(self) -> dict[str, Value]:
         """The loss in words, and what it has besides: convention and parameters that were chosen,
         " · scale=50", as `compare-losses` reads them."""
-        title = self.side.loss if self.spec is None else title_word(self.spec)
-        chosen = [f"{name}={_written(value)}" for name, value in self.side.parameters]
-        more = [self.side.convention, ", ".join(chosen)]
+        loss, convention = self.entered
+        title = loss if self.spec is None else title_word(self.spec)
+        chosen = [f"{_quoted(name)}={_written(value)}" for name, value in self.side.parameters]
+        more = [convention, ", ".join(chosen)]
         return {"name": title, "more": "".join(f" · {one}" for one in more if one)}
+
+    @property
+    def entered(self) -> tuple[str, str]:
+        """The names of loss and convention; of what does not stand, as much as one quotes."""
+        names = self.side.loss, self.side.convention
+        return names if self.stands else (_quoted(names[0]), _quoted(names[1]))
 
     def named(self, language: str = "en") -> str:
         return say(language, "compare.named", **self.called)
@@ -253,6 +263,10 @@ def _batch_for(scenario: Scenario, scenes: Sequence[Scenario]) -> Batch:
     if len(refused) == len(scenes):
         raise refused[0]
     return make_batch(scenario.data, scenario.rules)
+
+
+def _quoted(value: object) -> str:
+    return whole_letters(quoted(value))
 
 
 # ---- One side
@@ -517,12 +531,12 @@ def _in_words(parameter: Parameter, value: ParameterValue) -> Value:
 
 
 def _written(value: object) -> str:
-    """A value of a parameter as the command reads it."""
+    """A value of a parameter as the command reads it; of what is none, as much as one quotes."""
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, tuple | list):
-        return f"[{','.join(map(_written, value))}]"
-    return typed(value) if isinstance(value, int | float) and math.isfinite(value) else str(value)
+    if isinstance(value, tuple) and all(map(is_number, value)):
+        return _quoted(f"[{','.join(map(_written, value))}]")
+    return typed(value) if isinstance(value, float) and math.isfinite(value) else _quoted(value)
 
 
 # ---- Where they disagree most

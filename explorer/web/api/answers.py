@@ -6,17 +6,23 @@ from typing import Any
 
 from torch import Tensor
 
-from explorer.core.diagnostics import Term
+from explorer.core.diagnostics import Term, order_of
 from explorer.core.explore import Exploration
 from explorer.core.trace import Step
 from explorer.export.picture import Layout
+from explorer.lab.compare.sides import Apart, Between, Comparison, Outcome, Sentence
 from explorer.runtime.numbers import json_number, json_numbers
 from explorer.web.wire.program import (
     Answer,
+    ComparedLoss,
+    ComparedLosses,
+    ComparedTwo,
+    Disagreement,
     HeavyTerm,
     ListedConvention,
     ListedLoss,
     ListedParameter,
+    Told,
     TracedStep,
 )
 from losses import LossSpec, Parameter
@@ -80,6 +86,80 @@ def _step(found: Exploration, layout: Layout, step: Step) -> TracedStep:
         "value": _plain(step.value),
         "gradient": None if step.gradient is None else _plain(step.gradient),
     }
+
+
+def comparison_of(found: Comparison) -> ComparedLosses:
+    batch = found.batch
+    order, _ = order_of(batch)
+    return {
+        "losses": [_compared(one) for one in found.sides],
+        "two": [_two(one) for one in found.between],
+        "scores": _plain(batch.scores),
+        "labels": list(batch.pairs.labels),
+        "label_range": list(batch.label_range),
+        "threshold": batch.threshold,
+        "positive_pairs": len(batch.positives),
+        "ordered_pairs": order.ordered,
+        "violated_pairs": order.violated,
+    }
+
+
+def _compared(one: Outcome) -> ComparedLoss:
+    figures, projected = one.figures, one.pair_gradient if one.is_projected else None
+    places, (loss, convention) = figures and figures.places, one.entered
+    return {
+        "of": {
+            "loss": loss,
+            "convention": convention,
+            "parameters": {
+                name: list(value) if isinstance(value, tuple) else value
+                for name, value in one.parameters.items()
+            },
+        },
+        "name": one.named(),
+        "problem": one.problem and str(one.problem),
+        "loss": figures and json_number(figures.loss),
+        "floor": figures and json_number(figures.floor),
+        "floor_is_bound": bool(figures and figures.floor_is_bound),
+        "collapse_value": figures and json_number(figures.collapse),
+        "gradient_norm": figures and json_number(figures.gradient_norm),
+        "terms": figures and figures.terms,
+        "active_terms": figures and figures.active,
+        "moving_terms": figures and figures.moving,
+        "effective_terms": figures and json_number(figures.effective),
+        "looks_for": places and places.kind,
+        "found": places and places.first,
+        "anchors": places and places.anchors,
+        "score_gradient": None if one.score_gradient is None else _plain(one.score_gradient),
+        "projected_gradient": None if projected is None else _plain(projected),
+    }
+
+
+def _two(one: Between) -> ComparedTwo:
+    return {
+        "first": one.first,
+        "second": one.second,
+        "comparable": not one.reasons,
+        "reasons": [_told(reason) for reason in one.reasons],
+        "gradient": one.gradient,
+        "tau": one.tau,
+        "cosine": one.cosine,
+        "factor": one.factor,
+        "disagreement": one.apart and _disagreement(one.apart),
+    }
+
+
+def _disagreement(apart: Apart) -> Disagreement:
+    return {
+        "pair": apart.pair,
+        "shares": list(apart.shares),
+        "ranks": list(apart.ranks),
+        "told": [_told(sentence) for sentence in apart.told],
+    }
+
+
+def _told(sentence: Sentence) -> Told:
+    return {"key": sentence.key, "said": sentence.said()}
 
 
 def _plain(tensor: Tensor) -> Any:

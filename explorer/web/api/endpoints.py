@@ -8,23 +8,27 @@ of a step is "-inf". null stands for what does not exist. Places count from 0.
 from __future__ import annotations
 
 import dataclasses
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
 from explorer.core.batch import batch_of_scores, load_pairs
 from explorer.core.explore import Exploration, explore
-from explorer.core.scenario import Scenario
+from explorer.core.scenario import Data, Scenario
+from explorer.lab.compare.sides import compare
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.locale import say
+from explorer.runtime import jobs
 from explorer.runtime.device import device
 from explorer.runtime.limits import EXPLORED_PAIRS, TRACED_PAIRS, TRAINED_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import MOST_WHOLE
+from explorer.runtime.turns import FEW_PAIRS
 from explorer.runtime.visitors import has_key, own_key
 from explorer.sources.cells import shortened
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.pairs import Pairs
-from explorer.web.api.answers import answer_of, described, steps_of
+from explorer.web.api.answers import answer_of, comparison_of, described, steps_of
 from explorer.web.api.reading import (
     check_lengths,
     read_numbers,
@@ -33,10 +37,12 @@ from explorer.web.api.reading import (
     rules_of,
     scenario_of,
     scenario_under,
+    sides_of,
     whoever_has,
 )
 from explorer.web.wire.program import (
     Answer,
+    ComparedLosses,
     Followed,
     ListedLoss,
     StartedTraining,
@@ -243,6 +249,88 @@ def trace_loss(
     return {**answer_of(found), "steps": steps_of(found)}
 
 
+def compare_losses(
+    losses: list[dict[str, Any]],
+    sentences1: list[str],
+    sentences2: list[str],
+    scores: list[float] | None = None,
+    encoder: str = EMBEDDED,
+    similarities: list[float] | None = None,
+    threshold: float | None = None,
+    label_range: list[float] | None = None,
+    extra_negatives: bool = True,
+    prototypes: list[list[float]] | None = None,
+    twins: str = "keep",
+) -> ComparedLosses:
+    """Two to six losses, or one under several libraries' conventions, on up to 512 same pairs.
+
+    Args:
+        losses: an object for each, such as {"loss": "info_nce", "parameters": {"temperature": 0.1},
+            "convention": ""}; the last two may be left out, and list_losses names them all
+        sentences1: the first sentence of each pair
+        sentences2: the second sentence of each pair
+        scores: the label of each pair, any finite number, on the scale label_range; null if there
+            are none, all pairs are then positives, for losses such as "info_nce"
+        encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
+        similarities: given for each pair, they take the place of the encoder's cosines
+        threshold: a pair whose label reaches it is positive; left out, the middle of label_range
+        label_range: the ends of the labels' scale, such as [1, 5]; left out, what fits all labels,
+            as the page does it: 0 to 1 or -1 to 1 where they lie within, else their least and
+            largest where these are whole numbers, else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
+        extra_negatives: whether the other pairs' second sentences are negatives too
+        prototypes: a row of numbers for each class; left out, the means of the classes
+        twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
+
+    Returns:
+        An object with
+        losses, each as it was named (of, with the parameters in force; name, in words), and
+        problem, a sentence where it could not be computed on this batch (the others stand), else
+        null; loss, floor, floor_is_bound, collapse_value, gradient_norm, active_terms,
+        effective_terms, score_gradient and projected_gradient, as compute_loss has them; terms,
+        how many there are, and moving_terms, how many carry any weight at all; of a loss that
+        looks for the right one, looks_for ("key", "class" or "prototype") and how many of the
+        anchors have found it nearest;
+        two, for every two of them that could be computed: first and second, their places;
+        comparable, whether their values may be put side by side, and if not, reasons, each with
+        a key and a sentence; gradient, of which gradient of the pairs the rest is: "score", ∂L/∂s,
+        where both have it, else "pair", the projected one of a loss on vectors; tau, Kendall's
+        τ-b of the two gradients over all pairs, and cosine, that of the gradients by all sentence
+        vectors, each null where it does not exist; factor, by which the first gradient is to be
+        multiplied to be the second, null unless one number does it; disagreement, the pair whose
+        share of the gradient differs most, both shares (below 0: drawn together), their ranks, and
+        told, the same in sentences, with the reason where a count says so;
+        scores, labels, label_range, threshold, positive_pairs, ordered_pairs and violated_pairs,
+        as compute_loss has them.
+
+    Raises:
+        Problem: with a sentence that says which input cannot be used, and what can.
+
+    Example:
+        >>> sides = [{"loss": "cosent"}, {"loss": "cosent", "parameters": {"scale": 5}}]
+        >>> found = compare_losses(sides, ["a", "c"], ["b", "d"], [0, 1], similarities=[0.5, 0.4])
+        >>> [round(one["loss"], 4) for one in found["losses"]]
+        [2.1269, 0.9741]
+        >>> found["two"][0]["tau"], found["two"][0]["reasons"][0]["key"]
+        (1.0, 'compare.other.scale')
+    """
+    sides = sides_of("losses", losses)
+    rows = rows_of("compare_losses", EXPLORED_PAIRS, sentences1, sentences2, scores)
+    data = Data(source="table", rows=rows, encoder=read_text("encoder", encoder))
+    rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
+    scenario, batch = Scenario(data=data, rules=rules), None
+    if similarities is not None:
+        given = read_numbers("similarities", similarities)
+        check_lengths("compare_losses", EXPLORED_PAIRS, {"sentences1": rows, "similarities": given})
+        batch = batch_of_scores(dataclasses.replace(load_pairs(data), scores=given), rules)
+    with _turn(len(sides) * len(rows)):
+        return comparison_of(compare(scenario, sides, batch))
+
+
+def _turn(pairs: int) -> AbstractContextManager[None]:
+    """Several explorations take as long as one of as many pairs: many are heavy work."""
+    return jobs.in_turn() if pairs > FEW_PAIRS else nullcontext()
+
+
 def list_losses() -> list[ListedLoss]:
     """Every loss that can be computed, with its parameters and where it comes from.
 
@@ -375,6 +463,7 @@ ENDPOINTS = (
     compute_loss,
     loss_from_scores,
     trace_loss,
+    compare_losses,
     list_losses,
     start_training,
     training_status,

@@ -9,6 +9,7 @@ from typing import Any
 
 from explorer.core.explore import check_names, spec_for
 from explorer.core.scenario import TWINS, Data, Rules, Scenario
+from explorer.lab.compare.sides import LEAST, MOST, Side
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
@@ -119,21 +120,55 @@ def scenario_under(
     rules: Rules | None = None,
     data: Data | None = None,
 ) -> Scenario:
-    chosen = {} if parameters is None else parameters
-    if not isinstance(chosen, dict):
-        raise Problem("api_object", name="parameters", value=shortened(chosen, write=repr))
     scenario = Scenario(
         data=data or Data(),
         rules=rules or Rules(),
         loss=read_text("loss", loss),
         convention=read_text("convention", convention),
-        parameters=tuple(
-            (str(name), tuple(value) if isinstance(value, list) else value)
-            for name, value in chosen.items()
-        ),
+        parameters=_parameters("parameters", parameters),
     )
     check_names(spec_for(scenario), (name for name, _ in scenario.parameters))
     return scenario
+
+
+def _parameters(name: str, chosen: object) -> tuple[tuple[str, object], ...]:
+    return tuple(
+        (one, tuple(value) if isinstance(value, list) else value)
+        for one, value in _object(name, chosen).items()
+    )
+
+
+def _object(name: str, value: object) -> dict[str, object]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise Problem("api_object", name=name, value=shortened(value, write=repr))
+    return {str(one): inner for one, inner in value.items()}
+
+
+def sides_of(name: str, losses: object) -> list[Side]:
+    """The losses to be compared, each an object of "loss", "convention" and "parameters".
+
+    Whether there are such is not asked here. Raises Problem, naming the first entry that does not
+    fit.
+    """
+    listed = _listed(name, losses)
+    if not LEAST <= len(listed) <= MOST:
+        raise Problem("compare_sides", count=len(listed), least=LEAST, most=MOST)
+    return [_side(f"{name}[{place}]", one) for place, one in enumerate(listed)]
+
+
+def _side(name: str, value: object) -> Side:
+    if not isinstance(value, dict) or not {"loss"} <= value.keys() <= _OF_SIDE:
+        raise Problem("api_loss", name=name, value=shortened(value, write=repr))
+    return Side(
+        read_text(f"{name}.loss", value["loss"]),
+        read_text(f"{name}.convention", value.get("convention", "")),
+        _parameters(f"{name}.parameters", value.get("parameters")),
+    )
+
+
+_OF_SIDE = {"loss", "convention", "parameters"}
 
 
 def read_text(name: str, value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from explorer.web.wire.runs import RunRecord, Standing
 from explorer.web.wire.shared import Real, Setting
@@ -59,6 +59,82 @@ class Traced(Answer):
     """A loss on a batch with every step of its computation."""
 
     steps: list[TracedStep]
+
+
+class NamedLoss(TypedDict):
+    """A loss to be compared: its name, another library's convention, parameters in force."""
+
+    loss: str
+    convention: str
+    parameters: dict[str, Setting]
+
+
+class ComparedLoss(TypedDict):
+    """What one loss is on the batch; null for what it does not have, or could not be computed."""
+
+    of: NamedLoss
+    name: str
+    problem: str | None
+    loss: Real | None
+    floor: Real | None
+    floor_is_bound: bool
+    collapse_value: Real | None
+    gradient_norm: Real | None
+    terms: int | None
+    active_terms: int | None
+    moving_terms: int | None
+    effective_terms: Real | None
+    looks_for: str | None
+    found: int | None
+    anchors: int | None
+    score_gradient: list[Real] | None
+    projected_gradient: list[Real] | None
+
+
+class Told(TypedDict):
+    """A sentence, and the key by which a program knows it."""
+
+    key: str
+    said: str
+
+
+class Disagreement(TypedDict):
+    """The pair on which two losses disagree most: the share of its whole gradient that each gives
+    it, below 0 where it draws the two sentences together, and its rank there, from 1."""
+
+    pair: int
+    shares: list[float]
+    ranks: list[int]
+    told: list[Told]
+
+
+class ComparedTwo(TypedDict):
+    """Two of the losses, by their places: whether their values may be compared, and how far their
+    gradients agree."""
+
+    first: int
+    second: int
+    comparable: bool
+    reasons: list[Told]
+    gradient: Literal["score", "pair"]
+    tau: float | None
+    cosine: float | None
+    factor: float | None
+    disagreement: Disagreement | None
+
+
+class ComparedLosses(TypedDict):
+    """Several losses on one batch."""
+
+    losses: list[ComparedLoss]
+    two: list[ComparedTwo]
+    scores: list[Real]
+    labels: list[float]
+    label_range: list[float]
+    threshold: float
+    positive_pairs: int
+    ordered_pairs: int
+    violated_pairs: int
 
 
 class ListedParameter(TypedDict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import doctest
 import json
@@ -18,6 +19,7 @@ from mcp.client.streamable_http import streamablehttp_client
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
+from explorer.lab.compare.sides import Side, compare
 from explorer.runtime.limits import TRACED_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import EMBEDDED
@@ -53,6 +55,7 @@ NAMES = {
     "compute_loss",
     "loss_from_scores",
     "trace_loss",
+    "compare_losses",
     "list_losses",
     "start_training",
     "training_status",
@@ -270,6 +273,56 @@ def test_what_does_not_exist_is_null():
     assert multitask["collapse_value"] is None
 
 
+CLIP = "CLIP (initial temperature)"
+NAMED = [
+    {"loss": "cosent", "parameters": {"scale": 5}},
+    {"loss": "info_nce", "convention": CLIP},
+    {"loss": "triplet", "parameters": {"margin": "wide"}},
+]
+
+
+@pytest.mark.encoder
+def test_compared_losses_are_those_of_explore(client):
+    pairs = {"sentences1": FIRST, "sentences2": SECOND, "scores": LABELS}
+    answer = client.predict(NAMED, **pairs, api_name="/compare_losses")
+    scenes = [typed("cosent", scale=5.0), typed("info_nce")]
+    scenes[1] = dataclasses.replace(scenes[1], convention=CLIP)
+    for told, scene in zip(answer["losses"], scenes, strict=False):
+        found = explore(scene)
+        assert told["of"]["parameters"] == found.parameters
+        assert told["problem"] is None
+        assert (told["loss"], told["floor"]) == (found.loss, found.floor)
+        assert told["collapse_value"] == found.collapse
+        assert told["gradient_norm"] == found.gradient_norm
+        assert told["effective_terms"] == found.weights.effective
+        assert (told["looks_for"] == "key") == (found.places is not None)
+    refused = answer["losses"][2]
+    assert refused["problem"].startswith("margin is wide; accepted are numbers")
+    assert (refused["loss"], refused["score_gradient"], refused["of"]["parameters"]) == (
+        None,
+        None,
+        {},
+    )
+    (two,) = answer["two"]
+    expected = compare(typed(), [Side("cosent", "", (("scale", 5.0),)), Side("info_nce", CLIP)])
+    between = expected.between[0]
+    assert (two["first"], two["second"], two["comparable"]) == (0, 1, False)
+    assert (two["tau"], two["cosine"], two["factor"]) == (between.tau, between.cosine, None)
+    assert two["disagreement"]["pair"] == between.apart.pair
+    assert [one["said"] for one in two["reasons"]] == [one.said() for one in between.reasons]
+
+
+def test_many_comparisons_wait_their_turn_on_a_hosted_page(monkeypatch):
+    """Heavy work by the pairs of all losses together; a few go on at once."""
+    begun = []
+    monkeypatch.setattr(api.jobs, "in_turn", lambda: begun.append(1) or contextlib.nullcontext())
+    names = [f"a{i}" for i in range(64)], [f"b{i}" for i in range(64)]
+    given = {"scores": [i % 3 for i in range(64)], "similarities": [i / 64 for i in range(64)]}
+    for losses, expected in ((["cosent"] * 4, 0), (["cosent"] * 5, 1)):
+        api.compare_losses([{"loss": one} for one in losses], *names, **given)
+        assert len(begun) == expected
+
+
 def test_list_losses_is_the_registry(client):
     listed = {loss["name"]: loss for loss in client.predict(api_name="/list_losses")}
     assert list(listed) == list(LOSSES)
@@ -322,6 +375,11 @@ MANY = {
 }
 MORE_THAN_TRACED = {name: values[:65] for name, values in MANY.items()}
 GIVEN = {"loss": "cosent", "scores": S0_SCORES, "labels": S0_LABELS}
+
+COMPARED = {
+    "losses": [{"loss": "cosent"}, {"loss": "info_nce"}],
+    **{name: value for name, value in PAIRS.items() if name != "loss"},
+}
 
 BAD = {
     "lengths": (
@@ -386,6 +444,41 @@ BAD = {
         "trace_loss",
         PAIRS | MORE_THAN_TRACED,
         "65 pairs were sent; trace_loss accepts at most 64.",
+    ),
+    "no losses": (
+        "compare_losses",
+        COMPARED | {"losses": "cosent"},
+        "losses is 'cosent'; a list is needed.",
+    ),
+    "one loss": (
+        "compare_losses",
+        COMPARED | {"losses": [{"loss": "cosent"}]},
+        "1 loss was named to compare; from 2 to 6 are compared on one batch.",
+    ),
+    "seven losses": (
+        "compare_losses",
+        COMPARED | {"losses": [{"loss": "cosent"}] * 7},
+        "7 losses were named to compare; from 2 to 6",
+    ),
+    "no name": (
+        "compare_losses",
+        COMPARED | {"losses": [{"loss": "cosent"}, {"scale": 5}]},
+        "losses[1] is {'scale': 5}; an object is needed that names a loss, such as",
+    ),
+    "bad name": (
+        "compare_losses",
+        COMPARED | {"losses": [{"loss": 5}, {"loss": "cosent"}]},
+        "losses[0].loss is 5; text is needed.",
+    ),
+    "bad parameters": (
+        "compare_losses",
+        COMPARED | {"losses": [{"loss": "cosent", "parameters": [5]}, {"loss": "cosent"}]},
+        "losses[0].parameters is [5]; an object of names and values is needed",
+    ),
+    "compared similarities": (
+        "compare_losses",
+        COMPARED | {"similarities": [0.5]},
+        "The lists have different lengths (sentences1: 4, similarities: 1);",
     ),
     "similarities": (
         "trace_loss",

@@ -18,7 +18,7 @@ SCORES = [0.9, 0.6, 0.3, 0.1, -0.2]
 GRADES = [5, 4, 3, 2, 1]
 FIRST = ["A man eats pasta.", "A girl plays.", "Two dogs run.", "It rains.", "A cat sleeps."]
 SECOND = ["Someone eats.", "A child plays.", "A dog runs.", "It is dry.", "The market fell."]
-COMPUTES = ("compute_loss", "loss_from_scores", "trace_loss")
+COMPUTES = ("compute_loss", "loss_from_scores", "trace_loss", "compare_losses")
 
 
 @pytest.fixture(scope="module")

@@ -250,6 +250,10 @@ PAIRED = {
 NAMED = {
     **PAIRED,
     "loss": "cosent",
+    "losses": [
+        {"loss": "cosent", "convention": "", "parameters": {"scale": 20}},
+        {"loss": "info_nce"},
+    ],
     "parameters": {"scale": 20},
     "threshold": 0.5,
     "label_range": [0, 1],

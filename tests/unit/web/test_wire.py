@@ -336,6 +336,16 @@ def test_programs(loss):
         assert wire.misfits(json.loads(json.dumps(traced, allow_nan=False)), program.Traced) == []
 
 
+def test_programs_compare():
+    """Also losses that cannot be computed, and where no pair is ordered."""
+    named = [{"loss": name} for name in ("cosent", "info_nce", "triplet", "nowhere")]
+    for labels in ([0, 1, 1], [1, 1, 1]):
+        pairs = (["a", "c", "e"], ["b", "d", "f"], labels)
+        found = endpoints.compare_losses(named, *pairs, similarities=[0.5, 0.25, 0.1])
+        answer = json.loads(json.dumps(found, allow_nan=False))
+        assert wire.misfits(answer, program.ComparedLosses) == []
+
+
 def test_programs_are_told_the_losses_and_their_runs(runs, monkeypatch):
     listed = json.loads(json.dumps(endpoints.list_losses(), allow_nan=False))
     assert wire.misfits(listed, list[program.ListedLoss]) == []
