@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 
+from explorer.lab.compare import commands as comparing
 from explorer.lab.training import commands as training
 from explorer.locale import LANGUAGES
 from explorer.runtime.one_folder import keep_all_in
@@ -44,7 +45,9 @@ def arguments() -> argparse.Namespace:
         "--runs", help="where trainings are kept; the user's data directory if left out"
     )
     parser.add_argument("--data", metavar="FOLDER", help="write nothing outside this folder")
-    commands = parser.add_subparsers(dest="command", metavar="{figure,train,compare}")
+    commands = parser.add_subparsers(
+        dest="command", metavar="{figure,compare-losses,train,compare}"
+    )
     figure = commands.add_parser("figure", help="write the figure of a scene, without a browser")
     figure.add_argument("--scenario", required=True, help="a link of the page, or a scene file")
     figure.add_argument(
@@ -52,6 +55,7 @@ def arguments() -> argparse.Namespace:
     )
     figure.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
     figure.add_argument("--dark", action="store_true")
+    comparing.add_to(commands)
     training.add_to(commands)
     return parser.parse_args()
 
@@ -92,6 +96,8 @@ def could_not_start(problem: Exception) -> int:
 def run(chosen: argparse.Namespace) -> int:
     if chosen.command == "figure":
         return write_figure(chosen)
+    if chosen.command == "compare-losses":
+        return comparing.compare_losses(chosen)
     if chosen.command in ("train", "compare"):
         for name in (HOSTED, "SPACE_ID"):  # whoever types a command is at home
             os.environ.pop(name, None)

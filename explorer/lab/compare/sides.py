@@ -126,7 +126,7 @@ class Outcome:
         " · scale=50", as `compare-losses` reads them."""
         loss, convention = self.entered
         title = loss if self.spec is None else title_word(self.spec)
-        chosen = [f"{_quoted(name)}={_written(value)}" for name, value in self.side.parameters]
+        chosen = [f"{_quoted(name)}={written_value(value)}" for name, value in self.side.parameters]
         more = [convention, ", ".join(chosen)]
         return {"name": title, "more": "".join(f" · {one}" for one in more if one)}
 
@@ -530,12 +530,12 @@ def _in_words(parameter: Parameter, value: ParameterValue) -> Value:
     return display_number(value)
 
 
-def _written(value: object) -> str:
+def written_value(value: object) -> str:
     """A value of a parameter as the command reads it; of what is none, as much as one quotes."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple) and all(map(is_number, value)):
-        return _quoted(f"[{','.join(map(_written, value))}]")
+        return _quoted(f"[{','.join(map(written_value, value))}]")
     return typed(value) if isinstance(value, float) and math.isfinite(value) else _quoted(value)
 
 

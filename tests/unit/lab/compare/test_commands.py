@@ -1,0 +1,138 @@
+"""`python app.py compare-losses`: what it reads, and what it prints."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+import pytest
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario
+from explorer.lab.compare.commands import add_to, compare_losses
+from explorer.lab.compare.sides import Side
+from explorer.lab.compare.syntax import read, written
+from explorer.locale import say
+from explorer.runtime.numbers import display_number
+from explorer.runtime.problem import Problem
+from explorer.sources.random_batch import RandomBatch
+from losses import LOSSES
+
+CLIP = "CLIP (initial temperature)"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("cosent", Side("cosent")),
+        (" cosent ", Side("cosent")),
+        ("cosent:scale=5", Side("cosent", "", (("scale", 5),))),
+        (
+            "info_nce:temperature=0.1,symmetric=true",
+            Side("info_nce", "", (("temperature", 0.1), ("symmetric", True))),
+        ),
+        ("triplet:mining=hard", Side("triplet", "", (("mining", "hard"),))),
+        (
+            "hierarchical_cosent:weights=[1,0.5,2],scale=5",
+            Side("hierarchical_cosent", "", (("weights", (1, 0.5, 2)), ("scale", 5))),
+        ),
+        (f"info_nce@{CLIP}", Side("info_nce", CLIP)),
+        (f'info_nce@"{CLIP}"', Side("info_nce", CLIP)),
+        ("info_nce@CLIP:temperature=1", Side("info_nce", CLIP, (("temperature", 1),))),
+        ("info_nce@sentence", Side("info_nce", "sentence")),  # two begin so: what is meant is open
+        ("nowhere@x", Side("nowhere", "x")),
+        ("circle_self_paced@paper", Side("circle_self_paced", "paper (γ = 256)")),
+    ],
+    ids=str,
+)
+def test_a_side_as_it_is_typed(text, expected):
+    assert read(text) == expected
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_what_is_written_reads_back(loss):
+    spec = LOSSES[loss]
+    for convention in ("", *(one.name for one in spec.conventions)):
+        chosen = tuple(spec.under(convention).defaults.items())
+        for side in (Side(loss, convention), Side(loss, convention, chosen)):
+            assert read(written(side)) == side
+
+
+@pytest.mark.parametrize("text", ["", "@", ":", "@CLIP", "cosent:scale", "cosent:", ":scale=5"])
+def test_what_is_no_side_is_refused(text):
+    with pytest.raises(Problem, match=r"names no loss to compare\. Write LOSS, LOSS@CONVENTION"):
+        read(text)
+
+
+@pytest.fixture
+def scene(tmp_path):
+    """A scene file of a few random pairs, and its scenario."""
+    data = Data(source="random", random=RandomBatch(pairs=8, dimension=4))
+    path = tmp_path / "scene.json"
+    path.write_text(json.dumps(Scenario(data=data, loss="arcface").to_json()))
+    return str(path), Scenario(data=data)
+
+
+def typed(*words):
+    parser = argparse.ArgumentParser()
+    add_to(parser.add_subparsers(dest="command"))
+    return parser.parse_args(["compare-losses", *words])
+
+
+def test_the_table_has_the_numbers_of_explore(scene, capsys):
+    path, scenario = scene
+    words = ("cosent:scale=5", "info_nce@CLIP", "--scenario", path)
+    assert compare_losses(typed(*words)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["1  CoSENT · scale=5", f"2  InfoNCE · {CLIP}", ""]
+    cells = {line.rpartition("  ")[0].strip() or line: line.split() for line in lines[3:]}
+    rows = {name.partition("  ")[0]: words[-2:] for name, words in cells.items()}
+    found = [explore(read(text).scene(scenario)) for text in words[:2]]
+    for name, value in (
+        ("Loss", lambda one: one.loss),
+        ("collapse", lambda one: one.collapse),
+        ("Gradient norm", lambda one: one.gradient_norm),
+        ("Effective terms", lambda one: one.weights.effective),
+    ):
+        assert rows[name] == [display_number(value(one)) for one in found]
+    assert any(line.startswith("1 and 2: Kendall's τ") for line in lines)
+    assert "   Their values must not be compared:" in lines
+
+
+def test_the_columns_stand_below_each_other_in_chinese(scene, capsys):
+    words = ("cosent", "triplet", "softmax", "--scenario", scene[0], "--language", "zh")
+    assert compare_losses(typed(*words)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = lines.index("") + 1
+    table = lines[start : lines.index("", start)]
+
+    def columns(line):
+        return sum(2 if ord(letter) > 0x2E80 else 1 for letter in line)
+
+    assert len({columns(line) for line in table}) == 1
+    assert say("zh", "figure.loss") in table[1]
+    assert not any("{" in line for line in lines)
+
+
+def test_a_side_that_cannot_be_computed_is_told_and_the_status_says_so(scene, capsys):
+    assert compare_losses(typed("cosent", "nowhere", "circle", "--scenario", scene[0])) == 1
+    out = capsys.readouterr().out
+    assert "2  nowhere: There is no loss called nowhere. Known:" in out
+    assert "1 and 3:" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("cosent",), "Nothing was compared: 1 loss was named"),
+        (("cosent", ":"), "names no loss to compare"),
+        (("cosent", "circle", "--scenario", "1.x"), "Nothing was compared: This link"),
+        (("cosent", "circle", "--scenario", "nowhere.json"), "“nowhere.json” cannot be opened"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_read_is_told_in_a_sentence(words, said, capsys):
+    assert compare_losses(typed(*words)) == 1
+    told = capsys.readouterr()
+    assert said in told.err
+    assert told.out == ""
