@@ -46,7 +46,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--data", metavar="FOLDER", help="write nothing outside this folder")
     commands = parser.add_subparsers(
-        dest="command", metavar="{figure,compare-losses,train,compare}"
+        dest="command", metavar="{figure,compare-losses,parity,train,compare}"
     )
     figure = commands.add_parser("figure", help="write the figure of a scene, without a browser")
     figure.add_argument("--scenario", required=True, help="a link of the page, or a scene file")
@@ -98,6 +98,8 @@ def run(chosen: argparse.Namespace) -> int:
         return write_figure(chosen)
     if chosen.command == "compare-losses":
         return comparing.compare_losses(chosen)
+    if chosen.command == "parity":
+        return comparing.write_parity(chosen)
     if chosen.command in ("train", "compare"):
         for name in (HOSTED, "SPACE_ID"):  # whoever types a command is at home
             os.environ.pop(name, None)

@@ -1,6 +1,8 @@
-"""Code to take away, from the templates beside this file (Jinja: `{{ value }}`, `{% if … %}`).
+"""Code and pages to take away, from the templates beside this file (Jinja: `{{ value }}`,
+`{% if … %}`).
 
-A template reads as the program that it becomes. `{{ value | repr }}` writes a value as Python.
+A template reads as the program that it becomes. `{{ value | repr }}` writes a value as Python. In
+a page every value is text: what would be markup in it is escaped.
 """
 
 from __future__ import annotations
@@ -19,13 +21,13 @@ TEMPLATES = Path(__file__).resolve().parent / "templates"
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(  # what is rendered is Python, not HTML
+    made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,
+        autoescape=lambda name: name is not None and name.endswith(".html.tmpl"),
     )
     made.filters["repr"] = repr
     return made

@@ -1,4 +1,4 @@
-"""`python app.py figure`, as a user runs it."""
+"""`python app.py figure` and `compare-losses`, as a user runs them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from explorer.core.scenario import Scenario
+from tests import warm
 from tests.unit.export.test_interactive import data_in
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,3 +19,11 @@ def test_the_command_line_writes_it(tmp_path):
     done = subprocess.run([*command, "--out", str(out)], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert data_in(out.read_text(encoding="utf-8"))["figure"]["layout"]["xaxis"]["tickvals"]
+
+
+def test_losses_are_compared_on_the_terminal():
+    command = [warm.python(), "app.py", "compare-losses", "cosent", 'info_nce@"CLIP"', "triplet"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2  InfoNCE · CLIP (initial temperature)" in done.stdout
+    assert "2 and 3: Kendall's τ" in done.stdout

@@ -1,11 +1,14 @@
-"""``python app.py compare-losses``: several losses on one batch, as a table on the terminal."""
+"""``python app.py compare-losses``: several losses on one batch, as a table on the terminal; and
+``python app.py parity``: every loss beside the installed libraries, as a page."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.locale import LANGUAGES, say
@@ -42,6 +45,28 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     scene = "a link of the page, or a scene file; what the page opens with if left out"
     parser.add_argument("--scenario", help=f"{scene}. Its own loss plays no part")
     parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
+    about = "write a page on how every loss agrees with its definition and the installed libraries"
+    parity = commands.add_parser("parity", help=about)
+    parity.add_argument("--out", required=True, metavar="FILE", help="the .html file to write")
+    parity.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
+
+
+def write_parity(chosen: argparse.Namespace) -> int:
+    """Write the page; 1 where it could not be written, or where something differs."""
+    from explorer.lab.compare.parity import parity, seeded_batch
+    from explorer.lab.compare.report import report
+
+    batch = seeded_batch()
+    rows = parity(batch)
+    try:
+        Path(chosen.out).write_text(report(rows, batch, chosen.language), encoding="utf-8")
+    except OSError as error:
+        print(f"No page was written to {chosen.out}: {error.strerror or error}", file=sys.stderr)
+        return 1
+    counted = Counter(row.status for row in rows)
+    said = (f"{say(chosen.language, f'parity.status.{name}')} {n}" for name, n in counted.items())
+    print(f"Wrote {chosen.out}: {', '.join(said)}")
+    return 1 if counted["differs"] or counted["failed"] else 0
 
 
 def compare_losses(chosen: argparse.Namespace) -> int:

@@ -1,0 +1,342 @@
+"""What other libraries compute for a loss, as functions of the tensors that a batch has.
+
+What sentence-transformers has is told by the loss itself, in the code that is taken away with it
+(`LossSpec.twin`); the rest stands here. A library is imported when it is asked, and each function
+computes at that library's defaults, which are those of the convention it is named in.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from losses import LossSpec
+from losses.twins import Twin
+
+SENTENCE_TRANSFORMERS = "sentence-transformers"
+METRIC_LEARNING = "pytorch-metric-learning"
+
+Call = Callable[..., Tensor]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A function or class of a library that computes a loss.
+
+    `library` is as pip calls it, or a repository that no package is made of. `load()` imports it
+    and gives a function of the tensors that it `reads`, as in `LossSpec.reads`; None where nobody
+    has written how to call it. `within` is how far its own arithmetic takes it from its formula,
+    relative, and `because` the key of the sentence that says why.
+    """
+
+    library: str
+    called: str
+    reads: Mapping[str, str] = field(default_factory=dict)
+    load: Callable[[], Call] | None = None
+    within: float = 0.0
+    because: str = ""
+
+    @property
+    def version(self) -> str | None:
+        """The installed one; None where there is none."""
+        try:
+            return importlib.metadata.version(self.library)
+        except importlib.metadata.PackageNotFoundError:
+            return None
+
+
+def peers_of(spec: LossSpec, convention: str) -> Iterator[Peer]:
+    """Who computes this loss under this convention; `spec` is the loss under it."""
+    if spec.twin and (twin := spec.twin(**spec.defaults)):
+        yield _of_twin(twin)
+    yield from PEERS.get((spec.name, convention), ())
+
+
+# What the arithmetic of a class takes it from its formula, by what its twin imports.
+_LOWERED = (1e-6, "parity.because.float32")
+_SHIFTED = (1e-5, "parity.because.shifted")
+_INEXACT = {"CosineSimilarityLoss": _LOWERED, "ContrastiveLoss, SiameseDistanceMetric": _SHIFTED}
+
+
+def _of_twin(twin: Twin) -> Peer:
+    imported = f"from sentence_transformers.sentence_transformer.losses import {twin.imports}"
+
+    def load() -> Call:
+        known: dict[str, Any] = {"torch": torch}
+        exec(imported, known)
+
+        def computed(**given: Tensor) -> Tensor:
+            space = {**known, **given}
+            exec(twin.code(list(given)), space)
+            return space["loss"]
+
+        return computed
+
+    within, because = _INEXACT.get(twin.imports, (0.0, ""))
+    called = ", ".join(name for name in twin.imports.split(", ") if name.endswith("Loss"))
+    return Peer(SENTENCE_TRANSFORMERS, called, twin.reads, load, within, because)
+
+
+# ---- sentence-transformers' losses of cross-encoders, which have no twin
+
+
+class _Scorer(nn.Module):
+    """Stands in for a cross-encoder: a document is the place of its score."""
+
+    num_labels = 1
+
+    def __init__(self, scores: Tensor) -> None:
+        nn.Module.__init__(self)
+        self.scores = scores
+        self.device = scores.device
+
+    def preprocess(self, pairs: list[tuple[str, str]], **_: object) -> dict[str, Tensor]:
+        places = [int(document) for _, document in pairs]
+        return {"place": torch.tensor(places, device=self.scores.device)}
+
+    def forward(self, features: dict[str, Tensor]) -> dict[str, Tensor]:
+        return {"scores": self.scores[features["place"]]}
+
+
+def _rank_net() -> Call:
+    from sentence_transformers.cross_encoder.losses import RankNetLoss
+
+    def computed(scores: Tensor, labels: Tensor) -> Tensor:
+        documents = [str(place) for place in range(len(scores))]
+        model: Any = _Scorer(scores)
+        return RankNetLoss(model)((["query"], [documents]), [labels])
+
+    return computed
+
+
+def _cross_entropy_of_cross_encoders() -> Call:
+    from sentence_transformers.cross_encoder import CrossEncoder
+    from sentence_transformers.cross_encoder.losses import BinaryCrossEntropyLoss
+
+    scorer: Any = type("Scorer", (_Scorer, CrossEncoder), {"device": None})
+
+    def computed(scores: Tensor, labels: Tensor) -> Tensor:
+        documents = [str(place) for place in range(len(scores))]
+        return BinaryCrossEntropyLoss(scorer(scores))([["query"] * len(scores), documents], labels)
+
+    return computed
+
+
+def _semi_hard() -> Call:
+    from sentence_transformers.sentence_transformer.losses import BatchSemiHardTripletLoss
+
+    nothing: Any = nn.Identity()  # vectors are given
+    loss = BatchSemiHardTripletLoss(nothing)
+    return lambda anchors, classes: loss.compute_loss_from_embeddings([anchors], classes)
+
+
+# ---- torch
+
+
+def _info_nce(queries: Tensor, keys: Tensor, negatives: Tensor | None = None) -> Tensor:
+    keys = keys if negatives is None else torch.cat((keys, negatives))
+    logits = functional.normalize(queries) @ functional.normalize(keys).T / 0.05
+    return functional.cross_entropy(logits, torch.arange(len(logits), device=logits.device))
+
+
+def _softmax(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
+    return functional.cross_entropy(embeddings @ prototypes.T, classes)
+
+
+def _every_triplet(anchors: Tensor, classes: Tensor) -> Tensor:
+    alike = classes[:, None] == classes
+    partners = alike & ~torch.eye(len(classes), dtype=torch.bool, device=classes.device)
+    valid = (partners[:, :, None] & ~alike[:, None, :]).nonzero(as_tuple=True)
+    return nn.TripletMarginLoss()(*(anchors[places] for places in valid))
+
+
+# ---- pytorch-metric-learning
+
+
+def _metric_learning(kind: str) -> Any:
+    """A class of the library, which need not be installed."""
+    return getattr(importlib.import_module("pytorch_metric_learning.losses"), kind)
+
+
+def _on_classes(kind: str) -> Callable[[], Call]:
+    """A loss of embeddings and classes at its defaults."""
+
+    def load() -> Call:
+        loss = _metric_learning(kind)()
+        return lambda embeddings, classes: loss(embeddings, classes)
+
+    return load
+
+
+def _two_views() -> Call:
+    loss = _metric_learning("NTXentLoss")(
+        temperature=0.5
+    )  # the paper's; the library's own default is 0.07
+
+    def computed(first: Tensor, second: Tensor) -> Tensor:
+        classes = torch.arange(len(first), device=first.device).repeat(2)
+        return loss(torch.cat((first, second)), classes)
+
+    return computed
+
+
+def _contrastive() -> Call:
+    loss = _metric_learning("ContrastiveLoss")()
+
+    def computed(first: Tensor, second: Tensor, labels: Tensor) -> Tensor:
+        near, away = ((labels == value).nonzero()[:, 0] for value in (1, 0))
+        indices = (near, near, away, away)
+        return loss(first, ref_emb=second, indices_tuple=indices)
+
+    return computed
+
+
+def _with_prototypes(kind: str) -> Callable[[], Call]:
+    """A loss whose weights give way to the prototypes of the batch."""
+
+    def load() -> Call:
+        made = _metric_learning(kind)
+
+        def computed(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
+            loss = made(*prototypes.shape)
+            del loss.W
+            loss.W = prototypes.T
+            return loss(embeddings, classes)
+
+        return computed
+
+    return load
+
+
+# ---- rax
+
+
+def _rax() -> Call:
+    jax, rax = (importlib.import_module(name) for name in ("jax", "rax"))
+    slope = jax.value_and_grad(rax.pairwise_logistic_loss)
+
+    class Computed(torch.autograd.Function):
+        """Value and gradient as jax has them."""
+
+        @staticmethod
+        def forward(ctx: Any, scores: Tensor, labels: Tensor) -> Tensor:
+            value, by_scores = slope(scores.detach().numpy(), labels.numpy())
+            ctx.save_for_backward(torch.from_numpy(np.array(by_scores)).to(scores))
+            return torch.from_numpy(np.array(value)).to(scores)
+
+        @staticmethod
+        def backward(ctx: Any, *above: Tensor) -> tuple[Tensor, None]:
+            return ctx.saved_tensors[0] * above[0], None
+
+    def computed(scores: Tensor, labels: Tensor) -> Tensor:
+        return Computed.apply(scores, labels)
+
+    return computed
+
+
+# ---- By loss and convention, "" for our own
+
+SCORES = {"scores": "scores", "labels": "labels"}
+BINARY = {"scores": "scores", "labels": "binary_labels"}
+CLASSED = {"embeddings": "embeddings", "classes": "classes"}
+MINED = {"anchors": "embeddings", "classes": "paired_classes"}
+PROTOTYPED = {**CLASSED, "prototypes": "prototypes"}
+QUERIED = {"queries": "queries", "keys": "keys", "negatives": "negatives"}
+
+
+def _learned(called: str, reads: Mapping[str, str], load: Callable[[], Call]) -> Peer:
+    return Peer(METRIC_LEARNING, called, reads, load)
+
+
+def _torch(called: str, reads: Mapping[str, str], call: Call) -> Peer:
+    return Peer("torch", called, reads, lambda: call)
+
+
+def _crossed(called: str, reads: Mapping[str, str], load: Callable[[], Call]) -> Peer:
+    return Peer(SENTENCE_TRANSFORMERS, called, reads, load, *_LOWERED)
+
+
+PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
+    ("pairwise_logistic", "sentence-transformers (mean / ln 2)"): (
+        _crossed("RankNetLoss", SCORES, _rank_net),
+    ),
+    ("pairwise_logistic", "rax"): (Peer("rax", "pairwise_logistic_loss", SCORES, _rax, *_LOWERED),),
+    ("pairwise_logistic", "allRank, TF-Ranking"): (
+        Peer("allRank", "rankNet"),
+        Peer("tensorflow-ranking", "make_loss_fn"),
+    ),
+    ("pairwise_logistic", "keras-rs (sum / N)"): (Peer("keras-rs", "PairwiseLogisticLoss"),),
+    ("pairwise_logistic", "TF-Ranking, Keras (sum / N)"): (
+        Peer("tensorflow-ranking", "PairwiseLogisticLoss"),
+    ),
+    ("binary_cross_entropy", ""): (
+        _torch(
+            "BCEWithLogitsLoss",
+            {"input": "scores", "target": "binary_labels"},
+            functional.binary_cross_entropy_with_logits,
+        ),
+    ),
+    ("binary_cross_entropy", "sentence-transformers"): (
+        _crossed("BinaryCrossEntropyLoss", BINARY, _cross_entropy_of_cross_encoders),
+    ),
+    ("cosine_mse", ""): (
+        _torch("MSELoss", {"input": "scores", "target": "cosine_labels"}, functional.mse_loss),
+    ),
+    ("angle", "AnglE (function default)"): (Peer("angle-emb", "angle_loss"),),
+    ("info_nce", ""): (_torch("CrossEntropyLoss", QUERIED, _info_nce),),
+    ("info_nce", "CLIP (initial temperature)"): (Peer("open-clip-torch", "ClipLoss"),),
+    ("nt_xent", "SimCLR"): (
+        _learned("NTXentLoss", {"first": "queries", "second": "keys"}, _two_views),
+    ),
+    ("nt_xent", "SimCLR, google-research's code (both directions added)"): (
+        Peer("google-research/simclr", "add_contrastive_loss"),
+    ),
+    ("nt_xent", "pytorch-metric-learning (several positives)"): (
+        _learned("NTXentLoss", CLASSED, _on_classes("NTXentLoss")),
+    ),
+    ("siglip", "open_clip (initial values)"): (Peer("open-clip-torch", "SigLipLoss"),),
+    ("supcon", "pytorch-metric-learning"): (
+        _learned("SupConLoss", CLASSED, _on_classes("SupConLoss")),
+    ),
+    ("supcon", "SupContrast (anchors without a positive count as zeros)"): (
+        Peer("HobbitLong/SupContrast", "SupConLoss"),
+    ),
+    ("circle_self_paced", "pytorch-metric-learning (per anchor)"): (
+        _learned("CircleLoss", CLASSED, _on_classes("CircleLoss")),
+    ),
+    ("contrastive", "pytorch-metric-learning"): (
+        _learned(
+            "ContrastiveLoss",
+            {"first": "first", "second": "second", "labels": "binary_labels"},
+            _contrastive,
+        ),
+    ),
+    ("triplet", "sentence-transformers BatchSemiHard"): (
+        Peer(SENTENCE_TRANSFORMERS, "BatchSemiHardTripletLoss", MINED, _semi_hard),
+    ),
+    ("triplet", "torch (ε in the distance)"): (
+        _torch(
+            "TripletMarginLoss",
+            MINED,
+            _every_triplet,
+        ),
+    ),
+    ("triplet", "pytorch-metric-learning"): (
+        _learned("TripletMarginLoss", CLASSED, _on_classes("TripletMarginLoss")),
+    ),
+    ("softmax", ""): (_torch("CrossEntropyLoss", PROTOTYPED, _softmax),),
+    ("softmax", "pytorch-metric-learning NormalizedSoftmax (τ = 0.05)"): (
+        _learned("NormalizedSoftmaxLoss", PROTOTYPED, _with_prototypes("NormalizedSoftmaxLoss")),
+    ),
+    ("arcface", "pytorch-metric-learning (cos θ − m sin m beyond π − m)"): (
+        _learned("ArcFaceLoss", PROTOTYPED, _with_prototypes("ArcFaceLoss")),
+    ),
+}

@@ -1,0 +1,93 @@
+"""The table of `parity` as a page to publish: one HTML file that needs nothing beside it."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Sequence
+from typing import get_args
+
+from explorer.core.batch import Batch
+from explorer.export.figure.svg import DARK, FONTS, LIGHT, Palette, clean
+from explorer.export.template import render
+from explorer.lab.compare.parity import PRECISIONS, Agreement, Gap, Row, Status
+from explorer.locale import say, spelled, title_word
+from explorer.runtime.numbers import display_number
+from losses import LOSSES
+
+# A colour is never told alone.
+MARKS: dict[Status, str] = {
+    "equal": "=",
+    "explained": "≈",
+    "differs": "✗",
+    "alone": "·",
+    "not_installed": "–",
+    "not_called": "?",
+    "failed": "!",
+}
+
+
+def report(rows: Sequence[Row], batch: Batch, language: str = "en") -> str:
+    """The rows as an HTML document, in light or dark as the reader's device is; all text in it is
+    escaped, and it asks for nothing elsewhere."""
+    count = Counter(row.status for row in rows)
+    installed = {row.library: row.version for row in rows if row.version}
+    versions = [f"Python {platform.python_version()}"]
+    versions += [f"{library} {version}" for library, version in sorted(installed.items())]
+    vectors = batch.needed_vectors
+    return render(
+        "parity.html",
+        language=language,
+        say=lambda key: say(language, f"parity.{key}"),
+        font=FONTS[language],
+        light=_colours(LIGHT),
+        dark=_colours(DARK),
+        batch=say(
+            language,
+            "parity.batch",
+            count=len(batch),
+            sentences=len(vectors),
+            dimension=vectors.shape[1],
+        ),
+        statuses=[
+            {"name": name, "mark": MARKS[name], "count": count[name]}
+            for name in get_args(Status)
+            if count[name]
+        ],
+        versions=" · ".join(versions),
+        precisions=list(PRECISIONS),
+        rows=[_told(row, language) for row in rows],
+    )
+
+
+def _colours(palette: Palette) -> str:
+    names = ("ground", "ink", "faint", "line", "accent", "floor")
+    return "; ".join(f"--{name}: {getattr(palette, name)}" for name in names)
+
+
+def _told(row: Row, language: str) -> dict[str, object]:
+    spec = LOSSES.get(row.loss)
+    library = " ".join(filter(None, (row.library, row.version)))
+    return {
+        "loss": row.loss if spec is None else spelled(language, "loss", title_word(spec)),
+        "convention": row.convention or say(language, "parity.own"),
+        "library": library or say(language, "parity.no_library"),
+        "called": row.called,
+        "status": row.status,
+        "mark": MARKS[row.status],
+        "value": display_number(row.value, 6),
+        "cells": [
+            _cell(one[precision]) for one in (row.kernel, row.peer) for precision in PRECISIONS
+        ],
+        "because": [clean(one.said(language)) for one in row.because],
+    }
+
+
+def _cell(found: Agreement | None) -> dict[str, str] | None:
+    if found is None:
+        return None
+    return {"value": _gap(found.by_value), "gradient": _gap(found.by_gradient)}
+
+
+def _gap(gap: Gap) -> str:
+    return f"{display_number(gap.absolute, 2)} ({display_number(gap.relative, 2)})"

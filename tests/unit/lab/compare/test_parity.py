@@ -1,0 +1,259 @@
+"""Formula, autograd and installed libraries agree; what does not is told, in red or by its name."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from html.parser import HTMLParser
+
+import pytest
+import torch
+
+from explorer.core.batch import batch_of_scores
+from explorer.core.scenario import Rules
+from explorer.lab.compare import libraries
+from explorer.lab.compare.commands import add_to, write_parity
+from explorer.lab.compare.libraries import PEERS, SENTENCE_TRANSFORMERS, Peer
+from explorer.lab.compare.parity import EQUAL, PRECISIONS, Row, parity, seeded_batch
+from explorer.lab.compare.report import MARKS, report
+from explorer.lab.compare.sides import Sentence
+from explorer.locale import LANGUAGES, say
+from explorer.sources.pairs import Pairs
+from losses import LOSSES
+from losses.spec import Convention
+from tests.hostile import TEXTS
+
+SCORES = {"scores": "scores", "labels": "labels"}
+BATCH = seeded_batch()
+
+
+@pytest.fixture(scope="module")
+def rows():
+    pytest.importorskip("sentence_transformers")
+    pytest.importorskip("pytorch_metric_learning")
+    return parity(BATCH)
+
+
+def of(rows, loss, convention="", library=""):
+    return next(
+        row
+        for row in rows
+        if (row.loss, row.convention) == (loss, convention) and library in row.library
+    )
+
+
+def test_every_loss_has_a_row_under_every_convention(rows):
+    expected = [
+        (name, convention)
+        for name, spec in LOSSES.items()
+        for convention in ("", *(one.name for one in spec.conventions))
+    ]
+    assert list(dict.fromkeys((row.loss, row.convention) for row in rows)) == expected
+
+
+def test_nothing_differs_and_nothing_fails(rows):
+    wrong = [row for row in rows if row.status in ("differs", "failed", "not_called")]
+    assert wrong == []
+
+
+def test_the_public_functions_are_their_definitions(rows):
+    for row in rows:
+        for precision, found in row.kernel.items():
+            assert found is None or found.worst <= EQUAL[precision]
+        conventions = {one.name: one for one in LOSSES[row.loss].conventions}
+        chosen = conventions.get(row.convention, Convention(""))
+        alone = chosen.definition is not None and chosen.function is None
+        assert (row.kernel["float64"] is None) == alone
+
+
+def test_the_value_is_that_of_the_definition_on_the_batch(rows):
+    row = of(rows, "cosine_mse", library="torch")
+    expected = (BATCH.scores - BATCH.labels / 5).square().mean()
+    assert row.value == pytest.approx(float(expected))
+    assert row.peer["float64"].value == pytest.approx(float(expected))
+    assert row.version == torch.__version__
+
+
+@pytest.mark.parametrize("library", ["sentence-transformers", "pytorch-metric-learning", "torch"])
+def test_installed_libraries_are_asked_in_both_precisions(rows, library):
+    asked = [row for row in rows if row.library == library]
+    assert len(asked) > 3
+    for row in asked:
+        assert row.version
+        assert row.status in ("equal", "explained")
+        assert all(row.peer[precision] is not None for precision in PRECISIONS)
+
+
+def test_what_is_explained_says_by_what(rows):
+    for row in rows:
+        assert (row.status == "explained") == bool(row.because)
+    both = "sentence-transformers MultipleNegativesSymmetricRankingLoss"
+    assert of(rows, "info_nce").status == "equal"
+    row = of(rows, "info_nce", both)
+    assert row.status == "explained"
+    assert row.ours == of(rows, "info_nce").value != row.value
+    said = row.because[0].said()
+    assert said.startswith("Here InfoNCE is 2.557 at its defaults; the convention “sentence-")
+    note = of(rows, "triplet", "sentence-transformers TripletLoss").because[-1].said("zh")
+    assert note == say("zh", "loss.triplet.note.sentence-transformers TripletLoss")
+    (lowered,) = of(rows, "cosine_mse", "sentence-transformers").because
+    assert lowered.key == "parity.because.float32"
+
+
+def test_libraries_that_are_not_installed_have_their_row(rows):
+    row = of(rows, "siglip", "open_clip (initial values)")
+    if row.version is None:
+        assert (row.status, row.library) == ("not_installed", "open-clip-torch")
+        assert row.peer == {"float64": None, "float32": None}
+    assert of(rows, "supcon", "S2 (the anchor is its own positive)").status == "alone"
+
+
+def test_every_peer_is_of_a_convention_that_there_is():
+    for loss, convention in PEERS:
+        assert loss in LOSSES
+        assert not convention or LOSSES[loss].under(convention)
+
+
+def rows_with(monkeypatch, *peers):
+    """The rows of CoSENT with these peers alone."""
+    cosent = dataclasses.replace(LOSSES["cosent"], twin=None, conventions=())
+    monkeypatch.setattr(libraries, "PEERS", {("cosent", ""): peers})
+    return parity(BATCH, {"cosent": cosent})
+
+
+def scaled(by_value, by_gradient):
+    """CoSENT with another value and another gradient."""
+
+    def computed(scores, labels):
+        loss = LOSSES["cosent"].definition(scores, labels)
+        return by_gradient * loss + (by_value - by_gradient) * loss.detach()
+
+    return computed
+
+
+@pytest.mark.parametrize(
+    ("call", "status"),
+    [
+        (scaled(1.0, 1.0), "equal"),
+        (scaled(1.001, 1.001), "differs"),
+        (scaled(1.0, 1.001), "differs"),
+        (scaled(1.001, 1.0), "differs"),
+        (scaled(float("nan"), 1.0), "differs"),
+        (lambda **_: 1 / 0, "failed"),
+        (lambda **_: torch.ones(()), "failed"),
+    ],
+)
+def test_a_library_that_computes_something_else_is_told(monkeypatch, call, status):
+    (row,) = rows_with(monkeypatch, Peer("torch", "cosent", SCORES, lambda: call))
+    assert row.status == status
+    if status == "failed":
+        assert row.because[0].key == "parity.because.raised"
+
+
+def test_its_own_arithmetic_excuses_no_more_than_it_is(monkeypatch):
+    peers = (
+        Peer("torch", "", SCORES, lambda: scaled(1 + 1e-7, 1), 1e-6, "parity.because.float32"),
+        Peer("torch", "", SCORES, lambda: scaled(1 + 1e-5, 1), 1e-6, "parity.because.float32"),
+    )
+    assert [row.status for row in rows_with(monkeypatch, *peers)] == ["explained", "differs"]
+
+
+def test_what_is_not_there_and_what_nobody_can_call_is_not_left_out(monkeypatch):
+    peers = Peer("no-such-library", "Loss", SCORES, lambda: scaled(1, 1)), Peer("torch", "Loss")
+    found = rows_with(monkeypatch, *peers)
+    assert [(row.status, row.version is None) for row in found] == [
+        ("not_installed", True),
+        ("not_called", False),
+    ]
+
+
+def test_a_public_function_that_is_not_its_definition_is_told():
+    def cosent(scores, labels, *, scale=20.0):
+        return 1.0001 * LOSSES["cosent"].function(scores, labels, scale=scale)
+
+    spec = dataclasses.replace(LOSSES["cosent"], function=cosent, twin=None, conventions=())
+    (row,) = parity(BATCH, {"cosent": spec})
+    assert row.status == "differs"
+    assert row.kernel["float64"].by_value.relative == pytest.approx(1e-4)
+    assert row.because[0].key == "parity.because.kernel"
+
+
+def test_a_loss_that_cannot_run_on_a_batch_says_why():
+    pairs = Pairs(("a", "b"), ("c", "d"), (0.0, 1.0), scores=(0.5, 1.5))
+    (row,) = parity(batch_of_scores(pairs, Rules()), {"triplet": LOSSES["triplet"]})[:1]
+    assert (row.status, row.value) == ("failed", None)
+    assert row.because[0].said().startswith("This loss reads sentence vectors")
+
+
+# ---- The page
+
+
+class Read(HTMLParser):
+    """The elements of a page, their attributes, and its text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.text, self.within = set(), set(), [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.within = tag
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data):
+        if self.within != "style":
+            self.text.append(data)
+
+
+KNOWN = {"html", "head", "meta", "title", "style", "body", "main", "h1", "p", "dl", "dt", "dd"}
+KNOWN |= {"div", "table", "thead", "tbody", "tr", "th", "td", "small", "br"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_tells_every_row(rows, language):
+    page = report(rows, BATCH, language)
+    read = Read(page)
+    assert read.tags == KNOWN
+    assert "default-src 'none'; style-src 'unsafe-inline'" in page
+    assert "http" not in page.replace("http-equiv", "")
+    text = " ".join(read.text)
+    assert page.count("<tr class=") == len(rows)
+    for row in rows:
+        assert f"{MARKS[row.status]} {say(language, f'parity.status.{row.status}')}" in text
+        assert row.convention in text
+        assert row.called in text
+    assert f"sentence-transformers {of(rows, 'angle').version}" in text
+    assert "prefers-color-scheme: dark" in page
+    assert "{" not in text
+
+
+def test_no_text_becomes_markup():
+    nothing = dict.fromkeys(PRECISIONS)
+    for text in TEXTS:
+        because = (Sentence("parity.because.raised", {"reason": text}),)
+        row = Row(text, text, text, text, text, "failed", 1.0, 1.0, nothing, nothing, because)
+        assert Read(report([row], BATCH)).tags == KNOWN
+        assert Read(report([row], BATCH)).attributes == Read(report([], BATCH)).attributes | {
+            "class"
+        }
+
+
+def typed(*words):
+    parser = argparse.ArgumentParser()
+    add_to(parser.add_subparsers(dest="command"))
+    return parser.parse_args(["parity", *words])
+
+
+def test_the_command_writes_the_page(rows, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("explorer.lab.compare.parity.parity", lambda batch: rows)
+    out = tmp_path / "report.html"
+    assert write_parity(typed("--out", str(out))) == 0
+    assert out.read_text(encoding="utf-8") == report(rows, BATCH)
+    assert capsys.readouterr().out.startswith(f"Wrote {out}: equal ")
+    assert write_parity(typed("--out", str(tmp_path / "no" / "report.html"))) == 1
+    assert "No such file" in capsys.readouterr().err
+    wrong = [dataclasses.replace(rows[0], status="differs")]
+    monkeypatch.setattr("explorer.lab.compare.parity.parity", lambda batch: wrong)
+    assert write_parity(typed("--out", str(out), "--language", "zh")) == 1
+    assert SENTENCE_TRANSFORMERS in out.read_text(encoding="utf-8")
