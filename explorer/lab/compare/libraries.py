@@ -47,6 +47,8 @@ class Peer:
     @property
     def version(self) -> str | None:
         """The installed one; None where there is none."""
+        if not self.library:
+            return None
         try:
             return importlib.metadata.version(self.library)
         except importlib.metadata.PackageNotFoundError:

@@ -74,7 +74,7 @@ class Row:
     the convention, or `because`, says why; "differs", nobody says why, or the public function is
     not its definition; "alone", no library is known, and the function is its definition;
     "not_installed"; "not_called", installed, and nobody wrote how it is called; "failed", it
-    raised, as `because` says.
+    raised, or the loss cannot be computed on the batch, as `because` says.
     """
 
     loss: str
@@ -171,7 +171,7 @@ def _row(
     kernel: Mapping[Precision, Agreement | None],
     ours: _Found,
 ) -> Row:
-    version = peer.version if peer.library else None
+    version = peer.version
     asked: dict[Precision, Agreement | None] = dict.fromkeys(PRECISIONS)
     status, because = _unasked(peer, version), ()
     if status is None and peer.load:

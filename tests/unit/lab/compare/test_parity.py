@@ -180,9 +180,10 @@ def test_a_public_function_that_is_not_its_definition_is_told():
 
 def test_a_loss_that_cannot_run_on_a_batch_says_why():
     pairs = Pairs(("a", "b"), ("c", "d"), (0.0, 1.0), scores=(0.5, 1.5))
-    (row,) = parity(batch_of_scores(pairs, Rules()), {"triplet": LOSSES["triplet"]})[:1]
-    assert (row.status, row.value) == ("failed", None)
-    assert row.because[0].said().startswith("This loss reads sentence vectors")
+    batch, losses = batch_of_scores(pairs, Rules()), ("triplet", "siglip")
+    for row in parity(batch, {name: LOSSES[name] for name in losses}):
+        assert (row.status, row.value) == ("failed", None)
+        assert row.because[0].said().startswith("This loss reads sentence vectors")
 
 
 # ---- The page
