@@ -56,10 +56,16 @@ class Peer:
 
 
 def peers_of(spec: LossSpec, convention: str) -> Iterator[Peer]:
-    """Who computes this loss under this convention; `spec` is the loss under it."""
-    if spec.twin and (twin := spec.twin(**spec.defaults)):
+    """Who computes this loss under this convention; `spec` is the loss under it. None for our own
+    where no library is known, and for those of `PRINTED`; of any other convention somebody does,
+    of whom nothing is known here."""
+    twin = spec.twin(**spec.defaults) if spec.twin else None
+    known = PEERS.get((spec.name, convention), ())
+    if twin:
         yield _of_twin(twin)
-    yield from PEERS.get((spec.name, convention), ())
+    yield from known
+    if convention and not twin and not known and (spec.name, convention) not in PRINTED:
+        yield Peer("", convention)
 
 
 # What the arithmetic of a class takes it from its formula, by what its twin imports.
@@ -341,4 +347,12 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
     ("arcface", "pytorch-metric-learning (cos θ − m sin m beyond π − m)"): (
         _learned("ArcFaceLoss", PROTOTYPED, _with_prototypes("ArcFaceLoss")),
     ),
+}
+
+# What stands in an article, and in no library.
+PRINTED = {
+    ("cosent", "S0 (−10¹²)"),
+    ("circle_self_paced", "paper (γ = 256)"),
+    ("supcon", "S2 (the anchor is its own positive)"),
+    ("arcface", "easy_margin"),
 }

@@ -65,15 +65,16 @@ class Agreement:
 class Row:
     """A loss under a convention ("" for our own), and one library that computes it.
 
-    `library` is "" where none does. `version` is the installed one. `value` is what the definition
-    gives in float64, `ours` the loss under our own convention, at its defaults, on the same batch;
-    None for what cannot be computed on it. `kernel` is the public function in each precision, None
-    where the convention has none; `peer` the library's, None where it was not asked.
+    `library` is "" where none does, or nobody wrote which. `version` is the installed one. `value`
+    is what the definition gives in float64, `ours` the loss under our own convention, at its
+    defaults, on the same batch; None for what cannot be computed on it. `kernel` is the public
+    function in each precision, None where the convention has none; `peer` the library's, None where
+    it was not asked.
 
     `status`: "equal", the library computes the loss as defined here; "explained", it does not, and
     the convention, or `because`, says why; "differs", nobody says why, or the public function is
     not its definition; "alone", no library is known, and the function is its definition;
-    "not_installed"; "not_called", installed, and nobody wrote how it is called; "failed", it
+    "not_installed"; "not_called", nobody wrote how it is called; "failed", it
     raised, or the loss cannot be computed on the batch, as `because` says.
     """
 
@@ -208,7 +209,7 @@ def _row(
 def _unasked(peer: Peer, version: str | None) -> Status | None:
     """Why a peer is not asked; None where it is."""
     if not peer.library:
-        return "alone"
+        return "not_called" if peer.called else "alone"
     if version is None:
         return "not_installed"
     return None if peer.load else "not_called"

@@ -13,7 +13,7 @@ from explorer.core.batch import batch_of_scores
 from explorer.core.scenario import Rules
 from explorer.lab.compare import libraries
 from explorer.lab.compare.commands import add_to, write_parity
-from explorer.lab.compare.libraries import PEERS, SENTENCE_TRANSFORMERS, Peer
+from explorer.lab.compare.libraries import PEERS, PRINTED, SENTENCE_TRANSFORMERS, Peer
 from explorer.lab.compare.parity import EQUAL, PRECISIONS, Row, parity, seeded_batch
 from explorer.lab.compare.report import MARKS, report
 from explorer.lab.compare.sides import Sentence
@@ -52,8 +52,20 @@ def test_every_loss_has_a_row_under_every_convention(rows):
 
 
 def test_nothing_differs_and_nothing_fails(rows):
-    wrong = [row for row in rows if row.status in ("differs", "failed", "not_called")]
-    assert wrong == []
+    assert [row for row in rows if row.status in ("differs", "failed")] == []
+
+
+def test_of_every_convention_it_is_known_who_computes_it(rows):
+    """Or that it only stands in an article."""
+    assert [(row.loss, row.convention) for row in rows if not row.library and row.called] == []
+    for loss, convention in PRINTED:
+        assert of(rows, loss, convention).status == "alone"
+
+
+def test_a_convention_of_which_nothing_is_known_is_not_said_to_be_nobodys():
+    spec = dataclasses.replace(LOSSES["max_violation"], conventions=(Convention("new 1.0"),))
+    plain, row = parity(BATCH, {"max_violation": spec})
+    assert (plain.status, row.status, row.library) == ("alone", "not_called", "")
 
 
 def test_the_public_functions_are_their_definitions(rows):
@@ -105,11 +117,10 @@ def test_libraries_that_are_not_installed_have_their_row(rows):
     if row.version is None:
         assert (row.status, row.library) == ("not_installed", "open-clip-torch")
         assert row.peer == {"float64": None, "float32": None}
-    assert of(rows, "supcon", "S2 (the anchor is its own positive)").status == "alone"
 
 
 def test_every_peer_is_of_a_convention_that_there_is():
-    for loss, convention in PEERS:
+    for loss, convention in (*PEERS, *PRINTED):
         assert loss in LOSSES
         assert not convention or LOSSES[loss].under(convention)
 
