@@ -138,12 +138,69 @@ def _cross_entropy_of_cross_encoders() -> Call:
     return computed
 
 
-def _semi_hard() -> Call:
-    from sentence_transformers.sentence_transformer.losses import BatchSemiHardTripletLoss
+def _of_lists(kind: str) -> Callable[[], Call]:
+    """A loss on the candidates of each query."""
+
+    def load() -> Call:
+        from sentence_transformers.cross_encoder import losses
+
+        def computed(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
+            places = torch.arange(scores.numel()).reshape(scores.shape)
+            rows = [(places[row][there].tolist(), labels[row][there]) for row, there in _rows(mask)]
+            documents = [[str(place) for place in found] for found, _ in rows]
+            loss = getattr(losses, kind)(_Scorer(scores.flatten()))
+            return loss((["query"] * len(rows), documents), [own for _, own in rows])
+
+        return computed
+
+    return load
+
+
+def _rows(mask: Tensor) -> Iterator[tuple[int, Tensor]]:
+    return enumerate(mask.bool().cpu())
+
+
+# ---- sentence-transformers' other losses without a twin
+
+
+def _on_vectors(kind: str) -> Any:
+    from sentence_transformers.sentence_transformer import losses
 
     nothing: Any = nn.Identity()  # vectors are given
-    loss = BatchSemiHardTripletLoss(nothing)
-    return lambda anchors, classes: loss.compute_loss_from_embeddings([anchors], classes)
+    return getattr(losses, kind)(nothing)
+
+
+def _of_mined(kind: str) -> Callable[[], Call]:
+    def load() -> Call:
+        loss = _on_vectors(kind)
+        return lambda anchors, classes: loss.compute_loss_from_embeddings([anchors], classes)
+
+    return load
+
+
+def _distilled() -> Call:
+    """Its dot products are of vectors with one number, the score: those of a list without gaps."""
+    loss = _on_vectors("DistillKLDivLoss")
+
+    def computed(scores: Tensor, teacher: Tensor) -> Tensor:
+        vectors = [torch.ones_like(scores[:, :1]), *scores.split(1, dim=1)]
+        return loss.compute_loss_from_embeddings(vectors, teacher)
+
+    return computed
+
+
+def _margins() -> Call:
+    """The same; every positive beside every negative is a triplet of its own."""
+    loss = _on_vectors("MarginMSELoss")
+
+    def computed(positive: Tensor, negative: Tensor, teacher: Tensor, mask: Tensor) -> Tensor:
+        there = mask.bool()
+        sides = [positive[:, None].expand_as(negative)[there], negative[there]]
+        vectors = [torch.ones_like(sides[0]), *sides]
+        given = [one[:, None] for one in vectors]
+        return loss.compute_loss_from_embeddings(given, teacher[there])
+
+    return computed
 
 
 # ---- torch
@@ -196,6 +253,21 @@ def _two_views() -> Call:
     return computed
 
 
+def _pairs() -> Call:
+    loss = _metric_learning("NPairsLoss")()
+
+    def computed(first: Tensor, second: Tensor) -> Tensor:
+        classes = torch.arange(len(first), device=first.device).repeat(2)
+        return loss(torch.cat((first, second)), classes)
+
+    return computed
+
+
+def _vicreg() -> Call:
+    loss = _metric_learning("VICRegLoss")()
+    return lambda first, second: loss(first, ref_emb=second)
+
+
 def _contrastive() -> Call:
     loss = _metric_learning("ContrastiveLoss")()
 
@@ -215,8 +287,12 @@ def _with_prototypes(kind: str) -> Callable[[], Call]:
 
         def computed(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
             loss = made(*prototypes.shape)
-            del loss.W
-            loss.W = prototypes.T
+            if hasattr(loss, "proxies"):
+                del loss.proxies
+                loss.proxies = prototypes
+            else:
+                del loss.W
+                loss.W = prototypes.T
             return loss(embeddings, classes)
 
         return computed
@@ -255,6 +331,8 @@ def _rax() -> Call:
 SCORES = {"scores": "scores", "labels": "labels"}
 BINARY = {"scores": "scores", "labels": "binary_labels"}
 CLASSED = {"embeddings": "embeddings", "classes": "classes"}
+LISTED = {"scores": "list_scores", "labels": "list_labels", "mask": "list_mask"}
+PAIRED = {"first": "queries", "second": "keys"}
 MINED = {"anchors": "embeddings", "classes": "paired_classes"}
 PROTOTYPED = {**CLASSED, "prototypes": "prototypes"}
 QUERIED = {"queries": "queries", "keys": "keys", "negatives": "negatives"}
@@ -266,6 +344,19 @@ def _learned(called: str, reads: Mapping[str, str], load: Callable[[], Call]) ->
 
 def _torch(called: str, reads: Mapping[str, str], call: Call) -> Peer:
     return Peer("torch", called, reads, lambda: call)
+
+
+def _mined_by(called: str) -> Peer:
+    return Peer(SENTENCE_TRANSFORMERS, called, MINED, _of_mined(called))
+
+
+def _ranked(loss: str, called: str) -> dict[tuple[str, str], tuple[Peer, ...]]:
+    peer = _crossed(called, LISTED, _of_lists(called))
+    return {(loss, f"sentence-transformers 6.2 {called}"): (peer,)}
+
+
+def _prototyped(called: str) -> tuple[Peer, ...]:
+    return (_learned(called, PROTOTYPED, _with_prototypes(called)),)
 
 
 def _crossed(called: str, reads: Mapping[str, str], load: Callable[[], Call]) -> Peer:
@@ -301,9 +392,7 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
     ("angle", "AnglE (function default)"): (Peer("angle-emb", "angle_loss"),),
     ("info_nce", ""): (_torch("CrossEntropyLoss", QUERIED, _info_nce),),
     ("info_nce", "CLIP (initial temperature)"): (Peer("open-clip-torch", "ClipLoss"),),
-    ("nt_xent", "SimCLR"): (
-        _learned("NTXentLoss", {"first": "queries", "second": "keys"}, _two_views),
-    ),
+    ("nt_xent", "SimCLR"): (_learned("NTXentLoss", PAIRED, _two_views),),
     ("nt_xent", "SimCLR, google-research's code (both directions added)"): (
         Peer("google-research/simclr", "add_contrastive_loss"),
     ),
@@ -327,9 +416,7 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
             _contrastive,
         ),
     ),
-    ("triplet", "sentence-transformers BatchSemiHard"): (
-        Peer(SENTENCE_TRANSFORMERS, "BatchSemiHardTripletLoss", MINED, _semi_hard),
-    ),
+    ("triplet", "sentence-transformers BatchSemiHard"): (_mined_by("BatchSemiHardTripletLoss"),),
     ("triplet", "torch (ε in the distance)"): (
         _torch(
             "TripletMarginLoss",
@@ -346,6 +433,110 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
     ),
     ("arcface", "pytorch-metric-learning (cos θ − m sin m beyond π − m)"): (
         _learned("ArcFaceLoss", PROTOTYPED, _with_prototypes("ArcFaceLoss")),
+    ),
+    **_ranked("list_net", "ListNetLoss"),
+    **_ranked("list_mle", "ListMLELoss"),
+    **_ranked("list_mle", "PListMLELoss"),
+    **_ranked("lambda_loss", "LambdaLoss"),
+    **_ranked("adr_mse", "ADRMSELoss"),
+    ("list_net", "allRank 1.4.3 listNet (ε = 1e-10)"): (Peer("allRank", "listNet"),),
+    ("softmax_rank", "rax 0.4.0 softmax_loss"): (Peer("rax", "softmax_loss"),),
+    ("softmax_rank", "TF-Ranking 0.5.5, Keras SoftmaxLoss"): (
+        Peer("tensorflow-ranking", "SoftmaxLoss"),
+    ),
+    ("list_mle", "rax 0.4.0 listmle_loss"): (Peer("rax", "listmle_loss"),),
+    ("list_mle", "TF-Ranking 0.5.5 ListMLELoss (ties shuffled)"): (
+        Peer("tensorflow-ranking", "ListMLELoss"),
+    ),
+    ("list_mle", "allRank 1.4.3 listMLE (ties shuffled, ε = 1e-10)"): (Peer("allRank", "listMLE"),),
+    ("lambda_loss", "allRank 1.4.3 lambdaLoss, ndcgLoss2PP_scheme"): (
+        Peer("allRank", "lambdaLoss"),
+    ),
+    ("approx_ndcg", "TF-Ranking 0.5.5 ApproxNDCGLoss"): (
+        Peer("tensorflow-ranking", "ApproxNDCGLoss"),
+    ),
+    ("approx_ndcg", "allRank 1.4.3 approxNDCGLoss (α = 1)"): (Peer("allRank", "approxNDCGLoss"),),
+    ("approx_ndcg", "rax 0.4.0 approx_t12n(ndcg_metric)"): (Peer("rax", "approx_t12n"),),
+    ("margin_mse", "sentence-transformers 6.2 MarginMSELoss (dot products)"): (
+        Peer(
+            SENTENCE_TRANSFORMERS,
+            "MarginMSELoss",
+            {
+                "positive": "margin_positives",
+                "negative": "margin_negatives",
+                "teacher": "teacher_margins",
+                "mask": "margin_mask",
+            },
+            _margins,
+        ),
+    ),
+    ("distill_kl", "sentence-transformers 6.2 DistillKLDivLoss (dot products)"): (
+        Peer(
+            SENTENCE_TRANSFORMERS,
+            "DistillKLDivLoss",
+            {"scores": "list_scores", "teacher": "list_teacher"},
+            _distilled,
+        ),
+    ),
+    ("distill_kl", "FlagEmbedding 1.4.2 kl_div (cross-entropy)"): (
+        Peer("FlagEmbedding", "distill_loss"),
+    ),
+    # Its hard negatives are each a query's own, which a batch of pairs has not.
+    **{
+        ("info_nce", f"sentence-transformers 6.2, {recipe}"): (
+            Peer(SENTENCE_TRANSFORMERS, "MultipleNegativesRankingLoss"),
+        )
+        for recipe in (
+            "four directions in one softmax (GTE)",
+            "hardness_mode in_batch_negatives (LLaVE)",
+            "hardness_mode hard_negatives (EmbeddingGemma)",
+            "hardness_mode all_negatives",
+        )
+    },
+    ("info_nce", "FlagEmbedding 1.3, without in-batch negatives"): (
+        Peer("FlagEmbedding", "_compute_no_in_batch_neg_loss"),
+    ),
+    ("info_nce", "RElbers/info-nce-pytorch 0.1.4, unpaired negatives"): (
+        Peer("info-nce-pytorch", "InfoNCE"),
+    ),
+    ("info_nce", "ms-swift 3.x (Qwen3-Embedding)"): (Peer("ms-swift", "InfonceLoss"),),
+    # It encodes by itself, with two models.
+    ("gist", "sentence-transformers 6.2"): (Peer(SENTENCE_TRANSFORMERS, "GISTEmbedLoss"),),
+    ("gist", "sentence-transformers 6.2, relative margin of 5 %"): (
+        Peer(SENTENCE_TRANSFORMERS, "GISTEmbedLoss"),
+    ),
+    ("multi_similarity", "pytorch-metric-learning 2.9 MultiSimilarityLoss (every pair)"): (
+        _learned("MultiSimilarityLoss", CLASSED, _on_classes("MultiSimilarityLoss")),
+    ),
+    ("multi_similarity", "research-ms-loss (the authors' code)"): (
+        Peer("msight-tech/research-ms-loss", "MultiSimilarityLoss"),
+    ),
+    ("n_pair", "pytorch-metric-learning 2.9 NPairsLoss (unit vectors)"): (
+        _learned("NPairsLoss", PAIRED, _pairs),
+    ),
+    ("triplet", "sentence-transformers 6.2 BatchHardSoftMargin"): (
+        _mined_by("BatchHardSoftMarginTripletLoss"),
+    ),
+    ("lifted", "pytorch-metric-learning 2.9 LiftedStructureLoss (unit vectors)"): (
+        _learned("LiftedStructureLoss", CLASSED, _on_classes("LiftedStructureLoss")),
+    ),
+    ("arcface", "insightface arcface_torch (gradient straight through)"): (
+        Peer("deepinsight/insightface", "ArcFace"),
+    ),
+    ("cosface", "pytorch-metric-learning 2.9 CosFaceLoss"): _prototyped("CosFaceLoss"),
+    ("cosface", "insightface arcface_torch"): (Peer("deepinsight/insightface", "CosFace"),),
+    (
+        "proxy_nca",
+        "pytorch-metric-learning 2.9 ProxyNCALoss (own prototype in the denominator)",
+    ): _prototyped("ProxyNCALoss"),
+    ("proxy_nca", "ProxyNCA++ (temperature 1/9)"): (Peer("euwern/proxynca_pp", "ProxyNCA_prob"),),
+    ("proxy_anchor", "pytorch-metric-learning 2.9 ProxyAnchorLoss"): _prototyped("ProxyAnchorLoss"),
+    ("vicreg", "pytorch-metric-learning 2.9 VICRegLoss, facebookresearch/vicreg (λ/D, μ/2)"): (
+        _learned("VICRegLoss", PAIRED, _vicreg),
+        Peer("facebookresearch/vicreg", "VICReg"),
+    ),
+    ("barlow_twins", "facebookresearch/barlowtwins (batch normalisation with ε, λ = 0.0051)"): (
+        Peer("facebookresearch/barlowtwins", "BarlowTwins"),
     ),
 }
 

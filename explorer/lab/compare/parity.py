@@ -93,7 +93,7 @@ class Row:
 
 def seeded_batch(seed: int = SEED) -> Batch:
     """Pairs on which every loss has something to do: first sentences that share several seconds,
-    labels 0 to 5 of which the cosine knows a part, vectors of all lengths."""
+    labels 0 to 5 of which the cosine knows a part, a teacher, vectors of all lengths."""
     made = np.random.RandomState(seed)
     anchors = made.standard_normal((ANCHORS, DIMENSION))
     places = np.repeat(np.arange(ANCHORS), CANDIDATES)
@@ -107,6 +107,7 @@ def seeded_batch(seed: int = SEED) -> Batch:
         tuple(names),
         tuple(map(float, labels)),
         label_range=(0.0, 5.0),
+        teacher=tuple((labels + made.standard_normal(len(labels))).tolist()),
     )
     vectors = {f"a{place}": anchor for place, anchor in enumerate(anchors)}
     vectors |= dict(zip(names, seconds, strict=True))
