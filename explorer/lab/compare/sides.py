@@ -31,7 +31,7 @@ from explorer.runtime.sendable import whole_letters
 from explorer.runtime.turns import one_by_one
 from explorer.runtime.validation import quoted
 from explorer.runtime.wire import is_number
-from losses import LossSpec, Parameter
+from losses import LOSSES, LossSpec, Parameter
 from losses.spec import READABLE, ParameterValue
 
 LEAST, MOST = 2, 6
@@ -96,9 +96,10 @@ class Figures:
 class Outcome:
     """What came of a side: its figures and gradients, or the problem that kept it from any.
 
-    `parameters` are those in force, `reads` what of `losses.spec.READABLE` the loss was handed.
-    `pair_gradient` [N] is what Explore draws: ∂L/∂s of a loss on
-    pair scores, else the projection of the gradient by the sentence vectors (`is_projected`);
+    `spec` is None where there is no such loss. `parameters` are those in force, `reads` what of
+    `losses.spec.READABLE` the loss was handed. `pair_gradient` [N] is what Explore draws: ∂L/∂s of
+    a loss on pair scores, else the projection of the gradient by the sentence vectors
+    (`is_projected`);
     `score_gradient` [N] is ∂L/∂s wherever the loss has one, NaN of a pair that it does not compare;
     `vector_gradient` [S, D] is by the distinct sentence vectors, None where it reaches none.
     """
@@ -298,7 +299,7 @@ def _outcome(
                 see(place, found)
             return _read(side, found)
     except Problem as problem:
-        return Outcome(side, problem=problem)
+        return Outcome(side, LOSSES.get(side.loss), problem=problem)
 
 
 def _read(side: Side, e: Exploration) -> Outcome:

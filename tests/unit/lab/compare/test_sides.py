@@ -319,7 +319,7 @@ def test_a_side_that_cannot_be_computed_says_why_and_the_others_stand():
         "no_vectors",
     ]
     assert found.between == ()
-    assert found.sides[1].named() == "nowhere"
+    assert [one.named() for one in found.sides[1:3]] == ["nowhere", "CoSENT · scael=3"]
     assert found.bars().values[1:] == (None,) * 5
 
 
