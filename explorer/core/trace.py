@@ -226,17 +226,21 @@ def _keep_gradient(step: Step, gradient: Tensor) -> None:
 
 def code_of(function: Any) -> CodeType:
     """The code whose frame does the work: of a function, a method, a module's forward."""
+    return function_of(function).__code__
+
+
+def function_of(function: Any) -> Any:
+    """The Python function that does the work. Raises Problem where it is none."""
     if isinstance(function, torch.nn.Module):
         function = function.forward
     if isinstance(function, functools.partial):
-        return code_of(function.func)
+        return function_of(function.func)
     function = inspect.unwrap(function)
     if not hasattr(function, "__code__") and callable(function):
         function = function.__call__ if not inspect.ismethod(function) else function.__func__
-    code = getattr(function, "__code__", None)
-    if code is None:
+    if getattr(function, "__code__", None) is None:
         raise Problem("not_python", name=getattr(function, "__name__", str(function)))
-    return code
+    return function
 
 
 def forget_listings() -> None:
