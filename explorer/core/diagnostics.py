@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -159,20 +160,26 @@ def weights_of(trace: Trace, terms: str) -> Weights | None:
     step = trace.last(terms)
     if step is None or step.gradient is None:
         return None
-    sizes = step.gradient.abs()
-    total = sizes.sum()
     mask = trace.mask_of(step)  # masked terms are absent, not terms of weight 0
-    present = sizes.numel() if mask is None else int(mask.sum())
+    present = step.gradient.numel() if mask is None else int(mask.sum())
+    return weights_in(step.gradient, present)
+
+
+def weights_in(gradient: Tensor, present: int) -> Weights:
+    """The same of a gradient at the terms, of which so many are `present`."""
+    sizes = gradient.abs()
+    total = sizes.sum()
     if not bool(total > 0) or not bool(total.isfinite()):
         return Weights(torch.zeros_like(sizes), present, 0, 0.0, 0.0)
     shares = sizes / total
+    heavy = shares[shares > 0]
     # All terms below this together cannot reach what is left out, so none of them is active.
-    candidates = shares[shares >= (1 - ACTIVE_SHARE) / shares.numel()]
-    ranked = candidates.sort(descending=True).values.cumsum(0)
+    candidates = heavy[heavy >= (1 - ACTIVE_SHARE) / shares.numel()]
+    ranked = np.sort(candidates.cpu().numpy())[::-1].cumsum()  # NumPy sorts many times as fast
     # A sum that reaches the share exactly may have been rounded to just below it.
     rounding = shares.numel() * torch.finfo(shares.dtype).eps
     active = min(int((ranked < ACTIVE_SHARE - rounding).sum()) + 1, len(ranked))
-    entropy = -torch.special.xlogy(shares, shares).sum()
+    entropy = -torch.special.xlogy(heavy, heavy).sum()
     return Weights(shares, present, active, float(ranked[active - 1]), float(entropy.exp()))
 
 
@@ -281,14 +288,21 @@ def pair_gradient(batch: Batch, vectors: Tensor | None, scores: Tensor | None) -
     if scores is not None:
         felt = felt + scores
     if vectors is not None:
-        lengths = batch.needed_vectors.norm(dim=1, keepdim=True).clamp_min(1e-12)
-        directions = unit(batch.needed_vectors)
-        first, second = directions[batch.first], directions[batch.second]
-        cosines = (first * second).sum(dim=1, keepdim=True)
-        rise_first = (second - cosines * first) / lengths[batch.first]
-        rise_second = (first - cosines * second) / lengths[batch.second]
+        rise_first, rise_second = rises(batch)
         change = (vectors[batch.first] * rise_first + vectors[batch.second] * rise_second).sum(1)
         size = rise_first.square().sum(1) + rise_second.square().sum(1)
         # Parallel vectors have no direction in which the cosine grows.
         felt = felt + torch.where(size > 1e-12, change / size.clamp_min(1e-12), 0.0)
     return felt
+
+
+def rises(batch: Batch) -> tuple[Tensor, Tensor]:
+    """How the cosine of each pair grows with its first and with its second vector, [N, D] each."""
+    lengths = batch.needed_vectors.norm(dim=1, keepdim=True).clamp_min(1e-12)
+    directions = unit(batch.needed_vectors)
+    first, second = directions[batch.first], directions[batch.second]
+    cosines = (first * second).sum(dim=1, keepdim=True)
+    return (
+        (second - cosines * first) / lengths[batch.first],
+        (first - cosines * second) / lengths[batch.second],
+    )

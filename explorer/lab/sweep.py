@@ -1,4 +1,4 @@
-"""What a parameter does to a loss: the loss, its gradient and its active terms along its range."""
+"""What a parameter does to losses: the loss, its gradient and its terms along a range of values."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import torch
+
 from explorer.core.batch import Batch, make_batch
-from explorer.core.explore import explore, spec_for
-from explorer.core.parameters import chosen_numeric, spread
+from explorer.core.explore import Exploration, explore, spec_for
+from explorer.core.parameters import chosen_numeric, numeric_parameters, spread
 from explorer.core.remarks import GRADIENT_BAND, band_applies, suggested_scale
 from explorer.core.scenario import Scenario
-from losses import Parameter
+from explorer.lab.one_pass import Point, points_of, with_parameter
+from explorer.runtime.problem import Problem
+from losses import LOSSES, LossSpec, Parameter
+from losses.forms import Separable
 
-POINTS = 41
+POINTS, MOST_POINTS = 41, 200
 
 
 @dataclass(frozen=True)
@@ -37,40 +42,175 @@ class Sweep:
     within: tuple[tuple[float, float], ...] | None
 
 
+@dataclass(frozen=True)
+class Curves(Sweep):
+    """The same, and what losses are compared by.
+
+    `effective` is the effective number of terms. `hardest` is the share of the gradient on the
+    tenth of the pairs that feels most, `suspects` that on the pairs whose label looks wrong; None
+    where no pair feels anything.
+
+    `over_scale` is the loss by its scale (of a temperature: times it), None of another parameter.
+    For a loss log(1 + Σ w e^{λ(s_j − s_i)}) it tends to the largest violation, `limit`, for λ → ∞
+    (S1 eq. 39), and lies in `band` at every value, within ln(1 + Σ w)/λ of it. `in_one_pass`:
+    whether the definition was run once for all values.
+    """
+
+    effective: tuple[float, ...] | None
+    hardest: tuple[float | None, ...]
+    suspects: tuple[float | None, ...]
+    over_scale: tuple[float, ...] | None
+    limit: float | None
+    band: tuple[tuple[float, float], ...] | None
+    in_one_pass: bool
+
+
 def sweep(
     scenario: Scenario, parameter: str = "", *, batch: Batch | None = None, points: int = POINTS
 ) -> Sweep:
-    """Explore the scenario at `points` values of a parameter, the first numeric one if unnamed.
+    """The scenario at `points` values of a parameter, the first numeric one if unnamed.
 
     Raises:
         Problem: if the loss has no such parameter, or the scenario cannot be explored.
     """
-    chosen = chosen_numeric(spec_for(scenario), parameter)
+    found = curves(scenario, parameter, batch=batch, points=points)
+    return Sweep(**{one.name: getattr(found, one.name) for one in dataclasses.fields(Sweep)})
+
+
+def curves(
+    scenario: Scenario,
+    parameter: str = "",
+    *,
+    batch: Batch | None = None,
+    points: int = POINTS,
+    logarithmic: bool | None = None,
+    ends: tuple[float, float] | None = None,
+) -> Curves:
+    """Run the scenario at `points` values of a parameter, the first numeric one if unnamed.
+
+    The values are spread between the `ends`, those of its range if left out, by equal steps or by
+    equal ratios (`logarithmic`), as its slider is if left out. Where the definition allows it, all
+    are computed in one pass (`explorer.lab.one_pass`).
+
+    Raises:
+        Problem: if the loss has no such parameter, the values cannot be so, or the scenario cannot
+            be explored.
+    """
+    spec = spec_for(scenario)
+    chosen = _along(chosen_numeric(spec, parameter), logarithmic, ends, points)
     batch = make_batch(scenario.data, scenario.rules) if batch is None else batch
     # Three digits, so that a curve is read at values that can be typed.
-    values = tuple(dict.fromkeys(float(f"{value:.3g}") for value in spread(chosen, points)))
-    found = [explore(_at(scenario, chosen.name, value), batch) for value in values]
-    gradient = tuple(one.gradient_norm for one in found)
-    weights = [one.weights for one in found if one.weights]
-    return Sweep(
+    typed = (float(f"{value:.3g}") for value in spread(chosen, points))
+    values = tuple(dict.fromkeys(min(max(v, chosen.minimum), chosen.maximum) for v in typed))
+    found, together = points_of(scenario, batch, chosen.name, values)
+    here = explore(with_parameter(scenario, chosen.name, values[0]), batch)
+    gradient = tuple(one.gradient for one in found)
+    limit, band = _limit(here, chosen, values)
+    return Curves(
         parameter=chosen.name,
         logarithmic=chosen.logarithmic,
         values=values,
         loss=tuple(one.loss for one in found),
         gradient=gradient,
-        active=tuple(w.active / max(w.terms, 1) for w in weights)
-        if len(weights) == len(found)
-        else None,
+        active=_active(found),
         advised=_advised(chosen, batch),
         within=ranges_within(values, gradient, GRADIENT_BAND)
-        if chosen.role == "scale" and band_applies(found[0])
+        if chosen.role == "scale" and band_applies(here)
         else None,
+        effective=_effective(found),
+        hardest=tuple(one.hardest for one in found),
+        suspects=tuple(one.suspects for one in found),
+        over_scale=_over_scale(chosen, values, found),
+        limit=limit,
+        band=band,
+        in_one_pass=together,
     )
 
 
-def _at(scenario: Scenario, name: str, value: float) -> Scenario:
-    parameters = {**dict(scenario.parameters), name: value}
-    return dataclasses.replace(scenario, parameters=tuple(parameters.items()))
+def curves_of(
+    scenarios: Sequence[Scenario],
+    parameter: str = "",
+    *,
+    batch: Batch | None = None,
+    points: int = POINTS,
+    logarithmic: bool | None = None,
+) -> list[Curves | None]:
+    """`curves` of several losses on one batch: along the parameter of this name, or else of this
+    role ("scale", "temperature", "margin"), or else their first one; None for a loss without a
+    number to move."""
+    names = [_of_name_or_role(spec_for(scenario), parameter) for scenario in scenarios]
+    return [
+        curves(one, name, batch=batch, points=points, logarithmic=logarithmic) if name else None
+        for one, name in zip(scenarios, names, strict=True)
+    ]
+
+
+def _of_name_or_role(spec: LossSpec, wanted: str) -> str | None:
+    known = numeric_parameters(spec)
+    ways = (lambda one: one.name == wanted, lambda one: one.role == wanted, lambda _: True)
+    return next((one.name for way in ways for one in known if way(one)), None)
+
+
+def _along(
+    parameter: Parameter,
+    logarithmic: bool | None,
+    ends: tuple[float, float] | None,
+    points: int,
+) -> Parameter:
+    """The parameter with the values that were asked for as its range. Raises Problem."""
+    if not 2 <= points <= MOST_POINTS:
+        raise Problem("sweep_points", about="loss", points=points, most=MOST_POINTS)
+    low, high = ends or (parameter.minimum, parameter.maximum)
+    said = {"name": parameter.name, "low": parameter.minimum, "high": parameter.maximum}
+    if not parameter.minimum <= low < high <= parameter.maximum:
+        raise Problem("sweep_ends", about="loss", value=f"{low:g}…{high:g}", **said)
+    ratios = parameter.logarithmic if logarithmic is None else logarithmic
+    if ratios and low <= 0:
+        raise Problem("sweep_logarithmic", about="loss", name=parameter.name, value=f"{low:g}")
+    return dataclasses.replace(parameter, minimum=low, maximum=high, logarithmic=ratios)
+
+
+def _active(found: Sequence[Point]) -> tuple[float, ...] | None:
+    shares = [one.active / max(one.terms or 0, 1) for one in found if one.active is not None]
+    return tuple(shares) if len(shares) == len(found) else None
+
+
+def _effective(found: Sequence[Point]) -> tuple[float, ...] | None:
+    numbers = [one.effective for one in found if one.effective is not None]
+    return tuple(numbers) if len(numbers) == len(found) else None
+
+
+def _over_scale(
+    parameter: Parameter, values: Sequence[float], found: Sequence[Point]
+) -> tuple[float, ...] | None:
+    losses = [one.loss for one in found]
+    if parameter.role == "scale":
+        return tuple(loss / value for loss, value in zip(losses, values, strict=True))
+    if parameter.role == "temperature":
+        return tuple(loss * value for loss, value in zip(losses, values, strict=True))
+    return None
+
+
+def _limit(
+    e: Exploration, parameter: Parameter, values: Sequence[float]
+) -> tuple[float | None, tuple[tuple[float, float], ...] | None]:
+    """What L/λ tends to, and between what it lies at each λ.
+
+    λM + ln w ≤ L ≤ λM + ln(1 + Σ w) for the largest violation M ≥ 0, w the least weight if that is
+    below 1; the upper gap is the loss at collapse.
+    """
+    form, collapse, scores = e.spec.form, e.collapse, e.trace.last("scores")
+    if parameter.role != "scale" or not isinstance(form, Separable):
+        return None, None
+    if collapse is None or scores is None:
+        return None, None
+    labels = e.batch.labels
+    with torch.no_grad():
+        limit = float(LOSSES["max_violation"].definition(scores.value, labels))
+    gaps = (labels[None, :] - labels[:, None])[labels[None, :] > labels[:, None]]
+    lightest = float(gaps.min().clamp_max(1)) if form.by_gap and len(gaps) else 1.0
+    below = -math.log(lightest)
+    return limit, tuple((max(limit - below / v, 0.0), limit + collapse / v) for v in values)
 
 
 def _advised(parameter: Parameter, batch: Batch) -> tuple[float, float] | None:

@@ -13,9 +13,12 @@ from explorer.core.explore import explore
 from explorer.core.parameters import numeric_parameters, spread
 from explorer.core.remarks import suggested_scale
 from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.sweep import ranges_within, sweep
+from explorer.lab import one_pass
+from explorer.lab.one_pass import point_of, points_of, with_parameter
+from explorer.lab.sweep import curves, curves_of, ranges_within, sweep
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
+from explorer.sources.textbook import EXAMPLES
 from losses import LOSSES
 from tests.scenes import data_for
 
@@ -122,3 +125,142 @@ def test_ranges_end_where_the_line_leaves_the_band(heights, expected):
     assert [end for piece in found for end in piece] == pytest.approx(
         [end for piece in expected for end in piece]
     )
+
+
+# ---- All values in one pass
+
+
+def every_curve():
+    """Each parameter of each definition, that of another library too."""
+    for name, spec in LOSSES.items():
+        for convention in ("", *(one.name for one in spec.conventions if one.definition)):
+            for parameter in numeric_parameters(spec.under(convention)):
+                yield name, convention, parameter.name
+
+
+@pytest.mark.parametrize(("loss", "convention", "parameter"), every_curve())
+def test_one_pass_is_the_single_runs(loss, convention, parameter):
+    scenario = Scenario(data=RANDOM, loss=loss, convention=convention)
+    batch = make_batch(scenario.data, scenario.rules)
+    facts = next(p for p in numeric_parameters(LOSSES[loss]) if p.name == parameter)
+    values = spread(facts, 6)
+    found, _ = points_of(scenario, batch, parameter, values)
+    for place in (1, 4):  # not those that the pass was checked at
+        single = point_of(explore(with_parameter(scenario, parameter, values[place]), batch))
+        for mine, theirs in zip(
+            dataclasses.astuple(found[place]), dataclasses.astuple(single), strict=True
+        ):
+            assert (mine is None) == (theirs is None)
+            if mine is not None:
+                assert mine == pytest.approx(theirs, rel=1e-10, abs=1e-14, nan_ok=True)
+
+
+@pytest.mark.parametrize("loss", ["cosent", "angle", "info_nce", "nt_xent", "supcon", "siglip"])
+def test_a_definition_is_run_once_for_all_values(loss, monkeypatch):
+    runs = []
+    monkeypatch.setattr(one_pass, "explore", lambda *given: runs.append(1) or explore(*given))
+    found = curves(Scenario(data=RANDOM, loss=loss), points=200, logarithmic=True)
+    assert found.in_one_pass
+    assert len(found.values) > 100
+    assert len(runs) == 3  # what the pass is checked by
+
+
+def test_what_cannot_be_run_at_once_is_said_and_run_one_by_one():
+    found = curves(Scenario(data=RANDOM, loss="arcface"), "margin", points=5)
+    assert not found.in_one_pass  # cos m is made of a Python number
+    one = at(Scenario(data=RANDOM, loss="arcface"), "margin", found.values[2])
+    assert found.loss[2] == one.loss
+
+
+def test_a_pass_that_tells_something_else_is_not_taken(monkeypatch):
+    def off(*given):
+        found = to_points(*given)
+        return [dataclasses.replace(p, loss=p.loss * (1 + 1e-6)) for p in found]
+
+    to_points = one_pass._in_one_pass
+    monkeypatch.setattr(one_pass, "_in_one_pass", off)
+    found = curves(Scenario(data=RANDOM), points=5)
+    assert not found.in_one_pass
+    assert found.loss[3] == at(Scenario(data=RANDOM), "scale", found.values[3]).loss
+
+
+def test_the_share_of_the_wrong_labels_grows_with_the_scale():
+    """Lesson 1: two of the graded English pairs have a wrong label, and a third one looks so."""
+    found = curves(Scenario(), points=5, logarithmic=True, ends=(1.0, 100.0))
+    for value, share in zip(found.values, found.suspects, strict=True):
+        e = at(Scenario(), "scale", value)
+        felt = e.pair_gradient.abs() / e.pair_gradient.abs().sum()
+        assert share == pytest.approx(float(felt[[one.pair for one in e.suspects]].sum()))
+    wrong = list(EXAMPLES["graded_english"].mislabelled)
+    shares = []
+    for scale in (1.0, 5.0, 20.0, 100.0):
+        felt = at(Scenario(), "scale", scale).pair_gradient.abs()
+        shares.append(round(float(felt[wrong].sum() / felt.sum()), 2))
+    assert shares == [0.25, 0.61, 0.87, 1.0]
+    assert list(found.suspects) == sorted(found.suspects)
+    assert found.effective[0] > 100 > 2 > found.effective[-1]
+    assert all(0.1 <= share <= 1 for share in found.hardest)
+
+
+@pytest.mark.parametrize("loss", ["cosent", "weighted_cosent", "angle"])
+def test_loss_over_scale_runs_into_its_limit_within_the_band(loss):
+    """S1 eq. 39: L/λ tends to the largest violation, and the gap is at most ln(1 + Σ w)/λ."""
+    found = curves(Scenario(loss=loss), points=60)
+    assert all(
+        low - 1e-12 <= height <= high + 1e-12
+        for height, (low, high) in zip(found.over_scale, found.band, strict=True)
+    )
+    assert found.over_scale[-1] == pytest.approx(found.limit, abs=0.005)
+    if loss == "cosent":
+        assert found.limit == pytest.approx(0.940, abs=5e-4)
+
+
+def test_a_loss_of_sums_has_no_such_limit():
+    found = curves(Scenario(data=RANDOM, loss="pairwise_logistic"), points=3)
+    assert found.limit is None
+    assert found.band is None
+    assert found.over_scale == pytest.approx(
+        [loss / value for loss, value in zip(found.loss, found.values, strict=True)]
+    )
+
+
+def test_several_losses_run_along_what_has_one_name_or_role():
+    names = ("cosent", "info_nce", "softmax", "triplet")
+    scenarios = [Scenario(data=RANDOM, loss=name) for name in names]
+    batch = make_batch(RANDOM, Rules())
+    found = curves_of(scenarios, "temperature", batch=batch, points=3)
+    assert [one and one.parameter for one in found] == ["scale", "temperature", None, "margin"]
+
+
+def test_values_may_be_spread_otherwise_and_over_a_part():
+    scenario = Scenario(data=RANDOM)
+    found = curves(scenario, points=5, logarithmic=False, ends=(10.0, 50.0))
+    assert found.values == (10, 20, 30, 40, 50)
+    margin = Scenario(data=RANDOM, loss="pairwise_hinge")
+    assert curves(margin, "margin", points=3, logarithmic=True, ends=(0.01, 1)).values == (
+        0.01,
+        0.1,
+        1.0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "key"),
+    [
+        ({"points": 201}, "sweep_points"),
+        ({"points": 1}, "sweep_points"),
+        ({"ends": (5.0, 5.0)}, "sweep_ends"),
+        ({"ends": (0.0, 5.0)}, "sweep_ends"),
+        ({"ends": (1.0, 5000.0)}, "sweep_ends"),
+    ],
+)
+def test_values_that_cannot_be_are_refused(asked, key):
+    with pytest.raises(Problem) as refused:
+        curves(Scenario(data=RANDOM), **asked)
+    assert refused.value.key == f"problem.{key}"
+
+
+def test_equal_ratios_need_a_start_above_0():
+    with pytest.raises(Problem) as refused:
+        curves(Scenario(data=RANDOM, loss="pairwise_hinge"), logarithmic=True)
+    assert refused.value.key == "problem.sweep_logarithmic"

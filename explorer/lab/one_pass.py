@@ -1,0 +1,252 @@
+"""A loss at many values of one parameter: the definition run once over all of them.
+
+`torch.func.vmap` runs the definition with the parameter as a batch of numbers, and its gradient
+with it. The gradient at the terms takes a sum with a tensor of zeros there, by which is
+differentiated too: the one statement of the definition that makes the terms gets it behind it.
+What cannot be run so (a definition that makes a Python number of the parameter) is run value by
+value, as `explore` does.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import inspect
+import math
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from explorer.core import diagnostics
+from explorer.core.batch import Batch
+from explorer.core.explore import Exploration, explore
+from explorer.core.scenario import Scenario
+from explorer.core.trace import function_of
+
+# Cells of a matrix that are held at once, for all values together.
+HELD = 2**21
+HARDEST = 0.1
+# A pass that differs from a single run by more is not taken.
+CLOSE = 1e-10
+MASS = "__mass__"
+
+
+@dataclass(frozen=True)
+class Point:
+    """A loss at one value: its gradient norm, its `effective` and `active` terms (of `terms`;
+    None where it has none), and which share of Σ|gradient of a pair| the tenth of the pairs takes
+    that feels most (`hardest`), and which the suspect ones (`suspects`); None where no pair feels
+    anything."""
+
+    loss: float
+    gradient: float
+    effective: float | None
+    active: int | None
+    terms: int | None
+    hardest: float | None
+    suspects: float | None
+
+
+def points_of(
+    scenario: Scenario, batch: Batch, name: str, values: Sequence[float]
+) -> tuple[list[Point], bool]:
+    """The loss at each of the values of its parameter, and whether one pass was enough.
+
+    In one pass each value agrees with the single run to 1e-10 of itself; the first, the middle and
+    the last are run to see that.
+
+    Raises:
+        Problem: as `explore`.
+    """
+    at = functools.cache(
+        lambda place: explore(with_parameter(scenario, name, values[place]), batch)
+    )
+    probes = sorted({0, len(values) // 2, len(values) - 1})
+    if len(values) > len(probes):
+        passed = _in_one_pass(at(0), name, values)
+        if passed is not None and all(_agree(passed[k], point_of(at(k))) for k in probes):
+            return passed, True
+    return [point_of(at(place)) for place in range(len(values))], False
+
+
+def point_of(e: Exploration) -> Point:
+    """What a sweep says of one exploration."""
+    weights = e.weights
+    return Point(
+        loss=e.loss,
+        gradient=e.gradient_norm,
+        effective=weights and weights.effective,
+        active=weights and weights.active,
+        terms=weights and weights.terms,
+        **_shares(e.pair_gradient, [s.pair for s in e.suspects]),
+    )
+
+
+def _shares(gradient: Tensor, suspects: Sequence[int]) -> dict[str, float | None]:
+    felt = gradient.abs()
+    total = float(felt.sum())
+    if not 0 < total < math.inf:
+        return {"hardest": None, "suspects": None}
+    most = felt.topk(math.ceil(HARDEST * len(felt))).values
+    return {
+        "hardest": float(most.sum()) / total,
+        "suspects": float(felt[list(suspects)].sum()) / total,
+    }
+
+
+def with_parameter(scenario: Scenario, name: str, value: float) -> Scenario:
+    """The scenario with this parameter at this value."""
+    parameters = {**dict(scenario.parameters), name: value}
+    return dataclasses.replace(scenario, parameters=tuple(parameters.items()))
+
+
+def _agree(one: Point, other: Point) -> bool:
+    pairs = zip(dataclasses.astuple(one), dataclasses.astuple(other), strict=True)
+    return all(
+        mine is theirs
+        or (
+            mine is not None
+            and theirs is not None
+            and (math.isclose(mine, theirs, rel_tol=CLOSE, abs_tol=1e-15) or mine == theirs)
+        )
+        for mine, theirs in pairs
+    )
+
+
+def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Point] | None:
+    """All values at once; None where the definition cannot be run so."""
+    batch, spec = e.batch, e.spec
+    terms = e.trace.last(spec.terms)
+    felt = terms is not None and terms.gradient is not None
+    definition = _weighed(e) if felt else spec.definition
+    if definition is None:
+        return None
+    scores = batch.scores.detach()
+    vectors = None if batch.vectors is None else batch.vectors.detach()
+    leaves: dict[str, Tensor] = {"scores": scores}
+    if spec.reads_vectors and vectors is not None:
+        leaves["vectors"] = vectors
+    if felt and terms is not None:
+        leaves["mass"] = torch.zeros_like(terms.value)
+    others = {key: value for key, value in e.parameters.items() if key != name}
+
+    def loss_of(moved: dict[str, Tensor], value: Tensor) -> Tensor:
+        given = {
+            argument: batch.read(what, moved.get("vectors", vectors), moved["scores"])
+            for argument, what in spec.reads.items()
+        }
+        more = {MASS: moved["mass"]} if felt else {}
+        called: dict[str, Any] = {**given, **others, name: value, **more}
+        return definition(**called)
+
+    products = _products(batch) if vectors is not None and batch.given is None else None
+    run = torch.func.grad_and_value(loss_of)
+    many = torch.tensor(values, dtype=scores.dtype, device=scores.device)
+    held = max(1, HELD // max(1, *(leaf.numel() for leaf in leaves.values())))
+    found: list[Point] = []
+    for some in many.split(held):
+        try:
+            gradients, losses = torch.vmap(lambda value: run(leaves, value)[:2])(some)
+        except (RuntimeError, TypeError, ValueError):
+            return None  # what the definition itself has against it, a single run says
+        norms = _norms(batch, products, gradients)
+        found += _points(e, norms, gradients, losses)
+    return found
+
+
+def _points(
+    e: Exploration, norms: Tensor, gradients: dict[str, Tensor], losses: Tensor
+) -> Iterator[Point]:
+    """What is said of each value, from the loss and its gradients there."""
+    batch, suspects = e.batch, [one.pair for one in e.suspects]
+    present = 0 if e.weights is None else e.weights.terms
+    apart = batch.given is not None or not e.spec.reads_vectors
+    for place, loss in enumerate(losses.tolist()):
+        at = {leaf: gradient[place] for leaf, gradient in gradients.items()}
+        weights = diagnostics.weights_in(at["mass"], present) if "mass" in at else None
+        by_scores = at["scores"] if apart else None
+        pair = diagnostics.pair_gradient(batch, at.get("vectors"), by_scores)
+        yield Point(
+            loss=loss,
+            gradient=float(norms[place]),
+            effective=weights and weights.effective,
+            active=weights and weights.active,
+            terms=weights and weights.terms,
+            **_shares(pair, suspects),
+        )
+
+
+def _norms(batch: Batch, products: Tensor | None, gradients: dict[str, Tensor]) -> Tensor:
+    """√Σ‖∂L/∂vector‖² for each value, of what comes through the scores too; without vectors, or of
+    scores that were given, the norm of ∂L/∂scores."""
+    by_scores, by_vectors = gradients["scores"], gradients.get("vectors")
+    if by_vectors is not None:
+        if products is not None and bool(by_scores.any()):
+            _, back = torch.func.vjp(batch.scores_from, batch.needed_vectors)
+            by_vectors = by_vectors + torch.vmap(lambda slopes: back(slopes)[0])(by_scores)
+        return by_vectors.flatten(start_dim=1).norm(dim=1)
+    if products is None:
+        return by_scores.norm(dim=1)
+    # ∂cos/∂vectors is the same for all values: its products make the norm.
+    return (by_scores @ products * by_scores).sum(dim=1).clamp_min(0).sqrt()
+
+
+def _products(batch: Batch) -> Tensor:
+    """⟨∂cos_i/∂V, ∂cos_j/∂V⟩ of every two pairs over the vectors of all sentences, [N, N]."""
+    sides = list(zip((batch.first, batch.second), diagnostics.rises(batch), strict=True))
+    found = batch.labels.new_zeros(len(batch), len(batch))
+    for places, rise in sides:
+        for others, along in sides:
+            found += (rise @ along.T) * (places[:, None] == others)
+    return found
+
+
+def _weighed(e: Exploration) -> Callable[..., Tensor] | None:
+    """The definition with a further keyword, which it adds to its terms; None where its source
+    does not allow it."""
+    step = e.trace.last(e.spec.terms)
+    function = function_of(e.spec.definition)
+    if step is None or function.__code__.co_freevars or inspect.ismethod(function):
+        return None
+    line = None if step in e.trace.inputs else step.line - e.trace.first_line + 1
+    return _with_mass(function, step.name, line)
+
+
+@functools.lru_cache(maxsize=256)
+def _with_mass(function: Any, name: str, line: int | None) -> Callable[..., Tensor] | None:
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, SyntaxError):  # typed at a prompt, or a lambda in a larger expression
+        return None
+    whole = tree.body[0]
+    if not isinstance(whole, ast.FunctionDef):
+        return None
+    added = ast.parse(f"{name} = {name} + {MASS}").body
+    for node in ast.walk(whole):
+        body = getattr(node, "body", None)
+        for held in (body, getattr(node, "orelse", None)):
+            if not isinstance(held, list):
+                continue
+            places = [n for n, one in enumerate(held) if one.lineno == line and _assigns(one, name)]
+            for place in places:
+                held[place + 1 : place + 1] = added
+    if line is None:
+        whole.body[:0] = added
+    whole.decorator_list = []
+    whole.args.kwonlyargs.append(ast.arg(MASS))
+    whole.args.kw_defaults.append(None)
+    made: dict[str, Any] = {}
+    code = compile(ast.fix_missing_locations(tree), function.__code__.co_filename, "exec")
+    # The definition as it stands, with one more statement.
+    exec(code, {**function.__globals__}, made)
+    return made[whole.name]
+
+
+def _assigns(statement: ast.stmt, name: str) -> bool:
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return [ast.unparse(target) for target in targets] == [name]
