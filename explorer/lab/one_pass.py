@@ -145,13 +145,13 @@ def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Poi
         return definition(**called)
 
     products = _products(batch) if vectors is not None and batch.given is None else None
-    run = torch.func.grad_and_value(loss_of)
+    run: Any = torch.func.grad_and_value(loss_of)
     many = torch.tensor(values, dtype=scores.dtype, device=scores.device)
     held = max(1, HELD // max(1, *(leaf.numel() for leaf in leaves.values())))
     found: list[Point] = []
     for some in many.split(held):
         try:
-            gradients, losses = torch.vmap(lambda value: run(leaves, value)[:2])(some)
+            gradients, losses = torch.vmap(functools.partial(run, leaves))(some)
         except (RuntimeError, TypeError, ValueError):
             return None  # what the definition itself has against it, a single run says
         norms = _norms(batch, products, gradients)
@@ -187,7 +187,7 @@ def _norms(batch: Batch, products: Tensor | None, gradients: dict[str, Tensor]) 
     by_scores, by_vectors = gradients["scores"], gradients.get("vectors")
     if by_vectors is not None:
         if products is not None and bool(by_scores.any()):
-            _, back = torch.func.vjp(batch.scores_from, batch.needed_vectors)
+            back = torch.func.vjp(batch.scores_from, batch.needed_vectors)[1]
             by_vectors = by_vectors + torch.vmap(lambda slopes: back(slopes)[0])(by_scores)
         return by_vectors.flatten(start_dim=1).norm(dim=1)
     if products is None:
