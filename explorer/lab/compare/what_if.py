@@ -1,0 +1,181 @@
+"""What if something about the batch were different: what every loss makes of it.
+
+A change makes another batch of the same pairs, and the losses are run on both. Nothing is encoded:
+a row that is doubled, or becomes a positive, has the vectors it had.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from explorer.core.batch import Batch, batch_of_scores, batch_of_vectors
+from explorer.core.explore import Exploration, explore
+from explorer.core.scenario import Scenario
+from explorer.lab.one_pass import Point, point_of
+from explorer.runtime.problem import Problem
+from explorer.sources.pairs import Pairs
+from losses import LossSpec
+
+Kind = Literal["flip", "drop", "duplicate", "false_negative", "shift", "spread"]
+KINDS: tuple[Kind, ...] = ("flip", "drop", "duplicate", "false_negative", "shift", "spread")
+OF_PAIRS = ("flip", "drop", "duplicate", "false_negative")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of a batch.
+
+    "flip": pair `pair` gets the label at the other end of its scale, as far from it as it was from
+    this one; "drop" leaves the pair out; "duplicate" puts it in once more; "false_negative" puts
+    its second sentence in once more, as that of the pair `by`, under the lowest label: a right
+    answer that counts as a wrong one. "shift" adds `by` to all scores, "spread" multiplies their
+    distances from their mean by it; both take the place of the scores of losses that read scores.
+    """
+
+    kind: Kind
+    pair: int = 0
+    by: float = 0.0
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A loss before and after a change; `refused` says why there is no after: nothing is left to
+    learn from, or the loss compares vectors and not the scores that were moved."""
+
+    loss: str
+    convention: str
+    before: Point
+    after: Point | None
+    collapse_before: float | None
+    collapse_after: float | None
+    floor_before: float | None
+    floor_after: float | None
+    refused: Problem | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times the loss it was; None where it was 0, or is not there."""
+        if self.after is None or self.before.loss == 0:
+            return None
+        return self.after.loss / self.before.loss
+
+    @property
+    def notices(self) -> bool:
+        """Whether the loss is another one, by more than rounding."""
+        if self.after is None:
+            return False
+        size = max(abs(self.before.loss), abs(self.after.loss), 1e-12)
+        return abs(self.after.loss - self.before.loss) > 1e-9 * size
+
+
+def what_if(scenarios: Sequence[Scenario], batch: Batch, change: Change) -> list[Effect]:
+    """Run each loss on the batch as it is and as it would be.
+
+    Raises:
+        Problem: if there is no such change or no such pair, or a loss cannot be run on the batch as
+            it is.
+    """
+    changed = changed_batch(batch, change)
+    of_scores = change.kind not in OF_PAIRS
+    return [_effect(scenario, batch, changed, of_scores) for scenario in scenarios]
+
+
+def _effect(scenario: Scenario, batch: Batch, changed: Batch, of_scores: bool) -> Effect:
+    before = explore(scenario, batch)
+    refused, after = None, None
+    if of_scores and not reads_only_scores(before.spec):
+        refused = Problem("no_scores_to_move", about="loss")
+    else:
+        try:
+            after = explore(scenario, changed)
+        except Problem as problem:
+            refused = problem
+    return Effect(
+        loss=before.spec.name,
+        convention=scenario.convention,
+        before=point_of(before),
+        after=after and point_of(after),
+        collapse_before=before.collapse,
+        collapse_after=after and after.collapse,
+        floor_before=before.floor,
+        floor_after=after and _floor(after, batch),
+        refused=refused,
+    )
+
+
+def _floor(e: Exploration, batch: Batch) -> float | None:
+    """Scores that were moved are still cosines to be reached, if those before were."""
+    if batch.given is not None or e.spec.floor is None:
+        return e.floor
+    with torch.no_grad():
+        return e.spec.floor(e.given, **e.parameters)
+
+
+def reads_only_scores(spec: LossSpec) -> bool:
+    """Whether moving the scores of the pairs moves all that the loss compares."""
+    return spec.reads_scores and not spec.reads_vectors
+
+
+def changed_batch(batch: Batch, change: Change) -> Batch:
+    """The batch as it would be.
+
+    Raises:
+        Problem: if there is no such change or no such pair, or nothing is left.
+    """
+    if change.kind not in KINDS:
+        raise Problem("what_if_kind", name=str(change.kind)[:60], known=", ".join(KINDS))
+    if change.kind in OF_PAIRS and not 0 <= change.pair < len(batch):
+        raise Problem("what_if_pair", pair=change.pair, most=len(batch) - 1)
+    if change.kind == "shift":
+        return _with_scores(batch, batch.scores.detach() + change.by)
+    if change.kind == "spread":
+        scores = batch.scores.detach()
+        return _with_scores(batch, scores.mean() + change.by * (scores - scores.mean()))
+    # Each row of the new batch: the pairs whose first and second sentence it has, and its label.
+    labels = batch.pairs.labels
+    rows = [(place, place, label) for place, label in enumerate(labels)]
+    if change.kind == "flip":
+        low, high = batch.label_range
+        rows[change.pair] = (change.pair, change.pair, low + high - labels[change.pair])
+    elif change.kind == "drop":
+        del rows[change.pair]
+    elif change.kind == "duplicate":
+        rows.append(rows[change.pair])
+    else:
+        asks = int(change.by)
+        if asks != change.by or not 0 <= asks < len(batch):
+            raise Problem("what_if_pair", pair=f"{change.by:g}", most=len(batch) - 1)
+        rows.append((asks, change.pair, min(labels)))
+    if not rows:
+        raise Problem("no_pairs")
+    return _of_rows(batch, rows)
+
+
+def _of_rows(batch: Batch, rows: Sequence[tuple[int, int, float]]) -> Batch:
+    """The batch of these rows, under the rules and with the vectors or scores that it has."""
+    pairs = Pairs(
+        tuple(batch.pairs.first[first] for first, _, _ in rows),
+        tuple(batch.pairs.second[second] for _, second, _ in rows),
+        tuple(label for _, _, label in rows),
+    )
+    low, high = batch.label_range
+    rules = dataclasses.replace(batch.rules, threshold=batch.threshold, label_range=(low, high))
+    if batch.given is not None:
+        if any(first != second for first, second, _ in rows):
+            raise Problem("what_if_given")
+        scores = tuple(float(batch.given[first]) for first, _, _ in rows)
+        return batch_of_scores(dataclasses.replace(pairs, scores=scores), rules)
+    known = {text: place for place, text in enumerate(batch.pairs.sentences)}
+    kept = batch.needed_vectors[[known[text] for text in pairs.sentences]]
+    return batch_of_vectors(pairs, kept.cpu().numpy(), rules)
+
+
+def _with_scores(batch: Batch, scores: Tensor) -> Batch:
+    """The same pairs with these scores in place of their cosines."""
+    return dataclasses.replace(batch, given=scores)
