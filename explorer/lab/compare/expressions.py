@@ -34,6 +34,22 @@ OVER: Mapping[str, str] = {
 }
 # What changes how numbers are held and not which they are.
 KEEPS = {"to", "float", "double", "long", "clone", "contiguous", "type_as"}
+OWN_NAMES = {
+    *(
+        INPUT,
+        PARAMETER,
+        CONSTANT,
+        SCALED,
+        MASKED,
+        SAME,
+        "negative",
+        "not",
+        "count",
+        "rows",
+        "columns",
+    ),
+    *("at", "part", "code", "transpose", "add", "subtract", "multiply", "divide", "power"),
+}
 ABOUT_STORAGE = {"device", "dtype", "as_tuple"}
 _BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add",
@@ -136,6 +152,7 @@ class _Reader:
         self.known: dict[str, Any] = {**defaults, **chosen}
         self.parameters = chosen
         self.roles = {one.name: one.role for one in exploration.spec.parameters}
+        self.tree, self.line = _parsed(exploration.trace.listing), 0
         self.made: dict[str, Node] = {}
         self.used: dict[str, Node] = {}
         self.unpacked: tuple[tuple[int, str], Node] = ((-1, ""), Node(CONSTANT, 0))
@@ -147,6 +164,7 @@ class _Reader:
             what = reads.get(step.name, step.name)
             yield self._keep(step, Node(INPUT, self.place, what))
         for step in trace.steps:
+            self.line = step.line - trace.first_line + 1
             yield self._keep(step, self._of_statement(step))
 
     def _keep(self, step: Step, node: Node) -> Node:
@@ -240,6 +258,8 @@ class _Reader:
                 if attr == "T":
                     return Node("transpose", self.place, slots=(("of", self._node(value)),))
                 return self._constant(self._value(tree), ast.unparse(tree))
+            case ast.ListComp(elt=element, generators=[_]):
+                return self._node(element)
             case ast.Call():
                 return self._called(tree)
         return self._unread(tree, ast.unparse(tree))
@@ -247,11 +267,46 @@ class _Reader:
     def _named(self, name: str) -> Node:
         if name in self.made:
             return self.made[name]
+        if self._is_held(name) and name not in dir(builtins):
+            return self._collected(name)
         if name not in self.parameters:
             return self._constant({**self.globals, **self.known}.get(name), name)
         if name not in self.used:
             self.used[name] = Node(PARAMETER, self.place, name, value=self.parameters[name])
         return self.used[name]
+
+    def _is_held(self, name: str) -> bool:
+        """Whether a name of the definition is no tensor, parameter or global: a list, a dict."""
+        return not any(name in known for known in (self.made, self.known, self.globals))
+
+    def _collected(self, name: str, key: object = None) -> Node:
+        """What stands for a list or dict: the one thing that was put into it (under this key) so
+        far, or all of them together."""
+        found = [self._node(value) for value in self._put_into(name, key)]
+        if len(found) == 1:
+            return found[0]
+        return Node("collected", self.place, slots=tuple(_numbered(found)))
+
+    def _put_into(self, name: str, key: object) -> Iterator[ast.expr]:
+        for statement in ast.walk(self.tree):
+            if not isinstance(statement, ast.Assign) or statement.lineno >= self.line:
+                continue
+            (target,), value = statement.targets[:1], statement.value
+            pairs: list[tuple[object, ast.expr]] = []
+            if isinstance(target, ast.Subscript) and ast.unparse(target.value) == name:
+                pairs = [(getattr(target.slice, "value", None), value)]
+            elif ast.unparse(target) == name and isinstance(value, ast.Dict):
+                keys = [getattr(one, "value", None) for one in value.keys]
+                pairs = list(zip(keys, value.values, strict=True))
+            elif ast.unparse(target) == name and isinstance(value, ast.List):
+                pairs = [(None, one) for one in value.elts]
+            yield from (one for at, one in pairs if key in (None, at) and self._was_run(one))
+
+    def _was_run(self, value: ast.expr) -> bool:
+        """Whether all that an expression names was there: its branch was taken."""
+        builtin = dir(builtins)
+        names = [n.id for n in ast.walk(value) if isinstance(n, ast.Name)]
+        return all(not self._is_held(name) or name in builtin for name in names)
 
     def _constant(self, value: object, text: str = "") -> Node:
         number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -275,6 +330,8 @@ class _Reader:
         return Node(name, self.place, slots=(("left", left), ("right", right)))
 
     def _picked(self, tree: ast.Subscript) -> Node:
+        if isinstance(tree.value, ast.Name) and self._is_held(tree.value.id):
+            return self._collected(tree.value.id, getattr(tree.slice, "value", None))
         of = self._node(tree.value)
         index = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
         said = [ast.unparse(one) for one in index]
@@ -309,6 +366,8 @@ class _Reader:
             least = self._node(named["min"] if named else given[1])
             if least.says == "0":
                 return self._of("relu", of=self._node(given[0]))
+        if name == "relu" and given:
+            return self._of("relu", of=self._node(given[0]))
         if name == "mean_of":
             return self._of("mean", of=self._node(given[0]), where=self._node(given[1]))
         if name in OVER and given:
@@ -316,12 +375,19 @@ class _Reader:
             # Over all of a vector is over its one dimension.
             said = "all" if over is None else ast.unparse(over)
             of = self._node(given[0])
+            single = isinstance(of.value, Tensor) and of.value.numel() == 1
+            if single and OVER[name] in ("sum", "mean", "max", "min"):
+                return of
             if over is not None and isinstance(of.value, Tensor) and of.value.ndim == 1:
                 said = "all"
             one = {"one": self._constant(1)} if name == "log1p_sum_exp" else {}
             return self._of(OVER[name], of=of, over=self._constant(None, said), **one)
         if name == "len":
             return self._of("count", of=self._node(given[0]))
+        if name in ("stack", "cat") and len(given) == 1:
+            return self._node(given[0])
+        if name in OWN_NAMES:
+            name = f"{name}_of"  # a function of that name is not the operation
         slots = [*_numbered([self._node(one) for one in given]), *self._keywords(named)]
         return Node(name, self.place, slots=tuple(slots))
 
@@ -334,6 +400,13 @@ class _Reader:
 
     def _is_module(self, tree: ast.expr) -> bool:
         return isinstance(tree, ast.Name) and isinstance(self.globals.get(tree.id), ModuleType)
+
+
+def _parsed(listing: str) -> ast.AST:
+    try:
+        return ast.parse(listing)
+    except SyntaxError:  # a lambda inside a larger expression
+        return ast.Module([], [])
 
 
 def _spread(arguments: Sequence[ast.expr]) -> Iterator[ast.expr]:

@@ -29,6 +29,7 @@ WAYS: tuple[Way, ...] = ("micro", "cached", "devices", "gathered", "queue", "cop
 # constant, because it belongs to another device or to an earlier batch.
 ABSENT, FELT, SEEN = 0, 1, 2
 EQUAL = 1e-10
+KNOWN_AXES = {"pair", "query", "key", "view", "sentence", "class", "list", "row", "candidate"}
 # All parts of one size are run, if they are no more than these; else so many that are drawn.
 MOST_PARTS, DRAWN_PARTS = 12_000, 2_000
 
@@ -184,7 +185,14 @@ class _Cut:
         self.e, self.batch, self.spec = e, e.batch, e.spec
         self.by_positives = any(one.positives_only for one in self.spec.readings)
         batch = self.batch
+        axes = [reading.axes[0] for reading in self.spec.readings]
+        # The unit that is cut: a list of candidates, a row of margins, a positive pair, a pair.
+        self.unit = next((axis for axis in ("list", "row") if axis in axes), "pair")
         self.rows = len(batch.positives) if self.by_positives else len(batch)
+        if self.unit == "list":
+            self.rows = len(batch.lists)
+        elif self.unit == "row":
+            self.rows = len(batch.margins[0])
         vectors = batch.vectors
         if vectors is None or (batch.given is not None and not self.spec.reads_vectors):
             self.raw, self.weights = batch.scores.detach(), batch.scores.detach().new_ones(())
@@ -243,17 +251,38 @@ class _Cut:
     def gathered(self, parts: Sequence[Sequence[int]]) -> tuple[list[float], Tensor]:
         """Every device has the loss of all rows, and gradient through its own."""
         losses, gradients = [], []
-        for own in parts:
-            mine = torch.zeros(len(self.raw), dtype=torch.bool)
-            mine[self._raw_rows(own)] = True
-            mine = mine.to(self.raw.device)
-            encoded = self.encoded(self.raw)
-            # Of the others the numbers, without a way back to the weights.
-            keep = mine[:, None] if encoded.ndim == 2 else mine
-            loss = self.loss_of(self.read(torch.where(keep, encoded, encoded.detach())))
+        taken = self.members("sentence", parts) if self._reads("sentence") else None
+        for n, own in enumerate(parts):
+            # A sentence of several parts belongs to the first.
+            mine = None if taken is None else taken[:, n] & ~taken[:, :n].any(dim=1)
+            rows = torch.as_tensor(list(own), device=self.raw.device)
+            loss = self.loss_of(
+                {
+                    name: value if value is None else self._felt_in(value, what, rows, mine)
+                    for (name, what), value in zip(
+                        self.spec.reads.items(), self.given.values(), strict=True
+                    )
+                }
+            )
             losses.append(float(loss.detach()))
-            gradients.append(self.gradient(loss))
+            gradients.append(self.gradient(loss, retain_graph=True))
         return losses, torch.stack(gradients).mean(dim=0)
+
+    def _felt_in(self, value: Tensor, what: str, rows: Tensor, mine: Tensor | None) -> Tensor:
+        """What a loss reads, with gradient where it belongs to these rows."""
+        axes = READABLE[what].axes
+        if not value.requires_grad:
+            return value
+        dim = 1 if axes[0] == "level" else 0
+        felt = torch.zeros(value.shape[dim], dtype=torch.bool, device=value.device)
+        if axes[0] == "sentence" and mine is not None:
+            felt = mine.to(value.device)
+        elif axes[0] == "key" and "negative" in what:
+            felt[self._negatives_of(rows)] = True
+        else:
+            felt[rows] = True
+        shape = (1, -1) if dim else (-1, *(1,) * (value.ndim - 1))
+        return torch.where(felt.reshape(shape), value, value.detach())
 
     def mean_loss(self, parts: Tensor) -> float:
         """The mean loss of parts [M, size], all at once where the definition allows it."""
@@ -309,9 +338,15 @@ class _Cut:
 
     def _taken(self, value: Tensor, what: str, rows: Tensor) -> Tensor:
         axes = READABLE[what].axes
-        if what.startswith("negative"):
+        if what == "negative_owners":  # which row of this part each negative belongs to
+            owners = value[self._negatives_of(rows)]
+            hits = owners[:, None] == rows
+            return torch.where(hits.any(dim=1), hits.int().argmax(dim=1), -1)
+        if axes == ("query", "key"):
+            return value[rows][:, rows]
+        if axes[0] == "key" and "negative" in what:
             return value[self._negatives_of(rows)]
-        if axes[0] in ("pair", "query", "key"):
+        if axes[0] in ("pair", "query", "key", self.unit):
             return value[rows]
         if axes[0] == "sentence":
             return value[self._sentences_of(rows)]
@@ -329,23 +364,11 @@ class _Cut:
         both = torch.cat((self.batch.first[rows], self.batch.second[rows]))
         return both.unique()
 
-    def _raw_rows(self, rows: Sequence[int]) -> Tensor:
-        """Which rows of what is encoded belong to a part: scores, or the sentences of its pairs."""
-        places = torch.as_tensor(list(rows))
-        if self.raw.ndim == 1:
-            return places
-        batch = self.batch
-        first, second = batch.first.cpu(), batch.second.cpu()
-        pairs = batch.positives.cpu()[places] if self.by_positives else places
-        found = torch.cat((first[pairs], second[pairs]))
-        if self.by_positives:
-            others = batch.others.cpu()[self._negatives_of(places.to(self.raw.device)).cpu()]
-            found = torch.cat((found, second[others]))
-        return found
-
     def queued(self, parts: Sequence[range]) -> list[dict[str, Tensor | None]]:
         """Each part with the keys of all earlier ones as further negatives, as constants."""
-        if "negatives" not in self.spec.reads or self.given.get("query_texts") is not None:
+        told = [what for name, what in self.spec.reads.items() if self.given[name] is not None]
+        beside = [what for what in told if READABLE[what].made_of in ("texts", "groups")]
+        if "negatives" not in self.spec.reads or beside or "guide_keys" in told:
             raise Problem("mechanics_no_queue", about="loss")
         found, queue = [], []
         for places in parts:
@@ -364,6 +387,11 @@ class _Cut:
             axes = READABLE[what].axes
             if axes[0] == "class":
                 return value
+            if axes == ("query", "key"):
+                return value.repeat(count, count)
+            if what == "negative_owners":
+                steps = torch.arange(count, device=value.device)[:, None] * self.rows
+                return torch.where(value >= 0, value + steps, -1).flatten()
             times = (1, count) if axes[0] == "level" else (count, *(1,) * (value.ndim - 1))
             return value.repeat(*times)
 
@@ -379,11 +407,11 @@ class _Cut:
         """What the rows and columns of the comparisons of a loss are."""
         symbol = self.spec.symbols.get(self.spec.terms)
         named = symbol.axes if symbol is not None else ()
-        if len(named) >= 2 and "triplet" not in named:
+        if len(named) >= 2 and set(named[-2:]) <= KNOWN_AXES:
             return named[-2], named[-1]
         if self._reads("sentence"):
             return "sentence", "sentence"
-        return "pair", "pair"
+        return ("pair", "pair") if self.unit == "pair" else (self.unit, "candidate")
 
     def present(self, axes: tuple[str, str]) -> Tensor:
         """Where the loss in one piece has a comparison, bool [rows, columns]."""
@@ -401,6 +429,9 @@ class _Cut:
     def members(self, axis: str, parts: Sequence[Sequence[int]]) -> Tensor:
         """Which parts each item of an axis belongs to, bool [items, parts]."""
         batch: Batch = self.batch
+        if axis == "candidate":  # of the rows they stand in
+            held = self.batch.lists if self.unit == "list" else self.batch.margins[1]
+            return torch.ones(held.shape[1], len(parts), dtype=torch.bool)
         if axis == "class":
             count = int(batch.classes.max()) + 1
             prototypes = self.given.get("prototypes")

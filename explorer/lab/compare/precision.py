@@ -1,8 +1,8 @@
 """A loss in four precisions, in each form in which it is written.
 
 Vectors, or the scores that were given, are rounded to the type, and everything is computed in it as
-torch does; labels stay in float32 at least, as trainers hold them (in bfloat16 0.500 and 0.501
-would tie). What float64 gives by the stable form is what all are compared with.
+torch does; labels and what a teacher gave stay in float32 at least, as trainers hold them (in
+bfloat16 0.500 and 0.501 would tie). What float64 gives by the stable form is what all are compared with.
 """
 
 from __future__ import annotations
@@ -169,12 +169,14 @@ def _run(e: Exploration, definition: Callable[..., Tensor], dtype: torch.dtype) 
 def _rounded(batch: Batch, dtype: torch.dtype) -> Batch:
     """The batch with its vectors and scores in this type, and its labels in float32 at least."""
     wide = torch.promote_types(dtype, torch.float32)
-    vectors, given = batch.vectors, batch.given
+    vectors, given, guide, teacher = batch.vectors, batch.given, batch.guide, batch.teacher
     return dataclasses.replace(
         batch,
         vectors=None if vectors is None else vectors.detach().to(dtype, copy=True),
         given=None if given is None else given.detach().to(dtype, copy=True),
         labels=batch.labels.to(wide),
+        guide=None if guide is None else guide.to(dtype),
+        teacher=None if teacher is None else teacher.to(wide),
     )
 
 

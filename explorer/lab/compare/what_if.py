@@ -170,10 +170,22 @@ def _of_rows(batch: Batch, rows: Sequence[tuple[int, int, float]]) -> Batch:
         if any(first != second for first, second, _ in rows):
             raise Problem("what_if_given")
         scores = tuple(float(batch.given[first]) for first, _, _ in rows)
-        return batch_of_scores(dataclasses.replace(pairs, scores=scores), rules)
+        return _taught(
+            batch_of_scores(dataclasses.replace(pairs, scores=scores), rules), batch, rows
+        )
     known = {text: place for place, text in enumerate(batch.pairs.sentences)}
-    kept = batch.needed_vectors[[known[text] for text in pairs.sentences]]
-    return batch_of_vectors(pairs, kept.cpu().numpy(), rules)
+    places = [known[text] for text in pairs.sentences]
+    made = batch_of_vectors(pairs, batch.needed_vectors[places].cpu().numpy(), rules)
+    if batch.guide is not None:
+        made = dataclasses.replace(made, guide=batch.guide[places])
+    return _taught(made, batch, rows)
+
+
+def _taught(made: Batch, batch: Batch, rows: Sequence[tuple[int, int, float]]) -> Batch:
+    """With what the teacher gave these pairs; of a new pair there is nothing to be learnt."""
+    if batch.teacher is None or any(first != second for first, second, _ in rows):
+        return made
+    return dataclasses.replace(made, teacher=batch.teacher[[first for first, _, _ in rows]])
 
 
 def _with_scores(batch: Batch, scores: Tensor) -> Batch:

@@ -140,9 +140,10 @@ def every_curve():
 
 @pytest.mark.parametrize(("loss", "convention", "parameter"), every_curve())
 def test_one_pass_is_the_single_runs(loss, convention, parameter):
-    scenario = Scenario(data=RANDOM, loss=loss, convention=convention)
+    scenario = Scenario(data=data_for(loss, RANDOM), loss=loss, convention=convention)
     batch = make_batch(scenario.data, scenario.rules)
-    facts = next(p for p in numeric_parameters(LOSSES[loss]) if p.name == parameter)
+    spec = LOSSES[loss].under(convention)
+    facts = next(p for p in numeric_parameters(spec) if p.name == parameter)
     values = spread(facts, 6)
     found, _ = points_of(scenario, batch, parameter, values)
     for place in (1, 4):  # not those that the pass was checked at

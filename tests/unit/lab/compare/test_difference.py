@@ -14,6 +14,7 @@ from explorer.core.scenario import Data, Scenario
 from explorer.lab.compare.difference import difference, number_of
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
+from tests.scenes import data_for
 
 RANDOM = Data(source="random", random=RandomBatch(pairs=10, dimension=6, seed=1))
 SIDES = [(name, "") for name in LOSSES]
@@ -23,7 +24,8 @@ TURNED = {"base": "other", "other": "base"}
 
 @functools.cache
 def explored(loss, convention="", parameters=(), data=RANDOM):
-    return explore(Scenario(data=data, loss=loss, convention=convention, parameters=parameters))
+    scene = Scenario(data_for(loss, data), loss=loss, convention=convention, parameters=parameters)
+    return explore(scene)
 
 
 def steps_of(exploration):
