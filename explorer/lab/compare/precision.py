@@ -2,7 +2,7 @@
 
 Vectors, or the scores that were given, are rounded to the type, and everything is computed in it as
 torch does; labels and what a teacher gave stay in float32 at least, as trainers hold them (in
-bfloat16 0.500 and 0.501 would tie). What float64 gives by the stable form is what all are compared with.
+bfloat16 0.500 and 0.501 would tie). All are compared with what float64 gives by the stable form.
 """
 
 from __future__ import annotations
@@ -159,9 +159,10 @@ def _run(e: Exploration, definition: Callable[..., Tensor], dtype: torch.dtype) 
         scores = batch.scores_from(batch.needed_vectors)
     leaves = [leaf for leaf in (vectors, scores) if leaf is not None and leaf.is_leaf]
     called: dict[str, Any] = {
-        name: batch.read(what, vectors, scores) for name, what in e.spec.reads.items()
+        **{name: batch.read(what, vectors, scores) for name, what in e.spec.reads.items()},
+        **e.parameters,
     }
-    found = trace(definition, wrt=tuple(leaves), **called, **e.parameters)
+    found = trace(definition, wrt=tuple(leaves), **called)
     parts = [g.double().flatten() for g in found.gradients if g is not None]
     return _Run(found, torch.cat(parts) if parts else None)
 
