@@ -349,4 +349,6 @@ def multiply(
 ) -> Tensor:
     """beta · out + alpha · first @ second, in `out`; half precision is summed in that of `out`."""
     given = {} if first.dtype == out.dtype else {"out_dtype": out.dtype}
+    if torch.compiler.is_compiling() and not out.is_contiguous():  # which no graph writes into
+        return out.copy_(torch.addmm(out, first, second, beta=beta, alpha=alpha, **given))
     return torch.addmm(out, first, second, beta=beta, alpha=alpha, out=out, **given)

@@ -45,10 +45,12 @@ VISIBLE = """() => {
 
 
 def patterns(language: str) -> dict[str, re.Pattern]:
-    """Each sentence of a catalogue as a pattern, its placeholders open."""
+    """Each sentence of a catalogue as a pattern, its placeholders open; one that is made of nothing
+    else would be every sentence."""
     return {
         key: re.compile(".+".join(map(re.escape, re.split(r"\{\w+\}", sentence))))
         for key, sentence in catalogue(language).items()
+        if re.search(r"\w", re.sub(r"\{\w+\}", "", sentence))
     }
 
 
