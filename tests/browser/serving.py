@@ -67,6 +67,7 @@ class Server:
                     **os.environ,
                     "GRADIO_ANALYTICS_ENABLED": "False",
                     "LOSSPRISM_CACHE": str(self.cache),
+                    "XDG_DATA_HOME": str(self.cache.parent / "data"),  # nor the user's own runs
                 },
                 stdout=subprocess.PIPE,
                 stderr=log,
