@@ -9,7 +9,7 @@ everywhere in torch.
 from __future__ import annotations
 
 import math
-from typing import overload
+from typing import cast, overload
 
 import torch
 from torch import Tensor
@@ -143,6 +143,27 @@ def paired(
         must_be_rows(**tensors)
         must_be_paired(**tensors)
     return raised
+
+
+def at_prototypes(
+    embeddings: Tensor, classes: Tensor, prototypes: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """[N, D], the number of each one's prototype [N], and prototypes [C, D], of which only
+    products are taken."""
+    embeddings, prototypes = vectors(
+        for_products(embeddings), embeddings=embeddings, prototypes=prototypes
+    )
+    return embeddings, class_numbers(classes, len(embeddings), most=len(prototypes)), prototypes
+
+
+def with_negatives(
+    least: torch.dtype, negatives: Tensor | None, /, **sides: Tensor
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Two sides [N, D], row i of both belongs together, and further rows [Q, D], if there are."""
+    raised = vectors(least, **sides, negatives=negatives)
+    first, second, more = cast("tuple[Tensor, Tensor, Tensor | None]", raised)
+    must_be_paired(**dict(zip(sides, (first, second), strict=True)))
+    return first, second, more
 
 
 def must_be_rows(**tensors: Tensor | None) -> None:

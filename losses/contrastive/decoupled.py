@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import cast
 
 import torch
 from torch import Tensor
@@ -78,11 +77,9 @@ def decoupled(
     inputs.above_zero(temperature=temperature, sigma=sigma)
     inputs.plain_number(sigma=sigma)
     first, second, negatives = gathered(gather, first, second, negatives)
-    first, second, negatives = cast(
-        "tuple[Tensor, Tensor, Tensor | None]",
-        inputs.vectors(inputs.for_products(first), first=first, second=second, negatives=negatives),
+    first, second, negatives = inputs.with_negatives(
+        inputs.for_products(first), negatives, first=first, second=second
     )
-    inputs.must_be_paired(first=first, second=second)
     given = (first, second, negatives, 1 / temperature, weighted, sigma)
     return with_gradient(_decoupled_by_tiles, _decoupled_densely, *given)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import cast
 
 import torch
 from torch import Tensor
@@ -68,13 +67,9 @@ def focal_info_nce(
     inputs.above_zero(temperature=temperature)
     inputs.not_below_zero(gamma=gamma)
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
-    queries, keys, negatives = cast(
-        "tuple[Tensor, Tensor, Tensor | None]",
-        inputs.vectors(
-            inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
-        ),
+    queries, keys, negatives = inputs.with_negatives(
+        inputs.for_products(queries), negatives, queries=queries, keys=keys
     )
-    inputs.must_be_paired(queries=queries, keys=keys)
     given = (queries, keys, negatives, 1 / temperature, gamma)
     return with_gradient(_focal_by_tiles, _focal_densely, *given)
 

@@ -11,19 +11,8 @@ import math
 import torch
 from torch import Tensor
 
-from losses.kernels.tiled import (
-    Directions,
-)
 from losses.same_text import same_text_count
 from losses.spec import Parameter, Symbol
-
-
-def directions_and_logits(wanted, queries, keys, scale):
-    """The vectors as directions, and the logits of queries with keys."""
-    count = len(queries)
-    points = Directions(torch.cat((queries, keys)), wanted=any(wanted))
-    sides = (wanted[0] or wanted[2], wanted[1] or wanted[2])
-    return points, points.between(slice(0, count), slice(count, None), scale, sides)
 
 
 def temperature_parameter(default: float) -> Parameter:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import cast
 
 import torch
 from torch import Tensor
@@ -256,11 +255,7 @@ def info_nce(
     queries, keys, negatives, own_negatives = gathered(gather, queries, keys, flat, own_negatives)
     texts = gathered(gather, query_texts, key_texts, negative_texts, same_text)
     least = inputs.for_products(queries) if own_negatives is None else torch.float32
-    queries, keys, negatives = cast(
-        "tuple[Tensor, Tensor, Tensor | None]",
-        inputs.vectors(least, queries=queries, keys=keys, negatives=negatives),
-    )
-    inputs.must_be_paired(queries=queries, keys=keys)
+    queries, keys, negatives = inputs.with_negatives(least, negatives, queries=queries, keys=keys)
     if own_negatives is not None:
         (own_negatives,) = inputs.real(queries.dtype, own_negatives=own_negatives)
     if similarity == "cosine" and mask_above is not None and mask_above >= 2:
@@ -407,13 +402,9 @@ def info_nce_of_swift(
     inputs.above_zero(temperature=temperature)
     inputs.plain_number(mask_above=mask_above)
     queries, keys, negatives = gathered(gather, queries, keys, negatives)
-    queries, keys, negatives = cast(
-        "tuple[Tensor, Tensor, Tensor | None]",
-        inputs.vectors(
-            inputs.for_products(queries), queries=queries, keys=keys, negatives=negatives
-        ),
+    queries, keys, negatives = inputs.with_negatives(
+        inputs.for_products(queries), negatives, queries=queries, keys=keys
     )
-    inputs.must_be_paired(queries=queries, keys=keys)
     plan = Plan(
         ("query_to_key", "query_to_query", "key_to_key"),
         joint=True,

@@ -6,10 +6,11 @@ import torch
 from torch import Tensor
 
 from losses import inputs
-from losses.contrastive.in_batch import QUERY_SYMBOLS, directions_and_logits
+from losses.contrastive.in_batch import QUERY_SYMBOLS
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.kernels.gradient import with_gradient
+from losses.kernels.tiled import directions_and_logits
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 from losses.twins import Twin
 

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from losses import geometry, inputs
-from losses.contrastive.in_batch import LOG1P_OF_ROW, directions_and_logits
+from losses.contrastive.in_batch import LOG1P_OF_ROW
 from losses.gather import gathered
 from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
-from losses.kernels.tiled import against_others
+from losses.kernels.tiled import against_others, directions_and_logits
 from losses.landmarks import simplex_gap, softplus_at
 from losses.prototypes.softmax import exact_softmax
 from losses.spec import Convention, LossSpec, Parameter, Symbol

@@ -13,7 +13,6 @@ from losses.contrastive.in_batch import (
     QUERY_SYMBOLS,
     TEXT_SYMBOLS,
     TEXTS,
-    directions_and_logits,
     left_out_counts,
     mean_count,
     some,
@@ -26,6 +25,7 @@ from losses.kernels import mean_of, softplus
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import (
     against_own,
+    directions_and_logits,
 )
 from losses.landmarks import least_binary, simplex_gap, softplus_at
 from losses.same_text import absent_by, same_text, same_text_count

@@ -10,7 +10,6 @@ from losses.contrastive.in_batch import (
     QUERY_SYMBOLS,
     TEXT_SYMBOLS,
     TEXTS,
-    directions_and_logits,
     left_out_counts,
     mean_count,
     some,
@@ -22,6 +21,7 @@ from losses.kernels import softplus
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import (
     against_threshold,
+    directions_and_logits,
 )
 from losses.landmarks import least_binary, softplus_at
 from losses.same_text import absent_by, same_text

@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from losses import inputs
-from losses.contrastive.in_batch import QUERY_SYMBOLS, directions_and_logits, temperature_parameter
+from losses.contrastive.in_batch import QUERY_SYMBOLS, temperature_parameter
 from losses.geometry import cosine_matrix
 from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import against_targets
+from losses.kernels.tiled import directions_and_logits
 from losses.spec import LossSpec, Symbol
 
 

@@ -8,8 +8,9 @@ matrix products (four where columns are summed too), and the N×N matrix is neve
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -144,6 +145,17 @@ class Logits:
             part_of(self.by_rows, span).addcmul_(multiply(weights, columns, part, 0), factors)
         if self.by_columns is not None:
             multiply(weights.T, (rows * factors).to(rows.dtype), self.by_columns)
+
+
+def directions_and_logits(
+    wanted: Sequence[bool], rows: Tensor, columns: Tensor, scale: float | Tensor
+) -> tuple[Directions, Logits]:
+    """Rows [N, D] and columns [K, D] as directions, and the logits of rows with columns. `wanted`
+    says of rows, columns and scale whether a gradient is."""
+    count = len(rows)
+    points = Directions(torch.cat((rows, columns)), wanted=any(wanted))
+    sides = (wanted[0] or wanted[2], wanted[1] or wanted[2])
+    return points, points.between(slice(0, count), slice(count, None), scale, sides)
 
 
 def against_others(
@@ -348,7 +360,7 @@ def multiply(
     first: Tensor, second: Tensor, out: Tensor, beta: float = 1, alpha: float = 1
 ) -> Tensor:
     """beta · out + alpha · first @ second, in `out`; half precision is summed in that of `out`."""
-    given = {} if first.dtype == out.dtype else {"out_dtype": out.dtype}
+    given: dict[str, Any] = {} if first.dtype == out.dtype else {"out_dtype": out.dtype}
     if torch.compiler.is_compiling() and not out.is_contiguous():  # which no graph writes into
         return out.copy_(torch.addmm(out, first, second, beta=beta, alpha=alpha, **given))
     return torch.addmm(out, first, second, beta=beta, alpha=alpha, out=out, **given)

@@ -11,8 +11,12 @@ from losses import inputs
 from losses.geometry import cosine_matrix, sine
 from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
-from losses.kernels.tiled import Directions, against_others
-from losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many, log1p_of_others
+from losses.prototypes.softmax import (
+    PROTOTYPE_SYMBOLS,
+    evenly_many,
+    log1p_of_others,
+    moved_by_tiles,
+)
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -58,10 +62,7 @@ def arcface(
         scale: s.
         margin: m, in radians.
     """
-    embeddings, prototypes = inputs.vectors(
-        inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
-    )
-    classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
+    embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
     inputs.one_number(scale=scale)
     inputs.plain_number(margin=margin)
     return with_gradient(
@@ -76,22 +77,13 @@ def _arcface_densely(embeddings, prototypes, classes, scale, margin):
 
 
 def _arcface_by_tiles(wanted, embeddings, prototypes, classes, scale, margin):
-    count = len(embeddings)
-    points = Directions(torch.cat((embeddings, prototypes)), wanted=any(wanted))
-    sides = (wanted[0] or wanted[3], wanted[1] or wanted[3])
-    logits = points.between(slice(0, count), slice(count, None), scale, sides)
-    own = logits.at(classes)
-    sines = sine(own)
-    moved = own * math.cos(margin) - sines * math.sin(margin)
-    flat = sines == 0  # where the slope of the sine is taken as 0
-    slopes = math.cos(margin) + math.sin(margin) * (own / sines).masked_fill(flat, 0)
-    total, gaps = against_others(logits, classes, own=moved * scale, slopes=slopes)
-    if not any(wanted):
-        return total / count, ()
-    gradient, by_scale = points.pull_back(1 / count, scale)
-    if by_scale is not None:  # the own logit is scale · moved, and counted as scale · slope · own
-        by_scale = by_scale + (gaps.sigmoid() * (slopes * own - moved)).sum() / count
-    return total / count, (*gradient.split([count, len(prototypes)]), None, by_scale, None)
+    def move(own):
+        sines = sine(own)
+        flat = sines == 0  # where the slope of the sine is taken as 0
+        slopes = math.cos(margin) + math.sin(margin) * (own / sines).masked_fill(flat, 0)
+        return own * math.cos(margin) - sines * math.sin(margin), slopes
+
+    return moved_by_tiles(wanted, embeddings, prototypes, classes, scale, move)
 
 
 def arcface_monotone_definition(

@@ -9,8 +9,12 @@ from losses import inputs
 from losses.geometry import cosine_matrix
 from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
-from losses.kernels.tiled import Directions, against_others
-from losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many, log1p_of_others
+from losses.prototypes.softmax import (
+    PROTOTYPE_SYMBOLS,
+    evenly_many,
+    log1p_of_others,
+    moved_by_tiles,
+)
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -56,10 +60,7 @@ def cosface(
         scale: s.
         margin: m, a difference of cosines.
     """
-    embeddings, prototypes = inputs.vectors(
-        inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
-    )
-    classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
+    embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
     inputs.one_number(scale=scale)
     inputs.plain_number(margin=margin)
     return with_gradient(
@@ -74,18 +75,10 @@ def _cosface_densely(embeddings, prototypes, classes, scale, margin):
 
 
 def _cosface_by_tiles(wanted, embeddings, prototypes, classes, scale, margin):
-    count = len(embeddings)
-    points = Directions(torch.cat((embeddings, prototypes)), wanted=any(wanted))
-    sides = (wanted[0] or wanted[3], wanted[1] or wanted[3])
-    logits = points.between(slice(0, count), slice(count, None), scale, sides)
-    moved = logits.at(classes) - margin
-    total, gaps = against_others(logits, classes, own=moved * scale)
-    if not any(wanted):
-        return total / count, ()
-    gradient, by_scale = points.pull_back(1 / count, scale)
-    if by_scale is not None:  # the own logit is scale · moved, and counted as scale · own
-        by_scale = by_scale + gaps.sigmoid().sum() * margin / count
-    return total / count, (*gradient.split([count, len(prototypes)]), None, by_scale, None)
+    def move(own):
+        return own - margin, None
+
+    return moved_by_tiles(wanted, embeddings, prototypes, classes, scale, move)
 
 
 def _cosface_floor(

@@ -59,10 +59,7 @@ def proxy_anchor(
         scale: α.
         margin: δ, a cosine.
     """
-    embeddings, prototypes = inputs.vectors(
-        inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
-    )
-    classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
+    embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
     given = (embeddings, prototypes, classes, scale, margin)
     if isinstance(scale, Tensor) or isinstance(margin, Tensor):
         return _proxy_anchor_densely(*given)

@@ -11,7 +11,7 @@ from losses import inputs
 from losses.geometry import cosine_matrix
 from losses.kernels import log1p_sum_exp, log_sum_exp, mean_of
 from losses.kernels.gradient import with_gradient
-from losses.kernels.tiled import Directions, against_others
+from losses.kernels.tiled import against_others, directions_and_logits
 from losses.landmarks import softplus_at
 from losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -60,10 +60,7 @@ def proxy_nca(
         scale: s.
         include_own: the own prototype stands in the denominator too, a softmax over −s·d.
     """
-    embeddings, prototypes = inputs.vectors(
-        inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
-    )
-    classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
+    embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
     inputs.one_number(scale=scale)
     given = (embeddings, prototypes, classes, scale, include_own)
     if len(prototypes) == 1:
@@ -79,9 +76,8 @@ def _proxy_nca_densely(embeddings, prototypes, classes, scale, include_own):
 
 def _proxy_nca_by_tiles(wanted, embeddings, prototypes, classes, scale, include_own):
     count = len(embeddings)
-    points = Directions(torch.cat((embeddings, prototypes)), wanted=any(wanted))
-    sides = (wanted[0] or wanted[3], wanted[1] or wanted[3])
-    logits = points.between(slice(0, count), slice(count, None), 2 * scale, sides)
+    asked = [*wanted[:2], wanted[3]]
+    points, logits = directions_and_logits(asked, embeddings, prototypes, 2 * scale)
     total, _ = against_others(logits, classes, beside_own=include_own)
     if not any(wanted):
         return total / count, ()

@@ -11,7 +11,7 @@ from losses import inputs
 from losses.geometry import cosine_matrix, dot_matrix
 from losses.kernels import few, log1p_sum_exp
 from losses.kernels.gradient import with_gradient
-from losses.kernels.tiled import Logits, against_others
+from losses.kernels.tiled import Logits, against_others, directions_and_logits
 from losses.spec import Convention, LossSpec, Symbol
 
 FEW = 2**15  # logits, up to which one matrix is faster than tiles
@@ -38,10 +38,7 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
         classes: [N], the number of each one's prototype.
         prototypes: [C, D], one row for each class.
     """
-    embeddings, prototypes = inputs.vectors(
-        inputs.for_products(embeddings), embeddings=embeddings, prototypes=prototypes
-    )
-    classes = inputs.class_numbers(classes, len(embeddings), most=len(prototypes))
+    embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
     return with_gradient(exact_softmax, _softmax_densely, embeddings, prototypes, classes)
 
 
@@ -69,6 +66,25 @@ def _softmax_by_tiles(wanted, embeddings, prototypes, classes):
         None if g is None else g.to(embeddings.dtype) for g in (by_embeddings, by_prototypes)
     )
     return total * share, (*gradient, None)
+
+
+def moved_by_tiles(wanted, embeddings, prototypes, classes, scale, move):
+    """The softmax over s·cos θ in which the own cosine is moved, and its gradient by embeddings,
+    prototypes and scale. `move` answers where the own cosines [N] come to stand, and the slope of
+    that by each, None for 1."""
+    count = len(embeddings)
+    asked = [*wanted[:2], wanted[3]]
+    points, logits = directions_and_logits(asked, embeddings, prototypes, scale)
+    own = logits.at(classes)
+    moved, slopes = move(own)
+    total, gaps = against_others(logits, classes, own=moved * scale, slopes=slopes)
+    if not any(wanted):
+        return total / count, ()
+    gradient, by_scale = points.pull_back(1 / count, scale)
+    if by_scale is not None:  # the own logit is scale · moved, and counted as scale · slope · own
+        counted = own if slopes is None else slopes * own
+        by_scale = by_scale + (gaps.sigmoid() * (counted - moved)).sum() / count
+    return total / count, (*gradient.split([count, len(prototypes)]), None, by_scale, None)
 
 
 def softmax_of_directions_definition(
