@@ -3,7 +3,7 @@
 import { h, reword, worded } from "./dom.js";
 import { labelled, numberField, parameterField } from "./fields.js";
 import { onFile } from "./files.js";
-import { language, say } from "./words.js";
+import { language, say, titleOf } from "./words.js";
 
 const FILES = ".csv,.tsv,.txt,.jsonl,.json,.parquet";
 const MOST_ROWS = 20;
@@ -202,6 +202,24 @@ export function randomFields(table, prefix, { labelsId, looks = {} }, change) {
       labels.value = kind;
     },
   };
+}
+
+const GROUPS = ["pair_scores", "lists", "in_batch", "distances", "prototypes", "spread", "distillation", "own"];
+
+/**
+ * All losses in their groups, each by its title; `titled` may say more of one.
+ * @param {Record<string, import("../wire").Loss>} losses
+ * @param {(name: string, loss: import("../wire").Loss) => string} [titled]
+ * @returns {Group[]}
+ */
+export function groupsOf(losses, titled = titleOf) {
+  const all = Object.entries(losses);
+  /** @param {string} group */
+  const within = (group) =>
+    all.filter(([, loss]) => loss.group === group).map(([name, loss]) => [name, titled(name, loss)]);
+  return GROUPS.map((group) => ({ label: say(`group.${group}`), losses: within(group) })).filter(
+    ({ losses: members }) => members.length,
+  );
 }
 
 /**

@@ -7,6 +7,7 @@ import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { show } from "../../kit/numbers.js";
 import {
   conventionField,
+  groupsOf,
   lossSelect,
   parameterList,
   randomFields,
@@ -21,7 +22,6 @@ import { filePanel } from "./file.js";
 
 /** @type {Source[]} */
 const SOURCES = ["example", "table", "file", "random"];
-const GROUPS = ["pair_scores", "lists", "in_batch", "distances", "prototypes", "spread", "distillation", "own"];
 
 /**
  * @param {HTMLElement} root
@@ -121,16 +121,12 @@ export default function controls(root, channel, server) {
   const lossChoice = lossSelect("lp-loss", (loss) => channel.choose(loss));
   let unscored = false;
   function listLosses() {
-    const all = Object.entries(losses);
-    /** @type {(loss: [string, import("../../wire").Loss]) => [string, string]} */
-    const entry = ([name, spec]) => {
-      const title = titleOf(name);
-      return [name, unscored && !spec.learns_from_positives ? say("ui.needs_scores", { name: title }) : title];
-    };
-    /** @param {string} group */
-    const named = (group) => all.filter(([, spec]) => spec.group === group).map(entry);
-    const groups = GROUPS.map((group) => ({ label: say(`group.${group}`), losses: named(group) }));
-    lossChoice.fill(groups.filter(({ losses: members }) => members.length));
+    lossChoice.fill(
+      groupsOf(losses, (name, { learns_from_positives }) => {
+        const title = titleOf(name);
+        return unscored && !learns_from_positives ? say("ui.needs_scores", { name: title }) : title;
+      }),
+    );
     lossChoice.set(channel.scenario.loss);
   }
   listLosses();

@@ -2,6 +2,7 @@
 import { h, reword, worded } from "../../kit/dom.js";
 import { tex } from "../../kit/formula.js";
 import { percent, read, show } from "../../kit/numbers.js";
+import { problemBox } from "../../kit/problem.js";
 import { landmarkScale } from "../../kit/scale.js";
 import { has, language, say, titleOf } from "../../kit/words.js";
 import { spreadPart } from "./spread.js";
@@ -16,7 +17,7 @@ export default function figures(root, channel, server) {
   const about = h("p.lp-about");
   const note = h("p.lp-note.lp-caveat", { hidden: true });
   const formula = h("div.lp-headline");
-  const problem = h("div.lp-problem", { role: "alert", hidden: true });
+  const problem = problemBox(channel, () => channel.picture !== null);
   /**
    * A figure has one meaning at a time, told in a tip to the pointer and to the keyboard.
    * @param {string} key
@@ -168,31 +169,14 @@ export default function figures(root, channel, server) {
     );
   }
 
-  function complain() {
-    const told = channel.problem ?? channel.notice;
-    problem.hidden = !told;
-    document.body.classList.toggle("lp-stale", Boolean(channel.problem));
-    if (!told) return;
-    const remedies = channel.remedies.filter(({ fits }) => fits(told));
-    // What could not be taken changes nothing, and the picture below is still a true one.
-    const kept = !channel.problem && "about" in told && channel.picture;
-    problem.replaceChildren(
-      say(told.key, told.values),
-      kept ? h("p", {}, say("ui.still_shown")) : "",
-      ...remedies.map(({ key, act }) => worded("button.lp-button", key, { type: "button", onclick: act })),
-    );
-  }
-
   channel.on("scenario", headline);
   channel.on("picture", () => {
     write();
     draw();
     test();
   });
-  channel.on("problem", complain);
   channel.on("language", () => {
     headline();
-    complain();
     test();
     if (channel.picture) draw();
   });

@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import dataclasses
-import functools
-import hashlib
 import json
 from collections.abc import Callable
 
@@ -15,7 +13,7 @@ from explorer.core.batch import has_words, load_table, make_batch, source_pairs
 from explorer.core.disagreement import contradictions
 from explorer.core.explore import Exploration, batch_for, explore, registered
 from explorer.core.remarks import remarks, speaks_another_language, statistics, suggested_scale
-from explorer.core.scenario import Data, Rules, Scenario
+from explorer.core.scenario import Scenario
 from explorer.export.code import KINDS, Code, packed
 from explorer.export.csv import (
     corrected_csv,
@@ -34,19 +32,17 @@ from explorer.lab.training.compare import start_all
 from explorer.lab.training.runs import default_runs
 from explorer.lab.training.trials import LEAST_RUNS, offer_of, trials
 from explorer.locale import LANGUAGES
-from explorer.runtime.cache import Cache, digest
-from explorer.runtime.limits import KEPT_BATCHES, SWEPT_PAIRS, TABLES
+from explorer.runtime.limits import SWEPT_PAIRS
 from explorer.runtime.numbers import json_numbers
 from explorer.runtime.problem import Problem
 from explorer.runtime.turns import one_by_one
 from explorer.runtime.validation import misfit, one_of
-from explorer.runtime.visitors import visitor
 from explorer.runtime.wire import Json
-from explorer.sources import tables
 from explorer.sources.model_folders import locate
 from explorer.web.hosts import asked_for_here
 from explorer.web.pages.explore.facts import describe_loss
 from explorer.web.pages.explore.files import read_file, spread, whole_file
+from explorer.web.scenes import batch_key, held_rows, scene_in, skipped_rows
 from explorer.web.serving import JOBS, served
 from explorer.web.wire import explore as wire
 from explorer.web.wire import runs as wire_runs
@@ -57,15 +53,10 @@ from losses import LOSSES
 def _explore(request: Json) -> Json:
     """{scenario, known: key of the batch the page has, rows?: name of its rows} → {picture, batch?,
     skipped?, limited?, rows?}, or {send_rows} where rows of that name are not held."""
-    scenario = Scenario.from_json(request.get("scenario"))
-    if "rows" in request:
-        rows = _tables.get((visitor(), str(request["rows"])))
-        if rows is None:
-            return {"send_rows": True}
-        scenario = dataclasses.replace(scenario, data=dataclasses.replace(scenario.data, rows=rows))
-    answer: Json = {}
-    if scenario.data.rows and "rows" not in request:
-        answer["rows"] = _hold(scenario.data.rows)
+    scenario = scene_in(request)
+    if scenario is None:
+        return {"send_rows": True}
+    answer = held_rows(request, scenario)
     try:
         batch = batch_for(scenario)
         with one_by_one(len(batch)):
@@ -73,13 +64,13 @@ def _explore(request: Json) -> Json:
             made = picture(found)
             made["remarks"] = [dataclasses.asdict(remark) for remark in remarks(found)]
     except Problem as problem:
-        return {**answer, "error": problem.to_json(), "skipped": _skipped(scenario)}
+        return {**answer, "error": problem.to_json(), "skipped": skipped_rows(scenario)}
     answer["picture"] = made
     key = batch_key(scenario.data, scenario.rules)
     # What does not change while a slider moves is told once for each batch.
     if request.get("known") != key:
         typed = scenario.data.source == "table"
-        answer["skipped"] = _skipped(scenario)
+        answer["skipped"] = skipped_rows(scenario)
         answer["limited"] = typed and load_table(scenario.data.rows).limited
         suggested = suggested_scale(found.batch)
         answer["batch"] = {
@@ -91,12 +82,6 @@ def _explore(request: Json) -> Json:
             **describe_batch(found.batch),
         }
     return answer
-
-
-# The rows of the last questions by the digest of what is in them: a page sends its rows once and
-# then names them, so that a moving slider does not carry ten thousand rows with every question.
-# What is no longer held is asked for again.
-_tables: Cache[tuple[tuple[str, str, str], ...]] = Cache(TABLES)
 
 
 def _own(name: str) -> Json:
@@ -144,28 +129,6 @@ def _own_write(request: Json) -> Json:
     name = str(request.get("name"))
     own_loss.write(name, request["text"], str(request.get("digest")))
     return {"digest": own_loss.read_text(name)[2]}
-
-
-def _hold(rows: tuple[tuple[str, str, str], ...]) -> str:
-    name = digest(cell for row in rows for cell in row)
-    _tables.put((visitor(), name), rows)
-    return name
-
-
-@functools.lru_cache(maxsize=KEPT_BATCHES)
-def batch_key(data: Data, rules: Rules) -> str:
-    text = json.dumps([dataclasses.asdict(data), dataclasses.asdict(rules)], sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
-
-
-def _skipped(scenario: Scenario) -> list[dict[str, object]]:
-    if scenario.data.source != "table":
-        return []
-    return _told(load_table(scenario.data.rows))
-
-
-def _told(table: tables.Table) -> list[dict[str, object]]:
-    return [{"row": skip.row, **skip.problem.to_json()} for skip in table.skipped]
 
 
 def _statistics(request: Json) -> dict[str, object]:

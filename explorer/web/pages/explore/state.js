@@ -4,6 +4,7 @@ import { formulaOf } from "../../kit/form.js";
 import { given } from "../../kit/given.js";
 import { History } from "../../kit/history.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
+import { SentRows } from "../../kit/rows.js";
 import { GONE, problem } from "../../kit/server.js";
 import { store as keep } from "../../kit/storage.js";
 import { Store } from "../../kit/store.js";
@@ -41,7 +42,7 @@ export class Scene extends Bus {
     this.server = null;
     /**
      * Buttons beside a problem that can be put right there.
-     * @type {{ fits: (problem: import("../../kit/types").Notice) => boolean, key: string, act: () => void }[]}
+     * @type {import("../../kit/problem.js").Remedy[]}
      */
     this.remedies = [];
     /** @type {Requests<Explored>} */
@@ -52,8 +53,7 @@ export class Scene extends Bus {
       take: (answer) => this.take(answer),
       changed: () => this.tellBusy(),
     });
-    /** @type {WeakMap<object, string>} */
-    this.tables = new WeakMap();
+    this.sent = new SentRows();
     /** @type {History | null} */
     this.history = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -279,31 +279,15 @@ export class Scene extends Bus {
     }
   }
 
-  // Rows travel once; then they go by the name that the server gave them. Changed rows are
-  // another array. After an error the batch is told anew, and with it what was left out.
+  // After an error the batch is told anew, and with it what was left out.
   /** @returns {Promise<Explored>} */
   async question() {
+    const { server, scenario } = this;
     const known = this.problem ? "" : (this.batch?.key ?? "");
-    let answer = await this.questionAbout(known);
-    if (answer?.send_rows) {
-      this.tables = new WeakMap();
-      answer = await this.questionAbout(known);
-    }
+    /** @type {Explored | null | undefined} */
+    const answer =
+      server && (await this.sent.asked({ scenario, known }, (asked) => this.work(server, "explore", asked)));
     return answer ?? { error: GONE };
-  }
-
-  /**
-   * @param {string} known
-   * @returns {Promise<Explored | null | undefined>}
-   */
-  async questionAbout(known) {
-    const { scenario } = this;
-    const { data } = scenario;
-    const rows = this.tables.get(data.rows);
-    const asked = rows ? { scenario: { ...scenario, data: { ...data, rows: [] } }, rows } : { scenario };
-    const answer = this.server && (await this.work(this.server, "explore", { ...asked, known }));
-    if (answer?.rows) this.tables.set(data.rows, answer.rows);
-    return answer;
   }
 
   // Wait no longer for what is under way.

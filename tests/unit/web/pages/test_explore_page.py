@@ -11,6 +11,7 @@ from explorer.core.scenario import Data, Scenario
 from explorer.lab.batches import COUNT
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
+from explorer.web import scenes
 from explorer.web.pages.explore import requests
 from explorer.web.pages.explore.requests import SERVED, SERVED_FIGURES, SERVED_TAKEAWAY
 
@@ -254,13 +255,18 @@ def test_rows_that_are_not_held_are_asked_for(name):
 
 def test_only_the_last_tables_are_held(monkeypatch):
     tables = Cache(2)
-    monkeypatch.setattr(requests, "_tables", tables)
+    monkeypatch.setattr(scenes, "_tables", tables)
+
+    def hold(table):
+        scenario = Scenario(data=Data(source="table", rows=table))
+        return scenes.held_rows({}, scenario)["rows"]
+
     rows = [((str(i), "b", "1"),) for i in range(3)]
-    names = [("", requests._hold(table)) for table in rows]  # of nobody in particular
+    names = [("", hold(table)) for table in rows]  # of nobody in particular
     assert [tables.get(name) for name in names] == [None, *rows[1:]]
     # What is used stays.
     tables.get(names[1])
-    requests._hold(rows[0])
+    hold(rows[0])
     assert [tables.get(name) for name in names] == [rows[0], rows[1], None]
 
 

@@ -1,0 +1,32 @@
+// What went wrong, with buttons for what can be put right at once.
+import { h, worded } from "./dom.js";
+import { say } from "./words.js";
+
+/** @typedef {{ fits: (problem: import("./types").Notice) => boolean, key: string, act: () => void }} Remedy */
+
+/**
+ * The box at the head of a page. `isShown()`: whether there is a picture, which a refused change leaves
+ * a true one.
+ * @param {{ problem: import("./types").Notice | null, notice: import("./types").Notice | null, remedies: Remedy[],
+ *   on(topic: string, listener: () => void): void }} channel
+ * @param {() => boolean} isShown
+ */
+export function problemBox(channel, isShown) {
+  const box = h("div.lp-problem", { role: "alert", hidden: true });
+  function complain() {
+    const told = channel.problem ?? channel.notice;
+    box.hidden = !told;
+    document.body.classList.toggle("lp-stale", Boolean(channel.problem));
+    if (!told) return;
+    const remedies = channel.remedies.filter(({ fits }) => fits(told));
+    const kept = !channel.problem && "about" in told && isShown();
+    box.replaceChildren(
+      say(told.key, told.values),
+      kept ? h("p", {}, say("ui.still_shown")) : "",
+      ...remedies.map(({ key, act }) => worded("button.lp-button", key, { type: "button", onclick: act })),
+    );
+  }
+  channel.on("problem", complain);
+  channel.on("language", complain);
+  return box;
+}

@@ -1,0 +1,34 @@
+// The rows of a scene travel once; then they go by the name that the server gave them.
+
+/** @typedef {{ scenario: import("../wire").Scenario }} Request */
+
+export class SentRows {
+  constructor() {
+    /** @type {WeakMap<object, string>} */
+    this.names = new WeakMap(); // changed rows are another array
+  }
+
+  /**
+   * Ask with the rows, or with their name where they have one; again with the rows where the server
+   * has let go of them. `ask(request)` puts the question.
+   * @template {Request} Asked
+   * @template Answer
+   * @param {Asked} request
+   * @param {(request: Asked & { rows?: string }) => Promise<Answer>} ask
+   * @returns {Promise<Answer>}
+   */
+  async asked(request, ask) {
+    const { scenario } = request;
+    const { data } = scenario;
+    const rows = this.names.get(data.rows);
+    const named = rows ? { ...request, scenario: { ...scenario, data: { ...data, rows: [] } }, rows } : request;
+    const answer = await ask(named);
+    const told = /** @type {{ rows?: string, send_rows?: true } | null | undefined} */ (answer);
+    if (told?.send_rows && rows) {
+      this.names.delete(data.rows);
+      return this.asked(request, ask);
+    }
+    if (told?.rows) this.names.set(data.rows, told.rows);
+    return answer;
+  }
+}

@@ -1,0 +1,64 @@
+"""The scene in a request: its rows, which travel once and then go by a name, and what is told of
+its batch."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import json
+
+from explorer.core.batch import load_table
+from explorer.core.scenario import Data, Rules, Scenario
+from explorer.runtime.cache import Cache, digest
+from explorer.runtime.limits import KEPT_BATCHES, TABLES
+from explorer.runtime.visitors import visitor
+from explorer.runtime.wire import Json
+from explorer.sources import tables
+
+Rows = tuple[tuple[str, str, str], ...]
+
+# The rows of the last questions by the digest of what is in them: a page sends its rows once and
+# then names them, so that a moving slider does not carry ten thousand rows with every question.
+# What is no longer held is asked for again.
+_tables: Cache[Rows] = Cache(TABLES)
+
+
+def scene_in(request: Json) -> Scenario | None:
+    """The scene of {scenario, rows?: name of its rows}; None where rows of that name are not held,
+    and have to be sent. Raises Problem for what is no scene."""
+    scenario = Scenario.from_json(request.get("scenario"))
+    if "rows" not in request:
+        return scenario
+    rows = _tables.get((visitor(), str(request["rows"])))
+    if rows is None:
+        return None
+    return dataclasses.replace(scenario, data=dataclasses.replace(scenario.data, rows=rows))
+
+
+def held_rows(request: Json, scenario: Scenario) -> Json:
+    """{rows: the name} by which rows that came with the request are known from now on."""
+    rows = scenario.data.rows
+    if not rows or "rows" in request:
+        return {}
+    name = digest(cell for row in rows for cell in row)
+    _tables.put((visitor(), name), rows)
+    return {"rows": name}
+
+
+@functools.lru_cache(maxsize=KEPT_BATCHES)
+def batch_key(data: Data, rules: Rules) -> str:
+    """A name that no other data or rules have."""
+    text = json.dumps([dataclasses.asdict(data), dataclasses.asdict(rules)], sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+
+
+def skipped_rows(scenario: Scenario) -> list[dict[str, object]]:
+    """The rows that were typed and cannot be used, each with why."""
+    if scenario.data.source != "table":
+        return []
+    return _told(load_table(scenario.data.rows))
+
+
+def _told(table: tables.Table) -> list[dict[str, object]]:
+    return [{"row": skip.row, **skip.problem.to_json()} for skip in table.skipped]
