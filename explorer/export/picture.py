@@ -61,18 +61,37 @@ def picture(exploration: Exploration) -> Json:
         "shown": _shown(exploration, layout, steps, chosen),
         "listing": exploration.trace.listing,
         "first_line": exploration.trace.first_line,
-        "pairs": {
-            "score": packed(exploration.batch.scores),
-            "gradient": packed(exploration.pair_gradient),
-            "score_gradient": _beside(exploration),
-            "positive": packed(exploration.batch.positive, torch.uint8),
-        },
+        "pairs": _pairs(exploration),
         "heaviest": _terms(exploration, layout),
         "suspects": [
             {"pair": s.pair, "rate": s.rate, "fitting": s.fitting} for s in exploration.suspects
         ],
         "disagreement": exploration.disagreement and asdict(exploration.disagreement),
         "parameters": exploration.parameters,
+    }
+
+
+def one_step(exploration: Exploration, step: int | None) -> Json:
+    """What is drawn of one step alone, the terms where none is named: a part of `picture` that is
+    small enough to be sent of several losses at a time."""
+    steps = [*exploration.trace.inputs, *exploration.trace.steps]
+    chosen = _chosen_step(exploration, steps, step)
+    return {
+        "figures": _figures(exploration),
+        "steps": [_described(exploration, one) for one in steps],
+        "inputs": len(exploration.trace.inputs),
+        "chosen": chosen,
+        "shown": _shown(exploration, Layout(exploration), steps, chosen),
+        "pairs": _pairs(exploration),
+    }
+
+
+def _pairs(e: Exploration) -> Json:
+    return {
+        "score": packed(e.batch.scores),
+        "gradient": packed(e.pair_gradient),
+        "score_gradient": _beside(e),
+        "positive": packed(e.batch.positive, torch.uint8),
     }
 
 

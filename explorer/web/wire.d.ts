@@ -32,6 +32,12 @@ export interface AlarmRecord {
   collapse: number | null;
 }
 
+/** The pair on which two sides disagree most, in words. */
+export interface Apart {
+  pair: number;
+  told: Told[];
+}
+
 /** The rows or columns that are shown: which items, and the pair and sentence behind each. */
 export interface Axis {
   name: string;
@@ -48,6 +54,16 @@ export interface Bands {
   scores: [number[], number[]];
   levels: Level[];
   items: Pair[];
+}
+
+/** All sides and every two of those that stand; the rest where the page has another batch. */
+export interface Beside {
+  sides: Compared[];
+  two: Two[];
+  gradient: "score" | "pair";
+  batch?: ComparedBatch;
+  skipped?: SkippedRow[];
+  rows?: string;
 }
 
 /** The blocks of a window: arrays [bands of rows, bands of columns]. */
@@ -99,6 +115,13 @@ export interface Checked {
   minutes: number | null;
 }
 
+/** A loss with its convention and what differs from its defaults. */
+export interface ChosenLoss {
+  loss: string;
+  convention: string;
+  parameters: Record<string, Setting>;
+}
+
 /** What the scene of a link says beside its data; `twins` where it leaves them out. */
 export interface ChosenThere {
   loss: string;
@@ -108,6 +131,39 @@ export interface ChosenThere {
   label_range: Range | null;
   extra_negatives: boolean;
   twins?: "apart" | "leave_out" | "keep";
+}
+
+/** What Compare is told. */
+export interface CompareFacts {
+  pages: PageLink[];
+  hosted: Hosted | null;
+  counts: string[];
+  losses: Record<string, Loss>;
+  defaults: Scenario;
+  scenario: StateEntry[];
+  limits: Limits;
+  compare: CompareOwn;
+}
+
+/** What Compare alone is told: how many losses it takes, the orders of its bars. */
+export interface CompareOwn {
+  table: StateEntry[];
+  least: number;
+  most: number;
+  bars: string[];
+  questions: Record<string, Question>;
+  examples: Record<string, Example>;
+}
+
+/** One side: its figures, the gradient of each pair and the step that is looked at, or the problem that kept it from any. `parameters` are those in force. */
+export interface Compared {
+  named: Told;
+  parameters: Record<string, Setting>;
+  problem: Problem | null;
+  figures: ComparedFigures | null;
+  gradient: Floats | null;
+  projected: boolean;
+  looked: Looked | null;
 }
 
 /** Finished runs beside each other, and what the first of them moved. */
@@ -122,6 +178,43 @@ export interface Compared {
   run?: string;
   moved?: MovedPair[];
   neighbours?: Neighbours[];
+}
+
+/** The batch; `numbers` is what a person calls each pair. */
+export interface ComparedBatch {
+  key: string;
+  first: string[];
+  second: string[];
+  sentences: string[];
+  labels: number[];
+  labelled: boolean;
+  places: number[] | null;
+  threshold: number;
+  label_range: Range;
+  positives: number;
+  negatives: number;
+  classes: number;
+  dimension: number;
+  orthogonal: boolean;
+  given: boolean;
+  numbers: number[];
+}
+
+/** What a loss makes of the batch; null for what it does not have. */
+export interface ComparedFigures {
+  loss: Real;
+  floor: Real | null;
+  floor_is_bound: boolean;
+  collapse: Real | null;
+  gradient_norm: Real;
+  gradient_of: "scores" | "vectors";
+  terms: number | null;
+  active: number | null;
+  moving: number | null;
+  effective: Real | null;
+  ordered: number;
+  violated: number;
+  places: Places | null;
 }
 
 /** The share of blocks that holds nine tenths of their weight, and their part of all. */
@@ -167,6 +260,17 @@ export interface Difference {
   pairs: number;
   covers: "both" | "pairs";
   pairs_needed: number | null;
+}
+
+/** Two definitions in one: `formula` line by line in LaTeX, which step of either side each part is, the parameters, the listings; `empty` where they are one formula. */
+export interface Differing {
+  formula: string[];
+  steps: FormulaStep[];
+  parameters: FormulaParameter[];
+  code: FormulaLine[];
+  base: StepNumbers[];
+  other: StepNumbers[];
+  empty: boolean;
 }
 
 /** How many suspects a batch without a wrong label would have, by its correlation alone: the mean over draws, and where CLEAN_SHARE of such batches lie. */
@@ -360,6 +464,31 @@ export interface Form {
   parameters: Parameter[];
 }
 
+/** A line of either listing, or one of both. */
+export interface FormulaLine {
+  kind: "shared" | "parameter" | "changed" | "base" | "other";
+  base_text: string;
+  other_text: string;
+  base_step: number | null;
+  other_step: number | null;
+}
+
+/** A parameter by its name on either side, with its values. */
+export interface FormulaParameter {
+  kind: "shared" | "parameter" | "changed" | "base" | "other";
+  base: string | null;
+  other: string | null;
+  base_value: Setting | null;
+  other_value: Setting | null;
+}
+
+/** A step of either side, or one of both that is computed alike, at these places. */
+export interface FormulaStep {
+  kind: "shared" | "parameter" | "changed" | "base" | "other";
+  base: number | null;
+  other: number | null;
+}
+
 /** What training moved: from the mean `before` to the mean `after`, over the seeds. */
 export interface Gain {
   difference: number;
@@ -371,6 +500,12 @@ export interface Gain {
   pairs_needed: number | null;
   before: number;
   after: number;
+}
+
+/** How far a computation lies from the definition at most, by the largest. */
+export interface Gap {
+  value: Real;
+  gradient: Real;
 }
 
 /** Runs that differ in the seed alone. */
@@ -423,6 +558,15 @@ export interface Hosted {
   space: string;
   uploads: number;
   runs: number;
+}
+
+/** A tensor: so many cells of which so many take part, the least, the mean, the largest. */
+export interface InNumbers {
+  count: number;
+  present: number;
+  least: Real;
+  mean: Real;
+  largest: Real;
 }
 
 /** What one index of a term stands for; −1 for no pair, no sentence. */
@@ -586,6 +730,16 @@ export interface Loading {
 /** The job that was asked about, null where none runs. */
 export interface Look {
   job: Job | null;
+}
+
+/** One step of a loss on one batch; of the others what they are called. */
+export interface Looked {
+  figures: Figures;
+  steps: Step[];
+  inputs: number;
+  chosen: number;
+  shown: Shown;
+  pairs: PairArrays;
 }
 
 /** A loss in its own convention, named "", and in each of the others. */
@@ -781,6 +935,26 @@ export interface Parcel {
   path: string;
 }
 
+/** Every loss of the page beside the libraries; `seeded` where it was computed on the seeded batch, since this one has no vectors. */
+export interface Parity {
+  rows: ParityRow[];
+  seeded: boolean;
+}
+
+/** A loss under a convention beside one library; gaps from the definition, in float64 and float32, of our function and of the library's. */
+export interface ParityRow {
+  loss: string;
+  convention: string;
+  library: string;
+  called: string;
+  version: string | null;
+  status: "equal" | "explained" | "differs" | "alone" | "not_installed" | "not_called" | "failed";
+  value: Real | null;
+  ours: (Gap | null)[];
+  theirs: (Gap | null)[];
+  because: Told[];
+}
+
 /** One loss on one batch, taken apart. */
 export interface Picture {
   figures: Figures;
@@ -788,9 +962,9 @@ export interface Picture {
   inputs: number;
   chosen: number;
   shown: Shown;
+  pairs: PairArrays;
   listing: string;
   first_line: number;
-  pairs: PairArrays;
   heaviest: Term[];
   suspects: Suspect[];
   disagreement: Disagreement | null;
@@ -859,6 +1033,13 @@ export interface Progress {
   what: string;
   done: number;
   total: number;
+}
+
+/** A comparison to begin with: the example and the losses that answer it, and what else of the page's state is chosen. */
+export interface Question {
+  example: string;
+  sides: ChosenLoss[];
+  state: Record<string, Setting>;
 }
 
 /** What the first button trains. */
@@ -1097,6 +1278,13 @@ export interface Step {
   thumbnail?: Thumbnail;
 }
 
+/** What a step is called, and what it is worth on this batch. */
+export interface StepNumbers {
+  name: string;
+  latex: string;
+  number: InNumbers | null;
+}
+
 /** A step of the training. */
 export interface StepRecord {
   kind: "step";
@@ -1169,6 +1357,12 @@ export interface Thumbnail {
   data: Bytes;
 }
 
+/** A sentence of the catalogues by its whole key, with its values. */
+export interface Told {
+  key: string;
+  values: Record<string, number | string | Word | (number | string | Word)[]>;
+}
+
 /** Where the pairs of a run come from; the pairs themselves stay with the server. */
 export interface TrainingData {
   source: string;
@@ -1218,10 +1412,28 @@ export interface TrainingPlan {
   checkpoint_seconds: number;
 }
 
+/** Two sides by their places: why their values must not be compared, Kendall's τ of the gradients of the pairs, the cosine of those by the sentence vectors, and by what one gradient is the other. */
+export interface Two {
+  first: number;
+  second: number;
+  reasons: Told[];
+  tau: Real | null;
+  cosine: Real | null;
+  factor: Real | null;
+  apart: Apart | null;
+}
+
 /** A scene that cannot be explored, and which of its rows cannot be used. */
 export interface Unexplored {
   error: Problem;
   skipped: SkippedRow[];
+  rows?: string;
+}
+
+/** Nothing can be compared, and which of the rows cannot be used. */
+export interface Unmet {
+  error: Problem;
+  skipped?: SkippedRow[];
   rows?: string;
 }
 
@@ -1273,6 +1485,19 @@ export interface Word {
 /** No answer yet: it is to be asked for again. */
 export interface Working {
   working: Progress;
+}
+
+/** What the instruments of the page compare can ask the server. */
+export interface CompareServer {
+  cancel(request: unknown): Promise<OneOf<Cancelled | Refused>>;
+  compare(request: unknown): Promise<OneOf<Beside | Unmet | SendRows | Refused>>;
+  forget(request: unknown): Promise<OneOf<Nothing | Refused>>;
+  formula(request: unknown): Promise<OneOf<Differing | SendRows | Refused>>;
+  link(request: unknown): Promise<OneOf<Link | Refused>>;
+  look(request: unknown): Promise<OneOf<Look | Refused>>;
+  open_link(request: unknown): Promise<OneOf<OpenedScene | Refused>>;
+  parity(request: unknown): Promise<OneOf<Parity | SendRows | Refused>>;
+  scene_link(request: unknown): Promise<OneOf<Link | Refused>>;
 }
 
 /** What the instruments of the page explore can ask the server. */

@@ -62,8 +62,18 @@ _FENCED = {
     "sine": (r"\sin\arccos\bigl(", r"\bigr)"),
     "cosine": (r"\cos\bigl(", r"\bigr)"),
     "cosine_matrix": (r"\cos\bigl(", r"\bigr)"),
+    "similarity_matrix": (r"\mathrm{sim}\bigl(", r"\bigr)"),
+    "dot_matrix": (r"\bigl\langle", r"\bigr\rangle"),
+    "distance_matrix": (r"d\bigl(", r"\bigr)"),
+    "distance": (r"d\bigl(", r"\bigr)"),
+    "log_softmax": (r"\log\,\mathrm{softmax}\bigl(", r"\bigr)"),
+    "log2": (r"\log_2\bigl(", r"\bigr)"),
+    "sqrt": (r"\sqrt{", "}"),
+    "clamp_min": (r"\max\bigl(", r"\bigr)"),
+    "clamp_max": (r"\min\bigl(", r"\bigr)"),
     "detach": (r"\mathrm{sg}\bigl(", r"\bigr)"),
 }
+_BY_ROWS_AND_COLUMNS = {"cosine_matrix", "similarity_matrix", "dot_matrix", "distance_matrix"}
 # Written as what they are taken from.
 _SEEN_THROUGH = {SAME, "rows", "columns", "flatten", "transpose", "part", "diagonal"}
 # Which of all: the name of the step says more than how it was picked.
@@ -333,15 +343,19 @@ def _write(at: _At) -> tuple[str, int]:
         case "code":
             return rf"\mathtt{{{_plain(at.node.says)}}}", WHOLE
     held = [at.operand(place) for place in at.slots]
+    if operation in ("cat", "stack"):
+        return r"\bigl[" + r";\, ".join(held) + r"\bigr]", WHOLE
     return rf"\operatorname{{{_plain(operation)}}}({', '.join(held)})", WHOLE
 
 
 def _fenced(at: _At) -> tuple[str, int]:
     left, right = _FENCED[at.node.operation]
     shown = [
-        place for place, child in at.slots.items() if place != "over" and not _is_option(child)
+        place
+        for place, child in at.slots.items()
+        if place != "over" and not _is_option(child) and not _is_choice_of_words(child)
     ]
-    apart = at.node.operation == "cosine_matrix" and len(at.letters) == 2
+    apart = at.node.operation in _BY_ROWS_AND_COLUMNS and len(at.letters) == len(shown) == 2
     letters = [at.letters[n : n + 1] if apart else at.letters for n in range(len(shown))]
     held = [at.operand(place, letters=own) for place, own in zip(shown, letters, strict=True)]
     return left + ", ".join(held) + right, WHOLE
@@ -436,6 +450,11 @@ def _level_of_name(node: Node) -> int:
 
 def _is_option(node: Node) -> bool:
     return node.operation == CONSTANT and node.value is None
+
+
+def _is_choice_of_words(node: Node) -> bool:
+    """Whether it is a parameter that chooses by name: "cosine"."""
+    return node.operation == PARAMETER and isinstance(node.value, str)
 
 
 def _counted(end: Node, node: Node, letters: Letters) -> str:

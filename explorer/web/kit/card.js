@@ -15,7 +15,7 @@ import { language, say } from "./words.js";
  * @typedef {{ shown: Shown, live: ReturnType<typeof import("./live.js").liveFormula>, numberOf: Numbering,
  *   arrays: { value: Float32Array, gradient: Float32Array | null, weight: Float32Array | null,
  *     mask: Uint8Array | null },
- *   picture: import("../wire").Picture, batch: Batch | null }} DrawnStep
+ *   picture: import("../wire").Looked, batch: Batch | null }} DrawnStep
  */
 
 /** @typedef {["point", number[], import("./types").PointedPart | null] | ["lead", string]} Told */

@@ -16,7 +16,7 @@ import { say } from "./words.js";
 
 /**
  * `landmarks` has the formulas of "collapse" and "floor" by their names.
- * @typedef {{ picture: import("../wire").Picture, batch: import("./card.js").Batch | null,
+ * @typedef {{ picture: import("../wire").Looked, batch: import("./card.js").Batch | null,
  *   numberOf: import("./card.js").Numbering, landmarks: { collapse?: string, floor?: string } }} PictureData
  */
 

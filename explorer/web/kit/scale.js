@@ -5,7 +5,7 @@ import { read, show } from "./numbers.js";
 import { say } from "./words.js";
 
 /**
- * @param {import("../wire").Figures} figures
+ * @param {Pick<import("../wire").Figures, "loss" | "floor" | "collapse" | "floor_is_bound">} figures
  * @returns {HTMLElement[]}
  */
 export function landmarkScale(figures) {

@@ -136,6 +136,40 @@ class ExploreFacts(Facts):
     explore: ExploreOwn
 
 
+class ChosenLoss(TypedDict):
+    """A loss with its convention and what differs from its defaults."""
+
+    loss: str
+    convention: str
+    parameters: dict[str, Setting]
+
+
+class Question(TypedDict):
+    """A comparison to begin with: the example and the losses that answer it, and what else of the
+    page's state is chosen."""
+
+    example: str
+    sides: list[ChosenLoss]
+    state: dict[str, Setting]
+
+
+class CompareOwn(TypedDict):
+    """What Compare alone is told: how many losses it takes, the orders of its bars."""
+
+    table: list[StateEntry]
+    least: int
+    most: int
+    bars: list[str]
+    questions: dict[str, Question]
+    examples: dict[str, Example]
+
+
+class CompareFacts(Facts):
+    """What Compare is told."""
+
+    compare: CompareOwn
+
+
 class LargeLoss(TypedDict):
     """What of a loss the Large batch page can do."""
 
@@ -211,4 +245,9 @@ class FinetuneFacts(Facts):
     finetune: FinetuneOwn
 
 
-PAGES = {"explore": ExploreFacts, "large": LargeFacts, "finetune": FinetuneFacts}
+PAGES = {
+    "explore": ExploreFacts,
+    "compare": CompareFacts,
+    "large": LargeFacts,
+    "finetune": FinetuneFacts,
+}

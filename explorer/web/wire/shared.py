@@ -245,17 +245,22 @@ class Suspect(TypedDict):
     fitting: float
 
 
-class Picture(TypedDict):
-    """One loss on one batch, taken apart."""
+class Looked(TypedDict):
+    """One step of a loss on one batch; of the others what they are called."""
 
     figures: Figures
     steps: list[Step]
     inputs: int
     chosen: int
     shown: Shown
+    pairs: PairArrays
+
+
+class Picture(Looked):
+    """One loss on one batch, taken apart."""
+
     listing: str
     first_line: int
-    pairs: PairArrays
     heaviest: list[Term]
     suspects: list[Suspect]
     disagreement: Disagreement | None

@@ -67,6 +67,12 @@ RANDOM = {
     "kind": "random",
     "random": {"pairs": 40, "dimension": 8, "labels": "graded", "grades": 5, "seed": 0},
 }
+SIDES = {
+    "sides": [
+        {"loss": "cosent", "convention": "", "parameters": {"scale": 10}},
+        {"loss": "cosine_mse", "convention": "", "parameters": {}},
+    ]
+}
 LARGE = {
     "source": RANDOM,
     "loss": "cosent",
@@ -110,6 +116,12 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("explore", "own"): ["mine"],
         ("explore", "own_text"): ["mine"],
         ("explore", "own_write"): [{"name": "mine", "text": "", "digest": ""}],
+        ("compare", "compare"): [{**few, **SIDES, "at": [2, -1], "look": True, "known": "x"}],
+        ("compare", "formula"): [{**few, **SIDES, "base": 0, "other": 1}],
+        ("compare", "parity"): [{**few, **SIDES}],
+        ("compare", "link"): [scene()],
+        ("compare", "scene_link"): [scene()],
+        ("compare", "open_link"): [link],
         ("large", "blocks"): [
             {**LARGE, "window": [0, 3, 2, 8]},
             {"source": opened, "loss": "cosent"},
@@ -218,7 +230,7 @@ def here(tmp_path_factory):
     torch.set_num_threads(threads)
 
 
-@pytest.mark.parametrize("page", ["explore", "large", "finetune"])
+@pytest.mark.parametrize("page", ["explore", "compare", "large", "finetune"])
 def test_what_a_page_may_be_sent(page, here, capsys):
     functions = wire.served_functions()
     assert page in functions

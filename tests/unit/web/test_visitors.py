@@ -54,6 +54,7 @@ PLAN = {
 OWN_ONLY = {
     "explore": "explore link open_link statistics sweep trials second_opinion own own_text "
     "own_write forget look cancel",
+    "compare": "compare formula parity link scene_link open_link forget look cancel",
     "large": "hand_in stop forget",
     "finetune": "hand_in forget look cancel",
 }
@@ -146,7 +147,7 @@ def foreign(file: str, run: str) -> dict[str, dict[str, list]]:
         },
     }
     for page, names in OWN_ONLY.items():
-        asked[page] |= {name: [] for name in names.split()}
+        asked.setdefault(page, {}).update({name: [] for name in names.split()})
     return asked
 
 

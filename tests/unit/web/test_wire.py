@@ -32,7 +32,7 @@ from explorer.web.pages.finetune import state as finetune_state
 from explorer.web.pages.large import requests as large_requests
 from explorer.web.pages.large import taking as large_taking
 from explorer.web.site import page_data
-from explorer.web.wire import explore, facts, finetune, large, program, shared
+from explorer.web.wire import compare, explore, facts, finetune, large, program, shared
 from explorer.web.wire import runs as runs_wire
 from losses import LOSSES
 from tests import wire
@@ -209,6 +209,40 @@ def follow_jobs(server: Server) -> None:
         jobs.step("reading", 1, 2, name="a.csv")
         assert server.ask("look", "mine", shared.Look)["job"]["done"] == 1
         assert server.ask("cancel", "mine", shared.Cancelled)["cancelled"]
+
+
+def test_compare(pages):
+    server = Server(pages["compare"])
+    sides = [
+        *({"loss": loss, "convention": "", "parameters": {}} for loss in LOOKED_INTO),
+        {"loss": "ranknet", "convention": "", "parameters": {}},
+    ]
+    scene = {"scenario": {"data": FEW}, "sides": sides}
+    looked = server.ask("compare", {**scene, "look": True, "at": [0, -1, 2]}, compare.Beside)
+    assert [bool(one["looked"]) for one in looked["sides"]] == [True] * 5 + [False]
+    key = looked["batch"]["key"]
+    assert "batch" not in server.ask("compare", {**scene, "known": key}, compare.Beside)
+    typed = {"data": {"source": "table", "rows": ROWS}}
+    named = server.ask("compare", {**scene, "scenario": typed}, compare.Beside)
+    assert named["skipped"]
+    bare = {"data": {"source": "table", "rows": []}}
+    held = {**scene, "scenario": bare, "rows": named["rows"]}
+    assert server.ask("compare", held, compare.Beside)["sides"] == named["sides"]
+    empty = {"data": {"source": "table", "rows": [["", "", ""]]}}
+    server.ask("compare", {**scene, "scenario": empty}, compare.Unmet)
+    lost = {**held, "rows": "?"}
+    for name, more in (("compare", {}), ("formula", {"base": 0, "other": 2}), ("parity", {})):
+        server.ask(name, {**lost, **more}, explore.SendRows)
+    for base in range(5):
+        server.ask("formula", {**scene, "base": base, "other": 2}, compare.Differing)
+    first = {**scene, "sides": sides[:2]}
+    assert not server.ask("parity", first, compare.Parity)["seeded"]
+    printed = {"data": {"source": "example", "example": "cosent_batch"}}
+    assert server.ask("parity", {**first, "scenario": printed}, compare.Parity)["seeded"]
+    assert server.ask("link", Scenario().to_json(), explore.Link) == {"link": ""}
+    link = server.ask("scene_link", Scenario().to_json(), explore.Link)["link"]
+    server.ask("open_link", link, explore.OpenedScene)
+    server.answered("compare", "formula", "parity", "link", "scene_link", "open_link")
 
 
 def test_large(pages, tmp_path, monkeypatch):

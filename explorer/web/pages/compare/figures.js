@@ -1,0 +1,197 @@
+// The head of the page: every side's figures in one table, and which values say nothing beside each other.
+import { h, reword, worded } from "../../kit/dom.js";
+import { percent, show } from "../../kit/numbers.js";
+import { problemBox } from "../../kit/problem.js";
+import { landmarkScale } from "../../kit/scale.js";
+import { say } from "../../kit/words.js";
+import { letterOf, named } from "./legend.js";
+import { downloads } from "./taking.js";
+
+/** @typedef {import("../../wire").ComparedFigures} Figures */
+
+/**
+ * A column of the table: what stands in its cells, "" for what a loss does not have.
+ * @type {{ key: string, cell: (figures: Figures) => string }[]}
+ */
+const COLUMNS = [
+  {
+    key: "figure.floor",
+    cell: ({ floor, floor_is_bound }) => (floor === null ? "" : (floor_is_bound ? "≥ " : "") + show(floor)),
+  },
+  { key: "figure.collapse", cell: ({ collapse }) => (collapse === null ? "" : show(collapse)) },
+  { key: "figure.gradient", cell: ({ gradient_norm }) => show(gradient_norm, 3) },
+  { key: "figure.effective", cell: ({ effective }) => (effective === null ? "" : show(effective, 3)) },
+  { key: "compare.moving", cell: ({ moving, terms }) => ofAll(moving, terms) },
+  { key: "compare.right", cell: rightly },
+];
+
+/**
+ * @param {number | null} part
+ * @param {number | null} all
+ */
+const ofAll = (part, all) => (part === null || all === null ? "" : say("figure.of", { part, all }));
+
+/**
+ * A loss that looks for the right one is judged by where that stands, any other by the order of the pairs.
+ * @param {Figures} figures
+ */
+function rightly({ places, ordered, violated }) {
+  if (places) return `${say(`figure.first_${places.kind}`)}: ${ofAll(places.first, places.anchors)}`;
+  return ordered ? `${say("figure.violated")}: ${percent(violated / ordered)}` : "";
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").ComparePage} channel
+ */
+export default function figures(root, channel) {
+  const problem = problemBox(channel, () => channel.compared !== null);
+  const about = h("p.lp-about");
+  const body = h("tbody");
+  const heads = COLUMNS.map(({ key }) => worded("th", key, { scope: "col" }));
+  const table = h(
+    "table.lp-compared",
+    {},
+    h(
+      "thead",
+      {},
+      h("tr", {}, worded("th", "ui.loss", { scope: "col" }), worded("th", "figure.loss", { scope: "col" }), heads),
+    ),
+    body,
+  );
+  const judged = h("div.lp-judged");
+  const taking = downloads(channel, { name: "compared", csv: asCsv });
+  root.append(
+    problem,
+    h("div.lp-head", {}, h("div", {}, worded("h1", "compare.title"), about)),
+    h("div.lp-bar", {}, worded("h2", "compare.numbers"), taking.element),
+    h("div.lp-scroll", { tabIndex: 0, "data-title": "compare.numbers" }, table),
+    judged,
+  );
+  reword(root);
+
+  /**
+   * Whether the value of a side may be read beside the base's.
+   * @param {number} place
+   */
+  function reasonsOf(place) {
+    const [base] = channel.pair;
+    const places = [Math.min(base, place), Math.max(base, place)];
+    return (
+      channel.compared?.two.find(({ first, second }) => first === places[0] && second === places[1])?.reasons ?? []
+    );
+  }
+
+  /** @type {HTMLElement[]} */
+  let lines = [];
+  let built = "";
+
+  function draw() {
+    const { compared, batch, of: sides } = channel;
+    if (!compared || !batch) return;
+    about.textContent = say("compare.about", { count: batch.labels.length, sides: sides.length });
+    const [base, other] = channel.pair;
+    const key = `${JSON.stringify(sides.map(({ loss, convention, parameters }) => [loss, convention, parameters]))}${base}${other}${document.documentElement.lang}`;
+    if (key !== built) {
+      built = key;
+      lines = sides.map((_side, place) => lineOf(place));
+      body.replaceChildren(...lines);
+    }
+    for (const [place, side] of compared.sides.entries()) fill(place, side);
+    judge();
+  }
+
+  /** @param {number} place */
+  function lineOf(place) {
+    const [base, other] = channel.pair;
+    const role = place === base ? "base" : place === other ? "other" : "";
+    const choose = h(
+      "button.lp-side-choice",
+      {
+        type: "button",
+        "aria-pressed": String(Boolean(role)),
+        title: say(role === "base" ? "compare.is_base" : "compare.hold"),
+        onclick: () => (place === base ? undefined : channel.hold(base, place)),
+      },
+      named(channel.of, place),
+    );
+    const mark = role ? worded("small.lp-role", `compare.${role}`) : null;
+    const turn =
+      role === "other"
+        ? h(
+            "button.lp-square",
+            { type: "button", "data-title": "compare.turn", onclick: () => channel.hold(place, base) },
+            "⇅",
+          )
+        : null;
+    return h(
+      role ? `tr.lp-${role}` : "tr",
+      {},
+      h("th.lp-side-cell", { scope: "row" }, choose, " ", mark, " ", turn),
+      h("td.lp-loss-cell"),
+      COLUMNS.map(() => h("td")),
+    );
+  }
+
+  /**
+   * @param {number} place
+   * @param {import("../../wire").Compared} side
+   */
+  function fill(place, { figures: found, problem: wrong }) {
+    const [, loss, ...cells] = /** @type {HTMLElement[]} */ ([...lines[place].children]);
+    for (const cell of cells) cell.hidden = Boolean(wrong);
+    loss.toggleAttribute("data-refused", Boolean(wrong));
+    if (wrong || !found) {
+      loss.setAttribute("colspan", String(COLUMNS.length + 1));
+      loss.replaceChildren(h("span.lp-wrong", {}, wrong ? say(wrong.key, wrong.values) : ""));
+      return;
+    }
+    loss.removeAttribute("colspan");
+    const apart = reasonsOf(place).length > 0;
+    loss.classList.toggle("lp-not-comparable", apart);
+    const sign = apart
+      ? h("span.lp-apart", { title: say("compare.not_beside", { letter: letterOf(channel.pair[0]) }) }, " ≁")
+      : "";
+    loss.replaceChildren(h("strong", {}, show(found.loss, 5)), sign, h("div.lp-marks", {}, landmarkScale(found)));
+    cells.forEach((cell, i) => {
+      const text = COLUMNS[i].cell(found) || "—";
+      if (cell.textContent !== text) cell.textContent = text;
+    });
+  }
+
+  // What may be read beside what: of the two that are held against each other in words.
+  function judge() {
+    const [base, other] = channel.pair;
+    const letters = { first: letterOf(base), second: letterOf(other) };
+    const two = channel.compared?.two.find(
+      ({ first, second }) => Math.min(base, other) === first && Math.max(base, other) === second,
+    );
+    if (!two) {
+      judged.replaceChildren();
+      return;
+    }
+    const lines = two.reasons.map(({ key, values }) => h("li", {}, say(key, base < other ? values : turned(values))));
+    const heading = lines.length ? say("compare.not_comparable_of", letters) : say("compare.comparable_of", letters);
+    judged.replaceChildren(h("p", {}, heading), h("ul.lp-remarks", {}, lines));
+  }
+
+  /** @type {(values: Record<string, any>) => Record<string, any>} */
+  const turned = ({ first, second, ...others }) => ({ ...others, first: second, second: first });
+
+  function asCsv() {
+    const head = ["loss", "convention", "parameters", "value", ...COLUMNS.map(({ key }) => key.replace(/^\w+\./, ""))];
+    const rows = (channel.compared?.sides ?? []).map(({ figures: found, parameters }, place) => {
+      const { loss, convention } = channel.of[place];
+      const own = [loss, convention, JSON.stringify(parameters)];
+      return found ? [...own, String(found.loss), ...COLUMNS.map(({ cell }) => cell(found))] : own;
+    });
+    return [head, ...rows];
+  }
+
+  channel.on("compared", draw);
+  channel.on("state", draw);
+  channel.on("language", () => {
+    built = "";
+    draw();
+  });
+}

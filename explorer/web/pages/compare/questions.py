@@ -1,0 +1,69 @@
+"""Comparisons to begin with: what people ask, each as the losses and the batch that answer it."""
+
+from __future__ import annotations
+
+from explorer.runtime.wire import Json
+
+
+def _side(loss: str, convention: str = "", **parameters: object) -> Json:
+    return {"loss": loss, "convention": convention, "parameters": parameters}
+
+
+def _question(example: str, *sides: Json, **state: object) -> Json:
+    return {"example": example, "sides": list(sides), "state": state}
+
+
+# By the catalogue's words under ``compare.question.``; `state` is what else of the page is chosen.
+QUESTIONS: dict[str, Json] = {
+    "ranking_or_contrast": _question("graded_english", _side("cosent"), _side("info_nce")),
+    "mnrl_nt_xent": _question(
+        "graded_english",
+        _side("info_nce", temperature=0.05),
+        _side("nt_xent", temperature=0.05),
+        _side("info_nce", temperature=0.05, symmetric=True),
+    ),
+    "temperatures": _question(
+        "hard_negatives",
+        *(_side("info_nce", temperature=value) for value in (1.0, 0.2, 0.1, 0.05, 0.01)),
+        vary="sweep",
+        parameter="temperature",
+    ),
+    "collapse": _question(
+        "graded_english",
+        _side("info_nce"),
+        _side("cosent"),
+        _side("siglip"),
+        _side("triplet"),
+        _side("multi_similarity", alpha=1.0),
+        _side("online_contrastive"),
+        vary="collapse",
+    ),
+    "only_the_order": _question(
+        "graded_english",
+        _side("cosent"),
+        _side("cosine_mse"),
+        _side("pairwise_hinge"),
+        vary="what_if",
+        change="shift",
+        by=0.2,
+    ),
+    "small_batches": _question(
+        "hard_negatives",
+        _side("info_nce"),
+        _side("cosent"),
+        vary="mechanics",
+        way="micro",
+        size=4,
+    ),
+    "libraries": _question(
+        "graded_english",
+        _side("pairwise_logistic", scale=1.0),
+        _side("pairwise_logistic", "TF-Ranking, Keras (sum / N)"),
+        _side("pairwise_logistic", "rax"),
+        _side("pairwise_logistic", "sentence-transformers (mean / ln 2)"),
+    ),
+    "margins": _question(
+        "nli_triplets",
+        *(_side("triplet", margin=value) for value in (5.0, 0.2, 0.05)),
+    ),
+}

@@ -1,0 +1,399 @@
+// The state of the Compare page: a batch, the losses that are put on it, and what came of them.
+import { Bus } from "../../kit/bus.js";
+import { given } from "../../kit/given.js";
+import { History } from "../../kit/history.js";
+import * as link from "../../kit/link.js";
+import { RETRY_MS, Requests } from "../../kit/request.js";
+import { SentRows } from "../../kit/rows.js";
+import { GONE, problem } from "../../kit/server.js";
+import { store as keep, stored } from "../../kit/storage.js";
+import { Store } from "../../kit/store.js";
+import { formOf, read, stepsAt, written } from "./sides.js";
+
+/** @typedef {import("../../wire").CompareServer} CompareServer */
+/** @typedef {import("../../wire").Scenario} Scenario */
+/** @typedef {import("./sides.js").Side} Side */
+/**
+ * @template {keyof CompareServer} Name
+ * @typedef {import("../../kit/types").Answer<CompareServer, Name>} Answer
+ */
+
+const STILL_MS = 400;
+const KEPT = "kept"; // in place of a scene that is too large for an address
+
+export class ComparePage extends Bus {
+  constructor() {
+    super(["state", "skipped", "batch", "compared", "formula", "problem"]);
+    this.store = new Store(given.compare.table);
+    this.store.update({ data: given.defaults.data, rules: given.defaults.rules });
+    /** @type {import("../../wire").ComparedBatch | null} */
+    this.batch = null;
+    /** @type {import("../../wire").SkippedRow[]} */
+    this.skipped = [];
+    /** @type {import("../../wire").Beside | null} */
+    this.compared = null;
+    /** @type {Side[]} */
+    this.of = []; // the sides that it is about
+    /** @type {import("../../wire").Differing | null} */
+    this.differing = null;
+    /** @type {[number, number]} */
+    this.between = [0, 1]; // the sides that it is about
+    /** @type {import("../../kit/types").Pointed} */
+    this.pointed = { pairs: [], cell: null, part: null };
+    this.drawn = 0;
+    this.looking = true; // whether the matrices are in sight
+    /** @type {import("../../kit/types").Asking<CompareServer> | null} */
+    this.server = null;
+    /** @type {import("../../kit/problem.js").Remedy[]} */
+    this.remedies = [];
+    this.rows = new SentRows();
+    /** @type {History | null} */
+    this.history = null;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.retrying = undefined;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.late = undefined;
+    /** @type {Requests<{ sides: Side[], answer: Answer<"compare"> }>} */
+    this.requests = new Requests({
+      most: 2,
+      between: true,
+      ask: () => this.question(),
+      take: (told) => this.take(told),
+      changed: () => this.tellBusy(),
+    });
+    /** @type {Requests<{ between: [number, number], answer: Answer<"formula"> }>} */
+    this.formulas = new Requests({
+      ask: () => this.formulaQuestion(),
+      take: ({ between, answer }) => {
+        if (answer.error || answer.send_rows) return; // the problem is told with the figures
+        this.differing = answer;
+        this.between = between;
+        this.publish("formula");
+      },
+    });
+  }
+
+  // What the tests and the benchmark wait for.
+  get flying() {
+    return this.requests.flying + this.formulas.flying;
+  }
+  get waiting() {
+    return this.requests.waiting || this.formulas.waiting;
+  }
+  get linking() {
+    return this.history?.pending ?? false;
+  }
+
+  /** @returns {Side[]} */
+  get sides() {
+    return this.store.state.sides;
+  }
+  /** @returns {[number, number]} */
+  get pair() {
+    const { base, other } = this.store.state;
+    const last = this.sides.length - 1;
+    const first = Math.min(base, last);
+    return [first, other === first || other > last ? (first ? 0 : 1) : other];
+  }
+  // The scene as Explore has it, under the first loss or another one.
+  /**
+   * @param {Side} side
+   * @returns {Scenario}
+   */
+  sceneOf(side = this.sides[0]) {
+    const { data, rules, order, facet } = this.store.state;
+    return { ...given.defaults, ...side, data, rules, view: { ...given.defaults.view, order, facet } };
+  }
+  /** @param {Pick<Side, "loss" | "convention">} side */
+  formOf(side) {
+    return formOf(given.losses, side);
+  }
+  /** @param {number} pair */
+  numberOf(pair) {
+    return this.batch?.numbers[pair] ?? pair + 1;
+  }
+
+  /** @param {import("../../kit/types").Asking<CompareServer>} server */
+  async connect(server) {
+    this.server = server;
+    this.remedies.push(
+      {
+        fits: ({ about }) => this.problem !== null && about === "cancelled",
+        key: "ui.go_on",
+        act: () => this.ask(),
+      },
+      {
+        fits: ({ about }) => about === "lists",
+        key: "ui.example_of_lists",
+        act: () => this.set({ data: { source: "example", example: "graded_lists" } }),
+      },
+    );
+    this.history = new History({
+      store: this.store,
+      delay: STILL_MS,
+      write: () => this.written(),
+      open: (text, kept, isCurrent) => this.open(text, kept, isCurrent),
+    });
+    await this.history.revisit();
+    if (this.requests.newest) return;
+    this.publish("state");
+    this.ask();
+  }
+
+  // ---- The address ---------------------------------------------------------------------------
+
+  async written() {
+    const { data, rules } = this.store.state;
+    const said = new URLSearchParams(link.written(this.store));
+    for (const [name, value] of written(this.sides)) said.set(name, value);
+    const { link: scene = "" } = (await this.server?.link(this.sceneOf())) ?? {};
+    this.tooLong = scene.length > given.limits.link;
+    if (scene) said.set("scene", this.tooLong ? KEPT : scene);
+    return { text: said.toString(), kept: this.tooLong ? { data, rules } : null };
+  }
+
+  /**
+   * @param {string} text
+   * @param {{ data: Scenario["data"], rules: Scenario["rules"] } | null} kept
+   * @param {() => boolean} isCurrent
+   */
+  async open(text, kept, isCurrent) {
+    const said = new URLSearchParams(text);
+    const patch = link.read(this.store.table, text);
+    const sides = read(said, given.losses);
+    if (sides.length >= given.compare.least) patch.sides = sides;
+    else if (sides.length) patch.sides = [...sides, ...this.sides].slice(0, given.compare.least);
+    const scene = said.get("scene");
+    const came = kept ?? (scene === KEPT ? carried() : scene ? await this.opened(scene) : given.defaults);
+    if (!isCurrent()) return false;
+    this.warn(scene && !came ? problem("scene_not_kept") : null);
+    const { data, rules } = came ?? given.defaults;
+    this.store.reset({ ...this.store.known(patch), data, rules });
+    this.publish("state");
+    this.ask();
+    return true;
+  }
+
+  /** @param {string} scene */
+  async opened(scene) {
+    const answer = await this.server?.open_link(scene);
+    if (!answer || answer.error) {
+      this.warn(answer?.error ?? GONE);
+      return given.defaults;
+    }
+    return answer.scenario;
+  }
+
+  // ---- Changing ------------------------------------------------------------------------------
+
+  /**
+   * Change part of the state; controls that made the change themselves need not hear of it.
+   * @param {object} change
+   */
+  set(change, { announce = true } = {}) {
+    const { affects, changed } = this.store.update(change);
+    if (!changed.length) return;
+    this.warn(null);
+    if (announce) this.publish("state");
+    if (affects === "compute") this.ask();
+    else this.remember();
+  }
+
+  /**
+   * @param {number} place
+   * @param {Partial<Side>} change
+   */
+  setSide(place, change, { announce = true } = {}) {
+    const sides = this.sides.map((side, i) => (i === place ? { ...side, ...change } : side));
+    const isOther = "loss" in change || "convention" in change;
+    this.set(
+      { sides, ...(isOther && { at: stepsAt(this.store.state.at, sides.length, [[place, -1]]) }) },
+      { announce },
+    );
+  }
+
+  /**
+   * @param {number} place
+   * @param {string} name
+   * @param {import("../../wire").Setting} value
+   */
+  setParameter(place, name, value) {
+    const parameters = { ...this.sides[place].parameters, [name]: value };
+    this.setSide(place, { parameters }, { announce: false });
+  }
+
+  /** @param {Side} side */
+  add(side) {
+    if (this.sides.length >= given.compare.most) return;
+    this.set({ sides: [...this.sides, side], other: this.sides.length });
+  }
+
+  /** @param {number} place */
+  remove(place) {
+    if (this.sides.length <= given.compare.least) return;
+    /** @type {(at: number) => number} */
+    const moved = (at) => (at > place ? at - 1 : at === place ? 0 : at);
+    const { base, other, at } = this.store.state;
+    const sides = this.sides.filter((_, i) => i !== place);
+    const [first, second] = [moved(base), moved(other)];
+    this.set({
+      sides,
+      base: first,
+      other: second === first ? (first ? 0 : 1) : second,
+      at: at.filter((/** @type {number} */ _step, /** @type {number} */ i) => i !== place),
+    });
+  }
+
+  /**
+   * The side that the others are held against, and the one that is; the same twice changes them over.
+   * @param {number} base
+   * @param {number} other
+   */
+  hold(base, other) {
+    const [first, second] = this.pair;
+    if (base === other) this.set(base === first ? { base, other: second } : { base: second, other: first });
+    else this.set({ base, other });
+  }
+
+  /** @param {import("../../wire").Question} question */
+  begin({ example, sides, state }) {
+    const data = { ...given.defaults.data, source: "example", example };
+    this.store.reset({ data, rules: given.defaults.rules, sides, ...state });
+    this.warn(null);
+    this.publish("state");
+    this.ask();
+  }
+
+  // ---- Asking --------------------------------------------------------------------------------
+
+  ask() {
+    if (!this.server) return;
+    clearTimeout(this.retrying);
+    this.remember();
+    this.requests.ask();
+  }
+
+  /** @param {Partial<Parameters<CompareServer["compare"]>[0]>} more */
+  asked(more) {
+    return { scenario: this.sceneOf(), sides: this.sides, ...more };
+  }
+
+  // What takes a moment is said to be under way, until the newest question has its answer.
+  tellBusy() {
+    if (!this.requests.flying) {
+      clearTimeout(this.late);
+      this.late = undefined;
+      this.setBusy(false);
+    } else if (!this.late) {
+      this.late = setTimeout(() => {
+        this.late = undefined;
+        this.setBusy(this.requests.flying > 0);
+      }, 250);
+    }
+  }
+
+  async question() {
+    const { server, sides } = this;
+    const known = this.problem ? "" : (this.batch?.key ?? "");
+    const asked = this.asked({ at: this.store.state.at, look: this.looking, known });
+    /** @type {Answer<"compare"> | null | undefined} */
+    const answer = server && (await this.rows.asked(asked, (request) => this.work(server, "compare", request)));
+    return { sides, answer: answer ?? { error: GONE } };
+  }
+
+  async formulaQuestion() {
+    const { server } = this;
+    const between = this.pair;
+    const asked = this.asked({ base: between[0], other: between[1] });
+    /** @type {Answer<"formula"> | null | undefined} */
+    const answer = server && (await this.rows.asked(asked, (request) => server.formula(request)));
+    return { between, answer: answer ?? { error: GONE } };
+  }
+
+  cancel() {
+    const asking = this.requests.flying > 0;
+    super.cancel();
+    this.requests.drop();
+    if (asking) this.fail(problem("cancelled", {}, "cancelled"));
+  }
+
+  /** @param {{ sides: Side[], answer: Answer<"compare"> }} told */
+  take({ sides, answer }) {
+    if (answer.skipped) {
+      this.skipped = answer.skipped;
+      this.publish("skipped");
+    }
+    if (answer.error) {
+      this.fail(answer.error);
+      if (answer.error === GONE) this.retrying = setTimeout(() => this.ask(), RETRY_MS);
+      return;
+    }
+    if (answer.send_rows) return;
+    if (this.problem) this.fail(null);
+    if (answer.batch) {
+      this.batch = answer.batch;
+      this.publish("batch");
+    }
+    this.compared = answer;
+    this.of = sides;
+    this.publish("compared");
+    this.drawn += 1;
+    this.formulas.ask();
+  }
+
+  // The address follows the state.
+  remember() {
+    this.history?.remember();
+  }
+
+  // ---- Pointing ------------------------------------------------------------------------------
+
+  /**
+   * Point at pairs and, from a matrix, at a cell of it; empty: at nothing.
+   * @param {number[]} pairs
+   * @param {[number, number] | null} cell
+   * @param {import("../../kit/types").PointedPart | null} part
+   */
+  point(pairs = [], cell = null, part = null) {
+    const next = { pairs, cell, part };
+    if (JSON.stringify(next) === JSON.stringify(this.pointed)) return;
+    this.pointed = next;
+    this.publish("pointed");
+  }
+
+  /**
+   * Look at these steps of these sides; a side that is not named stays where it is.
+   * @param {[number, number | null | undefined][]} chosen
+   */
+  lookAt(chosen) {
+    this.set({ at: stepsAt(this.store.state.at, this.sides.length, chosen) });
+  }
+
+  // ---- To other pages ------------------------------------------------------------------------
+
+  /**
+   * The address of one side on Explore, with the batch that is here.
+   * @param {Side} side
+   */
+  async exploreLink(side) {
+    const { link: text = "" } = (await this.server?.scene_link(this.sceneOf(side))) ?? {};
+    return text;
+  }
+}
+
+// A scene that Explore left for this page, where it is too large for an address.
+function carried() {
+  try {
+    return /** @type {Pick<Scenario, "data" | "rules"> | null} */ (JSON.parse(stored("carried") ?? "null"));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Leave a scene for this page.
+ * @param {Pick<Scenario, "data" | "rules">} scene
+ */
+export const carry = ({ data, rules }) => keep("carried", JSON.stringify({ data, rules }));
+
+export default () => new ComparePage();

@@ -1,0 +1,61 @@
+"""The state of the Compare page, entry by entry, with the names it has in the address.
+
+Data and rules are those of a scene of Explore, and stand in the address as its link; the losses
+stand there one by one, `1=cosent&2=info_nce&2.temperature=0.1` (`sides.js`).
+"""
+
+from __future__ import annotations
+
+from explorer.core.scenario import FACETS, ORDERS
+from explorer.lab.compare.mechanics import WAYS
+from explorer.lab.compare.what_if import KINDS
+from explorer.web.pages.explore.state import scenario_table
+from explorer.web.state import Entry, table
+
+# What the page opens with: the two losses that are asked about most.
+FIRST = [
+    {"loss": "cosent", "convention": "", "parameters": {}},
+    {"loss": "info_nce", "convention": "", "parameters": {}},
+]
+# What can be varied, by the catalogue's words under ``compare.vary.``.
+VARIED = ("sweep", "mechanics", "precision", "what_if", "collapse")
+BARS = ("entry", "base", "label")
+# What a thing is varied by: it asks for itself, and leaves the rest of the page as it is.
+_VARIED_BY = ("vary", "parameter", "logarithmic", "way", "size", "change", "pair", "by")
+
+
+def compare_table() -> list[dict[str, object]]:
+    """Other losses or other data are a step of the browser's history; what else is chosen is
+    not."""
+    step = {"history": True}
+    redraw = {"affects": "redraw"}
+    found = [
+        Entry("sides", FIRST, "object"),
+        Entry("base", 0, "whole", low=0, high=5, link="base"),
+        Entry("other", 1, "whole", low=0, high=5, link="other"),
+        Entry("at", [], "list", link="at"),
+        Entry("facet", "value", "choice", choices=FACETS, link="facet"),
+        Entry("order", "label", "choice", choices=ORDERS, link="order"),
+        Entry("equalised", True, "switch", link="equalised"),
+        Entry("bars", "base", "choice", choices=BARS, link="bars"),
+        Entry("vary", "sweep", "choice", choices=VARIED, link="vary"),
+        Entry("parameter", "scale", "text", link="parameter"),
+        Entry("logarithmic", True, "switch", link="log"),
+        Entry("way", "micro", "choice", choices=WAYS, link="way"),
+        Entry("size", 4, "whole", low=1, high=512, link="size"),
+        Entry("change", "duplicate", "choice", choices=KINDS, link="change"),
+        Entry("pair", 0, "whole", low=0, high=511, link="pair"),
+        Entry("by", 0.2, "number", low=-10, high=10, link="by"),
+    ]
+    own = table(
+        found,
+        sides=step,
+        facet=redraw,
+        equalised=redraw,
+        bars=redraw,
+        **dict.fromkeys(_VARIED_BY, redraw),
+    )
+    scene = [
+        entry for entry in scenario_table() if str(entry["name"]).startswith(("data.", "rules."))
+    ]
+    return [*own, *scene]

@@ -1,0 +1,72 @@
+// What can be taken away of a part of the page: a drawing as SVG or PNG with its caption, numbers as CSV.
+import { h, worded } from "../../kit/dom.js";
+import { standalone } from "../../kit/drawing.js";
+import { saved } from "../../kit/files.js";
+import { say } from "../../kit/words.js";
+import { colourOf, labelOf } from "./legend.js";
+
+/** @typedef {{ drawn: Element, wide: number, tall: number, title: string, note?: string, places?: number[] }} Figure */
+
+/**
+ * Buttons for a part of the page called `name` in file names. `figure()` is its drawing as it is now, null
+ * for none; `csv()` its numbers row by row.
+ * @param {import("./state.js").ComparePage} channel
+ * @param {{ name: string, figure?: () => Figure | null, csv?: () => (string | number)[][] }} options
+ */
+export function downloads(channel, { name, figure, csv }) {
+  /** @param {string} ending */
+  const fileName = (ending) => `lossprism-${name}${ending}`;
+
+  async function picture(ratio = 1) {
+    const found = figure?.();
+    if (!found) return;
+    const { drawn, wide, tall, title, note = "", places = channel.of.map((_side, place) => place) } = found;
+    const legend = places.map((place) => ({ name: labelOf(channel.of, place), colour: colourOf(place) }));
+    const text = standalone({ drawn, wide, tall, title, legend, caption: captionOf(channel, note) });
+    await saved({ name: fileName(".svg"), type: "image/svg+xml", text }, ratio);
+  }
+
+  /** @type {(key: string, act: () => void) => HTMLElement} */
+  const button = (key, act) => worded("button.lp-crumb", key, { type: "button", onclick: act });
+  const element = h(
+    "div.lp-downloads",
+    {},
+    figure
+      ? [
+          button("take.svg", () => picture()),
+          button("take.png2", () => picture(2)),
+          button("take.png4", () => picture(4)),
+        ]
+      : [],
+    csv ? button("take.csv", () => saved({ name: fileName(".csv"), type: "text/csv", text: written(csv()) })) : null,
+  );
+  return { element };
+}
+
+/**
+ * What a figure says below it: the losses, the batch, and what is to be known besides.
+ * @param {import("./state.js").ComparePage} channel
+ * @param {string} note
+ */
+function captionOf({ of: sides, batch, store }, note) {
+  const { data } = store.state;
+  const where = data.source === "example" ? say(`example.${data.example}.title`) : say(`compare.from.${data.source}`);
+  const lines = [
+    sides.map((_side, place) => labelOf(sides, place)).join("; "),
+    say("compare.caption", { where, count: batch?.labels.length ?? 0 }),
+  ];
+  return note ? [...lines, note] : lines;
+}
+
+/**
+ * Comma-separated, as RFC 4180 has it; what a spreadsheet would take for a formula is written as text.
+ * @param {(string | number)[][]} rows
+ */
+export const written = (rows) => `${rows.map((row) => row.map(cellOf).join(",")).join("\r\n")}\r\n`;
+
+/** @param {string | number} value */
+function cellOf(value) {
+  if (typeof value === "number") return String(value);
+  const plain = /^[=+\-@\t\r]/.test(value) && !/^-?[\d.]+(e-?\d+)?$/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(plain) ? `"${plain.replace(/"/g, '""')}"` : plain;
+}
