@@ -34,6 +34,7 @@ UNFOLD = "() => document.querySelectorAll('.lp details').forEach((fold) => { fol
 # What the pages have once all is there that they ask for by themselves.
 COMPLETE = {
     "": "window.lossprism?.page().drawn",
+    "compare": "window.lossprism?.page('compare')?.differing",
     "large": "window.lossprism?.page('large').details"
     " && document.querySelector('#large-large_pairs tbody tr')",
     "finetune": "window.lossprism?.page('finetune').checked",
@@ -90,12 +91,13 @@ def test_axe_finds_nothing_serious_in_what_goes_wrong(page: Page, axe_script: st
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious_on_the_large_page(
-    new_page: Callable[..., Page], server: Server, axe_script: str, theme: str
+@pytest.mark.parametrize("path", ["compare", "large"])
+def test_axe_finds_nothing_serious_on_the_other_pages(
+    new_page: Callable[..., Page], server: Server, axe_script: str, path: str, theme: str
 ) -> None:
     page = new_page()
-    page.goto(f"{server.address}/large?__theme={theme}", wait_until="domcontentloaded")
-    page.wait_for_function(COMPLETE["large"])
+    page.goto(f"{server.address}/{path}?__theme={theme}", wait_until="domcontentloaded")
+    page.wait_for_function(COMPLETE[path])
     page.evaluate(UNFOLD)
     assert axe.violations(page, axe_script) == []
 

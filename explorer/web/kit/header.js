@@ -94,6 +94,11 @@ export default function header(root, channel, server) {
   if (!here.path) {
     const keep = () => store("scene", location.hash.slice(1));
     for (const link of links) link.addEventListener("click", keep);
+    // Compare begins with the batch that is here.
+    const compare = links[pages.findIndex(({ path }) => path === "compare")];
+    compare?.addEventListener("click", () => {
+      compare.href = `${up}compare${location.search}${location.hash && `#scene=${location.hash.slice(1)}`}`;
+    });
   }
 
   root.append(

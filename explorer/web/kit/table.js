@@ -43,6 +43,7 @@ export function sortableTable(options) {
   const table = h("table.lp-sortable", { "aria-label": key && say(key) }, h("thead", {}, h("tr", {}, heads)), body);
   const more = h("button.lp-button.lp-more-rows", {
     type: "button",
+    hidden: true,
     onclick: () => {
       whole = !whole;
       draw();

@@ -68,7 +68,7 @@ export function agreementTable(channel) {
     const label = say(`compare.agreement.${cell.what}`, {
       first: letterOf(Math.min(row, column)),
       second: letterOf(Math.max(row, column)),
-      value: show(cell.value, 3),
+      value: show(cell.value, 2),
     });
     const button = h(
       "button.lp-agrees",
@@ -85,7 +85,7 @@ export function agreementTable(channel) {
   }
 
   /** @param {number | null} value */
-  const shareOf = (value) => (value === null || !Number.isFinite(value) ? 0 : Math.round(70 * Math.abs(value)));
+  const shareOf = (value) => (value === null || !Number.isFinite(value) ? 0 : Math.round(40 * Math.abs(value)));
 
   function picture() {
     const count = channel.of.length;

@@ -1,9 +1,9 @@
 // The head of the page: every side's figures in one table, and which values say nothing beside each other.
 import { h, reword, worded } from "../../kit/dom.js";
-import { percent, show } from "../../kit/numbers.js";
+import { percent, read, show } from "../../kit/numbers.js";
 import { problemBox } from "../../kit/problem.js";
 import { landmarkScale } from "../../kit/scale.js";
-import { say } from "../../kit/words.js";
+import { has, say } from "../../kit/words.js";
 import { letterOf, named } from "./legend.js";
 import { downloads } from "./taking.js";
 
@@ -16,13 +16,13 @@ import { downloads } from "./taking.js";
 const COLUMNS = [
   {
     key: "figure.floor",
-    cell: ({ floor, floor_is_bound }) => (floor === null ? "" : (floor_is_bound ? "≥ " : "") + show(floor)),
+    cell: ({ floor, floor_is_bound }) => (floor === null ? "" : (floor_is_bound ? "≥ " : "") + show(floor, 3)),
   },
-  { key: "figure.collapse", cell: ({ collapse }) => (collapse === null ? "" : show(collapse)) },
+  { key: "figure.collapse", cell: ({ collapse }) => (collapse === null ? "" : show(collapse, 4)) },
   { key: "figure.gradient", cell: ({ gradient_norm }) => show(gradient_norm, 3) },
   { key: "figure.effective", cell: ({ effective }) => (effective === null ? "" : show(effective, 3)) },
   { key: "compare.moving", cell: ({ moving, terms }) => ofAll(moving, terms) },
-  { key: "compare.right", cell: rightly },
+  { key: "compare.order", cell: rightly },
 ];
 
 /**
@@ -37,7 +37,7 @@ const ofAll = (part, all) => (part === null || all === null ? "" : say("figure.o
  */
 function rightly({ places, ordered, violated }) {
   if (places) return `${say(`figure.first_${places.kind}`)}: ${ofAll(places.first, places.anchors)}`;
-  return ordered ? `${say("figure.violated")}: ${percent(violated / ordered)}` : "";
+  return ordered ? say("compare.violated", { share: percent(violated / ordered), all: ordered }) : "";
 }
 
 /**
@@ -65,7 +65,7 @@ export default function figures(root, channel) {
     problem,
     h("div.lp-head", {}, h("div", {}, worded("h1", "compare.title"), about)),
     h("div.lp-bar", {}, worded("h2", "compare.numbers"), taking.element),
-    h("div.lp-scroll", { tabIndex: 0, "data-title": "compare.numbers" }, table),
+    h("div.lp-scroll", { role: "region", tabIndex: 0, "data-title": "compare.numbers" }, table),
     judged,
   );
   reword(root);
@@ -149,8 +149,14 @@ export default function figures(root, channel) {
     loss.removeAttribute("colspan");
     const apart = reasonsOf(place).length > 0;
     loss.classList.toggle("lp-not-comparable", apart);
+    const letter = letterOf(channel.pair[0]);
     const sign = apart
-      ? h("span.lp-apart", { title: say("compare.not_beside", { letter: letterOf(channel.pair[0]) }) }, " ≁")
+      ? h(
+          "small.lp-apart",
+          { title: say("compare.not_beside", { letter }) },
+          " ",
+          say("compare.not_beside_short", { letter }),
+        )
       : "";
     loss.replaceChildren(h("strong", {}, show(found.loss, 5)), sign, h("div.lp-marks", {}, landmarkScale(found)));
     cells.forEach((cell, i) => {
@@ -172,7 +178,28 @@ export default function figures(root, channel) {
     }
     const lines = two.reasons.map(({ key, values }) => h("li", {}, say(key, base < other ? values : turned(values))));
     const heading = lines.length ? say("compare.not_comparable_of", letters) : say("compare.comparable_of", letters);
-    judged.replaceChildren(h("p", {}, heading), h("ul.lp-remarks", {}, lines));
+    judged.replaceChildren(h("p", {}, heading), h("ul.lp-remarks", {}, lines, explained(base, other)));
+  }
+
+  /**
+   * Of one loss in two conventions: by what the values differ here, and what the conventions say of it.
+   * @param {number} base
+   * @param {number} other
+   */
+  function explained(base, other) {
+    const [one, two] = [channel.of[base], channel.of[other]];
+    if (one.loss !== two.loss || one.convention === two.convention) return [];
+    const notes = [base, other].flatMap((place) => {
+      const { loss, convention } = channel.of[place];
+      const note = channel.formOf(channel.of[place])?.note;
+      const key = `loss.${loss}.note.${convention}`;
+      const said = { letter: letterOf(place), convention, note: has(key) ? say(key) : note };
+      return note ? [h("li", {}, say("compare.note_of", said))] : [];
+    });
+    const values = [base, other].map((place) => Number(read(channel.compared?.sides[place].figures?.loss)));
+    if (!values[0] || !values.every(Number.isFinite)) return notes;
+    const ratio = { first: letterOf(base), second: letterOf(other), ratio: show(values[1] / values[0], 6) };
+    return [h("li", {}, say("compare.value_ratio", ratio)), ...notes];
   }
 
   /** @type {(values: Record<string, any>) => Record<string, any>} */

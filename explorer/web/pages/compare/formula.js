@@ -4,7 +4,7 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { tex } from "../../kit/formula.js";
 import { show } from "../../kit/numbers.js";
 import { has, language, say } from "../../kit/words.js";
-import { chip, letterOf, named } from "./legend.js";
+import { chip, colourOf, letterOf, named } from "./legend.js";
 import { downloads } from "./taking.js";
 
 /** @typedef {import("../../wire").StepNumbers} StepNumbers */
@@ -27,16 +27,21 @@ export default function formula(root, channel) {
     "details.lp-more",
     { open: window.innerWidth > 760 },
     worded("summary", "compare.code"),
-    h("div.lp-scroll.lp-listing-box", { tabIndex: 0, "data-title": "compare.code" }, listing),
+    h("div.lp-scroll.lp-listing-box", { role: "region", tabIndex: 0, "data-title": "compare.code" }, listing),
   );
   const taking = downloads(channel, { name: "formulas", csv: asCsv });
-  root.append(h("div.lp-bar", {}, worded("h2", "compare.formula"), taking.element), key, lines, told, parameters, code);
+  const wrong = h("p.lp-wrong", { hidden: true });
+  const whole = h("div", {}, key, lines, told, parameters, code);
+  root.append(h("div.lp-bar", {}, worded("h2", "compare.formula"), taking.element), wrong, whole);
   reword(root);
 
   let drawn = "";
 
   function draw() {
-    const { differing, between } = channel;
+    const { differing, between, notDiffering } = channel;
+    wrong.hidden = !notDiffering;
+    whole.hidden = !differing;
+    wrong.textContent = notDiffering ? say(notDiffering.key, notDiffering.values) : "";
     if (!differing) return;
     const now = JSON.stringify([differing.formula, differing.code.length, between, language(), channel.of]);
     tellParameters(differing.parameters);
@@ -58,6 +63,8 @@ export default function formula(root, channel) {
   /** @param {boolean} empty */
   function tellInks(empty) {
     const [base, other] = channel.between;
+    root.style.setProperty("--lp-base", colourOf(base));
+    root.style.setProperty("--lp-other", colourOf(other));
     /** @type {Record<string, HTMLElement | string>} */
     const what = {
       shared: say("compare.ink.shared"),
@@ -80,6 +87,7 @@ export default function formula(root, channel) {
     const parts = line.querySelectorAll("[data-ink]");
     for (const part of parts) {
       part.classList.add("lp-part", `lp-ink-of-${part.dataset.ink}`);
+      for (const token of tokensOf(part)) token.classList.add(`lp-token-${part.dataset.ink}`);
       const leaf = !part.querySelector("[data-ink]");
       if (leaf) part.tabIndex = 0;
       const reach = (/** @type {Event} */ event) => {
@@ -104,6 +112,15 @@ export default function formula(root, channel) {
     line.querySelector(".katex-html")?.removeAttribute("aria-hidden");
     line.querySelector(".katex-mathml")?.setAttribute("aria-hidden", "true");
   }
+
+  /**
+   * The letters and signs of a part that stand in no part inside it.
+   * @param {HTMLElement} part
+   */
+  const tokensOf = (part) =>
+    Array.from(part.querySelectorAll("span")).filter(
+      (one) => !one.childElementCount && one.textContent?.trim() && one.closest("[data-ink]") === part,
+    );
 
   /**
    * The steps of both sides that a part belongs to.

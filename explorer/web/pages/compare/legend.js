@@ -2,10 +2,10 @@
 import { h } from "../../kit/dom.js";
 import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
+import { chosenOf } from "../../kit/sides.js";
 import { has, say, titleOf } from "../../kit/words.js";
-import { chosenOf } from "./sides.js";
 
-/** @typedef {import("./sides.js").Side} Side */
+/** @typedef {import("../../kit/sides.js").Side} Side */
 
 /** @param {number} place */
 export const letterOf = (place) => "ABCDEF"[place];

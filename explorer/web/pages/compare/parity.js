@@ -36,7 +36,7 @@ export default function parity(root, channel, server) {
     worded("summary", "compare.parity"),
     worded("p.lp-note", "compare.parity.about"),
     note,
-    h("div.lp-scroll", { tabIndex: 0, "data-title": "compare.parity" }, table),
+    h("div.lp-scroll", { role: "region", tabIndex: 0, "data-title": "compare.parity" }, table),
     taking.element,
   );
   root.append(details);

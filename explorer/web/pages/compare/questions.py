@@ -34,7 +34,7 @@ QUESTIONS: dict[str, Json] = {
         _side("cosent"),
         _side("siglip"),
         _side("triplet"),
-        _side("multi_similarity", alpha=1.0),
+        _side("multi_similarity", mined=False),
         _side("online_contrastive"),
         vary="collapse",
     ),

@@ -6,20 +6,18 @@ import * as link from "../../kit/link.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
 import { SentRows } from "../../kit/rows.js";
 import { GONE, problem } from "../../kit/server.js";
-import { store as keep, stored } from "../../kit/storage.js";
+import { carried, formOf, KEPT, read, stepsAt, written } from "../../kit/sides.js";
 import { Store } from "../../kit/store.js";
-import { formOf, read, stepsAt, written } from "./sides.js";
 
 /** @typedef {import("../../wire").CompareServer} CompareServer */
 /** @typedef {import("../../wire").Scenario} Scenario */
-/** @typedef {import("./sides.js").Side} Side */
+/** @typedef {import("../../kit/sides.js").Side} Side */
 /**
  * @template {keyof CompareServer} Name
  * @typedef {import("../../kit/types").Answer<CompareServer, Name>} Answer
  */
 
 const STILL_MS = 400;
-const KEPT = "kept"; // in place of a scene that is too large for an address
 
 export class ComparePage extends Bus {
   constructor() {
@@ -36,6 +34,8 @@ export class ComparePage extends Bus {
     this.of = []; // the sides that it is about
     /** @type {import("../../wire").Differing | null} */
     this.differing = null;
+    /** @type {import("../../wire").Problem | null} */
+    this.notDiffering = null; // why there is no such formula
     /** @type {[number, number]} */
     this.between = [0, 1]; // the sides that it is about
     /** @type {import("../../kit/types").Pointed} */
@@ -65,8 +65,9 @@ export class ComparePage extends Bus {
     this.formulas = new Requests({
       ask: () => this.formulaQuestion(),
       take: ({ between, answer }) => {
-        if (answer.error || answer.send_rows) return; // the problem is told with the figures
-        this.differing = answer;
+        if (answer.send_rows) return;
+        this.differing = answer.error ? null : answer;
+        this.notDiffering = answer.error ?? null;
         this.between = between;
         this.publish("formula");
       },
@@ -162,16 +163,32 @@ export class ComparePage extends Bus {
     const patch = link.read(this.store.table, text);
     const sides = read(said, given.losses);
     if (sides.length >= given.compare.least) patch.sides = sides;
-    else if (sides.length) patch.sides = [...sides, ...this.sides].slice(0, given.compare.least);
     const scene = said.get("scene");
+    /** @type {Scenario | import("../../kit/sides.js").Scene | null} */
     const came = kept ?? (scene === KEPT ? carried() : scene ? await this.opened(scene) : given.defaults);
     if (!isCurrent()) return false;
+    const whole = scene && came && "loss" in came ? [/** @type {Scenario} */ (came)] : [];
+    patch.sides ??= this.beside([...sides, ...whole]);
     this.warn(scene && !came ? problem("scene_not_kept") : null);
     const { data, rules } = came ?? given.defaults;
     this.store.reset({ ...this.store.known(patch), data, rules });
     this.publish("state");
     this.ask();
     return true;
+  }
+
+  /**
+   * As many losses as the page needs, these first: the loss of a scene and what the page opens with.
+   * @param {Side[]} first
+   */
+  beside(first) {
+    const all = [...first, ...this.store.usual.sides].map(({ loss, convention, parameters }) => ({
+      loss,
+      convention,
+      parameters,
+    }));
+    const others = all.filter(({ loss }, i) => all.findIndex((one) => one.loss === loss) === i);
+    return others.slice(0, given.compare.least);
   }
 
   /** @param {string} scene */
@@ -380,20 +397,5 @@ export class ComparePage extends Bus {
     return text;
   }
 }
-
-// A scene that Explore left for this page, where it is too large for an address.
-function carried() {
-  try {
-    return /** @type {Pick<Scenario, "data" | "rules"> | null} */ (JSON.parse(stored("carried") ?? "null"));
-  } catch {
-    return null;
-  }
-}
-
-/**
- * Leave a scene for this page.
- * @param {Pick<Scenario, "data" | "rules">} scene
- */
-export const carry = ({ data, rules }) => keep("carried", JSON.stringify({ data, rules }));
 
 export default () => new ComparePage();

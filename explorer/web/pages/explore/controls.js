@@ -15,6 +15,7 @@ import {
   tellSkipped,
   twinsField,
 } from "../../kit/sidebar.js";
+import { addressFor } from "../../kit/sides.js";
 import { say, titleOf } from "../../kit/words.js";
 import { filePanel } from "./file.js";
 
@@ -119,6 +120,8 @@ export default function controls(root, channel, server) {
   // ---- Loss --------------------------------------------------------------------------------
 
   const lossChoice = lossSelect("lp-loss", (loss) => channel.choose(loss));
+  const compared = lossSelect("lp-compare-with", compareWith);
+  compared.element.dataset.title = "ui.compare_with";
   let unscored = false;
   function listLosses() {
     lossChoice.fill(
@@ -127,6 +130,7 @@ export default function controls(root, channel, server) {
         return unscored && !learns_from_positives ? say("ui.needs_scores", { name: title }) : title;
       }),
     );
+    compared.fill(groupsOf(losses), worded("option", "ui.compare_with", { value: "" }));
     lossChoice.set(channel.scenario.loss);
   }
   listLosses();
@@ -147,6 +151,24 @@ export default function controls(root, channel, server) {
   const parameters = parameterList((name, value) => channel.setParameter(name, value));
   const scaleAdvice = h("p.lp-note");
   const references = h("p.lp-note.lp-references");
+
+  /**
+   * Lead to Compare, with the batch that is here.
+   * @param {string} other
+   */
+  async function compareWith(other) {
+    compared.set("");
+    const { scenario } = channel;
+    const { loss, convention, parameters } = scenario;
+    const sides = [
+      { loss, convention, parameters },
+      { loss: other, convention: "", parameters: {} },
+    ];
+    const answer = await server.link(scenario);
+    if (!channel.check(answer)) return;
+    location.href = addressFor(sides, { link: answer?.link ?? "", most: limits.link, scene: scenario });
+  }
+
   function setParameters() {
     const { spec, form, scenario } = channel;
     const { loss, convention: name } = scenario;
@@ -229,7 +251,7 @@ export default function controls(root, channel, server) {
   // ---- Together ----------------------------------------------------------------------------
 
   root.append(
-    section("ui.loss", lossChoice.element, convention.element, parameters.element, references),
+    section("ui.loss", lossChoice.element, convention.element, parameters.element, references, compared.element),
     foldable("ui.data", sources.element, Object.values(panels), skippedList),
     h(
       "details.lp-fold",

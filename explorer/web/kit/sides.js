@@ -1,9 +1,10 @@
-// The losses of the page as they stand in the address, 1=cosent&2=info_nce&2.temperature=0.1, and what
-// tells them apart. It knows neither the page nor its server.
+// Losses beside each other as they stand in the address of Compare, 1=cosent&2=info_nce&2.temperature=0.1,
+// and the scene that another page leaves for it.
+import { store, stored } from "./storage.js";
 
-/** @typedef {import("../../wire").Setting} Setting */
+/** @typedef {import("../wire").Setting} Setting */
 /** @typedef {{ loss: string, convention: string, parameters: Record<string, Setting> }} Side */
-/** @typedef {Record<string, import("../../wire").Loss>} Losses */
+/** @typedef {Record<string, import("../wire").Loss>} Losses */
 
 const MOST = 6;
 
@@ -74,7 +75,7 @@ export function formOf(losses, { loss, convention }) {
  * `spoken(parameter, value)` writes one of them.
  * @param {Losses} losses
  * @param {Side} side
- * @param {(parameter: import("../../wire").Parameter, value: Setting) => string} spoken
+ * @param {(parameter: import("../wire").Parameter, value: Setting) => string} spoken
  */
 export function chosenOf(losses, side, spoken) {
   const form = formOf(losses, side);
@@ -93,4 +94,35 @@ export function stepsAt(at, count, chosen) {
   const next = Array.from({ length: count }, (_, place) => at[place] ?? -1);
   for (const [place, step] of chosen) if (step !== null && step !== undefined) next[place] = step;
   return next;
+}
+
+// ---- The scene ---------------------------------------------------------------------------------
+
+export const KEPT = "kept"; // in place of a scene that is too large for an address
+
+/** @typedef {Pick<import("../wire").Scenario, "data" | "rules">} Scene */
+
+/**
+ * The address of Compare, from the first page, with these losses on the batch of a scene; `link` is the
+ * text of the scene's link, which this browser keeps beside the address where that is too long for it.
+ * @param {Side[]} sides
+ * @param {{ link: string, most: number, scene: Scene }} of
+ */
+export function addressFor(sides, { link, most, scene }) {
+  const said = new URLSearchParams(written(sides));
+  if (link.length > most) store("carried", JSON.stringify({ data: scene.data, rules: scene.rules }));
+  said.set("scene", link.length > most ? KEPT : link);
+  return `compare#${said}`;
+}
+
+/**
+ * The scene that was left here, null for none.
+ * @returns {Scene | null}
+ */
+export function carried() {
+  try {
+    return JSON.parse(stored("carried") ?? "null");
+  } catch {
+    return null;
+  }
 }

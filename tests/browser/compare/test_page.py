@@ -1,0 +1,305 @@
+"""Compare: losses side by side, what may be read beside what, and where they lead."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.core.scenario import Data, Scenario
+from explorer.lab.compare.sides import Side
+from explorer.lab.compare.sides import compare as compared
+from tests.browser.compare.steering import (
+    AGREEMENT,
+    CHANNEL,
+    FORMULA,
+    MATRICES,
+    PROBLEM,
+    STRIPS,
+    TABLE,
+    linked,
+    opened_page,
+    redrawn,
+    values,
+)
+from tests.browser.reading import choose, clear_table, number, type_pair
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+
+def near(found: list[float], expected: list[float]) -> bool:
+    return found == pytest.approx(expected, rel=1e-3)
+
+
+def test_the_page_shows_what_is_computed(compare: Page) -> None:
+    expected = compared(Scenario(), [Side("cosent"), Side("info_nce")])
+    assert near(values(compare), [one.figures.loss for one in expected.sides])
+    rows = compare.locator(TABLE)
+    assert "base" in rows.first.inner_text()
+    # Two losses: their values say nothing beside each other, and it is said why.
+    assert "not beside A" in rows.nth(1).inner_text()
+    said = compare.locator(".lp-judged").inner_text()
+    assert all(f"{one}" in said for one in ("two losses", "two kinds", "read different things"))
+    between = expected.between[0]
+    cells = compare.locator(f"{AGREEMENT} .lp-agrees")
+    assert number(cells.nth(0).inner_text()) == pytest.approx(between.cosine, abs=0.01)
+    assert number(cells.nth(1).inner_text()) == pytest.approx(between.tau, abs=0.01)
+    apart = compare.locator(".lp-apart-pair")
+    assert f"Pair {expected.numbers[between.apart.pair]}:" in apart.inner_text()
+    assert expected.batch.pairs.first[between.apart.pair] in apart.inner_text()
+
+
+def test_a_slider_moves_its_own_loss_and_stands_in_the_link(compare: Page) -> None:
+    before = values(compare)
+    compare.locator(".lp-side-card summary").nth(1).click()
+    box = compare.locator(".lp-side-card").nth(1).locator("[data-parameter=temperature]")
+    with redrawn(compare):
+        box.locator("xpath=..").locator("input.lp-number").fill("0.5")
+    expected = compared(Scenario(), [Side("cosent"), Side("info_nce", "", (("temperature", 0.5),))])
+    assert near(values(compare), [one.figures.loss for one in expected.sides])
+    assert values(compare)[0] == before[0]
+    assert "2.temperature=0.5" in linked(compare)
+
+
+def test_losses_come_and_go_and_the_link_brings_them_back(compare: Page) -> None:
+    with redrawn(compare):
+        compare.click("#lp-add-side")
+    with redrawn(compare):
+        compare.select_option("#lp-side-2", "triplet")
+    with redrawn(compare):
+        compare.select_option("#lp-side-convention-2", "pytorch-metric-learning")
+    assert compare.locator(TABLE).count() == 3
+    link, found = linked(compare), values(compare)
+    with redrawn(compare):
+        compare.locator(".lp-side-card").first.get_by_role("button", name="Leave this loss").click()
+    assert near(values(compare), found[1:])
+    assert compare.locator(".lp-side-card .lp-square:visible").count() == 2  # to Explore alone
+    linked(compare)
+    with redrawn(compare):
+        compare.go_back()
+    assert near(values(compare), found)
+    assert linked(compare) == link
+    compare.reload(wait_until="domcontentloaded")
+    compare.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
+    assert near(values(compare), found)
+
+
+def test_a_loss_that_cannot_be_computed_says_so_beside_the_others(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened_page(new_page(), server.address, "1=cosent&2=list_net&3=cosine_mse")
+    refused = page.locator(f"{TABLE} [data-refused]")
+    expect(refused).to_have_count(1)
+    assert len(values(page)) == 2
+    expect(page.locator(MATRICES)).to_have_count(2)
+    page = opened_page(new_page(), server.address, "1=cosent&2=nothing_like_it")
+    assert "nothing_like_it" in page.locator(f"{TABLE} [data-refused]").inner_text()
+    expect(page.locator(FORMULA)).to_contain_text("nothing_like_it")
+
+
+def test_one_formula_in_three_inks(new_page: Callable[..., Page], server: Server) -> None:
+    page = opened_page(new_page(), server.address, "1=info_nce&2=nt_xent")
+    part = page.locator(f"{FORMULA} .lp-part[role=button]")
+    for ink in ("shared", "base", "other", "parameter"):
+        assert page.locator(f"{FORMULA} .lp-ink-of-{ink}").count() > 0, ink
+    # A part says its number, and leads to its step on either side.
+    temperature = page.locator(f"{FORMULA} .lp-ink-of-parameter").first
+    temperature.hover()
+    told = page.locator(f"{FORMULA} .lp-atom")
+    expect(told).to_contain_text("a parameter of both, at another value")
+    steps = [temperature.get_attribute(f"data-{side}") for side in ("base", "other")]
+    with redrawn(page):
+        temperature.click()
+    chosen = page.locator(".lp-matrix-box select[id^=lp-step-of]")
+    assert [one.input_value() for one in chosen.all()] == steps
+    assert f"at={'-'.join(steps)}" in linked(page)
+    # The keyboard does the same.
+    part.first.focus()
+    expect(told).to_contain_text("in both")
+    rows = page.locator(".lp-listing tbody tr")
+    assert page.locator(".lp-listing tr.lp-ink-row-shared").count() > 3
+    assert rows.count() > 20
+
+
+def test_a_loss_and_itself_are_one_formula(new_page: Callable[..., Page], server: Server) -> None:
+    page = opened_page(new_page(), server.address, "1=cosent&2=cosent")
+    expect(page.locator(".lp-inks")).to_contain_text("one formula with the same parameters")
+    expect(page.locator(".lp-judged")).to_contain_text("may be compared")
+    assert page.locator(f"{FORMULA} .lp-ink-of-base, {FORMULA} .lp-ink-of-other").count() == 0
+    expect(page.locator(".lp-apart-head + li")).to_contain_text("times 1")
+
+
+def test_any_two_can_be_held_against_each_other(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened_page(new_page(), server.address, "1=cosent&2=info_nce&3=cosine_mse")
+    with held(page):
+        page.locator(TABLE).nth(2).locator(".lp-side-choice").click()
+    assert "held against it" in page.locator(TABLE).nth(2).inner_text()
+    with held(page):
+        page.locator(TABLE).nth(2).get_by_role("button", name="Turn around").click()
+    assert "base" in page.locator(TABLE).nth(2).inner_text()
+    with held(page):
+        page.locator(f"{AGREEMENT} .lp-agrees").nth(2).click()  # B and A
+    assert page.evaluate(f"{CHANNEL}.pair") == [0, 1]
+    expect(page.locator(f"{AGREEMENT} .lp-held")).to_have_count(2)
+
+
+@contextmanager
+def held(page: Page) -> Iterator[None]:
+    """What is done inside holds two other sides against each other; afterwards that is drawn."""
+    before = page.evaluate(f"{CHANNEL}.between.join()")
+    yield
+    page.wait_for_function(f"before => {CHANNEL}.between.join() !== before", arg=before)
+
+
+def test_pointing_is_linked(compare: Page) -> None:
+    strips = compare.locator(f"{STRIPS} svg")
+    strips.focus()
+    compare.keyboard.press("ArrowRight")
+    told = compare.locator("#compare-compare_gradients .lp-atom")
+    expect(told).to_contain_text("Pair ")
+    pair = int(re.search(r"Pair (\d+)", told.inner_text()).group(1))
+    assert compare.evaluate(f"{CHANNEL}.numberOf({CHANNEL}.pointed.pairs[0])") == pair
+    # A cell of one matrix marks its pairs in the other, and in the bars.
+    canvas = compare.locator(f"{MATRICES} .lp-stage canvas").first
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    compare.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.1)
+    compare.wait_for_function(f"{CHANNEL}.pointed.cell !== null")
+    expect(told).to_contain_text("Pair ")
+    expect(compare.locator(f"{MATRICES} .lp-card").first).to_contain_text("=")
+
+
+def test_bars_are_equalised_or_not(compare: Page) -> None:
+    paths = compare.locator(f"{STRIPS} path")
+    equal = [one.get_attribute("d") for one in paths.all()]
+    compare.get_by_label("Bring every gradient to length 1").uncheck()
+    plain = [one.get_attribute("d") for one in paths.all()]
+    assert plain != equal
+    assert "equalised=false" in linked(compare)
+    compare.select_option("#lp-bars-order", "entry")
+    assert "bars=entry" in linked(compare)
+
+
+def test_another_batch(compare: Page) -> None:
+    with redrawn(compare):
+        compare.select_option("#lp-compare-example", "hard_negatives")
+    scene = Scenario(data=Data(example="hard_negatives"))
+    expected = compared(scene, [Side("cosent"), Side("info_nce")])
+    assert near(values(compare), [one.figures.loss for one in expected.sides])
+    with redrawn(compare):
+        compare.click("#lp-compare-source-random")
+    assert "random" in compare.evaluate(f"{CHANNEL}.store.state.data.source")
+    assert len(values(compare)) == 2
+
+
+def test_questions_fill_the_page(compare: Page) -> None:
+    with redrawn(compare):
+        compare.select_option("#lp-question", "libraries")
+    # RankNet's four numbers.
+    assert near(values(compare), [161.5, 6.729, 0.60036, 0.86613])
+    expect(compare.locator(".lp-judged")).to_contain_text("0.0416667 times")
+    names = compare.evaluate("Object.keys(window.lossprism.given.compare.questions)")
+    for name in names:
+        with redrawn(compare):
+            compare.select_option("#lp-question", name)
+        assert compare.locator(f"{TABLE} [data-refused]").count() == 0, name
+
+
+def test_beside_the_libraries(compare: Page) -> None:
+    compare.locator("summary[data-say='compare.parity']").click()
+    rows = compare.locator("#compare-compare_parity tbody tr")
+    rows.first.wait_for()
+    assert rows.count() > 8
+    assert compare.locator("tr.lp-parity-differs, tr.lp-parity-failed").count() == 0
+    assert compare.locator("tr.lp-parity-equal").count() > 0
+
+
+def test_explore_brings_its_scene_and_a_row_leads_back(page: Page) -> None:
+    clear_table(page)
+    type_pair(page, 1, "A <b>cat</b>", "A dog", "3")
+    type_pair(page, 2, "Rain", "Snow", "1")
+    type_pair(page, 3, "Bread", "Loaf", "5")
+    page.wait_for_function("!window.lossprism.page().problem")
+    choose(page, "cosine_mse")
+    page.select_option("#lp-compare-with", "cosent")
+    page.wait_for_url("**/compare#*")
+    page.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
+    assert page.evaluate(f"{CHANNEL}.sides.map(({{ loss }}) => loss)") == ["cosine_mse", "cosent"]
+    assert page.evaluate(f"{CHANNEL}.batch.first[0]") == "A <b>cat</b>"
+    assert page.locator("b", has_text="cat").count() == 0
+    page.locator(".lp-side-card").nth(1).get_by_role("button", name="Open on Explore").click()
+    page.wait_for_function("window.lossprism?.page()?.drawn > 0")
+    assert page.evaluate("window.lossprism.page().scenario.loss") == "cosent"
+    assert page.evaluate("window.lossprism.page().batch.first[0]") == "A <b>cat</b>"
+    # So does the head of the page.
+    page.wait_for_function("!window.lossprism.page().linking")
+    page.locator("nav.lp-pages a[href*=compare]").click()
+    page.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
+    assert page.evaluate(f"{CHANNEL}.batch.first[0]") == "A <b>cat</b>"
+
+
+def test_a_batch_too_large_for_an_address_is_kept_beside_it(page: Page) -> None:
+    page.evaluate(
+        """() => { const scene = window.lossprism.page();
+          const rows = Array.from({ length: 300 }, (_, i) => [
+            Array.from({ length: 12 }, (_, j) => (i * 7919 + j * 104729).toString(36)).join(" "),
+            `Sentence ${i}`, String(i % 5)]);
+          scene.setRows(rows); }"""
+    )
+    page.wait_for_function("window.lossprism.page().batch?.labels.length === 300")
+    page.select_option("#lp-compare-with", "cosine_mse")
+    page.wait_for_url("**/compare#*scene=kept*")
+    page.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
+    assert page.evaluate(f"{CHANNEL}.batch.labels.length") == 300
+    page.reload(wait_until="domcontentloaded")
+    page.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
+    assert page.evaluate(f"{CHANNEL}.batch.labels.length") == 300
+
+
+def test_a_kept_batch_that_is_not_here_is_said(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened_page(new_page(), server.address, "1=cosent&2=info_nce&scene=kept")
+    expect(page.locator(PROBLEM)).to_contain_text("does not keep it")
+
+
+def test_what_is_shown_is_taken_away(compare: Page) -> None:
+    def taken(within: str, name: str) -> str:
+        with compare.expect_download() as waiting:
+            compare.locator(within).get_by_role("button", name=name, exact=True).first.click()
+        return waiting.value.path().read_text(encoding="utf-8-sig")
+
+    numbers = list(csv.reader(taken("#compare-compare_figures", "CSV").splitlines()))
+    assert [row[0] for row in numbers] == ["loss", "cosent", "info_nce"]
+    assert float(numbers[1][3]) == pytest.approx(values(compare)[0], rel=1e-3)
+    figure = taken("#compare-compare_gradients .lp-bar", "SVG")
+    assert figure.startswith("<svg")
+    assert "Graded English" in figure
+    assert "var(" not in figure
+    felt = list(csv.DictReader(taken("#compare-compare_gradients .lp-bar", "CSV").splitlines()))
+    assert len(felt) == 24
+    assert float(felt[0]["A"]) != 0
+    assert "<svg" in taken(".lp-agreeing", "SVG")
+    assert "htmlData" not in taken(FORMULA, "CSV")
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_nothing_is_wider_than_the_screen(
+    new_page: Callable[..., Page], server: Server, width: int
+) -> None:
+    scene = "1=info_nce&2=cosent&3=triplet&4=circle&5=supcon&6=cosine_mse"
+    page = opened_page(new_page(width=width, locale="zh-CN"), server.address, scene)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert (
+        page.locator("[data-say]:visible").evaluate_all(
+            "all => all.filter((one) => one.textContent === one.dataset.say).length"
+        )
+        == 0
+    )

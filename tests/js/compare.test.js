@@ -1,0 +1,75 @@
+// The losses of Compare in its address, and what its bars are made of.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { formOf, read, stepsAt, written } from "../../explorer/web/kit/sides.js";
+import { barsPath, equalised, orderOf, placeAt, reachOf } from "../../explorer/web/pages/compare/bars.js";
+
+/** @type {any} */
+const LOSSES = {
+  a: {
+    conventions: {
+      "": {
+        parameters: [
+          { name: "scale", kind: "number" },
+          { name: "both", kind: "switch" },
+          { name: "kind", kind: "choice" },
+          { name: "weights", kind: "list" },
+        ],
+      },
+      "b & c; d": { parameters: [{ name: "margin", kind: "number" }] },
+    },
+  },
+};
+/** @type {import("../../explorer/web/kit/sides.js").Side[]} */
+const SIDES = [
+  { loss: "a", convention: "", parameters: { scale: 0.05, both: false, kind: "1", weights: [1, -0.5, 2e-7] } },
+  { loss: "a", convention: "b & c; d", parameters: { margin: -3 } },
+  { loss: "a", convention: "", parameters: {} },
+];
+
+test("what is written reads back, whatever a convention is called", () => {
+  const text = new URLSearchParams(written(SIDES)).toString();
+  assert.deepEqual(read(new URLSearchParams(text), LOSSES), SIDES);
+});
+
+test("a loss that there is not stays named, and its parameters with it", () => {
+  const said = new URLSearchParams("1=gone&1.scale=3&2=a&2.gone=1");
+  assert.deepEqual(read(said, LOSSES), [
+    { loss: "gone", convention: "", parameters: { scale: 3 } },
+    { loss: "a", convention: "", parameters: {} },
+  ]);
+  assert.equal(formOf(LOSSES, { loss: "gone", convention: "" }), undefined);
+});
+
+test("at most six, and none after a gap", () => {
+  const many = new URLSearchParams(Array.from({ length: 9 }, (_, i) => [String(i + 1), "a"]));
+  assert.equal(read(many, LOSSES).length, 6);
+  assert.equal(read(new URLSearchParams("1=a&3=a"), LOSSES).length, 1);
+});
+
+test("steps are as many as sides, and stay where none is named", () => {
+  assert.deepEqual(stepsAt([2], 3, [[1, 5]]), [2, 5, -1]);
+  assert.deepEqual(stepsAt([2, 3, 4], 2, [[0, null]]), [2, 3]);
+});
+
+test("equalised gradients have length 1; what is all zero stays", () => {
+  const found = equalised(Float32Array.of(3, -4));
+  assert.ok(Math.abs(Math.hypot(...found) - 1) < 1e-6);
+  assert.deepEqual([...equalised(Float32Array.of(0, 0))], [0, 0]);
+  assert.equal(reachOf([Float32Array.of(1, -7), null, Float32Array.of(2)]), 7);
+  assert.equal(reachOf([null, Float32Array.of(0)]), 1);
+});
+
+test("bars stand in one order for all strips", () => {
+  const base = Float32Array.of(0.5, -1, 0.5);
+  assert.deepEqual(orderOf("base", { count: 3, labels: [0, 1, 2], base }), [1, 0, 2]);
+  assert.deepEqual(orderOf("label", { count: 3, labels: [0, 2, 2], base }), [1, 2, 0]);
+  assert.deepEqual(orderOf("base", { count: 3, labels: [], base: null }), [0, 1, 2]);
+  const across = { left: 10, width: 30, places: [1, 0, 2] };
+  assert.equal(placeAt(12, across), 1);
+  assert.equal(placeAt(39, across), 2);
+  assert.equal(placeAt(5, across), null);
+  // A bar each, none for 0, above the middle for what is positive.
+  const path = barsPath([0, 1, -2], across, 20, 10, 2);
+  assert.deepEqual(path.match(/v-?[\d.]+/g), ["v-5.00", "v10.00"]);
+});
