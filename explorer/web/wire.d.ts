@@ -155,7 +155,7 @@ export interface CompareOwn {
   examples: Record<string, Example>;
 }
 
-/** One side: its figures, the gradient of each pair and the step that is looked at, or the problem that kept it from any. `parameters` are those in force. */
+/** One side: its figures, the gradient of each pair and the step that is looked at, or the problem that kept it from any. `parameters` are those in force; `looked` is null of a step that the page has by this `name` already. */
 export interface Compared {
   named: Told;
   parameters: Record<string, Setting>;
@@ -163,6 +163,7 @@ export interface Compared {
   figures: ComparedFigures | null;
   gradient: Floats | null;
   projected: boolean;
+  name: string;
   looked: Looked | null;
 }
 

@@ -25,6 +25,7 @@ from explorer.core.scenario import Scenario
 from explorer.export.caption import numbers_of
 from explorer.export.picture import Layout
 from explorer.locale import say, title_word, word
+from explorer.runtime.cache import Cache
 from explorer.runtime.numbers import display_number, percent, typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
@@ -192,6 +193,17 @@ class Bars:
     values: tuple[Tensor | None, ...]
 
 
+class Kept:
+    """What was found last of one batch: the outcome of each side, and what lies between any two.
+
+    A page that moves one parameter has the other sides computed once.
+    """
+
+    def __init__(self) -> None:
+        self.outcomes: Cache[Outcome] = Cache(4 * MOST)
+        self.between: Cache[Between] = Cache(MOST**2)
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Sides on one batch, in the order in which they were named, and every two of those that
@@ -222,12 +234,14 @@ def compare(
     sides: Sequence[Side],
     batch: Batch | None = None,
     see: Callable[[int, Exploration], object] | None = None,
+    kept: Kept | None = None,
 ) -> Comparison:
     """Explore each side on the scenario's batch and read off how they differ.
 
     A side that cannot be computed says why, and the others stand. Its exploration is let go as
     soon as it was read; `see(place, exploration)` may look at it before. A `batch` of one's own
-    takes the place of the scenario's data and rules; the scenario's loss plays no part.
+    takes the place of the scenario's data and rules; the scenario's loss plays no part. What is
+    `kept` of this batch is not computed again, nor seen.
 
     Raises:
         Problem: for fewer than two sides or more than six, for data without a batch, or where no
@@ -238,16 +252,20 @@ def compare(
     scenes = [side.scene(scenario) for side in sides]
     if batch is None:
         batch = _batch_for(scenario, scenes)
-    found = [
-        _outcome(side, scene, batch, place, see)
-        for place, (side, scene) in enumerate(zip(sides, scenes, strict=True))
-    ]
+    kept = Kept() if kept is None else kept
+    found = []
+    for place, (side, scene) in enumerate(zip(sides, scenes, strict=True)):
+        known = kept.outcomes.get(repr(side))
+        if known is None:
+            known = _outcome(side, scene, batch, place, see)
+            if not _may_change(known):
+                kept.outcomes.put(repr(side), known)
+        found.append(known)
     numbers = tuple(numbers_of(scenario.data, batch))
-    between = [
-        _between(found, places, batch, numbers)
-        for places in itertools.combinations(range(len(found)), 2)
-        if all(found[place].stands for place in places)
-    ]
+    between = []
+    for places in itertools.combinations(range(len(found)), 2):
+        if all(found[place].stands for place in places):
+            between.append(_kept_between(kept, found, places, batch, numbers))
     return Comparison(scenario, batch, tuple(found), tuple(between), numbers)
 
 
@@ -264,6 +282,29 @@ def _batch_for(scenario: Scenario, scenes: Sequence[Scenario]) -> Batch:
     if len(refused) == len(scenes):
         raise refused[0]
     return make_batch(scenario.data, scenario.rules)
+
+
+def _may_change(outcome: Outcome) -> bool:
+    """Whether it is of a loss of the user's own, whose file may be another the next time."""
+    return outcome.spec is not None and outcome.spec.group == "own"
+
+
+def _kept_between(
+    kept: Kept,
+    found: Sequence[Outcome],
+    places: tuple[int, int],
+    batch: Batch,
+    numbers: Sequence[int],
+) -> Between:
+    one, other = (found[place] for place in places)
+    key = repr((one.side, other.side))
+    known = kept.between.get(key)
+    if known is None:
+        known = _between(found, places, batch, numbers)
+        if not _may_change(one) and not _may_change(other):
+            kept.between.put(key, known)
+    first, second = places
+    return dataclasses.replace(known, first=first, second=second)
 
 
 def _quoted(value: object) -> str:

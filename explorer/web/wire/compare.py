@@ -44,7 +44,8 @@ class ComparedFigures(TypedDict):
 
 class Compared(TypedDict):
     """One side: its figures, the gradient of each pair and the step that is looked at, or the
-    problem that kept it from any. `parameters` are those in force."""
+    problem that kept it from any. `parameters` are those in force; `looked` is null of a step that
+    the page has by this `name` already."""
 
     named: Told
     parameters: dict[str, Setting]
@@ -52,6 +53,7 @@ class Compared(TypedDict):
     figures: ComparedFigures | None
     gradient: Floats | None
     projected: bool
+    name: str
     looked: Looked | None
 
 

@@ -59,6 +59,8 @@ export default function matrices(root, channel) {
     }
 
     let listed = "";
+    /** @type {{ looked: object | null, batch: object | null }} */
+    let drawn = { looked: null, batch: null };
     /** @param {import("../../wire").Looked} looked */
     function listSteps({ steps, chosen }) {
       const names = steps.map(
@@ -85,6 +87,12 @@ export default function matrices(root, channel) {
         /** @param {number} pair */
         const numberOf = (pair) => channel.numberOf(pair);
         const form = channel.formOf(channel.of[place]);
+        // What is drawn already stays, and hears only what is pointed at.
+        if (drawn.looked === side.looked && drawn.batch === batch) {
+          view.update({ state: now() });
+          return;
+        }
+        drawn = { looked: side.looked, batch };
         view.update({ data: { picture: side.looked, batch, numberOf, landmarks: form ?? {} }, state: now() });
       },
       mark() {

@@ -16,13 +16,17 @@ from explorer.lab.compare.sides import (
     LEAST,
     MOST,
     Between,
+    Comparison,
     Figures,
+    Kept,
     Outcome,
     Sentence,
     Side,
     compare,
 )
 from explorer.runtime import jobs, validation
+from explorer.runtime.cache import Cache, digest
+from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import json_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.turns import one_by_one
@@ -36,31 +40,28 @@ from losses import LOSSES, Symbol
 
 
 def _compare(request: Json) -> Json:
-    """{scenario, sides, at: the step of each side, look: whether steps are drawn, known, rows?} →
-    {sides, two, gradient, batch?, skipped?, rows?}, or {send_rows}."""
+    """{scenario, sides, at: the step of each side, look: whether steps are drawn, held: names of
+    the steps that the page has, known, rows?} → {sides, two, gradient, batch?, skipped?, rows?}, or
+    {send_rows}."""
     scenario = scene_in(request)
     if scenario is None:
         return {"send_rows": True}
     sides, steps = sides_in(request), _steps_in(request)
     answer = held_rows(request, scenario)
-    looked: dict[int, Json] = {}
-
-    def look(place: int, e: Exploration) -> None:
-        if request.get("look"):
-            looked[place] = one_step(e, steps[place] if place < len(steps) else None)
-
+    key = batch_key(scenario.data, scenario.rules)
+    view = _View(request, f"{key} {scenario.view.order}", steps)
     try:
-        found = compare(scenario, sides, see=look)
+        found = compare(scenario, sides, see=view.see, kept=_kept_of(key))
+        looked = [view.looked(place, one, found) for place, one in enumerate(found.sides)]
     except Problem as problem:
         return {**answer, "error": problem.to_json(), "skipped": skipped_rows(scenario)}
     bars = found.bars()
     answer["sides"] = [
-        _side(one, gradient, looked.get(place))
-        for place, (one, gradient) in enumerate(zip(found.sides, bars.values, strict=True))
+        {**_side(one, gradient), **look}
+        for one, gradient, look in zip(found.sides, bars.values, looked, strict=True)
     ]
     answer["two"] = [_two(one) for one in found.between]
     answer["gradient"] = bars.gradient
-    key = batch_key(scenario.data, scenario.rules)
     if request.get("known") != key:
         answer["skipped"] = skipped_rows(scenario)
         answer["batch"] = {
@@ -69,6 +70,44 @@ def _compare(request: Json) -> Json:
             **describe_batch(found.batch),
         }
     return answer
+
+
+# What was found of the last batches, so that the sides that did not move are not computed again.
+_kept: Cache[Kept] = Cache(KEPT_BATCHES)
+
+
+def _kept_of(key: str) -> Kept:
+    return _kept.get(key) or _kept.put(key, Kept())
+
+
+class _View:
+    """The steps that are looked at; one that the page has goes by its name alone."""
+
+    def __init__(self, request: Json, of: str, steps: list[int | None]) -> None:
+        self.wanted = bool(request.get("look"))
+        held = request.get("held", [])
+        self.held = {one for one in held if isinstance(one, str)} if isinstance(held, list) else ()
+        self.of, self.steps = of, steps
+        self.made: dict[int, Json] = {}
+
+    def step(self, place: int) -> int | None:
+        return self.steps[place] if place < len(self.steps) else None
+
+    def see(self, place: int, e: Exploration) -> None:
+        if self.wanted:
+            self.made[place] = one_step(e, self.step(place))
+
+    def looked(self, place: int, one: Outcome, found: Comparison) -> Json:
+        if not self.wanted or not one.stands:
+            return {"name": "", "looked": None}
+        name = digest([self.of, repr(one.side), str(self.step(place))])
+        own = one.spec is not None and one.spec.group == "own"
+        if name in self.held and not own:
+            return {"name": name, "looked": None}
+        if place not in self.made:
+            scene = one.side.scene(found.scenario)
+            self.made[place] = one_step(explore(scene, found.batch), self.step(place))
+        return {"name": name, "looked": self.made[place]}
 
 
 def sides_in(request: Json) -> list[Side]:
@@ -110,7 +149,7 @@ def scenes_in(request: Json) -> tuple[Scenario, list[Scenario]] | None:
 # ---- What came of it
 
 
-def _side(one: Outcome, gradient: Tensor | None, looked: Json | None) -> Json:
+def _side(one: Outcome, gradient: Tensor | None) -> Json:
     figures = one.figures
     return {
         "named": {"key": "compare.named", "values": one.called},
@@ -122,7 +161,6 @@ def _side(one: Outcome, gradient: Tensor | None, looked: Json | None) -> Json:
         "figures": figures and _figures(figures),
         "gradient": None if gradient is None else packed(gradient),
         "projected": one.is_projected,
-        "looked": looked,
     }
 
 

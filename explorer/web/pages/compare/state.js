@@ -18,6 +18,7 @@ import { Store } from "../../kit/store.js";
  */
 
 const STILL_MS = 400;
+const HELD = 24; // steps, as they were sent
 
 export class ComparePage extends Bus {
   constructor() {
@@ -47,6 +48,8 @@ export class ComparePage extends Bus {
     /** @type {import("../../kit/problem.js").Remedy[]} */
     this.remedies = [];
     this.rows = new SentRows();
+    /** @type {Map<string, import("../../wire").Looked>} */
+    this.steps = new Map();
     /** @type {History | null} */
     this.history = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -312,7 +315,8 @@ export class ComparePage extends Bus {
   async question() {
     const { server, sides } = this;
     const known = this.problem ? "" : (this.batch?.key ?? "");
-    const asked = this.asked({ at: this.store.state.at, look: this.looking, known });
+    const held = [...this.steps.keys()];
+    const asked = this.asked({ at: this.store.state.at, look: this.looking, held, known });
     /** @type {Answer<"compare"> | null | undefined} */
     const answer = server && (await this.rows.asked(asked, (request) => this.work(server, "compare", request)));
     return { sides, answer: answer ?? { error: GONE } };
@@ -352,10 +356,25 @@ export class ComparePage extends Bus {
       this.publish("batch");
     }
     this.compared = answer;
+    for (const side of answer.sides) this.holdStep(side);
     this.of = sides;
     this.publish("compared");
     this.drawn += 1;
     this.formulas.ask();
+  }
+
+  /**
+   * A step that was drawn is kept, so that the server sends those alone that are others.
+   * @param {import("../../wire").Compared} side
+   */
+  holdStep(side) {
+    const { name } = side;
+    side.looked ??= this.steps.get(name) ?? null;
+    if (!side.looked) return;
+    this.steps.delete(name);
+    this.steps.set(name, side.looked);
+    const [oldest] = this.steps.keys();
+    if (this.steps.size > HELD) this.steps.delete(oldest);
   }
 
   // The address follows the state.
