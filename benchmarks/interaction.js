@@ -1,7 +1,7 @@
 // What the benchmark does inside the page. "Visible" is after the animation frame that follows the
 // redraw has been laid out and painted: a message posted in that frame arrives then.
 (() => {
-  const scene = window.lossprism.page();
+  const scene = window.lossprism.page() ?? window.lossprism.page("compare");
   const wait = (ms) => new Promise((done) => { setTimeout(done, ms); });
   const frame = () => new Promise((done) => { requestAnimationFrame(done); });
   const painted = async () => {
@@ -21,6 +21,12 @@
   return {
     async batch(pairs) {
       scene.set({ loss: "cosent", data: { source: "random", random: { ...lossprism.given.defaults.data.random, pairs } } });
+      await still();
+      await wait(700);
+    },
+
+    async compared(pairs) {
+      scene.set({ data: { source: "random", random: { ...lossprism.given.defaults.data.random, pairs } } });
       await still();
       await wait(700);
     },

@@ -2,8 +2,8 @@
 
 ``python -m benchmarks interaction`` starts ``python app.py`` as a user does, opens it in Chromium
 and prints one table: start to first picture, slider to repainted page, repaints a second while
-dragging, hovering, what 500 updates leave behind, and encoding beside sentence-transformers' own
-`encode`. Server and browser share the machine.
+dragging, hovering, what 500 updates leave behind, losses compared, and encoding beside
+sentence-transformers' own `encode`. Server and browser share the machine.
 """
 
 from __future__ import annotations
@@ -96,6 +96,42 @@ def slider(page: Page, pairs: int, most: int, least: int) -> list[Row]:
     ]
 
 
+COMPARED = {
+    2: (60, "1=cosent&2=info_nce"),
+    6: (120, "1=cosent&2=info_nce&3=nt_xent&4=circle&5=cosine_mse&6=triplet"),
+}
+COMPARISON = "() => window.lossprism?.page('compare')?.drawn >= 1"
+
+
+def comparing(browser: Browser, address: str) -> list[Row]:
+    """Losses beside each other, all matrices in sight, and how soon the page is there."""
+    rows: list[Row] = []
+    for sides, (most, link) in COMPARED.items():
+        page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+        page.goto(f"{address}/compare#{link}", wait_until="domcontentloaded")
+        page.wait_for_function(COMPARISON, polling=20)
+        page.evaluate(f"({SCRIPT}).compared(64)")
+        times = sorted(page.evaluate(f"({SCRIPT}).moves(40)"))
+        rate = page.evaluate(f"({SCRIPT}).drag(3000)")
+        median, late = statistics.median(times), times[int(0.95 * len(times))]
+        what = f"{sides} losses compared, N = 64"
+        rows.append((what, f"{median:.0f} ms (p95 {late:.0f})", f"≤ {most} ms"))
+        rows.append((f"repaints while dragging, {what}", f"{rate:.0f} a second", "≥ 20 a second"))
+        page.context.close()
+    seconds: dict[str, list[float]] = {"": [], "compare": []}
+    for _ in range(STARTS):
+        for path, shown in (("", PICTURE), ("compare", COMPARISON)):
+            page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+            started = time.perf_counter()
+            page.goto(f"{address}/{path}", wait_until="domcontentloaded")
+            page.wait_for_function(shown, polling=20)
+            seconds[path].append(time.perf_counter() - started)
+            page.context.close()
+    explore, compare = (statistics.median(found) for found in seconds.values())
+    said = f"{compare:.2f} s, Explore {explore:.2f} s"
+    return [*rows, ("Compare opened to its first picture", said, "≤ Explore + 0.3 s")]
+
+
 def hovering(page: Page) -> list[Row]:
     requests = []
     page.on("request", lambda request: requests.append(request.url))
@@ -184,6 +220,7 @@ def main(arguments: list[str]) -> None:
             rows += slider(page, 256, 70, 20)
             rows += hovering(page)
             rows += leftovers(page)
+            rows += comparing(browser, address)
         browser.close()
     rows += encoding()
     machine = f"{describe()}, Chromium {version}"

@@ -1499,6 +1499,7 @@ export interface CompareServer {
   open_link(request: unknown): Promise<OneOf<OpenedScene | Refused>>;
   parity(request: unknown): Promise<OneOf<Parity | SendRows | Refused>>;
   scene_link(request: unknown): Promise<OneOf<Link | Refused>>;
+  take(request: unknown): Promise<OneOf<Text | Refused>>;
 }
 
 /** What the instruments of the page explore can ask the server. */

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { formOf, read, stepsAt, written } from "../../explorer/web/kit/sides.js";
 import { barsPath, equalised, orderOf, placeAt, reachOf } from "../../explorer/web/pages/compare/bars.js";
+import { coloured, latexOf, plain } from "../../explorer/web/pages/compare/latex.js";
 
 /** @type {any} */
 const LOSSES = {
@@ -72,4 +73,14 @@ test("bars stand in one order for all strips", () => {
   // A bar each, none for 0, above the middle for what is positive.
   const path = barsPath([0, 1, -2], across, 20, 10, 2);
   assert.deepEqual(path.match(/v-?[\d.]+/g), ["v-5.00", "v10.00"]);
+});
+
+test("a formula is taken away in its inks, its braces in order", () => {
+  const part = "\\htmlData{ink=base, base=3}{s_{ij}} + \\htmlData{ink=shared, base=1, other=2}{x}";
+  assert.equal(plain(part), "{s_{ij}} + {x}");
+  assert.equal(coloured(part), "\\textcolor{lpbase}{s_{ij}} + \\textcolor{black}{x}");
+  const whole = latexOf([part], ["A", "B\n\\end{document}"]);
+  const [open, close] = ["{", "}"].map((sign) => whole.split(sign).length);
+  assert.equal(open, close);
+  assert.equal(whole.split("\n").filter((line) => line.startsWith("\\end{document}")).length, 1);
 });

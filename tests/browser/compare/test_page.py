@@ -288,6 +288,9 @@ def test_what_is_shown_is_taken_away(compare: Page) -> None:
     assert float(felt[0]["A"]) != 0
     assert "<svg" in taken(".lp-agreeing", "SVG")
     assert "htmlData" not in taken(FORMULA, "CSV")
+    assert "\\textcolor{lpbase}" in taken(FORMULA, "LaTeX")
+    assert taken(".lp-matrix-box", "SVG").startswith("<svg")
+    assert taken(".lp-matrix-box", "CSV").count("\n") > 24
 
 
 @pytest.mark.parametrize("width", [390, 1440])

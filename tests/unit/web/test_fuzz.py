@@ -119,6 +119,7 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("compare", "compare"): [{**few, **SIDES, "at": [2, -1], "look": True, "known": "x"}],
         ("compare", "formula"): [{**few, **SIDES, "base": 0, "other": 1}],
         ("compare", "parity"): [{**few, **SIDES}],
+        ("compare", "take"): [{**few, "what": "matrix_svg", "dark": True}],
         ("compare", "link"): [scene()],
         ("compare", "scene_link"): [scene()],
         ("compare", "open_link"): [link],

@@ -120,6 +120,9 @@ def foreign(file: str, run: str) -> dict[str, dict[str, list]]:
             "spread": [held],
             "take": [{**held, "what": what} for what in ("corrected_csv", "changes_csv")],
         },
+        "compare": {
+            "take": [{**held, "what": what} for what in ("corrected_csv", "changes_csv")],
+        },
         "large": {
             **{name: [large] for name in ("blocks", "details", "pairs", "judge")},
             "take": [

@@ -1,10 +1,12 @@
 // Two definitions as one formula: what both share, what only one has, what a parameter makes different;
 // the same of the two listings, line by line. Every part has its number on this batch.
 import { h, reword, worded } from "../../kit/dom.js";
+import { saved } from "../../kit/files.js";
 import { tex } from "../../kit/formula.js";
 import { show } from "../../kit/numbers.js";
 import { has, language, say } from "../../kit/words.js";
-import { chip, colourOf, letterOf, named } from "./legend.js";
+import { latexOf, plain } from "./latex.js";
+import { chip, colourOf, labelOf, letterOf, named } from "./legend.js";
 import { downloads } from "./taking.js";
 
 /** @typedef {import("../../wire").StepNumbers} StepNumbers */
@@ -30,6 +32,7 @@ export default function formula(root, channel) {
     h("div.lp-scroll.lp-listing-box", { role: "region", tabIndex: 0, "data-title": "compare.code" }, listing),
   );
   const taking = downloads(channel, { name: "formulas", csv: asCsv });
+  taking.element.prepend(worded("button.lp-crumb", "take.latex", { type: "button", onclick: saveLatex }));
   const wrong = h("p.lp-wrong", { hidden: true });
   const whole = h("div", {}, key, lines, told, parameters, code);
   root.append(h("div.lp-bar", {}, worded("h2", "compare.formula"), taking.element), wrong, whole);
@@ -294,12 +297,20 @@ export default function formula(root, channel) {
     );
   }
 
+  // The formula in its inks, to be compiled.
+  function saveLatex() {
+    const { differing, between } = channel;
+    if (!differing) return;
+    const text = latexOf(differing.formula, [labelOf(channel.of, between[0]), labelOf(channel.of, between[1])]);
+    saved({ name: "lossprism-formulas.tex", type: "text/x-tex", text });
+  }
+
   function asCsv() {
     const { differing } = channel;
     /** @type {(string | number)[][]} */
     const rows = [["kind", "base", "other"]];
     for (const { kind, base_text, other_text } of differing?.code ?? []) rows.push([kind, base_text, other_text]);
-    for (const latex of differing?.formula ?? []) rows.push(["latex", latex.replace(/\\htmlData\{[^}]*\}/g, ""), ""]);
+    for (const latex of differing?.formula ?? []) rows.push(["latex", plain(latex), ""]);
     return rows;
   }
 

@@ -1,14 +1,18 @@
 // The step that is looked at of every side, beside each other: a cell pointed at in one is shown in all.
 import { h, reword, worded } from "../../kit/dom.js";
+import { saved } from "../../kit/files.js";
 import { pictureView } from "../../kit/picture.js";
-import { say } from "../../kit/words.js";
+import { GONE } from "../../kit/server.js";
+import { isDark } from "../../kit/theme.js";
+import { language, say } from "../../kit/words.js";
 import { chip, nameOf } from "./legend.js";
 
 /**
  * @param {HTMLElement} root
  * @param {import("./state.js").ComparePage} channel
+ * @param {import("../../kit/types").Asking<import("../../wire").CompareServer>} server
  */
-export default function matrices(root, channel) {
+export default function matrices(root, channel, server) {
   const grid = h("div.lp-matrices");
   const details = h(
     "details.lp-more.lp-beside",
@@ -35,12 +39,34 @@ export default function matrices(root, channel) {
       onchange: () => channel.lookAt([[place, Number(step.value)]]),
     });
     const body = h("div");
+    /** @type {(key: string, act: () => void) => HTMLElement} */
+    const button = (key, act) => worded("button.lp-crumb", key, { type: "button", onclick: act });
+
+    /**
+     * The matrix as a file: the figure of this step on Explore.
+     * @param {string} what
+     */
+    async function save(what, ratio = 1) {
+      const scene = channel.sceneOf(channel.of[place]);
+      const scenario = { ...scene, view: { ...scene.view, step: Number(step.value) } };
+      const answer = await server.take({ what, scenario, language: language(), dark: isDark() });
+      if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
+      else await saved(answer, ratio);
+    }
     const element = h(
       "section.lp-matrix-box",
       {},
       title,
       h("label.lp-inline", {}, worded("span", "compare.step"), step),
       body,
+      h(
+        "div.lp-downloads",
+        {},
+        button("take.svg", () => save("matrix_svg")),
+        button("take.png2", () => save("matrix_svg", 2)),
+        button("take.png4", () => save("matrix_svg", 4)),
+        button("take.csv", () => save("matrix_csv")),
+      ),
     );
     const view = pictureView(body, {}, (...told) => {
       if (told[0] === "point") channel.point(told[1], told[2], told[3]);

@@ -12,6 +12,7 @@ from explorer.web.instrument import Instrument, PageState
 from explorer.web.pages.compare.questions import QUESTIONS
 from explorer.web.pages.compare.requests import SERVED
 from explorer.web.pages.compare.state import BARS, compare_table
+from explorer.web.pages.explore.requests import SERVED_TAKEAWAY
 
 STATE = PageState("compare", "compare", "pages/compare/state.js")
 
@@ -22,7 +23,7 @@ def build() -> None:
         _instrument("figures")
         _instrument("formula", *SERVED)
         _instrument("gradients")
-        _instrument("matrices")
+        _instrument("matrices", *SERVED_TAKEAWAY)
         _instrument("parity", *SERVED)
         Instrument("progress", "kit/progress.js", STATE)
 
