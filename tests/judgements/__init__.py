@@ -8,8 +8,7 @@ draws in which it was said. ``python -m tests.judgements`` writes them into docs
 from __future__ import annotations
 
 import functools
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +28,21 @@ The table of the code is `explorer/core/judgements.py`, the draws are in `tests/
 """
 LEAST_TRUE, MOST_FALSE = 0.9, 0.05
 
-Draw = Callable[[np.random.Generator], bool]
+Source = np.random.Generator
+Said = Callable[[Source], Set[str]]
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Among:
+    """Whether a sentence is among all that is said of a draw. What several sentences are looked for
+    in is drawn once: `said` is a function at the top of its module, or made by a cached one."""
+
+    said: Said
+    holds: Callable[[Set[str]], bool]
+
+
+Draw = Callable[[Source], bool] | Among
 
 
 @dataclass(frozen=True)
@@ -53,14 +66,24 @@ def simulated(key: str, *, true: tuple[str, Draw], false: tuple[str, Draw]) -> N
 
 
 @functools.cache
+def heard(said: Said) -> list[Set[str]]:
+    """All that is said of each draw."""
+    draw = np.random.default_rng(SEED)
+    return [said(draw) for _ in range(DRAWS)]
+
+
+def _rate(one: Draw) -> float:
+    if isinstance(one, Among):
+        return sum(map(one.holds, heard(one.said))) / DRAWS
+    draw = np.random.default_rng(SEED)
+    return sum(bool(one(draw)) for _ in range(DRAWS)) / DRAWS
+
+
+@functools.cache
 def rates(key: str) -> tuple[float, float]:
     """How often the sentence is said where it is true, and where it is false."""
-    draw = np.random.default_rng(zlib.crc32(key.encode()))
     simulation = SIMULATIONS[key]
-    said = [
-        sum(bool(one(draw)) for _ in range(DRAWS)) for one in (simulation.true, simulation.false)
-    ]
-    return said[0] / DRAWS, said[1] / DRAWS
+    return _rate(simulation.true), _rate(simulation.false)
 
 
 def load() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -15,10 +16,7 @@ from explorer.core.remarks import remarks
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.sources.pairs import Pairs
 from losses import LOSSES, spec_of
-from tests.judgements import simulated
-
-Source = np.random.Generator
-Said = Callable[[Source], set[str]]
+from tests.judgements import Among, Said, Source, simulated
 
 
 def names(count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -44,12 +42,14 @@ def told(
     return {one.key for one in remarks(explore(scenario, batch), most=99)}
 
 
+def among(key: str, said: Said) -> Among:
+    return Among(said, lambda keys: key in keys)
+
+
 def hold(key: str, true: tuple[str, Said], false: tuple[str, Said]) -> None:
-    simulated(
-        f"remark.{key}",
-        true=(true[0], lambda draw: key in true[1](draw)),
-        false=(false[0], lambda draw: key in false[1](draw)),
-    )
+    sides = {"true": true, "false": false}
+    drawn = {side: (about, among(key, said)) for side, (about, said) in sides.items()}
+    simulated(f"remark.{key}", **drawn)
 
 
 def graded(draw: Source, count: int = 24) -> np.ndarray:
@@ -101,7 +101,12 @@ hold("no_gradient", ("detached scores", own(detached_loss)), ("CoSENT", ordinary
 # Language and labels
 
 
-def written(draw: Source, letters: str, foreign: float) -> set[str]:
+@functools.cache
+def written(letters: str, foreign: float) -> Said:
+    return lambda draw: told_of_words(draw, letters, foreign)
+
+
+def told_of_words(draw: Source, letters: str, foreign: float) -> set[str]:
     words = ["".join(draw.choice(list(letters), 6)) for _ in range(16)]
     many = int(foreign * 16)
     words[:many] = ["".join(draw.choice(list("中文句子编码器向量"), 6)) for _ in range(many)]
@@ -117,28 +122,28 @@ def written(draw: Source, letters: str, foreign: float) -> set[str]:
 LATIN = "abcdefghijklmnopqrstuvwxyzéüñç"
 hold(
     "language",
-    ("three quarters Chinese", lambda draw: written(draw, LATIN, 0.75)),
-    ("a quarter Chinese", lambda draw: written(draw, LATIN, 0.25)),
+    ("three quarters Chinese", written(LATIN, 0.75)),
+    ("a quarter Chinese", written(LATIN, 0.25)),
 )
 hold(
     "one_pair",
     ("one pair", lambda draw: told(of_scores(draw.uniform(-1, 1, 1), np.ones(1)))),
     ("24 pairs", ordinary),
 )
+
+
+def regression_of_one_label(draw: Source) -> set[str]:
+    return told(of_scores(draw.uniform(-1, 1, 9), np.ones(9)), "cosine_mse")
+
+
 hold(
     "labels_equal",
     ("one label, CoSENT", lambda draw: told(of_scores(draw.uniform(-1, 1, 9), np.ones(9)))),
-    (
-        "one label, regression",
-        lambda draw: told(of_scores(draw.uniform(-1, 1, 9), np.ones(9)), "cosine_mse"),
-    ),
+    ("one label, regression", regression_of_one_label),
 )
 hold(
     "labels_equal_felt",
-    (
-        "one label, regression",
-        lambda draw: told(of_scores(draw.uniform(-1, 1, 9), np.ones(9)), "cosine_mse"),
-    ),
+    ("one label, regression", regression_of_one_label),
     ("graded labels", ordinary),
 )
 
@@ -146,6 +151,7 @@ hold(
 # Collapse
 
 
+@functools.cache
 def flat(spread: float, scale: float) -> Said:
     def said(draw: Source) -> set[str]:
         scores = 0.5 + spread * draw.permutation(np.linspace(0, 1, 24))
@@ -166,6 +172,7 @@ hold(
 )
 
 
+@functools.cache
 def turned(wrong: float, scale: float, loss: str = "cosent") -> Said:
     """So large a share of the scores in an order that the labels contradict."""
 
@@ -214,6 +221,7 @@ hold(
 # Suspects
 
 
+@functools.cache
 def labelled(share_wrong: float, count: int = 100) -> Said:
     def said(draw: Source) -> set[str]:
         truth = draw.normal(size=count)
@@ -302,14 +310,15 @@ for key in ("ui.no_suspects", "large.no_suspects"):
     )
 simulated(
     "ui.suspects_doubtful",
-    true=("three quarters Chinese", lambda draw: "language" in written(draw, LATIN, 0.75)),
-    false=("a quarter Chinese", lambda draw: "language" in written(draw, LATIN, 0.25)),
+    true=("three quarters Chinese", among("language", written(LATIN, 0.75))),
+    false=("a quarter Chinese", among("language", written(LATIN, 0.25))),
 )
 
 
 # Places, order, terms
 
 
+@functools.cache
 def placed(loss: str, side: float) -> Said:
     """Each second sentence near the first one, or on the other side of the sphere."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -12,11 +13,10 @@ from explorer.lab.training.influence import Measured, accuracy_at_1, spearman
 from explorer.lab.training.measure import own_places
 from explorer.lab.training.remarks import on_loss, on_space
 from explorer.lab.training.verdict import by_chance, difference, gain, judged
-from tests.judgements import simulated
+from tests.judgements import Among, Said, Source, simulated
 
 PAIRS = 400
 THESE = held_out_pairs(PAIRS)
-Source = np.random.Generator
 
 
 class HeldOut:
@@ -54,7 +54,8 @@ class HeldOut:
         }
 
 
-def compared(qualities: tuple[float, ...], seeds: int, by_seed: float = 0.03) -> Callable:
+@functools.cache
+def compared(qualities: tuple[float, ...], seeds: int, by_seed: float = 0.03) -> Said:
     """Draw what is said of ways of training of these qualities; who is said to be ahead is part of
     the claim, so the wrong one ahead is another sentence."""
 
@@ -71,12 +72,12 @@ def compared(qualities: tuple[float, ...], seeds: int, by_seed: float = 0.03) ->
     return said
 
 
-def says(key: str, said: Callable[[Source], set[str]]) -> Callable[[Source], bool]:
-    return lambda draw: any(one.startswith(key) for one in said(draw))
+def says(key: str, said: Said) -> Among:
+    return Among(said, lambda keys: any(one.startswith(key) for one in keys))
 
 
-def exactly(key: str, said: Callable[[Source], set[str]]) -> Callable[[Source], bool]:
-    return lambda draw: key in said(draw)
+def exactly(key: str, said: Said) -> Among:
+    return Among(said, lambda keys: key in keys)
 
 
 FAR, SAME = (1.0, 0.6), (1.0, 1.0)
@@ -150,7 +151,8 @@ simulated(
 # What a model gained
 
 
-def gained(before: float, after: float) -> Callable[[Source], set[str]]:
+@functools.cache
+def gained(before: float, after: float) -> Said:
     """What is said of held-out pairs with labels, and as often of positives without."""
 
     def said(draw: Source) -> set[str]:
@@ -246,7 +248,8 @@ simulated(
 # The training loss
 
 
-def curve(height: float) -> Callable[[Source], set[str]]:
+@functools.cache
+def curve(height: float) -> Said:
     """A loss that moves steadily by so many standard errors of what is compared, in noise that is
     even, heavy-tailed or skewed."""
 
@@ -281,7 +284,8 @@ simulated(
 # The space
 
 
-def space(before: float, after: float) -> Callable[[Source], set[str]]:
+@functools.cache
+def space(before: float, after: float) -> Said:
     """Sentences around a common direction of this strength before and after."""
 
     def said(draw: Source) -> set[str]:
