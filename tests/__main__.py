@@ -28,6 +28,9 @@ COVERAGE = ["--cov", "--cov-report=term:skip-covered"]
 # Of two processes on two cores each has one: with two threads each they wait for one another, and
 # threads that wait by spinning take the processor from whoever they wait for.
 ONE_CORE = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
+# Without compiled modules each of some hundred processes would compile both packages anew, and
+# pytest would rewrite the assertions of every file in each of its own.
+FROM_SOURCE = "PYTHONDONTWRITEBYTECODE"
 # The tests of the page wait long before they fail: where nothing works, a few will do.
 ENOUGH = "--maxfail=10"
 NO_BROWSER = """\
@@ -87,6 +90,8 @@ def main(*arguments: str) -> int:
         asked += COVERAGE
     for name, value in ONE_CORE.items():
         os.environ.setdefault(name, value)
+    os.environ.pop(FROM_SOURCE, None)
+    sys.dont_write_bytecode = False
     return pytest.main(["-ra", *PARALLEL, SLOWEST, ENOUGH, *asked])
 
 
