@@ -57,8 +57,29 @@ def points_of(
 ) -> tuple[list[Point], bool]:
     """The loss at each of the values of its parameter, and whether one pass was enough.
 
-    In one pass each value agrees with the single run to 1e-10 of itself; the first, the middle and
-    the last are run to see that.
+    Raises:
+        Problem: as `explore`.
+    """
+    passed = passed_points(scenario, batch, name, values)
+    if passed is not None:
+        return passed, True
+    return single_points(scenario, batch, name, values), False
+
+
+def single_points(
+    scenario: Scenario, batch: Batch, name: str, values: Sequence[float]
+) -> list[Point]:
+    """The loss at each of the values, run value by value. Raises Problem as `explore`."""
+    return [point_of(explore(with_parameter(scenario, name, value), batch)) for value in values]
+
+
+def passed_points(
+    scenario: Scenario, batch: Batch, name: str, values: Sequence[float]
+) -> list[Point] | None:
+    """The loss at each of the values in one pass; None where that cannot be.
+
+    Each value agrees with the single run to 1e-10 of itself; the first, the middle and the last are
+    run to see that.
 
     Raises:
         Problem: as `explore`.
@@ -67,11 +88,12 @@ def points_of(
         lambda place: explore(with_parameter(scenario, name, values[place]), batch)
     )
     probes = sorted({0, len(values) // 2, len(values) - 1})
-    if len(values) > len(probes):
-        passed = _in_one_pass(at(0), name, values)
-        if passed is not None and all(_agree(passed[k], point_of(at(k))) for k in probes):
-            return passed, True
-    return [point_of(at(place)) for place in range(len(values))], False
+    if len(values) <= len(probes):
+        return None
+    passed = _in_one_pass(at(0), name, values)
+    if passed is None or not all(_agree(passed[k], point_of(at(k))) for k in probes):
+        return None
+    return passed
 
 
 def point_of(e: Exploration) -> Point:

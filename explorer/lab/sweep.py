@@ -14,7 +14,7 @@ from explorer.core.explore import Exploration, explore, spec_for
 from explorer.core.parameters import chosen_numeric, numeric_parameters, spread
 from explorer.core.remarks import GRADIENT_BAND, band_applies, suggested_scale
 from explorer.core.scenario import Scenario
-from explorer.lab.one_pass import Point, points_of, with_parameter
+from explorer.lab.one_pass import Point, passed_points, single_points, with_parameter
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec, Parameter
 from losses.forms import Separable
@@ -85,12 +85,14 @@ def curves(
     points: int = POINTS,
     logarithmic: bool | None = None,
     ends: tuple[float, float] | None = None,
+    singly: int = MOST_POINTS,
 ) -> Curves:
     """Run the scenario at `points` values of a parameter, the first numeric one if unnamed.
 
     The values are spread between the `ends`, those of its range if left out, by equal steps or by
     equal ratios (`logarithmic`), as its slider is if left out. Where the definition allows it, all
-    are computed in one pass (`explorer.lab.one_pass`).
+    are computed in one pass (`explorer.lab.one_pass`); of a loss that has to be run value by value
+    there are at most `singly`.
 
     Raises:
         Problem: if the loss has no such parameter, the values cannot be so, or the scenario cannot
@@ -99,10 +101,12 @@ def curves(
     spec = spec_for(scenario)
     chosen = _along(chosen_numeric(spec, parameter), logarithmic, ends, points)
     batch = make_batch(scenario.data, scenario.rules) if batch is None else batch
-    # Three digits, so that a curve is read at values that can be typed.
-    typed = (float(f"{value:.3g}") for value in spread(chosen, points))
-    values = tuple(dict.fromkeys(min(max(v, chosen.minimum), chosen.maximum) for v in typed))
-    found, together = points_of(scenario, batch, chosen.name, values)
+    values = _typed(chosen, points)
+    found = passed_points(scenario, batch, chosen.name, values)
+    together = found is not None
+    if found is None:
+        values = _typed(chosen, min(points, singly))
+        found = single_points(scenario, batch, chosen.name, values)
     here = explore(with_parameter(scenario, chosen.name, values[0]), batch)
     gradient = tuple(one.gradient for one in found)
     limit, band = _limit(here, chosen, values)
@@ -168,6 +172,12 @@ def _along(
     if ratios and low <= 0:
         raise Problem("sweep_logarithmic", about="loss", name=parameter.name, value=f"{low:g}")
     return dataclasses.replace(parameter, minimum=low, maximum=high, logarithmic=ratios)
+
+
+def _typed(parameter: Parameter, points: int) -> tuple[float, ...]:
+    """So many values, of three digits, so that a curve is read at values that can be typed."""
+    typed = (float(f"{value:.3g}") for value in spread(parameter, points))
+    return tuple(dict.fromkeys(min(max(v, parameter.minimum), parameter.maximum) for v in typed))
 
 
 def _active(found: Sequence[Point]) -> tuple[float, ...] | None:

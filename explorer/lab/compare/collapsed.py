@@ -10,12 +10,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from explorer.core.batch import Batch
 from explorer.core.explore import Exploration, explore
+from explorer.core.own_loss import own_faults
 from explorer.core.scenario import Scenario
 from explorer.runtime.problem import Problem
 from losses.geometry import unit
@@ -62,15 +64,31 @@ def collapsing(scenarios: Sequence[Scenario], batch: Batch, points: int = POINTS
     """Run each loss on a batch whose vectors are moved towards their mean, step by step.
 
     Raises:
-        Problem: if the batch has no vectors, or `points` is below 2 or above 200.
+        Problem: if the batch has no vectors, `points` is below 2 or above 200, or a loss cannot be
+            run on the batch.
     """
+    path = path_of(batch, points)
+    return Collapsing(path.shares, path.spread, tuple(way_along(path, one) for one in scenarios))
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The batch at each of the `shares` of its way to one point; `spread` as in `Collapsing`."""
+
+    shares: tuple[float, ...]
+    spread: tuple[float, ...]
+    moved: tuple[Batch, ...]
+
+
+def path_of(batch: Batch, points: int = POINTS) -> Path:
+    """The batch moved towards one point in so many steps, 2 to 200. Raises Problem without
+    vectors."""
     if not 2 <= points <= MOST_POINTS:
         raise Problem("sweep_points", about="loss", points=points, most=MOST_POINTS)
     shares = tuple(torch.linspace(0, 1, points, dtype=torch.float64).tolist())
-    moved = [moved_together(batch, share) for share in shares]
+    moved = tuple(moved_together(batch, share) for share in shares)
     spread = tuple(float(one.scores.max() - one.scores.min()) for one in moved)
-    ways = tuple(_way(scenario, moved, shares) for scenario in scenarios)
-    return Collapsing(shares, spread, ways)
+    return Path(shares, spread, moved)
 
 
 def moved_together(batch: Batch, share: float) -> Batch:
@@ -92,18 +110,29 @@ def _mixed(vectors: Tensor, share: float) -> Tensor:
     return unit(mixed) * lengths.mean()
 
 
-def _way(scenario: Scenario, moved: Sequence[Batch], shares: Sequence[float]) -> Way:
-    found: list[Exploration] = [explore(scenario, one) for one in moved]
-    values = tuple(one.loss for one in found)
-    start, end, line = values[0], values[-1], found[-1].collapse
-    size = max(abs(start), abs(end), 1e-12)
+def way_along(path: Path, scenario: Scenario) -> Way:
+    """One loss on its way: explored at both ends, and its definition run without gradients
+    between them. Raises Problem as `explore`."""
+    shares, (first, *between, last) = path.shares, path.moved
+    start, end = explore(scenario, first), explore(scenario, last)
+    with torch.no_grad(), own_faults(start.spec):
+        values = (start.loss, *(_value(start, one) for one in between), end.loss)
+    size = max(abs(start.loss), abs(end.loss), 1e-12)
+    line = end.collapse
     return Way(
-        loss=found[0].spec.name,
+        loss=start.spec.name,
         convention=scenario.convention,
         values=values,
         line=line,
-        reached=end,
-        falls=end < start - FALLEN * size,
+        reached=end.loss,
+        falls=end.loss < start.loss - FALLEN * size,
         lowest=shares[min(range(len(values)), key=values.__getitem__)],
-        arrives=None if line is None else abs(end - line) <= 1e-6 * max(abs(line), 1),
+        arrives=None if line is None else abs(end.loss - line) <= 1e-6 * max(abs(line), 1),
     )
+
+
+def _value(e: Exploration, batch: Batch) -> float:
+    reads = e.spec.reads.items()
+    given = {name: batch.read(what, batch.vectors, batch.scores) for name, what in reads}
+    called: dict[str, Any] = {**given, **e.parameters}
+    return float(e.spec.definition(**called))

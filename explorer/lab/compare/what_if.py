@@ -82,14 +82,15 @@ def what_if(scenarios: Sequence[Scenario], batch: Batch, change: Change) -> list
             it is.
     """
     changed = changed_batch(batch, change)
-    of_scores = change.kind not in OF_PAIRS
-    return [_effect(scenario, batch, changed, of_scores) for scenario in scenarios]
+    return [effect_of(scenario, batch, changed, change.kind) for scenario in scenarios]
 
 
-def _effect(scenario: Scenario, batch: Batch, changed: Batch, of_scores: bool) -> Effect:
+def effect_of(scenario: Scenario, batch: Batch, changed: Batch, kind: Kind) -> Effect:
+    """One loss on the batch as it is and on that which a change of this kind made of it. Raises
+    Problem where it cannot be run on the batch as it is."""
     before = explore(scenario, batch)
     refused, after = None, None
-    if of_scores and not reads_only_scores(before.spec):
+    if kind not in OF_PAIRS and not reads_only_scores(before.spec):
         refused = Problem("no_scores_to_move", about="loss")
     else:
         try:

@@ -171,6 +171,8 @@ def test_what_cannot_be_run_at_once_is_said_and_run_one_by_one():
     assert not found.in_one_pass  # cos m is made of a Python number
     one = at(Scenario(data=RANDOM, loss="arcface"), "margin", found.values[2])
     assert found.loss[2] == one.loss
+    few = curves(Scenario(data=RANDOM, loss="arcface"), "margin", points=9, singly=5)
+    assert few == found
 
 
 def test_a_pass_that_tells_something_else_is_not_taken(monkeypatch):

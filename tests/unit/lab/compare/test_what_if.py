@@ -12,6 +12,7 @@ import torch
 from explorer.core.batch import make_batch
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
+from explorer.lab.compare import collapsed
 from explorer.lab.compare.collapsed import collapsing, moved_together
 from explorer.lab.compare.what_if import KINDS, Change, changed_batch, reads_only_scores, what_if
 from explorer.runtime.problem import Problem
@@ -154,6 +155,20 @@ def test_every_loss_ends_on_its_line():
     assert {way.loss for way in found.falling} == {
         way.loss for way in found.ways if way.reached < way.values[0] - 1e-9 * abs(way.values[0])
     }
+
+
+def test_on_the_way_each_value_is_that_of_the_moved_batch(monkeypatch):
+    batch, explored = batch_of(), []
+    monkeypatch.setattr(
+        collapsed, "explore", lambda *given: explored.append(1) or explore(*given)
+    )
+    found = collapsing(EVERY, batch, points=5)
+    assert len(explored) == 2 * len(EVERY)  # both ends of each way
+    for scenario, way in zip(EVERY, found.ways, strict=True):
+        for place in (1, 3):
+            moved = moved_together(batch, found.shares[place])
+            expected = explore(scenario, moved).loss
+            assert way.values[place] == pytest.approx(expected, rel=1e-12, nan_ok=True)
 
 
 def test_the_lines_of_eight_questions():
