@@ -38,6 +38,14 @@ export interface Apart {
   told: Told[];
 }
 
+/** Over all ways to cut a batch into parts of one size, or over so many that were `drawn`. */
+export interface Averaged {
+  loss: Real;
+  comparisons: Real | null;
+  drawn: number;
+  exact: boolean;
+}
+
 /** The rows or columns that are shown: which items, and the pair and sentence behind each. */
 export interface Axis {
   name: string;
@@ -91,6 +99,35 @@ export interface Cancelled {
   cancelled: boolean;
 }
 
+/** A loss before and after a change; `refused` says why there is no after. */
+export interface ChangedLoss {
+  before: ChangedState;
+  after: ChangedState | null;
+  ratio: Real | null;
+  notices: boolean;
+  refused: Problem | null;
+}
+
+/** What becomes of a side. */
+export interface ChangedSide {
+  found: ChangedLoss | null;
+  problem: Problem | null;
+}
+
+/** Sides before and after a change of the batch, which has so many `pairs` after it. */
+export interface ChangedSides {
+  pairs: number;
+  sides: ChangedSide[];
+}
+
+/** A loss on one batch. */
+export interface ChangedState {
+  loss: Real;
+  gradient: Real;
+  floor: Real | null;
+  collapse: Real | null;
+}
+
 /** What the data holds, which losses can learn from it, how long the run will be; within which Spearman, above and below 0, so many held-out pairs stay `by_chance`, at this `level`. */
 export interface Checked {
   refused: Problem | null;
@@ -133,6 +170,31 @@ export interface ChosenThere {
   twins?: "apart" | "leave_out" | "keep";
 }
 
+/** A loss on the way to one point: its value at each share, at its `start`, where it is `lowest` (`least`), and at the end (`reached`), beside its `line` at collapse. */
+export interface Collapsing {
+  values: Floats;
+  start: Real;
+  line: Real | null;
+  reached: Real;
+  falls: boolean;
+  lowest: number;
+  least: Real;
+  arrives: boolean | null;
+}
+
+/** What becomes of a side. */
+export interface CollapsingSide {
+  found: Collapsing | null;
+  problem: Problem | null;
+}
+
+/** Sides at the same `shares` of the way of all vectors to one point; `spread` is that between the largest and the smallest cosine of a pair. */
+export interface CollapsingSides {
+  shares: Floats;
+  spread: Floats;
+  sides: CollapsingSide[];
+}
+
 /** What Compare is told. */
 export interface CompareFacts {
   pages: PageLink[];
@@ -155,7 +217,7 @@ export interface CompareOwn {
   examples: Record<string, Example>;
 }
 
-/** One side: its figures, the gradient of each pair and the step that is looked at, or the problem that kept it from any. `parameters` are those in force; `looked` is null of a step that the page has by this `name` already. */
+/** One side: its figures, the gradient of each pair and the step that is looked at, or the problem that kept it from any. `parameters` are those in force. */
 export interface Compared {
   named: Told;
   parameters: Record<string, Setting>;
@@ -163,7 +225,6 @@ export interface Compared {
   figures: ComparedFigures | null;
   gradient: Floats | null;
   projected: boolean;
-  name: string;
   looked: Looked | null;
 }
 
@@ -222,6 +283,17 @@ export interface ComparedFigures {
 export interface Concentrated {
   share: number;
   part: number;
+}
+
+/** What becomes of a side. */
+export interface CutSide {
+  found: Pieces | null;
+  problem: Problem | null;
+}
+
+/** Sides on a batch in pieces. */
+export interface CutSides {
+  sides: CutSide[];
 }
 
 /** Which pairs, and what gives them similarities. */
@@ -973,12 +1045,58 @@ export interface Picture {
   remarks: Remark[];
 }
 
+/** A batch by another way than in one piece; `cells`, 0 absent, 1 felt, 2 only seen, are the first of `all` rows and columns. */
+export interface Pieces {
+  parts: number;
+  whole: Real;
+  loss: Real;
+  equal: boolean;
+  gradient_ratio: Real | null;
+  gradient_cosine: Real | null;
+  cells: Bytes;
+  shape: [number, number];
+  all: [number, number];
+  row_axis: string;
+  column_axis: string;
+  comparisons: number;
+  whole_comparisons: number;
+  average: Averaged | null;
+}
+
 /** Where the right one stands among all that an anchor is compared with. */
 export interface Places {
   kind: "key" | "class" | "prototype";
   anchors: number;
   first: number;
   reciprocal: Real;
+}
+
+/** A loss in one type and one form; `broken` is the first step without a number, "" for none, and `refused` what torch says that cannot compute this. */
+export interface PreciseRow {
+  type: string;
+  form: "stable" | "printed" | "printed_in_type" | "function";
+  convention: string;
+  loss: Real | null;
+  difference: Real | null;
+  gradient_difference: Real | null;
+  broken: string;
+  refused: string;
+}
+
+/** A loss in all types and forms. */
+export interface PreciseRows {
+  rows: PreciseRow[];
+}
+
+/** What becomes of a side. */
+export interface PreciseSide {
+  found: PreciseRows | null;
+  problem: Problem | null;
+}
+
+/** Sides in all types and forms. */
+export interface PreciseSides {
+  sides: PreciseSide[];
 }
 
 /** The source's table. */
@@ -1332,6 +1450,34 @@ export interface Swept {
   trials: Offer | null;
 }
 
+/** A side along one of its parameters: a height for each of `values`, NaN where there is none, null where there is none anywhere. `over_scale` tends to `limit` and lies in `band`, its lower and upper edge; `advised` and `within` are ranges of the parameter. */
+export interface SweptCurves {
+  parameter: string;
+  logarithmic: boolean;
+  values: Floats;
+  loss: Floats | null;
+  gradient: Floats | null;
+  effective: Floats | null;
+  hardest: Floats | null;
+  suspects: Floats | null;
+  over_scale: Floats | null;
+  limit: Real | null;
+  band: Floats[] | null;
+  advised: Range | null;
+  within: Range[] | null;
+}
+
+/** Null, and no problem, where the side stays as it is. */
+export interface SweptSide {
+  found: SweptCurves | null;
+  problem: Problem | null;
+}
+
+/** Sides along a parameter. */
+export interface SweptSides {
+  sides: SweptSide[];
+}
+
 /** A heavy term: its share of the weight, and the share up to and with it. */
 export interface Term {
   items: Item[];
@@ -1491,15 +1637,19 @@ export interface Working {
 /** What the instruments of the page compare can ask the server. */
 export interface CompareServer {
   cancel(request: unknown): Promise<OneOf<Cancelled | Refused>>;
+  collapse(request: unknown): Promise<OneOf<CollapsingSides | SendRows | Refused>>;
   compare(request: unknown): Promise<OneOf<Beside | Unmet | SendRows | Refused>>;
   forget(request: unknown): Promise<OneOf<Nothing | Refused>>;
   formula(request: unknown): Promise<OneOf<Differing | SendRows | Refused>>;
   link(request: unknown): Promise<OneOf<Link | Refused>>;
   look(request: unknown): Promise<OneOf<Look | Refused>>;
+  mechanics(request: unknown): Promise<OneOf<CutSides | SendRows | Refused>>;
   open_link(request: unknown): Promise<OneOf<OpenedScene | Refused>>;
   parity(request: unknown): Promise<OneOf<Parity | SendRows | Refused>>;
+  precision(request: unknown): Promise<OneOf<PreciseSides | SendRows | Refused>>;
   scene_link(request: unknown): Promise<OneOf<Link | Refused>>;
-  take(request: unknown): Promise<OneOf<Text | Refused>>;
+  sweep(request: unknown): Promise<OneOf<SweptSides | SendRows | Refused>>;
+  what_if(request: unknown): Promise<OneOf<ChangedSides | SendRows | Refused>>;
 }
 
 /** What the instruments of the page explore can ask the server. */

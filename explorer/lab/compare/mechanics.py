@@ -98,7 +98,7 @@ def mechanics(e: Exploration, way: Way, size: int) -> Mechanics:
     cut = _Cut(e)
     if way not in WAYS:
         raise Problem("mechanics_way", about="loss", name=str(way)[:60], known=", ".join(WAYS))
-    most = cut.rows if way != "copies" else max(1, MOST_COPIED // max(cut.rows, 1))
+    most = cut.rows if way != "copies" else most_copies(cut.rows)
     if not 1 <= size <= most:
         raise Problem("mechanics_size", about="loss", size=size, most=most)
     whole, of_whole = cut.loss_and_gradient(cut.given)
@@ -143,8 +143,13 @@ def mechanics(e: Exploration, way: Way, size: int) -> Mechanics:
     )
 
 
-# So many rows at most come of copies.
-MOST_COPIED = 1024
+# So many rows at most come of copies, but for the first of them; and so many copies: of mined
+# triplets there are as many as the third power of them.
+MOST_COPIED, MOST_COPIES = 256, 16
+
+
+def most_copies(rows: int) -> int:
+    return max(2, min(MOST_COPIES, MOST_COPIED // max(rows, 1)))
 
 
 def expected_of_parts(e: Exploration, size: int) -> Expected:

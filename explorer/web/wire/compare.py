@@ -6,6 +6,7 @@ from typing import Literal, TypedDict
 
 from explorer.web.wire.shared import (
     Batch,
+    Bytes,
     Floats,
     Looked,
     Places,
@@ -199,3 +200,177 @@ class Parity(TypedDict):
 
     rows: list[ParityRow]
     seeded: bool
+
+
+# ---- One thing varied: of each side what was found, or the problem that kept it from being found
+
+
+class SweptCurves(TypedDict):
+    """A side along one of its parameters: a height for each of `values`, NaN where there is none,
+    null where there is none anywhere. `over_scale` tends to `limit` and lies in `band`, its lower
+    and upper edge; `advised` and `within` are ranges of the parameter."""
+
+    parameter: str
+    logarithmic: bool
+    values: Floats
+    loss: Floats | None
+    gradient: Floats | None
+    effective: Floats | None
+    hardest: Floats | None
+    suspects: Floats | None
+    over_scale: Floats | None
+    limit: Real | None
+    band: list[Floats] | None
+    advised: tuple[float, float] | None
+    within: list[tuple[float, float]] | None
+
+
+class SweptSide(TypedDict):
+    """Null, and no problem, where the side stays as it is."""
+
+    found: SweptCurves | None
+    problem: Problem | None
+
+
+class SweptSides(TypedDict):
+    """Sides along a parameter."""
+
+    sides: list[SweptSide]
+
+
+class Averaged(TypedDict):
+    """Over all ways to cut a batch into parts of one size, or over so many that were `drawn`."""
+
+    loss: Real
+    comparisons: Real | None
+    drawn: int
+    exact: bool
+
+
+class Pieces(TypedDict):
+    """A batch by another way than in one piece; `cells`, 0 absent, 1 felt, 2 only seen, are the
+    first of `all` rows and columns."""
+
+    parts: int
+    whole: Real
+    loss: Real
+    equal: bool
+    gradient_ratio: Real | None
+    gradient_cosine: Real | None
+    cells: Bytes
+    shape: tuple[int, int]
+    all: tuple[int, int]
+    row_axis: str
+    column_axis: str
+    comparisons: int
+    whole_comparisons: int
+    average: Averaged | None
+
+
+class CutSide(TypedDict):
+    """What becomes of a side."""
+
+    found: Pieces | None
+    problem: Problem | None
+
+
+class CutSides(TypedDict):
+    """Sides on a batch in pieces."""
+
+    sides: list[CutSide]
+
+
+class PreciseRow(TypedDict):
+    """A loss in one type and one form; `broken` is the first step without a number, "" for none,
+    and `refused` what torch says that cannot compute this."""
+
+    type: str
+    form: Literal["stable", "printed", "printed_in_type", "function"]
+    convention: str
+    loss: Real | None
+    difference: Real | None
+    gradient_difference: Real | None
+    broken: str
+    refused: str
+
+
+class PreciseRows(TypedDict):
+    """A loss in all types and forms."""
+
+    rows: list[PreciseRow]
+
+
+class PreciseSide(TypedDict):
+    """What becomes of a side."""
+
+    found: PreciseRows | None
+    problem: Problem | None
+
+
+class PreciseSides(TypedDict):
+    """Sides in all types and forms."""
+
+    sides: list[PreciseSide]
+
+
+class ChangedState(TypedDict):
+    """A loss on one batch."""
+
+    loss: Real
+    gradient: Real
+    floor: Real | None
+    collapse: Real | None
+
+
+class ChangedLoss(TypedDict):
+    """A loss before and after a change; `refused` says why there is no after."""
+
+    before: ChangedState
+    after: ChangedState | None
+    ratio: Real | None
+    notices: bool
+    refused: Problem | None
+
+
+class ChangedSide(TypedDict):
+    """What becomes of a side."""
+
+    found: ChangedLoss | None
+    problem: Problem | None
+
+
+class ChangedSides(TypedDict):
+    """Sides before and after a change of the batch, which has so many `pairs` after it."""
+
+    pairs: int
+    sides: list[ChangedSide]
+
+
+class Collapsing(TypedDict):
+    """A loss on the way to one point: its value at each share, at its `start`, where it is
+    `lowest` (`least`), and at the end (`reached`), beside its `line` at collapse."""
+
+    values: Floats
+    start: Real
+    line: Real | None
+    reached: Real
+    falls: bool
+    lowest: float
+    least: Real
+    arrives: bool | None
+
+
+class CollapsingSide(TypedDict):
+    """What becomes of a side."""
+
+    found: Collapsing | None
+    problem: Problem | None
+
+
+class CollapsingSides(TypedDict):
+    """Sides at the same `shares` of the way of all vectors to one point; `spread` is that between
+    the largest and the smallest cosine of a pair."""
+
+    shares: Floats
+    spread: Floats
+    sides: list[CollapsingSide]

@@ -9,6 +9,7 @@ from explorer.runtime.wire import Json
 from explorer.sources import textbook
 from explorer.web.frame import framed
 from explorer.web.instrument import Instrument, PageState
+from explorer.web.pages.compare.experiments import EXPERIMENTS
 from explorer.web.pages.compare.questions import QUESTIONS
 from explorer.web.pages.compare.requests import SERVED
 from explorer.web.pages.compare.state import BARS, compare_table
@@ -24,6 +25,7 @@ def build() -> None:
         _instrument("formula", *SERVED)
         _instrument("gradients")
         _instrument("matrices", *SERVED_TAKEAWAY)
+        _instrument("vary", *EXPERIMENTS)
         _instrument("parity", *SERVED)
         Instrument("progress", "kit/progress.js", STATE)
 

@@ -159,9 +159,7 @@ def test_every_loss_ends_on_its_line():
 
 def test_on_the_way_each_value_is_that_of_the_moved_batch(monkeypatch):
     batch, explored = batch_of(), []
-    monkeypatch.setattr(
-        collapsed, "explore", lambda *given: explored.append(1) or explore(*given)
-    )
+    monkeypatch.setattr(collapsed, "explore", lambda *given: explored.append(1) or explore(*given))
     found = collapsing(EVERY, batch, points=5)
     assert len(explored) == 2 * len(EVERY)  # both ends of each way
     for scenario, way in zip(EVERY, found.ways, strict=True):
