@@ -16,6 +16,7 @@ from explorer.core.remarks import GRADIENT_BAND, band_applies, suggested_scale
 from explorer.core.scenario import Scenario
 from explorer.lab.one_pass import Point, passed_points, single_points, with_parameter
 from explorer.runtime.problem import Problem
+from explorer.runtime.wire import is_number
 from losses import LOSSES, LossSpec, Parameter
 from losses.forms import Separable
 
@@ -86,13 +87,14 @@ def curves(
     logarithmic: bool | None = None,
     ends: tuple[float, float] | None = None,
     singly: int = MOST_POINTS,
+    present: bool = False,
 ) -> Curves:
     """Run the scenario at `points` values of a parameter, the first numeric one if unnamed.
 
     The values are spread between the `ends`, those of its range if left out, by equal steps or by
     equal ratios (`logarithmic`), as its slider is if left out. Where the definition allows it, all
     are computed in one pass (`explorer.lab.one_pass`); of a loss that has to be run value by value
-    there are at most `singly`.
+    there are at most `singly`. With `present` that of the scenario is one of them.
 
     Raises:
         Problem: if the loss has no such parameter, the values cannot be so, or the scenario cannot
@@ -101,11 +103,12 @@ def curves(
     spec = spec_for(scenario)
     chosen = _along(chosen_numeric(spec, parameter), logarithmic, ends, points)
     batch = make_batch(scenario.data, scenario.rules) if batch is None else batch
-    values = _typed(chosen, points)
+    also = [dict(scenario.parameters).get(chosen.name, chosen.default)] if present else []
+    values = _typed(chosen, points, also)
     found = passed_points(scenario, batch, chosen.name, values)
     together = found is not None
     if found is None:
-        values = _typed(chosen, min(points, singly))
+        values = _typed(chosen, min(points, singly), also)
         found = single_points(scenario, batch, chosen.name, values)
     here = explore(with_parameter(scenario, chosen.name, values[0]), batch)
     gradient = tuple(one.gradient for one in found)
@@ -174,10 +177,14 @@ def _along(
     return dataclasses.replace(parameter, minimum=low, maximum=high, logarithmic=ratios)
 
 
-def _typed(parameter: Parameter, points: int) -> tuple[float, ...]:
-    """So many values, of three digits, so that a curve is read at values that can be typed."""
+def _typed(parameter: Parameter, points: int, also: Sequence[object]) -> tuple[float, ...]:
+    """So many values, of three digits, so that a curve is read at values that can be typed; and
+    those besides that lie between the ends."""
+    low, high = parameter.minimum, parameter.maximum
     typed = (float(f"{value:.3g}") for value in spread(parameter, points))
-    return tuple(dict.fromkeys(min(max(v, parameter.minimum), parameter.maximum) for v in typed))
+    known = {min(max(v, low), high) for v in typed}
+    more = {float(v) for v in also if is_number(v) and low <= v <= high}
+    return tuple(sorted(known | more))
 
 
 def _active(found: Sequence[Point]) -> tuple[float, ...] | None:

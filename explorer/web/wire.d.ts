@@ -217,7 +217,7 @@ export interface CompareOwn {
   examples: Record<string, Example>;
 }
 
-/** One side: its figures, the gradient of each pair and the step that is looked at, or the problem that kept it from any. `parameters` are those in force. */
+/** One side: its figures, the gradient of each pair and the step that is looked at, or the problem that kept it from any. `parameters` are those in force; `looked` is null of a step that the page has by this `name` already. */
 export interface Compared {
   named: Told;
   parameters: Record<string, Setting>;
@@ -225,6 +225,7 @@ export interface Compared {
   figures: ComparedFigures | null;
   gradient: Floats | null;
   projected: boolean;
+  name: string;
   looked: Looked | null;
 }
 
@@ -1649,6 +1650,7 @@ export interface CompareServer {
   precision(request: unknown): Promise<OneOf<PreciseSides | SendRows | Refused>>;
   scene_link(request: unknown): Promise<OneOf<Link | Refused>>;
   sweep(request: unknown): Promise<OneOf<SweptSides | SendRows | Refused>>;
+  take(request: unknown): Promise<OneOf<Text | Refused>>;
   what_if(request: unknown): Promise<OneOf<ChangedSides | SendRows | Refused>>;
 }
 

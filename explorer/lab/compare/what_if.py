@@ -46,7 +46,8 @@ class Change:
 @dataclass(frozen=True)
 class Effect:
     """A loss before and after a change; `refused` says why there is no after: nothing is left to
-    learn from, or the loss compares vectors and not the scores that were moved."""
+    learn from, or the loss compares vectors and not the scores that were moved. Both gradients are
+    those of the scores where scores were moved, else of what `Exploration.gradient_of` says."""
 
     loss: str
     convention: str
@@ -97,10 +98,13 @@ def effect_of(scenario: Scenario, batch: Batch, changed: Batch, kind: Kind) -> E
             after = explore(scenario, changed)
         except Problem as problem:
             refused = problem
+    start = point_of(before)
+    if after is not None and after.gradient_of != before.gradient_of:
+        start = dataclasses.replace(start, gradient=_by_scores(before))
     return Effect(
         loss=before.spec.name,
         convention=scenario.convention,
-        before=point_of(before),
+        before=start,
         after=after and point_of(after),
         collapse_before=before.collapse,
         collapse_after=after and after.collapse,
@@ -108,6 +112,11 @@ def effect_of(scenario: Scenario, batch: Batch, changed: Batch, kind: Kind) -> E
         floor_after=after and _floor(after, batch),
         refused=refused,
     )
+
+
+def _by_scores(e: Exploration) -> float:
+    slopes = e.score_gradient
+    return 0.0 if slopes is None else float(slopes.nan_to_num(0.0).norm())
 
 
 def _floor(e: Exploration, batch: Batch) -> float | None:

@@ -53,6 +53,14 @@ def test_the_other_parameters_stay():
     assert found.loss[-1] == pytest.approx(here.loss)
 
 
+def test_the_present_value_can_be_one_of_them():
+    here = dataclasses.replace(Scenario(data=RANDOM), parameters=(("scale", 17.77),))
+    without, found = (curves(here, points=9, present=one) for one in (False, True))
+    assert set(found.values) - set(without.values) == {17.77}
+    assert found.values == tuple(sorted(found.values))
+    assert found.loss[found.values.index(17.77)] == pytest.approx(explore(here).loss, rel=1e-10)
+
+
 def test_the_first_parameter_is_swept_if_none_is_named():
     assert sweep(Scenario(data=RANDOM), points=2).parameter == "scale"
     assert sweep(Scenario(data=RANDOM, loss="info_nce"), points=2).parameter == "temperature"

@@ -73,7 +73,13 @@ def _sweep(request: Json) -> Json:
             return None
         return _curves(
             sweeps.curves(
-                scene, name, batch=batch, points=points, logarithmic=ratios, singly=SINGLY
+                scene,
+                name,
+                batch=batch,
+                points=points,
+                logarithmic=ratios,
+                singly=SINGLY,
+                present=True,
             )
         )
 

@@ -57,6 +57,8 @@ def test_a_change_of_scores_is_noticed_by_those_that_do_not_rank():
     assert cosent.before.loss == pytest.approx(19.12, abs=5e-3)
     assert cosent.after.loss == pytest.approx(cosent.before.loss, rel=1e-12)
     assert not cosent.notices
+    # Both by the scores: what knows differences alone pulls as it did.
+    assert cosent.after.gradient == pytest.approx(cosent.before.gradient, rel=1e-9)
     regression = one("cosine_mse", batch, shift)
     assert regression.before.loss == pytest.approx(0.082, abs=5e-4)
     assert regression.after.loss == pytest.approx(0.128, abs=5e-4)
