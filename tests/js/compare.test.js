@@ -79,7 +79,7 @@ test("a formula is taken away in its inks, its braces in order", () => {
   const part = "\\htmlData{ink=base, base=3}{s_{ij}} + \\htmlData{ink=shared, base=1, other=2}{x}";
   assert.equal(plain(part), "{s_{ij}} + {x}");
   assert.equal(coloured(part), "\\textcolor{lpbase}{s_{ij}} + \\textcolor{black}{x}");
-  const whole = latexOf([part], ["A", "B\n\\end{document}"]);
+  const whole = latexOf([part], "A\n\\end{document}");
   const [open, close] = ["{", "}"].map((sign) => whole.split(sign).length);
   assert.equal(open, close);
   assert.equal(whole.split("\n").filter((line) => line.startsWith("\\end{document}")).length, 1);

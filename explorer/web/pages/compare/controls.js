@@ -36,9 +36,7 @@ export default function controls(root, channel, server) {
       id: "lp-question",
       "data-title": "compare.question",
       onchange: () => {
-        const chosen = questions[question.value];
-        question.value = "";
-        if (chosen) channel.begin(chosen);
+        if (question.value) channel.begin(question.value);
       },
     },
     worded("option", "compare.question.none", { value: "" }),
@@ -204,7 +202,8 @@ export default function controls(root, channel, server) {
   reword(root);
 
   channel.on("state", () => {
-    const { data } = channel.store.state;
+    const { data, question: asked } = channel.store.state;
+    question.value = asked in questions ? asked : "";
     listSides();
     example.value = data.example;
     random.set(data.random);

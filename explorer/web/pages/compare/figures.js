@@ -47,6 +47,7 @@ function rightly({ places, ordered, violated }) {
 export default function figures(root, channel) {
   const problem = problemBox(channel, () => channel.compared !== null);
   const about = h("p.lp-about");
+  const asked = h("p.lp-asked", { hidden: true });
   const body = h("tbody");
   const heads = COLUMNS.map(({ key }) => worded("th", key, { scope: "col" }));
   const table = h(
@@ -63,7 +64,7 @@ export default function figures(root, channel) {
   const taking = downloads(channel, { name: "compared", csv: asCsv });
   root.append(
     problem,
-    h("div.lp-head", {}, h("div", {}, worded("h1", "compare.title"), about)),
+    h("div.lp-head", {}, h("div", {}, worded("h1", "compare.title"), about, asked)),
     h("div.lp-bar", {}, worded("h2", "compare.numbers"), taking.element),
     h("div.lp-scroll", { role: "region", tabIndex: 0, "data-title": "compare.numbers" }, table),
     judged,
@@ -86,7 +87,16 @@ export default function figures(root, channel) {
   let lines = [];
   let built = "";
 
+  // The question that the page began with, as long as it is the one that is shown.
+  function ask() {
+    const { question } = channel.store.state;
+    asked.hidden = !has(`compare.answer.${question}`);
+    if (!asked.hidden)
+      asked.replaceChildren(h("b", {}, say(`compare.question.${question}`)), " ", say(`compare.answer.${question}`));
+  }
+
   function draw() {
+    ask();
     const { compared, batch, of: sides } = channel;
     if (!compared || !batch) return;
     about.textContent = say("compare.about", { count: batch.labels.length, sides: sides.length });

@@ -301,7 +301,8 @@ export default function formula(root, channel) {
   function saveLatex() {
     const { differing, between } = channel;
     if (!differing) return;
-    const text = latexOf(differing.formula, [labelOf(channel.of, between[0]), labelOf(channel.of, between[1])]);
+    const [base, other] = between.map((place) => labelOf(channel.of, place));
+    const text = latexOf(differing.formula, say("compare.latex_key", { base, other }));
     saved({ name: "lossprism-formulas.tex", type: "text/x-tex", text });
   }
 

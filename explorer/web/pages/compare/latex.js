@@ -13,22 +13,22 @@ export const plain = (latex) => latex.replace(/\\htmlData\{[^}]*\}/g, "");
 export const coloured = (latex) =>
   latex.replace(/\\htmlData\{([^}]*)\}/g, (_all, /** @type {string} */ said) => {
     const ink = /ink=(\w+)/.exec(said)?.[1] ?? "";
-    return `\\textcolor{${ink in INKS ? `lp${ink}` : "black"}}`;
+    const colour = ink in INKS ? `lp${ink}` : "black";
+    return `\\textcolor{${colour}}`;
   });
 
 /**
- * A document of these lines; `names` are those of the base and of the other.
+ * A document of these lines; `key` says what the inks mean.
  * @param {string[]} lines
- * @param {[string, string]} names
+ * @param {string} key
  */
-export function latexOf(lines, [base, other]) {
+export function latexOf(lines, key) {
   const colours = Object.entries(INKS).map(([ink, rgb]) => `\\definecolor{lp${ink}}{HTML}{${rgb}}`);
-  const key = `% lpbase: only in ${base}; lpother: only in ${other}; lpparameter: the same parameter, another value`;
   return [
     "\\documentclass{article}",
     "\\usepackage{amsmath,amssymb,xcolor}",
     ...colours,
-    key.replace(/[\r\n]/g, " "),
+    `% ${key.replace(/[\r\n]/g, " ")}`,
     "\\begin{document}",
     ...lines.map((line) => `\\[ ${coloured(line)} \\]`),
     "\\end{document}",

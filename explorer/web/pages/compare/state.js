@@ -213,6 +213,8 @@ export class ComparePage extends Bus {
   set(change, { announce = true } = {}) {
     const { affects, changed } = this.store.update(change);
     if (!changed.length) return;
+    // Other losses or another batch are another question.
+    if (changed.some((name) => /^(sides|data|rules)/.test(name))) this.store.update({ question: "" });
     this.warn(null);
     if (announce) this.publish("state");
     if (affects === "compute") this.ask();
@@ -275,10 +277,11 @@ export class ComparePage extends Bus {
     else this.set({ base, other });
   }
 
-  /** @param {import("../../wire").Question} question */
-  begin({ example, sides, state }) {
+  /** @param {string} question */
+  begin(question) {
+    const { example, sides, state } = given.compare.questions[question];
     const data = { ...given.defaults.data, source: "example", example };
-    this.store.reset({ data, rules: given.defaults.rules, sides, ...state });
+    this.store.reset({ data, rules: given.defaults.rules, question, sides, ...state });
     this.warn(null);
     this.publish("state");
     this.ask();

@@ -30,6 +30,7 @@ def compare_table() -> list[dict[str, object]]:
     step = {"history": True}
     redraw = {"affects": "redraw"}
     found = [
+        Entry("question", "", "text", link="q"),
         Entry("sides", FIRST, "object"),
         Entry("base", 0, "whole", low=0, high=5, link="base"),
         Entry("other", 1, "whole", low=0, high=5, link="other"),
@@ -49,6 +50,7 @@ def compare_table() -> list[dict[str, object]]:
     ]
     own = table(
         found,
+        question={"affects": "nothing"},
         sides=step,
         facet=redraw,
         equalised=redraw,
