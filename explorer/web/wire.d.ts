@@ -1155,9 +1155,10 @@ export interface Progress {
   total: number;
 }
 
-/** A comparison to begin with: the example and the losses that answer it, and what else of the page's state is chosen. */
+/** A comparison to begin with: the example, the rules and the losses that answer it, and what else of the page's state is chosen. */
 export interface Question {
   example: string;
+  rules: Record<string, boolean>;
   sides: ChosenLoss[];
   state: Record<string, Setting>;
 }

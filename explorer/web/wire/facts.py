@@ -145,10 +145,11 @@ class ChosenLoss(TypedDict):
 
 
 class Question(TypedDict):
-    """A comparison to begin with: the example and the losses that answer it, and what else of the
-    page's state is chosen."""
+    """A comparison to begin with: the example, the rules and the losses that answer it, and what
+    else of the page's state is chosen."""
 
     example: str
+    rules: dict[str, bool]
     sides: list[ChosenLoss]
     state: dict[str, Setting]
 

@@ -14,15 +14,17 @@ import { downloads } from "./taking.js";
  * @type {{ key: string, cell: (figures: Figures) => string }[]}
  */
 const COLUMNS = [
-  {
-    key: "figure.floor",
-    cell: ({ floor, floor_is_bound }) => (floor === null ? "" : (floor_is_bound ? "≥ " : "") + show(floor, 3)),
-  },
-  { key: "figure.collapse", cell: ({ collapse }) => (collapse === null ? "" : show(collapse, 4)) },
   { key: "figure.gradient", cell: ({ gradient_norm }) => show(gradient_norm, 3) },
   { key: "figure.effective", cell: ({ effective }) => (effective === null ? "" : show(effective, 3)) },
   { key: "compare.moving", cell: ({ moving, terms }) => ofAll(moving, terms) },
   { key: "compare.order", cell: rightly },
+];
+
+// What is drawn beside the value on the page stands in columns of the file.
+/** @type {typeof COLUMNS} */
+const LANDMARKS = [
+  { key: "figure.floor", cell: ({ floor, floor_is_bound }) => (floor_is_bound ? "≥ " : "") + show(floor) },
+  { key: "figure.collapse", cell: ({ collapse }) => show(collapse) },
 ];
 
 /**
@@ -216,11 +218,12 @@ export default function figures(root, channel) {
   const turned = ({ first, second, ...others }) => ({ ...others, first: second, second: first });
 
   function asCsv() {
-    const head = ["loss", "convention", "parameters", "value", ...COLUMNS.map(({ key }) => key.replace(/^\w+\./, ""))];
+    const written = [...LANDMARKS, ...COLUMNS];
+    const head = ["loss", "convention", "parameters", "value", ...written.map(({ key }) => key.replace(/^\w+\./, ""))];
     const rows = (channel.compared?.sides ?? []).map(({ figures: found, parameters }, place) => {
       const { loss, convention } = channel.of[place];
       const own = [loss, convention, JSON.stringify(parameters)];
-      return found ? [...own, String(found.loss), ...COLUMNS.map(({ cell }) => cell(found))] : own;
+      return found ? [...own, String(found.loss), ...written.map(({ cell }) => cell(found))] : own;
     });
     return [head, ...rows];
   }

@@ -9,8 +9,10 @@ def _side(loss: str, convention: str = "", **parameters: object) -> Json:
     return {"loss": loss, "convention": convention, "parameters": parameters}
 
 
-def _question(example: str, *sides: Json, **state: object) -> Json:
-    return {"example": example, "sides": list(sides), "state": state}
+def _question(
+    example: str, *sides: Json, rules: dict[str, bool] | None = None, **state: object
+) -> Json:
+    return {"example": example, "rules": rules or {}, "sides": list(sides), "state": state}
 
 
 # By the catalogue's words under ``compare.question.``; `state` is what else of the page is chosen.
@@ -51,6 +53,7 @@ QUESTIONS: dict[str, Json] = {
         "hard_negatives",
         _side("info_nce"),
         _side("cosent"),
+        rules={"extra_negatives": False},
         vary="mechanics",
         way="micro",
         size=4,

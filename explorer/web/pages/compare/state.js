@@ -279,9 +279,9 @@ export class ComparePage extends Bus {
 
   /** @param {string} question */
   begin(question) {
-    const { example, sides, state } = given.compare.questions[question];
+    const { example, rules, sides, state } = given.compare.questions[question];
     const data = { ...given.defaults.data, source: "example", example };
-    this.store.reset({ data, rules: given.defaults.rules, question, sides, ...state });
+    this.store.reset({ data, rules: { ...given.defaults.rules, ...rules }, question, sides, ...state });
     this.warn(null);
     this.publish("state");
     this.ask();

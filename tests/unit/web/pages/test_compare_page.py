@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 
 import pytest
@@ -30,7 +29,7 @@ def scenes_of(name: str) -> tuple[Scenario, list[Side]]:
         Side(one["loss"], one["convention"], tuple(one["parameters"].items()))
         for one in asked["sides"]
     ]
-    return Scenario(data=Data(example=asked["example"])), sides
+    return Scenario(data=Data(example=asked["example"]), rules=Rules(**asked["rules"])), sides
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -48,6 +47,7 @@ def test_two_temperatures_have_two_scales_and_the_loss_falls_and_rises():
     scenario, sides = scenes_of("temperatures")
     figures = [one.figures for one in compare(scenario, sides).sides]
     assert len({one.floor for one in figures}) == len(figures)
+    assert len({one.collapse for one in figures}) == 1
     losses = curves(sides[0].scene(scenario), "temperature", points=41).loss
     least = losses.index(min(losses))
     assert 0 < least < len(losses) - 1
@@ -71,8 +71,8 @@ def test_a_shift_is_noticed_by_those_with_a_target_alone():
 
 def test_a_query_alone_has_no_negative_and_a_cached_batch_is_the_whole():
     scenario, sides = scenes_of("small_batches")
-    rules = Rules(extra_negatives=False)
-    e = explore(dataclasses.replace(sides[0].scene(scenario), rules=rules))
+    e = explore(sides[0].scene(scenario))
+    assert e.loss == pytest.approx(0.0285, abs=5e-5)
     assert mechanics(e, "micro", 1).loss == pytest.approx(0, abs=1e-9)
     cosent = explore(sides[1].scene(scenario))
     cut = mechanics(cosent, "micro", 4)
