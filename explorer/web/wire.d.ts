@@ -188,8 +188,9 @@ export interface CollapsingSide {
   problem: Problem | null;
 }
 
-/** Sides at the same `shares` of the way of all vectors to one point; `spread` is that between the largest and the smallest cosine of a pair. */
+/** Sides at the same `shares` of the way of all vectors to one point; `spread` is that between the largest and the smallest cosine of a pair. `by_cosines`: these took the place of scores that were given. */
 export interface CollapsingSides {
+  by_cosines: boolean;
   shares: Floats;
   spread: Floats;
   sides: CollapsingSide[];

@@ -369,8 +369,10 @@ class CollapsingSide(TypedDict):
 
 class CollapsingSides(TypedDict):
     """Sides at the same `shares` of the way of all vectors to one point; `spread` is that between
-    the largest and the smallest cosine of a pair."""
+    the largest and the smallest cosine of a pair. `by_cosines`: these took the place of scores that
+    were given."""
 
+    by_cosines: bool
     shares: Floats
     spread: Floats
     sides: list[CollapsingSide]

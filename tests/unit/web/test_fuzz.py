@@ -120,6 +120,13 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("compare", "formula"): [{**few, **SIDES, "base": 0, "other": 1}],
         ("compare", "parity"): [{**few, **SIDES}],
         ("compare", "take"): [{**few, "what": "matrix_svg", "dark": True}],
+        ("compare", "sweep"): [
+            {**few, **SIDES, "along": ["scale", ""], "logarithmic": True, "points": 9}
+        ],
+        ("compare", "mechanics"): [{**few, **SIDES, "way": "micro", "size": 2, "average": True}],
+        ("compare", "precision"): [{**few, **SIDES}],
+        ("compare", "what_if"): [{**few, **SIDES, "change": "shift", "pair": 1, "by": 0.2}],
+        ("compare", "collapse"): [{**few, **SIDES, "points": 5}],
         ("compare", "link"): [scene()],
         ("compare", "scene_link"): [scene()],
         ("compare", "open_link"): [link],

@@ -54,7 +54,8 @@ PLAN = {
 OWN_ONLY = {
     "explore": "explore link open_link statistics sweep trials second_opinion own own_text "
     "own_write forget look cancel",
-    "compare": "compare formula parity link scene_link open_link forget look cancel",
+    "compare": "compare formula parity sweep mechanics precision what_if collapse link scene_link "
+    "open_link forget look cancel",
     "large": "hand_in stop forget",
     "finetune": "hand_in forget look cancel",
 }

@@ -245,6 +245,29 @@ def test_compare(pages):
     server.answered("compare", "formula", "parity", "link", "scene_link", "open_link")
 
 
+def test_compare_varies(pages):
+    server = Server(pages["compare"])
+    # The last is no loss at all; the batch has no lists, and triplets no scale.
+    losses = ("cosent", "info_nce", "triplet", "list_net", "ranknet")
+    sides = [{"loss": loss, "convention": "", "parameters": {}} for loss in losses]
+    scene = {"scenario": {"data": FEW}, "sides": sides}
+    along = {"along": ["scale", "temperature", "", "", "scale"], "logarithmic": True, "points": 5}
+    varied = {
+        "sweep": (along, compare.SweptSides),
+        "mechanics": ({"way": "micro", "size": 2, "average": True}, compare.CutSides),
+        "precision": ({}, compare.PreciseSides),
+        "what_if": ({"change": "duplicate", "pair": 1, "by": 0.2}, compare.ChangedSides),
+        "collapse": ({"points": 3}, compare.CollapsingSides),
+    }
+    for name, (more, kind) in varied.items():
+        found = server.ask(name, {**scene, **more}, kind)["sides"]
+        assert found[0]["found"], name
+        assert found[4]["problem"], name
+        lost = {**scene, "scenario": {"data": {"source": "table", "rows": []}}, "rows": "?"}
+        server.ask(name, {**lost, **more}, explore.SendRows)
+    server.answered(*varied)
+
+
 def test_large(pages, tmp_path, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
     monkeypatch.setattr(large_requests, "ANSWER_S", 600)  # on a busy machine, too

@@ -247,8 +247,11 @@ def _collapse(request: Json) -> Json:
         return {"send_rows": True}
     scenario, scenes = found
     points = validation.integer(request.get("points", collapsed.POINTS), "points")
-    path = collapsed.path_of(make_batch(scenario.data, scenario.rules), points)
+    batch = make_batch(scenario.data, scenario.rules)
+    path = collapsed.path_of(batch, points)
+    cosines = path.moved[0].scores
     return {
+        "by_cosines": batch.given is not None and not torch.allclose(batch.given, cosines),
         "shares": packed(torch.tensor(path.shares)),
         "spread": packed(torch.tensor(path.spread)),
         "sides": _found_of(scenes, functools.partial(_way, path)),

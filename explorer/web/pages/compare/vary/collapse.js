@@ -51,9 +51,11 @@ export function collapseTool(channel, server) {
     body,
   );
   const taking = downloads(channel, { name: "collapse", figure: picture, csv: asCsv });
+  const instead = worded("p.lp-note", "compare.vary.by_cosines", { hidden: true });
   const box = h(
     "div",
     {},
+    instead,
     falling,
     grid,
     h("div.lp-row.lp-wrap.lp-vary-scrub", {}, h("div.lp-slider", {}, track), here),
@@ -84,8 +86,9 @@ export function collapseTool(channel, server) {
    * @param {import("../../../wire").CollapsingSides} answer
    * @param {Side[]} sides
    */
-  function take({ shares, spread, sides: told }, sides) {
+  function take({ shares, spread, by_cosines, sides: told }, sides) {
     of = sides;
+    instead.hidden = !by_cosines;
     const known = Array.from(floats(shares), (v) => Number(v.toPrecision(6)));
     found = { shares: known, spread: floats(spread), sides: told };
     values = told.map(({ found: way }) => (way ? floats(way.values) : new Float32Array()));
