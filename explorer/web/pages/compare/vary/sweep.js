@@ -60,6 +60,7 @@ export function sweepTool(channel, server) {
   const here = h("output.lp-vary-here");
   const setHere = worded("button.lp-button", "compare.vary.set", { type: "button", onclick: () => setAll() });
   const body = h("tbody");
+  const heads = PANELS.map(({ name }) => worded("th", `compare.vary.${name}`, { scope: "col" }));
   const table = h(
     "table.lp-vary-table",
     {},
@@ -69,9 +70,8 @@ export function sweepTool(channel, server) {
       h(
         "tr",
         {},
-        ["ui.loss", "compare.vary.value", ...PANELS.map(({ name }) => `compare.vary.${name}`)].map((key) =>
-          worded("th", key, { scope: "col" }),
-        ),
+        ["ui.loss", "compare.vary.value"].map((key) => worded("th", key, { scope: "col" })),
+        heads,
       ),
     ),
     body,
@@ -245,49 +245,46 @@ export function sweepTool(channel, server) {
   const settingOf = ({ place, along }) =>
     Number((channel.sides[place] ?? of[place]).parameters[along.name] ?? along.parameter.default);
 
-  // Where all are read: under the pointer, where the slider is, or where the first loss stands now.
-  function valueNow() {
-    if (reached !== null) return reached;
-    if (chosen !== null) return chosen;
-    return lines.length ? turned(lines[0].along, settingOf(lines[0])) : null;
-  }
+  // Where all are read: under the pointer, or where the slider is; at rest each where it stands now.
+  const valueNow = () => reached ?? chosen;
 
-  /** @param {Line} line @param {number} at */
-  const placeIn = ({ x }, at) => nearest(x, at, logarithmic);
+  /**
+   * @param {Line} line
+   * @param {number | null} at
+   */
+  const placeIn = (line, at) => nearest(line.x, at ?? turned(line.along, settingOf(line)), logarithmic);
 
   function tellValues() {
     const at = valueNow();
-    if (at === null) {
-      body.replaceChildren(...of.map((_side, place) => lineFor(place, null, 0)));
-      return;
-    }
     for (const [i, { name }] of PANELS.entries())
       panels[i].panel.mark(lines.filter(({ heights }) => heights[name]).map((line) => placeIn(line, at)));
-    if (reached === null) track.value = String(Math.round(1000 * toTrack(at)));
-    track.style.setProperty("--lp-fill", `${100 * toTrack(at)}%`);
-    here.textContent = say("compare.vary.at", { name: axisName(), value: show(at, 3) });
-    body.replaceChildren(
-      ...of.map((_side, place) =>
-        lineFor(
-          place,
-          lines.find((line) => line.place === place),
-          at,
-        ),
-      ),
-    );
-    setHere.disabled = !lines.length;
+    const [first] = lines;
+    const shown = at ?? (first ? first.x[placeIn(first, null)] : span[0]);
+    if (reached === null) track.value = String(Math.round(1000 * toTrack(shown)));
+    track.style.setProperty("--lp-fill", `${100 * toTrack(shown)}%`);
+    here.textContent =
+      at === null ? say("compare.vary.now") : say("compare.vary.at", { name: axisName(), value: show(at, 3) });
+    track.setAttribute("aria-valuetext", here.textContent);
+    const shownPanels = PANELS.filter(({ name }) => lines.some(({ heights }) => heights[name]));
+    heads.forEach((head, i) => {
+      head.hidden = !shownPanels.includes(PANELS[i]);
+    });
+    body.replaceChildren(...of.map((_side, place) => lineFor(place, at, shownPanels)));
+    for (const control of [setHere, track]) control.disabled = !lines.length;
+    setHere.disabled ||= at === null;
   }
 
   /**
    * @param {number} place
-   * @param {Line | null | undefined} line
-   * @param {number} at
+   * @param {number | null} at
+   * @param {typeof PANELS} shown
    */
-  function lineFor(place, line, at) {
+  function lineFor(place, at, shown) {
     const problem = problems[place];
+    const line = lines.find((one) => one.place === place);
     if (!line) {
-      const words = problem ? refusedCell(problem, PANELS.length + 1) : null;
-      const stays = h("td.lp-faint", { colSpan: PANELS.length + 1 }, say("compare.vary.stays", { name: nameOf(axis) }));
+      const words = problem ? refusedCell(problem, shown.length + 1) : null;
+      const stays = h("td.lp-faint", { colSpan: shown.length + 1 }, say("compare.vary.stays", { name: nameOf(axis) }));
       return h("tr", {}, headOf(of, place), words ?? stays);
     }
     const i = placeIn(line, at);
@@ -297,7 +294,7 @@ export function sweepTool(channel, server) {
       {},
       headOf(of, place),
       h("td", {}, value),
-      PANELS.map(({ name, write = (v) => show(v, 4) }) => {
+      shown.map(({ name, write = (v) => show(v, 4) }) => {
         const found = line.heights[name]?.[i];
         return h("td", {}, found === undefined || Number.isNaN(found) ? "—" : write(found));
       }),
@@ -357,6 +354,7 @@ export function sweepTool(channel, server) {
       if (!line || side.loss !== of[place].loss) return side;
       return { ...side, parameters: { ...side.parameters, [line.along.name]: line.own[placeIn(line, at)] } };
     });
+    chosen = null; // it is the present value now
     channel.set({ sides });
   }
 
