@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,3 +25,17 @@ def test_pyright_finds_nothing():
         if entry["severity"] == "error"
     ]
     assert not said, "\n".join(said)
+
+
+def test_a_name_of_a_stub_is_the_name_of_the_library():
+    """What `tests/typings` says of a package is what the package has."""
+    for stub in (ROOT / "tests" / "typings").rglob("*.pyi"):
+        package = import_module(".".join(stub.relative_to(ROOT / "tests" / "typings").parts[:-1]))
+        named = [
+            (alias.asname, getattr(import_module(node.module), alias.name))
+            for node in ast.parse(stub.read_text(encoding="utf-8")).body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        ]
+        assert len(named) > 20
+        assert [name for name, one in named if getattr(package, name) is not one] == []
