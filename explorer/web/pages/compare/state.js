@@ -1,8 +1,8 @@
 // The state of the Compare page: a batch, the losses that are put on it, and what came of them.
-import { Bus } from "../../kit/bus.js";
 import { given } from "../../kit/given.js";
 import { History } from "../../kit/history.js";
 import * as link from "../../kit/link.js";
+import { LookedAt } from "../../kit/looked_at.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
 import { SentRows } from "../../kit/rows.js";
 import { GONE, problem } from "../../kit/server.js";
@@ -20,7 +20,7 @@ import { Store } from "../../kit/store.js";
 const STILL_MS = 400;
 const HELD = 24; // steps, as they were sent
 
-export class ComparePage extends Bus {
+export class ComparePage extends LookedAt {
   constructor() {
     super(["state", "skipped", "batch", "compared", "formula", "problem"]);
     this.store = new Store(given.compare.table);
@@ -39,14 +39,9 @@ export class ComparePage extends Bus {
     this.notDiffering = null; // why there is no such formula
     /** @type {[number, number]} */
     this.between = [0, 1]; // the sides that it is about
-    /** @type {import("../../kit/types").Pointed} */
-    this.pointed = { pairs: [], cell: null, part: null };
-    this.drawn = 0;
     this.looking = true; // whether the matrices are in sight
     /** @type {import("../../kit/types").Asking<CompareServer> | null} */
     this.server = null;
-    /** @type {import("../../kit/problem.js").Remedy[]} */
-    this.remedies = [];
     this.rows = new SentRows();
     /** @type {Map<string, import("../../wire").Looked>} */
     this.steps = new Map();
@@ -54,15 +49,13 @@ export class ComparePage extends Bus {
     this.history = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.retrying = undefined;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this.late = undefined;
     /** @type {Requests<{ sides: Side[], answer: Answer<"compare"> }>} */
     this.requests = new Requests({
       most: 2,
       between: true,
       ask: () => this.question(),
       take: (told) => this.take(told),
-      changed: () => this.tellBusy(),
+      changed: () => this.tellBusy(this.requests),
     });
     /** @type {Requests<{ between: [number, number], answer: Answer<"formula"> }>} */
     this.formulas = new Requests({
@@ -301,20 +294,6 @@ export class ComparePage extends Bus {
     return { scenario: this.sceneOf(), sides: this.sides, ...more };
   }
 
-  // What takes a moment is said to be under way, until the newest question has its answer.
-  tellBusy() {
-    if (!this.requests.flying) {
-      clearTimeout(this.late);
-      this.late = undefined;
-      this.setBusy(false);
-    } else if (!this.late) {
-      this.late = setTimeout(() => {
-        this.late = undefined;
-        this.setBusy(this.requests.flying > 0);
-      }, 250);
-    }
-  }
-
   async question() {
     const { server, sides } = this;
     const known = this.problem ? "" : (this.batch?.key ?? "");
@@ -383,21 +362,6 @@ export class ComparePage extends Bus {
   // The address follows the state.
   remember() {
     this.history?.remember();
-  }
-
-  // ---- Pointing ------------------------------------------------------------------------------
-
-  /**
-   * Point at pairs and, from a matrix, at a cell of it; empty: at nothing.
-   * @param {number[]} pairs
-   * @param {[number, number] | null} cell
-   * @param {import("../../kit/types").PointedPart | null} part
-   */
-  point(pairs = [], cell = null, part = null) {
-    const next = { pairs, cell, part };
-    if (JSON.stringify(next) === JSON.stringify(this.pointed)) return;
-    this.pointed = next;
-    this.publish("pointed");
   }
 
   /**

@@ -1,8 +1,8 @@
 // The state of the Explore page: the scenario, the batch it names, the latest picture, and what is pointed at.
-import { Bus } from "../../kit/bus.js";
 import { formulaOf } from "../../kit/form.js";
 import { given } from "../../kit/given.js";
 import { History } from "../../kit/history.js";
+import { LookedAt } from "../../kit/looked_at.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
 import { SentRows } from "../../kit/rows.js";
 import { GONE, problem } from "../../kit/server.js";
@@ -23,7 +23,7 @@ import { say } from "../../kit/words.js";
 
 const STILL_MS = 400;
 
-export class Scene extends Bus {
+export class Scene extends LookedAt {
   constructor() {
     super(["scenario", "skipped", "batch", "picture", "problem"]);
     this.store = new Store(given.scenario);
@@ -36,22 +36,15 @@ export class Scene extends Bus {
     this.skipped = [];
     /** @type {boolean | undefined} */
     this.limited = false; // whether there were more rows than fit
-    /** @type {import("../../kit/types").Pointed} */
-    this.pointed = { pairs: [], cell: null, part: null };
     /** @type {import("../../kit/types").Asking<ExploreServer> | null} */
     this.server = null;
-    /**
-     * Buttons beside a problem that can be put right there.
-     * @type {import("../../kit/problem.js").Remedy[]}
-     */
-    this.remedies = [];
     /** @type {Requests<Explored>} */
     this.requests = new Requests({
       most: 2,
       between: true,
       ask: () => this.question(),
       take: (answer) => this.take(answer),
-      changed: () => this.tellBusy(),
+      changed: () => this.tellBusy(this.requests),
     });
     this.sent = new SentRows();
     /** @type {History | null} */
@@ -60,8 +53,6 @@ export class Scene extends Bus {
     this.typing = undefined; // what is typed in the table has not been asked yet
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.retrying = undefined;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    this.late = undefined;
     /** @type {Scenario["data"] | null} */
     this.askedFor = null;
     /** @type {number[]} */
@@ -72,7 +63,6 @@ export class Scene extends Bus {
      *   columns?: Record<string, string>, header?: boolean, encoding?: string } | null}
      */
     this.held = null;
-    this.drawn = 0;
   }
 
   /** @returns {import("../../wire").Scenario} */
@@ -265,20 +255,6 @@ export class Scene extends Bus {
     this.requests.ask();
   }
 
-  // What takes a moment is said to be under way, until the newest question has its answer.
-  tellBusy() {
-    if (!this.flying) {
-      clearTimeout(this.late);
-      this.late = undefined;
-      this.setBusy(false);
-    } else if (!this.late) {
-      this.late = setTimeout(() => {
-        this.late = undefined;
-        this.setBusy(this.flying > 0);
-      }, 250);
-    }
-  }
-
   // After an error the batch is told anew, and with it what was left out.
   /** @returns {Promise<Explored>} */
   async question() {
@@ -362,21 +338,6 @@ export class Scene extends Bus {
   // The address follows the scene.
   remember() {
     this.history?.remember();
-  }
-
-  /**
-   * Point at pairs and, from a matrix, at a cell of it; from a formula, at the part of it that
-   * came from a step or a parameter `of` and its row, column or cell `at`. Empty: at nothing.
-   * @param {number[]} pairs
-   * @param {[number, number] | null} cell
-   * @param {import("../../kit/types").PointedPart | null} part
-   */
-  point(pairs = [], cell = null, part = null) {
-    /** @type {import("../../kit/types").Pointed} */
-    const next = { pairs, cell, part };
-    if (JSON.stringify(next) === JSON.stringify(this.pointed)) return;
-    this.pointed = next;
-    this.publish("pointed");
   }
 
   /**

@@ -1,0 +1,54 @@
+// A page on which one batch is looked at: what is pointed at in one picture is shown in all, and what
+// takes a moment is said to be under way.
+import { Bus } from "./bus.js";
+
+const LATE_MS = 250;
+
+export class LookedAt extends Bus {
+  /** @param {string[]} told */
+  constructor(told) {
+    super(told);
+    /** @type {import("./types").Pointed} */
+    this.pointed = { pairs: [], cell: null, part: null };
+    /**
+     * Buttons beside a problem that can be put right there.
+     * @type {import("./problem.js").Remedy[]}
+     */
+    this.remedies = [];
+    this.drawn = 0; // pictures, so far
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.late = undefined;
+  }
+
+  /**
+   * Point at pairs and, from a matrix, at a cell of it; from a formula, at the part of it that
+   * came from a step or a parameter `of` and its row, column or cell `at`. Empty: at nothing.
+   * @param {number[]} pairs
+   * @param {[number, number] | null} cell
+   * @param {import("./types").PointedPart | null} part
+   */
+  point(pairs = [], cell = null, part = null) {
+    /** @type {import("./types").Pointed} */
+    const next = { pairs, cell, part };
+    if (JSON.stringify(next) === JSON.stringify(this.pointed)) return;
+    this.pointed = next;
+    this.publish("pointed");
+  }
+
+  /**
+   * What takes a moment is said to be under way, until the newest question has its answer.
+   * @param {{ flying: number }} requests
+   */
+  tellBusy(requests) {
+    if (!requests.flying) {
+      clearTimeout(this.late);
+      this.late = undefined;
+      this.setBusy(false);
+    } else if (!this.late) {
+      this.late = setTimeout(() => {
+        this.late = undefined;
+        this.setBusy(requests.flying > 0);
+      }, LATE_MS);
+    }
+  }
+}
