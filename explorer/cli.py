@@ -10,6 +10,7 @@ import sys
 import threading
 
 from explorer.lab.compare import commands as comparing
+from explorer.lab.doctor import commands as doctoring
 from explorer.lab.training import commands as training
 from explorer.locale import LANGUAGES
 from explorer.runtime.one_folder import keep_all_in
@@ -46,7 +47,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--data", metavar="FOLDER", help="write nothing outside this folder")
     commands = parser.add_subparsers(
-        dest="command", metavar="{figure,compare-losses,parity,train,compare}"
+        dest="command", metavar="{figure,compare-losses,parity,explain,train,compare}"
     )
     figure = commands.add_parser("figure", help="write the figure of a scene, without a browser")
     figure.add_argument("--scenario", required=True, help="a link of the page, or a scene file")
@@ -56,6 +57,7 @@ def arguments() -> argparse.Namespace:
     figure.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
     figure.add_argument("--dark", action="store_true")
     comparing.add_to(commands)
+    doctoring.add_to(commands)
     training.add_to(commands)
     return parser.parse_args()
 
@@ -100,6 +102,8 @@ def run(chosen: argparse.Namespace) -> int:
         return comparing.compare_losses(chosen)
     if chosen.command == "parity":
         return comparing.write_parity(chosen)
+    if chosen.command == "explain":
+        return doctoring.explain_value(chosen)
     if chosen.command in ("train", "compare"):
         for name in (HOSTED, "SPACE_ID"):  # whoever types a command is at home
             os.environ.pop(name, None)

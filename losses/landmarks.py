@@ -95,7 +95,7 @@ def least_on_grid(
     while True:
         axes = [torch.linspace(low, high, points, dtype=torch.float64) for low, high in spans]
         values = value_at(*torch.meshgrid(*axes, indexing="ij"))
-        place = torch.unravel_index(values.argmin(), values.shape)
+        place = (values == values.min()).nonzero()[0]
         steps = [(high - low) / (points - 1) for low, high in spans]
         if steps[0] < 1e-9 * (bounds[0][1] - bounds[0][0]):
             return float(values.min())

@@ -280,8 +280,8 @@ class Convention:
     a step of the name that `LossSpec.terms` gives. What is left empty is as in the loss. The
     same number for training, checked and fast, is `function`, if there is one. A trainer that
     is given triplets, which a batch of pairs has not, takes the parameters of `given_triplets` in
-    place of those. `note` says where the library and this part, in a sentence. `twin` is as in
-    `LossSpec`, for a definition of its own.
+    place of those. `note` says where the library and this part, in a sentence. `twin`, `collapse`
+    and `floor` are as in `LossSpec`, for a definition of its own.
     """
 
     name: str
@@ -294,6 +294,8 @@ class Convention:
     given_triplets: Mapping[str, object] = field(default_factory=dict)
     note: str = ""
     twin: Callable[..., Twin | None] | None = None
+    collapse: Callable[..., float | None] | None = None
+    floor: Callable[..., float | None] | None = None
 
 
 def as_function(*_: Tensor, **__: object) -> Tensor:
@@ -451,8 +453,8 @@ class LossSpec:
                     symbols={**self.symbols, **candidate.symbols},
                     parameters=tuple(p for p in moved if p.name in accepted),
                     reads=candidate.reads or self.reads,
-                    collapse=None,
-                    floor=None,
+                    collapse=candidate.collapse,
+                    floor=candidate.floor,
                     note=note,
                     twin=candidate.twin,
                 )

@@ -21,6 +21,7 @@ from explorer.runtime.cache import Cache
 from explorer.runtime.limits import LOADED_MODELS, VECTOR_CACHE_BYTES
 from explorer.runtime.problem import Problem
 from explorer.sources.model_folders import EMBEDDED, ModelFolder, locate
+from explorer.sources.plain_encoders import is_plain, plain_vectors
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder, SentenceTransformer
@@ -60,12 +61,15 @@ def encode(
 ) -> np.ndarray:
     """One row for each of the S sentences: float32 (S, D), as the model gives it.
 
-    `encoder` is EMBEDDED, the id of a sentence-transformers model on the hub, or the path of a
-    local folder. Sentences not seen before are encoded in batches; if the job is cancelled between
-    two (`explorer.runtime.jobs`), the finished ones need not be encoded again.
+    `encoder` is EMBEDDED, the id of a sentence-transformers model on the hub, the path of a
+    local folder, or a plain one (`plain_encoders`). Sentences not seen before are encoded in
+    batches; if the job is cancelled between two (`explorer.runtime.jobs`), the finished ones need
+    not be encoded again.
 
     Raises Problem if the model is missing, unsafe, unreachable, or a cross-encoder.
     """
+    if is_plain(encoder):
+        return plain_vectors(sentences, encoder)
     folder = locate(encoder)
     if folder.is_cross_encoder:
         raise Problem("encoder_is_cross", about="encoder", encoder=encoder)

@@ -77,6 +77,18 @@ def siglip_definition(
     return loss
 
 
+def siglip_over_cells_definition(
+    queries: Tensor, keys: Tensor, *, scale: float = 10.0, bias: float = -10.0
+) -> Tensor:
+    """Averaged over all N² cells, which makes it N times smaller."""
+    similarities = cosine_matrix(queries, keys)
+    logits = scale * similarities + bias
+    signs = 2 * torch.eye(*logits.shape, dtype=logits.dtype, device=logits.device) - 1
+    terms = softplus(-signs * logits)
+    loss = terms.mean()
+    return loss
+
+
 def siglip(
     queries: Tensor,
     keys: Tensor,
@@ -121,6 +133,11 @@ def _siglip_floor(
     return least_binary(len(given["keys"]), scale, -bias)
 
 
+def _least_over_cells(given: dict[str, Tensor], scale: float, bias: float) -> float:
+    count = len(given["keys"])
+    return least_binary(count, scale, -bias) / count
+
+
 COUNTED = r"j = i \lor \text{text}(k_j) \notin \{\text{text}(q_i), \text{text}(k_i)\}"
 
 SIGLIP = LossSpec(
@@ -162,5 +179,23 @@ SIGLIP = LossSpec(
     floor=_siglip_floor,
     floor_formula=r"\min_{\lVert q \rVert = \lVert k \rVert = 1} \mathcal L",
     references=("Zhai et al. 2023",),
-    conventions=(Convention("open_clip (initial values)", {"scale": 10.0, "bias": -10.0}),),
+    conventions=(
+        Convention("open_clip (initial values)", {"scale": 10.0, "bias": -10.0}),
+        Convention(
+            "averaged over cells (big_vision #115)",
+            {"scale": 10.0, "bias": -10.0},
+            siglip_over_cells_definition,
+            formula=r"\frac1{N^2} \sum_{i,j}"
+            r" \log\bigl(1 + e^{-z_{ij} (t \cos(q_i, k_j) + b)}\bigr)",
+            symbols={
+                "loss": Symbol(
+                    r"\mathcal L = \overline{t_{ij}}",
+                    live=r"\frac{«Σ terms»}{«len(queries)»^2}",
+                ),
+            },
+            reads={"queries": "queries", "keys": "keys"},
+            collapse=lambda given, **chosen: _siglip_collapse(given, **chosen) / len(given["keys"]),
+            floor=_least_over_cells,
+        ),
+    ),
 )

@@ -15,6 +15,9 @@ from explorer.core.batch import batch_of_scores, load_pairs
 from explorer.core.explore import Exploration, explore
 from explorer.core.scenario import Data, Scenario
 from explorer.lab.compare.sides import compare
+from explorer.lab.doctor.explain import explain
+from explorer.lab.doctor.known import Known
+from explorer.lab.doctor.told import to_json
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.locale import say
@@ -43,6 +46,7 @@ from explorer.web.api.reading import (
 from explorer.web.wire.program import (
     Answer,
     ComparedLosses,
+    ExplainedValue,
     Followed,
     ListedLoss,
     StartedTraining,
@@ -331,6 +335,75 @@ def _turn(pairs: int) -> AbstractContextManager[None]:
     return jobs.in_turn() if pairs > FEW_PAIRS else nullcontext()
 
 
+def explain_loss_value(
+    value: float,
+    loss: str = "",
+    batch: int | None = None,
+    negatives: int | None = None,
+    classes: int | None = None,
+    temperature: float | None = None,
+    scale: float | None = None,
+    margin: float | None = None,
+    processes: int | None = None,
+    dimension: int | None = None,
+) -> ExplainedValue:
+    """What a loss value means: every landmark of every loss and convention that is this number.
+
+    A landmark is the loss when all vectors are alike (collapse), when any two of them stand at
+    right angles (start), or at its least (floor), computed by the loss itself and searched over
+    the counts that are not given.
+
+    Args:
+        value: the number, rounded as it was seen, such as 5.545
+        loss: name of the loss, an alias or a library's class; "" for any
+        batch: pairs of a batch (of a loss on classes, sentences); null if not known
+        negatives: hard negatives of each query; null if not known
+        classes: classes of a batch; null if not known
+        temperature: of the similarities; null for the loss's own, or where scale is given
+        scale: 1 over the temperature; null if not known
+        margin: of a loss that has one; null for the loss's own
+        processes: that train together, each on a batch of its own; null for one
+        dimension: of the vectors; null if not known
+
+    Returns:
+        An object with
+        value; fits, whether anything does; told, the answer in sentences; known, what was given;
+        findings, the likeliest first, or, where nothing fits, the nearest: each with kinds
+        ("collapse", "start", "floor", "nothing" to compare), value, gap (less the number), exact
+        (to the digits given), said (a sentence), copies (how often a positive stands among its
+        own candidates whose loss can be no less, or null), losses, and more, how many of them are
+        not listed. Each of the losses has loss, convention, parameters that differ from its
+        defaults, counts, kind, reason (why there is nothing to compare), value, doubled (with
+        twice the count that is open), other (at the start, of a value at collapse, and the other
+        way round), assumed (how much was, least first), shows ("loss" or "floor" of the scene) and
+        scene, the end of a link that opens Explore there, of the first loss of each finding, null
+        where the batch is larger than Explore shows;
+        standing, where one loss and its counts are given: floor, collapse, place ("below" the
+        floor, "floor", "between", "collapse" or "above"), share of the way down, and said;
+        below_zero, the losses that can be below 0, for a value that is.
+
+    Raises:
+        Problem: with a sentence that says which input cannot be used, and what can.
+
+    Example:
+        >>> answer = explain_loss_value(5.545, "siglip")
+        >>> answer["findings"][0]["kinds"], answer["findings"][0]["losses"][0]["counts"]
+        (['collapse'], {'batch': 8})
+    """
+    known = Known(
+        loss=read_text("loss", loss),
+        batch=batch,
+        negatives=negatives,
+        classes=classes,
+        processes=processes,
+        dimension=dimension,
+        temperature=temperature,
+        scale=scale,
+        margin=margin,
+    )
+    return cast("ExplainedValue", to_json(explain(value, known)))
+
+
 def list_losses() -> list[ListedLoss]:
     """Every loss that can be computed, with its parameters and where it comes from.
 
@@ -464,6 +537,7 @@ ENDPOINTS = (
     loss_from_scores,
     trace_loss,
     compare_losses,
+    explain_loss_value,
     list_losses,
     start_training,
     training_status,

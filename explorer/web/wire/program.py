@@ -137,6 +137,61 @@ class ComparedLosses(TypedDict):
     violated_pairs: int
 
 
+class ExplainedLoss(TypedDict):
+    """A loss that has the value, and the counts and parameters at which it does."""
+
+    loss: str
+    convention: str
+    parameters: dict[str, Setting]
+    counts: dict[str, int]
+    kind: str
+    reason: str
+    value: float
+    doubled: float | None
+    other: float | None
+    assumed: float
+    shows: Literal["loss", "floor"]
+    scene: str | None
+
+
+class ExplainedFinding(TypedDict):
+    """One value that the number may be, with the losses that have it."""
+
+    kinds: list[str]
+    value: float
+    gap: float
+    exact: bool
+    said: str
+    copies: int | None
+    losses: list[ExplainedLoss]
+    more: int
+
+
+class ExplainedStanding(TypedDict):
+    """Where the number stands for one loss at counts that are known."""
+
+    loss: str
+    convention: str
+    counts: dict[str, int]
+    floor: float | None
+    collapse: float
+    place: Literal["below", "floor", "between", "collapse", "above"]
+    share: float | None
+    said: str
+
+
+class ExplainedValue(TypedDict):
+    """What a number means."""
+
+    value: float
+    fits: bool
+    told: list[str]
+    findings: list[ExplainedFinding]
+    standing: ExplainedStanding | None
+    below_zero: list[str]
+    known: dict[str, Setting]
+
+
 class ListedParameter(TypedDict):
     """A parameter of a loss; limits where it is a number."""
 

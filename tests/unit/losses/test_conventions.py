@@ -429,6 +429,18 @@ def test_siglip_open_clip():
     same(found, 11.041561565938764)
 
 
+def test_siglip_averaged_over_cells():
+    """big_vision #115: the sum over all cells of a row is what its code averages over rows."""
+    given = {"queries": SINES, "keys": COSINES}
+    found = ours("siglip", "averaged over cells (big_vision #115)", **given)
+    same(found, 11.041561565938764 / len(SINES))
+    spec = LOSSES["siglip"]
+    cells = spec.under("averaged over cells (big_vision #115)")
+    for landmark in ("collapse", "floor"):
+        rows = getattr(spec, landmark)(given, **spec.defaults)
+        assert getattr(cells, landmark)(given, **cells.defaults) == pytest.approx(rows / 8)
+
+
 def guided(st, **settings):
     """The library's loss on vectors, its two models standing in for themselves."""
     loss = st.GISTEmbedLoss.__new__(st.GISTEmbedLoss)

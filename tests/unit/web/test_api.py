@@ -56,6 +56,7 @@ NAMES = {
     "loss_from_scores",
     "trace_loss",
     "compare_losses",
+    "explain_loss_value",
     "list_losses",
     "start_training",
     "training_status",
@@ -444,6 +445,21 @@ BAD = {
         "trace_loss",
         PAIRS | MORE_THAN_TRACED,
         "65 pairs were sent; trace_loss accepts at most 64.",
+    ),
+    "no value": (
+        "explain_loss_value",
+        {"value": "much"},
+        "The value is much; a finite number is needed, such as 5.545.",
+    ),
+    "no batch": (
+        "explain_loss_value",
+        {"value": 5.545, "batch": 0},
+        "batch is 0; a whole number from 1 to 1048576 is needed.",
+    ),
+    "two temperatures": (
+        "explain_loss_value",
+        {"value": 5.545, "temperature": 0.05, "scale": 20},
+        "Both a temperature (0.05) and a scale (20) are given",
     ),
     "no losses": (
         "compare_losses",

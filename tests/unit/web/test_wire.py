@@ -403,6 +403,12 @@ def test_programs_compare():
         assert wire.misfits(answer, program.ComparedLosses) == []
 
 
+def test_programs_are_told_what_a_number_means():
+    for asked in ((5.545, "siglip"), (2.0, "info_nce", 64), (-0.8, "info_nce", 8)):
+        answer = json.loads(json.dumps(endpoints.explain_loss_value(*asked), allow_nan=False))
+        assert wire.misfits(answer, program.ExplainedValue) == []
+
+
 def test_programs_are_told_the_losses_and_their_runs(runs, monkeypatch):
     listed = json.loads(json.dumps(endpoints.list_losses(), allow_nan=False))
     assert wire.misfits(listed, list[program.ListedLoss]) == []

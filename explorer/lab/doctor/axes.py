@@ -1,0 +1,237 @@
+"""Which counts of a batch a loss may depend on, and which of them are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from explorer.lab.doctor.known import Known
+from explorer.lab.doctor.landmarks import (
+    MOST_RUN,
+    MOST_SENTENCES_RUN,
+    MOST_TRIPLETS_RUN,
+    Side,
+)
+from explorer.lab.doctor.layouts import Layout
+
+Counts = tuple[tuple[str, int], ...]
+MOST_BATCH, MOST_CLASSES, MOST_CANDIDATES, MOST_ORDERED = 2**16, 2**10, 2**8, 2**12
+MOST_HARD, MOST_DIMENSIONS = 64, 2**13
+FEW = 10  # pairs of a batch of which each share of positives is tried
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Batches along one count, from `least` to `most`: the layout at each, and how to say it.
+
+    Of a batch that is known, both are one. `cost` is what is assumed beside the count; `counted`
+    the name of that count, "" where nothing is open.
+    """
+
+    counted: str
+    layout_of: Callable[[int], Layout]
+    counts_of: Callable[[int], Counts]
+    least: int = 1
+    most: int = 1
+    cost: float = 0.0
+
+
+def axes_of(side: Side, known: Known) -> Iterator[Axis]:
+    """The batches to look among for a landmark of this loss, likeliest first."""
+    for axis in _AXES[family_of(side)](side, known):
+        if axis.counted and side.spec.collapse is None:  # its definition is run at each
+            axis = replace(axis, most=max(axis.least, min(axis.most, _most_run(side))))
+        yield _in_dimensions(axis, known.dimension) if known.dimension else axis
+    if known.dimension is None:
+        yield Axis(
+            "dimension",
+            lambda n: Layout(4, dimensions=n),
+            lambda n: (("dimension", n),),
+            2,
+            MOST_DIMENSIONS,
+            0.5,
+        )
+
+
+def family_of(side: Side) -> str:
+    """By what a loss reads: "lists", "margins", "prototypes", "sentences", "keys" or "pairs"."""
+    reads = set(side.spec.reads.values())
+    for family, marks in _MARKS.items():
+        if reads & marks:
+            return family
+    return "pairs"
+
+
+def _most_run(side: Side) -> int:
+    """As many pairs as its definition is run on."""
+    reads = set(side.spec.reads.values())
+    if "paired_classes" in reads:
+        return math.isqrt(MOST_TRIPLETS_RUN) // 2
+    return MOST_SENTENCES_RUN // 2 if reads & {"embeddings", "classes"} else MOST_RUN // 2
+
+
+_MARKS = {
+    "lists": {"list_scores"},
+    "margins": {"margin_positives"},
+    "prototypes": {"prototypes"},
+    "sentences": {"embeddings"},
+    "keys": {"queries"},
+}
+
+
+def _in_dimensions(axis: Axis, dimension: int) -> Axis:
+    def layout_of(count: int) -> Layout:
+        return replace(axis.layout_of(count), dimensions=dimension)
+
+    def counts_of(count: int) -> Counts:
+        return (*axis.counts_of(count), ("dimension", dimension))
+
+    return replace(axis, layout_of=layout_of, counts_of=counts_of)
+
+
+def _fixed(layout: Layout, *counts: tuple[str, int], cost: float = 0.0) -> Axis:
+    return Axis("", lambda _: layout, lambda _: counts, cost=cost)
+
+
+def _of_lists(_: Side, known: Known) -> Iterator[Axis]:
+    if known.negatives is not None:
+        candidates = 1 + known.negatives
+        yield _fixed(Layout(1, known.negatives, one_query=True), ("candidates", candidates))
+        return
+    yield Axis(
+        "candidates",
+        lambda n: Layout(1, n - 1, one_query=True),
+        lambda n: (("candidates", n),),
+        2,
+        MOST_CANDIDATES,
+    )
+
+
+def _of_margins(_: Side, __: Known) -> Iterator[Axis]:
+    yield from ()  # whatever a teacher said
+
+
+def _of_classes(side: Side, known: Known) -> Iterator[Axis]:
+    """Two of each class, unless batch and classes say otherwise."""
+    classes, batch = known.classes, known.batch
+    if classes and batch and batch >= 2 * classes and batch % classes == 0:
+        size = batch // classes
+        counts = (("classes", classes), ("sentences", batch))
+        yield _fixed(Layout(classes, per_class=size), *counts)
+    elif classes:
+        counts = (("classes", classes), ("sentences", 2 * classes))
+        yield _fixed(Layout(classes), *counts)
+        yield Axis(
+            "sentences",
+            lambda n: Layout(classes, per_class=n),
+            lambda n: (("classes", classes), ("sentences", n * classes)),
+            3,
+            max(MOST_CLASSES // classes, 3),
+        )
+    elif batch and family_of(side) == "sentences":
+        yield _fixed(Layout(batch), ("batch", batch), ("sentences", 2 * batch))
+        if batch % 2 == 0:
+            half = batch // 2
+            yield _fixed(Layout(half), ("sentences", batch), ("classes", half), cost=0.3)
+    else:
+        counted = "batch" if family_of(side) == "sentences" else "classes"
+        yield Axis(
+            counted,
+            Layout,
+            lambda n: ((counted, n), ("sentences", 2 * n)),
+            most=MOST_CLASSES,
+        )
+
+
+def _of_keys(side: Side, known: Known) -> Iterator[Axis]:
+    takes = "negatives" in side.spec.reads.values()
+    hard = (known.negatives or 0) if takes else 0
+    together = known.processes or 1
+    if dict(side.parameters).get("in_batch") is False:
+        yield from _of_own_negatives(known.negatives)
+        return
+    named = (("negatives_per_query", hard),) if hard else ()
+    if known.batch is None:
+        more = (("processes", together),) if together > 1 else ()
+        yield Axis(
+            "batch",
+            lambda n: Layout(n * together, n * together * hard),
+            lambda n: (("batch", n), *named, *more),
+            most=MOST_BATCH // (together * (1 + hard)) or 1,
+        )
+        return
+    batch, total = known.batch, known.batch * together
+    alone = (("batch", batch), *named)
+    if together > 1:
+        yield _fixed(Layout(total, total * hard), *alone, ("processes", together))
+    yield _fixed(Layout(batch, batch * hard), *alone, cost=0.3 * (together > 1))
+    if takes and known.negatives is None:
+        yield Axis(
+            "negatives_per_query",
+            lambda n: Layout(total, total * n),
+            lambda n: (("batch", batch), ("negatives_per_query", n)),
+            most=min(MOST_HARD, MOST_BATCH // total or 1),
+            cost=0.5,
+        )
+
+
+def _of_own_negatives(hard: int | None) -> Iterator[Axis]:
+    """Each query sees its own negatives alone, so that the batch does not matter."""
+    if hard is not None:
+        yield _fixed(Layout(1, hard), ("negatives_per_query", hard))
+    else:
+        yield Axis(
+            "negatives_per_query",
+            lambda n: Layout(1, n),
+            lambda n: (("negatives_per_query", n),),
+            most=MOST_BATCH,
+        )
+
+
+def _of_pairs(_: Side, known: Known) -> Iterator[Axis]:
+    batch = known.batch
+    if batch is not None:
+        half = batch // 2
+        if batch > 1:
+            yield _fixed(Layout(batch - half, half), *_by_label(batch - half, half), cost=0.2)
+            for swapped in (False, True):
+                yield _part_positive(batch, swapped)
+        return
+    yield Axis("ordered", lambda n: Layout(1, n), lambda n: (("ordered", n),), most=MOST_ORDERED)
+    yield Axis(
+        "batch", lambda n: Layout(n, n), lambda n: _by_label(n, n), most=MOST_BATCH // 2, cost=0.2
+    )
+    for total in range(3, FEW + 1):
+        for swapped in (False, True):
+            yield replace(_part_positive(total, swapped), cost=1.5)
+
+
+def _part_positive(batch: int, swapped: bool) -> Axis:
+    """So many positives, or so many others, of a batch; up to half of it."""
+
+    def split(count: int) -> tuple[int, int]:
+        return (batch - count, count) if swapped else (count, batch - count)
+
+    return Axis(
+        "positives",
+        lambda n: Layout(*split(n)),
+        lambda n: _by_label(*split(n)),
+        1,
+        max(batch // 2, 1),
+        0.5,
+    )
+
+
+def _by_label(positives: int, negatives: int) -> Counts:
+    return ("batch", positives + negatives), ("positives", positives), ("negatives", negatives)
+
+
+_AXES: dict[str, Callable[[Side, Known], Iterator[Axis]]] = {
+    "lists": _of_lists,
+    "margins": _of_margins,
+    "prototypes": _of_classes,
+    "sentences": _of_classes,
+    "keys": _of_keys,
+    "pairs": _of_pairs,
+}

@@ -1,0 +1,622 @@
+"""What a number means: all losses' landmarks that have it, run backwards over their counts."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from explorer.core.scenario import Data, Scenario
+from explorer.lab.doctor.axes import Axis, Counts, axes_of, family_of
+from explorer.lab.doctor.inversion import (
+    Fit,
+    constant,
+    counts_with,
+    nearest_count,
+    round_counts,
+    roundness,
+    steps,
+)
+from explorer.lab.doctor.known import Known, sides_for
+from explorer.lab.doctor.landmarks import (
+    COLLAPSE,
+    FLOOR,
+    START,
+    Settings,
+    Side,
+    landmark,
+    run_apart_and_alike,
+)
+from explorer.lab.doctor.layouts import Layout
+from explorer.runtime.problem import Problem
+from explorer.runtime.wire import is_number
+from explorer.sources.plain_encoders import ALIKE, APART
+from losses import LOSSES
+
+NOTHING = "nothing"
+# A value that is written down has this error at most, whatever its digits say; what a log shows
+# after some steps may lie so near a landmark that nobody doubts which it is.
+ROUNDED, NEAR, NEAR_DIGITS = 0.01, 0.005, 10
+# Where the next count is so many times as far away as the value is exact, no other is meant.
+SINGLED = 10
+ZERO = 1e-6
+MOST = 1e12
+# What is assumed, in steps: a count that nobody told, a margin that is not the convention's, a
+# landmark that a training seldom stands on, a value that only lies near.
+UNTOLD, MOVED_MARGIN, NOT_TAKEN = 1.0, 1.2, 1.0
+NEARBY = {"level": 2.0, "count": 1.0}
+KIND_COST = {COLLAPSE: 0.0, START: 0.2, NOTHING: 0.1, FLOOR: 0.6}
+# A loss that several libraries have is asked about more often than one that none has.
+LIBRARY = 0.03
+MARGINS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 0.75, 0.8, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
+NEAREST, MOST_COPIES = 3, 4
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """A loss that has the value, and the counts at which it does.
+
+    `parameters` are those that differ from the convention's own. `doubled` is the value where the
+    count that is open (or the batch) is twice as large, None where that cannot be told. `other` is
+    what it is at its start, of a value at collapse, and at collapse, of one at its start, if these
+    are two. The scene `shows` the value as its "loss" or as its "floor".
+    """
+
+    loss: str
+    convention: str
+    parameters: Settings
+    counts: Counts
+    kind: str
+    value: float
+    doubled: float | None
+    cost: float
+    layout: Layout
+    reason: str = ""
+    other: float | None = None
+
+    @property
+    def shows(self) -> str:
+        return "floor" if self.kind == FLOOR else "loss"
+
+    def scene(self) -> Scenario | None:
+        """The scene in which the number stands; None where the page shows no batch so large."""
+        layout = self.layout
+        if not layout.shown:
+            return None
+        wide = f" {layout.dimensions}" if layout.dimensions != Layout(1).dimensions else ""
+        apart = self.kind in (START, NOTHING)
+        rows, encoder = layout.rows(), APART if apart else f"{ALIKE}{wide}"
+        taught = rows if "teacher" in LOSSES[self.loss].needs else ()  # whatever it says
+        data = Data("table", rows=rows, teacher=taught, encoder=encoder)
+        return Scenario(
+            data, loss=self.loss, convention=self.convention, parameters=self.parameters
+        )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One value that the number may be, and every loss that has it there, likeliest first.
+
+    `kinds` says what it is: "collapse", "start", both where the loss does not tell all alike from
+    all at right angles, "floor", or "nothing", where there is nothing to compare. `exact`: the same
+    to the digits that were given; else it only lies near. `gap`: the value less the number.
+    `copies`: it is also the least of a loss whose positive stands so many times among its own
+    candidates.
+    """
+
+    kinds: tuple[str, ...]
+    value: float
+    gap: float
+    exact: bool
+    fits: tuple[Fitting, ...]
+    copies: int | None = None
+
+    @property
+    def first(self) -> Fitting:
+        return self.fits[0]
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(fit.loss for fit in self.fits))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a number stands for a loss at counts that are known.
+
+    `place`: "below" its floor, where no embedding can be; "floor"; "between"; "collapse"; "above"
+    its collapse value. `share`: of the way from collapse to floor, where both are known and it is
+    between.
+    """
+
+    loss: str
+    convention: str
+    parameters: Settings
+    counts: Counts
+    floor: float | None
+    collapse: float
+    place: str
+    share: float | None
+
+
+@dataclass(frozen=True)
+class Explained:
+    """All that a number may be, likeliest first; where nothing fits, the `nearest`.
+
+    `below_zero` are the losses that can be below 0, for a number that is.
+    """
+
+    value: float
+    tolerance: float
+    known: Known
+    findings: tuple[Finding, ...]
+    nearest: tuple[Finding, ...]
+    standing: Standing | None
+    below_zero: tuple[str, ...] = ()
+
+
+def explain(value: float, known: Known | None = None, written: str = "") -> Explained:
+    """Every landmark of every loss and convention that fits the value, the likeliest first.
+
+    A landmark is computed by the loss's own `LossSpec`, or by its definition, and searched over the
+    counts that are not known. It fits if it is the value to the digits in which it is `written`
+    (its shortest, if left out), and at most 1% from it; one that needs no odd count may also be as
+    near as 0.5%. What takes fewer assumptions is likelier.
+
+    Raises:
+        Problem: for a value that is no finite number, or a loss or count that cannot be.
+    """
+    if not is_number(value) or not abs(value) <= MOST:
+        raise Problem("explain_value", value=str(value)[:60])
+    known = (known or Known()).checked()
+    tolerance = tolerance_of(value, written or repr(float(value)))
+    sides = sides_for(known)
+    asked = _Asked(float(value), tolerance, known)
+    findings = _grouped(_fits(sides, asked), asked)
+    nearest = () if findings else _grouped(_nearest(sides, asked), asked)[:NEAREST]
+    below = tuple(name for name in LOSSES if _below_zero(name)) if value < -tolerance else ()
+    return Explained(
+        asked.value, tolerance, known, findings, nearest, _standing(sides, asked), below
+    )
+
+
+def read_value(written: str) -> float:
+    """The number that was typed. Raises Problem where it is none."""
+    try:
+        value = float(written.replace("−", "-"))
+    except ValueError:
+        value = math.nan
+    if not abs(value) <= MOST:
+        raise Problem("explain_value", value=written[:60])
+    return value
+
+
+def tolerance_of(value: float, written: str) -> float:
+    """Half a unit of the last digit that was written, but no more than 1% of the value.
+
+    >>> tolerance_of(5.545, "5.545"), tolerance_of(5.0, "5"), tolerance_of(0.0, "0.00")
+    (0.0005, 0.05, 0.005)
+    """
+    mantissa, _, power = written.lower().replace("−", "-").partition("e")
+    digits = len(mantissa.partition(".")[2])
+    if mantissa.endswith(".0"):  # as Python writes a whole number
+        digits -= 1
+    half = 0.5 * 10.0 ** (int(power or 0) - digits)
+    if value == 0 and digits < 2:
+        return ZERO  # as Python writes a 0, which nobody rounds to
+    most = ROUNDED * abs(value) if abs(value) > ZERO else half
+    return max(min(half, most), 1e-12, 1e-12 * abs(value))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    value: float
+    tolerance: float
+    known: Known
+
+    @property
+    def near(self) -> float:
+        return max(self.tolerance, min(NEAR * abs(self.value), NEAR_DIGITS * self.tolerance))
+
+
+def _fits(sides: Sequence[Side], asked: _Asked) -> Iterator[Fitting]:
+    for kind, curve in _curves(tuple(sides), asked.known):
+        yield from _on_curve(kind, curve, asked)
+    if asked.known.margin is None:
+        for side in sides:
+            yield from _at_other_margins(side, asked)
+    if abs(asked.value) <= asked.tolerance:
+        for side in sides:
+            yield from _nothing_to_compare(side)
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """All losses that have the same landmark at every count of an axis that is one for them."""
+
+    members: tuple[tuple[Side, Axis], ...]
+    level: float | None  # what no count changes
+
+    @property
+    def side(self) -> Side:
+        return self.members[0][0]
+
+    @property
+    def axis(self) -> Axis:
+        return self.members[0][1]
+
+
+@functools.lru_cache(maxsize=16)
+def _curves(sides: tuple[Side, ...], known: Known) -> tuple[tuple[str, _Curve], ...]:
+    """The landmarks of all sides along their axes, each that is the same for several just once."""
+    found: dict[tuple, list[tuple[Side, Axis]]] = {}
+    levels: dict[tuple, float | None] = {}
+    for side in sides:
+        for kind in _kinds(side, known):
+            seen: set[tuple] = set()
+            for axis in axes_of(side, known):
+                level, marks = _marks(side, kind, axis)
+                # Along a second axis of its own it would only be found a second time.
+                told = ("level", level) if level is not None else marks
+                if not marks or told in seen or not _admitted(side, kind, axis, known):
+                    continue
+                seen.add(told)
+                named = "" if level is not None else axis.counted
+                key = (kind, named, axis.least, axis.most if level is None else 1, marks)
+                found.setdefault(key, []).append((side, axis))
+                levels[key] = level
+    return tuple((key[0], _Curve(tuple(one), levels[key])) for key, one in found.items())
+
+
+def _kinds(side: Side, known: Known) -> Iterator[str]:
+    yield COLLAPSE
+    if not _starts_collapsed(side):
+        yield START
+    # Of a loss that nobody named, at counts that nobody told, any value is somebody's floor.
+    if known.loss or known.batch is not None or _level(side, FLOOR) is not None:
+        yield FLOOR
+
+
+def _admitted(side: Side, kind: str, axis: Axis, known: Known) -> bool:
+    """Whether pairs counted so can be told from the value: ordered pairs where it depends on them
+    alone, a share of positives where it depends on that alone."""
+    if axis.counted == "ordered":
+        return _alike(side, kind, Layout(1, 6), Layout(2, 3), Layout(3, 2))
+    if axis.counted == "positives" and known.batch is None:
+        return _alike(side, kind, Layout(1, 2), Layout(2, 4), Layout(3, 6))
+    return True
+
+
+def _alike(side: Side, kind: str, *layouts: Layout) -> bool:
+    found = [landmark(side, kind, layout) for layout in layouts]
+    return None not in found and len({_figures(one or 0.0) for one in found}) == 1
+
+
+@functools.lru_cache(maxsize=4096)
+def _starts_collapsed(side: Side) -> bool:
+    """Whether all alike and all at right angles are the same to this loss."""
+    layouts = _small(side)
+    both = [(landmark(side, COLLAPSE, one), landmark(side, START, one)) for one in layouts]
+    return all(
+        first is not None and second is not None and math.isclose(first, second, rel_tol=1e-9)
+        for first, second in both
+    )
+
+
+def _small(side: Side) -> tuple[Layout, ...]:
+    family = family_of(side)
+    if family == "lists":
+        return Layout(1, 2, one_query=True), Layout(1, 4, one_query=True)
+    if family == "pairs":
+        return Layout(2, 2), Layout(2, 3)
+    own = dict(side.parameters).get("in_batch") is False
+    return (Layout(1, 2), Layout(1, 4)) if own else (Layout(2), Layout(5))
+
+
+@functools.lru_cache(maxsize=4096)
+def _level(side: Side, kind: str) -> float | None:
+    """The value of a landmark that is one at every count."""
+    axis = next(axes_of(side, Known()), None)
+    return None if axis is None else _marks(side, kind, axis)[0]
+
+
+def _marks(side: Side, kind: str, axis: Axis) -> tuple[float | None, tuple]:
+    """What no count of the axis changes, if that is so, and the values to know it again by."""
+
+    def value_at(count: int) -> float | None:
+        return landmark(side, kind, axis.layout_of(count))
+
+    if not axis.counted:
+        found = value_at(1)
+        return found, () if found is None else (_figures(found),)
+    level = constant(value_at) if axis.most >= max(axis.least, 7) else None
+    if axis.counted == "dimension" and level is not None:
+        return None, ()  # a dimension that changes nothing is no axis
+    if level is not None:
+        return level, (_figures(level),)
+    values = tuple(value_at(count) for count in steps(axis.most, axis.least))
+    if not any(one is not None for one in values):
+        return None, ()
+    return None, tuple(None if one is None else _figures(one) for one in values)
+
+
+def _figures(value: float) -> float:
+    return 0.0 if abs(value) < 1e-9 else float(f"{value:.10g}")
+
+
+def _on_curve(kind: str, curve: _Curve, asked: _Asked) -> Iterator[Fitting]:
+    level, axis = curve.level, curve.axis
+    if level is not None:
+        gap = abs(level - asked.value)
+        if gap <= asked.near:
+            nearby = 0.0 if gap <= asked.tolerance else NEARBY["level"]
+            for side, own in curve.members:
+                told = not own.counted or own.counted == "positives"
+                count = max(own.least, min(own.most, 4))
+                yield _fitting(side, own, kind, count, nearby + own.cost, asked, told)
+        return
+
+    def value_at(count: int) -> float | None:
+        return landmark(curve.side, kind, axis.layout_of(count))
+
+    placed: dict[int, float] = {}
+    span = (axis.most, axis.least)
+    for fit in counts_with(value_at, asked.value, asked.tolerance, *span):
+        after = value_at(fit.count + 1)
+        apart = math.inf if after is None else abs(after - fit.value)
+        loose = min(SINGLED * asked.tolerance / max(apart, 1e-300), 1.0)
+        placed.setdefault(fit.count, loose * roundness(fit.count))
+    # What a log wavers around is a count that people choose.
+    for fit in round_counts(value_at, asked.value, asked.near, *span):
+        placed.setdefault(fit.count, NEARBY["count"])
+    for count, odd in placed.items():
+        for side, own in curve.members:
+            cost = odd + UNTOLD + own.cost
+            yield _fitting(side, own, kind, count, cost, asked, told=True)
+
+
+def _fitting(
+    side: Side, axis: Axis, kind: str, count: int, cost: float, asked: _Asked, told: bool
+) -> Fitting:
+    layout = axis.layout_of(count)
+    value = landmark(side, kind, layout)
+    assert value is not None  # by which it was found
+    conventions = len(LOSSES[side.loss].conventions)
+    moved = tuple((name, one) for name, one in side.moved)
+    return Fitting(
+        loss=side.loss,
+        convention=side.convention,
+        parameters=moved,
+        counts=axis.counts_of(count) if told else _share(side, kind),
+        kind=kind,
+        value=value,
+        doubled=landmark(side, kind, _twice(layout, axis, count)),
+        cost=cost
+        + KIND_COST[kind]
+        + _not_taken(side, asked.known)
+        - LIBRARY * min(conventions, 12),
+        layout=layout,
+        other=_other(side, kind, layout),
+    )
+
+
+def _share(side: Side, kind: str) -> Counts:
+    """Of what no count changes: the share of positives that it takes, where another changes it."""
+    if family_of(side) != "pairs" or _alike(side, kind, Layout(1, 6), Layout(3, 2)):
+        return ()
+    return (("positive_percent", 50),)
+
+
+def _other(side: Side, kind: str, layout: Layout) -> float | None:
+    if kind not in (COLLAPSE, START):
+        return None
+    other = landmark(side, START if kind == COLLAPSE else COLLAPSE, layout)
+    own = landmark(side, kind, layout)
+    if other is None or own is None or _figures(other) == _figures(own):
+        return None
+    return other
+
+
+def _twice(layout: Layout, axis: Axis, count: int) -> Layout:
+    """With twice the count that is open, or, where all is known, twice the batch."""
+    if axis.counted:
+        return axis.layout_of(min(2 * count, axis.most))
+    return replace(layout, positives=2 * layout.positives, negatives=2 * layout.negatives)
+
+
+def _not_taken(side: Side, known: Known) -> float:
+    """What was told and plays no part in this loss speaks against it."""
+    names = {one.name for one in side.spec.parameters}
+    roles = {one.role for one in side.spec.parameters}
+    factor = bool(roles & {"scale", "temperature", "sharpness"}) or "temperature" in names
+    against = [
+        (known.temperature is not None or known.scale is not None) and not factor,
+        known.margin is not None and "margin" not in roles,
+        known.classes is not None and family_of(side) not in ("prototypes", "sentences"),
+        bool(known.negatives) and family_of(side) not in ("keys", "lists"),
+        bool(known.negatives)
+        and family_of(side) == "keys"
+        and "negatives" not in side.spec.reads.values(),
+    ]
+    return NOT_TAKEN * sum(against)
+
+
+def _at_other_margins(side: Side, asked: _Asked) -> Iterator[Fitting]:
+    """Of a loss that is as large as its margin says, whatever the batch: with another margin."""
+    margins = [one for one in side.spec.parameters if one.role == "margin"]
+    if len(margins) != 1:
+        return
+    if not _level(side, COLLAPSE):
+        return
+    own = dict(side.parameters)[margins[0].name]
+    for margin in MARGINS:
+        if margin == own or not margins[0].minimum <= margin <= margins[0].maximum:
+            continue
+        moved = side.with_(**{margins[0].name: margin})
+        level = _level(moved, COLLAPSE)
+        if level is not None and level and abs(level - asked.value) <= asked.tolerance:
+            axis = next(axes_of(moved, Known()))
+            count = max(axis.least, min(axis.most, 4))
+            yield _fitting(moved, axis, COLLAPSE, count, MOVED_MARGIN, asked, told=False)
+
+
+# Batches in which a loss may have nothing to compare, whatever the vectors, by the reason.
+_EMPTY = {
+    "one_pair": Layout(1),
+    "one_label": Layout(3),
+    "no_positive": Layout(0, 3),
+    "one_class": Layout(1, per_class=4),
+    "no_relevant": Layout(0, 4, one_query=True),
+}
+_REASONS = {
+    "pairs": ("one_label", "no_positive"),
+    "keys": ("one_pair",),
+    "sentences": ("no_positive", "one_class"),
+    "prototypes": ("one_class",),
+    "lists": ("no_relevant",),
+}
+
+
+def _nothing_to_compare(side: Side) -> Iterator[Fitting]:
+    for reason in _REASONS.get(family_of(side), ()):
+        layout = _EMPTY[reason]
+        if not all(found == 0 for found in run_apart_and_alike(side, layout)):
+            continue
+        conventions = len(LOSSES[side.loss].conventions)
+        yield Fitting(
+            loss=side.loss,
+            convention=side.convention,
+            parameters=side.moved,
+            counts=(),
+            kind=NOTHING,
+            value=0.0,
+            doubled=None,
+            cost=KIND_COST[NOTHING] - LIBRARY * min(conventions, 12),
+            layout=layout,
+            reason=reason,
+        )
+
+
+def _nearest(sides: Sequence[Side], asked: _Asked) -> Iterator[Fitting]:
+    """Of each curve the count that comes nearest."""
+    found: list[tuple[float, str, _Curve, int]] = []
+    for kind, curve in _curves(tuple(sides), asked.known):
+        axis, level = curve.axis, curve.level
+        if level is not None:
+            found.append((abs(level - asked.value), kind, curve, min(axis.most, 4)))
+            continue
+        fit = _nearest_on(kind, curve, asked.value)
+        if fit is not None:
+            found.append((abs(fit.gap), kind, curve, fit.count))
+    found.sort(key=lambda one: one[0])
+    for gap, kind, curve, count in found[: 4 * NEAREST]:
+        told = curve.level is None or not curve.axis.counted
+        for side, own in curve.members:
+            # As far away as it is, so that the nearest stands first.
+            yield _fitting(side, own, kind, max(count, own.least), 1e3 * gap, asked, told)
+
+
+def _nearest_on(kind: str, curve: _Curve, value: float) -> Fit | None:
+    axis = curve.axis
+
+    def value_at(count: int) -> float | None:
+        return landmark(curve.side, kind, axis.layout_of(count))
+
+    return nearest_count(value_at, value, axis.most, axis.least)
+
+
+def _grouped(fits: Iterable[Fitting], asked: _Asked) -> tuple[Finding, ...]:
+    """What has one value is one finding: collapse and start together, a floor by itself."""
+    together: dict[tuple, dict[tuple, Fitting]] = {}
+    for fit in fits:
+        alike = COLLAPSE if fit.kind == START else fit.kind
+        own = (fit.loss, fit.convention, fit.parameters, fit.kind, fit.reason)
+        group = together.setdefault((alike, fit.reason, _figures(fit.value)), {})
+        if own not in group or fit.cost < group[own].cost:
+            group[own] = fit
+    findings = [_finding(tuple(group.values()), asked) for group in together.values()]
+    findings.sort(key=lambda one: one.first.cost)
+    best = min((one.first.cost for one in findings if one.exact), default=math.inf)
+    # What only lies near is no answer where something likelier is exact.
+    return tuple(one for one in findings if one.exact or one.first.cost < best)
+
+
+def _finding(fits: tuple[Fitting, ...], asked: _Asked) -> Finding:
+    fits = tuple(sorted(fits, key=lambda one: one.cost))
+    first = fits[0]
+    side = Side(first.loss, first.convention, (), LOSSES[first.loss].function)
+    kinds = [first.kind]
+    if first.kind == COLLAPSE and _starts_collapsed(_whole(side, first)):
+        kinds.append(START)
+    gap = first.value - asked.value
+    exact = abs(gap) <= asked.tolerance
+    return Finding(tuple(kinds), first.value, gap, exact, fits, _copies(fits, first.value))
+
+
+def _copies(fits: Sequence[Fitting], value: float) -> int | None:
+    """How many alike candidates, the own key among them, a query would have at this value."""
+    if fits[0].kind != COLLAPSE or not value:
+        return None
+    for fit in fits:
+        side = _whole(Side(fit.loss, fit.convention, (), LOSSES[fit.loss].function), fit)
+        if "negatives" in side.spec.reads.values():
+            for copies in range(2, MOST_COPIES + 1):
+                found = landmark(side, COLLAPSE, Layout(1, copies - 1))
+                if found is not None and _figures(found) == _figures(value):
+                    return copies
+    return None
+
+
+def _whole(side: Side, fit: Fitting) -> Side:
+    parameters = {**side.spec.defaults, **dict(fit.parameters)}
+    return replace(side, parameters=tuple(parameters.items()))
+
+
+def _standing(sides: Sequence[Side], asked: _Asked) -> Standing | None:
+    """Where the number stands, for the one loss and the counts that were named."""
+    known = asked.known
+    if not known.loss or len({side.loss for side in sides}) > 1:
+        return None
+    side = sides[0]
+    axis = next(axes_of(side, known), None)
+    if axis is None or (axis.counted and _level(side, COLLAPSE) is None):
+        return None
+    layout = axis.layout_of(max(axis.least, min(axis.most, 4)))
+    collapse, floor = landmark(side, COLLAPSE, layout), landmark(side, FLOOR, layout)
+    if collapse is None:
+        return None
+    # A floor that depends on counts is none where they are not known.
+    floor = floor if not axis.counted or _level(side, FLOOR) is not None else None
+    return _placed(side, () if axis.counted else axis.counts_of(1), floor, collapse, asked)
+
+
+def _placed(
+    side: Side, counts: Counts, floor: float | None, collapse: float, asked: _Asked
+) -> Standing:
+    value, share = asked.value, None
+    if abs(value - collapse) <= asked.tolerance:
+        place = "collapse"
+    elif floor is not None and abs(value - floor) <= asked.tolerance:
+        place = "floor"
+    elif value > collapse:
+        place = "above"
+    elif floor is not None and value < floor:
+        place = "below"
+    else:
+        place = "between"
+        if floor is not None and collapse > floor:
+            share = (collapse - value) / (collapse - floor)
+    return Standing(side.loss, side.convention, side.moved, counts, floor, collapse, place, share)
+
+
+@functools.lru_cache(maxsize=256)
+def _below_zero(name: str) -> bool:
+    """Whether any landmark of the loss, in any convention, is below 0 at a few counts."""
+    sides = sides_for(Known(loss=name))
+    return any(
+        (found := landmark(side, kind, layout)) is not None and found < -ZERO
+        for side in sides
+        for layout in _small(side)
+        for kind in (COLLAPSE, START, FLOOR)
+    )

@@ -1,0 +1,121 @@
+"""What is known beside the number: the loss or a library's class, the counts of the batch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from explorer.lab.doctor.landmarks import Side, sharpening, sides_of
+from explorer.runtime.limits import LARGE_PAIRS
+from explorer.runtime.numbers import typed
+from explorer.runtime.problem import Problem
+from explorer.runtime.wire import is_number
+from losses import LOSSES
+
+# The counts among what may be known, with the least of each.
+COUNTS = {"batch": 1, "negatives": 0, "classes": 1, "processes": 1, "dimension": 1}
+SETTINGS = ("temperature", "scale", "margin")
+
+
+@dataclass(frozen=True)
+class Known:
+    """What whoever asks knows; None and "" is what they do not.
+
+    `loss` is a name of the registry, an alias, or a library's class. `batch` counts pairs (of a
+    loss on classes, sentences), `negatives` the hard negatives of each query, `processes` those
+    that train together, each on a batch of its own.
+    """
+
+    loss: str = ""
+    batch: int | None = None
+    negatives: int | None = None
+    classes: int | None = None
+    processes: int | None = None
+    dimension: int | None = None
+    temperature: float | None = None
+    scale: float | None = None
+    margin: float | None = None
+
+    def checked(self) -> Known:
+        """Itself. Raises Problem, naming the first entry that cannot be."""
+        for name, least in COUNTS.items():
+            count = getattr(self, name)
+            whole = isinstance(count, int) and not isinstance(count, bool)
+            if count is not None and not (whole and least <= count <= LARGE_PAIRS):
+                raise Problem(
+                    "explain_count", name=name, value=str(count)[:60], least=least, most=LARGE_PAIRS
+                )
+        for name in SETTINGS:
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if not is_number(value) or not abs(value) <= 1e6 or (name != "margin" and value <= 0):
+                raise Problem("explain_setting", name=name, value=str(value)[:60])
+        if self.temperature is not None and self.scale is not None:
+            raise Problem(
+                "explain_both", temperature=typed(self.temperature), scale=typed(self.scale)
+            )
+        return self
+
+
+def sides_for(known: Known) -> list[Side]:
+    """Each loss under each convention that may be meant, with the parameters that are known.
+
+    Raises Problem where no loss goes by that name.
+    """
+    return [_set(side, known) for side in _named(known.loss)]
+
+
+def plain(name: str) -> str:
+    """A name as people may write it: without case, signs, and what stands around it.
+
+    >>> plain("CachedMultipleNegativesRankingLoss"), plain("NT-Xent"), plain("losses.CoSENTLoss")
+    ('multiplenegativesranking', 'ntxent', 'cosent')
+    """
+    last = name.strip().rpartition(".")[2] if re.fullmatch(r"[\w.]+", name.strip()) else name
+    letters = re.sub(r"[^0-9a-z]", "", last.lower())
+    return letters.removeprefix("cached").removesuffix("loss") or letters
+
+
+def _named(name: str) -> Iterator[Side]:
+    if not name.strip():
+        for spec in LOSSES.values():
+            yield from sides_of(spec)
+        return
+    wanted = plain(name)
+    specs = LOSSES.values()
+    found = (
+        [spec for spec in specs if spec.name == name.strip()]
+        or [spec for spec in specs if wanted in (plain(spec.name), plain(spec.title))]
+        or [spec for spec in specs if wanted in map(plain, spec.aliases)]
+        or [spec for spec in specs if any(_is_class(wanted, c.name) for c in spec.conventions)]
+    )
+    if not found:
+        raise Problem("unknown_loss", about="loss", name=name[:60], known=", ".join(LOSSES))
+    for spec in found:
+        sides = list(sides_of(spec))
+        # A class that stands in the name of a convention is that convention.
+        meant = [side for side in sides if _is_class(wanted, side.convention)]
+        yield from meant if spec.name != name.strip() and meant else sides
+
+
+def _is_class(wanted: str, convention: str) -> bool:
+    return wanted in {plain(word) for word in convention.split()}
+
+
+def _set(side: Side, known: Known) -> Side:
+    """With the temperature, the scale (one over the other) and the margin, where it has them."""
+    spec, moved = side.spec, {}
+    factor = sharpening(spec)
+    if factor is not None:
+        given = known.temperature if "temperature" in factor.name else known.scale
+        other = known.scale if "temperature" in factor.name else known.temperature
+        if given is not None:
+            moved[factor.name] = float(given)
+        elif other is not None:
+            moved[factor.name] = 1 / other
+    margins = [one for one in spec.parameters if one.role == "margin"]
+    if known.margin is not None and len(margins) == 1:
+        moved[margins[0].name] = float(known.margin)
+    return side.with_(**moved)

@@ -1,0 +1,220 @@
+"""What a loss is at collapse, at its start and at best, by the counts of a batch alone."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from explorer.lab.doctor.layouts import MOST_APART, Layout, given_by
+from explorer.runtime.problem import Problem
+from losses import LOSSES, LossSpec, Parameter
+from losses.spec import READABLE, ParameterValue
+
+COLLAPSE, START, FLOOR = KINDS = ("collapse", "start", "floor")
+# A definition whose collapse value is not known by a formula is run, on so many pairs; where it
+# sees all sentences, or all triplets, on fewer.
+MOST_RUN, MOST_SENTENCES_RUN, MOST_TRIPLETS_RUN = 512, 256, 20_000
+# A factor so small, or a temperature so large, makes all similarities the same as at right angles.
+FLAT = 1e-12
+SAME = 1e-9
+
+Settings = tuple[tuple[str, ParameterValue], ...]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A loss under a convention, with all its parameters. One's own is another after its file
+    changed, and so is its `function`."""
+
+    loss: str
+    convention: str
+    parameters: Settings
+    function: Callable[..., Tensor] = field(repr=False)
+
+    @property
+    def spec(self) -> LossSpec:
+        return _under(LOSSES[self.loss], self.convention, self.function)
+
+    def with_(self, **moved: ParameterValue) -> Side:
+        chosen = {**dict(self.parameters), **moved}
+        return replace(self, parameters=tuple(chosen.items()))
+
+    @property
+    def moved(self) -> Settings:
+        """The parameters that differ from the convention's own."""
+        defaults = self.spec.defaults
+        return tuple((name, v) for name, v in self.parameters if v != defaults[name])
+
+
+def sides_of(spec: LossSpec) -> Iterator[Side]:
+    """The loss in its own convention and in those of other libraries, each with its defaults."""
+    for name in ("", *(convention.name for convention in spec.conventions)):
+        chosen = tuple(spec.under(name).defaults.items())
+        yield Side(spec.name, name, chosen, spec.function)
+
+
+_known: dict[tuple[str, str], tuple[Callable[..., Tensor], LossSpec]] = {}
+
+
+def _under(spec: LossSpec, convention: str, function: Callable[..., Tensor]) -> LossSpec:
+    """`LossSpec.under`, which takes longer than most landmarks, once for each convention."""
+    known = _known.get((spec.name, convention))
+    if known is None or known[0] is not function:
+        known = _known[spec.name, convention] = (function, spec.under(convention))
+    return known[1]
+
+
+def sharpening(spec: LossSpec) -> Parameter | None:
+    """The factor or temperature before the similarities, if there is one."""
+    roles = ("scale", "temperature", "sharpness")
+    return next((one for one in spec.parameters if one.role in roles), None)
+
+
+@functools.lru_cache(maxsize=100_000)
+def landmark(side: Side, kind: str, layout: Layout) -> float | None:
+    """The value of one of `KINDS` on a batch of this layout; None where it cannot be told.
+
+    "collapse": all vectors alike. "start": any two of them at right angles, as those of an encoder
+    that knows nothing are in many dimensions. "floor": the least that any vectors reach.
+    """
+    try:
+        with torch.no_grad():
+            value = _AT[kind](side, layout)
+    except Problem:  # the batch lacks what the loss reads, such as a positive pair
+        return None
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _collapse(side: Side, layout: Layout) -> float | None:
+    spec, chosen = side.spec, dict(side.parameters)
+    if spec.collapse is None:
+        return _run(side, layout, apart=False)
+    if _is_matrix(spec) and layout.pairs > MOST_RUN:
+        return None
+    return _by_formula(spec, spec.collapse, _heard(spec.collapse, chosen), layout)
+
+
+def _start(side: Side, layout: Layout) -> float | None:
+    if "prototypes" in side.spec.reads.values():
+        return None  # as those are at the start, which nobody knows
+    if layout.sentences <= MOST_APART // 8:
+        return _run(side, layout, apart=True)
+    if (flat := _flattened(side)) is not None:  # at any size, by the formula at collapse
+        return landmark(flat, COLLAPSE, layout)
+    return _run(side, layout, apart=True) if layout.sentences <= MOST_APART else None
+
+
+@functools.lru_cache(maxsize=1024)
+def _flattened(side: Side) -> Side | None:
+    """The loss with similarities that count for nothing, if that is what it is at right angles."""
+    spec = side.spec
+    factor = sharpening(spec)
+    if factor is None or spec.collapse is None:
+        return None
+    flat = side.with_(**{factor.name: 1 / FLAT if "temperature" in factor.name else FLAT})
+    for count in (2, 3, 5):
+        layout = Layout(count)
+        apart = _run(side, layout, apart=True)
+        found = landmark(flat, COLLAPSE, layout)
+        if apart is None or found is None or not math.isclose(apart, found, rel_tol=SAME):
+            return None
+    return flat
+
+
+def _floor(side: Side, layout: Layout) -> float | None:
+    spec, chosen = side.spec, dict(side.parameters)
+    if spec.floor is None or (_is_matrix(spec) and layout.pairs > MOST_RUN):
+        return None
+    return _by_formula(spec, spec.floor, _heard(spec.floor, chosen), layout)
+
+
+Formula = Callable[..., float | None]
+_values: dict[tuple, float | None] = {}
+MOST_VALUES = 200_000
+
+
+def _by_formula(spec: LossSpec, formula: Formula, chosen: Settings, layout: Layout) -> float | None:
+    """Once for all conventions that differ in nothing it depends on."""
+    key = (formula, tuple(spec.reads.items()), chosen, layout)
+    if key not in _values:
+        if len(_values) >= MOST_VALUES:
+            _values.clear()
+        given = given_by(layout, spec.reads, apart=False)
+        _values[key] = _whatever_the_teacher(
+            spec, given, lambda made: formula(made, **dict(chosen))
+        )
+    return _values[key]
+
+
+def _heard(formula: Formula, chosen: Mapping[str, ParameterValue]) -> Settings:
+    """The parameters that the formula names, or all where it takes any and may read them."""
+    named = _named(formula)
+    return tuple((name, value) for name, value in chosen.items() if named is None or name in named)
+
+
+@functools.lru_cache(maxsize=512)
+def _named(formula: Formula) -> frozenset[str] | None:
+    """The arguments by their names; None where those that have none are read too."""
+    found = inspect.signature(formula).parameters.values()
+    rest = [one.name for one in found if one.kind is inspect.Parameter.VAR_KEYWORD]
+    if rest and rest != ["_"]:
+        return None
+    return frozenset(one.name for one in found)
+
+
+def _run(side: Side, layout: Layout, apart: bool) -> float | None:
+    """The definition itself, on such vectors."""
+    if _too_large(side.spec, layout):
+        return None
+    spec, chosen = side.spec, dict(side.parameters)
+    given = given_by(layout, spec.reads, apart)
+    return _whatever_the_teacher(spec, given, lambda made: float(spec.definition(**made, **chosen)))
+
+
+@functools.lru_cache(maxsize=4096)
+def run_apart_and_alike(side: Side, layout: Layout) -> tuple[float | None, float | None]:
+    """The loss itself of vectors at right angles, and of vectors that are all alike."""
+    try:
+        with torch.no_grad():
+            return _run(side, layout, apart=True), _run(side, layout, apart=False)
+    except Problem:
+        return None, None
+
+
+def _is_matrix(spec: LossSpec) -> bool:
+    """Whether even its landmarks need a cell for every two of the batch."""
+    return bool({"targets", "guide_queries"} & set(spec.reads.values()))
+
+
+def _too_large(spec: LossSpec, layout: Layout) -> bool:
+    """Whether running the definition would take longer than anybody waits."""
+    reads = set(spec.reads.values())
+    if layout.dimensions > MOST_RUN:
+        return True
+    if "paired_classes" in reads:
+        return layout.sentences**2 * (layout.per_class - 1) > MOST_TRIPLETS_RUN
+    most = 2 * MOST_RUN if not reads & {"embeddings", "classes"} else MOST_SENTENCES_RUN
+    return layout.sentences > most
+
+
+def _whatever_the_teacher(
+    spec: LossSpec, given: Mapping[str, Any], value_of: Callable[[Mapping[str, Any]], float | None]
+) -> float | None:
+    """The value, if it does not depend on what a teacher said, which nobody knows."""
+    value = value_of(given)
+    taught = [name for name, what in spec.reads.items() if READABLE[what].made_of == "teacher"]
+    if not taught or value is None:
+        return value
+    others = {name: 1 + given[name].square() for name in taught}
+    other = value_of({**given, **others})
+    return value if other is not None and math.isclose(value, other, rel_tol=SAME) else None
+
+
+_AT = {COLLAPSE: _collapse, START: _start, FLOOR: _floor}

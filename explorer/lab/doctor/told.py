@@ -1,0 +1,220 @@
+"""An explained number in words and as plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from explorer.lab.doctor.axes import Counts
+from explorer.lab.doctor.explain import Explained, Finding, Fitting, Standing
+from explorer.lab.doctor.landmarks import COLLAPSE, START, Settings, sharpening
+from explorer.locale import Word, say, spelled, title_word, word
+from explorer.runtime.limits import EXPLORED_PAIRS
+from explorer.runtime.numbers import display_number, percent, typed
+from losses import LOSSES
+
+NAMED = 6  # losses of one number; beyond, they are counted
+LISTED, FITS = 8, 16  # findings, and losses of each, of an answer as JSON
+OPEN = (
+    "batch",
+    "candidates",
+    "classes",
+    "negatives_per_query",
+    "ordered",
+    "dimension",
+)
+
+
+def lines(found: Explained, language: str = "en", most: int = 5) -> Iterator[str]:
+    """What a person reads: a sentence for each finding, the likeliest first, and why."""
+    if found.standing is not None:
+        yield standing_said(found.standing, found.value, language)
+        yield ""
+    yield from _below_zero(found, language)
+    if not found.findings:
+        yield none_said(found, language)
+    shown = (found.findings or found.nearest)[:most]
+    for place, finding in enumerate(shown):
+        following = shown[place + 1] if place + 1 < len(shown) and found.findings else None
+        if found.findings and not finding.exact:
+            yield say(language, "doctor.near", value=typed(found.value))
+        yield finding_said(finding, language)
+        yield from (f"   {one}" for one in beside(finding, following, language))
+
+
+def finding_said(finding: Finding, language: str = "en") -> str:
+    """What the number is, of the loss that has it with the fewest assumptions."""
+    first, kinds = finding.first, finding.kinds
+    if first.reason:
+        return say(language, f"doctor.nothing.{first.reason}", loss=called(first))
+    key = "doctor.collapse_start" if {COLLAPSE, START} <= set(kinds) else f"doctor.{kinds[0]}"
+    where = _where(first.counts, first.parameters, language)
+    return say(
+        language, key, value=display_number(finding.value, 6), loss=called(first), where=where
+    )
+
+
+def beside(finding: Finding, following: Finding | None, language: str = "en") -> Iterator[str]:
+    """Which other losses have the number, what else it may be, and what tells it from the next."""
+    first = finding.first
+    others = [name for name in finding.losses if name != first.loss]
+    if others:
+        yield say(language, "doctor.also", losses=_losses(others, language))
+    if first.other is not None:
+        key = "doctor.starts" if first.kind == COLLAPSE else "doctor.collapses"
+        yield say(language, key, value=display_number(first.other, 6))
+    if finding.copies is not None:
+        value = display_number(finding.value, 6)
+        yield say(language, "doctor.copies", value=value, count=finding.copies)
+    if first.doubled is not None:
+        yield _doubled(first, following, language)
+    if first.scene() is None:
+        yield say(language, "doctor.no_scene", most=EXPLORED_PAIRS)
+
+
+def _doubled(first: Fitting, following: Finding | None, language: str) -> str:
+    counted = word(f"doctor.counted.{_open(first)}", _open(first))
+    doubled = first.doubled
+    assert doubled is not None
+    stays = abs(doubled - first.value) <= 1e-9 * max(abs(first.value), 1)
+    other = following and following.first
+    if other is not None and other.doubled is not None:
+        if abs(other.doubled - doubled) > 1e-3 * max(abs(doubled), 1):
+            numbers = (display_number(one, 6) for one in (doubled, other.doubled))
+            said = dict(zip(("first", "second"), numbers, strict=True))
+            return say(language, "doctor.apart", counted=counted, **said)
+        return say(language, "doctor.apart_both", second_loss=called(other))
+    if stays:
+        return say(language, "doctor.stays")
+    return say(language, "doctor.doubled", counted=counted, value=display_number(doubled, 6))
+
+
+def _open(fit: Fitting) -> str:
+    """The count by whose doubling the landmark moves."""
+    names = [name for name, _ in fit.counts]
+    return next((name for name in OPEN if name in names), "batch")
+
+
+def called(fit: Fitting) -> Word:
+    return title_word(LOSSES[fit.loss])
+
+
+def none_said(found: Explained, language: str = "en") -> str:
+    losses: Word | list[Word] = word("doctor.none.all", "any loss here")
+    if found.known.loss:
+        names = dict.fromkeys(fit.loss for one in found.nearest for fit in one.fits)
+        losses = [title_word(LOSSES[name]) for name in names] or losses
+    return say(language, "doctor.none", value=typed(found.value), losses=losses)
+
+
+def _below_zero(found: Explained, language: str) -> Iterator[str]:
+    if not found.below_zero:
+        return
+    yield say(language, "doctor.below_zero", losses=_losses(found.below_zero, language))
+    standing = found.standing
+    if standing is not None and standing.loss not in found.below_zero:
+        yield say(language, "doctor.below_zero_fault", loss=title_word(LOSSES[standing.loss]))
+
+
+def standing_said(standing: Standing, value: float, language: str = "en") -> str:
+    """Where the number stands between the least of the loss and its value at collapse."""
+    spec = LOSSES[standing.loss].under(standing.convention)
+    factor, moved = sharpening(spec), dict(standing.parameters)
+    if factor is not None:  # on which the floor depends
+        moved = {factor.name: moved.get(factor.name, factor.default), **moved}
+    place = standing.place
+    if place == "between" and standing.share is None:
+        place = "under"
+    return say(
+        language,
+        f"doctor.standing.{place}",
+        value=typed(value),
+        loss=title_word(spec),
+        where=_where(standing.counts, tuple(moved.items()), language),
+        collapse=display_number(standing.collapse, 6),
+        floor=display_number(standing.floor, 6),
+        share=percent(standing.share or 0),
+    )
+
+
+def _where(counts: Counts, parameters: Settings, language: str) -> str:
+    said = [say(language, f"doctor.count.{name}", count=count) for name, count in counts]
+    for name, value in parameters:
+        shown = display_number(value) if isinstance(value, float) else str(value)
+        called = word(f"parameter.{name}", name)
+        said.append(say(language, "doctor.setting", name=called, value=shown))
+    return say(language, "doctor.where", what=_joined(said, language)) if said else ""
+
+
+def _losses(names: Sequence[str], language: str) -> str:
+    titles = [spelled(language, "loss", title_word(LOSSES[one])) for one in names[:NAMED]]
+    said = _joined(titles, language)
+    more = len(names) - NAMED
+    return said if more <= 0 else say(language, "doctor.and_more", losses=said, count=more)
+
+
+def _joined(said: Sequence[str], language: str) -> str:
+    return say(language, "ui.between").join(said)
+
+
+def to_json(found: Explained, language: str = "en") -> dict[str, Any]:
+    """The same as plain JSON, as `explain_loss_value` answers it."""
+    shown = (found.findings or found.nearest)[:LISTED]
+    return {
+        "value": found.value,
+        "fits": bool(found.findings),
+        "told": list(lines(found, language)),
+        "findings": [_finding(one, language) for one in shown],
+        "standing": found.standing and _standing(found.standing, found.value, language),
+        "below_zero": list(found.below_zero),
+        "known": {
+            name: value for name, value in vars(found.known).items() if value not in (None, "")
+        },
+    }
+
+
+def _finding(finding: Finding, language: str) -> dict[str, Any]:
+    return {
+        "kinds": list(finding.kinds),
+        "value": finding.value,
+        "gap": finding.gap,
+        "exact": finding.exact,
+        "said": finding_said(finding, language),
+        "copies": finding.copies,
+        "losses": [_fitting(fit, place == 0) for place, fit in enumerate(finding.fits[:FITS])],
+        "more": max(len(finding.fits) - FITS, 0),
+    }
+
+
+def _fitting(fit: Fitting, linked: bool) -> dict[str, Any]:
+    scene = fit.scene() if linked else None
+    return {
+        "loss": fit.loss,
+        "convention": fit.convention,
+        "parameters": {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in fit.parameters
+        },
+        "counts": dict(fit.counts),
+        "kind": fit.kind,
+        "reason": fit.reason,
+        "value": fit.value,
+        "doubled": fit.doubled,
+        "other": fit.other,
+        "assumed": round(fit.cost, 6),
+        "shows": fit.shows,
+        "scene": None if scene is None else scene.to_link(),
+    }
+
+
+def _standing(standing: Standing, value: float, language: str) -> dict[str, Any]:
+    return {
+        "loss": standing.loss,
+        "convention": standing.convention,
+        "counts": dict(standing.counts),
+        "floor": standing.floor,
+        "collapse": standing.collapse,
+        "place": standing.place,
+        "share": standing.share,
+        "said": standing_said(standing, value, language),
+    }

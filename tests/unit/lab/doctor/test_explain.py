@@ -1,0 +1,251 @@
+"""What a number means: the questions people asked, laws over all losses, and the scenes."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+
+import pytest
+
+from explorer.core.explore import explore
+from explorer.lab.doctor.axes import axes_of, family_of
+from explorer.lab.doctor.explain import Fitting, explain, read_value, tolerance_of
+from explorer.lab.doctor.inversion import counts_with, nearest_count
+from explorer.lab.doctor.known import Known, sides_for
+from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, START, landmark
+from explorer.lab.doctor.layouts import Layout
+from explorer.lab.doctor.told import lines, to_json
+from explorer.runtime.problem import Problem
+from losses import LOSSES
+
+FIRST = 3
+
+
+def asked(written, **known):
+    return explain(read_value(written), Known(**known), written)
+
+
+def found(answer, loss, kind, counts=None, convention=None, most=FIRST):
+    """The first fitting of this loss, and of this kind, in the first findings."""
+    for finding in answer.findings[:most]:
+        for fit in finding.fits:
+            named = fit.loss == loss and convention in (None, fit.convention)
+            counted = counts is None or dict(fit.counts) == counts
+            if named and counted and kind in (fit.kind, *finding.kinds):
+                return fit
+    return None
+
+
+# What was asked, and what it is: a row of the table of questions may take several.
+ROWS = [
+    (".6931", {}, "binary_cross_entropy", START, {}),
+    (".6931", {}, "pairwise_logistic", COLLAPSE, {}),
+    (".6931", {}, "info_nce", COLLAPSE, {"batch": 2}),
+    (".6931", {}, "triplet", COLLAPSE, {}),
+    ("1.0986", {}, "softmax", COLLAPSE, {"classes": 3, "sentences": 6}),
+    ("1.0986", {}, "info_nce", COLLAPSE, {"negatives_per_query": 2}),
+    ("1.3863", {"negatives": 3}, "info_nce", COLLAPSE, {"negatives_per_query": 3}),
+    (".341", {"loss": "InfoNCE", "negatives": 3, "temperature": 1}, "info_nce", FLOOR,
+     {"negatives_per_query": 3}),
+    *((f"{math.log(count):.3f}", {}, "info_nce", COLLAPSE, {"batch": count})
+      for count in (8, 32, 64, 256, 1024)),
+    ("6.92", {"loss": "NT-Xent"}, "nt_xent", COLLAPSE, {"batch": 512}),
+    ("5.545", {"loss": "siglip"}, "siglip", COLLAPSE, {"batch": 8}),
+    ("10.0004", {"loss": "siglip", "batch": 8}, "siglip", START, {"batch": 8}),
+    (".0025", {"loss": "SigLipLoss"}, "siglip", START, {"batch": 4096}),
+    ("3.17", {"loss": "MultipleNegativesRankingLoss", "scale": 1, "batch": 64}, "info_nce", FLOOR,
+     {"batch": 64}),
+    *((written, {}, "triplet", COLLAPSE, {}) for written in ("5", "1", ".5", ".2", ".05")),
+    ("3.3", {"loss": "CoSENTLoss"}, "cosent", COLLAPSE, {"ordered": 26}),
+    ("3.3", {"loss": "AnglE"}, "angle", COLLAPSE, {"ordered": 26}),
+    ("0", {}, "cosent", "nothing", {}),
+    ("0", {}, "supcon", "nothing", {}),
+    ("0", {}, "info_nce", "nothing", {}),
+    ("0", {}, "triplet", FLOOR, {}),
+    ("0", {}, "online_contrastive", COLLAPSE, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("written", "known", "loss", "kind", "counts"), ROWS)
+def test_what_people_asked_is_answered(written, known, loss, kind, counts):
+    answer = asked(written, **known)
+    fit = found(answer, loss, kind, counts, most=8 if written == "0" else FIRST)
+    assert fit is not None, "\n".join(lines(answer))
+    assert abs(fit.value - answer.value) <= max(answer.tolerance, 0.002 * abs(answer.value))
+
+
+@pytest.mark.parametrize(
+    ("written", "convention"),
+    [("5", "sentence-transformers TripletLoss"), ("1", "torch (ε in the distance)"),
+     (".05", "pytorch-metric-learning")],
+)  # fmt: skip
+def test_a_margin_names_the_library_that_has_it(written, convention):
+    fit = found(asked(written), "triplet", COLLAPSE, {}, convention, most=1)
+    assert fit is not None
+    assert fit.parameters == ()
+
+
+def test_a_positive_that_stands_three_times_among_its_candidates():
+    assert asked("1.0986").findings[0].copies == 3
+    assert "stands 3 times among them" in "\n".join(lines(asked("1.0986")))
+
+
+def test_below_zero():
+    free = asked("-0.8")
+    assert {"decoupled", "approx_ndcg"} <= set(free.below_zero)
+    fault = asked("-0.8", loss="info_nce", batch=8)
+    assert fault.standing.place == "below"
+    assert "info_nce" not in fault.below_zero
+    assert "InfoNCE cannot be below 0." in "\n".join(lines(fault))
+
+
+@pytest.mark.parametrize(
+    ("written", "loss", "place"),
+    [("3", "info_nce", "above"), ("2.0794", "info_nce", "collapse"), ("1", "info_nce", "between"),
+     ("0", "decoupled", "between"), ("-20", "decoupled", "below")],
+)  # fmt: skip
+def test_where_a_number_stands(written, loss, place):
+    assert asked(written, loss=loss, batch=8).standing.place == place
+
+
+def test_nothing_fits_and_the_nearest():
+    answer = asked("4.2137")
+    assert answer.findings == ()
+    near = [fit for one in answer.nearest for fit in one.fits if fit.loss == "info_nce"]
+    assert dict(near[0].counts) == {"batch": 68}
+    assert "Nothing fits 4.2137" in next(lines(answer))
+    between = asked("2", loss="MultipleNegativesRankingLoss", batch=64)
+    assert between.findings == ()
+    assert between.standing.share == pytest.approx(0.519, abs=1e-3)
+
+
+def drawn(name):
+    """Two conventions of a loss at counts drawn at random: what is known, and the value."""
+    draw = random.Random(name)
+    sides = sides_for(Known(loss=name))
+    for side in draw.sample(sides, min(len(sides), 2)):
+        known = Known(loss=name)
+        axis = next(axes_of(side, known))
+        count = draw.randint(max(axis.least, 2), min(axis.most, 100))
+        layout = axis.layout_of(count)
+        if family_of(side) == "pairs":
+            layout = Layout(draw.randint(1, 9), draw.randint(1, 9))
+            known = Known(loss=name, batch=layout.pairs)
+        value = landmark(side, COLLAPSE, layout)
+        if value is not None and abs(value) > 1e-6:
+            yield side, known, layout, value
+
+
+@pytest.mark.parametrize("name", [name for name in LOSSES if name != "margin_mse"])
+def test_a_loss_and_its_counts_are_told_from_its_value(name):
+    for side, known, layout, value in drawn(name):
+        answer = explain(value, known)
+        fit = found(answer, name, COLLAPSE, convention=side.convention)
+        assert fit is not None, (side, layout, value)
+        assert fit.value == pytest.approx(value, rel=1e-9)
+        # The counts themselves, others that are the same to this loss, or that none changes it.
+        mirrored = Layout(layout.negatives, layout.positives)
+        level = landmark(side, COLLAPSE, Layout(7, 3)) == pytest.approx(value, rel=1e-9)
+        assert fit.layout in (layout, mirrored) or level, (fit, layout)
+
+
+@pytest.mark.parametrize("count", [37, 300])
+def test_unnamed_the_loss_is_among_the_first_three(count):
+    values = {
+        "info_nce": math.log(count),
+        "nt_xent": math.log(2 * count - 1),
+        "siglip": count * math.log(2),
+        "n_pair": math.log(count),
+    }
+    for name, value in values.items():
+        fit = found(explain(value), name, COLLAPSE, convention="")
+        assert fit is not None
+        assert dict(fit.counts)["batch"] == count
+
+
+def test_what_a_teacher_said_cannot_be_told():
+    answer = asked("0.7", loss="margin_mse")
+    assert answer.findings == answer.nearest == ()
+    assert answer.standing is None
+
+
+def scenes():
+    """One fitting of each kind of each loss and definition, on a few pairs."""
+    for spec in LOSSES.values():
+        own = {
+            one.name for one in spec.conventions if one.definition or "in_batch" in one.parameters
+        }
+        for side in sides_for(Known(loss=spec.name)):
+            if side.convention and side.convention not in own:
+                continue
+            sizes = {"pairs": Layout(2, 3), "lists": Layout(1, 3, one_query=True)}
+            alone = dict(side.parameters).get("in_batch") is False
+            layout = sizes.get(family_of(side), Layout(1, 3) if alone else Layout(4))
+            for kind in (COLLAPSE, START, FLOOR):
+                value = landmark(side, kind, layout)
+                if value is not None:
+                    yield side, kind, layout, value
+
+
+def test_the_scene_shows_the_number():
+    """What is read off counts alone is what the whole page computes of the rows."""
+    made = 0
+    for side, kind, layout, value in scenes():
+        fit = Fitting(side.loss, side.convention, side.moved, (), kind, value, None, 0.0, layout)
+        shown = explore(fit.scene())
+        number = shown.loss if fit.shows == "loss" else shown.floor
+        assert number == pytest.approx(value, rel=2e-4, abs=2e-5), (side, kind)
+        made += 1
+    assert made > 150
+
+
+def test_a_batch_too_large_for_the_page_has_no_scene():
+    fit = asked("6.931", loss="info_nce").findings[0].first
+    assert dict(fit.counts) == {"batch": 1024}
+    assert fit.scene() is None
+
+
+@pytest.mark.parametrize(
+    ("value", "known", "said"),
+    [
+        (math.nan, {}, "a finite number is needed"),
+        (1.0, {"loss": "nowhere"}, "nowhere"),
+        (1.0, {"batch": 0}, "batch is 0; a whole number from 1"),
+        (1.0, {"negatives": True}, "negatives is True"),
+        (1.0, {"temperature": 0}, "temperature is 0; a number above 0"),
+        (1.0, {"temperature": 1, "scale": 1}, "Give one of them"),
+    ],
+)
+def test_what_cannot_be_is_refused(value, known, said):
+    with pytest.raises(Problem, match=said):
+        explain(value, Known(**known))
+
+
+def test_tolerance_follows_the_digits():
+    assert tolerance_of(5.545, "5.545") == pytest.approx(0.0005)
+    assert tolerance_of(5.5, "5.5") == pytest.approx(0.05)
+    assert tolerance_of(0.7, ".7") == pytest.approx(0.007)
+    assert tolerance_of(1e-4, "1.0e-4") == pytest.approx(1e-6)
+    assert tolerance_of(0.0, "0.0") < 1e-5 < tolerance_of(0.0, "0.00")
+
+
+def test_counts_are_found_without_looking_at_each():
+    looked = []
+
+    def value_at(count):
+        looked.append(count)
+        return math.log(count)
+
+    fits = {fit.count for fit in counts_with(value_at, math.log(1000), 1e-6, 2**16)}
+    assert fits == {1000}
+    assert len(looked) < 60
+    assert nearest_count(value_at, 0.55, 2**16).count == 2
+
+
+def test_answers_are_json_in_both_languages():
+    answer = asked("5.545", loss="siglip")
+    for language, word in (("en", "SigLIP when all vectors are alike"), ("zh", "嵌入已经坍缩")):
+        plain = json.loads(json.dumps(to_json(answer, language), allow_nan=False))
+        assert word in plain["findings"][0]["said"]
+        assert plain["findings"][0]["losses"][0]["scene"].startswith("1.")

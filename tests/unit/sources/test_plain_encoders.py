@@ -1,0 +1,43 @@
+"""Encoders that know nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario
+from explorer.runtime.problem import Problem
+from explorer.sources.encoders import encode
+from explorer.sources.plain_encoders import ALIKE, APART, is_plain
+
+
+def test_all_alike_and_all_apart():
+    alike, apart = encode(["a", "b", "c"], ALIKE), encode(["a", "b", "c"], APART)
+    np.testing.assert_array_equal(alike @ alike.T, np.ones((3, 3)))
+    np.testing.assert_array_equal(apart @ apart.T, np.eye(3))
+    assert encode(["a"], f"{ALIKE} 384").shape == (1, 384)
+
+
+@pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "all alikes", "all alike 12345", "", "all"])
+def test_what_is_no_plain_encoder(name):
+    assert not is_plain(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "said"),
+    [
+        (f"{ALIKE} 1", 3, "a number of dimensions from 2 to 4096"),
+        (f"{APART} 8", 3, "names no plain encoder"),
+        (APART, 2049, "for at most 2048 sentences"),
+    ],
+)
+def test_what_they_cannot_do_is_said(name, count, said):
+    with pytest.raises(Problem, match=said):
+        encode([str(place) for place in range(count)], name)
+
+
+def test_any_example_collapses():
+    scene = Scenario(Data(example="graded_english", encoder=ALIKE))
+    found = explore(scene)
+    assert found.loss == pytest.approx(found.collapse)
