@@ -17,10 +17,20 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.web.wire import compare, explore, facts, finetune, large, runs, shared
+from explorer.web.wire import (
+    compare,
+    doctor,
+    explore,
+    facts,
+    finetune,
+    large,
+    program,
+    runs,
+    shared,
+)
 
 DECLARED = Path(inspect.getfile(shared)).parent.parent / "wire.d.ts"
-MODULES = (shared, explore, compare, large, runs, finetune, facts)
+MODULES = (shared, explore, compare, doctor, program, large, runs, finetune, facts)
 MAPPINGS = (dict, Mapping)
 PLAIN = {
     object: "unknown",

@@ -49,6 +49,7 @@ from explorer.web.hosts import KnowsHost
 from explorer.web.instrument import Instrument
 from explorer.web.kept_pages import KeepsPages
 from explorer.web.pages.compare import page as compare_page
+from explorer.web.pages.doctor import page as doctor_page
 from explorer.web.pages.explore import page as explore_page
 from explorer.web.pages.finetune import page as finetune_page
 from explorer.web.pages.large import page as large_page
@@ -85,6 +86,7 @@ def first_scenario(device_name: str | None, own_loss: str | None) -> Scenario:
 PAGES = (
     ("", "page.explore", explore_page),
     ("compare", "page.compare", compare_page),
+    ("doctor", "page.doctor", doctor_page),
     ("large", "page.large", large_page),
     ("finetune", "page.finetune", finetune_page),
 )

@@ -355,6 +355,27 @@ export interface Disagreement {
   high: number;
 }
 
+/** What Doctor is told. */
+export interface DoctorFacts {
+  pages: PageLink[];
+  hosted: Hosted | null;
+  counts: string[];
+  losses: Record<string, Loss>;
+  defaults: Scenario;
+  scenario: StateEntry[];
+  limits: Limits;
+  doctor: DoctorOwn;
+}
+
+/** What Doctor alone is told: what may be known beside a number, other names of the losses, and numbers to begin with. */
+export interface DoctorOwn {
+  table: StateEntry[];
+  counts: string[];
+  settings: string[];
+  names: Record<string, string[]>;
+  examples: Record<string, string>[];
+}
+
 /** One batch of `size` pairs: the one with this `number`, counted from 0 on through the epochs. */
 export interface Draw {
   sampler: string;
@@ -398,6 +419,45 @@ export interface EventRecord {
 /** A textbook example. */
 export interface Example {
   note: string | null;
+}
+
+/** What a number means, as `explain_loss_value` answers it. */
+export interface Explained {
+  value: number;
+  fits: boolean;
+  told: string[];
+  findings: ToldFinding[];
+  standing: ExplainedStanding | null;
+  below_zero: string[];
+  known: Record<string, Setting>;
+}
+
+/** A loss that has the value, and the counts and parameters at which it does. */
+export interface ExplainedLoss {
+  loss: string;
+  convention: string;
+  parameters: Record<string, Setting>;
+  counts: Record<string, number>;
+  kind: string;
+  reason: string;
+  value: number;
+  doubled: number | null;
+  other: number | null;
+  assumed: number;
+  shows: "loss" | "floor";
+  scene: string | null;
+}
+
+/** Where the number stands for one loss at counts that are known. */
+export interface ExplainedStanding {
+  loss: string;
+  convention: string;
+  counts: Record<string, number>;
+  floor: number | null;
+  collapse: number;
+  place: "below" | "floor" | "between" | "collapse" | "above";
+  share: number | null;
+  said: string;
 }
 
 /** What Explore is told. */
@@ -1513,6 +1573,19 @@ export interface Told {
   values: Record<string, number | string | Word | (number | string | Word)[]>;
 }
 
+/** The same, with what else is to be said of it, sentence by sentence. */
+export interface ToldFinding {
+  kinds: string[];
+  value: number;
+  gap: number;
+  exact: boolean;
+  said: string;
+  copies: number | null;
+  losses: ExplainedLoss[];
+  more: number;
+  beside: string[];
+}
+
 /** Where the pairs of a run come from; the pairs themselves stay with the server. */
 export interface TrainingData {
   source: string;
@@ -1654,6 +1727,14 @@ export interface CompareServer {
   sweep(request: unknown): Promise<OneOf<SweptSides | SendRows | Refused>>;
   take(request: unknown): Promise<OneOf<Text | Refused>>;
   what_if(request: unknown): Promise<OneOf<ChangedSides | SendRows | Refused>>;
+}
+
+/** What the instruments of the page doctor can ask the server. */
+export interface DoctorServer {
+  cancel(request: unknown): Promise<OneOf<Cancelled | Refused>>;
+  explain(request: unknown): Promise<OneOf<Explained | Refused>>;
+  forget(request: unknown): Promise<OneOf<Nothing | Refused>>;
+  look(request: unknown): Promise<OneOf<Look | Refused>>;
 }
 
 /** What the instruments of the page explore can ask the server. */

@@ -35,6 +35,7 @@ UNFOLD = "() => document.querySelectorAll('.lp details').forEach((fold) => { fol
 COMPLETE = {
     "": "window.lossprism?.page().drawn",
     "compare": "window.lossprism?.page('compare')?.differing",
+    "doctor": "window.lossprism?.page('doctor')?.drawn",
     "large": "window.lossprism?.page('large').details"
     " && document.querySelector('#large-large_pairs tbody tr')",
     "finetune": "window.lossprism?.page('finetune').checked",
@@ -91,13 +92,14 @@ def test_axe_finds_nothing_serious_in_what_goes_wrong(page: Page, axe_script: st
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("path", ["compare", "large"])
+@pytest.mark.parametrize("path", ["compare", "doctor#value=0.693", "large"])
 def test_axe_finds_nothing_serious_on_the_other_pages(
     new_page: Callable[..., Page], server: Server, axe_script: str, path: str, theme: str
 ) -> None:
     page = new_page()
-    page.goto(f"{server.address}/{path}?__theme={theme}", wait_until="domcontentloaded")
-    page.wait_for_function(COMPLETE[path])
+    place, _, scene = path.partition("#")
+    page.goto(f"{server.address}/{place}?__theme={theme}#{scene}", wait_until="domcontentloaded")
+    page.wait_for_function(COMPLETE[place])
     page.evaluate(UNFOLD)
     assert axe.violations(page, axe_script) == []
 

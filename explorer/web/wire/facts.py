@@ -171,6 +171,23 @@ class CompareFacts(Facts):
     compare: CompareOwn
 
 
+class DoctorOwn(TypedDict):
+    """What Doctor alone is told: what may be known beside a number, other names of the losses, and
+    numbers to begin with."""
+
+    table: list[StateEntry]
+    counts: list[str]
+    settings: list[str]
+    names: dict[str, list[str]]
+    examples: list[dict[str, str]]
+
+
+class DoctorFacts(Facts):
+    """What Doctor is told."""
+
+    doctor: DoctorOwn
+
+
 class LargeLoss(TypedDict):
     """What of a loss the Large batch page can do."""
 
@@ -249,6 +266,7 @@ class FinetuneFacts(Facts):
 PAGES = {
     "explore": ExploreFacts,
     "compare": CompareFacts,
+    "doctor": DoctorFacts,
     "large": LargeFacts,
     "finetune": FinetuneFacts,
 }

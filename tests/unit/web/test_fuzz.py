@@ -131,6 +131,9 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("compare", "link"): [scene()],
         ("compare", "scene_link"): [scene()],
         ("compare", "open_link"): [link],
+        ("doctor", "explain"): [
+            {"value": "5.545", "loss": "siglip", "batch": "8", "scale": "", "language": "zh"}
+        ],
         ("large", "blocks"): [
             {**LARGE, "window": [0, 3, 2, 8]},
             {"source": opened, "loss": "cosent"},
@@ -239,7 +242,7 @@ def here(tmp_path_factory):
     torch.set_num_threads(threads)
 
 
-@pytest.mark.parametrize("page", ["explore", "compare", "large", "finetune"])
+@pytest.mark.parametrize("page", ["explore", "compare", "doctor", "large", "finetune"])
 def test_what_a_page_may_be_sent(page, here, capsys):
     functions = wire.served_functions()
     assert page in functions

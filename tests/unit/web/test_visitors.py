@@ -56,6 +56,7 @@ OWN_ONLY = {
     "own_write forget look cancel",
     "compare": "compare formula parity sweep mechanics precision what_if collapse link scene_link "
     "open_link forget look cancel",
+    "doctor": "explain forget look cancel",
     "large": "hand_in stop forget",
     "finetune": "hand_in forget look cancel",
 }

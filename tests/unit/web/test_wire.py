@@ -32,7 +32,7 @@ from explorer.web.pages.finetune import state as finetune_state
 from explorer.web.pages.large import requests as large_requests
 from explorer.web.pages.large import taking as large_taking
 from explorer.web.site import page_data
-from explorer.web.wire import compare, explore, facts, finetune, large, program, shared
+from explorer.web.wire import compare, doctor, explore, facts, finetune, large, program, shared
 from explorer.web.wire import runs as runs_wire
 from losses import LOSSES
 from tests import wire
@@ -266,6 +266,14 @@ def test_compare_varies(pages):
         lost = {**scene, "scenario": {"data": {"source": "table", "rows": []}}, "rows": "?"}
         server.ask(name, {**lost, **more}, explore.SendRows)
     server.answered(*varied)
+
+
+def test_doctor(pages):
+    server = Server(pages["doctor"])
+    for known in ({}, {"loss": "siglip", "batch": "8"}, {"loss": "dcl", "margin": "0.5"}):
+        for value in ("5.545", "0", "-0.3", "123456.7"):
+            server.ask("explain", {"value": value, **known, "language": "en"}, doctor.Explained)
+    server.answered("explain")
 
 
 def test_large(pages, tmp_path, monkeypatch):

@@ -1,0 +1,101 @@
+// The sidebar: the number, the loss that gave it, and what is known of the batch.
+import { h, reword, worded } from "../../kit/dom.js";
+import { foldable, labelled, section } from "../../kit/fields.js";
+import { given } from "../../kit/given.js";
+import { say, titleOf } from "../../kit/words.js";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").DoctorPage} channel
+ * @param {import("../../kit/types").Asking<import("../../wire").DoctorServer>} server
+ */
+export default function controls(root, channel, server) {
+  const { counts, settings, names, examples } = given.doctor;
+
+  /** @type {Record<string, HTMLInputElement>} */
+  const boxes = {};
+  /**
+   * @param {string} name
+   * @param {Record<string, any>} more
+   */
+  function box(name, more = {}) {
+    boxes[name] = h("input", {
+      type: "text",
+      id: `lp-doctor-${name}`,
+      spellcheck: false,
+      autocomplete: "off",
+      oninput: () => channel.set({ [name]: boxes[name].value }),
+      ...more,
+    });
+    return boxes[name];
+  }
+
+  const known = h("datalist", { id: "lp-doctor-losses" });
+  function listLosses() {
+    known.replaceChildren(
+      ...Object.entries(names).flatMap(([name, aliases]) => [
+        h("option", { value: name, label: titleOf(name) }),
+        ...aliases.map((alias) => h("option", { value: alias, label: titleOf(name) })),
+      ]),
+    );
+  }
+  listLosses();
+  const loss = box("loss");
+  loss.setAttribute("list", known.id);
+
+  const tries = h("div.lp-doctor-tries");
+  function listExamples() {
+    tries.replaceChildren(
+      ...examples.map((example) => {
+        const { value, ...beside } = /** @type {Record<string, string>} */ (example);
+        const more = Object.entries(beside).map(([name, one]) => (name === "loss" ? one : `${wordOf(name)} ${one}`));
+        return h(
+          "button.lp-button",
+          { type: "button", onclick: () => channel.begin(example) },
+          [value, ...more].join(" · "),
+        );
+      }),
+    );
+  }
+  /** @param {string} name */
+  const wordOf = (name) => say(`doctor.known.${name}`);
+
+  root.append(
+    section(
+      "doctor.number",
+      labelled("doctor.value", box("value", { inputMode: "decimal", placeholder: "5.545" })),
+      labelled("doctor.loss", loss),
+      known,
+    ),
+    foldable(
+      "doctor.batch",
+      h(
+        "div.lp-doctor-counts",
+        {},
+        counts.map((name) => labelled(`doctor.known.${name}`, box(name, { inputMode: "numeric" }))),
+      ),
+    ),
+    foldable(
+      "doctor.settings",
+      h(
+        "div.lp-doctor-counts",
+        {},
+        settings.map((name) => labelled(`doctor.known.${name}`, box(name, { inputMode: "decimal" }))),
+      ),
+    ),
+    worded("p.lp-note", "doctor.leave_out"),
+    foldable("doctor.examples", tries),
+  );
+  reword(root);
+  listExamples();
+
+  channel.on("state", () => {
+    for (const [name, one] of Object.entries(boxes)) one.value = channel.store.state[name];
+  });
+  channel.on("language", () => {
+    listLosses();
+    listExamples();
+    channel.ask();
+  });
+  channel.connect(server);
+}

@@ -1,0 +1,147 @@
+// What the number may be, the likeliest first: in a sentence, what tells it from the next, all losses that
+// have it there, and the scene in which it stands.
+import { h, reword, worded } from "../../kit/dom.js";
+import { show } from "../../kit/numbers.js";
+import { problemBox } from "../../kit/problem.js";
+import { has, say, titleOf } from "../../kit/words.js";
+
+/** @typedef {import("../../wire").ToldFinding} Finding */
+/** @typedef {import("../../wire").ExplainedLoss} Fitting */
+
+const LISTED = 4; // losses of a finding that are in sight at once
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").DoctorPage} channel
+ */
+export default function findings(root, channel) {
+  const problem = problemBox(channel, () => channel.found !== null);
+  const standing = h("p.lp-doctor-standing", { hidden: true });
+  const about = h("p.lp-about");
+  const list = h("ol.lp-findings", { "aria-live": "polite" });
+  root.append(problem, h("div.lp-head", {}, h("div", {}, worded("h1", "doctor.title"), about)), standing, list);
+  reword(root);
+
+  function draw() {
+    const { found } = channel;
+    standing.hidden = !found?.standing;
+    standing.textContent = found?.standing?.said ?? "";
+    if (!found) {
+      about.textContent = say("doctor.about");
+      list.replaceChildren();
+      return;
+    }
+    const shown = channel.store.state.value.trim();
+    const [said] = found.told;
+    const count = found.findings.length;
+    const key = count === 1 ? "doctor.may_be_one" : "doctor.may_be";
+    about.textContent = found.fits ? say(key, { value: shown, count }) : said;
+    list.classList.toggle("lp-nearest", !found.fits);
+    list.replaceChildren(...found.findings.map(cardOf));
+  }
+
+  /** @param {Finding} finding */
+  function cardOf({ kinds, value, said, beside, losses, more, exact, gap }) {
+    const [first, ...others] = losses;
+    return h(
+      "li.lp-finding",
+      {},
+      h(
+        "div.lp-finding-head",
+        {},
+        ...kinds.map((kind) => h(`span.lp-kind.lp-kind-${kind}`, {}, say(`doctor.kind.${kind}`))),
+        h("strong", {}, show(value, 6)),
+        exact ? null : h("small", {}, say("doctor.gap", { gap: show(Math.abs(gap), 2) })),
+      ),
+      h("p.lp-finding-said", {}, said),
+      h(
+        "ul.lp-remarks",
+        {},
+        beside.map((one) => h("li", {}, one)),
+      ),
+      h("div.lp-row.lp-wrap", {}, toScene(first), toCompare(losses)),
+      losses.length > 1
+        ? h(
+            "details.lp-more",
+            { open: others.length <= LISTED },
+            h("summary", {}, say("doctor.all_losses", { count: losses.length + more })),
+            tableOf(losses),
+            more ? h("p.lp-note", {}, say("doctor.more", { count: more })) : null,
+          )
+        : null,
+    );
+  }
+
+  /** @param {Fitting} fit */
+  function toScene({ scene, shows }) {
+    if (scene === null) return null;
+    return h("a.lp-button", { href: `./#${scene}` }, say(`doctor.open.${shows}`));
+  }
+
+  /**
+   * The losses that have the number, beside each other, on the batch of the first.
+   * @param {Fitting[]} losses
+   */
+  function toCompare(losses) {
+    const [{ scene }] = losses;
+    const distinct = losses.filter(({ loss }, i) => losses.findIndex((one) => one.loss === loss) === i).slice(0, 6);
+    if (scene === null || distinct.length < 2) return null;
+    const said = new URLSearchParams();
+    distinct.forEach(({ loss, convention, parameters }, i) => {
+      said.set(String(i + 1), loss);
+      if (convention) said.set(`${i + 1}@`, convention);
+      for (const [name, value] of Object.entries(parameters)) said.set(`${i + 1}.${name}`, [value].flat().join("_"));
+    });
+    said.set("scene", scene);
+    return h("a.lp-button", { href: `compare#${said}` }, say("doctor.compare"));
+  }
+
+  /** @param {Fitting[]} losses */
+  function tableOf(losses) {
+    /** @param {Record<string, unknown>} settings */
+    const settingsOf = (settings) =>
+      Object.entries(settings).map(([name, value]) => {
+        const called = has(`parameter.${name}`) ? say(`parameter.${name}`) : name;
+        return typeof value === "number" ? `${called} ${show(value, 3)}` : `${called} ${value}`;
+      });
+    const heads = ["loss", "counts", "kind", "doubled"].map((name) =>
+      h("th", { scope: "col" }, say(`doctor.column.${name}`)),
+    );
+    return h(
+      "div.lp-scroll",
+      { role: "region", tabIndex: 0, "aria-label": say("doctor.all_losses", { count: losses.length }) },
+      h(
+        "table",
+        {},
+        h("thead", {}, h("tr", {}, heads)),
+        h(
+          "tbody",
+          {},
+          losses.map(({ loss, convention, parameters, counts, kind, doubled }) =>
+            h(
+              "tr",
+              {},
+              h(
+                "th",
+                { scope: "row" },
+                [titleOf(loss), convention, ...settingsOf(parameters)].filter(Boolean).join(" · "),
+              ),
+              h(
+                "td",
+                {},
+                Object.entries(counts)
+                  .map(([name, count]) => say(`doctor.count.${name}`, { count }))
+                  .join(say("ui.between")),
+              ),
+              h("td", {}, say(`doctor.kind.${kind}`)),
+              h("td", {}, show(doubled, 5)),
+            ),
+          ),
+        ),
+      ),
+    );
+  }
+
+  channel.on("found", draw);
+  channel.on("language", draw);
+}

@@ -1,0 +1,64 @@
+"""What the Doctor page asks the server for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from explorer.lab.doctor.explain import explain, read_value
+from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
+from explorer.lab.doctor.told import beside, to_json
+from explorer.locale import LANGUAGES
+from explorer.runtime.problem import Problem
+from explorer.runtime.turns import one_by_one
+from explorer.runtime.validation import misfit, quoted
+from explorer.runtime.wire import Json
+from explorer.web.serving import JOBS, served
+from explorer.web.wire import doctor as wire
+
+
+def _explain(request: Json) -> Json:
+    """{value, loss, batch, …: as they were typed, "" for what is not known, language} → what the
+    number may be."""
+    language = str(request.get("language"))
+    language = language if language in LANGUAGES else LANGUAGES[0]
+    typed = {name: _text(request, name) for name in ("value", "loss", *COUNTS, *SETTINGS)}
+    told: dict[str, Any] = {name: _whole(name, typed[name]) for name in COUNTS}
+    told |= {name: _real(name, typed[name]) for name in SETTINGS}
+    known = Known(loss=typed["loss"], **told)
+    value = read_value(typed["value"])
+    with one_by_one(1):
+        found = explain(value, known, typed["value"])
+        made = to_json(found, language)
+    shown = (found.findings or found.nearest)[: len(made["findings"])]
+    for place, (finding, said) in enumerate(zip(shown, made["findings"], strict=True)):
+        following = shown[place + 1] if place + 1 < len(shown) and found.findings else None
+        said["beside"] = list(beside(finding, following, language))
+    return made
+
+
+def _text(request: Json, name: str) -> str:
+    value = request.get(name, "")
+    if not isinstance(value, str):
+        raise misfit(name, value)
+    return value.strip()
+
+
+def _whole(name: str, text: str) -> int | None:
+    if not text:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise Problem("doctor_count", name=name, value=quoted(text)) from None
+
+
+def _real(name: str, text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise Problem("doctor_number", name=name, value=quoted(text)) from None
+
+
+SERVED = [served("explain", _explain, wire.Explained), *JOBS]

@@ -1,0 +1,85 @@
+"""Doctor: a number is typed, and what it may be is said, shown, and linked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.reading import loss_shown
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+CHANNEL = "window.lossprism.page('doctor')"
+FINDINGS = "#doctor-doctor_findings .lp-finding"
+
+
+def opened(page: Page, address: str, scene: str = "") -> Page:
+    page.goto(f"{address}/doctor{scene and '#'}{scene}", wait_until="domcontentloaded")
+    page.wait_for_function(f"window.lossprism && {CHANNEL}?.drawn > 0")
+    return page
+
+
+@pytest.fixture
+def doctor(new_page: Callable[..., Page], server: Server) -> Page:
+    return opened(new_page(), server.address)
+
+
+def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
+    expect(doctor.locator(FINDINGS)).to_have_count(0)
+    doctor.fill("#lp-doctor-value", "5.545")
+    doctor.fill("#lp-doctor-loss", "siglip")
+    first = doctor.locator(FINDINGS).first
+    expect(first).to_contain_text("5.54518 is SigLIP when all vectors are alike (batch 8)")
+    # The link is short enough for an issue, and brings it back, in the other language too.
+    doctor.wait_for_function("location.hash.includes('siglip')")
+    assert doctor.url.endswith("/doctor#value=5.545&loss=siglip")
+    doctor.click("#lp-language")
+    expect(first).to_contain_text("坍缩")
+    doctor.click("#lp-language")
+    doctor.reload(wait_until="domcontentloaded")
+    expect(first).to_contain_text("collapsed")
+    assert doctor.locator("#lp-doctor-loss").input_value() == "siglip"
+    # The scene shows the number.
+    first.get_by_role("link", name="Open the scene").click()
+    doctor.wait_for_function("window.lossprism?.page()?.drawn > 0")
+    assert loss_shown(doctor) == pytest.approx(5.545, abs=5e-4)
+
+
+def test_losses_with_one_number_are_compared_there(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(), server.address, "value=2.0794")
+    page.locator(FINDINGS).first.get_by_role("link", name="Compare these losses").click()
+    page.wait_for_function("window.lossprism?.page('compare')?.drawn > 0")
+    rows = page.locator(".lp-compared tbody tr")
+    assert rows.count() > 1
+    assert "2.079" in rows.first.inner_text()
+
+
+def test_what_nothing_produces_is_said(doctor: Page) -> None:
+    doctor.fill("#lp-doctor-value", "123.456789")
+    doctor.fill("#lp-doctor-loss", "cosine_mse")
+    about = doctor.locator("#doctor-doctor_findings .lp-about")
+    expect(about).to_contain_text("Nothing fits 123.456789")
+    doctor.fill("#lp-doctor-batch", "many")
+    expect(doctor.locator("#doctor-doctor_findings .lp-problem")).to_contain_text("batch is “many”")
+    doctor.fill("#lp-doctor-batch", "")
+    expect(doctor.locator("#doctor-doctor_findings .lp-problem")).to_be_hidden()
+
+
+def test_examples_are_one_press_away_and_back_leads_back(doctor: Page) -> None:
+    buttons = doctor.locator(".lp-doctor-tries button")
+    count = buttons.count()
+    assert count > 4
+    for place in range(count):
+        buttons.nth(place).click()
+        value = buttons.nth(place).inner_text().split(" ")[0]
+        expect(doctor.locator("#lp-doctor-value")).to_have_value(value)
+        expect(doctor.locator("#doctor-doctor_findings .lp-about")).to_contain_text(value)
+        doctor.wait_for_function("v => location.hash.includes(`value=${v}`)", arg=value)
+    doctor.go_back()
+    previous = buttons.nth(count - 2).inner_text().split(" ")[0]
+    expect(doctor.locator("#lp-doctor-value")).to_have_value(previous)

@@ -1,0 +1,61 @@
+"""The Doctor page: what is typed is read, and what cannot be is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Scenario
+from explorer.web.pages.doctor.requests import SERVED
+from explorer.web.pages.doctor.state import EXAMPLES, doctor_table
+
+ASK = {function.__name__: function for function in SERVED}["explain"]
+
+
+@pytest.mark.parametrize("known", EXAMPLES, ids=lambda known: known["value"])
+def test_a_number_to_begin_with_is_found_and_stands_in_its_scene(known):
+    found = ASK(known)
+    assert found["fits"]
+    entries = {entry["name"] for entry in doctor_table()}
+    assert known.keys() <= entries
+    for finding in found["findings"]:
+        first = finding["losses"][0]
+        assert finding["said"]
+        if first["scene"] is None:
+            continue
+        seen = explore(Scenario.from_link(first["scene"]))
+        shown = seen.floor if first["shows"] == "floor" else seen.loss
+        assert shown == pytest.approx(finding["value"], rel=1e-5, abs=1e-6), finding["said"]
+
+
+def test_the_sentences_are_in_the_language_that_is_asked_for():
+    english, chinese = (ASK({"value": "5.545", "language": one}) for one in ("en", "zh"))
+    said = [one["findings"][0]["said"] for one in (english, chinese)]
+    assert "collapsed" in said[0]
+    assert "坍缩" in said[1]
+    assert ASK({"value": "5.545", "language": "?"}) == english
+
+
+def test_the_digits_that_were_typed_count():
+    """5.5 may be more than 5.545 may."""
+    few, many = (len(ASK({"value": value})["findings"]) for value in ("5.5", "5.5452"))
+    assert few >= many
+
+
+@pytest.mark.parametrize(
+    ("known", "key", "words"),
+    [
+        ({"value": "five"}, "problem.explain_value", {"value": "five"}),
+        ({"value": "5", "batch": "8.5"}, "problem.doctor_count", {"name": "batch"}),
+        ({"value": "5", "batch": "0"}, "problem.explain_count", {"name": "batch"}),
+        ({"value": "5", "scale": "x"}, "problem.doctor_number", {"name": "scale", "value": "x"}),
+        ({"value": "5", "scale": "-1"}, "problem.explain_setting", {"name": "scale"}),
+        ({"value": "5", "loss": "no such"}, "problem.unknown_loss", {}),
+        ({"value": "5", "scale": "2", "temperature": "1"}, "problem.explain_both", {}),
+        ({"value": 5}, "problem.scenario_entry", {"where": "value"}),
+    ],
+)
+def test_what_cannot_be_is_named(known, key, words):
+    problem = ASK(known)["error"]
+    assert problem["key"] == key
+    assert words.items() <= problem["values"].items()
