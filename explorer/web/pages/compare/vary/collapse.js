@@ -174,9 +174,9 @@ export function collapseTool(channel, server) {
   }
 
   function asCsv() {
-    const letters = values.map((_one, place) => letterOf(place));
+    const names = values.map((_one, place) => labelOf(of, place));
     /** @type {(string | number)[][]} */
-    const rows = [["share", "spread", ...letters]];
+    const rows = [["share", "spread", ...names]];
     for (const [i, one] of (found?.shares ?? []).entries())
       rows.push([one, found?.spread[i] ?? "", ...values.map((line) => line[i] ?? "")]);
     return rows;

@@ -58,7 +58,7 @@ export function experiment(channel, server, { name, box, asked = () => ({}), abo
         take(answer, sides);
       }
     },
-    changed: () => box.classList.toggle("lp-waiting", requests.flying > 0),
+    changed: () => box.classList.toggle("lp-waiting", requests.flying > 0 || requests.waiting),
   });
 
   /** @param {string} said */
@@ -71,6 +71,7 @@ export function experiment(channel, server, { name, box, asked = () => ({}), abo
   function ask() {
     if (!inSight || !channel.batch || channel.problem || put === key()) return;
     put = key();
+    box.classList.add("lp-waiting");
     requests.ask();
   }
 

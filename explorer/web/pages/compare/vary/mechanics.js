@@ -241,7 +241,7 @@ export function mechanicsTool(channel, server) {
     for (const [place, { found: one }] of found.entries())
       if (one)
         rows.push([
-          ...[letterOf(place), name, sizeNow(), one.whole, one.loss, String(one.equal)],
+          ...[labelOf(of, place), name, sizeNow(), one.whole, one.loss, String(one.equal)],
           ...[one.gradient_ratio ?? "", one.gradient_cosine ?? "", one.comparisons, one.whole_comparisons],
         ]);
     return rows;

@@ -2,7 +2,7 @@
 import { h, worded } from "../../../kit/dom.js";
 import { read, show } from "../../../kit/numbers.js";
 import { say } from "../../../kit/words.js";
-import { letterOf } from "../legend.js";
+import { labelOf } from "../legend.js";
 import { downloads } from "../taking.js";
 import { experiment, headOf, refusedCell } from "./experiment.js";
 
@@ -120,7 +120,7 @@ export function precisionTool(channel, server) {
     for (const [place, { found: precise }] of found.entries())
       for (const row of precise?.rows ?? [])
         lines.push([
-          ...[letterOf(place), row.form, row.convention, row.type, row.loss ?? "", row.difference ?? ""],
+          ...[labelOf(of, place), row.form, row.convention, row.type, row.loss ?? "", row.difference ?? ""],
           ...[row.gradient_difference ?? "", row.broken, row.refused],
         ]);
     return lines;

@@ -4,7 +4,7 @@ import { h, worded } from "../../../kit/dom.js";
 import { percent, read, show } from "../../../kit/numbers.js";
 import { check } from "../../../kit/sidebar.js";
 import { has, say } from "../../../kit/words.js";
-import { letterOf } from "../legend.js";
+import { labelOf, letterOf } from "../legend.js";
 import { downloads } from "../taking.js";
 import { alongOf, byRatios, choicesOf, endsOf, nearest, onAxis, turned } from "./along.js";
 import { curvePanel, sheet } from "./curves.js";
@@ -367,11 +367,12 @@ export function sweepTool(channel, server) {
   }
 
   function asCsv() {
+    const names = PANELS.map(({ name }) => (name === "loss" ? "value" : name));
     /** @type {(string | number)[][]} */
-    const rows = [["loss", "parameter", "value", ...PANELS.map(({ name }) => name)]];
+    const rows = [["loss", "parameter", "at", ...names]];
     for (const { place, along, own, heights } of lines)
       for (const [i, value] of own.entries())
-        rows.push([letterOf(place), along.name, value, ...PANELS.map(({ name }) => heights[name]?.[i] ?? "")]);
+        rows.push([labelOf(of, place), along.name, value, ...PANELS.map(({ name }) => heights[name]?.[i] ?? "")]);
     return rows;
   }
 

@@ -3,7 +3,7 @@ import { clip, h, worded } from "../../../kit/dom.js";
 import { numberField } from "../../../kit/fields.js";
 import { apart, read, show } from "../../../kit/numbers.js";
 import { say } from "../../../kit/words.js";
-import { letterOf } from "../legend.js";
+import { labelOf, letterOf } from "../legend.js";
 import { downloads } from "../taking.js";
 import { experiment, headOf, refusedCell } from "./experiment.js";
 
@@ -239,7 +239,7 @@ export function whatIfTool(channel, server) {
     for (const [place, { found: one }] of found.entries())
       if (one)
         rows.push([
-          ...[letterOf(place), kindNow(), ofPairs() ? Number(channel.numberOf(pairNow())) : "", byNow()],
+          ...[labelOf(of, place), kindNow(), ofPairs() ? Number(channel.numberOf(pairNow())) : "", byNow()],
           ...names.flatMap((name) => [one.before[name] ?? "", one.after?.[name] ?? ""]),
           String(one.notices),
         ]);

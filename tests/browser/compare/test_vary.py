@@ -1,0 +1,169 @@
+"""One thing varied on the Compare page: what is read there is what single runs give."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Scenario
+from tests.browser.compare.steering import CHANNEL, linked, opened_page, redrawn, values
+from tests.browser.reading import number
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+SECTION = "#compare-compare_vary"
+PANEL = f"{SECTION} .lp-vary-panel:visible"
+# In the order in which the table has them.
+LOSS, OVER, GRADIENT, EFFECTIVE = range(2, 6)
+
+
+def opened(page: Page, address: str, scene: str = "") -> Page:
+    opened_page(page, address, scene)
+    page.locator(SECTION).scroll_into_view_if_needed()
+    expect(page.locator(f"{PANEL} tbody tr").first).to_be_visible()
+    return page
+
+
+def answered(page: Page) -> None:
+    """Until the panel in sight shows the answer to the newest question."""
+    page.wait_for_function(f"!document.querySelector('{SECTION} .lp-waiting')")
+
+
+def cells(page: Page, row: int) -> Locator:
+    return page.locator(f"{PANEL} tbody tr").nth(row).locator("th, td")
+
+
+def test_a_sweep_is_read_without_the_server_and_a_press_sets_it(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(), server.address)
+    # At rest every loss is read where it stands.
+    read = [number(cells(page, row).nth(LOSS).inner_text()) for row in (0, 1)]
+    assert read == pytest.approx(values(page), rel=1e-3)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    chart = page.locator(f"{PANEL} .lp-curves-panel svg").first
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    for share in (0.35, 0.6, 0.8):
+        page.mouse.move(box["x"] + share * box["width"], box["y"] + 60)
+        at = number(cells(page, 0).nth(1).inner_text().removeprefix("scale "))
+        single = explore(Scenario(parameters=(("scale", at),)))
+        shown = [number(cells(page, 0).nth(i).inner_text()) for i in (LOSS, GRADIENT, EFFECTIVE)]
+        expected = [single.loss, single.gradient_norm, single.weights.effective]
+        assert shown == pytest.approx(expected, rel=2e-3)
+        # A temperature stands on the axis of the scale as its reciprocal.
+        tau = number(cells(page, 1).nth(1).inner_text().removeprefix("temperature "))
+        assert 1 / tau == pytest.approx(at, rel=0.06) or tau == 0.005
+    assert not asked
+    with redrawn(page):
+        page.mouse.down()
+        page.mouse.up()
+    assert f"1.scale={at:g}" in linked(page)
+    assert values(page)[0] == pytest.approx(single.loss, rel=1e-3)
+    page.mouse.move(0, 0)
+    assert number(cells(page, 0).nth(LOSS).inner_text()) == pytest.approx(single.loss, rel=1e-3)
+
+
+def test_a_sweep_is_walked_by_keys_and_taken_away(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(), server.address)
+    track = page.locator(f"{PANEL} input[type=range]")
+    track.focus()
+    page.keyboard.press("End")
+    assert cells(page, 0).nth(1).inner_text() == "scale 1\u202f000"
+    assert number(cells(page, 0).nth(OVER).inner_text()) == pytest.approx(0.940, abs=6e-4)
+    with redrawn(page):
+        page.keyboard.press("Enter")
+    assert "1.scale=1000" in linked(page)
+    with page.expect_download() as download:
+        page.locator(f"{PANEL} .lp-downloads button").last.click()
+    rows = [*csv.DictReader(download.value.path().read_text(encoding="utf-8-sig").splitlines())]
+    last = [row for row in rows if row["loss"].startswith("A ")][-1]
+    assert float(last["at"]) == 1000
+    assert float(last["over_scale"]) == pytest.approx(0.940, abs=6e-4)
+    with page.expect_download() as download:
+        page.locator(f"{PANEL} .lp-downloads button").first.click()
+    drawn = download.value.path().read_text(encoding="utf-8")
+    assert drawn.count("Loss over λ") == 1
+    assert "var(" not in drawn
+
+
+def test_eight_questions_in_small_batches(new_page: Callable[..., Page], server: Server) -> None:
+    """Lesson 6, by hand: the way, the size, the average over all ways to cut."""
+    page = opened(new_page(), server.address, "1=info_nce&2=cosent&vary=mechanics&size=4")
+    whole, this_way, difference, _, _, comparisons = (cells(page, 1).nth(i) for i in range(1, 7))
+    assert comparisons.inner_text() == "36 of 269"
+    assert number(whole.inner_text()) == pytest.approx(19.12, abs=5e-3)
+    page.locator(f"{PANEL} .lp-check input:visible").check()
+    expect(this_way).to_contain_text("on average")
+    assert "4.8" in this_way.inner_text().split("on average")[1]
+    page.select_option("#lp-vary-way", "cached")
+    expect(difference).to_contain_text("= equal, gradient too")
+    page.select_option("#lp-vary-way", "copies")
+    answered(page)
+    added = number(this_way.inner_text()) - number(whole.inner_text())
+    assert added == pytest.approx(math.log(16), abs=0.01)
+    assert "way=copies" in linked(page)
+    page.select_option("#lp-vary-way", "queue")
+    expect(cells(page, 1)).to_have_count(2)
+    expect(cells(page, 1).last).to_contain_text("nothing a queue could hold")
+
+
+def test_a_shift_is_noticed_by_who_does_not_rank(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    """Lesson 5; and a pair that was pointed at in another picture can be taken."""
+    scene = "1=cosent&2=cosine_mse&3=info_nce&vary=what_if&change=shift&by=0.3"
+    page = opened(new_page(), server.address, scene)
+    summary = page.locator(f"{PANEL} .lp-vary-summary")
+    expect(summary).to_contain_text("Noticed by B")
+    expect(summary).to_contain_text("Not noticed by A")
+    expect(cells(page, 1).nth(1)).to_have_text("0.08161 → 0.1813")
+    expect(cells(page, 2).last).to_contain_text("compares vectors")
+    page.select_option("#lp-vary-change", "drop")
+    expect(cells(page, 0).nth(1)).not_to_contain_text("19.12 → 19.12")
+    page.evaluate(f"{CHANNEL}.point([7])")
+    page.get_by_role("button", name="Take pair 8").click()
+    assert page.locator("#lp-vary-pair").input_value() == "7"
+    assert "pair=7" in linked(page)
+    answered(page)
+    left = explore(Scenario()).loss
+    assert number(cells(page, 0).nth(1).inner_text().split(" →")[0]) == pytest.approx(
+        left, rel=1e-3
+    )
+
+
+def test_those_that_fall_on_the_way_to_collapse_are_named(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(), server.address, "1=cosent&2=triplet&vary=collapse")
+    expect(page.locator(f"{PANEL} .lp-falls")).to_have_text(
+        "A falls on the way, from 19.12 to 5.598: by its value one point for everything is better "
+        "than this batch."
+    )
+    page.locator(f"{PANEL} input[type=range]").focus()
+    page.keyboard.press("End")
+    expect(cells(page, 1).nth(2)).to_have_text("1")
+
+
+def test_what_is_not_looked_at_is_not_asked(new_page: Callable[..., Page], server: Server) -> None:
+    asked: list[str] = []
+    page = new_page()
+    page.on("request", lambda request: asked.append(request.post_data or ""))
+    opened(page, server.address, "vary=precision")
+    page.locator(f"{SECTION} summary").first.click()
+    before = len(asked)
+    with redrawn(page):
+        page.select_option("#lp-side-1", "nt_xent")
+    assert not any('"precision"' in text for text in asked[before:])
+    page.locator(f"{SECTION} summary").first.click()
+    expect(cells(page, 0)).not_to_have_count(0)
+    expect(page.locator(f"{PANEL} tbody")).to_contain_text("NT-Xent")
