@@ -87,14 +87,14 @@ def curves(
     logarithmic: bool | None = None,
     ends: tuple[float, float] | None = None,
     singly: int = MOST_POINTS,
-    present: bool = False,
+    also: Sequence[object] = (),
 ) -> Curves:
     """Run the scenario at `points` values of a parameter, the first numeric one if unnamed.
 
     The values are spread between the `ends`, those of its range if left out, by equal steps or by
     equal ratios (`logarithmic`), as its slider is if left out. Where the definition allows it, all
     are computed in one pass (`explorer.lab.one_pass`); of a loss that has to be run value by value
-    there are at most `singly`. With `present` that of the scenario is one of them.
+    there are at most `singly`. Numbers of `also` that lie in between are among them.
 
     Raises:
         Problem: if the loss has no such parameter, the values cannot be so, or the scenario cannot
@@ -103,7 +103,6 @@ def curves(
     spec = spec_for(scenario)
     chosen = _along(chosen_numeric(spec, parameter), logarithmic, ends, points)
     batch = make_batch(scenario.data, scenario.rules) if batch is None else batch
-    also = [dict(scenario.parameters).get(chosen.name, chosen.default)] if present else []
     values = _typed(chosen, points, also)
     found = passed_points(scenario, batch, chosen.name, values)
     together = found is not None

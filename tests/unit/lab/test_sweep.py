@@ -53,9 +53,9 @@ def test_the_other_parameters_stay():
     assert found.loss[-1] == pytest.approx(here.loss)
 
 
-def test_the_present_value_can_be_one_of_them():
+def test_a_value_can_be_asked_for_besides():
     here = dataclasses.replace(Scenario(data=RANDOM), parameters=(("scale", 17.77),))
-    without, found = (curves(here, points=9, present=one) for one in (False, True))
+    without, found = (curves(here, points=9, also=one) for one in ((), (17.77, 1e6, "x")))
     assert set(found.values) - set(without.values) == {17.77}
     assert found.values == tuple(sorted(found.values))
     assert found.loss[found.values.index(17.77)] == pytest.approx(explore(here).loss, rel=1e-10)

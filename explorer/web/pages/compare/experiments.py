@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import torch
 
@@ -29,6 +29,7 @@ from explorer.web.pages.compare.requests import scenes_in
 from explorer.web.serving import JOBS, served
 from explorer.web.wire import compare as wire
 from explorer.web.wire import explore as wire_explore
+from losses import LOSSES
 
 # Of a loss that cannot be run at all values at once so many are enough for a curve.
 SINGLY = 41
@@ -66,24 +67,35 @@ def _sweep(request: Json) -> Json:
     ratios = validation.of_type(bool)(request.get("logarithmic"), "logarithmic")
     points = validation.integer(request.get("points", sweeps.MOST_POINTS), "points")
     batch = make_batch(scenario.data, scenario.rules)
-    places = iter(along)
+    # Sides that differ in nothing else are swept once, at the present value of each of them too.
+    keys = [_besides(scene, name) for scene, name in zip(scenes, along, strict=True)]
+    present = [_present(scene, name) for scene, name in zip(scenes, along, strict=True)]
+    done: dict[Hashable, Json] = {}
+    places = iter(range(len(scenes)))
 
     def of(scene: Scenario) -> Json | None:
-        if not (name := next(places)):
-            return None
-        return _curves(
-            sweeps.curves(
-                scene,
-                name,
-                batch=batch,
-                points=points,
-                logarithmic=ratios,
-                singly=SINGLY,
-                present=True,
-            )
-        )
+        place = next(places)
+        name, key = along[place], keys[place]
+        if name and key not in done:
+            also = [value for value, other in zip(present, keys, strict=True) if other == key]
+            how = {"points": points, "logarithmic": ratios, "singly": SINGLY, "also": also}
+            done[key] = _curves(sweeps.curves(scene, name, batch=batch, **how))
+        return done[key] if name else None
 
     return {"sides": _found_of(scenes, of)}
+
+
+def _besides(scene: Scenario, name: str) -> Hashable:
+    """All of a side but its value of this parameter."""
+    others = frozenset(item for item in scene.parameters if item[0] != name)
+    return scene.loss, scene.convention, others, name
+
+
+def _present(scene: Scenario, name: str) -> object:
+    """The value of this parameter as it is, None where there is none."""
+    spec = LOSSES.get(scene.loss)
+    usual = {one.name: one.default for one in (() if spec is None else spec.parameters)}
+    return dict(scene.parameters).get(name, usual.get(name))
 
 
 def _curves(found: sweeps.Curves) -> Json:

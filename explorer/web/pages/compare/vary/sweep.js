@@ -363,7 +363,8 @@ export function sweepTool(channel, server) {
   function picture() {
     if (!lines.length) return null;
     const title = say("compare.vary.sweep.title", { name: axisName() });
-    return { ...sheet(panels.map(({ panel }) => panel)), title, places: lines.map(({ place }) => place) };
+    const note = Array.from(verdicts.children, ({ textContent }) => textContent).join(" ");
+    return { ...sheet(panels.map(({ panel }) => panel)), title, note, places: lines.map(({ place }) => place) };
   }
 
   function asCsv() {

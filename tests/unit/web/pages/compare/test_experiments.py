@@ -79,6 +79,25 @@ def test_the_present_value_is_among_those_of_a_sweep():
     assert 17.77 in [pytest.approx(v, rel=1e-6) for v in numbers(curves["values"])]
 
 
+def test_sides_that_differ_in_the_parameter_alone_are_swept_once(monkeypatch):
+    runs = []
+    once = experiments.sweeps.curves
+    monkeypatch.setattr(
+        experiments.sweeps, "curves", lambda *given, **how: runs.append(1) or once(*given, **how)
+    )
+    values = (0.0333, 0.0777)
+    sides = [side("info_nce", temperature=value) for value in values]
+    other = side("info_nce", temperature=0.0333, symmetric=True)
+    one, same, apart = swept(*sides, other, along=["temperature"] * 3)
+    assert len(runs) == 2
+    assert one == same != apart
+    for value in values:
+        place = int(np.abs(numbers(one["values"]) - value).argmin())
+        assert numbers(one["values"])[place] == pytest.approx(value, rel=1e-6)
+        expected = single("info_nce", temperature=value).loss
+        assert numbers(one["loss"])[place] == pytest.approx(expected, rel=1e-6)
+
+
 def test_a_loss_by_its_scale_runs_to_the_largest_violation():
     """Lesson 1: L/λ → .940, within its band at every λ."""
     curves, _ = swept("cosent", "info_nce", along=["scale", "temperature"], data=GRADED)
