@@ -11,6 +11,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
+from explorer.web.pages.compare.state import VARIED
+from tests.browser import axe
 from tests.browser.compare.steering import CHANNEL, linked, opened_page, redrawn, values
 from tests.browser.reading import number
 from tests.browser.serving import Server
@@ -152,6 +154,17 @@ def test_those_that_fall_on_the_way_to_collapse_are_named(
     page.locator(f"{PANEL} input[type=range]").focus()
     page.keyboard.press("End")
     expect(cells(page, 1).nth(2)).to_have_text("1")
+
+
+def test_axe_finds_nothing_serious_in_any_of_them(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page, script = opened(new_page(), server.address), axe.script()
+    for name in VARIED:
+        page.click(f"#lp-vary-{name}")
+        expect(page.locator(f"{PANEL} tbody tr").first).to_be_visible()
+        answered(page)
+        assert axe.violations(page, script, SECTION) == [], name
 
 
 def test_what_is_not_looked_at_is_not_asked(new_page: Callable[..., Page], server: Server) -> None:

@@ -32,6 +32,8 @@ export function experiment(channel, server, { name, box, asked = () => ({}), abo
   const note = h("p.lp-note", { role: "status", hidden: true });
   let inSight = false;
   let put = ""; // what was asked about last
+  let isFound = false; // whether there is anything to show
+  box.hidden = true;
   const key = () => JSON.stringify([channel.batch?.key, about(), asked()]);
   /** @type {Requests<{ sides: Side[], answer: any }>} */
   const requests = new Requests({
@@ -54,6 +56,7 @@ export function experiment(channel, server, { name, box, asked = () => ({}), abo
         tell(say(said, values));
       } else {
         requests.delay = STILL_MS;
+        isFound = true;
         tell("");
         take(answer, sides);
       }
@@ -65,12 +68,13 @@ export function experiment(channel, server, { name, box, asked = () => ({}), abo
   function tell(said) {
     note.hidden = !said;
     note.textContent = said;
-    box.hidden = Boolean(said);
+    box.hidden = Boolean(said) || !isFound;
   }
 
   function ask() {
     if (!inSight || !channel.batch || channel.problem || put === key()) return;
     put = key();
+    if (!isFound) tell(say("ui.working"));
     box.classList.add("lp-waiting");
     requests.ask();
   }
