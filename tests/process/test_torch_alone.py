@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -68,30 +69,49 @@ def test_the_losses_compute_with_torch_alone():
     assert float(total) == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--no-browser"],
-        ["figure", "--scenario", "loss=cosent", "--out", "figure.svg"],
-        ["train", "--data", "pairs.tsv", "--loss", "cosent", "--out", "model"],
-    ],
-    ids=lambda arguments: arguments[0],
+COMMANDS = (
+    ["--no-browser"],
+    ["figure", "--scenario", "loss=cosent", "--out", "figure.svg"],
+    ["train", "--data", "pairs.tsv", "--loss", "cosent", "--out", "model"],
+    ["--help"],
 )
-def test_without_its_packages_the_command_says_what_to_install(arguments):
-    done = with_torch_alone(
-        "from explorer.cli import main\n"
-        f"sys.argv = ['lossprism', *{arguments!r}]\n"
-        "sys.exit(main())\n"
-    )
-    assert done.returncode == 1
-    assert done.stderr.startswith("The package ")
-    assert 'pip install ".[app]"' in done.stderr
-    assert "Traceback" not in done.stderr
+# How each command ends, and what it writes.
+RUN_ALL = f"""
+import contextlib, io, json
+from explorer.cli import main
+ended = []
+for arguments in {COMMANDS!r}:
+    sys.argv = ["lossprism", *arguments]
+    said, complained = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(complained):
+        try:
+            status = main()
+        except SystemExit as end:
+            status = end.code
+    ended.append([status, said.getvalue(), complained.getvalue()])
+print(json.dumps(ended))
+"""
 
 
-def test_help_needs_no_package():
-    done = with_torch_alone(
-        "from explorer.cli import main\nsys.argv = ['lossprism', '--help']\nmain()\n"
-    )
+@pytest.fixture(scope="module")
+def ended():
+    done = with_torch_alone(RUN_ALL)
     assert done.returncode == 0, done.stderr
-    assert "--no-browser" in done.stdout
+    assert not done.stderr
+    found = json.loads(done.stdout)
+    return {arguments[0]: one for arguments, one in zip(COMMANDS, found, strict=True)}
+
+
+@pytest.mark.parametrize("command", ["--no-browser", "figure", "train"])
+def test_without_its_packages_the_command_says_what_to_install(ended, command):
+    status, _, complained = ended[command]
+    assert status == 1
+    assert complained.startswith("The package ")
+    assert 'pip install ".[app]"' in complained
+    assert "Traceback" not in complained
+
+
+def test_help_needs_no_package(ended):
+    status, said, _ = ended["--help"]
+    assert not status
+    assert "--no-browser" in said

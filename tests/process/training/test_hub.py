@@ -44,39 +44,44 @@ def shelf(tmp_path_factory):
 
 # A machine that has other things to do may take longer than a user would wait for the hub.
 PATIENT = """
-import json
+import json, os, sys, traceback
 from explorer.lab.training import data
 from explorer.runtime.problem import Problem
 from explorer.runtime import limits
 limits.HUB_S = 600.0
+
+answers = []
+for code in json.load(sys.stdin):
+    names = {"data": data, "Problem": Problem}
+    try:
+        exec(code, names)
+        answers.append(names["answer"])
+    except Exception:
+        answers.append(traceback.format_exc())
+print(json.dumps(answers))
 """
 
 
-@pytest.fixture
-def ask(shelf, tmp_path):
-    """Run code in a process whose hub is the shelf; what it answers as JSON."""
-
-    def run(code, **environment):
-        kept = {name: v for name, v in os.environ.items() if not name.startswith("HF_")}
-        whole = f"{PATIENT}\n{code}\nprint(json.dumps(answer))"
-        waits = dict.fromkeys(("HF_HUB_ETAG_TIMEOUT", "HF_HUB_DOWNLOAD_TIMEOUT"), "600")
-        with hub.serving(*shelf) as address:
-            own = {"HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "home"), **waits}
-            done = subprocess.run(
-                [PYTHON, "-c", whole],
-                cwd=ROOT,
-                env={**kept, **own, **environment},
-                capture_output=True,
-                text=True,
-            )
-        assert done.returncode == 0, done.stderr[-2000:]
-        return json.loads(done.stdout.splitlines()[-1])
-
-    return run
+def asked(shelf, home, *codes, **environment):
+    """Run each code in one process whose hub is the shelf: what it leaves in `answer`, as JSON, or
+    the traceback of what it raised."""
+    kept = {name: v for name, v in os.environ.items() if not name.startswith("HF_")}
+    waits = dict.fromkeys(("HF_HUB_ETAG_TIMEOUT", "HF_HUB_DOWNLOAD_TIMEOUT"), "600")
+    with hub.serving(*shelf) as address:
+        own = {"HF_ENDPOINT": address, "HF_HOME": str(home), **waits}
+        done = subprocess.run(
+            [PYTHON, "-c", PATIENT],
+            input=json.dumps(codes),
+            cwd=ROOT,
+            env={**kept, **own, **environment},
+            capture_output=True,
+            text=True,
+        )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
 
 
-def test_an_encoder_is_downloaded_and_encodes(ask):
-    code = """
+ENCODER = """
 from explorer.sources.encoders import encode
 answer = [encode(["cat dog"], "someone/static").tolist()]
 try:
@@ -84,11 +89,6 @@ try:
 except Problem as problem:
     answer.append(problem.key)
 """
-    vectors, problem = ask(code)
-    assert vectors[0] == pytest.approx(static_model().encode("cat dog").tolist(), rel=1e-5)
-    assert problem == "problem.encoder_not_found"
-
-
 DATA = """
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 
@@ -99,24 +99,14 @@ def read(name, split="train"):
         return problem.key
     return sorted([*found.train, *found.held_out])
 """
-
-
-def test_data_sets_are_downloaded_and_split(ask):
-    wanted = [("someone/csv",), ("someone/parquet",), ("someone/parquet", "test")]
-    wanted += [("someone/parquet", "validation"), ("someone/nothing",)]
-    found = ask(f"{DATA}\nanswer = [read(*where) for where in {wanted}]")
-    pairs = [list(pair) for pair in corpus().train]
-    assert found[:3] == [sorted(pairs), sorted(pairs[:40]), sorted(pairs[40:])]
-    assert found[3:] == ["problem.training_hub_split", "problem.training_hub_unknown"]
-
-
-def test_a_run_starts_from_the_hub(ask, tmp_path):
-    code = f"""
+WANTED = [("someone/csv",), ("someone/parquet",), ("someone/parquet", "test")]
+WANTED += [("someone/parquet", "validation"), ("someone/nothing",)]
+RUN = """
 import os
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.session import train
-runs = Runs({str(tmp_path / "runs")!r}, "cpu")
+runs = Runs({runs!r}, "cpu")
 pairs = TrainingData(source="hub", hub="someone/parquet")
 plan = TrainingPlan(data=pairs, encoder="someone/bert", steps=2, batch_size=4, evaluations=1)
 run = runs.prepare(plan, data.load(plan))
@@ -125,10 +115,36 @@ train(run)
 status = runs.status(run.name)
 answer = [status["state"], status["problem"], status["step"]]
 """
-    assert ask(code) == ["finished", None, 2]
 
 
-def test_strangers_use_no_password_of_the_page(ask):
+@pytest.fixture(scope="module")
+def answers(shelf, tmp_path_factory):
+    """An encoder, data sets, and a run from both: what is downloaded of each."""
+    folder = tmp_path_factory.mktemp("asked")
+    read = f"{DATA}\nanswer = [read(*where) for where in {WANTED}]"
+    run = RUN.format(runs=str(folder / "runs"))
+    found = asked(shelf, folder / "home", ENCODER, read, run)
+    return dict(zip(("encoder", "data", "run"), found, strict=True))
+
+
+def test_an_encoder_is_downloaded_and_encodes(answers):
+    vectors, problem = answers["encoder"]
+    assert vectors[0] == pytest.approx(static_model().encode("cat dog").tolist(), rel=1e-5)
+    assert problem == "problem.encoder_not_found"
+
+
+def test_data_sets_are_downloaded_and_split(answers):
+    found = answers["data"]
+    pairs = [list(pair) for pair in corpus().train]
+    assert found[:3] == [sorted(pairs), sorted(pairs[:40]), sorted(pairs[40:])]
+    assert found[3:] == ["problem.training_hub_split", "problem.training_hub_unknown"]
+
+
+def test_a_run_starts_from_the_hub(answers):
+    assert answers["run"] == ["finished", None, 2]
+
+
+def test_strangers_use_no_password_of_the_page(shelf, tmp_path):
     """On a Space the hub is asked as anybody may ask it, whoever is logged in there."""
     code = f"""
 import huggingface_hub, datasets
@@ -144,7 +160,8 @@ huggingface_hub.HfApi.dataset_info, datasets.load_dataset = told, loaded
 {DATA}
 answer = [len(read("someone/csv")), asked]
 """
-    count, tokens = ask(code, SPACE_ID="someone/space", HF_TOKEN="hf_secret")
+    there = {"SPACE_ID": "someone/space", "HF_TOKEN": "hf_secret"}
+    ((count, tokens),) = asked(shelf, tmp_path / "home", code, **there)
     assert count == 72
     assert len(tokens) >= 2
     assert set(tokens) == {False}
