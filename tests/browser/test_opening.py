@@ -23,6 +23,15 @@ from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
 
+# Beside the number and the two arrows of its box.
+ROOM_LEFT = """(box) => {
+  const style = getComputedStyle(box);
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = style.font;
+  const padding = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
+  return box.clientWidth - padding - 16 - pen.measureText(box.value).width;
+}"""
+
 
 def cosent(scores: list[float], labels: list[float], scale: float = 20) -> float:
     """log(1 + Σ exp(λ(s_j − s_i))) over the pairs with y_j < y_i, by explicit loops."""
@@ -103,6 +112,9 @@ def test_every_loss_and_every_definition_of_a_convention(
             controls = page.locator(".lp-parameters [data-parameter]")
             names = controls.evaluate_all("all => all.map(one => one.dataset.parameter)")
             assert names == [parameter.name for parameter in spec.parameters]
+            boxes = page.locator("#main-controls .lp-parameters .lp-number")
+            room = boxes.evaluate_all(f"all => all.map({ROOM_LEFT})")
+            assert min(room, default=0) >= 0, "a parameter is cut off in its box"
             # One that is the same definition with other parameters is drawn as that is.
             own = [c for c in spec.conventions if spec.under(c.name).definition != spec.definition]
             for convention in own or spec.conventions[:1]:
