@@ -12,6 +12,7 @@ import functools
 import inspect
 import types
 import typing
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -164,6 +165,11 @@ def declarations() -> str:
     asked = [answers_of(function) for page in pages.values() for function in page.values()]
     sent = [*asked, *facts.PAGES.values()]
     objects = {kind: None for one in sent for kind in _objects(one)}
+    twice = [
+        name for name, count in Counter(kind.__name__ for kind in objects).items() if count > 1
+    ]
+    if twice:  # TypeScript would take them for one
+        raise ValueError(f"two types are called {', '.join(twice)}")
     parts = [HEAD]
     parts += [f"export type {name} = {_written(kind, '')};\n" for kind, name in NAMED.items()]
     parts += [_interface(kind) for kind in sorted(objects, key=lambda kind: kind.__name__)]

@@ -66,7 +66,7 @@ export interface Bands {
 
 /** All sides and every two of those that stand; the rest where the page has another batch. */
 export interface Beside {
-  sides: Compared[];
+  sides: ComparedSide[];
   two: Two[];
   gradient: "score" | "pair";
   batch?: ComparedBatch;
@@ -218,18 +218,6 @@ export interface CompareOwn {
   examples: Record<string, Example>;
 }
 
-/** One side: its figures, the gradient of each pair and the step that is looked at, or the problem that kept it from any. `parameters` are those in force; `looked` is null of a step that the page has by this `name` already. */
-export interface Compared {
-  named: Told;
-  parameters: Record<string, Setting>;
-  problem: Problem | null;
-  figures: ComparedFigures | null;
-  gradient: Floats | null;
-  projected: boolean;
-  name: string;
-  looked: Looked | null;
-}
-
 /** Finished runs beside each other, and what the first of them moved. */
 export interface Compared {
   pairs: Word;
@@ -279,6 +267,18 @@ export interface ComparedFigures {
   ordered: number;
   violated: number;
   places: Places | null;
+}
+
+/** One side: its figures, the gradient of each pair and the step that is looked at, or the problem that kept it from any. `parameters` are those in force; `looked` is null of a step that the page has by this `name` already. */
+export interface ComparedSide {
+  named: Told;
+  parameters: Record<string, Setting>;
+  problem: Problem | null;
+  figures: ComparedFigures | null;
+  gradient: Floats | null;
+  projected: boolean;
+  name: string;
+  looked: Looked | null;
 }
 
 /** The share of blocks that holds nine tenths of their weight, and their part of all. */
@@ -979,6 +979,11 @@ export interface Opinion {
   fitting: number[];
 }
 
+/** The figures of the strip over many batches: of each its name and a value for each batch. */
+export interface OverBatches {
+  figures: Record<string, Real[]>;
+}
+
 /** The file, and why the loss in it cannot be used. */
 export interface Own {
   own: OwnFile;
@@ -1407,11 +1412,6 @@ export interface SkippedRow {
   values: Record<string, number | string | Word | (number | string | Word)[]>;
 }
 
-/** The figures of the strip over many batches: of each its name and a value for each batch. */
-export interface Spread {
-  figures: Record<string, Real[]>;
-}
-
 /** A figure over seeds; one seed has no spread. */
 export interface Spread {
   mean: number;
@@ -1750,7 +1750,7 @@ export interface ExploreServer {
   own_write(request: unknown): Promise<OneOf<OwnWritten | Refused>>;
   read_file(request: unknown): Promise<OneOf<FileRead | FileUndecided | SendFile | Refused>>;
   second_opinion(request: unknown): Promise<OneOf<Opinion | Refused>>;
-  spread(request: unknown): Promise<OneOf<Spread | Refused>>;
+  spread(request: unknown): Promise<OneOf<OverBatches | Refused>>;
   statistics(request: unknown): Promise<OneOf<Statistics | Refused>>;
   sweep(request: unknown): Promise<OneOf<Swept | Refused>>;
   take(request: unknown): Promise<OneOf<Text | Refused>>;

@@ -43,7 +43,7 @@ class ComparedFigures(TypedDict):
     places: Places | None
 
 
-class Compared(TypedDict):
+class ComparedSide(TypedDict):
     """One side: its figures, the gradient of each pair and the step that is looked at, or the
     problem that kept it from any. `parameters` are those in force; `looked` is null of a step that
     the page has by this `name` already."""
@@ -86,7 +86,7 @@ class ComparedBatch(Batch):
 
 
 class _Beside(TypedDict):
-    sides: list[Compared]
+    sides: list[ComparedSide]
     two: list[Two]
     gradient: Literal["score", "pair"]
 

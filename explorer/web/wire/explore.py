@@ -109,7 +109,7 @@ class SendFile(TypedDict):
     send_file: Literal[True]
 
 
-class Spread(TypedDict):
+class OverBatches(TypedDict):
     """The figures of the strip over many batches: of each its name and a value for each batch."""
 
     figures: dict[str, list[Real]]

@@ -176,7 +176,7 @@ def test_explore(pages, tmp_path, monkeypatch):
     server.ask("read_file", file, explore.FileUndecided)
     server.ask("read_file", {"name": "a.csv", "file": "gone"}, explore.SendFile)
     small = {"source": "random", "random": {"pairs": 4, "dimension": 4}}
-    server.ask("spread", {"scenario": {"data": small}}, explore.Spread)
+    server.ask("spread", {"scenario": {"data": small}}, explore.OverBatches)
     opened = server.ask("link", {"loss": "circle", "parameters": {"scale": 30}}, explore.Link)
     server.ask("open_link", opened["link"], explore.OpenedScene)
     server.ask("statistics", {}, explore.Statistics)

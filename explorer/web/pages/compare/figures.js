@@ -147,7 +147,7 @@ export default function figures(root, channel) {
 
   /**
    * @param {number} place
-   * @param {import("../../wire").Compared} side
+   * @param {import("../../wire").ComparedSide} side
    */
   function fill(place, { figures: found, problem: wrong }) {
     const [, loss, ...cells] = /** @type {HTMLElement[]} */ ([...lines[place].children]);

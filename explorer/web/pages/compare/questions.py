@@ -58,6 +58,13 @@ QUESTIONS: dict[str, Json] = {
         way="micro",
         size=4,
     ),
+    "contrastive": _question(
+        "graded_english",
+        _side("contrastive", "sentence-transformers"),
+        _side("contrastive"),
+        _side("contrastive", "pytorch-metric-learning"),
+        _side("online_contrastive"),
+    ),
     "libraries": _question(
         "graded_english",
         _side("pairwise_logistic", scale=1.0),

@@ -347,7 +347,7 @@ export class ComparePage extends LookedAt {
 
   /**
    * A step that was drawn is kept, so that the server sends those alone that are others.
-   * @param {import("../../wire").Compared} side
+   * @param {import("../../wire").ComparedSide} side
    */
   holdStep(side) {
     const { name } = side;

@@ -252,7 +252,7 @@ SERVED_OWN = [
 # By instrument; the controls ask for what belongs to the page as a whole.
 SERVED_FIGURES = [
     served("statistics", _statistics, wire.Statistics),
-    served("spread", spread, wire.Spread),
+    served("spread", spread, wire.OverBatches),
     *JOBS,
 ]
 SERVED_SWEEP = [

@@ -90,6 +90,13 @@ def test_the_four_numbers_of_ranknet_are_one_number():
     assert per_bit == pytest.approx(mean / 0.6931471805599453, rel=1e-6)
 
 
+def test_contrastive_losses_of_one_name_are_48_times_apart():
+    scenario, sides = scenes_of("contrastive")
+    losses = [one.figures.loss for one in compare(scenario, sides).sides]
+    assert losses == pytest.approx([0.0466, 0.828, 1.058, 2.239], abs=6e-4)
+    assert max(losses) / min(losses) == pytest.approx(48, abs=0.5)
+
+
 def test_a_margin_of_five_keeps_every_triplet():
     scenario, sides = scenes_of("margins")
     wide, _, narrow = (one.figures for one in compare(scenario, sides).sides)
