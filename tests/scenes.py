@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from explorer.core.scenario import Data
-from losses import LOSSES
+from losses import LOSSES, Convention, LossSpec
 
 CANDIDATES = 4  # of each query of a random batch, for a loss on lists
 
@@ -25,3 +25,10 @@ def rows_for(loss: str, rows: list[tuple]) -> list[tuple]:
     if not LOSSES[loss].needs & {"lists", "teacher"}:
         return rows
     return [(rows[place // 2 * 2][0], *row[1:]) for place, row in enumerate(rows)]
+
+
+def drawn_apart(spec: LossSpec) -> tuple[Convention, ...]:
+    """The conventions with a definition of their own; of a loss whose conventions are no more than
+    other parameters of the same definition, the first."""
+    own = tuple(c for c in spec.conventions if spec.under(c.name).definition != spec.definition)
+    return own or spec.conventions[:1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -43,9 +44,14 @@ def room_of(module):
     return next((room for room in RANK if f"{module}.".startswith(f"{room}.")), None)
 
 
+@functools.cache
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imported_at_once(path):
     """The modules of ours that a file imports when it is imported itself."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     later = {
         id(inner)
         for outer in ast.walk(tree)
@@ -74,7 +80,7 @@ def named_in(node):
 def test_imports_point_one_way(module):
     own = room_of(module)
     assert own is not None, f"{module} stands in no room"
-    for node in ast.walk(ast.parse(FILES[module].read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(FILES[module])):
         for target in named_in(node):
             other = room_of(target)
             if other is not None and other != own:

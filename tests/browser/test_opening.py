@@ -20,6 +20,7 @@ from tests.browser.reading import (
     visit,
 )
 from tests.browser.serving import Server
+from tests.scenes import drawn_apart
 
 pytestmark = pytest.mark.browser
 
@@ -115,9 +116,7 @@ def test_every_loss_and_every_definition_of_a_convention(
             boxes = page.locator("#main-controls .lp-parameters .lp-number")
             room = boxes.evaluate_all(f"all => all.map({ROOM_LEFT})")
             assert min(room, default=0) >= 0, "a parameter is cut off in its box"
-            # One that is the same definition with other parameters is drawn as that is.
-            own = [c for c in spec.conventions if spec.under(c.name).definition != spec.definition]
-            for convention in own or spec.conventions[:1]:
+            for convention in drawn_apart(spec):
                 choose(page, loss, convention.name)
                 sound(page)
                 assert convention.name in page.locator("h1").inner_text()

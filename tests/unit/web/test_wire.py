@@ -36,6 +36,7 @@ from explorer.web.wire import compare, doctor, explore, facts, finetune, large, 
 from explorer.web.wire import runs as runs_wire
 from losses import LOSSES
 from tests import wire
+from tests.scenes import drawn_apart
 from tests.unit.lab.training.conftest import corpus
 
 ROWS = [["A cat.", "A dog.", "1"], ["A bird.", "Some bird.", "4"], ["Sun.", "", "2"]]
@@ -152,7 +153,7 @@ def edit_own_loss(server: Server, folder) -> None:
 def test_explore(pages, tmp_path, monkeypatch):
     server = Server(pages["explore"])
     for name, spec in LOSSES.items():
-        for convention in ("", *(one.name for one in spec.conventions)):
+        for convention in ("", *(one.name for one in drawn_apart(spec))):
             data = LISTED if "lists" in spec.needs else FEW
             scene = {"loss": name, "convention": convention, "data": data}
             found = server.ask("explore", {"scenario": scene}, explore.Explored)
