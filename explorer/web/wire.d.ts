@@ -337,7 +337,7 @@ export interface Difference {
   pairs_needed: number | null;
 }
 
-/** Two definitions in one: `formula` line by line in LaTeX, which step of either side each part is, the parameters, the listings; `empty` where they are one formula. */
+/** Two definitions in one, or one after the other where they are not `together`: `formula` line by line in LaTeX, which step of either side each part is, the parameters, the listings; `empty` where they are one formula. */
 export interface Differing {
   formula: string[];
   steps: FormulaStep[];
@@ -345,6 +345,7 @@ export interface Differing {
   code: FormulaLine[];
   base: StepNumbers[];
   other: StepNumbers[];
+  together: boolean;
   empty: boolean;
 }
 

@@ -24,14 +24,18 @@ from torch import Tensor
 from explorer.core.explore import Exploration
 from explorer.lab.compare.alignment import align
 from explorer.lab.compare.expressions import (
+    CONSTANT,
     INPUT,
     PARAMETER,
     Expression,
     Node,
     expression_of,
 )
-from explorer.lab.compare.written import as_one_formula
+from explorer.lab.compare.written import as_one_formula, as_two_formulas
 from losses.spec import ParameterValue
+
+# Below this share of both, one formula would be read as something that neither of them says.
+LEAST_SHARED = 0.4
 
 Kind = Literal["shared", "parameter", "changed", "base", "other"]
 
@@ -112,10 +116,12 @@ class CodeLine:
 @dataclass(frozen=True)
 class Difference:
     """`formula` is LaTeX, a line for the loss and one for each quantity that is used in several
-    places; \\htmlData says of each part its `ink` (a kind) and the step of the `base` and `other`
+    places, of both sides `together`, or one after the other where too little of them is shared;
+    \\htmlData says of each part its `ink` (a kind) and the step of the `base` and `other`
     trace. Each step and each line of either side is in `steps` and `code` once."""
 
     formula: tuple[str, ...]
+    together: bool
     pieces: tuple[Piece, ...]
     steps: tuple[StepPair, ...]
     parameters: tuple[ParameterPair, ...]
@@ -143,13 +149,22 @@ def difference(base: Exploration, other: Exploration) -> Difference:
     partner = {id(one): two for one, two in found.pairs} | {id(t): o for o, t in found.pairs}
     instead = {id(one): two for one, two in found.instead}
     instead |= {id(two): one for one, two in found.instead}
+    together = _shared(sides, found.pairs) >= LEAST_SHARED
+    lines = as_one_formula(sides, found, kinds) if together else as_two_formulas(sides)
     return Difference(
-        formula=tuple(as_one_formula(sides, found, kinds)),
+        formula=tuple(lines),
+        together=together,
         pieces=tuple(_pieces(sides, partner, instead, kinds)),
         steps=tuple(_steps(sides, partner, kinds)),
         parameters=tuple(_parameters(sides, partner)),
         code=tuple(_code(sides, partner)),
     )
+
+
+def _shared(sides: tuple[Expression, Expression], pairs: Sequence[tuple[Node, Node]]) -> float:
+    """How much of both formulas is one: of all operations and leaves but constants, from 0 to 1."""
+    counted = [sum(node.operation != CONSTANT for node in side.nodes) for side in sides]
+    return 2 * sum(one.operation != CONSTANT for one, _ in pairs) / max(sum(counted), 1)
 
 
 def _differ(one: Node, other: Node) -> bool:

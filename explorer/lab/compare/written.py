@@ -105,6 +105,20 @@ def as_one_formula(
             yield from (page.line(node, None) for node in held if _is_made(node))
 
 
+def as_two_formulas(sides: tuple[Expression, Expression]) -> Iterator[str]:
+    """Each side by itself: the line of its loss, then one for each quantity of several places."""
+    page = _Page(sides, Alignment(), {})
+    done: set[int] = set()
+    for side in sides:
+        yield page.line(side.root, None)
+        done.add(id(side.root))
+        while page.named:
+            node = next(one for one in page.named.pop(0) if one is not None)
+            if id(node) not in done and _is_made(node):
+                yield page.line(node, None)
+            done.add(id(node))
+
+
 class _Page:
     """Writes pairs of nodes that were laid on each other, and nodes of one side."""
 

@@ -157,7 +157,8 @@ class StepNumbers(TypedDict):
 
 
 class Differing(TypedDict):
-    """Two definitions in one: `formula` line by line in LaTeX, which step of either side each part
+    """Two definitions in one, or one after the other where they are not `together`: `formula` line
+    by line in LaTeX, which step of either side each part
     is, the parameters, the listings; `empty` where they are one formula."""
 
     formula: list[str]
@@ -166,6 +167,7 @@ class Differing(TypedDict):
     code: list[FormulaLine]
     base: list[StepNumbers]
     other: list[StepNumbers]
+    together: bool
     empty: bool
 
 

@@ -18,6 +18,7 @@ import { chip, letterOf, nameOf } from "./legend.js";
 
 /** @type {Source[]} */
 const SOURCES = ["example", "random", "table"];
+const USUAL = ["info_nce", "cosent", "triplet", "cosine_mse", "nt_xent", "siglip", "supcon"];
 
 /**
  * @param {HTMLElement} root
@@ -48,10 +49,11 @@ export default function controls(root, channel, server) {
   const list = h("ol.lp-sides-chosen");
   const more = worded("button.lp-button", "compare.add", { type: "button", id: "lp-add-side", onclick: add });
 
-  // Another one begins as the last is: most often it is to differ in one thing.
+  // One that is not here yet, of those that people train with most.
   function add() {
-    const last = channel.sides[channel.sides.length - 1];
-    channel.add({ ...last, parameters: { ...last.parameters } });
+    const known = channel.sides.map(({ loss }) => loss);
+    const loss = USUAL.find((name) => name in losses && !known.includes(name)) ?? known[0];
+    channel.add({ loss, convention: "", parameters: {} });
     cards[channel.sides.length - 1]?.focus();
   }
 

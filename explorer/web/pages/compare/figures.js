@@ -58,7 +58,7 @@ export default function figures(root, channel) {
     h(
       "thead",
       {},
-      h("tr", {}, worded("th", "ui.loss", { scope: "col" }), worded("th", "figure.loss", { scope: "col" }), heads),
+      h("tr", {}, worded("th", "ui.loss", { scope: "col" }), worded("th", "compare.value", { scope: "col" }), heads),
     ),
     body,
   );

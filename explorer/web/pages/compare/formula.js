@@ -34,7 +34,8 @@ export default function formula(root, channel) {
   const taking = downloads(channel, { name: "formulas", csv: asCsv });
   taking.element.prepend(worded("button.lp-crumb", "take.latex", { type: "button", onclick: saveLatex }));
   const wrong = h("p.lp-wrong", { hidden: true });
-  const whole = h("div", {}, key, lines, told, parameters, code);
+  const apart = worded("p.lp-note", "compare.not_one_formula", { hidden: true });
+  const whole = h("div", {}, apart, key, lines, told, parameters, code);
   root.append(h("div.lp-bar", {}, worded("h2", "compare.formula"), taking.element), wrong, whole);
   reword(root);
 
@@ -50,7 +51,7 @@ export default function formula(root, channel) {
     tellParameters(differing.parameters);
     if (now === drawn) return; // only numbers moved
     drawn = now;
-    tellInks(differing.empty);
+    tellInks(differing);
     lines.replaceChildren(
       ...differing.formula.map((latex) => {
         const line = h("div.lp-differing-line");
@@ -60,11 +61,12 @@ export default function formula(root, channel) {
       }),
     );
     tellCode(differing.code);
+    apart.hidden = differing.together;
     told.textContent = say("compare.formula_hint");
   }
 
-  /** @param {boolean} empty */
-  function tellInks(empty) {
+  /** @param {import("../../wire").Differing} differing */
+  function tellInks({ empty, together }) {
     const [base, other] = channel.between;
     root.style.setProperty("--lp-base", colourOf(base));
     root.style.setProperty("--lp-other", colourOf(other));
@@ -78,7 +80,9 @@ export default function formula(root, channel) {
     key.replaceChildren(
       ...(empty
         ? [say("compare.same_formula", { first: letterOf(base), second: letterOf(other) })]
-        : INKS.map((ink) => h("span", {}, h(`i.lp-ink-${ink}`, { "aria-hidden": "true" }), " ", what[ink]))),
+        : (together ? INKS : /** @type {Ink[]} */ (["base", "other"])).map((ink) =>
+            h("span", {}, h(`i.lp-ink-${ink}`, { "aria-hidden": "true" }), " ", what[ink]),
+          )),
     );
   }
 

@@ -56,7 +56,7 @@ QUESTIONS: dict[str, Json] = {
         rules={"extra_negatives": False},
         vary="mechanics",
         way="micro",
-        size=4,
+        size=1,
     ),
     "contrastive": _question(
         "graded_english",

@@ -225,6 +225,7 @@ def _formula(request: Json) -> Json:
         ],
         "base": _numbers(base),
         "other": _numbers(other),
+        "together": differs.together,
         "empty": differs.is_empty,
     }
 

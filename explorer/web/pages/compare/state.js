@@ -240,7 +240,7 @@ export class ComparePage extends LookedAt {
   /** @param {Side} side */
   add(side) {
     if (this.sides.length >= given.compare.most) return;
-    this.set({ sides: [...this.sides, side], other: this.sides.length });
+    this.set({ sides: [...this.sides, side] });
   }
 
   /** @param {number} place */

@@ -33,6 +33,7 @@ export function experiment(channel, server, { name, box, asked = () => ({}), abo
   let inSight = false;
   let put = ""; // what was asked about last
   let isFound = false; // whether there is anything to show
+  let of = ""; // the batch and the losses that it is of
   box.hidden = true;
   const key = () => JSON.stringify([channel.batch?.key, about(), asked()]);
   /** @type {Requests<{ sides: Side[], answer: any }>} */
@@ -57,6 +58,7 @@ export function experiment(channel, server, { name, box, asked = () => ({}), abo
       } else {
         requests.delay = STILL_MS;
         isFound = true;
+        of = base();
         tell("");
         take(answer, sides);
       }
@@ -71,7 +73,15 @@ export function experiment(channel, server, { name, box, asked = () => ({}), abo
     box.hidden = Boolean(said) || !isFound;
   }
 
+  // What was found of other losses, or of another batch, is not shown.
+  const base = () =>
+    JSON.stringify([channel.batch?.key, channel.sides.map(({ loss, convention }) => [loss, convention])]);
+
   function ask() {
+    if (isFound && of !== base()) {
+      isFound = false;
+      tell(say("ui.working"));
+    }
     if (!inSight || !channel.batch || channel.problem || put === key()) return;
     put = key();
     if (!isFound) tell(say("ui.working"));

@@ -129,6 +129,12 @@ export function whatIfTool(channel, server) {
     const { batch } = channel;
     if (!batch) return;
     change.value = kindNow();
+    // Where scores are moved, so is what is differentiated by.
+    const gradient = table.querySelectorAll("thead th")[3];
+    /** @type {HTMLElement} */ (gradient).dataset.say = ofPairs()
+      ? "figure.gradient"
+      : "compare.vary.gradient_by_scores";
+    gradient.textContent = say(/** @type {HTMLElement} */ (gradient).dataset.say ?? "");
     const all = Array.from({ length: count() }, (_, place) => place);
     if (listed !== `${batch.key}|${document.documentElement.lang}`) {
       listed = `${batch.key}|${document.documentElement.lang}`;
