@@ -47,7 +47,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--data", metavar="FOLDER", help="write nothing outside this folder")
     commands = parser.add_subparsers(
-        dest="command", metavar="{figure,compare-losses,parity,explain,train,compare}"
+        dest="command", metavar="{figure,compare-losses,parity,explain,doctor,train,compare}"
     )
     figure = commands.add_parser("figure", help="write the figure of a scene, without a browser")
     figure.add_argument("--scenario", required=True, help="a link of the page, or a scene file")
@@ -104,6 +104,8 @@ def run(chosen: argparse.Namespace) -> int:
         return comparing.write_parity(chosen)
     if chosen.command == "explain":
         return doctoring.explain_value(chosen)
+    if chosen.command == "doctor":
+        return doctoring.doctor(chosen)
     if chosen.command in ("train", "compare"):
         for name in (HOSTED, "SPACE_ID"):  # whoever types a command is at home
             os.environ.pop(name, None)

@@ -1,12 +1,19 @@
-"""``python app.py explain``: what a number means, without a batch."""
+"""``python app.py explain``: what a number means, without a batch; and ``python app.py doctor``:
+what is the matter with a table of pairs."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from explorer.locale import LANGUAGES
+from explorer.locale import LANGUAGES, say, title_word
+
+if TYPE_CHECKING:  # the command answers --help without torch
+    from explorer.lab.doctor.data import Examined
+    from explorer.sources.tables import Table
 
 EXAMPLES = """\
 for example:
@@ -44,6 +51,118 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         parser.add_argument(f"--{name}", type=float, metavar="X", help=about)
     parser.add_argument("--json", action="store_true", help="the answer as JSON, with the scenes")
     parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
+
+    _add_doctor(commands)
+
+
+def _add_doctor(commands: argparse._SubParsersAction) -> None:
+    parser = commands.add_parser(
+        "doctor", help="what is the matter with a table of pairs, for a loss and a batch size"
+    )
+    parser.add_argument("file", help="CSV, TSV, JSON lines, a JSON array or Parquet")
+    parser.add_argument("--loss", default="info_nce", help="as explain takes it")
+    parser.add_argument("--batch", type=int, default=64, metavar="N", help="pairs of a batch")
+    parser.add_argument("--tokens", type=int, metavar="N", help="that the encoder reads of a text")
+    parser.add_argument("--clean", metavar="FILE.tsv", help="write the rows that stay, and beside"
+                        " it those that were left out and why")  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="the findings as JSON")
+    parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
+
+
+def doctor(chosen: argparse.Namespace) -> int:
+    """Print what was found, the worst first; 1 where something is severe, or cannot be read."""
+    from explorer.lab.doctor.data import examine, profiled
+    from explorer.lab.doctor.known import Known, sides_for
+    from explorer.runtime.limits import LARGE_PAIRS
+    from explorer.sources.tables import read_file
+
+    try:
+        known = Known(loss=chosen.loss, batch=chosen.batch).checked()
+        spec = sides_for(known)[0].spec
+        table = read_file(chosen.file, most=LARGE_PAIRS)
+        found = examine(profiled(table.pairs), spec, chosen.batch, most_tokens=chosen.tokens)
+        wrote = _write_clean(chosen.clean, table, found) if chosen.clean else None
+    except (ValueError, OSError) as problem:
+        print(f"Nothing was examined: {problem}", file=sys.stderr)
+        return 1
+    if chosen.json:
+        print(json.dumps(_as_json(found, table, chosen.language), ensure_ascii=False, indent=1))
+    else:
+        _print_faults(found, table, chosen.language)
+        if wrote:
+            print(say(chosen.language, "doctor.wrote", name=chosen.clean, other=wrote))
+    return 1 if found.severe else 0
+
+
+def _print_faults(found: Examined, table: Table, language: str) -> None:
+    from losses import LOSSES
+
+    loss = title_word(LOSSES[found.loss])
+    print(say(language, "doctor.examined", count=found.rows, loss=loss, batch=found.batch))
+    for line in _skipped(table, language):
+        print(line)
+    for fault in found.faults:
+        print(f"\n{say(language, f'doctor.severity.{fault.severity}')} · {fault.name}")
+        print(f"   {fault.said(language)}")
+        if fault.rows:
+            rows = ", ".join(map(str, fault.rows))
+            print(f"   {say(language, 'doctor.rows', rows=rows)}")
+        for paste in fault.advice:
+            print(f"   {paste}")
+    if not found.faults:
+        print(say(language, "doctor.none_found"))
+    if found.cleaned.left_out:
+        kept = len(found.cleaned.kept)
+        print(f"\n{say(language, 'doctor.cleaned', kept=kept, total=found.rows)}")
+
+
+def _skipped(table: Table, language: str) -> list[str]:
+    if not table.left_out:
+        return []
+    first = table.skipped[0]
+    reason = say(language, first.problem.key, **first.problem.values)
+    return [say(language, "doctor.skipped", count=table.left_out, row=first.row, reason=reason)]
+
+
+def _as_json(found: Examined, table: Table, language: str) -> dict[str, Any]:
+    return {
+        "pairs": found.rows,
+        "skipped": table.left_out,
+        "columns": table.chosen,
+        "loss": found.loss,
+        "batch": found.batch,
+        "severe": found.severe,
+        "findings": [
+            {
+                "name": fault.name,
+                "severity": fault.severity,
+                "said": fault.said(language),
+                "values": fault.values,
+                "pairs": list(fault.rows),
+                "advice": list(fault.advice),
+            }
+            for fault in found.faults
+        ],
+        "met": vars(found.met),
+        "kept": len(found.cleaned.kept),
+        "left_out": [{"pair": row, "because": name} for row, name in found.cleaned.left_out],
+    }
+
+
+def _write_clean(name: str, table: Table, found: Examined) -> str:
+    """Write the rows that stay, and beside them those that do not; the name of the second file."""
+    rows, labelled = table.pairs.rows, table.pairs.labelled
+    heads = ("sentence1", "sentence2", *(["score"] if labelled else []))
+    kept = [rows[row - 1][: len(heads)] for row in found.cleaned.kept]
+    left = [(str(row), why, *rows[row - 1][: len(heads)]) for row, why in found.cleaned.left_out]
+    beside = Path(name).with_suffix(".left-out.tsv")
+    for path, lines in (
+        (Path(name), [heads, *kept]),
+        (beside, [("pair", "because", *heads), *left]),
+    ):
+        text = "\n".join("\t".join(" ".join(cell.split()) for cell in line) for line in lines)
+        path.write_text(f"{text}\n", encoding="utf-8")
+    return str(beside)
 
 
 def explain_value(chosen: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from explorer.runtime.limits import LARGE_PAIRS
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
-from losses import LOSSES
+from losses import LOSSES, LossSpec
 
 # The counts among what may be known, with the least of each.
 COUNTS = {"batch": 1, "negatives": 0, "classes": 1, "processes": 1, "dimension": 1}
@@ -89,6 +89,7 @@ def _named(name: str) -> Iterator[Side]:
         [spec for spec in specs if spec.name == name.strip()]
         or [spec for spec in specs if wanted in (plain(spec.name), plain(spec.title))]
         or [spec for spec in specs if wanted in map(plain, spec.aliases)]
+        or [spec for spec in specs if wanted in _classes(spec)]
         or [spec for spec in specs if any(_is_class(wanted, c.name) for c in spec.conventions)]
     )
     if not found:
@@ -98,6 +99,12 @@ def _named(name: str) -> Iterator[Side]:
         # A class that stands in the name of a convention is that convention.
         meant = [side for side in sides if _is_class(wanted, side.convention)]
         yield from meant if spec.name != name.strip() and meant else sides
+
+
+def _classes(spec: LossSpec) -> set[str]:
+    """The classes of sentence-transformers that compute it."""
+    twin = spec.twin and spec.twin(**spec.defaults)
+    return set() if twin is None else {plain(word) for word in re.findall(r"\w+", twin.imports)}
 
 
 def _is_class(wanted: str, convention: str) -> bool:

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from explorer.lab.doctor.commands import add_to, explain_value
+from explorer.lab.doctor.commands import add_to, doctor, explain_value
 
 
 def typed(*words):
@@ -38,3 +38,44 @@ def test_as_json(capsys):
 def test_what_is_no_number_or_loss_is_refused(words, said, capsys):
     assert explain_value(typed(*words)) == 1
     assert said in capsys.readouterr().err
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    rows = [("sentence1", "sentence2", "score"), ("a cat", "a dog", "0.5"), ("a cat", "a dog", "1"),
+            ("one", "two", "0"), ("One", "two", "0"), ("three", "four", "1")]  # fmt: skip
+    path.write_text("\n".join("\t".join(row) for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def test_severe_findings_end_with_1(table, capsys):
+    assert doctor(typed_doctor(table, "--loss", "cosent")) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("5 pairs for CoSENT in batches of 64:\n\nsevere · conflicting_labels")
+    assert "such as: pair 1, 2" in said
+    assert doctor(typed_doctor(table, "--loss", "cosent", "--json")) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in answer["findings"]] == ["conflicting_labels", "copies"]
+    assert answer["kept"] == 2
+
+
+def test_the_clean_table_examines_clean(table, tmp_path, capsys):
+    clean = tmp_path / "clean.tsv"
+    doctor(typed_doctor(table, "--loss", "cosent", "--clean", str(clean)))
+    assert clean.read_text().splitlines()[1:] == ["one\ttwo\t0", "three\tfour\t1"]
+    left = (tmp_path / "clean.left-out.tsv").read_text().splitlines()
+    assert left[3] == "4\tcopies\tOne\ttwo\t0"
+    assert doctor(typed_doctor(str(clean), "--loss", "cosent")) == 0
+    assert "Nothing is wrong that texts and labels alone could show." in capsys.readouterr().out
+
+
+def test_what_cannot_be_examined_is_said(tmp_path, capsys):
+    assert doctor(typed_doctor(str(tmp_path / "nowhere.tsv"))) == 1
+    assert "cannot be opened" in capsys.readouterr().err
+
+
+def typed_doctor(*words):
+    parser = argparse.ArgumentParser()
+    add_to(parser.add_subparsers(dest="command"))
+    return parser.parse_args(["doctor", *words])

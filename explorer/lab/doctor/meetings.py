@@ -1,0 +1,77 @@
+"""How often rows that hold the same text meet in a batch, by closed forms.
+
+A batch is `size` of `count` rows, drawn without putting back; the partners of a row are the other
+rows that share a text with it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Meetings:
+    """What a batch has on average: `pairs` of rows that share a text; `rows` that have a partner;
+    `floor`, the mean of ln(1 + partners) over its rows, which no softmax over the batch can go
+    below; `share` of all its pairs of rows that share a text."""
+
+    pairs: float
+    rows: float
+    floor: float
+    share: float
+
+
+def partners(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
+    """How many other rows have the first or the second text of each row [N]."""
+    sizes = [np.bincount(numbers)[numbers] for numbers in (first, second, pair)]
+    return sizes[0] + sizes[1] - sizes[2] - 1
+
+
+def meetings(partners: np.ndarray, size: int) -> Meetings:
+    """Of a batch of `size` of the rows that have so many partners [N], or of all of fewer."""
+    count = len(partners)
+    size = min(size, count)
+    if size < 2:
+        return Meetings(0.0, 0.0, 0.0, 0.0)
+    numbers, rows = np.unique(partners, return_counts=True)
+    met = floor = 0.0
+    for number, many in zip(numbers.tolist(), rows.tolist(), strict=True):
+        if number:
+            none, mean = _of_one(number, count - 1, size - 1)
+            met += many * (1 - none)
+            floor += many * mean
+    share = float(partners.sum()) / (count * (count - 1))
+    return Meetings(share * size * (size - 1) / 2, met * size / count, floor / count, share)
+
+
+def _of_one(partners: int, others: int, drawn: int) -> tuple[float, float]:
+    """The chance that none of a row's partners is drawn, and the mean of ln(1 + how many are)."""
+    least, most = max(0, drawn - (others - partners)), min(partners, drawn)
+    chance = math.exp(_log_hypergeometric(least, partners, others, drawn))
+    none = chance if least == 0 else 0.0
+    counts = np.arange(least, most + 1, dtype=np.float64)
+    # Each chance from the one before it: (K − k)(n − k) / ((k + 1)(N − K − n + k + 1)).
+    steps = (
+        (partners - counts[:-1])
+        * (drawn - counts[:-1])
+        / ((counts[:-1] + 1) * (others - partners - drawn + counts[:-1] + 1))
+    )
+    with np.errstate(divide="ignore"):
+        logs = np.concatenate(([0.0], np.log(steps))).cumsum()
+    logs += _log_hypergeometric(least, partners, others, drawn)
+    return none, float((np.exp(logs) * np.log1p(counts)).sum())
+
+
+def _log_hypergeometric(met: int, partners: int, others: int, drawn: int) -> float:
+    return (
+        _log_choose(partners, met)
+        + _log_choose(others - partners, drawn - met)
+        - _log_choose(others, drawn)
+    )
+
+
+def _log_choose(count: int, chosen: int) -> float:
+    return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)

@@ -1,0 +1,193 @@
+"""What is the matter with a table: planted faults are found, and none is invented."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from explorer.lab.doctor.data import SEVERE, cleaned, examine, is_softmax, profiled
+from explorer.lab.doctor.meetings import meetings, partners
+from explorer.lab.doctor.texts import folded, numbered
+from explorer.locale import say
+from explorer.sources.pairs import Pairs
+from explorer.sources.tables import read_file
+from losses import LOSSES
+
+SHARED = Path(__file__).resolve().parents[5] / "shared" / "data"
+COUNT = 400
+
+
+def clean_pairs(labels=None):
+    """Pairs of which no two texts are alike, graded 0 to 1 unless said otherwise."""
+    graded = tuple((place % 5) / 4 for place in range(COUNT))
+    return Pairs(
+        tuple(f"The first text is number {place}." for place in range(COUNT)),
+        tuple(f"Number {place} is what the second says." for place in range(COUNT)),
+        labels or graded,
+    )
+
+
+def positives(first, second):
+    return Pairs(tuple(first), tuple(second), (1.0,) * len(first), labelled=False)
+
+
+def with_rows(pairs, *rows):
+    first, second, labels = zip(*rows, strict=True)
+    return Pairs(pairs.first + first, pairs.second + second, pairs.labels + labels)
+
+
+def found(pairs, loss="cosent", batch=32, **more):
+    return {
+        fault.name: fault for fault in examine(profiled(pairs), LOSSES[loss], batch, **more).faults
+    }
+
+
+PLANTED = {
+    "copies": [("the FIRST  text is number 3.", "Number 3 is what the second says.", 0.75)],
+    "conflicting_labels": [("The first text is number 3.", "Number 3 is what the second says.", 0)],
+    "same_on_both_sides": [("One and the same.", "one and THE same.", 1.0)],
+    "mixed_scripts": [("两个人在跑步", "A dog.", 1.0)],
+    "cut_off": [("word " * 300, "A dog.", 1.0)],
+}
+
+
+@pytest.mark.parametrize("loss", ["cosent", "cosine_mse", "info_nce", "triplet", "siglip"])
+def test_nothing_is_invented(loss):
+    faults = found(clean_pairs(), loss, most_tokens=256)
+    assert set(faults) <= {"degrees_lost"}  # of a loss by threshold, on graded labels
+
+
+@pytest.mark.parametrize("name", PLANTED)
+@pytest.mark.parametrize("many", [1, 3])
+def test_what_was_planted_is_found_and_nothing_else(name, many):
+    planted = PLANTED[name] * (many if name == "copies" else 1)
+    faults = found(with_rows(clean_pairs(), *planted), most_tokens=256)
+    assert set(faults) == {name}
+    assert faults[name].values.get("count") == len(planted)
+    if name != "conflicting_labels":
+        assert faults[name].rows == tuple(range(COUNT + 1, COUNT + 1 + len(planted)))
+    else:
+        assert faults[name].rows == (4, COUNT + 1)
+
+
+def test_what_labels_cannot_teach():
+    five = clean_pairs(tuple(float(place % 6) for place in range(COUNT)))
+    faults = found(five, "cosine_mse")
+    assert faults["labels_out_of_reach"].severity == SEVERE
+    assert faults["labels_out_of_reach"].advice == ("label = (label - 0) / 5",)
+    assert found(five, "cosent") == {}
+    assert found(clean_pairs((1.0,) * COUNT))["one_label"].severity == SEVERE
+    assert "no_labels" in found(positives(["a"], ["b"]), "cosent")
+    rare = (1.0, *(0.0,) * (COUNT - 1))
+    none = found(clean_pairs(rare), "info_nce", 32)["batches_without_positive"]
+    assert none.values["share"] == "92%"  # 1 − 32/400
+    assert "lists_of_one" in found(clean_pairs(), "list_net")
+
+
+def test_meetings_are_what_batches_have():
+    """The closed forms against batches drawn one after the other."""
+    draw = np.random.default_rng(0)
+    first, second = draw.integers(0, 60, 100), draw.integers(0, 40, 100)
+    pair = np.unique(first * 1000 + second, return_inverse=True)[1]
+    of_each = partners(first, second, pair)
+    alike = (first[:, None] == first) | (second[:, None] == second)
+    np.fill_diagonal(alike, False)
+    np.testing.assert_array_equal(of_each, alike.sum(axis=1))
+    size, pairs, rows, floor = 16, [], [], []
+    for _ in range(2000):
+        batch = draw.permutation(100)[:size]
+        met = alike[np.ix_(batch, batch)].sum(axis=1)
+        pairs.append(met.sum() / 2)
+        rows.append((met > 0).sum())
+        floor.append(np.log1p(met).mean())
+    told = meetings(of_each, size)
+    for expected, drawn in ((told.pairs, pairs), (told.rows, rows), (told.floor, floor)):
+        assert abs(np.mean(drawn) - expected) < 4 * np.std(drawn) / len(drawn) ** 0.5
+    assert told.share == pytest.approx(alike.mean() * 100 / 99)
+    whole = meetings(of_each, 1000)
+    assert whole.pairs == pytest.approx(alike.sum() / 2)
+    assert whole.floor == pytest.approx(np.log1p(of_each).mean())
+
+
+def test_no_softmax_falls_below_the_floor_of_its_twins():
+    """The best vectors that a search finds, for pairs that share texts on both sides."""
+    import torch
+
+    first, second = np.array([0, 0, 1, 2, 3, 3]), np.array([0, 1, 1, 2, 3, 3])
+    pair = np.unique(first * 10 + second, return_inverse=True)[1]
+    bound = meetings(partners(first, second, pair), 6).floor
+    generator = torch.Generator().manual_seed(0)
+    sides = torch.randn(2, 4, 8, generator=generator, dtype=torch.float64)
+    for step in range(150):
+        sides.requires_grad_()
+        queries, keys = sides[0][torch.tensor(first)], sides[1][torch.tensor(second)]
+        loss = LOSSES["info_nce"].definition(queries, keys, temperature=0.1)
+        (slope,) = torch.autograd.grad(loss, sides)
+        sides = (sides - 0.98**step * slope / slope.norm()).detach()
+    assert bound <= float(loss.detach()) < bound + 0.2
+
+
+def test_twins_of_positives():
+    shared = [f"Passage {place % 50}." for place in range(COUNT)]
+    faults = found(positives([f"Question {n}?" for n in range(COUNT)], shared), "info_nce", 32)
+    twins = faults["twins"]
+    assert twins.severity == SEVERE
+    assert twins.values["count"] == COUNT
+    # Each of 400 rows has 7 partners: 32 · 31 / 2 · 7 / 399 of them meet.
+    assert twins.values["pairs"] == "8.7"
+    assert twins.advice == ("batch_sampler=BatchSamplers.NO_DUPLICATES",)
+    assert "twins_met" in found(positives(range_of("q"), shared), "siglip", 32)
+    assert "twins" not in found(positives(range_of("q"), range_of("p")), "info_nce", 32)
+
+
+def range_of(letter):
+    return [f"{letter} {place}" for place in range(COUNT)]
+
+
+def test_a_softmax_is_known_by_its_value():
+    assert {name for name, spec in LOSSES.items() if is_softmax(spec)} >= {"info_nce", "nt_xent"}
+    assert not any(is_softmax(LOSSES[name]) for name in ("siglip", "alignment", "cosent"))
+
+
+def test_texts_fold():
+    assert folded("Ｆｕｌｌ\u3000width") == "full width"
+    one, other = numbered(["A b", "c"], ["a  B", "d"])
+    assert one[0] == other[0]
+    assert len({*one, *other}) == 3
+
+
+def test_what_is_left_out_has_its_reason():
+    pairs = with_rows(clean_pairs(), *(row for name in ("copies", "same_on_both_sides",
+                      "conflicting_labels") for row in PLANTED[name]))  # fmt: skip
+    found = cleaned(profiled(pairs))
+    assert dict(found.left_out) == {
+        4: "conflicting_labels", COUNT + 1: "conflicting_labels",
+        COUNT + 2: "same_on_both_sides", COUNT + 3: "conflicting_labels",
+    }  # fmt: skip
+    assert len(found.kept) + len(found.left_out) == len(pairs)
+
+
+def test_every_fault_is_said_in_both_languages():
+    faults = found(with_rows(clean_pairs(), *(PLANTED[name][0] for name in PLANTED)), most_tokens=9)
+    for fault in faults.values():
+        for language in ("en", "zh"):
+            assert "{" not in fault.said(language)
+            assert say(language, f"doctor.severity.{fault.severity}")
+        json.dumps(fault.values)
+
+
+@pytest.mark.parametrize(
+    ("name", "loss", "expected"),
+    [
+        ("stsb_en_ccbysa_train.tsv", "cosent", {"copies"}),
+        ("pawsx_zh_dev.tsv", "cosent", {"not_latin"}),
+    ],
+)
+def test_real_sets(name, loss, expected):
+    path = SHARED / name
+    if not path.is_file():
+        pytest.skip(f"{path} is not here")
+    assert expected <= set(found(read_file(path, most=100_000).pairs, loss))
