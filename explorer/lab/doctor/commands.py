@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.locale import LANGUAGES, say, title_word
+from explorer.locale import LANGUAGES, say, spelled, title_word
 
 if TYPE_CHECKING:  # the command answers --help without torch
     from explorer.lab.doctor.data import Examined
+    from explorer.lab.doctor.suited import Suited
     from explorer.sources.tables import Table
 
 EXAMPLES = """\
@@ -22,6 +23,7 @@ for example:
   python app.py explain 3.17 --loss MultipleNegativesRankingLoss --scale 1 --batch 64
   python app.py explain 1.3863 --loss FlagEmbedding --negatives 3
 """
+NAMED = 8  # losses that can learn from the data
 WHOLE = {
     "batch": "pairs of a batch (sentences, of a loss on classes)",
     "negatives": "hard negatives of each query",
@@ -65,6 +67,8 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--tokens", type=int, metavar="N", help="that the encoder reads of a text")
     parser.add_argument("--clean", metavar="FILE.tsv", help="write the rows that stay, and beside"
                         " it those that were left out and why")  # fmt: skip
+    about = "name the losses that can learn from it too, with reasons for and against"
+    parser.add_argument("--losses", action="store_true", help=about)
     parser.add_argument("--json", action="store_true", help="the findings as JSON")
     parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
 
@@ -73,6 +77,7 @@ def doctor(chosen: argparse.Namespace) -> int:
     """Print what was found, the worst first; 1 where something is severe, or cannot be read."""
     from explorer.lab.doctor.data import examine, profiled
     from explorer.lab.doctor.known import Known, sides_for
+    from explorer.lab.doctor.suited import suited
     from explorer.runtime.limits import LARGE_PAIRS
     from explorer.sources.tables import read_file
 
@@ -80,7 +85,8 @@ def doctor(chosen: argparse.Namespace) -> int:
         known = Known(loss=chosen.loss, batch=chosen.batch).checked()
         spec = sides_for(known)[0].spec
         table = read_file(chosen.file, most=LARGE_PAIRS)
-        found = examine(profiled(table.pairs), spec, chosen.batch, most_tokens=chosen.tokens)
+        profile = profiled(table.pairs)
+        found = examine(profile, spec, chosen.batch, most_tokens=chosen.tokens)
         wrote = _write_clean(chosen.clean, table, found) if chosen.clean else None
     except (ValueError, OSError) as problem:
         print(f"Nothing was examined: {problem}", file=sys.stderr)
@@ -89,6 +95,8 @@ def doctor(chosen: argparse.Namespace) -> int:
         print(json.dumps(_as_json(found, table, chosen.language), ensure_ascii=False, indent=1))
     else:
         _print_faults(found, table, chosen.language)
+        if chosen.losses:
+            _print_suited(suited(profile, chosen.batch), chosen.language)
         if wrote:
             print(say(chosen.language, "doctor.wrote", name=chosen.clean, other=wrote))
     return 1 if found.severe else 0
@@ -114,6 +122,16 @@ def _print_faults(found: Examined, table: Table, language: str) -> None:
     if found.cleaned.left_out:
         kept = len(found.cleaned.kept)
         print(f"\n{say(language, 'doctor.cleaned', kept=kept, total=found.rows)}")
+
+
+def _print_suited(found: tuple[Suited, ...], language: str) -> None:
+    from losses import LOSSES
+
+    print(f"\n{say(language, 'doctor.suited.title')}")
+    for one in found[:NAMED]:
+        print(f"{spelled(language, 'loss', title_word(LOSSES[one.loss]))} ({one.loss})")
+        for reason in one.said(language):
+            print(f"   {reason}")
 
 
 def _skipped(table: Table, language: str) -> list[str]:
