@@ -429,6 +429,8 @@ export interface Explained {
   told: string[];
   findings: ToldFinding[];
   standing: ExplainedStanding | null;
+  none: string;
+  signs: string[];
   below_zero: string[];
   known: Record<string, Setting>;
 }
@@ -456,7 +458,8 @@ export interface ExplainedStanding {
   counts: Record<string, number>;
   floor: number | null;
   collapse: number;
-  place: "below" | "floor" | "between" | "collapse" | "above";
+  start: number | null;
+  place: "negative" | "below" | "floor" | "between" | "collapse" | "starting" | "above";
   share: number | null;
   said: string;
 }

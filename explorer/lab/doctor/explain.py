@@ -47,6 +47,8 @@ MOST = 1e12
 UNTOLD, MOVED_MARGIN, NOT_TAKEN = 1.0, 1.2, 1.0
 NEARBY = {"level": 2.0, "count": 1.0}
 KIND_COST = {COLLAPSE: 0.0, START: 0.2, NOTHING: 0.1, FLOOR: 0.6}
+# A loss as one library alone defines it, where nobody said that it is that.
+OTHER_CONVENTION = 0.5
 # A loss that several libraries have is asked about more often than one that none has.
 LIBRARY = 0.03
 MARGINS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 0.75, 0.8, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -125,9 +127,10 @@ class Finding:
 class Standing:
     """Where a number stands for a loss at counts that are known.
 
-    `place`: "below" its floor, where no embedding can be; "floor"; "between"; "collapse"; "above"
-    its collapse value. `share`: of the way from collapse to floor, where both are known and it is
-    between.
+    `place`: "negative" where the loss cannot be; "below" its floor, where no embedding can be;
+    "floor"; "between"; "collapse"; "starting", above that and up to `start`, where an encoder is
+    that knows nothing (None where that is not known); "above". `share`: of the way from collapse to
+    floor, where both are known and it is between.
     """
 
     loss: str
@@ -136,6 +139,7 @@ class Standing:
     counts: Counts
     floor: float | None
     collapse: float
+    start: float | None
     place: str
     share: float | None
 
@@ -394,6 +398,7 @@ def _fitting(
         doubled=landmark(side, kind, _twice(layout, axis, count)),
         cost=cost
         + KIND_COST[kind]
+        + OTHER_CONVENTION * bool(side.convention)
         + _not_taken(side, asked.known)
         - LIBRARY * min(conventions, 12),
         layout=layout,
@@ -584,15 +589,22 @@ def _standing(sides: Sequence[Side], asked: _Asked) -> Standing | None:
         return None
     layout = axis.layout_of(max(axis.least, min(axis.most, 4)))
     collapse, floor = landmark(side, COLLAPSE, layout), landmark(side, FLOOR, layout)
+    start = landmark(side, START, layout)
     if collapse is None:
         return None
     # A floor that depends on counts is none where they are not known.
     floor = floor if not axis.counted or _level(side, FLOOR) is not None else None
-    return _placed(side, () if axis.counted else axis.counts_of(1), floor, collapse, asked)
+    counts = () if axis.counted else axis.counts_of(1)
+    return _placed(side, counts, floor, collapse, start, asked)
 
 
 def _placed(
-    side: Side, counts: Counts, floor: float | None, collapse: float, asked: _Asked
+    side: Side,
+    counts: Counts,
+    floor: float | None,
+    collapse: float,
+    start: float | None,
+    asked: _Asked,
 ) -> Standing:
     value, share = asked.value, None
     if abs(value - collapse) <= asked.tolerance:
@@ -600,14 +612,18 @@ def _placed(
     elif floor is not None and abs(value - floor) <= asked.tolerance:
         place = "floor"
     elif value > collapse:
-        place = "above"
+        place = "starting" if start is not None and value <= start + asked.tolerance else "above"
     elif floor is not None and value < floor:
         place = "below"
     else:
         place = "between"
         if floor is not None and collapse > floor:
             share = (collapse - value) / (collapse - floor)
-    return Standing(side.loss, side.convention, side.moved, counts, floor, collapse, place, share)
+    if place == "below" and value < 0 <= floor and not _below_zero(side.loss):
+        place = "negative"
+    return Standing(
+        side.loss, side.convention, side.moved, counts, floor, collapse, start, place, share
+    )
 
 
 @functools.lru_cache(maxsize=256)

@@ -27,7 +27,7 @@ OPEN = (
 
 def lines(found: Explained, language: str = "en", most: int = 5) -> Iterator[str]:
     """What a person reads: a sentence for each finding, the likeliest first, and why."""
-    if found.standing is not None:
+    if found.standing is not None and found.standing.place != "negative":
         yield standing_said(found.standing, found.value, language)
         yield ""
     yield from _below_zero(found, language)
@@ -46,12 +46,11 @@ def finding_said(finding: Finding, language: str = "en") -> str:
     """What the number is, of the loss that has it with the fewest assumptions."""
     first, kinds = finding.first, finding.kinds
     if first.reason:
-        return say(language, f"doctor.nothing.{first.reason}", loss=called(first))
+        return say(language, f"doctor.nothing.{first.reason}", loss=named(first, language))
     key = "doctor.collapse_start" if {COLLAPSE, START} <= set(kinds) else f"doctor.{kinds[0]}"
     where = _where(first.counts, first.parameters, language)
-    return say(
-        language, key, value=display_number(finding.value, 6), loss=called(first), where=where
-    )
+    value = display_number(finding.value, 6)
+    return say(language, key, value=value, loss=named(first, language), where=where)
 
 
 def beside(finding: Finding, following: Finding | None, language: str = "en") -> Iterator[str]:
@@ -76,14 +75,16 @@ def _doubled(first: Fitting, following: Finding | None, language: str) -> str:
     counted = word(f"doctor.counted.{_open(first)}", _open(first))
     doubled = first.doubled
     assert doubled is not None
-    stays = abs(doubled - first.value) <= 1e-9 * max(abs(first.value), 1)
+    stays = abs(doubled - first.value) <= 1e-9 * abs(first.value)
     other = following and following.first
     if other is not None and other.doubled is not None:
         if abs(other.doubled - doubled) > 1e-3 * max(abs(doubled), 1):
             numbers = (display_number(one, 6) for one in (doubled, other.doubled))
             said = dict(zip(("first", "second"), numbers, strict=True))
             return say(language, "doctor.apart", counted=counted, **said)
-        return say(language, "doctor.apart_both", second_loss=called(other))
+        if named(other, language) == named(first, language):
+            return say(language, "doctor.apart_none")
+        return say(language, "doctor.apart_both", second_loss=named(other, language))
     if stays:
         return say(language, "doctor.stays")
     return say(language, "doctor.doubled", counted=counted, value=display_number(doubled, 6))
@@ -95,8 +96,12 @@ def _open(fit: Fitting) -> str:
     return next((name for name in OPEN if name in names), "batch")
 
 
-def called(fit: Fitting) -> Word:
-    return title_word(LOSSES[fit.loss])
+def named(fit: Fitting | Standing, language: str) -> str:
+    """The loss, and whose it is where that is another one than ours: "InfoNCE (ms-swift)"."""
+    title = spelled(language, "loss", title_word(LOSSES[fit.loss]))
+    if not fit.convention:
+        return title
+    return say(language, "doctor.of_convention", loss=title, convention=fit.convention)
 
 
 def none_said(found: Explained, language: str = "en") -> str:
@@ -111,17 +116,20 @@ def _below_zero(found: Explained, language: str) -> Iterator[str]:
     if not found.below_zero:
         return
     yield say(language, "doctor.below_zero", losses=_losses(found.below_zero, language))
-    standing = found.standing
-    if standing is not None and standing.loss not in found.below_zero:
-        yield say(language, "doctor.below_zero_fault", loss=title_word(LOSSES[standing.loss]))
+    asked = {fit.loss for one in found.nearest for fit in one.fits} if found.known.loss else set()
+    if found.standing is not None:
+        asked.add(found.standing.loss)
+    for name in sorted(asked - set(found.below_zero)):
+        yield say(language, "doctor.below_zero_fault", loss=title_word(LOSSES[name]))
 
 
 def standing_said(standing: Standing, value: float, language: str = "en") -> str:
     """Where the number stands between the least of the loss and its value at collapse."""
     spec = LOSSES[standing.loss].under(standing.convention)
     factor, moved = sharpening(spec), dict(standing.parameters)
-    if factor is not None:  # on which the floor depends
-        moved = {factor.name: moved.get(factor.name, factor.default), **moved}
+    margins = [one for one in spec.parameters if one.role == "margin"]
+    for one in (*([factor] if factor else []), *margins):  # on which both ends depend
+        moved = {one.name: moved.get(one.name, one.default), **moved}
     place = standing.place
     if place == "between" and standing.share is None:
         place = "under"
@@ -129,9 +137,10 @@ def standing_said(standing: Standing, value: float, language: str = "en") -> str
         language,
         f"doctor.standing.{place}",
         value=typed(value),
-        loss=title_word(spec),
+        loss=named(standing, language),
         where=_where(standing.counts, tuple(moved.items()), language),
         collapse=display_number(standing.collapse, 6),
+        start=display_number(standing.start, 6),
         floor=display_number(standing.floor, 6),
         share=percent(standing.share or 0),
     )
@@ -166,6 +175,8 @@ def to_json(found: Explained, language: str = "en") -> dict[str, Any]:
         "told": list(lines(found, language)),
         "findings": [_finding(one, language) for one in shown],
         "standing": found.standing and _standing(found.standing, found.value, language),
+        "none": "" if found.findings else none_said(found, language),
+        "signs": list(_below_zero(found, language)),
         "below_zero": list(found.below_zero),
         "known": {
             name: value for name, value in vars(found.known).items() if value not in (None, "")
@@ -214,6 +225,7 @@ def _standing(standing: Standing, value: float, language: str) -> dict[str, Any]
         "counts": dict(standing.counts),
         "floor": standing.floor,
         "collapse": standing.collapse,
+        "start": standing.start,
         "place": standing.place,
         "share": standing.share,
         "said": standing_said(standing, value, language),

@@ -378,8 +378,10 @@ def explain_loss_value(
         way round), assumed (how much was, least first), shows ("loss" or "floor" of the scene) and
         scene, the end of a link that opens Explore there, of the first loss of each finding, null
         where the batch is larger than Explore shows;
-        standing, where one loss and its counts are given: floor, collapse, place ("below" the
-        floor, "floor", "between", "collapse" or "above"), share of the way down, and said;
+        standing, where one loss and its counts are given: floor, collapse, start, place
+        ("negative" where the loss cannot be, "below" the floor, "floor", "between", "collapse",
+        "starting" between collapse and start, or "above"), share of the way down, and said;
+        none, what is said where nothing fits; signs, what is said of a value below 0;
         below_zero, the losses that can be below 0, for a value that is.
 
     Raises:

@@ -175,7 +175,8 @@ class ExplainedStanding(TypedDict):
     counts: dict[str, int]
     floor: float | None
     collapse: float
-    place: Literal["below", "floor", "between", "collapse", "above"]
+    start: float | None
+    place: Literal["negative", "below", "floor", "between", "collapse", "starting", "above"]
     share: float | None
     said: str
 
@@ -188,6 +189,8 @@ class ExplainedValue(TypedDict):
     told: list[str]
     findings: list[ExplainedFinding]
     standing: ExplainedStanding | None
+    none: str
+    signs: list[str]
     below_zero: list[str]
     known: dict[str, Setting]
 

@@ -16,7 +16,7 @@ const LISTED = 4; // losses of a finding that are in sight at once
  */
 export default function findings(root, channel) {
   const problem = problemBox(channel, () => channel.found !== null);
-  const standing = h("p.lp-doctor-standing", { hidden: true });
+  const standing = h("div.lp-doctor-standing", { hidden: true });
   const about = h("p.lp-about");
   const list = h("ol.lp-findings", { "aria-live": "polite" });
   root.append(problem, h("div.lp-head", {}, h("div", {}, worded("h1", "doctor.title"), about)), standing, list);
@@ -24,18 +24,18 @@ export default function findings(root, channel) {
 
   function draw() {
     const { found } = channel;
-    standing.hidden = !found?.standing;
-    standing.textContent = found?.standing?.said ?? "";
+    const told = found ? [...found.signs, ...(found.standing ? [found.standing.said] : [])] : [];
+    standing.hidden = !told.length;
+    standing.replaceChildren(...[...new Set(told)].map((one) => h("p", {}, one)));
     if (!found) {
       about.textContent = say("doctor.about");
       list.replaceChildren();
       return;
     }
     const shown = channel.store.state.value.trim();
-    const [said] = found.told;
     const count = found.findings.length;
     const key = count === 1 ? "doctor.may_be_one" : "doctor.may_be";
-    about.textContent = found.fits ? say(key, { value: shown, count }) : said;
+    about.textContent = found.fits ? say(key, { value: shown, count }) : found.none;
     list.classList.toggle("lp-nearest", !found.fits);
     list.replaceChildren(...found.findings.map(cardOf));
   }
@@ -60,7 +60,7 @@ export default function findings(root, channel) {
         beside.map((one) => h("li", {}, one)),
       ),
       h("div.lp-row.lp-wrap", {}, toScene(first), toCompare(losses)),
-      losses.length > 1
+      losses.length > 1 || first.convention
         ? h(
             "details.lp-more",
             { open: others.length <= LISTED },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from explorer.lab.doctor.explain import explain, read_value
@@ -15,6 +16,8 @@ from explorer.runtime.wire import Json
 from explorer.web.serving import JOBS, served
 from explorer.web.wire import doctor as wire
 
+_DECIMAL_COMMA = re.compile(r"^([-−]?\d+),(\d+)$")
+
 
 def _explain(request: Json) -> Json:
     """{value, loss, batch, …: as they were typed, "" for what is not known, language} → what the
@@ -25,9 +28,10 @@ def _explain(request: Json) -> Json:
     told: dict[str, Any] = {name: _whole(name, typed[name]) for name in COUNTS}
     told |= {name: _real(name, typed[name]) for name in SETTINGS}
     known = Known(loss=typed["loss"], **told)
-    value = read_value(typed["value"])
+    written = _DECIMAL_COMMA.sub(r"\1.\2", typed["value"])
+    value = read_value(written)
     with one_by_one(1):
-        found = explain(value, known, typed["value"])
+        found = explain(value, known, written)
         made = to_json(found, language)
     shown = (found.findings or found.nearest)[: len(made["findings"])]
     for place, (finding, said) in enumerate(zip(shown, made["findings"], strict=True)):

@@ -95,7 +95,7 @@ def test_below_zero():
     free = asked("-0.8")
     assert {"decoupled", "approx_ndcg"} <= set(free.below_zero)
     fault = asked("-0.8", loss="info_nce", batch=8)
-    assert fault.standing.place == "below"
+    assert fault.standing.place == "negative"
     assert "info_nce" not in fault.below_zero
     assert "InfoNCE cannot be below 0." in "\n".join(lines(fault))
 

@@ -42,6 +42,44 @@ def test_the_digits_that_were_typed_count():
     assert few >= many
 
 
+def test_whose_loss_it_is_stands_in_the_sentence():
+    """2.302585 is ln 10; ms-swift's InfoNCE has it at 4, and that is another loss."""
+    first = ASK({"value": "2.302585", "loss": "info_nce"})["findings"][0]
+    assert "batch 10" in first["said"]
+    assert first["losses"][0]["convention"] == ""
+    found = ASK({"value": "0.693147", "loss": "info_nce", "batch": "32"})
+    for one in found["findings"]:
+        convention = one["losses"][0]["convention"]
+        assert convention in one["said"]
+
+
+def test_where_an_encoder_starts_is_no_fault():
+    """SigLIP at 9 is above its collapse, 5.545, and below its start, 10.0004."""
+    standing = ASK({"value": "9", "loss": "siglip", "batch": "8"})["standing"]
+    assert standing["place"] == "starting"
+    assert standing["start"] == pytest.approx(10.0004, abs=1e-4)
+    assert ASK({"value": "11", "loss": "siglip", "batch": "8"})["standing"]["place"] == "above"
+
+
+def test_a_loss_that_cannot_be_negative_is_told_from_one_that_can():
+    for known in ({}, {"batch": "32"}):
+        found = ASK({"value": "-0.5", "loss": "info_nce", **known})
+        assert any("InfoNCE cannot be below 0" in one for one in found["signs"])
+    assert not any("cannot" in one for one in ASK({"value": "-0.5", "loss": "decoupled"})["signs"])
+
+
+def test_a_tiny_floor_grows_with_the_batch():
+    found = ASK({"value": "-0.5", "loss": "cosent"})
+    for one in found["findings"]:
+        grown = one["losses"][0]["doubled"]
+        if grown and abs(grown) > 1.5 * abs(one["value"]):
+            assert not any("No count of the batch changes it" in said for said in one["beside"])
+
+
+def test_a_decimal_comma_is_one():
+    assert ASK({"value": "5,545", "loss": "siglip"}) == ASK({"value": "5.545", "loss": "siglip"})
+
+
 @pytest.mark.parametrize(
     ("known", "key", "words"),
     [
