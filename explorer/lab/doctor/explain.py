@@ -614,13 +614,12 @@ def _placed(
     elif value > collapse:
         place = "starting" if start is not None and value <= start + asked.tolerance else "above"
     elif floor is not None and value < floor:
-        place = "below"
+        negative = value < 0 <= floor and not _below_zero(side.loss)
+        place = "negative" if negative else "below"
     else:
         place = "between"
         if floor is not None and collapse > floor:
             share = (collapse - value) / (collapse - floor)
-    if place == "below" and value < 0 <= floor and not _below_zero(side.loss):
-        place = "negative"
     return Standing(
         side.loss, side.convention, side.moved, counts, floor, collapse, start, place, share
     )

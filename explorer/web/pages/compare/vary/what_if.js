@@ -1,5 +1,5 @@
 // What if something about the batch were different: every loss before and after.
-import { clip, h, worded } from "../../../kit/dom.js";
+import { clip, h, reword, worded } from "../../../kit/dom.js";
 import { numberField } from "../../../kit/fields.js";
 import { apart, read, show } from "../../../kit/numbers.js";
 import { say } from "../../../kit/words.js";
@@ -45,19 +45,11 @@ export function whatIfTool(channel, server) {
   const summary = h("p.lp-vary-summary", { role: "status" });
   const body = h("tbody");
   const heads = ["ui.loss", "figure.loss", "compare.vary.ratio", "figure.gradient", "figure.floor", "figure.collapse"];
+  const headings = heads.map((key) => worded("th", key, { scope: "col" }));
   const table = h(
     "table.lp-vary-table",
     {},
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        heads.map((key) => worded("th", key, { scope: "col" })),
-        worded("th", "compare.vary.notices", { scope: "col" }),
-      ),
-    ),
+    h("thead", {}, h("tr", {}, headings, worded("th", "compare.vary.notices", { scope: "col" }))),
     body,
   );
   const taking = downloads(channel, { name: "what-if", csv: asCsv });
@@ -130,11 +122,9 @@ export function whatIfTool(channel, server) {
     if (!batch) return;
     change.value = kindNow();
     // Where scores are moved, so is what is differentiated by.
-    const gradient = table.querySelectorAll("thead th")[3];
-    /** @type {HTMLElement} */ (gradient).dataset.say = ofPairs()
-      ? "figure.gradient"
-      : "compare.vary.gradient_by_scores";
-    gradient.textContent = say(/** @type {HTMLElement} */ (gradient).dataset.say ?? "");
+    const gradient = headings[heads.indexOf("figure.gradient")];
+    gradient.dataset.say = ofPairs() ? "figure.gradient" : "compare.vary.gradient_by_scores";
+    reword(table);
     const all = Array.from({ length: count() }, (_, place) => place);
     if (listed !== `${batch.key}|${document.documentElement.lang}`) {
       listed = `${batch.key}|${document.documentElement.lang}`;
