@@ -78,13 +78,23 @@ def siglip_definition(
 
 
 def siglip_over_cells_definition(
-    queries: Tensor, keys: Tensor, *, scale: float = 10.0, bias: float = -10.0
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    scale: float = 10.0,
+    bias: float = -10.0,
+    query_texts: Tensor | None = None,
+    key_texts: Tensor | None = None,
 ) -> Tensor:
-    """Averaged over all N² cells, which makes it N times smaller."""
+    """Averaged over all N² cells, which makes it N times smaller; those left out count as 0."""
     similarities = cosine_matrix(queries, keys)
     logits = scale * similarities + bias
     signs = 2 * torch.eye(*logits.shape, dtype=logits.dtype, device=logits.device) - 1
     terms = softplus(-signs * logits)
+    if query_texts is not None and key_texts is not None:
+        left_out = same_text(query_texts, key_texts, key_texts)
+        counted = ~left_out | (signs > 0)
+        terms = terms.masked_fill(~counted, 0)
     loss = terms.mean()
     return loss
 
@@ -133,9 +143,9 @@ def _siglip_floor(
     return least_binary(len(given["keys"]), scale, -bias)
 
 
-def _least_over_cells(given: dict[str, Tensor], scale: float, bias: float) -> float:
-    count = len(given["keys"])
-    return least_binary(count, scale, -bias) / count
+def _least_over_cells(given: dict[str, Tensor], scale: float, bias: float) -> float | None:
+    least = _siglip_floor(given, scale, bias)
+    return None if least is None else least / len(given["keys"])
 
 
 COUNTED = r"j = i \lor \text{text}(k_j) \notin \{\text{text}(q_i), \text{text}(k_i)\}"
@@ -193,7 +203,6 @@ SIGLIP = LossSpec(
                     live=r"\frac{«Σ terms»}{«len(queries)»^2}",
                 ),
             },
-            reads={"queries": "queries", "keys": "keys"},
             collapse=lambda given, **chosen: _siglip_collapse(given, **chosen) / len(given["keys"]),
             floor=_least_over_cells,
         ),

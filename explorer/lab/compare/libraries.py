@@ -540,10 +540,11 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
     ),
 }
 
-# What stands in an article, and in no library.
+# What stands in an article or in a question, and in no library.
 PRINTED = {
     ("cosent", "S0 (−10¹²)"),
     ("circle_self_paced", "paper (γ = 256)"),
     ("supcon", "S2 (the anchor is its own positive)"),
     ("arcface", "easy_margin"),
+    ("siglip", "averaged over cells (big_vision #115)"),
 }
