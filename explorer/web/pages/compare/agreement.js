@@ -3,7 +3,7 @@
 import { h, worded } from "../../kit/dom.js";
 import { s } from "../../kit/drawing.js";
 import { read, show } from "../../kit/numbers.js";
-import { say } from "../../kit/words.js";
+import { language, say } from "../../kit/words.js";
 import { chip, letterOf } from "./legend.js";
 import { downloads } from "./taking.js";
 
@@ -29,9 +29,19 @@ export function agreementTable(channel) {
     return { what, value: two ? read(two[what]) : null, known: Boolean(two) };
   }
 
+  let shown = "";
   function draw() {
     const count = channel.of.length;
     const [base, other] = channel.pair;
+    const now = JSON.stringify([
+      count,
+      base,
+      other,
+      language(),
+      channel.compared?.two.map(({ tau, cosine }) => [tau, cosine]),
+    ]);
+    if (now === shown) return;
+    shown = now;
     const places = Array.from({ length: count }, (_, place) => place);
     table.setAttribute("aria-label", say("compare.agreement"));
     table.replaceChildren(

@@ -3,7 +3,7 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { percent, read, show } from "../../kit/numbers.js";
 import { problemBox } from "../../kit/problem.js";
 import { landmarkScale } from "../../kit/scale.js";
-import { has, say } from "../../kit/words.js";
+import { has, language, say } from "../../kit/words.js";
 import { letterOf, named } from "./legend.js";
 import { downloads } from "./taking.js";
 
@@ -103,7 +103,7 @@ export default function figures(root, channel) {
     if (!compared || !batch) return;
     about.textContent = say("compare.about", { count: batch.labels.length, sides: sides.length });
     const [base, other] = channel.pair;
-    const key = `${JSON.stringify(sides.map(({ loss, convention, parameters }) => [loss, convention, parameters]))}${base}${other}${document.documentElement.lang}`;
+    const key = `${JSON.stringify(sides.map(({ loss, convention, parameters }) => [loss, convention, parameters]))}${base}${other}${language()}`;
     if (key !== built) {
       built = key;
       lines = sides.map((_side, place) => lineOf(place));
@@ -150,6 +150,10 @@ export default function figures(root, channel) {
    * @param {import("../../wire").ComparedSide} side
    */
   function fill(place, { figures: found, problem: wrong }) {
+    const apart = reasonsOf(place).length > 0;
+    const now = JSON.stringify([found, wrong, apart, channel.pair[0], language()]);
+    if (lines[place].dataset.shown === now) return; // another side was moved
+    lines[place].dataset.shown = now;
     const [, loss, ...cells] = /** @type {HTMLElement[]} */ ([...lines[place].children]);
     for (const cell of cells) cell.hidden = Boolean(wrong);
     loss.toggleAttribute("data-refused", Boolean(wrong));
@@ -159,7 +163,6 @@ export default function figures(root, channel) {
       return;
     }
     loss.removeAttribute("colspan");
-    const apart = reasonsOf(place).length > 0;
     loss.classList.toggle("lp-not-comparable", apart);
     const letter = letterOf(channel.pair[0]);
     const sign = apart

@@ -18,6 +18,7 @@ import { Store } from "../../kit/store.js";
  */
 
 const STILL_MS = 400;
+const SETTLED_MS = 120; // after the last picture, the formula gets its numbers
 const HELD = 24; // steps, as they were sent
 
 export class ComparePage extends LookedAt {
@@ -39,6 +40,7 @@ export class ComparePage extends LookedAt {
     this.notDiffering = null; // why there is no such formula
     /** @type {[number, number]} */
     this.between = [0, 1]; // the sides that it is about
+    this.formulaDue = false; // whether another one is to come
     this.looking = true; // whether the matrices are in sight
     /** @type {import("../../kit/types").Asking<CompareServer> | null} */
     this.server = null;
@@ -59,8 +61,10 @@ export class ComparePage extends LookedAt {
     });
     /** @type {Requests<{ between: [number, number], answer: Answer<"formula"> }>} */
     this.formulas = new Requests({
+      delay: SETTLED_MS,
       ask: () => this.formulaQuestion(),
       take: ({ between, answer }) => {
+        this.formulaDue = false;
         if (answer.send_rows) return;
         this.differing = answer.error ? null : answer;
         this.notDiffering = answer.error ?? null;
@@ -75,7 +79,7 @@ export class ComparePage extends LookedAt {
     return this.requests.flying + this.formulas.flying;
   }
   get waiting() {
-    return this.requests.waiting || this.formulas.waiting;
+    return this.requests.waiting || this.formulas.waiting || this.formulaDue;
   }
   get linking() {
     return this.history?.pending ?? false;
@@ -342,6 +346,7 @@ export class ComparePage extends LookedAt {
     this.of = sides;
     this.publish("compared");
     this.drawn += 1;
+    this.formulaDue = true;
     this.formulas.ask();
   }
 
