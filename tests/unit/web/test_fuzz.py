@@ -132,7 +132,7 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("compare", "scene_link"): [scene()],
         ("compare", "open_link"): [link],
         ("doctor", "explain"): [
-            {"value": "5.545", "loss": "siglip", "batch": "8", "scale": "", "language": "zh"}
+            {"value": "5.545", "loss": "", "batch": "", "scale": "", "language": "zh"}
         ],
         ("large", "blocks"): [
             {**LARGE, "window": [0, 3, 2, 8]},
