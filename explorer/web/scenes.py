@@ -46,6 +46,11 @@ def held_rows(request: Json, scenario: Scenario) -> Json:
     return {"rows": name}
 
 
+def scene_link(request: Json) -> Json:
+    """The scene → the text of its link, by which Explore opens it."""
+    return {"link": Scenario.from_json(request).shown().to_link()}
+
+
 @functools.lru_cache(maxsize=KEPT_BATCHES)
 def batch_key(data: Data, rules: Rules) -> str:
     """A name that no other data or rules have."""

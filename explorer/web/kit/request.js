@@ -82,6 +82,10 @@ export class Requests {
   get newest() {
     return this.turn;
   }
+  // Whether a question is to go once nothing else has been asked for a while.
+  get due() {
+    return this.timer !== undefined;
+  }
 
   ask() {
     clearTimeout(this.timer);
@@ -91,6 +95,7 @@ export class Requests {
 
   async send() {
     clearTimeout(this.timer);
+    this.timer = undefined;
     if (this.flying >= this.most) {
       this.waiting = true;
       return;

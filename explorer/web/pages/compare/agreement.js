@@ -22,8 +22,7 @@ export function agreementTable(channel) {
    * @param {number} column
    */
   function cellOf(row, column) {
-    const [low, high] = [Math.min(row, column), Math.max(row, column)];
-    const two = channel.compared?.two.find(({ first, second }) => first === low && second === high);
+    const two = channel.twoOf(row, column);
     const what = row > column ? "tau" : "cosine";
     if (row === column) return null;
     return { what, value: two ? read(two[what]) : null, known: Boolean(two) };

@@ -78,11 +78,7 @@ export default function figures(root, channel) {
    * @param {number} place
    */
   function reasonsOf(place) {
-    const [base] = channel.pair;
-    const places = [Math.min(base, place), Math.max(base, place)];
-    return (
-      channel.compared?.two.find(({ first, second }) => first === places[0] && second === places[1])?.reasons ?? []
-    );
+    return channel.twoOf(channel.pair[0], place)?.reasons ?? [];
   }
 
   /** @type {HTMLElement[]} */
@@ -184,9 +180,7 @@ export default function figures(root, channel) {
   function judge() {
     const [base, other] = channel.pair;
     const letters = { first: letterOf(base), second: letterOf(other) };
-    const two = channel.compared?.two.find(
-      ({ first, second }) => Math.min(base, other) === first && Math.max(base, other) === second,
-    );
+    const two = channel.twoOf(base, other);
     if (!two) {
       judged.replaceChildren();
       return;

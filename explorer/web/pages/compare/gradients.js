@@ -139,16 +139,15 @@ export default function gradients(root, channel) {
 
   // Where the two that are held against each other disagree most, with the sentences of that pair.
   function tellApart() {
-    const { compared, batch, pair } = channel;
-    const [low, high] = [Math.min(...pair), Math.max(...pair)];
-    const two = compared?.two.find(({ first, second }) => first === low && second === high);
+    const { batch, pair } = channel;
+    const two = channel.twoOf(...pair);
     if (!two || !batch) {
       apart.replaceChildren();
       return;
     }
     const lines = [];
     if (two.factor !== null) {
-      const said = { first: letterOf(low), second: letterOf(high), factor: show(two.factor) };
+      const said = { first: letterOf(two.first), second: letterOf(two.second), factor: show(two.factor) };
       lines.push(h("li", {}, say("compare.factor", said)));
     }
     if (two.apart) {

@@ -32,7 +32,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.turns import one_by_one
 from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json, packed
-from explorer.web.scenes import batch_key, held_rows, scene_in, skipped_rows
+from explorer.web.scenes import batch_key, held_rows, scene_in, scene_link, skipped_rows
 from explorer.web.serving import JOBS, served
 from explorer.web.wire import compare as wire
 from explorer.web.wire import explore as wire_explore
@@ -307,11 +307,6 @@ def _gap(found: parities.Agreement | None) -> Json | None:
 # ---- The address
 
 
-def _scene_link(request: Json) -> Json:
-    """The scene → the text of its link, by which Explore opens it."""
-    return {"link": Scenario.from_json(request).shown().to_link()}
-
-
 def _link(request: Json) -> Json:
     """The scene → data and rules as the text of a link; "" where they are the usual ones."""
     scenario = Scenario.from_json(request).shown()
@@ -328,7 +323,7 @@ SERVED = [
     served("formula", _formula, wire.Differing | wire_explore.SendRows),
     served("parity", _parity, wire.Parity | wire_explore.SendRows),
     served("link", _link, wire_explore.Link),
-    served("scene_link", _scene_link, wire_explore.Link),
+    served("scene_link", scene_link, wire_explore.Link),
     served("open_link", _open_link, wire_explore.OpenedScene, takes=str),
     *JOBS,
 ]

@@ -40,7 +40,6 @@ export class ComparePage extends LookedAt {
     this.notDiffering = null; // why there is no such formula
     /** @type {[number, number]} */
     this.between = [0, 1]; // the sides that it is about
-    this.formulaDue = false; // whether another one is to come
     this.looking = true; // whether the matrices are in sight
     /** @type {import("../../kit/types").Asking<CompareServer> | null} */
     this.server = null;
@@ -64,7 +63,6 @@ export class ComparePage extends LookedAt {
       delay: SETTLED_MS,
       ask: () => this.formulaQuestion(),
       take: ({ between, answer }) => {
-        this.formulaDue = false;
         if (answer.send_rows) return;
         this.differing = answer.error ? null : answer;
         this.notDiffering = answer.error ?? null;
@@ -79,7 +77,7 @@ export class ComparePage extends LookedAt {
     return this.requests.flying + this.formulas.flying;
   }
   get waiting() {
-    return this.requests.waiting || this.formulas.waiting || this.formulaDue;
+    return this.requests.waiting || this.formulas.waiting || this.formulas.due;
   }
   get linking() {
     return this.history?.pending ?? false;
@@ -95,6 +93,15 @@ export class ComparePage extends LookedAt {
     const last = this.sides.length - 1;
     const first = Math.min(base, last);
     return [first, other === first || other > last ? (first ? 0 : 1) : other];
+  }
+  /**
+   * What was found between two sides, whichever comes first; undefined where one of them does not stand.
+   * @param {number} one
+   * @param {number} other
+   */
+  twoOf(one, other) {
+    const [low, high] = [Math.min(one, other), Math.max(one, other)];
+    return this.compared?.two.find(({ first, second }) => first === low && second === high);
   }
   // The scene as Explore has it, under the first loss or another one.
   /**
@@ -346,7 +353,6 @@ export class ComparePage extends LookedAt {
     this.of = sides;
     this.publish("compared");
     this.drawn += 1;
-    this.formulaDue = true;
     this.formulas.ask();
   }
 

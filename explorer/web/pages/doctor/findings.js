@@ -3,6 +3,7 @@
 import { h, reword, worded } from "../../kit/dom.js";
 import { show } from "../../kit/numbers.js";
 import { problemBox } from "../../kit/problem.js";
+import { written } from "../../kit/sides.js";
 import { has, say, titleOf } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").ToldFinding} Finding */
@@ -86,13 +87,7 @@ export default function findings(root, channel) {
     const [{ scene }] = losses;
     const distinct = losses.filter(({ loss }, i) => losses.findIndex((one) => one.loss === loss) === i).slice(0, 6);
     if (scene === null || distinct.length < 2) return null;
-    const said = new URLSearchParams();
-    distinct.forEach(({ loss, convention, parameters }, i) => {
-      said.set(String(i + 1), loss);
-      if (convention) said.set(`${i + 1}@`, convention);
-      for (const [name, value] of Object.entries(parameters)) said.set(`${i + 1}.${name}`, [value].flat().join("_"));
-    });
-    said.set("scene", scene);
+    const said = new URLSearchParams([...written(distinct), ["scene", scene]]);
     return h("a.lp-button", { href: `compare#${said}` }, say("doctor.compare"));
   }
 

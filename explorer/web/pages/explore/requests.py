@@ -43,7 +43,7 @@ from explorer.sources.plain_encoders import is_plain
 from explorer.web.hosts import asked_for_here
 from explorer.web.pages.explore.facts import describe_loss
 from explorer.web.pages.explore.files import read_file, spread, whole_file
-from explorer.web.scenes import batch_key, held_rows, scene_in, skipped_rows
+from explorer.web.scenes import batch_key, held_rows, scene_in, scene_link, skipped_rows
 from explorer.web.serving import JOBS, served
 from explorer.web.wire import explore as wire
 from explorer.web.wire import runs as wire_runs
@@ -168,10 +168,6 @@ def _second_opinion(request: Json) -> Json:
     return {"model": name, "fitting": found.fitting.tolist()}
 
 
-def _link(request: Json) -> Json:
-    return {"link": Scenario.from_json(request).shown().to_link()}
-
-
 def _open_link(text: str) -> Json:
     """The scenario in a link, or in the text of a scene file."""
     is_file = text.lstrip("\ufeff \t\r\n").startswith("{")
@@ -267,7 +263,7 @@ SERVED_TAKEAWAY = [served("take", _take, shared.Text)]
 SERVED = [
     served("explore", _explore, wire.Explored | wire.Unexplored | wire.SendRows),
     served("read_file", read_file, wire.FileRead | wire.FileUndecided | wire.SendFile, keeps=True),
-    served("link", _link, wire.Link),
+    served("link", scene_link, wire.Link),
     served("open_link", _open_link, wire.OpenedScene, takes=str),
     *JOBS,
 ]
