@@ -7,7 +7,7 @@ import { labelOf, letterOf } from "../legend.js";
 import { downloads } from "../taking.js";
 import { nearest } from "./along.js";
 import { curvePanel, sheet } from "./curves.js";
-import { experiment, headOf, refusedCell } from "./experiment.js";
+import { experiment, headOf, refusedCell, varyTable } from "./experiment.js";
 
 /** @typedef {import("./experiment.js").Side} Side */
 
@@ -34,22 +34,8 @@ export function collapseTool(channel, server) {
     },
   });
   const here = h("output.lp-vary-here");
-  const body = h("tbody");
   const heads = ["ui.loss", "compare.vary.start", "compare.vary.here", "compare.vary.reached", "figure.collapse"];
-  const table = h(
-    "table.lp-vary-table",
-    {},
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        heads.map((key) => worded("th", key, { scope: "col" })),
-      ),
-    ),
-    body,
-  );
+  const { table, body } = varyTable(heads);
   const taking = downloads(channel, { name: "collapse", figure: picture, csv: asCsv });
   const instead = worded("p.lp-note", "compare.vary.by_cosines", { hidden: true });
   const box = h(

@@ -1,6 +1,6 @@
 // A question about the losses on the page, put to the server while its panel is in sight, and again when
 // what it is about is another: the newest answer stands.
-import { h } from "../../../kit/dom.js";
+import { h, worded } from "../../../kit/dom.js";
 import { Requests } from "../../../kit/request.js";
 import { GONE } from "../../../kit/server.js";
 import { say } from "../../../kit/words.js";
@@ -98,6 +98,17 @@ export function experiment(channel, server, { name, box, asked = () => ({}), abo
       ask();
     },
   };
+}
+
+/**
+ * A table of a tool under these heads, words by their keys; `body` takes its lines.
+ * @param {string[]} heads
+ */
+export function varyTable(heads) {
+  const headings = heads.map((key) => worded("th", key, { scope: "col" }));
+  const body = h("tbody");
+  const table = h("table.lp-vary-table", {}, h("thead", {}, h("tr", {}, headings)), body);
+  return { table, headings, body };
 }
 
 /**

@@ -10,7 +10,7 @@ import { check } from "../../../kit/sidebar.js";
 import { say } from "../../../kit/words.js";
 import { labelOf, letterOf, named } from "../legend.js";
 import { downloads } from "../taking.js";
-import { experiment, headOf, refusedCell } from "./experiment.js";
+import { experiment, headOf, refusedCell, varyTable } from "./experiment.js";
 
 /** @typedef {import("./experiment.js").Side} Side */
 /** @typedef {import("../../../wire").Pieces} Pieces */
@@ -42,24 +42,10 @@ export function mechanicsTool(channel, server) {
     asking.ask();
   });
   const about = h("p.lp-note");
-  const body = h("tbody");
   const heads = ["ui.loss", "whole", "this_way", "difference", "gradient_ratio", "cosine", "comparisons"].map((name) =>
     name.includes(".") ? name : `compare.vary.${name}`,
   );
-  const table = h(
-    "table.lp-vary-table",
-    {},
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        heads.map((key) => worded("th", key, { scope: "col" })),
-      ),
-    ),
-    body,
-  );
+  const { table, body } = varyTable(heads);
   const grid = h("div.lp-vary-cells");
   const key = h(
     "p.lp-vary-key",

@@ -8,7 +8,7 @@ import { labelOf, letterOf } from "../legend.js";
 import { downloads } from "../taking.js";
 import { alongOf, byRatios, choicesOf, endsOf, nearest, onAxis, turned } from "./along.js";
 import { curvePanel, sheet } from "./curves.js";
-import { experiment, headOf, refusedCell } from "./experiment.js";
+import { experiment, headOf, refusedCell, varyTable } from "./experiment.js";
 
 /** @typedef {import("../../../wire").SweptCurves} Swept */
 /** @typedef {import("./experiment.js").Side} Side */
@@ -59,23 +59,12 @@ export function sweepTool(channel, server) {
   });
   const here = h("output.lp-vary-here");
   const setHere = worded("button.lp-button", "compare.vary.set", { type: "button", onclick: () => setAll() });
-  const body = h("tbody");
-  const heads = PANELS.map(({ name }) => worded("th", `compare.vary.${name}`, { scope: "col" }));
-  const table = h(
-    "table.lp-vary-table",
-    {},
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        ["ui.loss", "compare.vary.value"].map((key) => worded("th", key, { scope: "col" })),
-        heads,
-      ),
-    ),
-    body,
-  );
+  const { table, headings, body } = varyTable([
+    "ui.loss",
+    "compare.vary.value",
+    ...PANELS.map(({ name }) => `compare.vary.${name}`),
+  ]);
+  const heads = headings.slice(2); // of what the panels show
   const verdicts = h("ul.lp-remarks");
   const taking = downloads(channel, { name: "sweep", figure: picture, csv: asCsv });
   const box = h(

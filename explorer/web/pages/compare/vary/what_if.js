@@ -5,7 +5,7 @@ import { apart, read, show } from "../../../kit/numbers.js";
 import { say } from "../../../kit/words.js";
 import { labelOf, letterOf } from "../legend.js";
 import { downloads } from "../taking.js";
-import { experiment, headOf, refusedCell } from "./experiment.js";
+import { experiment, headOf, refusedCell, varyTable } from "./experiment.js";
 
 /** @typedef {import("./experiment.js").Side} Side */
 /** @typedef {import("../../../wire").ChangedState} State */
@@ -43,15 +43,8 @@ export function whatIfTool(channel, server) {
   const hint = worded("span.lp-note", "compare.vary.pointed_hint");
   const sentences = h("p.lp-note.lp-vary-sentences");
   const summary = h("p.lp-vary-summary", { role: "status" });
-  const body = h("tbody");
   const heads = ["ui.loss", "figure.loss", "compare.vary.ratio", "figure.gradient", "figure.floor", "figure.collapse"];
-  const headings = heads.map((key) => worded("th", key, { scope: "col" }));
-  const table = h(
-    "table.lp-vary-table",
-    {},
-    h("thead", {}, h("tr", {}, headings, worded("th", "compare.vary.notices", { scope: "col" }))),
-    body,
-  );
+  const { table, headings, body } = varyTable([...heads, "compare.vary.notices"]);
   const taking = downloads(channel, { name: "what-if", csv: asCsv });
   const box = h("div", {}, summary, h("div.lp-scroll", { tabIndex: 0, "data-title": "compare.vary.what_if" }, table));
   const asking = experiment(channel, server, {
