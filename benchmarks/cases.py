@@ -194,6 +194,7 @@ class Drawn:
         return torch.randn(self.count)
 
     margin_negatives, teacher_margins, margin_mask = list_scores, list_teacher, list_mask
+    triplet_anchors = triplet_positives = triplet_negatives = negatives
 
     @property
     def prototypes(self) -> Tensor:

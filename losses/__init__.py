@@ -55,6 +55,7 @@ from losses.contrastive.supcon import SUPCON, supcon, supcon_with_zeros
 from losses.contrastive.triplet import (
     TRIPLET,
     triplet,
+    triplet_given,
     triplet_over_violating,
     triplet_semi_hard_or_itself,
     triplet_unit,
@@ -251,6 +252,7 @@ __all__ = [
     "supcon",
     "supcon_with_zeros",
     "triplet",
+    "triplet_given",
     "triplet_over_violating",
     "triplet_semi_hard_or_itself",
     "triplet_unit",

@@ -15,11 +15,18 @@ DISTANCES = ("euclidean", "squared_euclidean", "cosine")
 
 # Below this length a vector has no direction (S1 eq. 44).
 SHORTEST = 1e-8
+# What half precision leaves of a length of 1.
+UNIT_WITHIN = 1e-2
 
 
 def unit(vectors: Tensor) -> Tensor:
     """Each row [..., D] divided by its length. A zero row stays zero, with a finite gradient."""
     return vectors / vectors.norm(dim=-1, keepdim=True).clamp_min(SHORTEST)
+
+
+def are_unit(vectors: Tensor) -> bool:
+    """Whether every row [N, D] has the length 1, as an encoder's that divides by it."""
+    return bool((vectors.detach().double().norm(dim=-1) - 1).abs().le(UNIT_WITHIN).all())
 
 
 def centred(vectors: Tensor) -> Tensor:

@@ -48,6 +48,19 @@ def margins_of(lists: Tensor, positive: Tensor) -> tuple[Tensor, Tensor]:
     return torch.tensor(rows, dtype=torch.int64, device=lists.device), _padded(others, lists.device)
 
 
+def triplets_of(positives: Tensor, negatives: Tensor) -> tuple[Tensor, Tensor]:
+    """Each positive pair beside each other pair of its list: their places, [T] each.
+
+    Args:
+        positives, negatives: [R] and [R, K], as `margins_of` gives them.
+
+    >>> triplets_of(torch.tensor([0, 5]), torch.tensor([[2, 4], [3, -1]]))
+    (tensor([0, 0, 5]), tensor([2, 4, 3]))
+    """
+    there = negatives >= 0
+    return positives[:, None].expand_as(negatives)[there], negatives[there]
+
+
 def _padded(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
     width = max(map(len, rows), default=0)
     filled = [[*row, *[-1] * (width - len(row))] for row in rows]

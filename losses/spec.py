@@ -190,6 +190,27 @@ READABLE: Mapping[str, Readable] = {
     "margin_mask": Readable(
         "where there is a negative", ("row", "candidate"), "groups", by_threshold=True, needs=LISTS
     ),
+    "triplet_anchors": Readable(
+        "first sentences of the positive pairs beside which others stand, once for each of these",
+        ("given_triplet", "dimension"),
+        "vectors",
+        by_threshold=True,
+        needs=(*SIDES, *LISTS),
+    ),
+    "triplet_positives": Readable(
+        "second sentences of these positive pairs",
+        ("given_triplet", "dimension"),
+        "vectors",
+        by_threshold=True,
+        needs=(*SIDES, *LISTS),
+    ),
+    "triplet_negatives": Readable(
+        "second sentences of the other pairs of the same first sentence",
+        ("given_triplet", "dimension"),
+        "vectors",
+        by_threshold=True,
+        needs=(*SIDES, *LISTS),
+    ),
     "embeddings": Readable("every distinct sentence", ("sentence", "dimension"), "vectors"),
     "classes": Readable(
         "connected components of the positive pairs",

@@ -10,10 +10,10 @@ from losses import LOSSES, Convention, LossSpec
 CANDIDATES = 4  # of each query of a random batch, for a loss on lists
 
 
-def data_for(loss: str, data: Data) -> Data:
+def data_for(loss: str, data: Data, convention: str = "") -> Data:
     """The data as they are; for a loss on lists with several candidates of each query: random ones
     with as many, all others as the textbook example of lists."""
-    if loss not in LOSSES or not LOSSES[loss].needs & {"lists", "teacher"}:
+    if loss not in LOSSES or not LOSSES[loss].under(convention).needs & {"lists", "teacher"}:
         return data
     if data.source != "random":
         return Data(example="graded_lists", encoder=data.encoder)

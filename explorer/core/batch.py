@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,7 +23,7 @@ from explorer.runtime.problem import Problem
 from explorer.sources import encoders, random_batch, tables, textbook
 from explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from losses.geometry import cosine
-from losses.groups import at, lists_of, margins_of
+from losses.groups import at, lists_of, margins_of, triplets_of
 from losses.labels import Ends, cosine_labels, label_rules, unit_labels
 from losses.spec import READABLE
 
@@ -105,6 +105,11 @@ class Batch:
         return margins_of(self.lists, self.positive)
 
     @functools.cached_property
+    def triplets(self) -> tuple[Tensor, Tensor]:
+        """A positive pair and another one of the same first sentence: their places, [T] each."""
+        return triplets_of(*self.margins)
+
+    @functools.cached_property
     def positives(self) -> Tensor:
         return self.positive.nonzero().flatten()
 
@@ -154,17 +159,20 @@ class Batch:
 
         Where none does, each pair (each query, each key) can be moved by itself.
         """
-        places = {
-            "first": self.first,
-            "second": self.second,
-            "queries": self.first[self.positives],
-            "keys": self.second[self.positives],
-            "negatives": self.second[self.others],
+        places: dict[str, Callable[[], Tensor]] = {
+            "first": lambda: self.first,
+            "second": lambda: self.second,
+            "queries": lambda: self.first[self.positives],
+            "keys": lambda: self.second[self.positives],
+            "negatives": lambda: self.second[self.others],
+            "triplet_anchors": lambda: self.first[self.triplets[0]],
+            "triplet_positives": lambda: self.second[self.triplets[0]],
+            "triplet_negatives": lambda: self.second[self.triplets[1]],
         }
         read = set(reads)
         if read & _OF_COSINES and self.given is None:
             read |= {"first", "second"}
-        found = [place for what, place in places.items() if what in read]
+        found = [place() for what, place in places.items() if what in read]
         return bool(found) and bool((torch.cat(found).bincount() > 1).any())
 
     def axis(self, name: str, length: int) -> tuple[Tensor, Tensor] | None:
@@ -184,6 +192,7 @@ class Batch:
             "list": (none[: len(self.lists)], self.first[self.lists[:, :1].flatten()]),
             "list_candidate": (self.lists.flatten(), none[:1].expand(self.lists.numel())),
             "row": (self.margins[0], none[: len(self.margins[0])]),
+            "given_triplet": (self.triplets[1], none[:1].expand(len(self.triplets[1]))),
         }
         items = axes.get(name, (none, none))
         return items if len(items[0]) == length == len(items[1]) else None
@@ -335,6 +344,15 @@ class _Readings:
 
     def margin_mask(self) -> Tensor:
         return self.batch.margins[1] >= 0
+
+    def triplet_anchors(self) -> Tensor:
+        return self.vectors[self.batch.first[self.batch.triplets[0]]]
+
+    def triplet_positives(self) -> Tensor:
+        return self.vectors[self.batch.second[self.batch.triplets[0]]]
+
+    def triplet_negatives(self) -> Tensor:
+        return self.vectors[self.batch.second[self.batch.triplets[1]]]
 
     def embeddings(self) -> Tensor:
         return self.vectors

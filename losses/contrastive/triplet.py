@@ -12,6 +12,11 @@ import torch
 from torch import Tensor
 
 from losses import geometry, inputs
+from losses.contrastive.given_triplets import (
+    triplet_given,
+    triplet_given_definition,
+    triplet_given_shifted_definition,
+)
 from losses.contrastive.mined_triplets import (
     from_classes,
     triplet_every_anchor_definition,
@@ -26,7 +31,6 @@ from losses.contrastive.mined_triplets import (
 )
 from losses.gather import gathered
 from losses.kernels import mean_of, softplus
-from losses.kernels.gradient import with_gradient
 from losses.landmarks import softplus_at
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 from losses.twins import Twin
@@ -46,12 +50,8 @@ def triplet_definition(
     soft_margin: bool = False,
 ) -> Tensor:
     if positives is not None and negatives is not None:  # mining is "given"
-        to_positive = geometry.distance(anchors, positives, distance)
-        to_negative = geometry.distance(anchors, negatives, distance)
-        violations = to_positive - to_negative + margin
-        terms = softplus(violations) if soft_margin else violations.relu()
-        loss = terms.mean()
-        return loss
+        settings = {"margin": margin, "distance": distance, "soft_margin": soft_margin}
+        return triplet_given_definition(anchors, positives, negatives, **settings)
     assert classes is not None
     distances = geometry.distance_matrix(anchors, anchors, distance)
     alike = classes[:, None] == classes[None, :]
@@ -127,15 +127,8 @@ def triplet(
             )
         if classes is not None:
             raise ValueError('classes have no use while mining is "given"')
-        anchors, positives, negatives = gathered(gather, anchors, positives, negatives)
-        learned = isinstance(margin, Tensor)
-        anchors, positives, negatives = inputs.paired(
-            torch.float32, learned, anchors=anchors, positives=positives, negatives=negatives
-        )
-        given = (anchors, positives, negatives, margin, distance, soft_margin)
-        if learned:
-            return _given_densely(*given)
-        return with_gradient(_given, _given_densely, *given)
+        settings = {"margin": margin, "distance": distance, "soft_margin": soft_margin}
+        return triplet_given(anchors, positives, negatives, **settings, gather=gather)
     inputs.one_of(MININGS, mining=mining)
     if classes is None:
         raise ValueError(f"mining is {mining!r}, which needs the class of each embedding")
@@ -147,26 +140,6 @@ def triplet(
     anchors, classes = gathered(gather, anchors, classes)
     found = f"soft_{mining}" if soft_margin else mining
     return from_classes(anchors, classes, found, margin, distance, _mined_densely)
-
-
-def _given_densely(anchors, positives, negatives, margin, distance, soft_margin):
-    settings = {"margin": margin, "distance": distance, "soft_margin": soft_margin}
-    return triplet_definition(anchors, positives, negatives, **settings)
-
-
-def _given(wanted, anchors, positives, negatives, margin, distance, soft_margin):
-    violations, pull = geometry.excess_and_pull(anchors, positives, negatives, distance)
-    inputs.must_be_made_of_finite(
-        violations, anchors=anchors, positives=positives, negatives=negatives
-    )
-    violations.add_(margin)
-    terms = softplus(violations) if soft_margin else violations.relu_()
-    # Each term's share is summed: the mean may fit where the sum would overflow.
-    loss = terms.div(len(anchors)).sum()
-    if not any(wanted):
-        return loss, ()
-    slopes = violations.sigmoid_() if soft_margin else violations.sign_()
-    return loss, (*pull(slopes.div_(len(anchors))), None, None, None)
 
 
 def _mined_densely(anchors, classes, mining, margin, distance):
@@ -215,7 +188,34 @@ def _triplet_floor(
     return None
 
 
+# How far apart two unit vectors can be.
+_DIAMETER = {"euclidean": 2.0, "squared_euclidean": 4.0, "cosine": 2.0}
+
+
+def _floor_of_given(
+    given: dict[str, Tensor],
+    margin: float = 1.0,
+    distance: str = "euclidean",
+    soft_margin: bool = False,
+    **_: object,
+) -> float:
+    """0 where vectors may be of any length; unit vectors are no farther apart than a diameter."""
+    if distance != "cosine" and not all(map(geometry.are_unit, given.values())):
+        return 0.0
+    least = margin - _DIAMETER[distance]
+    return softplus_at(least) if soft_margin else max(least, 0.0)
+
+
 MINED = {"anchors": "embeddings", "classes": "paired_classes"}
+GIVEN_NOTE = (
+    "Takes each positive pair with each other pair of the same first sentence. Of unit vectors the "
+    "floor is the margin less the largest distance they can have; vectors of any length reach 0."
+)
+GIVEN = {
+    "anchors": "triplet_anchors",
+    "positives": "triplet_positives",
+    "negatives": "triplet_negatives",
+}
 
 TRIPLET_SYMBOLS = {
     "anchors": Symbol("z_i", ("sentence", "dimension")),
@@ -282,6 +282,36 @@ VIOLATING = {
     )
 }
 
+OF_GIVEN = {
+    "anchors": Symbol("a_t", ("given_triplet", "dimension")),
+    "positives": Symbol("p_t", ("given_triplet", "dimension")),
+    "negatives": Symbol("n_t", ("given_triplet", "dimension")),
+    "to_positive": Symbol(r"d^+_t = d(a_t, p_t)", ("given_triplet",), signed=False),
+    "to_negative": Symbol(r"d^-_t = d(a_t, n_t)", ("given_triplet",), signed=False),
+    "violations": Symbol(
+        r"v_t = d^+_t - d^-_t + m",
+        ("given_triplet",),
+        "«to_positive[r]» - «to_negative[r]» + «margin»",
+    ),
+    "terms": Symbol(
+        r"t_t = [v_t]_+\ \text{or}\ \log(1 + e^{v_t})",
+        ("given_triplet",),
+        {"soft_margin": r"\log\bigl(1 + e^{«violations[r]»}\bigr)", "": "[«violations[r]»]_+"},
+        signed=False,
+    ),
+    "loss": Symbol(
+        r"\mathcal L = \frac{1}{|T|} \sum_t t_t", live=r"\frac{«Σ terms»}{«len(terms)»}"
+    ),
+}
+
+SHIFTED_GIVEN = {
+    "to_positive": Symbol(
+        r"d^+_t = \lVert a_t - p_t + \varepsilon \rVert", ("given_triplet",), signed=False
+    ),
+    "to_negative": Symbol(
+        r"d^-_t = \lVert a_t - n_t + \varepsilon \rVert", ("given_triplet",), signed=False
+    ),
+}
 
 EVERY_ANCHOR = {
     "to_positive": Symbol(
@@ -349,6 +379,18 @@ def _twin(*, mining: str, margin: float, distance: str, soft_margin: bool) -> Tw
     )
 
 
+def _twin_of_given(*, margin: float, distance: str, soft_margin: bool) -> Twin | None:
+    if soft_margin or distance not in ("euclidean", "cosine"):
+        return None
+    return Twin(
+        "TripletDistanceMetric, TripletLoss",
+        GIVEN,
+        f"metric = TripletDistanceMetric.{distance.upper()}\n"
+        f"twin = TripletLoss(None, distance_metric=metric, triplet_margin={margin!r})\n"
+        "loss = twin.compute_loss_from_embeddings([anchors, positives, negatives], None)\n",
+    )
+
+
 TRIPLET = LossSpec(
     function=triplet,
     definition=triplet_definition,
@@ -390,7 +432,20 @@ TRIPLET = LossSpec(
             {"mining": "all", "margin": 5.0},
             given_triplets={"mining": "given"},
             note="The library's loss takes triplets as they are given. A batch of pairs has none: "
-            "here all are mined from the classes.",
+            "here all are mined from the classes. Where a first sentence has a positive and "
+            "others, choose the convention of given triplets.",
+        ),
+        Convention(
+            "sentence-transformers 6.2 TripletLoss (given triplets)",
+            {"margin": 5.0},
+            triplet_given_definition,
+            symbols=OF_GIVEN,
+            reads=GIVEN,
+            function=triplet_given,
+            twin=_twin_of_given,
+            note=GIVEN_NOTE,
+            collapse=_triplet_collapse,
+            floor=_floor_of_given,
         ),
         Convention(
             "sentence-transformers BatchAll",
@@ -450,6 +505,18 @@ TRIPLET = LossSpec(
                     live=r"\frac{«Σ terms»}{«strangers.sum().clamp_min(1)»}",
                 ),
             },
+        ),
+        Convention(
+            "torch TripletMarginLoss (given triplets)",
+            {"margin": 1.0},
+            triplet_given_shifted_definition,
+            formula=r"\frac{1}{|T|} \sum_T \bigl[\lVert a - p + \varepsilon \rVert"
+            r" - \lVert a - n + \varepsilon \rVert + m\bigr]_+",
+            symbols={**OF_GIVEN, **SHIFTED_GIVEN},
+            reads=GIVEN,
+            note=GIVEN_NOTE,
+            collapse=_triplet_collapse,
+            floor=_floor_of_given,
         ),
         Convention(
             "pytorch-metric-learning",

@@ -12,7 +12,7 @@ from torch.nn.functional import pad
 
 from losses import geometry
 from losses.gather import gathered
-from losses.groups import at, margins_of
+from losses.groups import at, margins_of, triplets_of
 from losses.labels import UNIT, Ends, cosine_labels, unit_labels
 
 SIMILARITIES = {"cosine": geometry.cosine, "dot": geometry.dot}
@@ -241,6 +241,22 @@ class Examples:
     @property
     def margin_mask(self) -> Tensor:
         return self._margins[1] >= 0
+
+    @cached_property
+    def _triplets(self) -> tuple[Tensor, Tensor]:
+        return triplets_of(*self._margins)
+
+    @property
+    def triplet_anchors(self) -> Tensor:
+        return self.embeddings[self.first_rows[self._triplets[0]]]
+
+    @property
+    def triplet_positives(self) -> Tensor:
+        return self.embeddings[self.second_rows[self._triplets[0]]]
+
+    @property
+    def triplet_negatives(self) -> Tensor:
+        return self.embeddings[self.second_rows[self._triplets[1]]]
 
 
 def _even(vectors: Tensor) -> Tensor:

@@ -216,6 +216,10 @@ def _softmax(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
     return functional.cross_entropy(embeddings @ prototypes.T, classes)
 
 
+def _given_triplets(anchors: Tensor, positives: Tensor, negatives: Tensor) -> Tensor:
+    return nn.TripletMarginLoss()(anchors, positives, negatives)
+
+
 def _every_triplet(anchors: Tensor, classes: Tensor) -> Tensor:
     alike = classes[:, None] == classes
     partners = alike & ~torch.eye(len(classes), dtype=torch.bool, device=classes.device)
@@ -334,6 +338,11 @@ CLASSED = {"embeddings": "embeddings", "classes": "classes"}
 LISTED = {"scores": "list_scores", "labels": "list_labels", "mask": "list_mask"}
 PAIRED = {"first": "queries", "second": "keys"}
 MINED = {"anchors": "embeddings", "classes": "paired_classes"}
+GIVEN = {
+    "anchors": "triplet_anchors",
+    "positives": "triplet_positives",
+    "negatives": "triplet_negatives",
+}
 PROTOTYPED = {**CLASSED, "prototypes": "prototypes"}
 QUERIED = {"queries": "queries", "keys": "keys", "negatives": "negatives"}
 
@@ -423,6 +432,9 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
             MINED,
             _every_triplet,
         ),
+    ),
+    ("triplet", "torch TripletMarginLoss (given triplets)"): (
+        _torch("TripletMarginLoss", GIVEN, _given_triplets),
     ),
     ("triplet", "pytorch-metric-learning"): (
         _learned("TripletMarginLoss", CLASSED, _on_classes("TripletMarginLoss")),

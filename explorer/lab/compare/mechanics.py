@@ -29,7 +29,10 @@ WAYS: tuple[Way, ...] = ("micro", "cached", "devices", "gathered", "queue", "cop
 # constant, because it belongs to another device or to an earlier batch.
 ABSENT, FELT, SEEN = 0, 1, 2
 EQUAL = 1e-10
-KNOWN_AXES = {"pair", "query", "key", "view", "sentence", "class", "list", "row", "candidate"}
+KNOWN_AXES = {
+    "pair", "query", "key", "view", "sentence", "class",
+    "list", "row", "candidate", "given_triplet",
+}  # fmt: skip
 # All parts of one size are run, if they are no more than these; else so many that are drawn.
 MOST_PARTS, DRAWN_PARTS = 12_000, 2_000
 
@@ -191,13 +194,17 @@ class _Cut:
         self.by_positives = any(one.positives_only for one in self.spec.readings)
         batch = self.batch
         axes = [reading.axes[0] for reading in self.spec.readings]
-        # The unit that is cut: a list of candidates, a row of margins, a positive pair, a pair.
-        self.unit = next((axis for axis in ("list", "row") if axis in axes), "pair")
+        # The unit that is cut: a list of candidates, a row of margins, a given triplet, a positive
+        # pair, a pair.
+        apart = ("list", "row", "given_triplet")
+        self.unit = next((axis for axis in apart if axis in axes), "pair")
         self.rows = len(batch.positives) if self.by_positives else len(batch)
         if self.unit == "list":
             self.rows = len(batch.lists)
         elif self.unit == "row":
             self.rows = len(batch.margins[0])
+        elif self.unit == "given_triplet":
+            self.rows = len(batch.triplets[0])
         vectors = batch.vectors
         if vectors is None or (batch.given is not None and not self.spec.reads_vectors):
             self.raw, self.weights = batch.scores.detach(), batch.scores.detach().new_ones(())
@@ -416,7 +423,8 @@ class _Cut:
             return named[-2], named[-1]
         if self._reads("sentence"):
             return "sentence", "sentence"
-        return ("pair", "pair") if self.unit == "pair" else (self.unit, "candidate")
+        each_by_itself = self.unit in ("pair", "given_triplet")
+        return (self.unit, self.unit if each_by_itself else "candidate")
 
     def present(self, axes: tuple[str, str]) -> Tensor:
         """Where the loss in one piece has a comparison, bool [rows, columns]."""
@@ -427,8 +435,8 @@ class _Cut:
             if mask is None:
                 return torch.ones(shape, dtype=torch.bool)
             return mask.cpu().reshape(-1, *shape).any(dim=0)
-        if step is not None and step.value.ndim == 1 and axes == ("pair", "pair"):
-            return torch.eye(*shape, dtype=torch.bool)  # each pair by itself
+        if step is not None and step.value.ndim == 1 and axes == (self.unit, self.unit):
+            return torch.eye(*shape, dtype=torch.bool)  # each by itself
         return torch.ones(shape, dtype=torch.bool)
 
     def members(self, axis: str, parts: Sequence[Sequence[int]]) -> Tensor:

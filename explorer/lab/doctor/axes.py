@@ -55,7 +55,7 @@ def axes_of(side: Side, known: Known) -> Iterator[Axis]:
 
 
 def family_of(side: Side) -> str:
-    """By what a loss reads: "lists", "margins", "prototypes", "sentences", "keys" or "pairs"."""
+    """By what a loss reads, one of `_MARKS`, or else "pairs"."""
     reads = set(side.spec.reads.values())
     for family, marks in _MARKS.items():
         if reads & marks:
@@ -74,6 +74,7 @@ def _most_run(side: Side) -> int:
 _MARKS = {
     "lists": {"list_scores"},
     "margins": {"margin_positives"},
+    "triplets": {"triplet_anchors"},
     "prototypes": {"prototypes"},
     "sentences": {"embeddings"},
     "keys": {"queries"},
@@ -110,6 +111,11 @@ def _of_lists(_: Side, known: Known) -> Iterator[Axis]:
 
 def _of_margins(_: Side, __: Known) -> Iterator[Axis]:
     yield from ()  # whatever a teacher said
+
+
+def _of_triplets(_: Side, __: Known) -> Iterator[Axis]:
+    """One of them is as good as many: their number is in no landmark."""
+    yield _fixed(Layout(1, 1, one_query=True), ("candidates", 2))
 
 
 def _of_classes(side: Side, known: Known) -> Iterator[Axis]:
@@ -230,6 +236,7 @@ def _by_label(positives: int, negatives: int) -> Counts:
 _AXES: dict[str, Callable[[Side, Known], Iterator[Axis]]] = {
     "lists": _of_lists,
     "margins": _of_margins,
+    "triplets": _of_triplets,
     "prototypes": _of_classes,
     "sentences": _of_classes,
     "keys": _of_keys,

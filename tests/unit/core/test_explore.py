@@ -53,7 +53,7 @@ def test_every_loss_on_every_example_is_finite(loss, example):
     [(name, c.name) for name, spec in LOSSES.items() for c in spec.conventions],
 )
 def test_every_convention_runs(loss, convention):
-    found = explore(Scenario(data=data_for(loss, RANDOM), loss=loss, convention=convention))
+    found = explore(Scenario(data_for(loss, RANDOM, convention), loss=loss, convention=convention))
     assert math.isfinite(found.loss)
 
 

@@ -45,6 +45,7 @@ EXCEPTIONS = {
     **dict.fromkeys(("place", "partner", "anchor", "triplet.positive", "signs"), PLACES),
     **dict.fromkeys(("key_classes", "supcon.candidates"), PLACES),
     **dict.fromkeys(("nearest_beyond", "triplet.farthest", "negative", "triplet.valid"), SEARCHED),
+    **dict.fromkeys(("triplet.to_positive", "triplet.to_negative"), WHOLE_VECTORS),
     "positive_count": "counts the positives of the row",
     "circle_self_paced.valid": "says whether the row has a positive and a negative",
     "info_nce.loss": "is one mean or the mean of two",
@@ -71,7 +72,7 @@ def forms():
                 said = " ".join([convention, *(f"{k}={v}" for k, v in parameters)]).strip()
                 yield pytest.param(
                     Scenario(
-                        data_for(name, RANDOM),
+                        data_for(name, RANDOM, convention),
                         loss=name,
                         convention=convention,
                         parameters=parameters,

@@ -17,7 +17,9 @@ ENGLISH = Data(example="graded_english")
 
 def seen(data=SMALL, loss="cosent", convention="", rules=None, **parameters):
     chosen = tuple(parameters.items())
-    return explore(Scenario(data_for(loss, data), rules or Rules(), loss, convention, chosen))
+    return explore(
+        Scenario(data_for(loss, data, convention), rules or Rules(), loss, convention, chosen)
+    )
 
 
 @functools.cache

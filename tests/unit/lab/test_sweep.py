@@ -148,7 +148,7 @@ def every_curve():
 
 @pytest.mark.parametrize(("loss", "convention", "parameter"), every_curve())
 def test_one_pass_is_the_single_runs(loss, convention, parameter):
-    scenario = Scenario(data=data_for(loss, RANDOM), loss=loss, convention=convention)
+    scenario = Scenario(data_for(loss, RANDOM, convention), loss=loss, convention=convention)
     batch = make_batch(scenario.data, scenario.rules)
     spec = LOSSES[loss].under(convention)
     facts = next(p for p in numeric_parameters(spec) if p.name == parameter)

@@ -80,6 +80,10 @@ def inputs_for(
         "margin_negatives": lambda: cosines(count, CANDIDATES),
         "teacher_margins": lambda: normal(count, CANDIDATES) * 3,
         "margin_mask": lambda: ~absent,
+        **dict.fromkeys(
+            ("triplet_anchors", "triplet_positives", "triplet_negatives"),
+            lambda: normal(count, WIDTH),
+        ),
     }
     return {name: offered[what]() for name, what in spec.reads.items()}
 

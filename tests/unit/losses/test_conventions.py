@@ -572,9 +572,10 @@ def test_contrastive_pytorch_metric_learning(pml):
 
 
 def all_triplets():
+    """Anchors, positives and negatives, a row for each triplet of the classes."""
     alike = CLASSES[:, None] == CLASSES[None, :]
     valid = (alike & ~torch.eye(8, dtype=torch.bool))[:, :, None] & ~alike[:, None, :]
-    return (FIRST[index] for index in valid.nonzero(as_tuple=True))
+    return [FIRST[index] for index in valid.nonzero(as_tuple=True)]
 
 
 MINED = {"anchors": FIRST, "classes": CLASSES}
@@ -618,6 +619,19 @@ def test_mined_triplets_of_one_class_and_of_none(st, mined, classes):
 def test_triplet_torch():
     expected = torch.nn.TripletMarginLoss()(*all_triplets())
     same(ours("triplet", "torch (ε in the distance)", **MINED), expected)
+
+
+def test_given_triplets(st):
+    triplets = all_triplets()
+    given = dict(zip(("anchors", "positives", "negatives"), triplets, strict=True))
+    expected = on_embeddings(st.TripletLoss(None), triplets)
+    same(
+        ours("triplet", "sentence-transformers 6.2 TripletLoss (given triplets)", **given),
+        expected,
+        rtol=1e-6,
+    )
+    expected = torch.nn.TripletMarginLoss()(*triplets)
+    same(ours("triplet", "torch TripletMarginLoss (given triplets)", **given), expected)
 
 
 def test_triplet_pytorch_metric_learning(pml):

@@ -22,7 +22,7 @@ ROOT = Path(losses.__file__).parents[1]
 AXES = {
     "pair", "query", "key", "view", "sentence", "class", "triplet", "level", "dimension",
     "negative", "guide_dimension",
-    "list", "candidate", "row", "term",
+    "list", "candidate", "row", "term", "given_triplet",
 }  # fmt: skip
 
 PUBLIC = {

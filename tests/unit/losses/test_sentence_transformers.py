@@ -290,7 +290,8 @@ CONVENTIONS = [
 def test_every_convention_trains_as_it_is_defined(name, convention):
     model = static_model()
     loss = adapter.TRAINING_LOSSES[name](model, convention=convention)
-    texts, labels = batch(model, "lists" if name in ON_LISTS else "binary", 12)
+    on_others = "triplets" if "lists" in loss.spec.needs else "binary"
+    texts, labels = batch(model, "lists" if name in ON_LISTS else on_others, 12)
     columns = [model.preprocess(column) for column in texts]
     examples = loss.examples(columns, labels, None, None)
     defined = loss.spec.definition(**loss.arguments(examples), **loss.settings)

@@ -36,16 +36,17 @@ def classed(function, count):
     return lambda moving, rest: function(*moving, **rest), [embeddings], {"classes": classes}
 
 
-def paired(function, count):
+def in_rows(function, count):
     made = torch.Generator().manual_seed(count)
-    both = torch.randn(2, count, 4, generator=made, dtype=torch.float64)
-    return lambda moving, rest: function(*moving, **rest), list(both), {}
+    names = [n for n, p in signature(function).parameters.items() if p.default is p.empty]
+    rows = torch.randn(len(names), count, 4, generator=made, dtype=torch.float64)
+    return lambda moving, rest: function(*moving, **rest), list(rows), {}
 
 
 FORMS = {
     **{name: partial(registered, spec) for name, spec in LOSSES.items()},
     **{
-        name: partial(classed if "classes" in signature(function).parameters else paired, function)
+        name: partial(classed if "classes" in signature(function).parameters else in_rows, function)
         for name, function in OTHERS.items()
     },
     **{

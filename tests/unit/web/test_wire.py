@@ -154,7 +154,7 @@ def test_explore(pages, tmp_path, monkeypatch):
     server = Server(pages["explore"])
     for name, spec in LOSSES.items():
         for convention in ("", *(one.name for one in drawn_apart(spec))):
-            data = LISTED if "lists" in spec.needs else FEW
+            data = LISTED if "lists" in spec.under(convention).needs else FEW
             scene = {"loss": name, "convention": convention, "data": data}
             found = server.ask("explore", {"scenario": scene}, explore.Explored)
             steps = len(found["picture"]["steps"]) if name in LOOKED_INTO and not convention else 0

@@ -31,13 +31,14 @@ QUESTIONS: dict[str, Json] = {
         parameter="temperature",
     ),
     "collapse": _question(
-        "graded_english",
+        "hard_negatives",
         _side("info_nce"),
         _side("cosent"),
         _side("siglip"),
         _side("triplet"),
         _side("multi_similarity", mined=False),
         _side("online_contrastive"),
+        rules={"extra_negatives": False},
         vary="collapse",
     ),
     "only_the_order": _question(
@@ -74,6 +75,9 @@ QUESTIONS: dict[str, Json] = {
     ),
     "margins": _question(
         "nli_triplets",
-        *(_side("triplet", margin=value) for value in (5.0, 0.2, 0.05)),
+        *(
+            _side("triplet", "sentence-transformers 6.2 TripletLoss (given triplets)", margin=value)
+            for value in (5.0, 0.2, 0.05)
+        ),
     ),
 }

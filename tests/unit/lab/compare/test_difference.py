@@ -24,7 +24,9 @@ TURNED = {"base": "other", "other": "base"}
 
 @functools.cache
 def explored(loss, convention="", parameters=(), data=RANDOM):
-    scene = Scenario(data_for(loss, data), loss=loss, convention=convention, parameters=parameters)
+    scene = Scenario(
+        data_for(loss, data, convention), loss=loss, convention=convention, parameters=parameters
+    )
     return explore(scene)
 
 

@@ -35,7 +35,7 @@ DEFINITIONS = [
 
 @functools.cache
 def explored(loss="cosent", convention="", data=RANDOM, rules=RULES):
-    scene = Scenario(data_for(loss, data), rules, loss=loss, convention=convention)
+    scene = Scenario(data_for(loss, data, convention), rules, loss=loss, convention=convention)
     return explore(scene)
 
 
@@ -51,6 +51,8 @@ def rows_of(e):
     by_positives = any(one.positives_only for one in e.spec.readings)
     if "list" in axes or "row" in axes:
         return len(e.batch.lists if "list" in axes else e.batch.margins[0])
+    if "given_triplet" in axes:
+        return len(e.batch.triplets[0])
     return len(e.batch.positives) if by_positives else len(e.batch)
 
 

@@ -127,7 +127,7 @@ def drawn(name):
     for side in draw.sample(sides, min(len(sides), 2)):
         known = Known(loss=name)
         axis = next(axes_of(side, known))
-        count = draw.randint(max(axis.least, 2), min(axis.most, 100))
+        count = draw.randint(max(axis.least, 2), min(axis.most, 100)) if axis.counted else 1
         layout = axis.layout_of(count)
         if family_of(side) == "pairs":
             layout = Layout(draw.randint(1, 9), draw.randint(1, 9))

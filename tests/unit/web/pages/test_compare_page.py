@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -15,6 +16,7 @@ from explorer.lab.compare.sides import Kept, Side, compare
 from explorer.lab.compare.what_if import Change, what_if
 from explorer.lab.sweep import curves
 from explorer.locale import LANGUAGES, catalogue
+from explorer.sources.textbook import load_example
 from explorer.web.pages.compare.questions import QUESTIONS
 from explorer.web.pages.compare.requests import SERVED
 from explorer.web.pages.compare.state import compare_table
@@ -59,6 +61,21 @@ def test_where_losses_end_is_their_collapse_value_and_one_ends_lower_than_it_was
     found = collapsing([side.scene(scenario) for side in sides], batch, 3)
     assert all(way.arrives for way in found.ways)
     assert {way.loss for way in found.falling} >= {"multi_similarity", "online_contrastive"}
+    ends = {way.loss: way.values[-1] for way in found.ways}
+    assert ends["info_nce"] == pytest.approx(math.log(8))
+    assert ends["siglip"] == pytest.approx(8 * math.log(2))
+    assert ends["triplet"] == 1  # the margin
+
+
+def test_of_eight_pairs_alone_multi_similarity_falls_as_they_collapse():
+    pairs = load_example("hard_negatives")
+    rows = tuple((a, b, "1") for a, b, label in pairs.rows if label == "1")
+    data = Data(source="table", rows=rows)
+    side = Side("multi_similarity", "", (("mined", False),))
+    scene = side.scene(Scenario(data=data))
+    (way,) = collapsing([scene], make_batch(data, scene.rules), 3).ways
+    assert len(rows) == 8
+    assert [way.values[0], way.values[-1]] == pytest.approx([0.583, 0.401], abs=5e-4)
 
 
 def test_a_shift_is_noticed_by_those_with_a_target_alone():
@@ -99,9 +116,12 @@ def test_contrastive_losses_of_one_name_are_48_times_apart():
 
 def test_a_margin_of_five_keeps_every_triplet():
     scenario, sides = scenes_of("margins")
-    wide, _, narrow = (one.figures for one in compare(scenario, sides).sides)
-    assert wide.moving == wide.terms
-    assert narrow.moving < 0.05 * narrow.terms
+    wide, middle, narrow = (one.figures for one in compare(scenario, sides).sides)
+    assert (wide.moving, middle.moving, narrow.moving) == (12, 8, 3)
+    assert {one.terms for one in (wide, middle, narrow)} == {12}
+    assert wide.loss == pytest.approx(4.877, abs=5e-4)
+    assert wide.floor == 3
+    assert (middle.floor, narrow.floor) == (0, 0)
 
 
 # ---- What is kept

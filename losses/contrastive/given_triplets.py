@@ -1,0 +1,100 @@
+"""The triplet loss of triplets as they are given: an anchor, its positive, its own negative."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from losses import geometry, inputs
+from losses.gather import gathered
+from losses.kernels import softplus
+from losses.kernels.gradient import with_gradient
+
+
+def triplet_given_definition(
+    anchors: Tensor,
+    positives: Tensor,
+    negatives: Tensor,
+    *,
+    margin: float = 5.0,
+    distance: str = "euclidean",
+    soft_margin: bool = False,
+) -> Tensor:
+    to_positive = geometry.distance(anchors, positives, distance)
+    to_negative = geometry.distance(anchors, negatives, distance)
+    violations = to_positive - to_negative + margin
+    terms = softplus(violations) if soft_margin else violations.relu()
+    loss = terms.mean()
+    return loss
+
+
+def triplet_given(
+    anchors: Tensor,
+    positives: Tensor,
+    negatives: Tensor,
+    *,
+    margin: float = 5.0,
+    distance: str = "euclidean",
+    soft_margin: bool = False,
+    gather: bool = False,
+) -> Tensor:
+    r"""mean max(0, d(a, p) − d(a, n) + m) over the given triplets (S2; S1 eq. 35).
+
+    >>> anchors, positives, negatives = torch.zeros(1, 1), torch.ones(1, 1), torch.ones(1, 1)
+    >>> triplet_given(anchors, positives, negatives, margin=0.5)  # 1 − 1 + 0.5
+    tensor(0.5000)
+
+    Args:
+        anchors, positives, negatives: [T, D] each, a row for each triplet.
+        margin: m.
+        distance: "euclidean", "squared_euclidean" or "cosine".
+        soft_margin: log(1 + e^x) in place of max(0, x).
+        gather: the batch is that of all processes of torch.distributed (`losses.gather`).
+    """
+    inputs.one_of(geometry.DISTANCES, distance=distance)
+    anchors, positives, negatives = gathered(gather, anchors, positives, negatives)
+    learned = isinstance(margin, Tensor)
+    anchors, positives, negatives = inputs.paired(
+        torch.float32, learned, anchors=anchors, positives=positives, negatives=negatives
+    )
+    given = (anchors, positives, negatives, margin, distance, soft_margin)
+    if learned:
+        return _densely(*given)
+    return with_gradient(_at_once, _densely, *given)
+
+
+def _densely(anchors, positives, negatives, margin, distance, soft_margin):
+    settings = {"margin": margin, "distance": distance, "soft_margin": soft_margin}
+    return triplet_given_definition(anchors, positives, negatives, **settings)
+
+
+def _at_once(wanted, anchors, positives, negatives, margin, distance, soft_margin):
+    violations, pull = geometry.excess_and_pull(anchors, positives, negatives, distance)
+    inputs.must_be_made_of_finite(
+        violations, anchors=anchors, positives=positives, negatives=negatives
+    )
+    violations.add_(margin)
+    terms = softplus(violations) if soft_margin else violations.relu_()
+    # Each term's share is summed: the mean may fit where the sum would overflow.
+    loss = terms.div(len(anchors)).sum()
+    if not any(wanted):
+        return loss, ()
+    slopes = violations.sigmoid_() if soft_margin else violations.sign_()
+    return loss, (*pull(slopes.div_(len(anchors))), None, None, None)
+
+
+def triplet_given_shifted_definition(
+    anchors: Tensor,
+    positives: Tensor,
+    negatives: Tensor,
+    *,
+    margin: float = 1.0,
+    eps: float = 1e-6,
+) -> Tensor:
+    """As torch measures distance: ε is added to each difference before the norm."""
+    to_positive = (anchors - positives + eps).norm(dim=1)
+    to_negative = (anchors - negatives + eps).norm(dim=1)
+    violations = to_positive - to_negative + margin
+    terms = violations.relu()
+    loss = terms.mean()
+    return loss
