@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import torch
 from torch import Tensor
@@ -17,7 +17,9 @@ from explorer.core.remarks import band_applies
 from explorer.core.trace import Step
 from explorer.runtime.limits import SHOWN_ROWS
 from explorer.runtime.numbers import json_number
+from explorer.runtime.problem import Problem
 from explorer.runtime.wire import Json, packed
+from explorer.sources.cells import shortened
 from losses import Symbol
 from losses.spec import READABLE
 
@@ -84,6 +86,30 @@ def one_step(exploration: Exploration, step: int | None) -> Json:
         "shown": _shown(exploration, Layout(exploration), steps, chosen),
         "pairs": _pairs(exploration),
     }
+
+
+def looking_at(exploration: Exploration, step: str = "", facet: str = "") -> Exploration:
+    """The same with this step, by its name, and this facet in view; "" for those of the scene.
+
+    Raises:
+        Problem: if the loss has no step of the name.
+    """
+    steps = [*exploration.trace.inputs, *exploration.trace.steps]
+    view = exploration.scenario.view
+    chosen = _chosen_step(exploration, steps, view.step)
+    if step:
+        places = {one.name: place for place, one in enumerate(steps)}
+        if step not in places:
+            raise Problem("no_such_step", name=shortened(step), known=", ".join(places))
+        chosen = places[step]
+    view = replace(view, step=chosen, facet=facet or view.facet)
+    return replace(exploration, scenario=replace(exploration.scenario, view=view))
+
+
+def step_in_view(exploration: Exploration) -> str:
+    """The name of the step that `picture` shows."""
+    steps = [*exploration.trace.inputs, *exploration.trace.steps]
+    return steps[_chosen_step(exploration, steps, exploration.scenario.view.step)].name
 
 
 def _pairs(e: Exploration) -> Json:

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import dataclasses
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from explorer.core.batch import batch_of_scores, load_pairs
 from explorer.core.explore import Exploration, explore
-from explorer.core.scenario import Data, Scenario
+from explorer.core.scenario import FACETS, Data, Scenario
+from explorer.export.figure.files import FIGURES
+from explorer.export.picture import looking_at, step_in_view
 from explorer.lab.compare.sides import compare
 from explorer.lab.doctor.explain import explain
 from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.told import to_json
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.runs import Runs
-from explorer.locale import say
+from explorer.locale import LANGUAGES, say
 from explorer.runtime import jobs
 from explorer.runtime.device import device
 from explorer.runtime.limits import EXPLORED_PAIRS, TRACED_PAIRS, TRAINED_PAIRS
@@ -34,6 +36,7 @@ from explorer.sources.pairs import Pairs
 from explorer.web.api.answers import answer_of, comparison_of, described, steps_of
 from explorer.web.api.reading import (
     check_lengths,
+    read_choice,
     read_numbers,
     read_text,
     rows_of,
@@ -46,6 +49,7 @@ from explorer.web.api.reading import (
 from explorer.web.wire.program import (
     Answer,
     ComparedLosses,
+    DrawnFigure,
     ExplainedValue,
     Followed,
     ListedLoss,
@@ -406,6 +410,74 @@ def explain_loss_value(
     return cast("ExplainedValue", to_json(explain(value, known)))
 
 
+def figure(
+    scene: str = "",
+    loss: str = "cosent",
+    sentences1: list[str] | None = None,
+    sentences2: list[str] | None = None,
+    scores: list[float] | None = None,
+    parameters: dict[str, Any] | None = None,
+    encoder: str = EMBEDDED,
+    convention: str = "",
+    kind: str = "matrix",
+    step: str = "",
+    facet: str = "",
+    language: str = "en",
+    dark: bool = False,
+) -> DrawnFigure:
+    """The figure of a scene as SVG with legend and caption: of a link, or of up to 512 pairs.
+
+    Args:
+        scene: a link of the page (the whole address, or what stands after its #), as
+            explain_loss_value and this function answer it; "" for the pairs that follow
+        loss: name of the loss, such as "cosent"; list_losses names them all
+        sentences1: the first sentence of each pair
+        sentences2: the second sentence of each pair
+        scores: the label of each pair; null if there are none, all pairs are then positives
+        parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
+        encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder
+        convention: another library's definition that list_losses names, "" for our own
+        kind: "matrix", a step of the computation, or "bars", the gradient of every pair
+        step: the name of the step, as trace_loss has it, such as "terms"; "" for the one that the
+            scene shows, or the terms
+        facet: "value", "mask", "weight" (of a term) or "gradient" of that step; "" for the one
+            that the scene shows
+        language: "en" or "zh"
+        dark: drawn for a dark page
+
+    Returns:
+        An object with svg, the text of the figure; kind; step and facet, what it shows; and scene,
+        the end of a link that opens Explore there.
+
+    Raises:
+        Problem: with a sentence that says which input cannot be used, and what can.
+
+    Example:
+        >>> pairs = {"sentences1": ["a", "c"], "sentences2": ["b", "d"], "scores": [0, 1]}
+        >>> found = figure(loss="cosent", **pairs)
+        >>> found["svg"][:4], found["step"]
+        ('<svg', 'terms')
+    """
+    draw = FIGURES[read_choice("kind", kind, tuple(FIGURES))]
+    read_choice("language", language, LANGUAGES)
+    read_choice("facet", facet, ("", *FACETS))
+    if not isinstance(dark, bool):
+        raise Problem("parameter_switch", name="dark", value=shortened(dark, write=repr))
+    if read_text("scene", scene):
+        scenario = Scenario.from_link(scene.strip().rpartition("#")[2])
+    else:
+        pairs = (sentences1 or [], sentences2 or [], scores)
+        scenario = scenario_of(loss, *pairs, parameters, encoder, convention)
+    shown = looking_at(explore(scenario), read_text("step", step), facet)
+    return {
+        "svg": draw(shown, language=language, dark=dark),
+        "kind": cast("Literal['matrix', 'bars']", kind),
+        "step": step_in_view(shown),
+        "facet": shown.scenario.view.facet,
+        "scene": shown.scenario.shown().to_link(),
+    }
+
+
 def list_losses() -> list[ListedLoss]:
     """Every loss that can be computed, with its parameters and where it comes from.
 
@@ -540,6 +612,7 @@ ENDPOINTS = (
     trace_loss,
     compare_losses,
     explain_loss_value,
+    figure,
     list_losses,
     start_training,
     training_status,

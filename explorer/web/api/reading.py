@@ -84,10 +84,6 @@ def rules_of(
     if not isinstance(extra_negatives, bool):
         said = shortened(extra_negatives, write=repr)
         raise Problem("parameter_switch", name="extra_negatives", value=said)
-    if twins not in TWINS:
-        said = shortened(twins, write=repr)
-        known = ", ".join(TWINS)
-        raise Problem("parameter_choice", name="twins", value=said, known=known)
     given = () if prototypes is None else _listed("prototypes", prototypes)
     rows = (read_numbers(f"prototypes[{place}]", row) for place, row in enumerate(given))
     return Rules(
@@ -95,7 +91,7 @@ def rules_of(
         None if label_range is None else _ends("label_range", label_range),
         extra_negatives,
         "\n".join(" ".join(map(repr, row)) for row in rows),
-        str(twins),
+        read_choice("twins", twins, TWINS),
     )
 
 
@@ -175,6 +171,14 @@ def read_text(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise Problem("api_text", name=name, value=shortened(value, write=repr))
     return value
+
+
+def read_choice(name: str, value: object, known: Sequence[str]) -> str:
+    """One of these; "" among them is said to nobody."""
+    if value not in known:
+        said, names = shortened(value, write=repr), ", ".join(filter(None, known))
+        raise Problem("parameter_choice", name=name, value=said, known=names)
+    return str(value)
 
 
 def _listed(name: str, values: object) -> Sequence[object]:

@@ -61,6 +61,16 @@ class Traced(Answer):
     steps: list[TracedStep]
 
 
+class DrawnFigure(TypedDict):
+    """A figure of a scene: its SVG, what it shows, and the end of the link that opens it."""
+
+    svg: str
+    kind: Literal["matrix", "bars"]
+    step: str
+    facet: str
+    scene: str
+
+
 class NamedLoss(TypedDict):
     """A loss to be compared: its name, another library's convention, parameters in force."""
 

@@ -19,6 +19,8 @@ from mcp.client.streamable_http import streamablehttp_client
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
+from explorer.export.figure.bars import bars_figure
+from explorer.export.figure.matrix import matrix_figure
 from explorer.lab.compare.sides import Side, compare
 from explorer.runtime.limits import TRACED_PAIRS
 from explorer.runtime.problem import Problem
@@ -57,6 +59,7 @@ NAMES = {
     "trace_loss",
     "compare_losses",
     "explain_loss_value",
+    "figure",
     "list_losses",
     "start_training",
     "training_status",
@@ -124,6 +127,22 @@ def typed(loss="cosent", **parameters):
     rows = tuple(zip(FIRST, SECOND, map(str, LABELS), strict=True))
     data = Data(source="table", rows=rows)
     return Scenario(data=data, loss=loss, parameters=tuple(parameters.items()))
+
+
+def test_a_figure_is_the_pages_and_leads_back(client):
+    """Of pairs, then of the link that it answers, and of one that explain_loss_value answers."""
+    given = {"sentences1": FIRST, "sentences2": SECOND, "scores": LABELS, "encoder": "all alike"}
+    asked = {"loss": "info_nce", **given, "step": "logits", "facet": "gradient", "language": "zh"}
+    drawn = client.predict(**asked, api_name="/figure")
+    scene = Scenario.from_link(drawn["scene"])
+    assert (drawn["kind"], drawn["step"], drawn["facet"]) == ("matrix", "logits", "gradient")
+    assert drawn["svg"] == matrix_figure(explore(scene), language="zh")
+    again = api.figure(f"http://127.0.0.1:7860/#{drawn['scene']}", language="zh")
+    assert again == drawn
+    bars = api.figure(drawn["scene"], kind="bars", dark=True)
+    assert bars["svg"] == bars_figure(explore(scene), dark=True)
+    of_a_number = api.explain_loss_value(5.545, "siglip")["findings"][0]["losses"][0]["scene"]
+    assert "5.545" in api.figure(of_a_number, step="loss")["svg"]
 
 
 # ---- The numbers -------------------------------------------------------------------------------
@@ -461,6 +480,17 @@ BAD = {
         {"value": 5.545, "temperature": 0.05, "scale": 20},
         "Both a temperature (0.05) and a scale (20) are given",
     ),
+    "no figure": (
+        "figure",
+        PAIRS | {"kind": "pie"},
+        "kind is “'pie'”; choose one of matrix, bars.",
+    ),
+    "no step": (
+        "figure",
+        PAIRS | {"step": "logits"},
+        "This loss has no step called logits. There are: scores, labels, scaled, differences,",
+    ),
+    "no scene": ("figure", {"scene": "#1.not-a-link"}, "This link is incomplete or damaged"),
     "no losses": (
         "compare_losses",
         COMPARED | {"losses": "cosent"},

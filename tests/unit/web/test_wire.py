@@ -412,6 +412,13 @@ def test_programs_compare():
         assert wire.misfits(answer, program.ComparedLosses) == []
 
 
+def test_programs_draw():
+    pairs = {"sentences1": ["a", "c"], "sentences2": ["b", "d"], "encoder": "all apart"}
+    found = endpoints.figure(loss="info_nce", **pairs)
+    answer = json.loads(json.dumps(found, allow_nan=False))
+    assert wire.misfits(answer, program.DrawnFigure) == []
+
+
 def test_programs_are_told_what_a_number_means():
     for asked in ((5.545, "siglip"), (2.0, "info_nce", 64), (-0.8, "info_nce", 8)):
         answer = json.loads(json.dumps(endpoints.explain_loss_value(*asked), allow_nan=False))
