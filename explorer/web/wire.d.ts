@@ -202,6 +202,7 @@ export interface CompareFacts {
   hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
+  names: [string, string, string][];
   defaults: Scenario;
   scenario: StateEntry[];
   limits: Limits;
@@ -362,6 +363,7 @@ export interface DoctorFacts {
   hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
+  names: [string, string, string][];
   defaults: Scenario;
   scenario: StateEntry[];
   limits: Limits;
@@ -470,6 +472,7 @@ export interface ExploreFacts {
   hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
+  names: [string, string, string][];
   defaults: Scenario;
   scenario: StateEntry[];
   limits: Limits;
@@ -550,6 +553,7 @@ export interface FinetuneFacts {
   hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
+  names: [string, string, string][];
   defaults: Scenario;
   scenario: StateEntry[];
   limits: Limits;
@@ -749,6 +753,7 @@ export interface LargeFacts {
   hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
+  names: [string, string, string][];
   defaults: Scenario;
   scenario: StateEntry[];
   limits: Limits;

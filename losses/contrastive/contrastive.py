@@ -169,6 +169,7 @@ CONTRASTIVE = LossSpec(
     collapse_formula=r"m^2 \cdot \overline{1 - y}\ \text{or half of it}",
     floor=_contrastive_floor,
     floor_formula="0",
+    aliases=("ContrastiveLoss", "Siamese contrastive"),
     references=("S4", "S2", "Chopra et al. 2005", "S1 eq. 36", "Hadsell et al. 2006"),
     twin=_twin,
     conventions=(

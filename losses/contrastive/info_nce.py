@@ -609,7 +609,7 @@ INFO_NCE = LossSpec(
         "in-batch negatives",
         "SimCSE",
         "CLIP loss",
-        "NTXentLoss",
+        "InfoNCELoss",
     ),
     twin=_twin,
     conventions=(

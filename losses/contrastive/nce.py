@@ -271,5 +271,6 @@ NCE = LossSpec(
     collapse_formula=r"\ln(1 + m)",
     floor=_nce_floor,
     floor_formula=r"\ln\bigl(1 + m\, e^{-\frac{N}{(N - 1)\tau}}\bigr)",
+    aliases=("NCELoss", "noise-contrastive estimation"),
     references=("S2", "Gutmann & Hyvärinen 2010"),
 )

@@ -307,6 +307,7 @@ NT_XENT = LossSpec(
     collapse_formula=r"\ln(2N - 1)",
     floor=_nt_xent_floor,
     floor_formula=r"\ln\bigl(1 + (2N - 2)\, e^{-\frac{N}{(N - 1)\tau}}\bigr)",
+    aliases=("NTXentLoss", "SimCLR", "normalised temperature-scaled cross-entropy"),
     references=("Chen et al. 2020 (SimCLR)",),
     twin=_twin,
     conventions=(

@@ -188,6 +188,7 @@ SIGLIP = LossSpec(
     collapse_formula=r"\ln\bigl(1 + e^{-(t + b)}\bigr) + (N - 1) \ln\bigl(1 + e^{t + b}\bigr)",
     floor=_siglip_floor,
     floor_formula=r"\min_{\lVert q \rVert = \lVert k \rVert = 1} \mathcal L",
+    aliases=("SigLipLoss", "sigmoid loss"),
     references=("Zhai et al. 2023",),
     conventions=(
         Convention("open_clip (initial values)", {"scale": 10.0, "bias": -10.0}),

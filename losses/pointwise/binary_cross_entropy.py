@@ -72,6 +72,7 @@ BINARY_CROSS_ENTROPY = LossSpec(
     collapse_formula=r"\ln(1 + e) - \bar y",
     floor=_at_best_cosine,
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    aliases=("BCEWithLogitsLoss", "BinaryCrossEntropyLoss", "BCE", "pointwise logistic"),
     references=("spaces.ac.cn/archives/9341", "S3 eq. 1-1"),
     conventions=(Convention("sentence-transformers"),),
 )

@@ -57,6 +57,7 @@ COSINE_MSE = LossSpec(
     collapse_formula=r"\tfrac1N \sum_i (1 - y_i)^2",
     floor=_outside,
     floor_formula="0",
+    aliases=("CosineSimilarityLoss", "cosine regression"),
     references=("Reimers & Gurevych 2019",),
     twin=of_pairs("CosineSimilarityLoss", "cosine_labels"),
     conventions=(Convention("sentence-transformers"),),

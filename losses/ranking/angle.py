@@ -162,6 +162,7 @@ ANGLE = LossSpec(
         given["labels"], scale, lowest=0.0, highest=2**0.5
     ),
     floor_formula=r"\min_{0 \le s \le \sqrt2} \mathcal L",
+    aliases=("AnglELoss", "angle-optimized embeddings"),
     references=("Li & Li 2023",),
     twin=of_pairs("AnglELoss"),
     conventions=(

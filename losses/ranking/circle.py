@@ -142,5 +142,6 @@ CIRCLE = LossSpec(
     collapse_formula=r"\ln\bigl(1 + |P|\, e^{\gamma(\Delta_p - \Delta_n)}\bigr)",
     floor=_circle_floor,
     floor_formula=r"\ln\bigl(1 + |P|\, e^{\gamma(\Delta_p - \Delta_n - 2)}\bigr)",
+    aliases=("CircleLoss",),
     references=("S1 eq. 2–4", "Sun et al. 2020"),
 )

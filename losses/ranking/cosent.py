@@ -111,6 +111,7 @@ COSENT = LossSpec(
     collapse_formula=r"\ln(1 + |P|)",
     floor=lambda given, scale: least_over_levels(given["labels"], scale),
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    aliases=("CoSENTLoss", "cosine sentence"),
     references=("kexue.fm/archives/8847", "S0", "S1 eq. 1", "doi.org/10.1109/TASLP.2024.3402087"),
     twin=of_pairs("CoSENTLoss"),
     conventions=(

@@ -104,5 +104,6 @@ PAIRWISE_HINGE = LossSpec(
     collapse_formula=r"m \cdot \tfrac{\sum w}{\sum w + \varepsilon}",
     floor=_hinge_floor,
     floor_formula="0",
+    aliases=("MarginRankingLoss", "RankSVM", "pairwise hinge loss"),
     references=("S3",),
 )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from explorer.core.named import is_class, losses_called, plain
 from explorer.lab.doctor.landmarks import Side, sharpening, sides_of
 from explorer.runtime.limits import LARGE_PAIRS
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
-from losses import LOSSES, LossSpec
+from losses import LOSSES
 
 # The counts among what may be known, with the least of each.
 COUNTS = {"batch": 1, "negatives": 0, "classes": 1, "processes": 1, "dimension": 1}
@@ -67,48 +67,16 @@ def sides_for(known: Known) -> list[Side]:
     return [_set(side, known) for side in _named(known.loss)]
 
 
-def plain(name: str) -> str:
-    """A name as people may write it: without case, signs, and what stands around it.
-
-    >>> plain("CachedMultipleNegativesRankingLoss"), plain("NT-Xent"), plain("losses.CoSENTLoss")
-    ('multiplenegativesranking', 'ntxent', 'cosent')
-    """
-    last = name.strip().rpartition(".")[2] if re.fullmatch(r"[\w.]+", name.strip()) else name
-    letters = re.sub(r"[^0-9a-z]", "", last.lower())
-    return letters.removeprefix("cached").removesuffix("loss") or letters
-
-
 def _named(name: str) -> Iterator[Side]:
     if not name.strip():
         for spec in LOSSES.values():
             yield from sides_of(spec)
         return
-    wanted = plain(name)
-    specs = LOSSES.values()
-    found = (
-        [spec for spec in specs if spec.name == name.strip()]
-        or [spec for spec in specs if wanted in (plain(spec.name), plain(spec.title))]
-        or [spec for spec in specs if wanted in map(plain, spec.aliases)]
-        or [spec for spec in specs if wanted in _classes(spec)]
-        or [spec for spec in specs if any(_is_class(wanted, c.name) for c in spec.conventions)]
-    )
-    if not found:
-        raise Problem("unknown_loss", about="loss", name=name[:60], known=", ".join(LOSSES))
-    for spec in found:
+    for spec in losses_called(name):
         sides = list(sides_of(spec))
         # A class that stands in the name of a convention is that convention.
-        meant = [side for side in sides if _is_class(wanted, side.convention)]
+        meant = [side for side in sides if is_class(plain(name), side.convention)]
         yield from meant if spec.name != name.strip() and meant else sides
-
-
-def _classes(spec: LossSpec) -> set[str]:
-    """The classes of sentence-transformers that compute it."""
-    twin = spec.twin and spec.twin(**spec.defaults)
-    return set() if twin is None else {plain(word) for word in re.findall(r"\w+", twin.imports)}
-
-
-def _is_class(wanted: str, convention: str) -> bool:
-    return wanted in {plain(word) for word in convention.split()}
 
 
 def _set(side: Side, known: Known) -> Side:

@@ -101,12 +101,14 @@ class Hosted(TypedDict):
 
 class Facts(TypedDict):
     """What every page is told; `counts` names the values that are grouped by thousands, `scenario`
-    is the table of Explore's state, `defaults` what that begins with; `hosted` is null at home."""
+    is the table of Explore's state, `defaults` what that begins with; `hosted` is null at home.
+    `names` are the other names of losses, each with the loss and a convention, "" for ours."""
 
     pages: list[PageLink]
     hosted: Hosted | None
     counts: list[str]
     losses: dict[str, Loss]
+    names: list[tuple[str, str, str]]
     defaults: Scenario
     scenario: list[StateEntry]
     limits: Limits

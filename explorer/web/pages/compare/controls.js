@@ -1,6 +1,7 @@
 // The sidebar: a question to begin with, the losses side by side, and the batch they are put on.
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
+import { lossFinder } from "../../kit/finder.js";
 import { given } from "../../kit/given.js";
 import {
   conventionField,
@@ -49,11 +50,17 @@ export default function controls(root, channel, server) {
   const list = h("ol.lp-sides-chosen");
   const more = worded("button.lp-button", "compare.add", { type: "button", id: "lp-add-side", onclick: add });
 
+  const byName = lossFinder("lp-add-side-name", (loss, convention) => addSide({ loss, convention, parameters: {} }));
+
   // One that is not here yet, of those that people train with most.
   function add() {
     const known = channel.sides.map(({ loss }) => loss);
     const loss = USUAL.find((name) => name in losses && !known.includes(name)) ?? known[0];
-    channel.add({ loss, convention: "", parameters: {} });
+    addSide({ loss, convention: "", parameters: {} });
+  }
+  /** @param {import("../../wire").ChosenLoss} side */
+  function addSide(side) {
+    channel.add(side);
     cards[channel.sides.length - 1]?.focus();
   }
 
@@ -136,6 +143,7 @@ export default function controls(root, channel, server) {
     list.replaceChildren(...cards.slice(0, count).map(({ box }) => box));
     for (const card of cards.slice(0, count)) card.update();
     more.disabled = count >= most;
+    byName.element.hidden = count >= most;
   }
 
   /** @param {number} place */
@@ -198,7 +206,7 @@ export default function controls(root, channel, server) {
 
   root.append(
     section("compare.begin", question),
-    section("compare.losses", list, more),
+    section("compare.losses", list, more, byName.element),
     foldable("ui.data", sources.element, Object.values(panels), skipped),
   );
   reword(root);
@@ -214,6 +222,7 @@ export default function controls(root, channel, server) {
   });
   channel.on("skipped", aboutData);
   channel.on("language", () => {
+    byName.list();
     for (const card of cards) card.fill();
     listSides();
     aboutData();

@@ -2,6 +2,7 @@
 // nothing else.
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
+import { lossFinder } from "../../kit/finder.js";
 import { given } from "../../kit/given.js";
 import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { show } from "../../kit/numbers.js";
@@ -120,6 +121,7 @@ export default function controls(root, channel, server) {
   // ---- Loss --------------------------------------------------------------------------------
 
   const lossChoice = lossSelect("lp-loss", (loss) => channel.choose(loss));
+  const byName = lossFinder("lp-loss-name", (loss, name) => channel.choose(loss, name));
   const compared = lossSelect("lp-compare-with", compareWith);
   compared.element.dataset.title = "ui.compare_with";
   let unscored = false;
@@ -132,6 +134,7 @@ export default function controls(root, channel, server) {
     );
     compared.fill(groupsOf(losses), worded("option", "ui.compare_with", { value: "" }));
     lossChoice.set(channel.scenario.loss);
+    byName.list();
   }
   listLosses();
   const overPositives = Object.entries(losses).find(
@@ -251,7 +254,15 @@ export default function controls(root, channel, server) {
   // ---- Together ----------------------------------------------------------------------------
 
   root.append(
-    section("ui.loss", lossChoice.element, convention.element, parameters.element, references, compared.element),
+    section(
+      "ui.loss",
+      lossChoice.element,
+      byName.element,
+      convention.element,
+      parameters.element,
+      references,
+      compared.element,
+    ),
     foldable("ui.data", sources.element, Object.values(panels), skippedList),
     h(
       "details.lp-fold",

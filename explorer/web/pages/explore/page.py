@@ -7,6 +7,7 @@ from collections.abc import Callable
 import gradio as gr
 
 from explorer.core import own_loss
+from explorer.core.named import other_names
 from explorer.core.scenario import Scenario
 from explorer.lab.batches import COUNT
 from explorer.locale import COUNTS
@@ -72,6 +73,7 @@ def shared_data(first: Scenario) -> dict[str, object]:
     return {
         "counts": sorted(COUNTS),
         "losses": {name: describe_loss(spec) for name, spec in LOSSES.items()},
+        "names": other_names(),
         "defaults": first.to_json(),
         "scenario": scenario_table(),
         "limits": {

@@ -2,6 +2,7 @@
 // else; what the server finds in it comes back as "checked".
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled } from "../../kit/fields.js";
+import { lossFinder } from "../../kit/finder.js";
 import { given } from "../../kit/given.js";
 import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { percent, show } from "../../kit/numbers.js";
@@ -83,6 +84,7 @@ export default function controls(root, channel, server) {
   // ---- Loss --------------------------------------------------------------------------------
 
   const lossChoice = lossSelect("lp-finetune-loss", (loss) => set({ loss, convention: "", parameters: {} }));
+  const byName = lossFinder("lp-finetune-loss-name", (loss, name) => set({ loss, convention: name, parameters: {} }));
   const lossAbout = h("p.lp-note");
   const lossWrong = line();
   const convention = conventionField("lp-finetune-convention", (name) => set({ convention: name, parameters: {} }));
@@ -108,6 +110,7 @@ export default function controls(root, channel, server) {
     start.fillLosses(groups);
     lossChoice.fill(unable.length ? [...groups, { label: say("finetune.unable"), losses: others }] : groups);
     lossChoice.set(channel.plan.loss);
+    byName.list();
     refusedBox.hidden = !unable.length;
     refusedSummary.textContent = say("finetune.refused", { count: unable.length });
     refused.replaceChildren(
@@ -203,6 +206,7 @@ export default function controls(root, channel, server) {
     foldable(
       "ui.loss",
       lossChoice.element,
+      byName.element,
       lossWrong,
       lossAbout,
       convention.element,

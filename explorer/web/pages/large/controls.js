@@ -2,6 +2,7 @@
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
 import { sentInPieces, tooLarge } from "../../kit/files.js";
+import { lossFinder } from "../../kit/finder.js";
 import { given } from "../../kit/given.js";
 import { labelRules } from "../../kit/label_rules.js";
 import { grouped, show } from "../../kit/numbers.js";
@@ -227,6 +228,11 @@ export default function controls(root, channel) {
   // ---- Loss --------------------------------------------------------------------------------
 
   const lossChoice = lossSelect("lp-large-loss", (loss) => channel.change({ loss, parameters: {} }));
+  const byName = lossFinder(
+    "lp-large-loss-name",
+    (loss) => channel.change({ loss, parameters: {} }),
+    (loss) => loss in facts.losses,
+  );
   function listLosses() {
     const all = Object.entries(facts.losses);
     /** @param {string} name */
@@ -234,6 +240,7 @@ export default function controls(root, channel) {
     const groups = FAMILIES.map((name) => ({ label: say(`large.group.${name}`), losses: named(name) }));
     lossChoice.fill(groups.filter(({ losses }) => losses.length));
     lossChoice.set(channel.asked.loss);
+    byName.list();
   }
   const lossNote = h("p.lp-note");
   const notHere = h("div");
@@ -264,6 +271,7 @@ export default function controls(root, channel) {
     section(
       "large.loss",
       lossChoice.element,
+      byName.element,
       lossNote,
       parameters.element,
       twins.element,

@@ -1,0 +1,76 @@
+"""The losses by any of their names: of the registry, of papers, of libraries' classes."""
+
+from __future__ import annotations
+
+import re
+
+from explorer.runtime.problem import Problem
+from losses import LOSSES, LossSpec
+
+# So many letters of a convention's name say which class is meant: BatchHard of
+# BatchHardTripletLoss.
+BEGINNING = 8
+
+
+def plain(name: str) -> str:
+    """A name as people may write it: without case, signs, and what stands around it.
+
+    >>> plain("CachedMultipleNegativesRankingLoss"), plain("NT-Xent"), plain("losses.CoSENTLoss")
+    ('multiplenegativesranking', 'ntxent', 'cosent')
+    """
+    last = name.strip().rpartition(".")[2] if re.fullmatch(r"[\w.]+", name.strip()) else name
+    letters = re.sub(r"[^0-9a-z]", "", last.lower())
+    return letters.removeprefix("cached").removesuffix("loss") or letters
+
+
+def losses_called(name: str) -> list[LossSpec]:
+    """The losses that go by this name: to the letter first, of the registry or as another name;
+    then, read as `plain` does, of the registry, as a title, as another name, as a class of
+    sentence-transformers, in the name of a convention.
+
+    Raises:
+        Problem: where none does.
+    """
+    wanted, specs = plain(name), LOSSES.values()
+    found = (
+        [spec for spec in specs if spec.name == name.strip()]
+        or [spec for spec in specs if name.strip() in spec.aliases]
+        or [spec for spec in specs if wanted in (plain(spec.name), plain(spec.title))]
+        or [spec for spec in specs if wanted in map(plain, spec.aliases)]
+        or [spec for spec in specs if wanted in _classes(spec)]
+        or [spec for spec in specs if any(is_class(wanted, c.name) for c in spec.conventions)]
+    )
+    if not found:
+        raise Problem("unknown_loss", about="loss", name=name[:60], known=", ".join(LOSSES))
+    return found
+
+
+def is_class(wanted: str, convention: str) -> bool:
+    """Whether a convention names this class, `plain`."""
+    return wanted in {plain(word) for word in convention.split()}
+
+
+def _classes(spec: LossSpec) -> set[str]:
+    """The classes of sentence-transformers that compute it."""
+    twin = spec.twin and spec.twin(**spec.defaults)
+    return set() if twin is None else {plain(word) for word in re.findall(r"\w+", twin.imports)}
+
+
+def other_names() -> list[tuple[str, str, str]]:
+    """Each other name of each loss, the loss, and of a class the one convention that is named
+    after it, or after what it begins with; "" where there is none, or several."""
+    specs = LOSSES.values()
+    return [(name, spec.name, _meant(spec, name)) for spec in specs for name in spec.aliases]
+
+
+def _meant(spec: LossSpec, name: str) -> str:
+    wanted = plain(name)
+    if not name.isidentifier() or wanted in (plain(spec.name), plain(spec.title)):
+        return ""
+    words = [(plain(word), c.name) for c in spec.conventions for word in c.name.split()]
+    begun = [pair for pair in words if wanted.startswith(pair[0]) and len(pair[0]) >= BEGINNING]
+    longest = max((len(word) for word, _ in begun), default=0)
+    found = [c for word, c in words if word == wanted] or [
+        convention for word, convention in begun if len(word) == longest
+    ]
+    return found[0] if len(found) == 1 else ""

@@ -1,0 +1,95 @@
+// A loss by any of its names: those of papers, of libraries' classes, its own and its title.
+import { h } from "./dom.js";
+import { given } from "./given.js";
+import { say, titleOf } from "./words.js";
+
+const MOST_NEAR = 6;
+
+/** @typedef {{ loss: string, convention: string }} Meant */
+
+/**
+ * A name as people may write it: without case, signs, and what stands around it. As `plain` of
+ * explorer/core/named.py.
+ * @param {string} name
+ */
+export function plain(name) {
+  const whole = name.trim();
+  const last = /^[\w.]+$/.test(whole) ? whole.slice(whole.lastIndexOf(".") + 1) : whole;
+  const letters = last.toLowerCase().replace(/[^0-9a-z]/g, "");
+  return letters.replace(/^cached/, "").replace(/loss$/, "") || letters;
+}
+
+/**
+ * Which loss goes by this name, to the letter before anything like it, its own and its title before all others;
+ * and if none does, names that have these letters in them.
+ * @param {string} name
+ * @param {[string, string, string][]} names each with the loss and its convention
+ * @param {[string, string][]} titles of the losses, by their own names
+ * @returns {{ meant: Meant | null, near: string[] }}
+ */
+export function called(name, names, titles) {
+  const wanted = plain(name);
+  const whole = name.trim();
+  /** @type {((one: string) => boolean)[]} */
+  const ways = [(one) => one === whole, (one) => wanted !== "" && plain(one) === wanted];
+  for (const is of ways) {
+    const own = titles.find((pair) => pair.some(is));
+    if (own) return { meant: { loss: own[0], convention: "" }, near: [] };
+    const other = names.find(([one]) => is(one));
+    if (other) return { meant: { loss: other[1], convention: other[2] }, near: [] };
+  }
+  const every = [...titles.map(([, title]) => title), ...names.map(([one]) => one)];
+  return { meant: null, near: wanted ? every.filter((one) => plain(one).includes(wanted)).slice(0, MOST_NEAR) : [] };
+}
+
+/**
+ * A box that takes any name of a loss, and says what it found; `offered(loss)`: whether this page has it.
+ * @param {string} id
+ * @param {(loss: string, convention: string) => void} choose
+ * @param {(loss: string) => boolean} [offered]
+ */
+export function lossFinder(id, choose, offered = () => true) {
+  const all = h("datalist", { id: `${id}-names` });
+  const said = h("p.lp-note", { role: "status", hidden: true });
+  const box = h("input", {
+    type: "text",
+    id,
+    list: all.id,
+    spellcheck: false,
+    autocomplete: "off",
+    "data-title": "ui.loss_by_name",
+    // What is chosen from the list is whole at once; what is typed, when it is entered.
+    oninput: (/** @type {InputEvent} */ event) => event.inputType === "insertReplacementText" && find(),
+    onchange: find,
+    onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && find(),
+  });
+  const element = h("div.lp-finder", {}, box, all, said);
+
+  function find() {
+    const name = box.value.trim();
+    said.hidden = !name;
+    if (!name) return;
+    const titles = Object.keys(given.losses).map((loss) => /** @type {[string, string]} */ ([loss, titleOf(loss)]));
+    const { meant, near } = called(name, given.names, titles);
+    if (!meant) {
+      said.textContent = near.length
+        ? say("ui.loss_by_name.near", { name, near })
+        : say("ui.loss_by_name.none", { name });
+      return;
+    }
+    const here = offered(meant.loss);
+    said.textContent = say(`ui.loss_by_name.${here ? "found" : "own"}`, { name, title: titleOf(meant.loss) });
+    if (!here) return;
+    box.value = "";
+    choose(meant.loss, meant.convention);
+  }
+
+  // In the language of the page.
+  function list() {
+    box.placeholder = say("ui.loss_by_name");
+    said.hidden = true;
+    all.replaceChildren(...given.names.map(([name, loss]) => h("option", { value: name, label: titleOf(loss) })));
+  }
+  list();
+  return { element, list };
+}

@@ -1,0 +1,35 @@
+"""The losses by any of their names."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.core.named import losses_called, other_names, plain
+from explorer.runtime.problem import Problem
+from losses import LOSSES
+
+
+@pytest.mark.parametrize(
+    ("name", "loss"),
+    [("MNRL", "info_nce"), ("CachedMultipleNegativesRankingLoss", "info_nce"), ("RankNet",
+     "pairwise_logistic"), ("CosineSimilarityLoss", "cosine_mse"), ("nt-xent", "nt_xent"),
+     ("sentence_transformers.losses.CoSENTLoss", "cosent")],
+)  # fmt: skip
+def test_a_loss_goes_by_many_names(name, loss):
+    assert [spec.name for spec in losses_called(name)] == [loss]
+
+
+def test_what_nobody_is_called_is_refused():
+    with pytest.raises(Problem, match="nothing like it"):
+        losses_called("nothing like it")
+
+
+def test_other_names_lead_to_a_loss_and_a_convention_of_it():
+    found = other_names()
+    assert {loss for _, loss, _ in found} == {s.name for s in LOSSES.values() if s.aliases}
+    for name, loss, convention in found:
+        assert LOSSES[loss].under(convention).name == loss
+        assert LOSSES[loss] in losses_called(name)
+        assert plain(name)
+    meant = {name: convention for name, _, convention in found if convention}
+    assert meant["BatchHardSoftMarginTripletLoss"].endswith("BatchHardSoftMargin")
