@@ -13,8 +13,8 @@ from explorer.locale import LANGUAGES, say, spelled, title_word
 
 if TYPE_CHECKING:  # the command answers --help without torch
     from explorer.lab.doctor.data import Examined
+    from explorer.lab.doctor.reading import Read
     from explorer.lab.doctor.suited import Suited
-    from explorer.sources.tables import Table
 
 EXAMPLES = """\
 for example:
@@ -75,39 +75,37 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
 
 def doctor(chosen: argparse.Namespace) -> int:
     """Print what was found, the worst first; 1 where something is severe, or cannot be read."""
-    from explorer.lab.doctor.data import examine, profiled
+    from explorer.lab.doctor.data import examine
     from explorer.lab.doctor.known import Known, sides_for
+    from explorer.lab.doctor.reading import read_path
     from explorer.lab.doctor.suited import suited
-    from explorer.runtime.limits import LARGE_PAIRS
-    from explorer.sources.tables import read_file
 
     try:
         known = Known(loss=chosen.loss, batch=chosen.batch).checked()
         spec = sides_for(known)[0].spec
-        table = read_file(chosen.file, most=LARGE_PAIRS)
-        profile = profiled(table.pairs)
-        found = examine(profile, spec, chosen.batch, most_tokens=chosen.tokens)
-        wrote = _write_clean(chosen.clean, table, found) if chosen.clean else None
+        read = read_path(chosen.file, lambda what, done, total: None)
+        found = examine(read.profile, spec, chosen.batch, most_tokens=chosen.tokens)
+        wrote = _write_clean(chosen.clean, read) if chosen.clean else None
     except (ValueError, OSError) as problem:
         print(f"Nothing was examined: {problem}", file=sys.stderr)
         return 1
     if chosen.json:
-        print(json.dumps(_as_json(found, table, chosen.language), ensure_ascii=False, indent=1))
+        print(json.dumps(_as_json(found, read, chosen.language), ensure_ascii=False, indent=1))
     else:
-        _print_faults(found, table, chosen.language)
+        _print_faults(found, read, chosen.language)
         if chosen.losses:
-            _print_suited(suited(profile, chosen.batch), chosen.language)
+            _print_suited(suited(read.profile, chosen.batch), chosen.language)
         if wrote:
             print(say(chosen.language, "doctor.wrote", name=chosen.clean, other=wrote))
     return 1 if found.severe else 0
 
 
-def _print_faults(found: Examined, table: Table, language: str) -> None:
+def _print_faults(found: Examined, read: Read, language: str) -> None:
     from losses import LOSSES
 
     loss = title_word(LOSSES[found.loss])
     print(say(language, "doctor.examined", count=found.rows, loss=loss, batch=found.batch))
-    for line in _skipped(table, language):
+    for line in _skipped(read, language):
         print(line)
     for fault in found.faults:
         print(f"\n{say(language, f'doctor.severity.{fault.severity}')} · {fault.name}")
@@ -119,8 +117,12 @@ def _print_faults(found: Examined, table: Table, language: str) -> None:
             print(f"   {paste}")
     if not found.faults:
         print(say(language, "doctor.none_found"))
-    if found.cleaned.left_out:
-        kept = len(found.cleaned.kept)
+    for key, made in (("doctor.looked_for", True), ("doctor.not_looked_for", False)):
+        told = [check.said(language) for check in found.checks if check.made is made]
+        print(f"\n{say(language, key)}")
+        print("\n".join(f"   {one}" for one in told))
+    kept = len(found.cleaned.kept)
+    if kept < found.rows:
         print(f"\n{say(language, 'doctor.cleaned', kept=kept, total=found.rows)}")
 
 
@@ -134,19 +136,19 @@ def _print_suited(found: tuple[Suited, ...], language: str) -> None:
             print(f"   {reason}")
 
 
-def _skipped(table: Table, language: str) -> list[str]:
-    if not table.left_out:
+def _skipped(read: Read, language: str) -> list[str]:
+    if read.file is None or not read.file.skipped[0]:
         return []
-    first = table.skipped[0]
-    reason = say(language, first.problem.key, **first.problem.values)
-    return [say(language, "doctor.skipped", count=table.left_out, row=first.row, reason=reason)]
+    count, ((row, problem), *_) = read.file.skipped
+    reason = say(language, problem.key, **problem.values)
+    return [say(language, "doctor.skipped", count=count, row=row, reason=reason)]
 
 
-def _as_json(found: Examined, table: Table, language: str) -> dict[str, Any]:
+def _as_json(found: Examined, read: Read, language: str) -> dict[str, Any]:
     return {
         "pairs": found.rows,
-        "skipped": table.left_out,
-        "columns": table.chosen,
+        "skipped": read.file.skipped[0] if read.file else 0,
+        "columns": read.file.chosen if read.file else {},
         "loss": found.loss,
         "batch": found.batch,
         "severe": found.severe,
@@ -161,25 +163,20 @@ def _as_json(found: Examined, table: Table, language: str) -> dict[str, Any]:
             }
             for fault in found.faults
         ],
+        "looked_for": [check.name for check in found.checks if check.made],
         "met": vars(found.met),
         "kept": len(found.cleaned.kept),
         "left_out": [{"pair": row, "because": name} for row, name in found.cleaned.left_out],
     }
 
 
-def _write_clean(name: str, table: Table, found: Examined) -> str:
+def _write_clean(name: str, read: Read) -> str:
     """Write the rows that stay, and beside them those that do not; the name of the second file."""
-    rows, labelled = table.pairs.rows, table.pairs.labelled
-    heads = ("sentence1", "sentence2", *(["score"] if labelled else []))
-    kept = [rows[row - 1][: len(heads)] for row in found.cleaned.kept]
-    left = [(str(row), why, *rows[row - 1][: len(heads)]) for row, why in found.cleaned.left_out]
+    from explorer.lab.doctor.cleaning import write_kept, write_left_out
+
     beside = Path(name).with_suffix(".left-out.tsv")
-    for path, lines in (
-        (Path(name), [heads, *kept]),
-        (beside, [("pair", "because", *heads), *left]),
-    ):
-        text = "\n".join("\t".join(" ".join(cell.split()) for cell in line) for line in lines)
-        path.write_text(f"{text}\n", encoding="utf-8")
+    write_kept(read, Path(name))
+    write_left_out(read, beside)
     return str(beside)
 
 

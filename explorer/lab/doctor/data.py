@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,14 +13,11 @@ from explorer.lab.doctor.axes import family_of
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.landmarks import COLLAPSE, landmark
 from explorer.lab.doctor.layouts import Layout
-from explorer.lab.doctor.meetings import Meetings, meetings, partners
-from explorer.lab.doctor.texts import foreign, numbered, together
+from explorer.lab.doctor.meetings import Meetings
+from explorer.lab.doctor.profile import Cleaned, Profile
 from explorer.locale import say
-from explorer.runtime import jobs
 from explorer.runtime.numbers import display_number, percent
-from explorer.sources.pairs import Pairs
 from losses import LossSpec
-from losses.labels import label_rules
 
 SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")
 EVIDENCE = 5  # rows that are shown of each finding
@@ -27,6 +25,7 @@ NO_DUPLICATES = "batch_sampler=BatchSamplers.NO_DUPLICATES"
 # From this share of a batch's rows on, copies are the first thing to put right; from that on, said.
 MANY_MET, SOME_MET = 0.1, 0.001
 MANY_FOREIGN = 0.5
+NONE_MEET = Meetings(0.0, 0.0, 0.0, 0.0)  # of a loss that takes no other row for a negative
 Value = int | float | str
 
 
@@ -46,54 +45,34 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Cleaned:
-    """The pairs that stay (from 1), and each that was left out with the name of the fault."""
+class Check:
+    """What is looked for: a name that finding and sentences share, and whether this loss and these
+    columns allow it."""
 
-    kept: tuple[int, ...]
-    left_out: tuple[tuple[int, str], ...]
+    name: str
+    made: bool
+
+    def said(self, language: str = "en") -> str:
+        """What was looked for, or why it was not."""
+        return say(language, f"doctor.{'checked' if self.made else 'unchecked'}.{self.name}")
 
 
 @dataclass(frozen=True)
 class Examined:
-    """What was found in so many `rows` for a loss at a batch size, the worst first."""
+    """What was found in so many `rows` for a loss at a batch size, the worst first, and what was
+    looked for. `met` are the meetings of the rows that the loss compares with each other."""
 
     rows: int
     loss: str
     batch: int
     faults: tuple[Fault, ...]
+    checks: tuple[Check, ...]
     met: Meetings
     cleaned: Cleaned
 
     @property
     def severe(self) -> bool:
         return any(fault.severity == SEVERE for fault in self.faults)
-
-
-@dataclass(frozen=True)
-class Profile:
-    """The pairs as numbers: of the texts of both sides and of the pair, and the labels."""
-
-    pairs: Pairs
-    first: np.ndarray
-    second: np.ndarray
-    pair: np.ndarray
-    labels: np.ndarray
-    positive: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-
-def profiled(pairs: Pairs) -> Profile:
-    """Fold and number all texts once; whatever is asked about them then is arithmetic."""
-    jobs.step("numbering", 0, len(pairs))
-    first, second = numbered(pairs.first, pairs.second)
-    labels = np.asarray(pairs.labels, dtype=np.float64)
-    if pairs.labelled and len(labels):
-        positive = labels >= label_rules(pairs.labels).threshold
-    else:
-        positive = np.ones(len(labels), dtype=bool)
-    return Profile(pairs, first, second, together(first, second), labels, positive)
 
 
 def examine(
@@ -104,41 +83,53 @@ def examine(
     `most_tokens`: what the encoder reads of a text, its special tokens aside; None leaves lengths
     out. Of what only an encoder can tell, such as near-duplicates, nothing is said.
     """
-    faults: list[Fault] = []
-    met, rows = met_in_batch(profile, spec, batch)
-    for find in (_copies, _conflicts, _same_on_both_sides):
-        faults += find(profile)
-    faults += _twins(met, rows, spec, batch)
-    faults += _labels(profile, spec, batch)
-    faults += _lists(profile, spec)
-    faults += _texts(profile, most_tokens)
+    checks = checks_of(profile, spec, most_tokens)
+    made = {check.name for check in checks if check.made}
+    finders: dict[str, Callable[[], Iterator[Fault]]] = {
+        "copies": lambda: _copies(profile),
+        "conflicting_labels": lambda: _conflicts(profile),
+        "same_on_both_sides": lambda: _same_on_both_sides(profile),
+        "twins": lambda: _twins(profile, spec, batch),
+        "labels": lambda: _labels(profile, spec),
+        "reach": lambda: _reach(profile),
+        "positives": lambda: _positives(profile, spec, batch),
+        "lists": lambda: _lists(profile),
+        "teacher": lambda: _teacher(profile),
+        "lengths": lambda: _lengths(profile, most_tokens or 0),
+        "scripts": lambda: _scripts(profile),
+    }
+    faults = [fault for name, find in finders.items() if name in made for fault in find()]
     faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
-    return Examined(len(profile), spec.name, batch, tuple(faults), met, cleaned(profile))
+    met = profile.met(batch) if spec.negatives_of_batch else NONE_MEET
+    return Examined(len(profile), spec.name, batch, tuple(faults), checks, met, profile.cleaned)
 
 
-def met_in_batch(profile: Profile, spec: LossSpec, batch: int) -> tuple[Meetings, np.ndarray]:
-    """How often rows of the same text meet among the rows that the loss compares with each other,
-    and the places of those that can."""
-    count, found = len(profile), np.zeros(len(profile), dtype=np.int64)
-    if not spec.negatives_of_batch or not profile.positive.any():
-        return meetings(found, batch), np.arange(0)
-    places = np.flatnonzero(profile.positive)
-    found[places] = partners(
-        *(one[places] for one in (profile.first, profile.second, profile.pair))
-    )
-    met, positives = meetings(found, batch), len(places)
-    # Only positive pairs are rows of the loss.
-    share = float(found.sum()) / max(positives * (positives - 1), 1)
-    floor = met.floor * count / positives
-    return Meetings(met.pairs, met.rows, floor, share), np.flatnonzero(found)
+def checks_of(profile: Profile, spec: LossSpec, most_tokens: int | None) -> tuple[Check, ...]:
+    """What can be looked for in these columns, for this loss."""
+    needs, reads = spec.needs, set(spec.reads.values())
+    applies = {
+        "copies": True,
+        "conflicting_labels": profile.labelled,
+        "same_on_both_sides": True,
+        "twins": spec.negatives_of_batch,
+        "labels": not spec.learns_from_positives or (profile.labelled and spec.by_threshold),
+        "reach": profile.labelled and "cosine_labels" in reads,
+        "positives": profile.labelled and spec.needs_positives,
+        "lists": "lists" in needs,
+        "teacher": "teacher" in needs,
+        "lengths": most_tokens is not None,
+        "scripts": True,
+    }
+    return tuple(Check(name, made) for name, made in applies.items())
 
 
-def _twins(met: Meetings, rows: np.ndarray, spec: LossSpec, batch: int) -> Iterator[Fault]:
+def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
     """Rows whose text another positive pair has: they meet as each other's negatives."""
+    met, rows = profile.met(batch), np.flatnonzero(profile.partners)
     share = met.rows / batch
     if not len(rows) or share < SOME_MET:
         return
-    name = "twins" if is_softmax(spec) else "twins_met"
+    name = "twins" if is_softmax(spec.name) else "twins_met"
     values: dict[str, Value] = {
         "count": len(rows),
         "batch": batch,
@@ -148,12 +139,19 @@ def _twins(met: Meetings, rows: np.ndarray, spec: LossSpec, batch: int) -> Itera
         "gradient": percent(met.share),
     }
     severity = SEVERE if share >= MANY_MET else WARNING
-    yield Fault(name, severity, values, _evidence(rows), (NO_DUPLICATES,))
+    yield Fault(name, severity, values, _sharing(profile, int(rows[0])), (NO_DUPLICATES,))
 
 
-def is_softmax(spec: LossSpec) -> bool:
+def _sharing(profile: Profile, place: int) -> tuple[int, ...]:
+    """This pair, and those that have one of its texts."""
+    shares = (profile.first == profile.first[place]) | (profile.second == profile.second[place])
+    return _evidence(np.flatnonzero(shares & profile.positive))
+
+
+@functools.cache
+def is_softmax(loss: str) -> bool:
     """Whether it is a softmax over the batch: ln of its candidates where all are alike."""
-    side = sides_for(Known(loss=spec.name))[0]
+    side = sides_for(Known(loss=loss))[0]
     if family_of(side) != "keys":
         return False
     three, five = (math.exp(landmark(side, COLLAPSE, Layout(count)) or 0.0) for count in (3, 5))
@@ -165,29 +163,13 @@ def is_softmax(spec: LossSpec) -> bool:
 
 def _copies(profile: Profile) -> Iterator[Fault]:
     """The same pair with the same label, again."""
-    again = _again(profile)
+    again = profile.again
     if len(again):
         yield Fault("copies", WARNING, {"count": len(again)}, _evidence(again))
 
 
-def _again(profile: Profile) -> np.ndarray:
-    """The places of pairs that stood before, with the same label."""
-    key = together(profile.pair, np.unique(profile.labels, return_inverse=True)[1])
-    kept = np.unique(key, return_index=True)[1]
-    return np.setdiff1d(np.arange(len(profile)), kept)
-
-
-def _conflicting(profile: Profile) -> np.ndarray:
-    """The places of all pairs that stand with several labels."""
-    count = int(profile.pair.max(initial=-1)) + 1
-    low, high = np.full(count, np.inf), np.full(count, -np.inf)
-    np.minimum.at(low, profile.pair, profile.labels)
-    np.maximum.at(high, profile.pair, profile.labels)
-    return np.flatnonzero((low < high)[profile.pair])
-
-
 def _conflicts(profile: Profile) -> Iterator[Fault]:
-    places = _conflicting(profile)
+    places = profile.conflicting
     if len(places):
         texts = len(np.unique(profile.pair[places]))
         values: dict[str, Value] = {"count": texts, "rows": len(places)}
@@ -196,42 +178,45 @@ def _conflicts(profile: Profile) -> Iterator[Fault]:
 
 
 def _same_on_both_sides(profile: Profile) -> Iterator[Fault]:
-    same = np.flatnonzero(profile.first == profile.second)
+    same = profile.same_on_both_sides
     if len(same):
         yield Fault("same_on_both_sides", WARNING, {"count": len(same)}, _evidence(same))
 
 
-def _labels(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
+def _labels(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
     """What the labels cannot teach this loss."""
-    labels, pairs = profile.labels, profile.pairs
-    if not pairs.labelled:
-        if not spec.learns_from_positives:
-            yield Fault("no_labels", SEVERE, {}, (), ("loss=info_nce",))
+    if not profile.labelled:
+        yield Fault("no_labels", SEVERE, {}, (), ("loss=info_nce",))
         return
-    low, high = float(labels.min()), float(labels.max())
-    if low == high and "order" in spec.needs:
-        yield Fault("one_label", SEVERE, {"value": display_number(low)})
+    levels = profile.levels
+    if len(levels) == 1 and "order" in spec.needs:
+        yield Fault("one_label", SEVERE, {"value": display_number(float(levels[0]))})
+    if spec.by_threshold and len(levels) > 2:
+        threshold = display_number(profile.threshold)
+        yield Fault("degrees_lost", NOTE, {"count": len(levels), "threshold": threshold})
+
+
+def _reach(profile: Profile) -> Iterator[Fault]:
+    """Labels that no cosine can be."""
+    labels, (least, most) = profile.labels, profile.label_range
     beyond = np.flatnonzero((labels < -1) | (labels > 1))
-    if "cosine_labels" in spec.reads.values() and len(beyond):
+    if len(beyond):
+        paste = f"label = (label - {least:g}) / {most - least:g}"
         share = percent(len(beyond) / len(labels))
-        ends = label_rules(pairs.labels).label_range
-        paste = f"label = (label - {ends[0]:g}) / {ends[1] - ends[0]:g}"
-        values: dict[str, Value] = {"share": share, "low": low, "high": high}
+        ends = {"low": float(labels.min()), "high": float(labels.max())}
+        values: dict[str, Value] = {"share": share, **ends}
         yield Fault("labels_out_of_reach", SEVERE, values, _evidence(beyond), (paste,))
-    if spec.needs_positives:
-        yield from _positives(profile, batch)
-    levels = len(np.unique(labels))
-    if spec.by_threshold and levels > 2:
-        threshold = display_number(label_rules(pairs.labels).threshold)
-        yield Fault("degrees_lost", NOTE, {"count": levels, "threshold": threshold})
 
 
-def _positives(profile: Profile, batch: int) -> Iterator[Fault]:
-    count, positives = len(profile), int(profile.positive.sum())
+def _positives(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
+    count, positives = len(profile), profile.positives
     size = min(batch, count)
     if positives == 0:
         yield Fault("no_positive", SEVERE)
         return
+    if positives == count and "sides" in spec.needs and len(profile.levels) > 1:
+        threshold = display_number(profile.threshold)
+        yield Fault("no_negative", SEVERE, {"threshold": threshold})
     if count - positives < size:
         return
     # The chance that a batch has none: C(n − p, N) / C(n, N).
@@ -250,11 +235,9 @@ def _positives(profile: Profile, batch: int) -> Iterator[Fault]:
         yield Fault("batches_without_positive", WARNING, values)
 
 
-def _lists(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
+def _lists(profile: Profile) -> Iterator[Fault]:
     """First texts with a single candidate, for a loss that compares candidates."""
-    if "lists" not in spec.needs:
-        return
-    alone = np.flatnonzero(np.bincount(profile.first)[profile.first] == 1)
+    alone = profile.alone
     if len(alone):
         share = len(alone) / len(profile)
         severity = SEVERE if share == 1 else WARNING
@@ -262,18 +245,23 @@ def _lists(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
         yield Fault("lists_of_one", severity, values, _evidence(alone))
 
 
-def _texts(profile: Profile, most_tokens: int | None) -> Iterator[Fault]:
-    pairs = profile.pairs
-    if most_tokens is not None:
-        cut = np.flatnonzero(_words_beyond(pairs.first, most_tokens)
-                             | _words_beyond(pairs.second, most_tokens))  # fmt: skip
-        if len(cut):
-            values: dict[str, Value] = {"count": len(cut), "most": most_tokens}
-            yield Fault("cut_off", WARNING, values, _evidence(cut))
-    sides = [foreign(pairs.first), foreign(pairs.second)]
-    shares = [float(side.mean()) if len(side) else 0.0 for side in sides]
-    other = np.flatnonzero(sides[0] | sides[1])
-    apart = np.flatnonzero(sides[0] != sides[1])
+def _teacher(profile: Profile) -> Iterator[Fault]:
+    if not profile.has_teacher:
+        yield Fault("no_teacher", SEVERE)
+
+
+def _lengths(profile: Profile, most_tokens: int) -> Iterator[Fault]:
+    """Texts of more words than an encoder reads tokens; each word is one or more."""
+    cut = np.flatnonzero(profile.words > most_tokens)
+    if len(cut):
+        values: dict[str, Value] = {"count": len(cut), "most": most_tokens}
+        yield Fault("cut_off", WARNING, values, _evidence(cut))
+
+
+def _scripts(profile: Profile) -> Iterator[Fault]:
+    one, two = profile.foreign
+    shares = [float(side.mean()) if len(side) else 0.0 for side in profile.foreign]
+    other, apart = np.flatnonzero(one | two), np.flatnonzero(one != two)
     if not len(other):
         return
     share = len(other) / len(profile)
@@ -282,32 +270,8 @@ def _texts(profile: Profile, most_tokens: int | None) -> Iterator[Fault]:
     elif share >= MANY_FOREIGN:
         yield Fault("not_latin", NOTE, {"share": percent(share)}, _evidence(other))
     else:
-        values = {"count": len(other), "share": percent(share)}
+        values: dict[str, Value] = {"count": len(other), "share": percent(share)}
         yield Fault("mixed_scripts", WARNING, values, _evidence(other))
-
-
-def _words_beyond(texts: Sequence[str], most: int) -> np.ndarray:
-    """Texts of more words than an encoder reads tokens; each word is one or more. A text of so few
-    letters cannot have as many words."""
-    found = (len(text) > 2 * most and len(text.split()) > most for text in texts)
-    return np.fromiter(found, dtype=bool, count=len(texts))
-
-
-def cleaned(profile: Profile) -> Cleaned:
-    """Without pairs of several labels, pairs of one text, and copies of a pair after its first."""
-    reasons: dict[int, str] = {}
-    left_out: tuple[tuple[str, np.ndarray], ...] = (
-        ("conflicting_labels", _conflicting(profile)),
-        ("same_on_both_sides", np.flatnonzero(profile.first == profile.second)),
-        ("copies", _again(profile)),
-    )
-    for name, places in left_out:
-        for place in places.tolist():
-            reasons.setdefault(place + 1, name)
-    stay = np.ones(len(profile), dtype=bool)
-    stay[[row - 1 for row in reasons]] = False
-    kept = tuple((np.flatnonzero(stay) + 1).tolist())
-    return Cleaned(kept, tuple(sorted(reasons.items())))
 
 
 def _evidence(places: np.ndarray) -> tuple[int, ...]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from explorer.lab.doctor.data import MANY_MET, Profile, met_in_batch
+from explorer.lab.doctor.data import MANY_MET
+from explorer.lab.doctor.profile import Profile
 from explorer.locale import say
 from losses import LOSSES, LossSpec
 
@@ -33,8 +32,9 @@ def suited(profile: Profile, batch: int) -> tuple[Suited, ...]:
     Read off what each `LossSpec` reads and needs; of equal reasons the one that more libraries have
     comes first.
     """
-    there = _there(profile)
-    found = [_weighed(spec, profile, batch) for spec in LOSSES.values() if spec.needs <= there]
+    found = [
+        _weighed(spec, profile, batch) for spec in LOSSES.values() if spec.needs <= profile.has
+    ]
 
     def order(one: Suited) -> tuple[int, int]:
         return len(one.against) - len(one.reasons), -len(LOSSES[one.loss].conventions)
@@ -42,27 +42,12 @@ def suited(profile: Profile, batch: int) -> tuple[Suited, ...]:
     return tuple(sorted(found, key=order))
 
 
-def _there(profile: Profile) -> set[str]:
-    """What of `Readable.needs` the columns have."""
-    pairs, labels = profile.pairs, profile.labels
-    positives = int(profile.positive.sum())
-    several = len(np.unique(profile.first)) < len(profile)
-    has = {
-        "positives": positives > 0,
-        "order": pairs.labelled and len(np.unique(labels)) > 1,
-        "sides": pairs.labelled and 0 < positives < len(labels),
-        "lists": several,
-        "teacher": pairs.teacher is not None,
-    }
-    return {need for need, met in has.items() if met}
-
-
 def _weighed(spec: LossSpec, profile: Profile, batch: int) -> Suited:
-    levels = len(np.unique(profile.labels)) if profile.pairs.labelled else 0
+    levels = len(profile.levels) if profile.labelled else 0
     reads = set(spec.reads.values())
-    met, _ = met_in_batch(profile, spec, batch)
+    met = profile.met(batch).rows / batch if spec.negatives_of_batch else 0.0
     of_lists = "lists" in spec.needs
-    listed = float((np.bincount(profile.first)[profile.first] > 1).mean())
+    listed = 1 - len(profile.alone) / len(profile)
     reasons = {
         "degrees": levels > 2 and bool(reads & WHOLE_LABELS),
         "yes_or_no": levels == 2 and bool(reads & (WHOLE_LABELS | {"binary_labels"})),
@@ -74,7 +59,7 @@ def _weighed(spec: LossSpec, profile: Profile, batch: int) -> Suited:
         "degrees_lost": levels > 2 and spec.by_threshold,
         "labels_unread": levels > 0 and not spec.reads_labels and not spec.by_threshold,
         "few_lists": of_lists and listed < MOSTLY,
-        "twins": met.rows / batch >= MANY_MET,
+        "twins": met >= MANY_MET,
         "nothing_to_learn": not spec.needs,
     }
     kept = [tuple(name for name, holds in one.items() if holds) for one in (reasons, against)]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 LATIN_ENDS, LATIN_EXTENDED = 0x370, (0x1E00, 0x1F00)
+STEP = 2**13  # texts that are looked at before it is said how many
 
 
 def folded(text: str) -> str:
@@ -16,24 +18,51 @@ def folded(text: str) -> str:
     >>> folded("  Ｔｗｏ   dogs "), folded("STRASSE") == folded("straße")
     ('two dogs', True)
     """
+    return " ".join(_folded_words(text))
+
+
+def _folded_words(text: str) -> list[str]:
     if text.isascii():
-        return " ".join(text.lower().split())
+        return text.lower().split()
     whole = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return " ".join(whole.split())
+    return whole.split()
 
 
-def numbered(*sides: Sequence[str]) -> list[np.ndarray]:
-    """For each side the numbers of its texts, int64; equal for texts that fold to the same.
+@dataclass(frozen=True)
+class Looked:
+    """Of each text of a column: the hash of what it folds to, how many words it has, and whether
+    most of its letters are neither Latin nor accented Latin."""
+
+    hashes: np.ndarray
+    words: np.ndarray
+    foreign: np.ndarray
+
+
+def looked_at(texts: Sequence[str], tell: Callable[[int], None] = lambda done: None) -> Looked:
+    """Go through the texts of a column once; `tell` hears of how many, and may raise to stop."""
+    count = len(texts)
+    hashes, words = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int32)
+    other = np.zeros(count, dtype=bool)
+    for place, text in enumerate(texts):
+        if place % STEP == 0:
+            tell(place)
+        found = _folded_words(text)
+        hashes[place] = hash(" ".join(found))
+        words[place] = len(found)
+        if not text.isascii():
+            other[place] = foreign(text)
+    tell(count)
+    return Looked(hashes, words, other)
+
+
+def numbered(*hashes: np.ndarray) -> list[np.ndarray]:
+    """For each column the numbers of its texts, int64; equal for texts that fold to the same.
 
     They are told apart by their 64-bit hashes: among a million texts, two that differ come out as
     one once in some ten million data sets.
     """
-    hashes = [
-        np.fromiter((hash(folded(text)) for text in side), dtype=np.int64, count=len(side))
-        for side in sides
-    ]
     _, numbers = np.unique(np.concatenate(hashes), return_inverse=True)
-    return np.split(numbers, np.cumsum([len(side) for side in sides])[:-1])
+    return np.split(numbers, np.cumsum([len(side) for side in hashes])[:-1])
 
 
 def together(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -42,12 +71,8 @@ def together(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return numbers
 
 
-def foreign(texts: Iterable[str]) -> np.ndarray:
-    """Whether most letters of each text are neither Latin nor accented Latin."""
-    return np.fromiter((not text.isascii() and _foreign(text) for text in texts), dtype=bool)
-
-
-def _foreign(text: str) -> bool:
+def foreign(text: str) -> bool:
+    """Whether most letters of a text are neither Latin nor accented Latin."""
     letters = [letter for letter in text if letter.isalpha()]
     low, high = LATIN_EXTENDED
     latin = sum(ord(one) < LATIN_ENDS or low <= ord(one) < high for one in letters)

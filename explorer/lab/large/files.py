@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,8 +29,8 @@ from explorer.sources.columns import (
 from explorer.sources.grids import Grid, read_grid
 from explorer.sources.tables import RowReader, check_share
 
-# A first and a second sentence, the label, the similarity.
-Read = tuple[str, str, float, float]
+# A first and a second sentence, the label, what a teacher gave the pair, the similarity.
+Read = tuple[str, str, float, float, float]
 
 # Compared as `columns.plain_name` makes them.
 SIMILARITY_NAMES = (
@@ -53,7 +54,8 @@ class FilePairs:
     """`scores` are the similarities of the file, None where sentences must be encoded. Without
     labels (`labelled`) all pairs are positives.
 
-    `rows` are those that the pairs stood in.
+    `rows` are those that the pairs stood in. `teacher` is what another model gave each pair, NaN
+    for nothing; None where no column has it, or none was asked for.
     `skipped` holds how many rows could not be used, and the first of them with their reasons.
     """
 
@@ -70,6 +72,7 @@ class FilePairs:
     encoding: str
     skipped: tuple[int, tuple[tuple[int, Problem], ...]]
     rows: np.ndarray
+    teacher: np.ndarray | None = None
 
 
 def read_pairs(
@@ -79,6 +82,7 @@ def read_pairs(
     header: bool | None,
     report: Report,
     encoding: str = "",
+    taught: bool = False,
 ) -> FilePairs:
     """Two sentences in each row with a label if there is one (or a triplet), and a similarity if
     there is one.
@@ -86,7 +90,7 @@ def read_pairs(
     A file, here by what it holds, needs no sentences if it has a similarity, unless "" is chosen
     for that: then none of its columns is taken. At most LARGE_PAIRS pairs are read. `encoding` is
     as `read_grid` takes it. `report` hears of the parsing of the text, then of the reading of its
-    rows, and may raise to stop.
+    rows, and may raise to stop. The column of a teacher is read where it is asked for by `taught`.
 
     Raises Problem if there is no such table.
     """
@@ -95,10 +99,10 @@ def read_pairs(
     wanted = {
         role: named for role, named in (columns or {}).items() if named or role == "similarity"
     }
-    chosen = {role: at for role, at in _choose(grid, wanted).items() if role != TEACHER}
+    chosen = {role: at for role, at in _choose(grid, wanted).items() if taught or role != TEACHER}
     read = RowReader(grid, chosen)
     first, second = Texts(), Texts()
-    labels, scores, rows = array("d"), array("d"), array("Q")
+    labels, scores, teacher, rows = array("d"), array("d"), array("d"), array("Q")
     total, count, told, limited = 0, 0, [], False
     for row, cells in grid.records(lambda *far: report("reading", *far)):
         total += 1
@@ -113,10 +117,11 @@ def read_pairs(
                 told.append((row, problem.with_traceback(None)))
             check_share(count, total - count, told[0][0])
             continue
-        for one, other, label, score in pairs:
+        for one, other, label, given, score in pairs:
             first.append(one)
             second.append(other)
             labels.append(label)
+            teacher.append(given)
             scores.append(score)
             rows.append(row)
     if not labels:
@@ -136,7 +141,12 @@ def read_pairs(
         grid.encoding,
         (count, tuple(told)),
         np.array(rows),
+        _given(np.array(teacher)),
     )
+
+
+def _given(teacher: np.ndarray) -> np.ndarray | None:
+    return None if np.isnan(teacher).all() else teacher
 
 
 def _choose(grid: Grid, wanted: dict[str, str]) -> dict[str, int]:
@@ -196,5 +206,5 @@ def _pairs_of(read: RowReader, cells: Cells | Problem) -> list[Read]:
         raise cells
     similarity = read.score(cells, "similarity") if "similarity" in read.positions else 0.0
     if "first" not in read.positions and not read.is_triplet:
-        return [("", "", read.score(cells), similarity)]
-    return [(*pair[:3], similarity) for pair in read(cells)]
+        return [("", "", read.score(cells), math.nan, similarity)]
+    return [(*pair, similarity) for pair in read(cells)]

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.data import SEVERE, cleaned, examine, is_softmax, profiled
+from explorer.lab.doctor.data import SEVERE, examine, is_softmax
 from explorer.lab.doctor.meetings import meetings, partners
-from explorer.lab.doctor.texts import folded, numbered
+from explorer.lab.doctor.profile import profiled
+from explorer.lab.doctor.texts import folded, looked_at, numbered
 from explorer.locale import say
 from explorer.sources.pairs import Pairs
 from explorer.sources.tables import read_file
@@ -148,13 +149,13 @@ def range_of(letter):
 
 
 def test_a_softmax_is_known_by_its_value():
-    assert {name for name, spec in LOSSES.items() if is_softmax(spec)} >= {"info_nce", "nt_xent"}
-    assert not any(is_softmax(LOSSES[name]) for name in ("siglip", "alignment", "cosent"))
+    assert {name for name in LOSSES if is_softmax(name)} >= {"info_nce", "nt_xent"}
+    assert not any(is_softmax(name) for name in ("siglip", "alignment", "cosent"))
 
 
 def test_texts_fold():
     assert folded("Ｆｕｌｌ\u3000width") == "full width"
-    one, other = numbered(["A b", "c"], ["a  B", "d"])
+    one, other = numbered(*(looked_at(side).hashes for side in (["A b", "c"], ["a  B", "d"])))
     assert one[0] == other[0]
     assert len({*one, *other}) == 3
 
@@ -162,7 +163,7 @@ def test_texts_fold():
 def test_what_is_left_out_has_its_reason():
     pairs = with_rows(clean_pairs(), *(row for name in ("copies", "same_on_both_sides",
                       "conflicting_labels") for row in PLANTED[name]))  # fmt: skip
-    found = cleaned(profiled(pairs))
+    found = profiled(pairs).cleaned
     assert dict(found.left_out) == {
         4: "conflicting_labels", COUNT + 1: "conflicting_labels",
         COUNT + 2: "same_on_both_sides", COUNT + 3: "conflicting_labels",
@@ -191,3 +192,26 @@ def test_real_sets(name, loss, expected):
     if not path.is_file():
         pytest.skip(f"{path} is not here")
     assert expected <= set(found(read_file(path, most=100_000).pairs, loss))
+
+
+def test_what_was_looked_for_is_said():
+    """MarginMSE learns from a teacher and lists: without them it is not said to be well."""
+    faults = found(clean_pairs(), "margin_mse")
+    assert faults["no_teacher"].severity == SEVERE
+    assert "lists_of_one" in faults
+    all_above = clean_pairs(tuple(0.6 + 0.1 * (place % 4) for place in range(COUNT)))
+    assert found(all_above, "contrastive")["no_negative"].severity == SEVERE
+    assert "no_negative" not in found(clean_pairs(), "contrastive")
+    for loss in LOSSES:
+        for pairs in (clean_pairs(), positives(range_of("q"), range_of("p"))):
+            told = examine(profiled(pairs), LOSSES[loss], 16)
+            assert {check.name for check in told.checks if check.made} >= {"copies", "scripts"}
+            for check in told.checks:
+                for language in ("en", "zh"):
+                    assert not check.said(language).startswith("doctor.")
+
+
+def test_twins_are_shown_beside_each_other():
+    first = [*range_of("q"), "q 7", "q 9"]
+    faults = found(positives(first, [*range_of("p"), "p x", "p y"]), "info_nce", 300)
+    assert faults["twins"].rows == (8, COUNT + 1)

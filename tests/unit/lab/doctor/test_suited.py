@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.lab.doctor.data import profiled
+from explorer.lab.doctor.profile import profiled
 from explorer.lab.doctor.suited import suited
 from explorer.sources.pairs import Pairs
 from losses import LOSSES

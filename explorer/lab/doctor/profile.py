@@ -1,0 +1,199 @@
+"""A table of pairs as numbers: all that is asked about it, whatever the loss, read off once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from explorer.lab.doctor.meetings import Meetings, meetings, partners
+from explorer.lab.doctor.texts import looked_at, numbered, together
+from explorer.runtime import jobs
+from losses.labels import Ends, label_rules
+
+
+class Columns(Protocol):
+    """Pairs of any source: `Pairs`, or those of a large file."""
+
+    @property
+    def first(self) -> Sequence[str]: ...
+    @property
+    def second(self) -> Sequence[str]: ...
+    @property
+    def labels(self) -> Sequence[float] | np.ndarray: ...
+    @property
+    def labelled(self) -> bool: ...
+    @property
+    def teacher(self) -> Sequence[float] | np.ndarray | None: ...
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """Why each pair is left out: the place in `REASONS`, −1 for one that stays [N]."""
+
+    why: np.ndarray
+    # In this order: a pair has the first reason that holds.
+    REASONS = ("conflicting_labels", "same_on_both_sides", "copies")
+
+    @property
+    def kept(self) -> np.ndarray:
+        """The pairs that stay, counted from 1."""
+        return np.flatnonzero(self.why < 0) + 1
+
+    @property
+    def left_out(self) -> list[tuple[int, str]]:
+        """Each pair that does not, counted from 1, with the name of the fault."""
+        places = np.flatnonzero(self.why >= 0).tolist()
+        return [(place + 1, self.REASONS[self.why[place]]) for place in places]
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Numbers for the texts of both sides and for the pair, equal for texts that fold to the same;
+    `words`, how many the longer text of each pair has; `foreign`, whether a text of either side is
+    mostly in another script than Latin. Without labels all pairs are positive."""
+
+    columns: Columns
+    labels: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    pair: np.ndarray
+    positive: np.ndarray
+    words: np.ndarray
+    foreign: tuple[np.ndarray, np.ndarray]
+    threshold: float
+    label_range: Ends
+    _met: dict[int, Meetings] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def labelled(self) -> bool:
+        return self.columns.labelled
+
+    @property
+    def has_teacher(self) -> bool:
+        return self.columns.teacher is not None
+
+    @cached_property
+    def levels(self) -> np.ndarray:
+        """The labels that there are, each once."""
+        return np.unique(self.labels)
+
+    @cached_property
+    def positives(self) -> int:
+        return int(self.positive.sum())
+
+    @cached_property
+    def again(self) -> np.ndarray:
+        """The places of pairs that stood before, with the same label."""
+        key = together(self.pair, np.searchsorted(self.levels, self.labels))
+        kept = np.unique(key, return_index=True)[1]
+        stood = np.ones(len(self), dtype=bool)
+        stood[kept] = False
+        return np.flatnonzero(stood)
+
+    @cached_property
+    def conflicting(self) -> np.ndarray:
+        """The places of all pairs that stand with several labels."""
+        count = int(self.pair.max(initial=-1)) + 1
+        low, high = np.full(count, np.inf), np.full(count, -np.inf)
+        np.minimum.at(low, self.pair, self.labels)
+        np.maximum.at(high, self.pair, self.labels)
+        return np.flatnonzero((low < high)[self.pair])
+
+    @cached_property
+    def same_on_both_sides(self) -> np.ndarray:
+        return np.flatnonzero(self.first == self.second)
+
+    @cached_property
+    def alone(self) -> np.ndarray:
+        """The places of pairs whose first text stands in no other."""
+        return np.flatnonzero(np.bincount(self.first)[self.first] == 1)
+
+    @cached_property
+    def partners(self) -> np.ndarray:
+        """How many other positive pairs share a text with each pair; none with one that is not
+        positive [N]."""
+        found, places = np.zeros(len(self), dtype=np.int64), np.flatnonzero(self.positive)
+        if len(places):
+            numbers = (one[places] for one in (self.first, self.second, self.pair))
+            found[places] = partners(*numbers)
+        return found
+
+    def met(self, batch: int) -> Meetings:
+        """How often positive pairs of one text meet in a batch."""
+        known = self._met.get(batch)
+        if known is None:
+            known = self._met[batch] = self._meetings(batch)
+        return known
+
+    def _meetings(self, batch: int) -> Meetings:
+        if not self.positives:
+            return meetings(np.zeros(0, dtype=np.int64), batch)
+        met, count = meetings(self.partners, batch), self.positives
+        # Only positive pairs are rows of the loss.
+        share = float(self.partners.sum()) / max(count * (count - 1), 1)
+        return Meetings(met.pairs, met.rows, met.floor * len(self) / count, share)
+
+    @cached_property
+    def has(self) -> frozenset[str]:
+        """What of `Readable.needs` the pairs have."""
+        there = {
+            "positives": self.positives > 0,
+            "order": self.labelled and len(self.levels) > 1,
+            "sides": self.labelled and 0 < self.positives < len(self),
+            "lists": len(self.alone) < len(self),
+            "teacher": self.has_teacher,
+        }
+        return frozenset(need for need, met in there.items() if met)
+
+    @cached_property
+    def cleaned(self) -> Cleaned:
+        """Without pairs of several labels, pairs of one text, and copies of a pair after its
+        first."""
+        why = np.full(len(self), -1, dtype=np.int8)
+        faults = (self.conflicting, self.same_on_both_sides, self.again)
+        for reason in range(len(faults) - 1, -1, -1):
+            why[faults[reason]] = reason
+        return Cleaned(why)
+
+    def prepared(self) -> Profile:
+        """With everything worked out that no loss and no batch size changes."""
+        _ = self.has, self.partners, self.cleaned
+        return self
+
+
+def profiled(
+    columns: Columns,
+    report: Callable[[str, int, int], None] = jobs.step,
+) -> Profile:
+    """Fold, number and measure all texts once; whatever is asked about them then is arithmetic.
+
+    `report` hears how far that is, and may raise to stop.
+    """
+    labels = np.asarray(columns.labels, dtype=np.float64)
+    count = len(labels)
+    one, other = (
+        looked_at(side, lambda done, before=before: report("numbering", before + done, 2 * count))
+        for before, side in ((0, columns.first), (count, columns.second))
+    )
+    first, second = numbered(one.hashes, other.hashes)
+    rules = label_rules(labels.tolist(), None, None if count else (0.0, 1.0))
+    positive = labels >= rules.threshold if columns.labelled else np.ones(count, dtype=bool)
+    return Profile(
+        columns=columns,
+        labels=labels,
+        first=first,
+        second=second,
+        pair=together(first, second),
+        positive=positive,
+        words=np.maximum(one.words, other.words),
+        foreign=(one.foreign, other.foreign),
+        threshold=rules.threshold,
+        label_range=rules.label_range,
+    )

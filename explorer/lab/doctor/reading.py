@@ -1,0 +1,67 @@
+"""A data set as Doctor reads it: a large file, or pairs that are there, with all that is asked of
+them whatever the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from explorer.lab.doctor.profile import Profile, profiled
+from explorer.lab.large.files import FilePairs, read_pairs
+from explorer.runtime.jobs import Report
+from explorer.runtime.limits import LARGE_FILE_BYTES, MIB
+from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import whole_letters
+from explorer.sources.pairs import Pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """`file` is what was found besides in a file, None where the pairs came from elsewhere."""
+
+    profile: Profile
+    file: FilePairs | None = None
+
+    def row(self, pair: int) -> int:
+        """The row of the table that a pair, counted from 1, stands in."""
+        return pair if self.file is None else int(self.file.rows[pair - 1])
+
+
+def read_content(
+    content: bytes,
+    name: str,
+    report: Report,
+    *,
+    columns: Mapping[str, str] | None = None,
+    header: bool | None = None,
+    encoding: str = "",
+) -> Read:
+    """The pairs of a file by what it holds, as `read_pairs` reads them; a column of similarities is
+    nothing to Doctor.
+
+    Raises Problem if there is no table of pairs.
+    """
+    wanted = {**(columns or {}), "similarity": ""}
+    found = read_pairs(content, name, wanted, header, report, encoding, taught=True)
+    return Read(profiled(found, report).prepared(), found)
+
+
+def read_path(path: str | Path, report: Report) -> Read:
+    """The same of a file of this computer. Raises Problem where it cannot be read, or is larger
+    than the page takes."""
+    path = Path(path)
+    name = whole_letters(path.name)
+    try:
+        if path.stat().st_size > LARGE_FILE_BYTES:
+            most = LARGE_FILE_BYTES // MIB
+            raise Problem("large_file_too_large", name=name, most=most)
+        content = path.read_bytes()
+    except OSError:
+        raise Problem("file_unreadable", name=name) from None
+    return read_content(content, name, report)
+
+
+def read_given(pairs: Pairs, report: Report) -> Read:
+    """Pairs that are there already."""
+    return Read(profiled(pairs, report).prepared())

@@ -1,0 +1,110 @@
+"""A data set as Doctor reads it, the rows that stay of it, and its scenes."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Scenario
+from explorer.lab.doctor.cleaning import write_kept, write_left_out
+from explorer.lab.doctor.data import examine
+from explorer.lab.doctor.reading import read_content, read_given, read_path
+from explorer.lab.doctor.scenes import finding_places, sample_places, scene_of
+from explorer.runtime.jobs import Cancelled
+from explorer.runtime.problem import Problem
+from explorer.sources.pairs import Pairs
+from losses import LOSSES
+
+TABLE = """\
+query,document,label,teacher
+how tall,"8,848 m",1,7.5
+how tall,deep,0,-2
+how old,ten,1,
+HOW old,ten,1,
+how "old",ten,1,3
+"""
+
+
+def quiet(what, done, total):
+    """Nobody listens."""
+
+
+def read(text=TABLE, name="t.csv", **more):
+    return read_content(text.encode(), name, quiet, **more)
+
+
+def test_columns_are_recognised_and_can_be_chosen():
+    found = read()
+    assert found.file.chosen == {
+        "first": "query", "second": "document", "score": "label", "teacher": "teacher"
+    }  # fmt: skip
+    assert found.profile.has >= {"teacher", "sides", "lists"}
+    assert found.row(3) == 3
+    turned = read(columns={"first": "document", "second": "query", "score": "none"})
+    assert not turned.profile.labelled
+    assert turned.profile.columns.first[0] == "8,848 m"
+    # A column of similarities says nothing of the data.
+    scored = read("a,b,cosine\nx,y,0.5\nu,v,0.25\n", columns={"score": "cosine"})
+    assert list(scored.profile.labels) == [0.5, 0.25]
+
+
+def test_what_stays_reads_as_before(tmp_path):
+    found = read()
+    kept = read_path(write_kept(found, tmp_path / "kept.tsv"), quiet)
+    assert list(kept.profile.columns.first) == ["how tall", "how tall", "how old", 'how "old"']
+    assert kept.profile.columns.second[0] == "8,848 m"
+    assert [None if math.isnan(one) else one for one in kept.profile.columns.teacher] == [
+        7.5, -2.0, None, 3.0
+    ]  # fmt: skip
+    left = write_left_out(found, tmp_path / "left.tsv").read_text().splitlines()
+    assert left == [
+        "row\tbecause\tsentence1\tsentence2\tscore\tteacher",
+        "4\tcopies\tHOW old\tten\t1\t",
+    ]
+
+
+def test_it_can_be_stopped():
+    def stop(what, done, total):
+        if what == "numbering":
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        read_content(TABLE.encode(), "t.csv", stop)
+
+
+def test_what_is_no_file_has_a_sentence(tmp_path):
+    with pytest.raises(Problem, match="cannot be opened"):
+        read_path(tmp_path / "nowhere.csv", quiet)
+
+
+def test_a_finding_stands_in_its_scene():
+    """Explore finds the same two conflicting labels that the finding names."""
+    first = tuple(f"question {place}" for place in range(200))
+    pairs = Pairs(first + first[7:8], first[::-1] + first[192:193], (*(0.0, 1.0) * 100, 0.0))
+    profile = read_given(pairs, quiet).profile
+    fault = next(one for one in examine(profile, LOSSES["cosent"], 16).faults)
+    assert fault.name == "conflicting_labels"
+    link = scene_of(profile, finding_places(profile, fault.rows), "cosent")
+    scene = Scenario.from_link(link)
+    assert scene.loss == "cosent"
+    rows = [row for row in scene.data.rows if row[0] == "question 7"]
+    assert sorted(label for *_, label in rows) == ["0", "1"]
+    seen = explore(scene)
+    assert len(seen.batch.pairs) == 8
+    both = {label >= 0.5 for label in seen.batch.pairs.labels}
+    assert both == {True, False}
+
+
+def test_long_texts_make_small_scenes():
+    texts = tuple(
+        f"{place} " + " ".join(str(hash((place, i))) for i in range(60)) for place in range(50)
+    )
+    profile = read_given(Pairs(texts, texts[::-1], (1.0,) * 50, labelled=False), quiet).profile
+    link = scene_of(profile, sample_places(profile), "info_nce")
+    assert 0 < len(link) <= 6000
+    assert len(Scenario.from_link(link).data.rows) >= 2
+    huge = tuple(text * 20 for text in texts)
+    profile = read_given(Pairs(huge, texts[::-1], (1.0,) * 50, labelled=False), quiet).profile
+    assert isinstance(scene_of(profile, sample_places(profile), "info_nce"), str)
