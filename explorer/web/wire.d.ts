@@ -313,6 +313,16 @@ export interface Data {
   corrections: [string, string, string][];
 }
 
+/** What is the matter with a data set: in a sentence, rows that show it, what to paste, and the link of a scene of Explore with these rows ("" where none fits). */
+export interface DataFinding {
+  name: string;
+  severity: "severe" | "warning" | "note";
+  said: string;
+  advice: string[];
+  rows: EvidentRow[];
+  scene: string;
+}
+
 /** What takes another moment: counts over all terms. */
 export interface Details {
   loss: Real;
@@ -370,13 +380,16 @@ export interface DoctorFacts {
   doctor: DoctorOwn;
 }
 
-/** What Doctor alone is told: what may be known beside a number, other names of the losses, and numbers to begin with. */
+/** What Doctor alone is told: its doors; what may be known beside a number, other names of the losses, and numbers to begin with; data sets to begin with, and how large a file may be. */
 export interface DoctorOwn {
+  doors: string[];
   table: StateEntry[];
   counts: string[];
   settings: string[];
   names: Record<string, string[]>;
   examples: Record<string, string>[];
+  sets: string[];
+  bytes: number;
 }
 
 /** One batch of `size` pairs: the one with this `number`, counted from 0 on through the epochs. */
@@ -417,6 +430,26 @@ export interface EvaluationRecord {
 export interface EventRecord {
   kind: "checkpoint" | "resumed" | "paused" | "continued";
   step: number;
+}
+
+/** A pair that shows a finding, with the row of the table that it stands in. */
+export interface EvidentRow {
+  row: number;
+  first: string;
+  second: string;
+  label: Real | null;
+}
+
+/** What is the matter with a data set for a loss in batches of a size, the worst first; what was looked for, and what was not; the losses that can learn from it (the first, and how many more); how many pairs a cleaned table keeps; and how a file was read. */
+export interface ExaminedData {
+  pairs: number;
+  findings: DataFinding[];
+  looked: string[];
+  not_looked: string[];
+  suited: FittingLoss[];
+  more: number;
+  kept: number;
+  file: LargeFile | null;
 }
 
 /** A textbook example. */
@@ -572,6 +605,13 @@ export interface FinetuneOwn {
   scratch: string;
   embedded: string;
   source: Printed;
+}
+
+/** A loss that can learn from the data, with reasons for and against in sentences, and the link of a scene of Explore with some of its rows under this loss. */
+export interface FittingLoss {
+  loss: string;
+  reasons: string[];
+  scene: string;
 }
 
 /** And what its log has since the offset that was asked from. */
@@ -1655,6 +1695,19 @@ export interface Two {
   apart: Apart | null;
 }
 
+/** A file whose columns, or whose encoding, are to be chosen from, and why. */
+export interface UndecidedData {
+  encoding: string;
+  encodings: [string, string][];
+  undecided: true;
+  columns: string[];
+  chosen: Record<string, string>;
+  header: boolean;
+  skipped: number;
+  told: SkippedRow[];
+  problem: Problem;
+}
+
 /** A scene that cannot be explored, and which of its rows cannot be used. */
 export interface Unexplored {
   error: Problem;
@@ -1741,9 +1794,13 @@ export interface CompareServer {
 /** What the instruments of the page doctor can ask the server. */
 export interface DoctorServer {
   cancel(request: unknown): Promise<OneOf<Cancelled | Refused>>;
+  examine(request: unknown): Promise<OneOf<ExaminedData | UndecidedData | Working | Refused>>;
   explain(request: unknown): Promise<OneOf<Explained | Refused>>;
   forget(request: unknown): Promise<OneOf<Nothing | Refused>>;
+  hand_in(request: unknown): Promise<OneOf<HandedIn | Refused>>;
   look(request: unknown): Promise<OneOf<Look | Refused>>;
+  stop(request: unknown): Promise<OneOf<Nothing | Refused>>;
+  take(request: unknown): Promise<OneOf<Parcel | Working | Refused>>;
 }
 
 /** What the instruments of the page explore can ask the server. */

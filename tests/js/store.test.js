@@ -104,3 +104,17 @@ test("a number fits its entry's kind and range", () => {
   );
   assert.equal(fits({ kind: "number" }, -1e9), true);
 });
+
+test("what depends on something counts only where that does", () => {
+  const store = new Store([
+    { name: "door", default: "number", kind: "choice" },
+    { name: "kind", default: "file", kind: "choice", when: ["door", "data"] },
+    { name: "file", default: "a.csv", kind: "text", when: ["kind", "file"] },
+  ]);
+  const counted = () => [...store.table.values()].filter((entry) => store.counts(entry)).map(({ name }) => name);
+  assert.deepEqual(counted(), ["door"]);
+  store.update({ door: "data" });
+  assert.deepEqual(counted(), ["door", "kind", "file"]);
+  store.update({ kind: "typed" });
+  assert.deepEqual(counted(), ["door", "kind"]);
+});

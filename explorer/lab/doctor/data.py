@@ -165,7 +165,9 @@ def _copies(profile: Profile) -> Iterator[Fault]:
     """The same pair with the same label, again."""
     again = profile.again
     if len(again):
-        yield Fault("copies", WARNING, {"count": len(again)}, _evidence(again))
+        few = profile.pair[again[:EVIDENCE]]
+        ordered = _beside_each_other(profile, np.flatnonzero(np.isin(profile.pair, few)))
+        yield Fault("copies", WARNING, {"count": len(again)}, _evidence(ordered))
 
 
 def _conflicts(profile: Profile) -> Iterator[Fault]:
@@ -173,8 +175,15 @@ def _conflicts(profile: Profile) -> Iterator[Fault]:
     if len(places):
         texts = len(np.unique(profile.pair[places]))
         values: dict[str, Value] = {"count": texts, "rows": len(places)}
-        ordered = places[np.argsort(profile.pair[places], kind="stable")]
+        ordered = _beside_each_other(profile, places)
         yield Fault("conflicting_labels", SEVERE, values, _evidence(ordered))
+
+
+def _beside_each_other(profile: Profile, places: np.ndarray) -> np.ndarray:
+    """The same places, those of one pair of texts together, in the order in which these begin."""
+    pairs, first = np.unique(profile.pair[places], return_index=True)
+    begins = first[np.searchsorted(pairs, profile.pair[places])]
+    return places[np.argsort(begins, kind="stable")]
 
 
 def _same_on_both_sides(profile: Profile) -> Iterator[Fault]:
@@ -201,9 +210,11 @@ def _reach(profile: Profile) -> Iterator[Fault]:
     labels, (least, most) = profile.labels, profile.label_range
     beyond = np.flatnonzero((labels < -1) | (labels > 1))
     if len(beyond):
-        paste = f"label = (label - {least:g}) / {most - least:g}"
+        from_zero = f"(label - {least:g})" if least else "label"
+        paste = f"label = {from_zero} / {most - least:g}"
         share = percent(len(beyond) / len(labels))
-        ends = {"low": float(labels.min()), "high": float(labels.max())}
+        low, high = profile.levels[0], profile.levels[-1]
+        ends = {"low": display_number(float(low)), "high": display_number(float(high))}
         values: dict[str, Value] = {"share": share, **ends}
         yield Fault("labels_out_of_reach", SEVERE, values, _evidence(beyond), (paste,))
 

@@ -11,6 +11,7 @@ from losses import LOSSES, LossSpec
 
 MOSTLY = 0.5
 WHOLE_LABELS = {"labels", "unit_labels", "cosine_labels", "list_labels"}
+BINARY_LABELS = WHOLE_LABELS | {"binary_labels"}
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def _weighed(spec: LossSpec, profile: Profile, batch: int) -> Suited:
     listed = 1 - len(profile.alone) / len(profile)
     reasons = {
         "degrees": levels > 2 and bool(reads & WHOLE_LABELS),
-        "yes_or_no": levels == 2 and bool(reads & (WHOLE_LABELS | {"binary_labels"})),
+        "yes_or_no": levels == 2 and (bool(reads & BINARY_LABELS) or spec.by_threshold),
         "positives": levels == 0 and spec.negatives_of_batch,
         "teacher": "teacher" in spec.needs,
         "lists": of_lists and listed >= MOSTLY,

@@ -92,12 +92,15 @@ export class Store {
   }
 
   /**
-   * Whether an entry counts as things stand.
+   * Whether an entry counts as things stand: where what it depends on does, and has that value.
    * @param {Entry} entry
    * @returns {boolean}
    */
   counts({ when }) {
-    return !when || this.get(when[0]) === when[1];
+    if (!when) return true;
+    const [name, value] = when;
+    const other = this.table.get(name);
+    return this.get(name) === value && (!other || this.counts(other));
   }
 
   /**

@@ -6,21 +6,7 @@ from typing import Literal, TypedDict
 
 from explorer.core.disagreement import Disagreement
 from explorer.core.remarks import Remark
-from explorer.web.wire.shared import Encoded, Floats, LabelRules, Real, SkippedRow
-
-
-class Progress(TypedDict):
-    """How far the work is that must end first."""
-
-    what: str
-    done: int
-    total: int
-
-
-class Working(TypedDict):
-    """No answer yet: it is to be asked for again."""
-
-    working: Progress
+from explorer.web.wire.shared import Floats, LabelRules, Real
 
 
 class Pair(TypedDict):
@@ -163,34 +149,3 @@ class PairsPage(TypedDict):
 
     found: int
     rows: list[Pair]
-
-
-class HandedIn(TypedDict, total=False):
-    """The file's name by content, once it is all there."""
-
-    file: str
-
-
-class LargeFile(Encoded):
-    """A file's columns, which of them are read, and what was left out."""
-
-    columns: list[str]
-    chosen: dict[str, str]
-    header: bool
-    total: int
-    used: int
-    limited: bool
-    labelled: bool
-    skipped: int
-    told: list[SkippedRow]
-
-
-class LargeFileUndecided(Encoded):
-    """A file whose columns, or whose encoding, are to be chosen from."""
-
-    undecided: Literal[True]
-    columns: list[str]
-    chosen: dict[str, str]
-    header: bool
-    skipped: int
-    told: list[SkippedRow]

@@ -63,6 +63,51 @@ class SkippedRow(TypedDict):
     values: dict[str, int | str | Word | list[int | str | Word]]
 
 
+class Progress(TypedDict):
+    """How far the work is that must end first."""
+
+    what: str
+    done: int
+    total: int
+
+
+class Working(TypedDict):
+    """No answer yet: it is to be asked for again."""
+
+    working: Progress
+
+
+class HandedIn(TypedDict, total=False):
+    """The file's name by content, once it is all there."""
+
+    file: str
+
+
+class LargeFile(Encoded):
+    """A file's columns, which of them are read, and what was left out."""
+
+    columns: list[str]
+    chosen: dict[str, str]
+    header: bool
+    total: int
+    used: int
+    limited: bool
+    labelled: bool
+    skipped: int
+    told: list[SkippedRow]
+
+
+class LargeFileUndecided(Encoded):
+    """A file whose columns, or whose encoding, are to be chosen from."""
+
+    undecided: Literal[True]
+    columns: list[str]
+    chosen: dict[str, str]
+    header: bool
+    skipped: int
+    told: list[SkippedRow]
+
+
 class Scenario(TypedDict):
     """The whole scene."""
 

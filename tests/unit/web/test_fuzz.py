@@ -134,6 +134,13 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("doctor", "explain"): [
             {"value": "5.545", "loss": "", "batch": "", "scale": "", "language": "zh"}
         ],
+        ("doctor", "examine"): [
+            {"source": set_, "loss": "cosent", "batch": 8, "tokens": 256, "language": "zh"}
+            for set_ in ({"kind": "example", "example": "twins"}, {"kind": "file", **of_file})
+        ],
+        ("doctor", "take"): [{"source": {"kind": "file", **of_file}, "what": "kept"}],
+        ("doctor", "stop"): [{"source": {"kind": "file", **of_file}}],
+        ("doctor", "hand_in"): [FILE],
         ("large", "blocks"): [
             {**LARGE, "window": [0, 3, 2, 8]},
             {"source": opened, "loss": "cosent"},

@@ -26,13 +26,12 @@ from explorer.runtime.limits import PACES
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import HOSTED, as_visitor, new_key, own_key, visitor
 from explorer.sources.batches import Draw
-from explorer.web import hosting
+from explorer.web import hosting, large_files
 from explorer.web.api import endpoints
 from explorer.web.hosting import COOKIE, HEADER, NEW, KnowsVisitor
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
 from explorer.web.pages.finetune import state as finetune_state
-from explorer.web.pages.large import requests as large_requests
 from explorer.web.serving import served
 from explorer.web.site import _endpoint
 from explorer.web.wire import shared
@@ -56,7 +55,7 @@ OWN_ONLY = {
     "own_write forget look cancel",
     "compare": "compare formula parity sweep mechanics precision what_if collapse link scene_link "
     "open_link forget look cancel",
-    "doctor": "explain forget look cancel",
+    "doctor": "explain hand_in stop forget look cancel",
     "large": "hand_in stop forget",
     "finetune": "hand_in forget look cancel",
 }
@@ -73,7 +72,7 @@ def runs(tmp_path, monkeypatch):
     monkeypatch.setattr(endpoints, "Runs", lambda **_: made)
     monkeypatch.setattr(parcels, "FOLDER", tmp_path / "parcels")
     monkeypatch.setattr(parcels, "TAKEN", tmp_path / "parcels" / "taken")
-    monkeypatch.setattr(large_requests, "ANSWER_S", 600)
+    monkeypatch.setattr(large_files, "ANSWER_S", 600)
     monkeypatch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
     return made
 
@@ -124,6 +123,10 @@ def foreign(file: str, run: str) -> dict[str, dict[str, list]]:
         },
         "compare": {
             "take": [{**held, "what": what} for what in ("corrected_csv", "changes_csv")],
+        },
+        "doctor": {
+            "examine": [{"source": large["source"]}],
+            "take": [{"source": large["source"], "what": what} for what in ("kept", "left_out")],
         },
         "large": {
             **{name: [large] for name in ("blocks", "details", "pairs", "judge")},

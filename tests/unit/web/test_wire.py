@@ -23,7 +23,9 @@ from explorer.runtime import jobs, parcels
 from explorer.runtime.cache import Cache
 from explorer.runtime.jobs import Job
 from explorer.runtime.limits import PACES
+from explorer.web import large_files
 from explorer.web.api import endpoints
+from explorer.web.pages.doctor import data as doctor_data
 from explorer.web.pages.explore import requests as explore_requests
 from explorer.web.pages.explore.requests import TAKEAWAYS
 from explorer.web.pages.finetune import plans
@@ -269,17 +271,40 @@ def test_compare_varies(pages):
     server.answered(*varied)
 
 
-def test_doctor(pages):
+def test_doctor(pages, tmp_path, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
+    monkeypatch.setattr(large_files, "ANSWER_S", 600)
+    monkeypatch.setattr(parcels, "TAKEN", tmp_path / "taken")
     server = Server(pages["doctor"])
+    known = {"loss": "cosent", "batch": 8, "tokens": 0, "language": "zh"}
+    for name in doctor_data.SETS:
+        server.ask("examine", {"source": {"example": name}, **known}, doctor.ExaminedData)
+    for content, kind in ((TABLE, doctor.ExaminedData), (UNCLEAR, doctor.UndecidedData)):
+        file = {"name": "a.csv", "content": packed(content)}
+        handed = server.ask("hand_in", file, shared.HandedIn)
+        source = {"kind": "file", "name": "a.csv", **handed}
+        server.ask("examine", {"source": source, **known}, kind)
+    of_example = {"source": {"example": "twins"}}
+    for what in doctor_data.FILES:
+        server.ask("take", {**of_example, "what": what}, shared.Parcel)
+    monkeypatch.setattr(large_files, "ANSWER_S", 0.0)
+    over = threading.Event()
+    monkeypatch.setitem(doctor_data.FILES, "kept", ("", lambda *_: over.wait(60)))
+    practice = {"source": {"example": "practice_english"}, "what": "kept"}
+    server.ask("take", practice, shared.Working)
+    over.set()
+    monkeypatch.setattr(doctor_data, "start_reading", lambda source: Job())
+    server.ask("examine", {**of_example, **known}, shared.Working)
+    server.ask("stop", of_example, shared.Nothing)
     for known in ({}, {"loss": "siglip", "batch": "8"}, {"loss": "dcl", "margin": "0.5"}):
         for value in ("5.545", "0", "-0.3", "123456.7"):
             server.ask("explain", {"value": value, **known, "language": "en"}, doctor.Explained)
-    server.answered("explain")
+    server.answered("explain", "examine", "hand_in", "take", "stop")
 
 
 def test_large(pages, tmp_path, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
-    monkeypatch.setattr(large_requests, "ANSWER_S", 600)  # on a busy machine, too
+    monkeypatch.setattr(large_files, "ANSWER_S", 600)  # on a busy machine, too
     server = Server(pages["large"])
     drawn = {"source": {"random": {"pairs": 40}}}
     for loss in offered():
@@ -295,26 +320,26 @@ def test_large(pages, tmp_path, monkeypatch):
         server.ask("take", {**drawn, "what": what, "language": "zh"}, shared.Text)
     for what in large_taking.FILES:
         server.ask("take", {**drawn, "what": what}, shared.Parcel)
-    for content, kind in ((TABLE, large.LargeFile), (UNCLEAR, large.LargeFileUndecided)):
+    for content, kind in ((TABLE, shared.LargeFile), (UNCLEAR, shared.LargeFileUndecided)):
         first, second = (
             {"token": "0" * 16, "start": start, "content": packed(part), "name": "a.csv"}
             for start, part in ((0, content[:9]), (9, content[9:]))
         )
-        assert server.ask("hand_in", first, large.HandedIn) == {}
-        named = server.ask("hand_in", {**second, "last": True}, large.HandedIn)
+        assert server.ask("hand_in", first, shared.HandedIn) == {}
+        named = server.ask("hand_in", {**second, "last": True}, shared.HandedIn)
         file = {"kind": "file", "file": named["file"], "name": "a.csv"}
         server.ask("describe_file", {"source": file}, kind)
     over = threading.Event()
     job = Job.in_background(lambda report: over.wait(600))
     for begin in ("start_opening", "_reading"):
         monkeypatch.setattr(large_requests, begin, lambda asked: job)
-    monkeypatch.setattr(large_requests, "ANSWER_S", 0.0)
+    monkeypatch.setattr(large_files, "ANSWER_S", 0.0)
     for name in ("blocks", "details", "pairs", "describe_file"):
-        server.ask(name, drawn, large.Working)
+        server.ask(name, drawn, shared.Working)
     monkeypatch.setattr(large_taking, "start_opening", lambda asked: job)
     others = {"source": {"random": {"pairs": 41}}}
-    server.ask("judge", others, large.Working)
-    server.ask("take", {**others, "what": "pairs_csv"}, large.Working)
+    server.ask("judge", others, shared.Working)
+    server.ask("take", {**others, "what": "pairs_csv"}, shared.Working)
     over.set()
     server.ask("stop", drawn, shared.Nothing)
     server.ask("forget", {}, shared.Nothing)

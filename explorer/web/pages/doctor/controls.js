@@ -1,8 +1,10 @@
-// The sidebar: the number, the loss that gave it, and what is known of the batch.
+// The sidebar: the doors; the number, the loss that gave it, and what is known of the batch; the data set.
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
 import { given } from "../../kit/given.js";
+import { tabbed } from "../../kit/sidebar.js";
 import { say, titleOf } from "../../kit/words.js";
+import dataControls from "./set/controls.js";
 
 /**
  * @param {HTMLElement} root
@@ -60,7 +62,9 @@ export default function controls(root, channel, server) {
   /** @param {string} name */
   const wordOf = (name) => say(`doctor.known.${name}`);
 
-  root.append(
+  const number = h(
+    "div",
+    {},
     section(
       "doctor.number",
       labelled("doctor.value", box("value", { inputMode: "decimal", placeholder: "5.545" })),
@@ -86,10 +90,25 @@ export default function controls(root, channel, server) {
     worded("p.lp-note", "doctor.leave_out"),
     foldable("doctor.examples", tries),
   );
+  const panels = { number, data: dataControls(channel) };
+  const { doors } = given.doctor;
+  const doorTabs = tabbed(
+    {
+      called: (door) => `doctor.door.${door}`,
+      names: doors,
+      tabId: "lp-doctor-door",
+      label: "doctor.doors",
+      panels,
+      panelId: "lp-doctor-panel",
+    },
+    (door) => channel.enter(door),
+  );
+  root.append(doorTabs.element, ...Object.values(panels));
   reword(root);
   listExamples();
 
   channel.on("state", () => {
+    doorTabs.set(channel.door);
     for (const [name, one] of Object.entries(boxes)) one.value = channel.store.state[name];
   });
   channel.on("language", () => {

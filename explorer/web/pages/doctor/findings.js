@@ -137,6 +137,9 @@ export default function findings(root, channel) {
     );
   }
 
+  channel.on("state", () => {
+    root.hidden = channel.door !== "number";
+  });
   channel.on("found", draw);
   channel.on("language", draw);
 }

@@ -1,4 +1,5 @@
-// The state of the Doctor page: a number with what is known beside it, and what it may be.
+// The state of the Doctor page: which door is open; a number with what is known beside it, and what it may
+// be; a data set, and what is the matter with it.
 import { Bus } from "../../kit/bus.js";
 import { given } from "../../kit/given.js";
 import { History } from "../../kit/history.js";
@@ -7,6 +8,7 @@ import { Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
 import { Store } from "../../kit/store.js";
 import { language } from "../../kit/words.js";
+import { DataDoor } from "./set/door.js";
 
 /** @typedef {import("../../wire").DoctorServer} DoctorServer */
 /** @typedef {import("../../kit/types").Answer<DoctorServer, "explain">} Answer */
@@ -15,7 +17,7 @@ const TYPING_MS = 250;
 
 export class DoctorPage extends Bus {
   constructor() {
-    super(["state", "found", "problem"]);
+    super(["state", "found", "examined", "problem"]);
     this.store = new Store(given.doctor.table);
     /** @type {import("../../wire").Explained | null} */
     this.found = null;
@@ -34,14 +36,24 @@ export class DoctorPage extends Bus {
       take: (answer) => this.take(answer),
       changed: () => this.setBusy(this.requests.flying > 0),
     });
+    this.data = new DataDoor(this);
+    this.remedies.push({
+      fits: ({ about }) => this.problem !== null && about === "cancelled",
+      key: "ui.go_on",
+      act: () => this.ask(),
+    });
   }
 
+  /** @returns {"number" | "data"} */
+  get door() {
+    return this.store.state.door;
+  }
   // What the tests wait for.
   get flying() {
-    return this.requests.flying;
+    return this.requests.flying + this.data.requests.flying;
   }
   get waiting() {
-    return this.requests.waiting;
+    return this.requests.waiting || this.data.requests.waiting;
   }
 
   /** @param {import("../../kit/types").Asking<DoctorServer>} server */
@@ -49,14 +61,45 @@ export class DoctorPage extends Bus {
     this.server = server;
     this.history = new History({
       store: this.store,
-      write: () => ({ text: link.written(this.store) }),
-      open: (text) => {
-        this.store.reset(link.read(this.store.table, text));
-        this.publish("state");
-        this.ask();
-      },
+      write: () => this.data.written(link.written(this.store)),
+      open: (text, kept, isCurrent) => this.open(text, kept, isCurrent),
     });
     this.history.revisit();
+  }
+
+  /**
+   * @param {string} text
+   * @param {{ pasted?: string } | null} kept
+   * @param {() => boolean} isCurrent
+   */
+  async open(text, kept, isCurrent) {
+    const pasted = await this.data.pastedIn(text, kept);
+    if (!isCurrent()) return false;
+    this.store.reset(link.read(this.store.table, text));
+    this.store.update({ data: { pasted } });
+    this.warn(null);
+    this.publish("state");
+    this.ask();
+    return true;
+  }
+
+  // A table that is too long for an address does not travel with it.
+  async readableScene() {
+    const isShort = this.door !== "data" || !this.data.tooLong;
+    if (isShort) return super.readableScene();
+    this.warn({ key: "doctor.table_too_long", values: {} });
+    return null;
+  }
+
+  /** @param {string} door */
+  enter(door) {
+    this.data.stop();
+    this.requests.drop();
+    this.store.update({ door });
+    this.history?.remember();
+    this.warn(null);
+    this.publish("state");
+    this.ask();
   }
 
   /**
@@ -74,14 +117,21 @@ export class DoctorPage extends Bus {
    * @param {Record<string, string>} known
    */
   begin(known) {
-    this.store.reset(known);
+    const { data } = this.store.state;
+    this.store.reset({ ...known, data });
     this.history?.remember();
     this.publish("state");
     this.ask();
   }
 
+  cancel() {
+    super.cancel();
+    if (this.door === "data") this.data.cancel();
+  }
+
   ask() {
-    if (this.store.state.value.trim()) this.requests.ask();
+    if (this.door === "data") this.data.ask();
+    else if (this.store.state.value.trim()) this.requests.ask();
     else this.take(null);
   }
 

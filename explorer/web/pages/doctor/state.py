@@ -3,8 +3,14 @@ known, so that a link is short enough for an issue."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from explorer.lab.doctor.known import COUNTS, SETTINGS
+from explorer.web.pages.doctor import data
 from explorer.web.state import Entry, table
+
+# What a visitor brings; each door has a part of the sidebar and an instrument of its own.
+DOORS = ("number", "data")
 
 # Numbers that people are stuck with, each with what they know beside it.
 EXAMPLES = [
@@ -18,11 +24,36 @@ EXAMPLES = [
 
 
 def doctor_table() -> list[dict[str, object]]:
-    """Another number is a step of the browser's history."""
-    known = (*COUNTS, *SETTINGS)
+    """Another door, number or data set is a step of the browser's history."""
+    number: dict[str, Any] = {"when": ("door", "number")}
     found = [
-        Entry("value", "", "text", link="value", history=True),
-        Entry("loss", "", "text", link="loss", history=True),
-        *(Entry(name, "", "text", link=name) for name in known),
+        Entry("door", DOORS[0], "choice", choices=DOORS, link="door", history=True),
+        Entry("value", "", "text", link="value", history=True, **number),
+        Entry("loss", "", "text", link="loss", history=True, **number),
+        *(Entry(name, "", "text", link=name, **number) for name in (*COUNTS, *SETTINGS)),
+        *_data_entries(),
     ]
     return table(found)
+
+
+def _data_entries() -> list[Entry]:
+    """A pasted table stands in the address by what is in it (`pages/doctor/set/door.js`)."""
+    here: dict[str, Any] = {"when": ("door", "data")}
+    step: dict[str, Any] = {"history": True}
+    of_example: dict[str, Any] = {"when": ("data.kind", "example")}
+    of_file: dict[str, Any] = {"when": ("data.kind", "file")}
+    kinds, losses = data.KINDS, data.losses_offered()
+    return [
+        Entry("data.kind", kinds[0], "choice", choices=kinds, link="from", **step, **here),
+        Entry("data.example", data.FIRST_SET, "choice", link="set", choices=data.SETS,
+              **step, **of_example),
+        Entry("data.file", "", "text", link="file", **step, **of_file),
+        Entry("data.name", "", "text", link="name", **of_file),
+        Entry("data.pasted", "", "text", history=True, when=("data.kind", "typed")),
+        Entry("data.columns", {}, "map", link="c", **here),
+        Entry("data.header", None, "switch", link="header", **here),
+        Entry("data.encoding", "", "text", link="encoding", **here),
+        Entry("data.loss", data.FIRST_LOSS, "choice", choices=losses, link="for", **here),
+        Entry("data.batch", data.FIRST_BATCH, "whole", *data.BATCHES, link="n", **here),
+        Entry("data.tokens", data.USUAL_TOKENS, "whole", *data.TOKENS, link="tokens", **here),
+    ]  # fmt: skip

@@ -64,6 +64,32 @@ const known = () => (stored("runs") ?? "").split(",").filter(Boolean);
 /** @param {string[]} names */
 const know = (names) => keep("runs", [...new Set([...names, ...known()])].slice(0, MOST_KNOWN).join(","));
 
+/**
+ * A loss and a data set in an address, as another page writes them: an example by its name, a file that the
+ * server has, or the link of a scene.
+ * @param {string} text
+ * @returns {PlanChange | null}
+ */
+function broughtIn(text) {
+  const said = new URLSearchParams(text);
+  const loss = said.get("loss");
+  if (!loss || !Object.hasOwn(given.losses, loss)) return null;
+  const of = { loss, convention: "", parameters: {} };
+  const [example, file, scene] = ["example", "file", "link"].map((name) => said.get(name));
+  if (example) {
+    const isPractice = given.finetune.practice.includes(example);
+    return { ...of, data: isPractice ? { source: "practice", practice: example } : { source: "example", example } };
+  }
+  if (file) {
+    const columns = Object.fromEntries(
+      [...said].filter(([key]) => key.startsWith("c.")).map(([key, column]) => [key.slice(2), column]),
+    );
+    const known = { file, name: said.get("name") ?? "", encoding: said.get("encoding") ?? "" };
+    return { ...of, data: { source: "file", ...known, columns, alternatives: [] } };
+  }
+  return scene ? { ...of, data: { source: "link", link: scene } } : null;
+}
+
 export class FinetunePage extends Bus {
   constructor() {
     super(["plan", "checked", "runs", "shown", "run", "at", "probe", "problem"]);
@@ -115,13 +141,28 @@ export class FinetunePage extends Bus {
     this.history = new History({
       store: this.store,
       write: () => ({ text: link.written(this.store) }),
-      open: (text) => this.show(link.read(this.store.table, text).shown.slice(0, MOST_SHOWN)),
+      open: (text) => this.open(text),
     });
     this.publish("plan");
     this.check();
     this.publish("shown");
     this.history.revisit();
     this.tick();
+  }
+
+  /**
+   * Names of runs, or a loss with the data that another page brings for it, which becomes the plan.
+   * @param {string} text
+   */
+  open(text) {
+    const data = broughtIn(text);
+    if (!data) {
+      this.show(link.read(this.store.table, text).shown.slice(0, MOST_SHOWN));
+      return true;
+    }
+    this.takeOver(data);
+    this.history?.remember();
+    return false;
   }
 
   /** @returns {PagePlan} */

@@ -1,7 +1,7 @@
 // The sidebar of the Large batch page: where the pairs come from, the loss, its parameters.
+import { fileArrival } from "../../kit/arrival.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
-import { sentInPieces, tooLarge } from "../../kit/files.js";
 import { lossFinder } from "../../kit/finder.js";
 import { given } from "../../kit/given.js";
 import { labelRules } from "../../kit/label_rules.js";
@@ -12,7 +12,6 @@ import {
   check,
   columnFields,
   encodingField,
-  filePicker,
   lossSelect,
   parameterList,
   randomFields,
@@ -59,15 +58,6 @@ export default function controls(root, channel) {
 
   // ---- File --------------------------------------------------------------------------------
 
-  const picker = filePicker({ id: "lp-large-file", kinds: "large.file_kinds" }, send);
-  const arriving = h("progress", { hidden: true, max: 1 });
-  const giveUp = worded("button.lp-button", "ui.stop", {
-    type: "button",
-    hidden: true,
-    onclick: () => {
-      sending = null;
-    },
-  });
   const fileNote = h("p.lp-note");
   const columns = h("div.lp-columns");
   const skipped = h("ul.lp-skipped", { hidden: true });
@@ -78,49 +68,17 @@ export default function controls(root, channel) {
   });
 
   // The file goes over piece by piece; the server names it by its content.
-  /** @type {File | null} */
-  let sending = null;
-  /** @param {File} file */
-  async function send(file) {
-    const refusal = tooLarge(file, facts.bytes, "large_file_too_large");
-    if (refusal) {
-      channel.warn(refusal);
-      return;
-    }
-    sending = file;
-    const wrong = channel.problem; // with what was asked for before
-    channel.forgive();
-    fileNote.textContent = file.name;
-    arriving.hidden = giveUp.hidden = false;
-    const answer = await sentInPieces(file, {
-      put: async (piece) => (await channel.server?.hand_in(piece)) ?? { error: GONE },
-      told: (share) => {
-        arriving.value = share;
-      },
-      isWanted: () => sending === file,
-    });
-    if (sending && sending !== file) return; // another file was chosen meanwhile
-    arriving.hidden = giveUp.hidden = true;
-    if (!answer || answer.error) channel.fail(wrong);
-    if (!answer) {
-      fileNote.textContent = say("large.not_sent", { name: file.name });
-      return;
-    }
-    sending = null;
-    if (answer.error) {
-      channel.warn(answer.error);
-      return;
-    }
-    channel.change({
-      source: {
-        kind: "file",
-        file: answer.file,
-        name: file.name,
-        columns: {},
-        encoder: encoder.value.trim() || facts.encoder,
-      },
-    });
-  }
+  const arrival = fileArrival(channel, {
+    id: "lp-large-file",
+    kinds: "large.file_kinds",
+    most: facts.bytes,
+    note: fileNote,
+    put: async (piece) => (await channel.server?.hand_in(piece)) ?? { error: GONE },
+    take: (file, name) =>
+      channel.change({
+        source: { kind: "file", file, name, columns: {}, encoder: encoder.value.trim() || facts.encoder },
+      }),
+  });
 
   const ROLES = ["first", "second", "score", "similarity"];
   let described = "";
@@ -195,9 +153,7 @@ export default function controls(root, channel) {
     file: h(
       "div.lp-panel",
       {},
-      picker,
-      arriving,
-      giveUp,
+      arrival,
       fileNote,
       columns,
       skipped,

@@ -7,7 +7,6 @@ import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -38,19 +37,17 @@ from explorer.lab.large.opened import (
 from explorer.lab.large.texts import Texts
 from explorer.locale import grouped
 from explorer.runtime import device, uploads
-from explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, Report, within
-from explorer.runtime.limits import ANSWER_S, LARGE_CORRECTIONS
+from explorer.runtime.jobs import Job, Jobs, Report, within
+from explorer.runtime.limits import LARGE_CORRECTIONS
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import finite, label_range, misfit, one_of, optional, read
 from explorer.runtime.visitors import visitor
 from explorer.runtime.wire import Json
-from explorer.sources.columns import CHOOSE_COLUMNS, PAIR_ROLES, TRIPLET_ROLES
+from explorer.sources.columns import CHOOSE_COLUMNS
 from explorer.sources.encoders import EMBEDDED
-from explorer.sources.encodings import offered as offered_encodings
-from explorer.sources.encodings import previews
-from explorer.sources.grids import read_grid
 from explorer.sources.pairs import Correction
 from explorer.sources.random_batch import RandomBatch
+from explorer.web.large_files import answer_when_done, described, hand_in, undecided
 from explorer.web.serving import served
 from explorer.web.wire import large as wire
 from explorer.web.wire import shared
@@ -315,20 +312,6 @@ def answer_of(request: Json, make: Callable[[Opened], Json]) -> Json:
     return answer_when_done(start_opening(read_asked(request)), make)
 
 
-def answer_when_done(job: Job, make: Callable[[Any], Json]) -> Json:
-    """What `make` makes of the result of a job, or how far it is."""
-    if not job.wait(ANSWER_S):
-        return {"working": how_far(job.progress)}
-    try:
-        return make(job.result())
-    except Cancelled:
-        raise Problem("large_cancelled", about="cancelled") from None
-
-
-def how_far(progress: Progress) -> dict[str, object]:
-    return {"what": progress.what, "done": progress.done, "total": progress.total}
-
-
 def _look(request: Json) -> dict[str, object]:
     """{source, loss, parameters, window} → the blocks of the window, and the figures."""
 
@@ -363,79 +346,35 @@ def _cancel(request: Json) -> Json:
     return {}
 
 
-def _hand_in(request: Json) -> Json:
-    """{token, start, content: base64, name, last} → the file's name by content, once it is all
-    there. {token, forget} drops what has arrived."""
-    digest, _ = uploads.hand_in(request)
-    return {"file": digest} if digest else {}
-
-
 def _describe_file(request: Json) -> Json:
     """{source} → the file's columns, which of them are read, and what was left out.
 
     Where it is not clear which are to be read: `undecided`, with those chosen so far.
     """
     source = _source(request.get("source", {}))
+    content = functools.partial(uploads.read, source.file, source.name)
+
+    def make(read: FilePairs) -> Json:
+        return described(read, content, source.encoding)
+
     try:
-        return answer_when_done(_reading(source), functools.partial(_described, source))
+        return answer_when_done(_reading(source), make)
     except Problem as problem:
         if problem.about not in (*CHOOSE_COLUMNS, "encoding"):
             raise
-        return _undecided(source)
-
-
-def _described(source: Source, read: FilePairs) -> Json:
-    count, told = read.skipped
-    return {
-        "encoding": read.encoding,
-        "encodings": _encodings(source, read.encoding),
-        "columns": read.columns,
-        "chosen": read.chosen,
-        "header": read.header,
-        "total": read.total,
-        "used": len(read.labels),
-        "limited": read.limited,
-        "labelled": read.labelled,
-        "skipped": count,
-        "told": [{"row": row, **problem.to_json()} for row, problem in told],
-    }
-
-
-def _encodings(source: Source, found: str) -> list[tuple[str, str]]:
-    content = functools.partial(uploads.read, source.file, source.name)
-    return offered_encodings(content, found, source.encoding)
-
-
-def _undecided(source: Source) -> dict[str, object]:
-    content, chosen = uploads.read(source.file, source.name), dict(source.columns)
-    nothing = {"undecided": True, "skipped": 0, "told": []}
-    try:
-        grid = read_grid(content, source.name, source.header, encoding=source.encoding)
-    except Problem as problem:
-        if problem.about != "encoding":
-            raise
-        found = {"encoding": "", "encodings": previews(content)}
-        return {**nothing, **found, "columns": (), "chosen": {}, "header": False}
-    roles = TRIPLET_ROLES if set(chosen) & set(TRIPLET_ROLES) else PAIR_ROLES
-    return {
-        **nothing,
-        "encoding": grid.encoding,
-        "encodings": _encodings(source, grid.encoding),
-        "columns": grid.columns,
-        "chosen": {**dict.fromkeys(roles, ""), **chosen},
-        "header": grid.header,
-    }
+        chosen = dict(source.columns)
+        return undecided(content, source.name, chosen, source.header, source.encoding)
 
 
 SERVED = [
-    served("blocks", _look, wire.Blocks | wire.Working),
-    served("details", _details, wire.Details | wire.Working),
-    served("pairs", _pairs, wire.PairsPage | wire.Working),
+    served("blocks", _look, wire.Blocks | shared.Working),
+    served("details", _details, wire.Details | shared.Working),
+    served("pairs", _pairs, wire.PairsPage | shared.Working),
     served("stop", _cancel, shared.Nothing),
-    served("hand_in", _hand_in, wire.HandedIn, keeps=True),
+    served("hand_in", hand_in, shared.HandedIn, keeps=True),
     served(
         "describe_file",
         _describe_file,
-        wire.LargeFile | wire.LargeFileUndecided | wire.Working,
+        shared.LargeFile | shared.LargeFileUndecided | shared.Working,
     ),
 ]

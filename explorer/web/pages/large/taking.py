@@ -19,10 +19,10 @@ from explorer.runtime.numbers import json_number
 from explorer.runtime.parcels import new_parcel
 from explorer.runtime.validation import one_of
 from explorer.runtime.wire import Json
+from explorer.web.large_files import answer_when_done, parcel_when_packed
 from explorer.web.pages.large.requests import (
     Asked,
     answer_of,
-    answer_when_done,
     read_asked,
     read_window,
     start_batch,
@@ -174,18 +174,7 @@ def _parcel(asked: Asked, what: str, name: str, write: Write) -> Json:
         opened = within(lambda: start_opening(asked), report)
         return write(opened, new_parcel(name), lambda done, all_: report("writing", done, all_))
 
-    job = _packed.start((asked, what), work)
-    if job.wait(0) and not job.is_over and _has_left(job):
-        job.cancel()
-        job = _packed.start((asked, what), work)
-    return answer_when_done(job, lambda path: {"name": path.name, "path": path.as_posix()})
-
-
-def _has_left(job: Job) -> bool:
-    try:
-        return not job.result().exists()
-    except Exception:  # it is told where it is answered
-        return False
+    return parcel_when_packed(_packed, (asked, what), work)
 
 
 FILES: dict[str, tuple[str, Write]] = {
@@ -204,6 +193,6 @@ OTHERS = ("changes_csv", "figures_csv", "figures_json")
 FIGURES = {"map_svg": "-map.svg", "histogram_svg": "-histogram.svg"}
 
 SERVED = [
-    served("judge", _judge, wire.Judged | wire.Working),
-    served("take", _take, shared.Text | shared.Parcel | wire.Working),
+    served("judge", _judge, wire.Judged | shared.Working),
+    served("take", _take, shared.Text | shared.Parcel | shared.Working),
 ]

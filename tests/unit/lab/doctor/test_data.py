@@ -68,17 +68,21 @@ def test_what_was_planted_is_found_and_nothing_else(name, many):
     faults = found(with_rows(clean_pairs(), *planted), most_tokens=256)
     assert set(faults) == {name}
     assert faults[name].values.get("count") == len(planted)
-    if name != "conflicting_labels":
-        assert faults[name].rows == tuple(range(COUNT + 1, COUNT + 1 + len(planted)))
-    else:
-        assert faults[name].rows == (4, COUNT + 1)
+    added = tuple(range(COUNT + 1, COUNT + 1 + len(planted)))
+    # What stood before stands beside what repeats or contradicts it.
+    before = (4,) if name in ("copies", "conflicting_labels") else ()
+    assert faults[name].rows == before + added
 
 
 def test_what_labels_cannot_teach():
     five = clean_pairs(tuple(float(place % 6) for place in range(COUNT)))
     faults = found(five, "cosine_mse")
     assert faults["labels_out_of_reach"].severity == SEVERE
-    assert faults["labels_out_of_reach"].advice == ("label = (label - 0) / 5",)
+    assert faults["labels_out_of_reach"].advice == ("label = label / 5",)
+    shifted = clean_pairs(tuple(float(1 + place % 5) for place in range(COUNT)))
+    assert found(shifted, "cosine_mse")["labels_out_of_reach"].advice == (
+        "label = (label - 1) / 4",
+    )
     assert found(five, "cosent") == {}
     assert found(clean_pairs((1.0,) * COUNT))["one_label"].severity == SEVERE
     assert "no_labels" in found(positives(["a"], ["b"]), "cosent")

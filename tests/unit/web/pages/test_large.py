@@ -9,6 +9,7 @@ import pytest
 
 from explorer.core.scenario import Data, Scenario
 from explorer.runtime.jobs import Jobs
+from explorer.web import large_files
 from explorer.web.pages.large import requests as large
 from tests.unit.lab.large.made import batch_of
 
@@ -24,7 +25,7 @@ def test_the_encoding_of_a_file_is_said_and_can_be_chosen(tmp_path, monkeypatch)
 
     def describe(content, **how):
         sent = base64.b64encode(content).decode()
-        file = large._hand_in({"name": "tea.csv", "content": sent})["file"]
+        file = large_files.hand_in({"name": "tea.csv", "content": sent})["file"]
         source = {"kind": "file", "file": file, "name": "tea.csv", **how}
         large._reading(large._source(source)).wait(PATIENCE)
         return large._describe_file({"source": source})
@@ -48,7 +49,7 @@ def test_a_question_under_way_does_not_begin_stopped_work_again(monkeypatch):
 
     monkeypatch.setattr(large, "_opened", Jobs())
     monkeypatch.setattr(large, "open_batch", long_work)
-    monkeypatch.setattr(large, "ANSWER_S", 0.5)
+    monkeypatch.setattr(large_files, "ANSWER_S", 0.5)
     asking = threading.Thread(target=lambda: answers.append(large.answer_of(REQUEST, dict)))
     asking.start()
     assert begun.wait(PATIENCE)

@@ -1,0 +1,60 @@
+// A large file on its way to the server, piece by piece: the button that it is dropped on, how far it is,
+// and a button that gives it up.
+import { h, worded } from "./dom.js";
+import { sentInPieces, tooLarge } from "./files.js";
+import { filePicker } from "./sidebar.js";
+import { say } from "./words.js";
+
+/**
+ * `put` sends a piece, `take` hears of the file once it is there, by the name that the server has for it.
+ * `note` says meanwhile what comes. What was wrong before is said again where nothing arrives.
+ * @param {Pick<import("./bus.js").Bus, "problem" | "warn" | "fail">} channel
+ * @param {{ id: string, kinds: string, most: number, note: HTMLElement,
+ *   put: (piece: object) => Promise<{ error?: import("../wire").Problem, file?: string }>,
+ *   take: (file: string, name: string) => void }} options
+ * @returns {HTMLElement[]}
+ */
+export function fileArrival(channel, { id, kinds, most, note, put, take }) {
+  const arriving = h("progress", { hidden: true, max: 1 });
+  const giveUp = worded("button.lp-button", "ui.stop", {
+    type: "button",
+    hidden: true,
+    onclick: () => {
+      sending = null;
+    },
+  });
+  /** @type {File | null} */
+  let sending = null;
+  /** @param {File} file */
+  async function send(file) {
+    const refusal = tooLarge(file, most, "large_file_too_large");
+    if (refusal) {
+      channel.warn(refusal);
+      return;
+    }
+    sending = file;
+    const wrong = channel.problem;
+    channel.warn(null);
+    if (wrong) channel.fail(null);
+    note.textContent = file.name;
+    arriving.hidden = giveUp.hidden = false;
+    const answer = await sentInPieces(file, {
+      put,
+      told: (share) => {
+        arriving.value = share;
+      },
+      isWanted: () => sending === file,
+    });
+    if (sending && sending !== file) return; // another file was chosen meanwhile
+    arriving.hidden = giveUp.hidden = true;
+    if (!answer || answer.error) channel.fail(wrong);
+    if (!answer) {
+      note.textContent = say("large.not_sent", { name: file.name });
+      return;
+    }
+    sending = null;
+    if (answer.error) channel.warn(answer.error);
+    else take(answer.file ?? "", file.name);
+  }
+  return [...filePicker({ id, kinds }, send), arriving, giveUp];
+}

@@ -1,0 +1,241 @@
+"""The second door of the Doctor page: what is the matter with a data set."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from explorer.lab.doctor.cleaning import write_kept, write_left_out
+from explorer.lab.doctor.data import Fault, examine
+from explorer.lab.doctor.reading import Read, read_content, read_given
+from explorer.lab.doctor.scenes import finding_places, sample_places, scene_of
+from explorer.lab.doctor.suited import Suited, suited
+from explorer.locale import LANGUAGES
+from explorer.runtime import uploads
+from explorer.runtime.jobs import Job, Jobs, Report, within
+from explorer.runtime.numbers import json_number
+from explorer.runtime.parcels import new_parcel
+from explorer.runtime.problem import Problem
+from explorer.runtime.turns import one_by_one
+from explorer.runtime.validation import integer, misfit, of_type, one_of
+from explorer.runtime.visitors import visitor
+from explorer.runtime.wire import Json
+from explorer.sources.columns import CHOOSE_COLUMNS, NO_SCORE, TEACHER
+from explorer.sources.pairs import Pairs
+from explorer.sources.practice import PRACTICE, practice_pairs
+from explorer.sources.textbook import EXAMPLES, load_example
+from explorer.web.large_files import (
+    answer_when_done,
+    described,
+    hand_in,
+    parcel_when_packed,
+    undecided,
+)
+from explorer.web.serving import served
+from explorer.web.wire import doctor as wire
+from explorer.web.wire import shared
+from losses import LOSSES
+
+KINDS = ("example", "file", "typed")
+# Sets to begin with; those without sentences have nothing to be examined.
+SETS = (*(name for name, one in EXAMPLES.items() if one.encodable), *PRACTICE)
+FIRST_SET, FIRST_LOSS, FIRST_BATCH = "twins", "info_nce", 16
+BATCHES = (2, 65_536)
+TOKENS = (0, 1_000_000)
+USUAL_TOKENS = 256  # that the embedded encoder reads of a text
+LISTED = 6  # losses that can learn from the data
+
+
+def losses_offered() -> tuple[str, ...]:
+    return tuple(name for name, spec in LOSSES.items() if spec.group != "own")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A set to begin with, or a file by its content; `owner` is the visitor whose file it is."""
+
+    kind: str = "example"
+    example: str = FIRST_SET
+    file: str = ""
+    name: str = ""
+    columns: tuple[tuple[str, str], ...] = ()
+    header: bool | None = None
+    encoding: str = ""
+    owner: str = ""
+
+    def content(self) -> bytes:
+        return uploads.read(self.file, self.name)
+
+
+def read_source(given: object) -> Source:
+    """Read what the page sends; Problem names the entry that does not fit."""
+    if not isinstance(given, dict):
+        raise misfit("source", given)
+    if one_of(KINDS)(given.get("kind", "example"), "source.kind") == "example":
+        return Source(example=one_of(SETS)(given.get("example", FIRST_SET), "source.example"))
+    texts = {name: given.get(name, "") for name in ("file", "name", "encoding")}
+    columns, header = given.get("columns") or {}, given.get("header")
+    fits = all(isinstance(text, str) for text in texts.values())
+    if not fits or not isinstance(columns, dict) or not isinstance(header, bool | None):
+        raise misfit("source", given)
+    chosen = tuple((str(role), str(name)) for role, name in columns.items())
+    texts["name"] = uploads.name_in(texts)
+    return Source("file", "", columns=chosen, header=header, owner=visitor(), **texts)
+
+
+# ---- Reading, which no loss and no batch size changes --------------------------------------------
+
+_sets = Jobs(most=2)
+_packed = Jobs(most=4)
+
+
+def start_reading(source: Source) -> Job:
+    def work(report: Report) -> Read:
+        if source.kind == "example":
+            return read_given(_pairs_of(source.example), report)
+        chosen = dict(source.columns)
+        more = {"columns": chosen, "header": source.header, "encoding": source.encoding}
+        return read_content(source.content(), source.name, report, **more)
+
+    return _sets.start(source, work)
+
+
+def _pairs_of(name: str) -> Pairs:
+    if name not in PRACTICE:
+        return load_example(name)
+    first, second, labels = zip(*practice_pairs(name), strict=True)
+    return Pairs(first, second, labels)
+
+
+# ---- Answers -------------------------------------------------------------------------------------
+
+
+def _examine(request: Json) -> Json:
+    """{source, loss, batch, tokens: 0 where not known, language} → what is the matter, which losses
+    can learn from it, and how the file was read; or what there is to choose from."""
+    source = read_source(request.get("source", {}))
+    loss = one_of(losses_offered())(request.get("loss", FIRST_LOSS), "loss")
+    batch = _within(BATCHES, request.get("batch", FIRST_BATCH), "batch")
+    tokens = _within(TOKENS, request.get("tokens", USUAL_TOKENS), "tokens")
+    language = request.get("language")
+    told = functools.partial(
+        _examined,
+        source=source,
+        loss=loss,
+        batch=batch,
+        tokens=tokens or None,
+        language=language if language in LANGUAGES else LANGUAGES[0],
+    )
+    try:
+        return answer_when_done(start_reading(source), told)
+    except Problem as problem:
+        if source.kind == "example" or problem.about not in (*CHOOSE_COLUMNS, "encoding"):
+            raise
+        how = (dict(source.columns), source.header, source.encoding)
+        return {"problem": problem.to_json(), **undecided(source.content, source.name, *how)}
+
+
+def _within(ends: tuple[int, int], given: object, name: str) -> int:
+    value = integer(given, name)
+    if not ends[0] <= value <= ends[1]:
+        raise misfit(name, given)
+    return value
+
+
+def _examined(
+    read: Read, *, source: Source, loss: str, batch: int, tokens: int | None, language: str
+) -> Json:
+    profile = read.profile
+    with one_by_one(len(profile)):
+        found = examine(profile, LOSSES[loss], batch, most_tokens=tokens)
+        fitting = suited(profile, batch)
+        places = sample_places(profile)
+        return {
+            "pairs": found.rows,
+            "findings": [_fault(read, fault, loss, language) for fault in found.faults],
+            "looked": [check.said(language) for check in found.checks if check.made],
+            "not_looked": [check.said(language) for check in found.checks if not check.made],
+            "suited": [_suited(read, one, places, language) for one in fitting[:LISTED]],
+            "more": max(0, len(fitting) - LISTED),
+            "kept": len(found.cleaned.kept),
+            "file": _file(read, source),
+        }
+
+
+def _file(read: Read, source: Source) -> Json | None:
+    if read.file is None:
+        return None
+    told = described(read.file, source.content, source.encoding)
+    if "anchor" not in told["chosen"]:  # a column of a teacher may be chosen, too
+        told["chosen"] = {**told["chosen"], TEACHER: told["chosen"].get(TEACHER, NO_SCORE)}
+    return told
+
+
+def _fault(read: Read, fault: Fault, loss: str, language: str) -> Json:
+    profile = read.profile
+    scene = scene_of(profile, finding_places(profile, fault.rows), loss) if fault.rows else ""
+    return {
+        "name": fault.name,
+        "severity": fault.severity,
+        "said": fault.said(language),
+        "advice": fault.advice,
+        "rows": [_row(read, pair) for pair in fault.rows],
+        "scene": scene,
+    }
+
+
+def _row(read: Read, pair: int) -> Json:
+    columns, at = read.profile.columns, pair - 1
+    label = float(read.profile.labels[at]) if read.profile.labelled else None
+    sides = {"first": columns.first[at], "second": columns.second[at]}
+    return {"row": read.row(pair), **sides, "label": None if label is None else json_number(label)}
+
+
+def _suited(read: Read, one: Suited, places: list[int], language: str) -> Json:
+    return {
+        "loss": one.loss,
+        "reasons": one.said(language),
+        "scene": scene_of(read.profile, places, one.loss),
+    }
+
+
+# ---- What can be taken away ----------------------------------------------------------------------
+
+Write = Callable[[Read, Path, Callable[[int, int], None]], Path]
+FILES: dict[str, tuple[str, Write]] = {
+    "kept": ("-clean.tsv", write_kept),
+    "left_out": ("-left-out.tsv", write_left_out),
+}
+
+
+def _take(request: Json) -> Json:
+    """{source, what: kept or left_out} → the name of a file, and where it is served from."""
+    source = read_source(request.get("source", {}))
+    what = one_of(tuple(FILES))(request.get("what"), "what")
+    ending, write = FILES[what]
+    stem = Path(source.name or source.example).stem[:80] or "pairs"
+
+    def work(report: Report) -> Path:
+        read = within(lambda: start_reading(source), report)
+        path = new_parcel(f"{stem}{ending}")
+        return write(read, path, lambda done, total: report("writing", done, total))
+
+    return parcel_when_packed(_packed, (source, visitor(), what), work)
+
+
+def _stop(request: Json) -> Json:
+    """{source} → nothing: reading it is no longer waited for."""
+    _sets.cancel(read_source(of_type(dict)(request.get("source", {}), "source")))
+    return {}
+
+
+ANSWERS: Any = wire.ExaminedData | wire.UndecidedData | shared.Working
+SERVED = [
+    served("examine", _examine, ANSWERS),
+    served("hand_in", hand_in, shared.HandedIn, keeps=True),
+    served("take", _take, shared.Parcel | shared.Working),
+    served("stop", _stop, shared.Nothing),
+]

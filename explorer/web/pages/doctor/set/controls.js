@@ -1,0 +1,171 @@
+// The sidebar of the second door: where the data set comes from, the loss and the batch size that it is
+// examined for.
+import { fileArrival } from "../../../kit/arrival.js";
+import { clip, h, reword, worded } from "../../../kit/dom.js";
+import { labelled, numberField, section } from "../../../kit/fields.js";
+import { given } from "../../../kit/given.js";
+import { grouped } from "../../../kit/numbers.js";
+import { GONE } from "../../../kit/server.js";
+import { check, columnFields, encodingField, groupsOf, lossSelect, tabbed, tellSkipped } from "../../../kit/sidebar.js";
+import { say } from "../../../kit/words.js";
+
+const TYPING_MS = 400;
+const LARGEST_SLID = 4096; // batch that the slider reaches
+
+/** @param {import("../state.js").DoctorPage} channel */
+export default function dataControls(channel) {
+  const door = channel.data;
+  const facts = given.doctor;
+
+  const sets = h(
+    "select",
+    { id: "lp-doctor-set", onchange: () => door.begin({ kind: "example", example: sets.value }) },
+    facts.sets.map((name) => worded("option", `example.${name}.title`, { value: name })),
+  );
+  const setAbout = h("p.lp-note");
+
+  const fileNote = h("p.lp-note");
+  const arrival = fileArrival(channel, {
+    id: "lp-doctor-file",
+    kinds: "doctor.file_kinds",
+    most: facts.bytes,
+    note: fileNote,
+    put: async (piece) => (await channel.server?.hand_in(piece)) ?? { error: GONE },
+    take: (file, name) => door.begin({ kind: "file", file, name }),
+  });
+
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let typing;
+  const pasted = h("textarea.lp-pasted", {
+    id: "lp-doctor-pasted",
+    rows: 8,
+    spellcheck: false,
+    placeholder: "sentence1\tsentence2\tscore",
+    oninput: () => {
+      clearTimeout(typing);
+      typing = setTimeout(() => door.begin({ kind: "typed", pasted: pasted.value }), TYPING_MS);
+    },
+  });
+
+  const columns = h("div.lp-columns");
+  const skipped = h("ul.lp-skipped", { hidden: true });
+
+  const panels = {
+    example: h("div.lp-panel", {}, labelled("doctor.set", sets), setAbout),
+    file: h("div.lp-panel", {}, arrival, fileNote),
+    typed: h("div.lp-panel", {}, labelled("doctor.pasted", pasted)),
+  };
+  const sources = tabbed(
+    {
+      called: (name) => `doctor.from.${name}`,
+      names: /** @type {(keyof typeof panels)[]} */ (Object.keys(panels)),
+      tabId: "lp-doctor-from",
+      label: "doctor.from",
+      panels,
+      panelId: "lp-doctor-from-panel",
+    },
+    (kind) => door.begin({ kind }),
+  );
+
+  const loss = lossSelect("lp-doctor-for", (name) => door.set({ loss: name }));
+  const batch = numberField(entryOf("batch"), {
+    key: "doctor.batch_size",
+    name: "batch",
+    high: LARGEST_SLID,
+    logarithmic: true,
+    change: (value) => door.set({ batch: value }),
+  });
+  const tokens = h("input", {
+    type: "number",
+    id: "lp-doctor-tokens",
+    min: 0,
+    max: entryOf("tokens").high,
+    step: 1,
+    oninput: () => {
+      const value = Number(tokens.value);
+      const fits = Number.isInteger(value) && value >= 0 && value <= (entryOf("tokens").high ?? 0);
+      tokens.classList.toggle("lp-bad", !fits);
+      if (fits) door.set({ tokens: value });
+    },
+  });
+
+  /** @param {string} name */
+  function entryOf(name) {
+    const entry = channel.store.table.get(`data.${name}`);
+    if (!entry) throw new RangeError(name);
+    return entry;
+  }
+
+  function listLosses() {
+    const ours = Object.entries(given.losses).filter(([, { group }]) => group !== "own");
+    loss.fill(groupsOf(Object.fromEntries(ours)));
+    loss.set(door.state.loss);
+  }
+
+  function tellFile() {
+    const { kind, name } = door.state;
+    const read = door.read;
+    const file = read?.findings ? read.file : read?.undecided ? read : null;
+    const unread = kind === "example" || !file;
+    columns.hidden = unread;
+    if (unread) skipped.hidden = true;
+    if (!file) {
+      fileNote.textContent = kind === "file" && name ? clip(name) : "";
+      return;
+    }
+    const called = kind === "file" ? name : say("doctor.from.typed");
+    fileNote.textContent = [told(file, called), kind === "file" ? say("doctor.file_again") : ""].join(" ");
+    const chosen = { ...file.chosen };
+    /** @type {(role: string, column: string) => void} */
+    const take = (role, column) => {
+      chosen[role] = column;
+      if ("anchor" in chosen || (chosen.first && chosen.second))
+        door.set({ columns: Object.fromEntries(Object.entries(chosen).filter(([, one]) => one)) });
+    };
+    columns.replaceChildren(...encodingField(file, (encoding) => door.set({ encoding, header: null, columns: {} })));
+    if (file.columns.length)
+      columns.append(
+        ...columnFields({ ...file, chosen }, take),
+        check("ui.has_header", file.header, (header) => door.set({ header, columns: {} })),
+      );
+    reword(columns);
+    tellSkipped(skipped, file.skipped, file.told);
+  }
+
+  /**
+   * @param {import("../../../wire").LargeFile | import("../../../wire").UndecidedData} file
+   * @param {string} name
+   */
+  function told(file, name) {
+    if ("undecided" in file) return say(file.columns.length ? "ui.file_undecided" : "ui.encoding_undecided", { name });
+    const counts = { name: clip(name), used: grouped(file.used), total: grouped(file.total) };
+    const read = say(file.limited ? "large.file_limited" : "large.file_read", counts);
+    return file.labelled ? read : `${read} ${say("ui.all_positives")}`;
+  }
+
+  function fill() {
+    const { kind, example, loss: chosen, batch: size, tokens: most } = door.state;
+    sources.set(kind);
+    sets.value = example;
+    setAbout.textContent = say(`example.${example}.about`);
+    if (document.activeElement !== pasted) pasted.value = door.state.pasted;
+    loss.set(chosen);
+    batch.set(size);
+    if (document.activeElement !== tokens) tokens.value = String(most);
+    tellFile();
+  }
+
+  channel.on("state", fill);
+  channel.on("examined", tellFile);
+  channel.on("language", () => {
+    listLosses();
+    fill();
+  });
+  listLosses();
+  return h(
+    "div",
+    {},
+    section("doctor.data_set", sources.element, Object.values(panels), columns, skipped),
+    section("doctor.examined_for", loss.element, batch.element, labelled("doctor.tokens", tokens)),
+  );
+}

@@ -1,0 +1,218 @@
+// The second door: a data set, the loss and the batch size that it is examined for, and what was found.
+
+import { h } from "../../../kit/dom.js";
+import { given } from "../../../kit/given.js";
+import { Requests } from "../../../kit/request.js";
+import { GONE, problem } from "../../../kit/server.js";
+import { language } from "../../../kit/words.js";
+import { packed, unpacked } from "./packed.js";
+
+/** @typedef {import("../../../wire").DoctorServer} DoctorServer */
+/**
+ * @template {keyof DoctorServer} Name
+ * @typedef {import("../../../kit/types").Answer<DoctorServer, Name>} Answer
+ */
+/** @typedef {Record<string, any>} Source a set to begin with, or a file by its content */
+/** @typedef {{ source: Source | null, answer: Answer<"examine"> }} Told */
+/** @typedef {import("../../../wire").ExaminedData} Examined */
+
+const POLL_MS = 200;
+const PASTED = "pasted.txt"; // what a pasted table is called on the server
+const PASTED_BYTES = 2 ** 22; // of a table in an address, unpacked
+const PASTED_KEPT = 2 ** 19; // letters of a pasted table that the browser's history keeps
+const CANCELLED = problem("large_cancelled", {}, "cancelled");
+
+export class DataDoor {
+  /** @param {import("../state.js").DoctorPage} channel */
+  constructor(channel) {
+    this.channel = channel;
+    /** @type {Examined | null} */
+    this.found = null;
+    /** @type {Source | null} */
+    this.of = null; // what it was found in
+    /** @type {Answer<"examine"> | null} */
+    this.read = null; // how the file was read, or what there is to choose from
+    /** @type {{ text: string, file: string } | null} */
+    this.handed = null; // the pasted table that the server has
+    /** @type {Requests<Told>} */
+    this.requests = new Requests({
+      most: 1,
+      ask: () => this.question(),
+      take: (told) => this.take(told),
+      again: ({ answer }) => (answer.working ? POLL_MS : null),
+      progress: ({ answer }) => this.show(answer.working),
+      changed: () => channel.setBusy(this.requests.flying > 0),
+    });
+    /** @type {Requests<Answer<"take">>} */
+    this.taking = new Requests({
+      most: 1,
+      ask: async () => (await channel.server?.take(this.wanted)) ?? { error: GONE },
+      take: (answer) => this.handOut(answer),
+      again: (answer) => (answer.working ? POLL_MS : null),
+      progress: (answer) => this.show(answer.working),
+    });
+    /** @type {object} */
+    this.wanted = {}; // what is to be taken away
+    this.tooLong = false; // whether the pasted table is too much for an address
+  }
+
+  get state() {
+    return this.channel.store.state.data;
+  }
+
+  /**
+   * @param {Record<string, any>} change
+   */
+  set(change) {
+    this.channel.store.update({ data: change });
+    this.channel.history?.remember();
+    this.channel.warn(null);
+    this.channel.publish("state");
+    this.ask();
+  }
+
+  /**
+   * Another data set is read as it says itself.
+   * @param {Record<string, any>} source
+   */
+  begin(source) {
+    this.stop();
+    this.read = null;
+    this.set({ columns: {}, header: null, encoding: "", ...source });
+  }
+
+  // Whether there is anything to examine.
+  get isThere() {
+    const { kind, file, pasted } = this.state;
+    return kind === "example" || Boolean(kind === "file" ? file : pasted.trim());
+  }
+
+  ask() {
+    if (this.isThere) this.requests.ask();
+    else this.forget();
+  }
+
+  forget() {
+    this.requests.drop();
+    this.found = this.read = this.of = null;
+    this.channel.tell(null);
+    this.channel.fail(null);
+    this.publish();
+  }
+
+  publish() {
+    this.channel.drawn += 1;
+    this.channel.publish("examined");
+  }
+
+  // ---- Questions -----------------------------------------------------------------------------
+
+  /** @returns {Promise<Told>} */
+  async question() {
+    const { kind, example, columns, header, encoding, loss, batch, tokens } = this.state;
+    /** @type {Source} */
+    let source = { kind, example };
+    if (kind !== "example") {
+      const file = kind === "file" ? this.state : await this.handIn();
+      if (file.error) return { source: null, answer: { error: file.error } };
+      source = { kind, file: file.file, name: file.name, columns, header, encoding };
+    }
+    const asked = { source, loss, batch, tokens, language: language() };
+    const answer = (await this.channel.server?.examine(asked)) ?? { error: GONE };
+    if (answer.error?.key === "problem.large_file_gone" && kind === "typed" && this.handed) {
+      this.handed = null; // it has left meanwhile, and goes there again
+      return this.question();
+    }
+    return { source, answer };
+  }
+
+  // A pasted table goes to the server as a file, and by its content from then on.
+  async handIn() {
+    /** @type {string} */
+    const text = this.state.pasted;
+    if (this.handed?.text === text) return { error: null, file: this.handed.file, name: PASTED };
+    const content = btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
+    const answer = (await this.channel.server?.hand_in({ name: PASTED, content })) ?? { error: GONE };
+    if (answer.error) return { error: answer.error, file: "", name: "" };
+    const { file = "" } = answer;
+    this.handed = { text, file };
+    return { error: null, file, name: PASTED };
+  }
+
+  /** @param {import("../../../wire").Progress | undefined} working */
+  show(working) {
+    this.channel.tell(working ? { ...working, values: {} } : null);
+  }
+
+  /** @param {Told} told */
+  take({ source, answer }) {
+    this.show(undefined);
+    if (answer.error) this.channel.fail(answer.error);
+    else if (answer.findings) {
+      this.channel.fail(null);
+      [this.found, this.of, this.read] = [answer, source, answer];
+    } else if (answer.undecided) {
+      [this.found, this.of, this.read] = [null, source, answer];
+      this.channel.fail(answer.problem);
+    }
+    this.publish();
+  }
+
+  // Reading a large file is no longer waited for.
+  stop() {
+    const { kind, file, name, columns, header, encoding } = this.state;
+    const underWay = this.requests.flying || this.requests.due;
+    this.requests.drop();
+    this.taking.drop();
+    this.channel.tell(null);
+    if (underWay && kind === "file")
+      this.channel.server?.stop({ source: { kind, file, name, columns, header, encoding } });
+  }
+
+  cancel() {
+    this.stop();
+    this.channel.fail(CANCELLED);
+  }
+
+  // ---- Taking away ---------------------------------------------------------------------------
+
+  /** @param {"kept" | "left_out"} what */
+  takeAway(what) {
+    this.wanted = { source: this.of, what };
+    this.taking.ask();
+  }
+
+  /** @param {Answer<"take">} answer */
+  handOut(answer) {
+    this.show(undefined);
+    if (answer.error) this.channel.warn(answer.error);
+    else if (answer.path) h("a", { href: `gradio_api/file=${answer.path}`, download: answer.name }).click();
+  }
+
+  // ---- The address ---------------------------------------------------------------------------
+
+  /**
+   * With the pasted table, where it is small.
+   * @param {string} text
+   */
+  async written(text) {
+    const { kind, pasted } = this.state;
+    this.tooLong = false;
+    if (this.channel.door !== "data" || kind !== "typed" || !pasted) return { text };
+    const short = await packed(pasted);
+    this.tooLong = short.length > given.limits.link;
+    const kept = pasted.length <= PASTED_KEPT ? { pasted } : null;
+    return this.tooLong ? { text, kept } : { text: `${text}&t=${short}` };
+  }
+
+  /**
+   * The pasted table that an address or the browser's history holds.
+   * @param {string} text
+   * @param {{ pasted?: string } | null} kept
+   */
+  async pastedIn(text, kept) {
+    const short = new URLSearchParams(text).get("t");
+    if (short === null) return kept?.pasted ?? "";
+    return (await unpacked(short, PASTED_BYTES)) ?? "";
+  }
+}

@@ -1,0 +1,242 @@
+// What is the matter with a data set, the worst first: in a sentence, rows that show it, what to paste, the
+// scene in which it stands; then which losses can learn from it, and the rows that stay.
+import { h, reword, worded } from "../../../kit/dom.js";
+import { grouped, show } from "../../../kit/numbers.js";
+import { problemBox } from "../../../kit/problem.js";
+import { written } from "../../../kit/sides.js";
+import { say, titleOf } from "../../../kit/words.js";
+
+/** @typedef {import("../../../wire").DataFinding} Finding */
+/** @typedef {import("../../../wire").FittingLoss} Fitting */
+
+const COMPARED = 4; // of the losses that can learn from it
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("../state.js").DoctorPage} channel
+ */
+export default function findings(root, channel) {
+  const door = channel.data;
+  const problem = problemBox(channel, () => door.found !== null);
+  const about = h("p.lp-about", { "aria-live": "polite" });
+  const list = h("ol.lp-findings.lp-faults");
+  const looked = h("div.lp-looked");
+  const fitting = h("section.lp-fitting", { hidden: true });
+  const clean = h("section.lp-clean", { hidden: true });
+  root.append(
+    problem,
+    h("div.lp-head", {}, h("div", {}, worded("h1", "doctor.title"), about)),
+    list,
+    looked,
+    fitting,
+    clean,
+  );
+  reword(root);
+
+  function draw() {
+    const { found } = door;
+    fitting.hidden = clean.hidden = looked.hidden = !found;
+    if (!found) {
+      about.textContent = say("doctor.about_data");
+      list.replaceChildren();
+      return;
+    }
+    const { loss, batch } = door.state;
+    const whole = { count: found.pairs, loss: titleOf(loss), batch };
+    const key = found.findings.length ? "doctor.examined" : "doctor.examined_none";
+    about.textContent = say(key, whole);
+    list.replaceChildren(...found.findings.map(cardOf));
+    drawLooked();
+    drawFitting();
+    drawClean();
+  }
+
+  /** @param {Finding} finding */
+  function cardOf({ name, severity, said, advice, rows, scene }) {
+    return h(
+      "li.lp-finding",
+      { "data-finding": name },
+      h(
+        "div.lp-finding-head",
+        {},
+        h(`span.lp-kind.lp-severity-${severity}`, {}, say(`doctor.severity.${severity}`)),
+        h("small", {}, name),
+      ),
+      h("p.lp-finding-said", {}, said),
+      ...advice.map(pasteOf),
+      scene ? h("div.lp-row.lp-wrap", {}, h("a.lp-button", { href: `./#${scene}` }, say("doctor.open.rows"))) : null,
+      rows.length
+        ? h("details.lp-more", { open: severity === "severe" }, h("summary", {}, say("doctor.evidence")), tableOf(rows))
+        : null,
+    );
+  }
+
+  /** @param {string} text */
+  function pasteOf(text) {
+    return h(
+      "div.lp-row.lp-paste",
+      {},
+      h("code", {}, text),
+      worded("button.lp-button", "ui.copy", {
+        type: "button",
+        onclick: () => navigator.clipboard.writeText(text),
+      }),
+    );
+  }
+
+  /** @param {Finding["rows"]} rows */
+  function tableOf(rows) {
+    const labelled = rows.some(({ label }) => label !== null);
+    const heads = ["row", "first", "second", ...(labelled ? ["label"] : [])];
+    return h(
+      "div.lp-scroll",
+      { role: "region", tabIndex: 0, "aria-label": say("doctor.evidence") },
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            heads.map((head) => h("th", { scope: "col" }, say(`doctor.column.${head}`))),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          rows.map(({ row, first, second, label }) =>
+            h(
+              "tr",
+              {},
+              h("th", { scope: "row" }, grouped(row)),
+              h("td.lp-text", {}, first),
+              h("td.lp-text", {}, second),
+              labelled ? h("td", {}, label === null ? "" : show(label)) : null,
+            ),
+          ),
+        ),
+      ),
+    );
+  }
+
+  function drawLooked() {
+    const { looked: made = [], not_looked: unmade = [], findings: all = [] } = door.found ?? {};
+    const lines = (/** @type {string[]} */ told) =>
+      h(
+        "ul",
+        {},
+        told.map((one) => h("li", {}, one)),
+      );
+    looked.replaceChildren(
+      h(
+        "details.lp-more",
+        { open: !all.length },
+        h("summary", {}, say("doctor.looked_for")),
+        lines(made),
+        h("p", {}, say("doctor.not_looked_for")),
+        lines(unmade),
+        h("p.lp-note", {}, say("doctor.without_encoder")),
+      ),
+    );
+  }
+
+  // ---- Which loss? ---------------------------------------------------------------------------
+
+  function drawFitting() {
+    const { suited = [], more = 0 } = door.found ?? {};
+    const first = suited.filter(({ scene }) => scene).slice(0, COMPARED);
+    fitting.replaceChildren(
+      h("h2", {}, say("doctor.which_loss")),
+      h("p.lp-about", {}, suited.length ? say("doctor.suited.title") : say("doctor.suited.none")),
+      h("ol.lp-findings.lp-suited", {}, ...suited.map(lossOf)),
+      more ? h("p.lp-note", {}, say("doctor.more", { count: more })) : "",
+      first.length > 1 ? h("div.lp-row.lp-wrap", {}, toCompare(first, say("doctor.compare_first"))) : "",
+    );
+  }
+
+  /** @param {Fitting} fit */
+  function lossOf(fit) {
+    const { loss, reasons, scene } = fit;
+    const best = door.found?.suited.find((one) => one.loss !== loss);
+    return h(
+      "li.lp-finding",
+      {},
+      h("div.lp-finding-head", {}, h("strong", {}, titleOf(loss)), h("small", {}, loss)),
+      h(
+        "ul.lp-remarks",
+        {},
+        reasons.map((one) => h("li", {}, one)),
+      ),
+      h(
+        "div.lp-row.lp-wrap",
+        {},
+        scene ? h("a.lp-button", { href: `./#${scene}` }, say("doctor.open.explore")) : null,
+        scene && best ? toCompare([fit, best], say("doctor.open.compare", { loss: titleOf(best.loss) })) : null,
+        h("a.lp-button", { href: `finetune#${toTrain(fit)}` }, say("doctor.open.finetune")),
+        loss === door.state.loss
+          ? null
+          : worded("button.lp-button", "doctor.examine_for", {
+              type: "button",
+              onclick: () => door.set({ loss }),
+            }),
+      ),
+    );
+  }
+
+  /**
+   * @param {Fitting[]} fits
+   * @param {string} called
+   */
+  function toCompare(fits, called) {
+    const sides = fits.map(({ loss }) => ({ loss, convention: "", parameters: {} }));
+    const said = new URLSearchParams([...written(sides), ["scene", fits[0].scene]]);
+    return h("a.lp-button", { href: `compare#${said}` }, called);
+  }
+
+  /**
+   * The data set as Fine-tune takes it: by its name, as a file that the server has, or some of its rows.
+   * @param {Fitting} fit
+   */
+  function toTrain({ loss, scene }) {
+    const { kind, example } = door.state;
+    const { file = "", name = "", columns = {}, encoding = "" } = door.of ?? {};
+    const read = door.read?.findings ? door.read.file : null;
+    const said = new URLSearchParams({ loss });
+    if (kind === "example") said.set("example", example);
+    else if (kind === "file" && read && door.of?.header === null) {
+      for (const [key, value] of Object.entries({ file, name, encoding })) if (value) said.set(key, value);
+      for (const [role, column] of Object.entries(columns)) said.set(`c.${role}`, column);
+    } else said.set("link", scene);
+    return said;
+  }
+
+  // ---- The rows that stay --------------------------------------------------------------------
+
+  function drawClean() {
+    const { kept = 0, pairs = 0 } = door.found ?? {};
+    const left = pairs - kept;
+    clean.replaceChildren(
+      h("h2", {}, say("doctor.clean")),
+      h("p.lp-about", {}, left ? say("doctor.cleaned", { kept, total: pairs }) : say("doctor.clean_all")),
+      left
+        ? h(
+            "div.lp-row.lp-wrap",
+            {},
+            worded("button.lp-button", "doctor.take_kept", { type: "button", onclick: () => door.takeAway("kept") }),
+            worded("button.lp-button", "doctor.take_left_out", {
+              type: "button",
+              onclick: () => door.takeAway("left_out"),
+            }),
+          )
+        : "",
+    );
+  }
+
+  channel.on("state", () => {
+    root.hidden = channel.door !== "data";
+  });
+  channel.on("examined", draw);
+  channel.on("language", draw);
+}

@@ -1,0 +1,103 @@
+"""Doctor's second door, as a stranger walks it: on one page, from a set that is here to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.doctor.test_number import opened
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+MAIN = "#doctor-doctor_data"
+ABOUT = f"{MAIN} .lp-about >> nth=0"
+PASTED = (
+    "how tall\t8848 m\t5\nhow tall\t8848 m\t0\nhow old\tten\t4\nHOW old\tten\t4\n<b>x</b>\tso\t3\n"
+)
+
+
+def finding(page: Page, name: str):
+    return page.locator(f"{MAIN} [data-finding={name}]")
+
+
+def test_a_stranger_brings_data(
+    new_page: Callable[..., Page], server: Server, tmp_path: Path
+) -> None:
+    page = opened(new_page(), server.address)
+    # The door opens on a set that is here, with something the matter with it.
+    page.get_by_role("tab", name="A data set").click()
+    twins = finding(page, "twins")
+    expect(twins).to_contain_text("This loss cannot fall below")
+    expect(twins.locator("tbody tr")).to_have_count(3)
+    expect(page.locator("#doctor-doctor_findings .lp-about")).to_be_hidden()
+    # Loss and batch are moved, and the findings follow.
+    page.fill("input[aria-label='batch size'].lp-number", "8")
+    expect(page.locator(ABOUT)).to_contain_text("batches of 8")
+    page.select_option("#lp-doctor-for", "cosent")
+    expect(twins).to_have_count(0)
+    expect(page.locator(f"{MAIN} .lp-looked li").first).to_be_visible()
+    page.wait_for_function("location.hash === '#door=data&for=cosent&n=8'")
+
+    # A pasted table: the worst first, its rows as text, the whole of it in a short link.
+    page.get_by_role("tab", name="A pasted table").click()
+    expect(finding(page, "twins")).to_have_count(0)
+    page.fill("#lp-doctor-pasted", PASTED)
+    expect(finding(page, "conflicting_labels").locator("tbody")).to_contain_text("8848 m")
+    assert page.locator(f"{MAIN} .lp-finding").first.get_attribute("data-finding") == (
+        "conflicting_labels"
+    )
+    page.select_option("#lp-doctor-for", "cosine_mse")
+    reach = finding(page, "labels_out_of_reach")
+    expect(reach.locator("code")).to_have_text("label = label / 5")
+    expect(reach.locator("tbody")).to_contain_text("<b>x</b>")
+    page.wait_for_function("location.hash.includes('cosine_mse') && location.hash.includes('&t=')")
+    assert len(page.url) < 250
+    page.reload(wait_until="domcontentloaded")
+    expect(reach.locator("code")).to_have_text("label = label / 5")
+    assert page.input_value("#lp-doctor-pasted") == PASTED
+    # Another column is chosen.
+    page.select_option("select[name=score]", "none")
+    expect(finding(page, "no_labels")).to_contain_text("There is no column of labels")
+    expect(page.locator("select[name=score]")).to_have_value("none")
+
+    # A file: read, and what stays of it is taken away.
+    page.get_by_role("tab", name="A file").click()
+    path = tmp_path / "mine.csv"
+    rows = "".join(f"question {place},answer {place},{place % 4}\n" for place in range(400))
+    path.write_text(f"query,answer,score\n{rows}question 3,answer 3,3\n")
+    page.set_input_files("#lp-doctor-file", path)
+    expect(finding(page, "copies")).to_contain_text("1 pair repeats one")
+    expect(page.locator(ABOUT)).to_contain_text("401 pairs")
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Take the rows that stay").click()
+    assert taken.value.suggested_filename == "mine-clean.tsv"
+    assert len(Path(taken.value.path()).read_text().splitlines()) == 401
+    # The language turns the sentences of the server, too.
+    page.click("#lp-language")
+    expect(finding(page, "copies")).to_contain_text("重复")
+    page.click("#lp-language")
+    expect(finding(page, "copies")).to_contain_text("repeats")
+
+    # Which loss: on these rows in Fine-tune, and Back leads here again.
+    suited = page.locator(f"{MAIN} .lp-suited .lp-finding")
+    first = suited.first
+    name = first.locator("small").inner_text()
+    first.get_by_role("link", name="Fine-tune with it").click()
+    page.wait_for_function("window.lossprism?.page('finetune')?.checked")
+    plan = page.evaluate("window.lossprism.page('finetune').plan")
+    assert (plan["loss"], plan["data"]["source"]) == (name, "file")
+    assert plan["data"]["name"] == "mine.csv"
+    page.go_back(wait_until="domcontentloaded")
+    expect(finding(page, "copies")).to_contain_text("repeats")
+    page.locator(f"{MAIN} .lp-suited").get_by_role("link", name="Compare with").first.click()
+    page.wait_for_function("window.lossprism?.page('compare')?.drawn > 0")
+    expect(page.locator(".lp-compared tbody tr")).to_have_count(2)
+    page.go_back(wait_until="domcontentloaded")
+    finding(page, "copies").get_by_role("link", name="Open these rows").click()
+    page.wait_for_function("window.lossprism?.page()?.drawn > 0")
+    rows = page.evaluate("window.lossprism.page().scenario.data.rows")
+    assert [row[0] for row in rows].count("question 3") == 2

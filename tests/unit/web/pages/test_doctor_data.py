@@ -1,0 +1,156 @@
+"""The second door of Doctor: a data set is read once, and examined for any loss and batch size."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Scenario
+from explorer.runtime import parcels
+from explorer.web import large_files
+from explorer.web.pages.doctor import data
+from explorer.web.pages.doctor.data import SERVED, SETS
+from explorer.web.pages.doctor.state import doctor_table
+from losses import LOSSES
+
+ASK = {function.__name__: function for function in SERVED}
+ROWS = "how tall,8848 m,5\nhow tall,8848 m,0\nhow old,ten,4\nHOW old,ten,4\nwhy,so,3\n,nothing,1\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
+    monkeypatch.setattr(parcels, "TAKEN", tmp_path / "taken")
+    monkeypatch.setattr(large_files, "ANSWER_S", 600)
+
+
+def handed_in(text=f"a,b,label\n{ROWS}", name="t.csv"):
+    content = base64.b64encode(text.encode()).decode()
+    file = ASK["hand_in"]({"name": name, "content": content})["file"]
+    return {"kind": "file", "file": file, "name": name}
+
+
+def examined(source, **more):
+    return ASK["examine"]({"source": source, "batch": 4, "tokens": 256, **more})
+
+
+def named(answer):
+    return {one["name"]: one for one in answer["findings"]}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_set_to_begin_with_is_examined_without_an_encoder(name):
+    answer = examined({"kind": "example", "example": name}, batch=16)
+    assert answer["file"] is None
+    assert answer["looked"]
+    assert answer["suited"]
+    for one in (*answer["findings"], *answer["suited"]):
+        if one["scene"]:
+            scene = Scenario.from_link(one["scene"])
+            assert scene.data.source == "table"
+            assert len(scene.data.rows) > 1
+    if name == "twins":
+        found = named(answer)["twins"]
+        assert found["severity"] == "severe"
+        texts = [row["first"] for row in found["rows"]] + [row["second"] for row in found["rows"]]
+        assert len(set(texts)) < len(texts)
+
+
+def test_a_file_is_read_once_and_examined_for_any_loss(monkeypatch):
+    source = handed_in()
+    read = []
+    whole = data.read_content
+    monkeypatch.setattr(data, "read_content", lambda *a, **b: read.append(1) or whole(*a, **b))
+    first = examined(source, loss="cosent")
+    assert set(named(first)) == {"conflicting_labels", "copies"}
+    assert [row["row"] for row in named(first)["conflicting_labels"]["rows"]] == [1, 2]
+    assert first["pairs"] == 5
+    assert (first["kept"], first["file"]["skipped"]) == (2, 1)
+    assert first["file"]["chosen"]["teacher"] == "none"
+    second = examined(source, loss="cosine_mse", batch=2, language="zh")
+    assert named(second)["labels_out_of_reach"]["advice"] == ("label = label / 5",)
+    assert "标签" in named(second)["labels_out_of_reach"]["said"]
+    assert read == [1]
+
+
+def test_each_finding_and_loss_opens_on_the_rows():
+    answer = examined(handed_in(), loss="cosine_mse")
+    for finding in answer["findings"]:
+        rows = {(row["first"], row["second"]) for row in finding["rows"]}
+        shown = {row[:2] for row in Scenario.from_link(finding["scene"]).data.rows}
+        assert rows <= shown
+    for one in answer["suited"]:
+        scene = Scenario.from_link(one["scene"])
+        assert scene.loss == one["loss"]
+        assert scene.rules.label_range == (0.0, 5.0)
+    for one in answer["suited"][:2]:
+        assert explore(Scenario.from_link(one["scene"])).loss is not None
+
+
+def test_what_cannot_be_told_is_to_be_chosen():
+    source = handed_in("id,x,y,z\n1,one,two,three\n2,four,five,six\n")
+    answer = examined(source)
+    assert answer["undecided"]
+    assert answer["problem"]["about"] == "columns"
+    assert answer["columns"] == ("id", "x", "y", "z")
+    chosen = {"first": "x", "second": "z", "score": "none"}
+    found = examined({**source, "columns": chosen})
+    assert not found["file"]["labelled"]
+    assert "copies" not in named(found)
+
+
+def test_rows_are_taken_away():
+    source = handed_in()
+    kept = ASK["take"]({"source": source, "what": "kept"})
+    assert kept["name"] == "t-clean.tsv"
+    with open(kept["path"]) as file:
+        assert file.read().splitlines() == [
+            "sentence1\tsentence2\tscore",
+            "how old\tten\t4",
+            "why\tso\t3",
+        ]
+    left = ASK["take"]({"source": source, "what": "left_out"})
+    with open(left["path"]) as file:
+        assert file.read().splitlines()[-1] == "4\tcopies\tHOW old\tten\t4"
+
+
+def test_a_long_reading_tells_how_far_it_is_and_can_be_stopped(monkeypatch):
+    monkeypatch.setattr(large_files, "ANSWER_S", 0.0)
+    rows = "".join(f"first text {place},second text {place}\n" for place in range(60_000))
+    source = handed_in(f"a,b\n{rows}")
+    assert examined(source)["working"]["what"] in ("start", "parsing", "reading", "numbering")
+    ASK["stop"]({"source": source})
+    job = data._sets._jobs[data.read_source(source)]
+    assert job.cancelled
+    assert job.wait(60)
+
+
+@pytest.mark.parametrize(
+    ("request_", "where"),
+    [
+        ({"loss": "nothing"}, "loss"),
+        ({"batch": 1}, "batch"),
+        ({"batch": 10**9}, "batch"),
+        ({"tokens": -1}, "tokens"),
+        ({"source": {"kind": "example", "example": "mine"}}, "source.example"),
+        ({"source": {"kind": "hub"}}, "source.kind"),
+        ({"source": []}, "source"),
+        ({"source": {"kind": "file", "columns": []}}, None),
+    ],
+)
+def test_what_does_not_fit_is_named(request_, where):
+    answer = ASK["examine"](request_)
+    if where is None:
+        assert answer["error"]["key"] == "problem.large_file_gone"
+    else:
+        assert answer["error"]["values"]["where"] == where
+
+
+def test_the_loss_of_a_link_is_one_of_those_that_can_be_asked():
+    entries = {entry["name"]: entry for entry in doctor_table()}
+    assert set(entries["data.loss"]["choices"]) <= set(LOSSES)
+    assert entries["data.example"]["choices"] == SETS
+    links = [entry["link"] for entry in entries.values() if "link" in entry]
+    assert len(set(links)) == len(links)
