@@ -7,7 +7,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from explorer.locale import LANGUAGES, say, spelled, title_word
 
@@ -79,6 +79,7 @@ def doctor(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.known import Known, sides_for
     from explorer.lab.doctor.reading import read_path
     from explorer.lab.doctor.suited import suited
+    from explorer.lab.doctor.told import data_to_json
 
     try:
         known = Known(loss=chosen.loss, batch=chosen.batch).checked()
@@ -90,7 +91,9 @@ def doctor(chosen: argparse.Namespace) -> int:
         print(f"Nothing was examined: {problem}", file=sys.stderr)
         return 1
     if chosen.json:
-        print(json.dumps(_as_json(found, read, chosen.language), ensure_ascii=False, indent=1))
+        fitting = suited(read.profile, chosen.batch) if chosen.losses else ()
+        answer = data_to_json(read, found, fitting, chosen.language)
+        print(json.dumps(answer, ensure_ascii=False, indent=1))
     else:
         _print_faults(found, read, chosen.language)
         if chosen.losses:
@@ -142,32 +145,6 @@ def _skipped(read: Read, language: str) -> list[str]:
     count, ((row, problem), *_) = read.file.skipped
     reason = say(language, problem.key, **problem.values)
     return [say(language, "doctor.skipped", count=count, row=row, reason=reason)]
-
-
-def _as_json(found: Examined, read: Read, language: str) -> dict[str, Any]:
-    return {
-        "pairs": found.rows,
-        "skipped": read.file.skipped[0] if read.file else 0,
-        "columns": read.file.chosen if read.file else {},
-        "loss": found.loss,
-        "batch": found.batch,
-        "severe": found.severe,
-        "findings": [
-            {
-                "name": fault.name,
-                "severity": fault.severity,
-                "said": fault.said(language),
-                "values": fault.values,
-                "pairs": list(fault.rows),
-                "advice": list(fault.advice),
-            }
-            for fault in found.faults
-        ],
-        "looked_for": [check.name for check in found.checks if check.made],
-        "met": vars(found.met),
-        "kept": len(found.cleaned.kept),
-        "left_out": [{"pair": row, "because": name} for row, name in found.cleaned.left_out],
-    }
 
 
 def _write_clean(name: str, read: Read) -> str:

@@ -1,13 +1,16 @@
-"""An explained number in words and as plain JSON."""
+"""An explained number in words and as plain JSON; an examined data set as plain JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from explorer.lab.doctor.axes import Counts
+from explorer.lab.doctor.data import Examined
 from explorer.lab.doctor.explain import Explained, Finding, Fitting, Standing
 from explorer.lab.doctor.landmarks import COLLAPSE, START, Settings, sharpening
+from explorer.lab.doctor.reading import Read
+from explorer.lab.doctor.suited import Suited
 from explorer.locale import Word, say, spelled, title_word, word
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.numbers import display_number, percent, typed
@@ -229,4 +232,43 @@ def _standing(standing: Standing, value: float, language: str) -> dict[str, Any]
         "place": standing.place,
         "share": standing.share,
         "said": standing_said(standing, value, language),
+    }
+
+
+def data_to_json(
+    read: Read, found: Examined, fitting: Iterable[Suited], language: str = "en"
+) -> dict[str, Any]:
+    """What is the matter with a data set as plain JSON: of the command, and as `doctor_data`
+    answers it. Pairs count from 1."""
+    return {
+        "pairs": found.rows,
+        "skipped": read.file.skipped[0] if read.file else 0,
+        "columns": read.file.chosen if read.file else {},
+        "loss": found.loss,
+        "batch": found.batch,
+        "severe": found.severe,
+        "findings": [
+            {
+                "name": fault.name,
+                "severity": fault.severity,
+                "said": fault.said(language),
+                "values": fault.values,
+                "pairs": list(fault.rows),
+                "advice": list(fault.advice),
+            }
+            for fault in found.faults
+        ],
+        "looked_for": [check.name for check in found.checks if check.made],
+        "met": vars(found.met),
+        "suited": [
+            {
+                "loss": one.loss,
+                "reasons": list(one.reasons),
+                "against": list(one.against),
+                "said": list(one.said(language)),
+            }
+            for one in fitting
+        ],
+        "kept": len(found.cleaned.kept),
+        "left_out": [{"pair": row, "because": name} for row, name in found.cleaned.left_out],
     }

@@ -34,6 +34,7 @@ from explorer.sources.cells import shortened
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.pairs import Pairs
 from explorer.web.api.answers import answer_of, comparison_of, described, steps_of
+from explorer.web.api.doctoring import doctor_data
 from explorer.web.api.reading import (
     check_lengths,
     read_choice,
@@ -612,6 +613,7 @@ ENDPOINTS = (
     trace_loss,
     compare_losses,
     explain_loss_value,
+    doctor_data,
     figure,
     list_losses,
     start_training,

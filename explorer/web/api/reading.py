@@ -142,6 +142,12 @@ def _object(name: str, value: object) -> dict[str, object]:
     return {str(one): inner for one, inner in value.items()}
 
 
+def columns_of(value: object) -> dict[str, str]:
+    """Which column plays which role. Raises Problem for what is no object of texts."""
+    chosen = _object("columns", value)
+    return {role: read_text(f"columns.{role}", column) for role, column in chosen.items()}
+
+
 def sides_of(name: str, losses: object) -> list[Side]:
     """The losses to be compared, each an object of "loss", "convention" and "parameters".
 

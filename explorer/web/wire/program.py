@@ -205,6 +205,59 @@ class ExplainedValue(TypedDict):
     known: dict[str, Setting]
 
 
+class FoundFault(TypedDict):
+    """What is the matter with a data set: its sentence, the numbers in it, pairs that show it."""
+
+    name: str
+    severity: Literal["severe", "warning", "note"]
+    said: str
+    values: dict[str, int | float | str]
+    pairs: list[int]
+    advice: list[str]
+
+
+class Meeting(TypedDict):
+    """What a batch has on average: pairs of rows that share a text, rows that have one such."""
+
+    pairs: float
+    rows: float
+    floor: float
+    share: float
+
+
+class WeighedLoss(TypedDict):
+    """A loss that can learn from the data: names of reasons for and against it, and sentences."""
+
+    loss: str
+    reasons: list[str]
+    against: list[str]
+    said: list[str]
+
+
+class LeftOut(TypedDict):
+    """A pair that a cleaned table would not have, and the name of the fault."""
+
+    pair: int
+    because: str
+
+
+class DoctoredData(TypedDict):
+    """What is the matter with a data set, the worst first."""
+
+    pairs: int
+    skipped: int
+    columns: dict[str, str]
+    loss: str
+    batch: int
+    severe: bool
+    findings: list[FoundFault]
+    looked_for: list[str]
+    met: Meeting
+    suited: list[WeighedLoss]
+    kept: int
+    left_out: list[LeftOut]
+
+
 class ListedParameter(TypedDict):
     """A parameter of a loss; limits where it is a number."""
 

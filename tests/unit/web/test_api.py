@@ -59,6 +59,7 @@ NAMES = {
     "trace_loss",
     "compare_losses",
     "explain_loss_value",
+    "doctor_data",
     "figure",
     "list_losses",
     "start_training",
@@ -480,6 +481,21 @@ BAD = {
         {"value": 5.545, "temperature": 0.05, "scale": 20},
         "Both a temperature (0.05) and a scale (20) are given",
     ),
+    "no data": (
+        "doctor_data",
+        {"loss": "cosent"},
+        "Either a table, as text, or the lists sentences1 and sentences2 are needed, not both.",
+    ),
+    "no column": (
+        "doctor_data",
+        {"table": "a\tb\n1\t2\n", "columns": {"first": 5}},
+        "columns.first is 5; text is needed.",
+    ),
+    "no such language": (
+        "doctor_data",
+        PAIRS | {"language": "fr"},
+        "language",
+    ),
     "no figure": (
         "figure",
         PAIRS | {"kind": "pie"},
@@ -735,3 +751,22 @@ def test_without_scores_all_pairs_are_positives():
         }
         with pytest.raises(Problem, match=r"these pairs have none.*InfoNCE"):
             asked("cosent", **many)
+
+
+def test_data_are_examined(client):
+    """By the names that the command and the page have, from lists and from a table."""
+    rows = {"sentences1": ["a", "A ", "c", "c"], "sentences2": ["b", "b", "d", "d"]}
+    found = client.predict("cosent", *rows.values(), [1, 0, 0.5, 0.5], api_name="/doctor_data")
+    assert [(one["name"], one["pairs"]) for one in found["findings"]] == [
+        ("conflicting_labels", [1, 2]), ("copies", [3, 4])
+    ]  # fmt: skip
+    assert found["severe"]
+    assert found["left_out"][-1] == {"pair": 4, "because": "copies"}
+    table = "query\tanswer\n" + "".join(f"q {n}\tsame\n" for n in range(8))
+    of_table = {"loss": "MultipleNegativesRankingLoss", "table": table, "batch": 4}
+    found = client.predict(**of_table, language="zh", api_name="/doctor_data")
+    assert [one["name"] for one in found["findings"]] == ["twins"]
+    assert "正例" in found["findings"][0]["said"]
+    assert found["columns"]["first"] == "query"
+    assert found["met"]["pairs"] == 6
+    assert {one["loss"] for one in found["suited"]} >= {"info_nce", "siglip"}

@@ -450,6 +450,14 @@ def test_programs_are_told_what_a_number_means():
         assert wire.misfits(answer, program.ExplainedValue) == []
 
 
+def test_programs_are_told_what_is_the_matter_with_their_data():
+    rows = (["a", "A", "c", "e"], ["b", "b", "d", "b"])
+    for loss, scores in (("cosine_mse", [5, 0, 3, 2]), ("info_nce", None), ("margin_mse", None)):
+        found = endpoints.doctor_data(loss, *rows, scores, batch=3, tokens=1)
+        answer = json.loads(json.dumps(found, allow_nan=False))
+        assert wire.misfits(answer, program.DoctoredData) == []
+
+
 def test_programs_are_told_the_losses_and_their_runs(runs, monkeypatch):
     listed = json.loads(json.dumps(endpoints.list_losses(), allow_nan=False))
     assert wire.misfits(listed, list[program.ListedLoss]) == []
