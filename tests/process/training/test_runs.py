@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -28,19 +29,21 @@ def until(runs, name, holds, seconds=PATIENCE):
     raise AssertionError(f"still {status['state']} at step {status['step']}: {status['problem']}")
 
 
+STEPS = 150
+
+
 def test_a_killed_run_resumes_to_the_same_figures(bert, runs):
     """Dropout, a classifier of the loss's own, the order of the data: all as if never killed."""
     plan = TrainingPlan(
         encoder=bert,
         loss="multitask_cosent",
-        steps=400,
+        steps=STEPS,
         batch_size=8,
         evaluations=5,
         learning_rate=0.01,
-        checkpoint_seconds=0.1,
     )
     whole = runs.start(plan, corpus())
-    killed = runs.start(plan, corpus())
+    killed = runs.start(replace(plan, checkpoint_seconds=1.0), corpus())
     until(runs, killed, lambda s: s["step"] >= 20 and _checkpointed(runs, killed))
     runs.pause(killed)  # so that it cannot end before it is killed
     until(runs, killed, lambda s: s["state"] == "paused")
@@ -49,7 +52,7 @@ def test_a_killed_run_resumes_to_the_same_figures(bert, runs):
     assert status["state"] == "interrupted"
     assert status["problem"]["key"] == "problem.training_interrupted"
     reached = status["step"]
-    assert reached < 400
+    assert reached < STEPS
     runs.resume(killed)
     assert runs.wait(killed, PATIENCE)["state"] == "finished"
     one, other = runs.status(whole)["summary"], runs.status(killed)["summary"]
@@ -63,7 +66,7 @@ def test_a_killed_run_resumes_to_the_same_figures(bert, runs):
     again = [r["step"] for r in records if r["kind"] == "step"]
     resumed = next(r["step"] for r in records if r["kind"] == "resumed")
     assert 0 < resumed <= reached
-    assert len(again) >= 400
+    assert len(again) >= STEPS
     with pytest.raises(Problem, match="has finished"):
         runs.resume(killed)
 
