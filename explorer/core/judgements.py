@@ -202,6 +202,28 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         _CLEAN,
         "fewer pairs than in 99% of those batches, with whose range it is said",
     ),
+    Judgement(
+        "doctor.data.disagreement",
+        ("Doctor", "CLI"),
+        "batch",
+        "label and encoder disagree on more of the encoded pairs than even noise explains",
+        _CLEAN,
+        "more pairs than in 98% of those batches",
+    ),
+    _counted(
+        "doctor.data.near_duplicates",
+        "Doctor",
+        "batch",
+        "how many of the encoded pairs hold a text near another's, and how many rows meet one",
+        "the cosines of all texts of one side, where these differ",
+    ),
+    _counted(
+        "doctor.data.false_negatives",
+        "Doctor",
+        "batch",
+        "how many of the encoded positive pairs have another's key above their own; not why",
+        "the cosines of all their queries and keys, where the texts differ",
+    ),
     _none_listed("ui.no_suspects", "Explore"),
     _none_listed("large.no_suspects", "Large"),
     Judgement(

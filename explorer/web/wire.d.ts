@@ -390,6 +390,7 @@ export interface DoctorOwn {
   examples: Record<string, string>[];
   sets: string[];
   bytes: number;
+  encoder: string;
 }
 
 /** One batch of `size` pairs: the one with this `number`, counted from 0 on through the epochs. */
@@ -403,6 +404,28 @@ export interface Draw {
 /** An SVG. */
 export interface Drawing {
   text: string;
+}
+
+/** What only an encoder can tell of a data set, on so many of its pairs. */
+export interface EncodedData {
+  encoder: string;
+  pairs: number;
+  findings: EncodedFinding[];
+  looked: string[];
+  not_looked: string[];
+  bands: ToldBand[];
+  sharpness: ToldSharpness[];
+}
+
+/** A finding that takes an encoder, with texts of two pairs that show it. */
+export interface EncodedFinding {
+  name: string;
+  severity: "severe" | "warning" | "note";
+  said: string;
+  advice: string[];
+  rows: EvidentRow[];
+  scene: string;
+  cells: EvidentCell[];
 }
 
 /** The live pairs, measured; `probe` has the score of each probe pair. */
@@ -430,6 +453,16 @@ export interface EvaluationRecord {
 export interface EventRecord {
   kind: "checkpoint" | "resumed" | "paused" | "continued";
   step: number;
+}
+
+/** Texts of two pairs, by their rows, with their cosine; of a query and another pair's key that of its `own`. */
+export interface EvidentCell {
+  row: number;
+  other: number;
+  first: string;
+  second: string;
+  cosine: number;
+  own: number | null;
 }
 
 /** A pair that shows a finding, with the row of the table that it stands in. */
@@ -1622,6 +1655,17 @@ export interface Told {
   values: Record<string, number | string | Word | (number | string | Word)[]>;
 }
 
+/** Cosines of the pairs of a label, or of a part of the labels' scale. */
+export interface ToldBand {
+  low: number;
+  high: number;
+  count: number;
+  mean: number;
+  tenth: number;
+  ninth: number;
+  said: string;
+}
+
 /** The same, with what else is to be said of it, sentence by sentence. */
 export interface ToldFinding {
   kinds: string[];
@@ -1633,6 +1677,13 @@ export interface ToldFinding {
   losses: ExplainedLoss[];
   more: number;
   beside: string[];
+}
+
+/** The temperature at which so many negatives of a batch count. */
+export interface ToldSharpness {
+  negatives: number;
+  temperature: number;
+  said: string;
 }
 
 /** Where the pairs of a run come from; the pairs themselves stay with the server. */
@@ -1794,6 +1845,7 @@ export interface CompareServer {
 /** What the instruments of the page doctor can ask the server. */
 export interface DoctorServer {
   cancel(request: unknown): Promise<OneOf<Cancelled | Refused>>;
+  encode(request: unknown): Promise<OneOf<EncodedData | Working | Refused>>;
   examine(request: unknown): Promise<OneOf<ExaminedData | UndecidedData | Working | Refused>>;
   explain(request: unknown): Promise<OneOf<Explained | Refused>>;
   forget(request: unknown): Promise<OneOf<Nothing | Refused>>;

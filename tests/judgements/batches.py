@@ -14,6 +14,7 @@ from explorer.core.disagreement import contradictions, disagreement, spearman
 from explorer.core.explore import explore
 from explorer.core.remarks import remarks
 from explorer.core.scenario import Data, Rules, Scenario
+from explorer.lab.doctor.encoded import disagrees
 from explorer.sources.pairs import Pairs
 from losses import LOSSES, spec_of
 from tests.judgements import Among, Said, Source, simulated
@@ -221,15 +222,22 @@ hold(
 # Suspects
 
 
+def with_wrong_labels(
+    draw: Source, share_wrong: float, count: int = 100
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores, and labels of which some are turned to the other end."""
+    truth = draw.normal(size=count)
+    scores = np.tanh((0.85 * truth + 0.53 * draw.normal(size=count)) / 2)
+    labels = np.round(np.clip(2.5 + 1.2 * truth, 0, 5))
+    wrong = draw.permutation(count)[: int(share_wrong * count)]
+    labels[wrong] = np.where(labels[wrong] > 2.5, 0, 5)
+    return scores, labels
+
+
 @functools.cache
 def labelled(share_wrong: float, count: int = 100) -> Said:
     def said(draw: Source) -> set[str]:
-        truth = draw.normal(size=count)
-        scores = np.tanh((0.85 * truth + 0.53 * draw.normal(size=count)) / 2)
-        labels = np.round(np.clip(2.5 + 1.2 * truth, 0, 5))
-        wrong = draw.permutation(count)[: int(share_wrong * count)]
-        labels[wrong] = np.where(labels[wrong] > 2.5, 0, 5)
-        return told(of_scores(scores, labels))
+        return told(of_scores(*with_wrong_labels(draw, share_wrong, count)))
 
     return said
 
@@ -238,6 +246,24 @@ hold(
     "suspects",
     ("a quarter of 100 labels turned to the other end", labelled(0.25)),
     ("100 pairs without a wrong label, Spearman 0.8", labelled(0.0)),
+)
+
+
+def disagreeing(share_wrong: float) -> Callable[[Source], bool]:
+    """The same, told of a data set."""
+
+    def said(draw: Source) -> bool:
+        scores, labels = with_wrong_labels(draw, share_wrong)
+        found = contradictions(labels, scores)
+        return disagrees(found, disagreement(labels, spearman(labels, scores)))
+
+    return said
+
+
+simulated(
+    "doctor.data.disagreement",
+    true=("a quarter of 100 labels turned to the other end", disagreeing(0.25)),
+    false=("100 pairs without a wrong label, Spearman 0.8", disagreeing(0.0)),
 )
 
 

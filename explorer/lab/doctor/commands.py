@@ -7,7 +7,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from explorer.locale import LANGUAGES, say, spelled, title_word
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # the command answers --help without torch
     from explorer.lab.doctor.data import Examined
     from explorer.lab.doctor.reading import Read
     from explorer.lab.doctor.suited import Suited
+    from losses import LossSpec
 
 EXAMPLES = """\
 for example:
@@ -69,6 +70,10 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
                         " it those that were left out and why")  # fmt: skip
     about = "name the losses that can learn from it too, with reasons for and against"
     parser.add_argument("--losses", action="store_true", help=about)
+    about = "look with an encoder too: minilm, an id of the hub, or a folder"
+    parser.add_argument("--encoder", default="", metavar="NAME", help=about)
+    about = "pairs that the encoder reads, picked at random (2000)"
+    parser.add_argument("--encoded", type=int, default=2000, metavar="N", help=about)
     parser.add_argument("--json", action="store_true", help="the findings as JSON")
     parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
 
@@ -76,6 +81,7 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
 def doctor(chosen: argparse.Namespace) -> int:
     """Print what was found, the worst first; 1 where something is severe, or cannot be read."""
     from explorer.lab.doctor.data import examine
+    from explorer.lab.doctor.encoded_told import encoded_lines
     from explorer.lab.doctor.known import Known, sides_for
     from explorer.lab.doctor.reading import read_path
     from explorer.lab.doctor.suited import suited
@@ -86,6 +92,7 @@ def doctor(chosen: argparse.Namespace) -> int:
         spec = sides_for(known)[0].spec
         read = read_path(chosen.file, lambda what, done, total: None)
         found = examine(read.profile, spec, chosen.batch, most_tokens=chosen.tokens)
+        seen = _encoded(read, spec, chosen) if chosen.encoder else None
         wrote = _write_clean(chosen.clean, read) if chosen.clean else None
     except (ValueError, OSError) as problem:
         print(f"Nothing was examined: {problem}", file=sys.stderr)
@@ -93,14 +100,31 @@ def doctor(chosen: argparse.Namespace) -> int:
     if chosen.json:
         fitting = suited(read.profile, chosen.batch) if chosen.losses else ()
         answer = data_to_json(read, found, fitting, chosen.language)
+        answer |= {"encoded": seen} if seen else {}
         print(json.dumps(answer, ensure_ascii=False, indent=1))
     else:
         _print_faults(found, read, chosen.language)
+        if seen:
+            print("\n".join(encoded_lines(seen, found.rows, chosen.batch, chosen.language)))
         if chosen.losses:
             _print_suited(suited(read.profile, chosen.batch), chosen.language)
         if wrote:
             print(say(chosen.language, "doctor.wrote", name=chosen.clean, other=wrote))
     return 1 if found.severe else 0
+
+
+def _encoded(read: Read, spec: LossSpec, chosen: argparse.Namespace) -> dict[str, Any]:
+    """What the encoder tells, saying how far it is."""
+    from explorer.lab.doctor.encoded import look
+    from explorer.lab.doctor.encoded_told import encoded_to_json
+
+    def report(what: str, done: int, total: int) -> None:
+        if sys.stderr.isatty():
+            said = say(chosen.language, f"progress.{what}", done=done, total=total)
+            print(f"\r\033[K{said}", end="" if done < total else "\r\033[K", file=sys.stderr)
+
+    seen = look(read.profile, chosen.encoder, max(chosen.encoded, 2), report)
+    return encoded_to_json(read.profile, seen, spec, chosen.batch, chosen.language)
 
 
 def _print_faults(found: Examined, read: Read, language: str) -> None:

@@ -30,15 +30,29 @@ Value = int | float | str
 
 
 @dataclass(frozen=True)
+class Cell:
+    """Texts of two pairs (counted from 1) with their cosine, and where it is of a query and another
+    pair's key, that with its `own`."""
+
+    row: int
+    other: int
+    first: str
+    second: str
+    cosine: float
+    own: float | None = None
+
+
+@dataclass(frozen=True)
 class Fault:
     """One finding: its stable name, how bad it is, the numbers of its sentence, the pairs that
-    show it (of those read, counted from 1), and what to paste."""
+    show it (of those read, counted from 1), what to paste, and texts of two pairs that show it."""
 
     name: str
     severity: str
     values: dict[str, Value] = field(default_factory=dict)
     rows: tuple[int, ...] = ()
     advice: tuple[str, ...] = ()
+    cells: tuple[Cell, ...] = ()
 
     def said(self, language: str = "en") -> str:
         return say(language, f"doctor.data.{self.name}", **self.values)

@@ -41,6 +41,56 @@ class DataFinding(TypedDict):
     scene: str
 
 
+class EvidentCell(TypedDict):
+    """Texts of two pairs, by their rows, with their cosine; of a query and another pair's key that
+    of its `own`."""
+
+    row: int
+    other: int
+    first: str
+    second: str
+    cosine: float
+    own: float | None
+
+
+class EncodedFinding(DataFinding):
+    """A finding that takes an encoder, with texts of two pairs that show it."""
+
+    cells: list[EvidentCell]
+
+
+class ToldBand(TypedDict):
+    """Cosines of the pairs of a label, or of a part of the labels' scale."""
+
+    low: float
+    high: float
+    count: int
+    mean: float
+    tenth: float
+    ninth: float
+    said: str
+
+
+class ToldSharpness(TypedDict):
+    """The temperature at which so many negatives of a batch count."""
+
+    negatives: float
+    temperature: float
+    said: str
+
+
+class EncodedData(TypedDict):
+    """What only an encoder can tell of a data set, on so many of its pairs."""
+
+    encoder: str
+    pairs: int
+    findings: list[EncodedFinding]
+    looked: list[str]
+    not_looked: list[str]
+    bands: list[ToldBand]
+    sharpness: list[ToldSharpness]
+
+
 class FittingLoss(TypedDict):
     """A loss that can learn from the data, with reasons for and against in sentences, and the link
     of a scene of Explore with some of its rows under this loss."""

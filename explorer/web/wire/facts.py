@@ -185,6 +185,7 @@ class DoctorOwn(TypedDict):
     examples: list[dict[str, str]]
     sets: list[str]
     bytes: int
+    encoder: str
 
 
 class DoctorFacts(Facts):

@@ -34,6 +34,12 @@ def test_a_stranger_brings_data(
     expect(twins).to_contain_text("This loss cannot fall below")
     expect(twins.locator("tbody tr")).to_have_count(3)
     expect(page.locator("#doctor-doctor_findings .lp-about")).to_be_hidden()
+    # An encoder tells which answers would do for another question, too.
+    page.click("#lp-doctor-encode")
+    expect(finding(page, "false_negatives")).to_contain_text("It is closed on Mondays")
+    expect(page.locator(f"{MAIN} .lp-encoded")).to_contain_text("negatives of a batch count")
+    page.get_by_role("button", name="Without", exact=True).click()
+    expect(finding(page, "false_negatives")).to_have_count(0)
     # Loss and batch are moved, and the findings follow.
     page.fill("input[aria-label='batch size'].lp-number", "8")
     expect(page.locator(ABOUT)).to_contain_text("batches of 8")

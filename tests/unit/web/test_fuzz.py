@@ -26,6 +26,7 @@ from explorer.lab.doctor.explain import explain
 from explorer.lab.training.runs import Runs
 from explorer.runtime import parcels
 from explorer.runtime.problem import Problem
+from explorer.sources.encoders import EMBEDDED
 from explorer.sources.practice import practice_pairs
 from explorer.web import hosting, site
 from explorer.web.api import endpoints
@@ -138,8 +139,20 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
             {"source": set_, "loss": "cosent", "batch": 8, "tokens": 256, "language": "zh"}
             for set_ in ({"kind": "example", "example": "twins"}, {"kind": "file", **of_file})
         ],
+        ("doctor", "encode"): [
+            {
+                "source": {"kind": "file", **of_file},
+                "loss": "info_nce",
+                "batch": 8,
+                "encoder": EMBEDDED,
+                "most": 12,
+                "language": "en",
+            }
+        ],
         ("doctor", "take"): [{"source": {"kind": "file", **of_file}, "what": "kept"}],
-        ("doctor", "stop"): [{"source": {"kind": "file", **of_file}}],
+        ("doctor", "stop"): [
+            {"source": {"kind": "file", **of_file}, "encoder": EMBEDDED, "most": 12}
+        ],
         ("doctor", "hand_in"): [FILE],
         ("large", "blocks"): [
             {**LARGE, "window": [0, 3, 2, 8]},

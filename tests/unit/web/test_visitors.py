@@ -26,6 +26,7 @@ from explorer.runtime.limits import PACES
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import HOSTED, as_visitor, new_key, own_key, visitor
 from explorer.sources.batches import Draw
+from explorer.sources.encoders import EMBEDDED
 from explorer.web import hosting, large_files
 from explorer.web.api import endpoints
 from explorer.web.hosting import COOKIE, HEADER, NEW, KnowsVisitor
@@ -126,6 +127,7 @@ def foreign(file: str, run: str) -> dict[str, dict[str, list]]:
         },
         "doctor": {
             "examine": [{"source": large["source"]}],
+            "encode": [{"source": large["source"], "encoder": EMBEDDED}],
             "take": [{"source": large["source"], "what": what} for what in ("kept", "left_out")],
         },
         "large": {

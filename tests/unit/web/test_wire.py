@@ -23,6 +23,7 @@ from explorer.runtime import jobs, parcels
 from explorer.runtime.cache import Cache
 from explorer.runtime.jobs import Job
 from explorer.runtime.limits import PACES
+from explorer.sources.encoders import EMBEDDED
 from explorer.web import large_files
 from explorer.web.api import endpoints
 from explorer.web.pages.doctor import data as doctor_data
@@ -285,6 +286,9 @@ def test_doctor(pages, tmp_path, monkeypatch):
         source = {"kind": "file", "name": "a.csv", **handed}
         server.ask("examine", {"source": source, **known}, kind)
     of_example = {"source": {"example": "twins"}}
+    for loss in ("info_nce", "cosent"):
+        asked = {**of_example, "loss": loss, "encoder": EMBEDDED, "most": 12, "batch": 8}
+        server.ask("encode", asked, doctor.EncodedData)
     for what in doctor_data.FILES:
         server.ask("take", {**of_example, "what": what}, shared.Parcel)
     monkeypatch.setattr(large_files, "ANSWER_S", 0.0)
@@ -295,11 +299,13 @@ def test_doctor(pages, tmp_path, monkeypatch):
     over.set()
     monkeypatch.setattr(doctor_data, "start_reading", lambda source: Job())
     server.ask("examine", {**of_example, **known}, shared.Working)
+    monkeypatch.setattr(doctor_data, "_start_looking", lambda *asked: Job())
+    server.ask("encode", {**of_example, "encoder": EMBEDDED}, shared.Working)
     server.ask("stop", of_example, shared.Nothing)
     for known in ({}, {"loss": "siglip", "batch": "8"}, {"loss": "dcl", "margin": "0.5"}):
         for value in ("5.545", "0", "-0.3", "123456.7"):
             server.ask("explain", {"value": value, **known, "language": "en"}, doctor.Explained)
-    server.answered("explain", "examine", "hand_in", "take", "stop")
+    server.answered("explain", "examine", "encode", "hand_in", "take", "stop")
 
 
 def test_large(pages, tmp_path, monkeypatch):

@@ -10,6 +10,8 @@ from typing import Any
 
 from explorer.lab.doctor.cleaning import write_kept, write_left_out
 from explorer.lab.doctor.data import Fault, examine
+from explorer.lab.doctor.encoded import MOST_ENCODED, USUAL_ENCODED, Seen, look
+from explorer.lab.doctor.encoded_told import encoded_to_json
 from explorer.lab.doctor.reading import Read, read_content, read_given
 from explorer.lab.doctor.scenes import finding_places, sample_places, scene_of
 from explorer.lab.doctor.suited import Suited, suited
@@ -46,6 +48,7 @@ FIRST_SET, FIRST_LOSS, FIRST_BATCH = "twins", "info_nce", 16
 BATCHES = (2, 65_536)
 TOKENS = (0, 1_000_000)
 USUAL_TOKENS = 256  # that the embedded encoder reads of a text
+ENCODED = (10, MOST_ENCODED)  # pairs that an encoder reads
 LISTED = 6  # losses that can learn from the data
 
 
@@ -90,6 +93,7 @@ def read_source(given: object) -> Source:
 
 _sets = Jobs(most=2)
 _packed = Jobs(most=4)
+_seen = Jobs(most=4)
 
 
 def start_reading(source: Source) -> Job:
@@ -116,18 +120,15 @@ def _pairs_of(name: str) -> Pairs:
 def _examine(request: Json) -> Json:
     """{source, loss, batch, tokens: 0 where not known, language} → what is the matter, which losses
     can learn from it, and how the file was read; or what there is to choose from."""
-    source = read_source(request.get("source", {}))
-    loss = one_of(losses_offered())(request.get("loss", FIRST_LOSS), "loss")
-    batch = _within(BATCHES, request.get("batch", FIRST_BATCH), "batch")
+    source, loss, batch, language = _asked_in(request)
     tokens = _within(TOKENS, request.get("tokens", USUAL_TOKENS), "tokens")
-    language = request.get("language")
     told = functools.partial(
         _examined,
         source=source,
         loss=loss,
         batch=batch,
         tokens=tokens or None,
-        language=language if language in LANGUAGES else LANGUAGES[0],
+        language=language,
     )
     try:
         return answer_when_done(start_reading(source), told)
@@ -136,6 +137,47 @@ def _examine(request: Json) -> Json:
             raise
         how = (dict(source.columns), source.header, source.encoding)
         return {"problem": problem.to_json(), **undecided(source.content, source.name, *how)}
+
+
+def _asked_in(request: Json) -> tuple[Source, str, int, str]:
+    """What every question about a data set names: it, the loss, the batch size, the language."""
+    source = read_source(request.get("source", {}))
+    loss = one_of(losses_offered())(request.get("loss", FIRST_LOSS), "loss")
+    batch = _within(BATCHES, request.get("batch", FIRST_BATCH), "batch")
+    language = request.get("language")
+    return source, loss, batch, language if language in LANGUAGES else LANGUAGES[0]
+
+
+def _encode(request: Json) -> Json:
+    """{source, loss, batch, encoder, most: pairs that it reads, language} → what only an encoder
+    can tell of the data set."""
+    source, loss, batch, language = _asked_in(request)
+    encoder = of_type(str)(request.get("encoder"), "encoder").strip()
+    most = _within(ENCODED, request.get("most", USUAL_ENCODED), "most")
+
+    def told(found: tuple[Read, Seen]) -> Json:
+        read, seen = found
+        answer = encoded_to_json(read.profile, seen, LOSSES[loss], batch, language)
+        for fault in answer["findings"]:
+            places = finding_places(read.profile, fault["pairs"])
+            fault["scene"] = scene_of(read.profile, places, loss)
+            fault["rows"] = [] if fault["cells"] else [_row(read, pair) for pair in fault["pairs"]]
+            for cell in fault["cells"]:
+                cell |= {"row": read.row(cell["row"]), "other": read.row(cell["other"])}
+            del fault["pairs"], fault["values"]
+        return answer
+
+    return answer_when_done(_start_looking(source, encoder, most), told)
+
+
+def _start_looking(source: Source, encoder: str, most: int) -> Job:
+    """What the encoder makes of the pairs, whatever the loss."""
+
+    def work(report: Report) -> tuple[Read, Seen]:
+        read = within(lambda: start_reading(source), report)
+        return read, look(read.profile, encoder, most, report)
+
+    return _seen.start((source, visitor(), encoder, most), work)
 
 
 def _within(ends: tuple[int, int], given: object, name: str) -> int:
@@ -227,14 +269,24 @@ def _take(request: Json) -> Json:
 
 
 def _stop(request: Json) -> Json:
-    """{source} → nothing: reading it is no longer waited for."""
-    _sets.cancel(read_source(of_type(dict)(request.get("source", {}), "source")))
+    """{source, encoder?, most?} → nothing: reading or encoding it is no longer waited for."""
+    source = read_source(request.get("source", {}))
+    _sets.cancel(source)
+    if request.get("encoder"):
+        key = str(request["encoder"]).strip(), request.get("most", USUAL_ENCODED)
+        _seen.cancel((source, visitor(), *map(_plain, key)))
     return {}
+
+
+def _plain(value: object) -> object:
+    """What may be looked for by."""
+    return value if isinstance(value, str | int) else None
 
 
 ANSWERS: Any = wire.ExaminedData | wire.UndecidedData | shared.Working
 SERVED = [
     served("examine", _examine, ANSWERS),
+    served("encode", _encode, wire.EncodedData | shared.Working),
     served("hand_in", hand_in, shared.HandedIn, keeps=True),
     served("take", _take, shared.Parcel | shared.Working),
     served("stop", _stop, shared.Nothing),

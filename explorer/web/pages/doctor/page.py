@@ -5,6 +5,7 @@ from __future__ import annotations
 from explorer.lab.doctor.known import COUNTS, SETTINGS
 from explorer.runtime.limits import LARGE_FILE_BYTES
 from explorer.runtime.wire import Json
+from explorer.sources.encoders import EMBEDDED
 from explorer.web.frame import framed
 from explorer.web.instrument import Instrument, PageState
 from explorer.web.pages.doctor import data, requests
@@ -34,4 +35,5 @@ def page_data() -> Json:
         "examples": EXAMPLES,
         "sets": list(data.SETS),
         "bytes": LARGE_FILE_BYTES,
+        "encoder": EMBEDDED,
     }

@@ -50,7 +50,7 @@ export class DoctorPage extends Bus {
   }
   // What the tests wait for.
   get flying() {
-    return this.requests.flying + this.data.requests.flying;
+    return this.requests.flying + this.data.requests.flying + this.data.encoding.flying;
   }
   get waiting() {
     return this.requests.waiting || this.data.requests.waiting;

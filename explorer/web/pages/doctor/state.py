@@ -56,4 +56,6 @@ def _data_entries() -> list[Entry]:
         Entry("data.loss", data.FIRST_LOSS, "choice", choices=losses, link="for", **here),
         Entry("data.batch", data.FIRST_BATCH, "whole", *data.BATCHES, link="n", **here),
         Entry("data.tokens", data.USUAL_TOKENS, "whole", *data.TOKENS, link="tokens", **here),
+        Entry("data.encoder", "", "text", link="encoder", **here),
+        Entry("data.most", data.USUAL_ENCODED, "whole", *data.ENCODED, link="most", **here),
     ]  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.runtime import parcels
+from explorer.runtime.jobs import Jobs
 from explorer.web import large_files
 from explorer.web.pages.doctor import data
 from explorer.web.pages.doctor.data import SERVED, SETS
@@ -87,6 +88,26 @@ def test_each_finding_and_loss_opens_on_the_rows():
         assert scene.rules.label_range == (0.0, 5.0)
     for one in answer["suited"][:2]:
         assert explore(Scenario.from_link(one["scene"])).loss is not None
+
+
+def test_an_encoder_is_asked_once_for_all_losses(monkeypatch):
+    """Of the textbook's twins the embedded one says which answers would do for another question."""
+    source = {"kind": "example", "example": "twins"}
+    looked = []
+    whole = data.look
+    monkeypatch.setattr(data, "look", lambda *a: looked.append(1) or whole(*a))
+    monkeypatch.setattr(data, "_seen", Jobs())
+    asked = {"source": source, "batch": 8, "encoder": "all-MiniLM-L6-v2", "most": 16}
+    found = named(ASK["encode"]({**asked, "loss": "info_nce"}))
+    cells = found["false_negatives"]["cells"]
+    assert all(cell["cosine"] > cell["own"] for cell in cells)
+    shown = Scenario.from_link(found["false_negatives"]["scene"]).data.rows
+    assert cells[0]["first"] in {first for first, *_ in shown}
+    assert cells[0]["second"] in {second for _, second, _ in shown}
+    assert named(ASK["encode"]({**asked, "loss": "cosent", "language": "zh"})) == {}
+    assert looked == [1]
+    refused = ASK["encode"]({**asked, "encoder": "/no/such/folder"})
+    assert refused["error"]["about"] == "encoder"
 
 
 def test_what_cannot_be_told_is_to_be_chosen():

@@ -89,6 +89,32 @@ export default function dataControls(channel) {
     },
   });
 
+  const encoder = h("input", {
+    type: "text",
+    id: "lp-doctor-encoder",
+    spellcheck: false,
+    placeholder: facts.encoder,
+  });
+  const most = numberField(entryOf("most"), {
+    key: "doctor.encoded_pairs",
+    name: "most",
+    logarithmic: true,
+    change: (value) => {
+      wanted = value;
+    },
+  });
+  let wanted = Number(entryOf("most").default);
+  const encode = worded("button.lp-button", "doctor.encode", {
+    type: "button",
+    id: "lp-doctor-encode",
+    onclick: () => door.set({ encoder: encoder.value.trim() || facts.encoder, most: wanted }),
+  });
+  const leave = worded("button.lp-button", "doctor.without", {
+    type: "button",
+    hidden: true,
+    onclick: () => door.set({ encoder: "" }),
+  });
+
   /** @param {string} name */
   function entryOf(name) {
     const entry = channel.store.table.get(`data.${name}`);
@@ -144,14 +170,18 @@ export default function dataControls(channel) {
   }
 
   function fill() {
-    const { kind, example, loss: chosen, batch: size, tokens: most } = door.state;
+    const { kind, example, loss: chosen, batch: size, tokens: length } = door.state;
     sources.set(kind);
     sets.value = example;
     setAbout.textContent = say(`example.${example}.about`);
     if (document.activeElement !== pasted) pasted.value = door.state.pasted;
     loss.set(chosen);
     batch.set(size);
-    if (document.activeElement !== tokens) tokens.value = String(most);
+    if (document.activeElement !== tokens) tokens.value = String(length);
+    if (door.state.encoder) encoder.value = door.state.encoder;
+    leave.hidden = !door.state.encoder;
+    wanted = door.state.most;
+    most.set(wanted);
     tellFile();
   }
 
@@ -167,5 +197,12 @@ export default function dataControls(channel) {
     {},
     section("doctor.data_set", sources.element, Object.values(panels), columns, skipped),
     section("doctor.examined_for", loss.element, batch.element, labelled("doctor.tokens", tokens)),
+    section(
+      "doctor.encoder",
+      labelled("ui.encoder", encoder),
+      most.element,
+      h("div.lp-row.lp-wrap", {}, encode, leave),
+      worded("p.lp-note", "doctor.encoder_note"),
+    ),
   );
 }

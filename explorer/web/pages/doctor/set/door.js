@@ -51,6 +51,17 @@ export class DataDoor {
       again: (answer) => (answer.working ? POLL_MS : null),
       progress: (answer) => this.show(answer.working),
     });
+    /** @type {import("../../../wire").EncodedData | null} */
+    this.seen = null; // what the encoder told
+    /** @type {Requests<Answer<"encode">>} */
+    this.encoding = new Requests({
+      most: 1,
+      ask: () => this.askEncoder(),
+      take: (answer) => this.hearEncoder(answer),
+      again: (answer) => (answer.working ? POLL_MS : null),
+      progress: (answer) => this.show(answer.working),
+      changed: () => channel.setBusy(this.encoding.flying > 0),
+    });
     /** @type {object} */
     this.wanted = {}; // what is to be taken away
     this.tooLong = false; // whether the pasted table is too much for an address
@@ -77,7 +88,7 @@ export class DataDoor {
    */
   begin(source) {
     this.stop();
-    this.read = null;
+    this.read = this.of = this.seen = null;
     this.set({ columns: {}, header: null, encoding: "", ...source });
   }
 
@@ -94,7 +105,7 @@ export class DataDoor {
 
   forget() {
     this.requests.drop();
-    this.found = this.read = this.of = null;
+    this.found = this.read = this.of = this.seen = null;
     this.channel.tell(null);
     this.channel.fail(null);
     this.publish();
@@ -151,22 +162,40 @@ export class DataDoor {
     else if (answer.findings) {
       this.channel.fail(null);
       [this.found, this.of, this.read] = [answer, source, answer];
+      if (this.state.encoder) this.encoding.ask();
+      else this.seen = null;
     } else if (answer.undecided) {
       [this.found, this.of, this.read] = [null, source, answer];
+      this.seen = null;
       this.channel.fail(answer.problem);
     }
     this.publish();
   }
 
-  // Reading a large file is no longer waited for.
+  // What was found already is asked about with the encoder that is chosen.
+  async askEncoder() {
+    const { loss, batch, encoder, most } = this.state;
+    const asked = { source: this.of, loss, batch, encoder, most, language: language() };
+    return (await this.channel.server?.encode(asked)) ?? { error: GONE };
+  }
+
+  /** @param {Answer<"encode">} answer */
+  hearEncoder(answer) {
+    this.show(undefined);
+    if (answer.error) this.channel.fail(answer.error);
+    else if (answer.bands) this.seen = answer;
+    this.publish();
+  }
+
+  // Reading a large file, and encoding, are no longer waited for.
   stop() {
-    const { kind, file, name, columns, header, encoding } = this.state;
-    const underWay = this.requests.flying || this.requests.due;
-    this.requests.drop();
-    this.taking.drop();
+    const { kind, file, name, columns, header, encoding, encoder, most } = this.state;
+    const underWay = [this.requests, this.encoding].some(({ flying, due }) => flying || due);
+    for (const one of [this.requests, this.encoding, this.taking]) one.drop();
     this.channel.tell(null);
-    if (underWay && kind === "file")
-      this.channel.server?.stop({ source: { kind, file, name, columns, header, encoding } });
+    if (!underWay) return;
+    const source = this.of ?? { kind, file, name, columns, header, encoding };
+    if (source.kind === "file" || encoder) this.channel.server?.stop({ source, encoder, most });
   }
 
   cancel() {

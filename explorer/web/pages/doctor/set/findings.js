@@ -7,8 +7,10 @@ import { written } from "../../../kit/sides.js";
 import { say, titleOf } from "../../../kit/words.js";
 
 /** @typedef {import("../../../wire").DataFinding} Finding */
+/** @typedef {import("../../../wire").EvidentCell} Cell */
 /** @typedef {import("../../../wire").FittingLoss} Fitting */
 
+const TEXTS = ["first", "second", "text", "other_text"]; // columns that hold sentences
 const COMPARED = 4; // of the losses that can learn from it
 
 /**
@@ -21,6 +23,7 @@ export default function findings(root, channel) {
   const about = h("p.lp-about", { "aria-live": "polite" });
   const list = h("ol.lp-findings.lp-faults");
   const looked = h("div.lp-looked");
+  const encoded = h("section.lp-encoded", { hidden: true });
   const fitting = h("section.lp-fitting", { hidden: true });
   const clean = h("section.lp-clean", { hidden: true });
   root.append(
@@ -28,6 +31,7 @@ export default function findings(root, channel) {
     h("div.lp-head", {}, h("div", {}, worded("h1", "doctor.title"), about)),
     list,
     looked,
+    encoded,
     fitting,
     clean,
   );
@@ -36,6 +40,7 @@ export default function findings(root, channel) {
   function draw() {
     const { found } = door;
     fitting.hidden = clean.hidden = looked.hidden = !found;
+    encoded.hidden = !found || !door.seen;
     if (!found) {
       about.textContent = say("doctor.about_data");
       list.replaceChildren();
@@ -47,12 +52,13 @@ export default function findings(root, channel) {
     about.textContent = say(key, whole);
     list.replaceChildren(...found.findings.map(cardOf));
     drawLooked();
+    drawEncoded();
     drawFitting();
     drawClean();
   }
 
-  /** @param {Finding} finding */
-  function cardOf({ name, severity, said, advice, rows, scene }) {
+  /** @param {Finding & { cells?: Cell[] }} finding */
+  function cardOf({ name, severity, said, advice, rows, scene, cells = [] }) {
     return h(
       "li.lp-finding",
       { "data-finding": name },
@@ -65,8 +71,13 @@ export default function findings(root, channel) {
       h("p.lp-finding-said", {}, said),
       ...advice.map(pasteOf),
       scene ? h("div.lp-row.lp-wrap", {}, h("a.lp-button", { href: `./#${scene}` }, say("doctor.open.rows"))) : null,
-      rows.length
-        ? h("details.lp-more", { open: severity === "severe" }, h("summary", {}, say("doctor.evidence")), tableOf(rows))
+      rows.length + cells.length
+        ? h(
+            "details.lp-more",
+            { open: severity === "severe" || cells.length > 0 },
+            h("summary", {}, say("doctor.evidence")),
+            cells.length ? tableOfCells(cells) : tableOf(rows),
+          )
         : null,
     );
   }
@@ -88,6 +99,39 @@ export default function findings(root, channel) {
   function tableOf(rows) {
     const labelled = rows.some(({ label }) => label !== null);
     const heads = ["row", "first", "second", ...(labelled ? ["label"] : [])];
+    return tableUnder(
+      heads,
+      rows.map(({ row, first, second, label }) => [
+        grouped(row),
+        first,
+        second,
+        ...(labelled ? [label === null ? "" : show(label)] : []),
+      ]),
+    );
+  }
+
+  /** @param {Cell[]} cells */
+  function tableOfCells(cells) {
+    const hasOwn = cells.some(({ own }) => own !== null);
+    const heads = ["row", "text", "other_row", "other_text", "cosine", ...(hasOwn ? ["own"] : [])];
+    return tableUnder(
+      heads,
+      cells.map(({ row, first, other, second, cosine, own }) => [
+        grouped(row),
+        first,
+        grouped(other),
+        second,
+        show(cosine, 3),
+        ...(hasOwn ? [own === null ? "" : show(own, 3)] : []),
+      ]),
+    );
+  }
+
+  /**
+   * @param {string[]} heads
+   * @param {string[][]} lines
+   */
+  function tableUnder(heads, lines) {
     return h(
       "div.lp-scroll",
       { role: "region", tabIndex: 0, "aria-label": say("doctor.evidence") },
@@ -106,14 +150,12 @@ export default function findings(root, channel) {
         h(
           "tbody",
           {},
-          rows.map(({ row, first, second, label }) =>
+          lines.map(([begin, ...cells]) =>
             h(
               "tr",
               {},
-              h("th", { scope: "row" }, grouped(row)),
-              h("td.lp-text", {}, first),
-              h("td.lp-text", {}, second),
-              labelled ? h("td", {}, label === null ? "" : show(label)) : null,
+              h("th", { scope: "row" }, begin),
+              ...cells.map((cell, at) => h(TEXTS.includes(heads[at + 1]) ? "td.lp-text" : "td", {}, cell)),
             ),
           ),
         ),
@@ -125,7 +167,7 @@ export default function findings(root, channel) {
     const { looked: made = [], not_looked: unmade = [], findings: all = [] } = door.found ?? {};
     const lines = (/** @type {string[]} */ told) =>
       h(
-        "ul",
+        "ul.lp-remarks",
         {},
         told.map((one) => h("li", {}, one)),
       );
@@ -137,7 +179,41 @@ export default function findings(root, channel) {
         lines(made),
         h("p", {}, say("doctor.not_looked_for")),
         lines(unmade),
-        h("p.lp-note", {}, say("doctor.without_encoder")),
+        door.seen ? "" : h("p.lp-note", {}, say("doctor.without_encoder")),
+      ),
+    );
+  }
+
+  function drawEncoded() {
+    const { seen } = door;
+    encoded.replaceChildren();
+    if (!seen) return;
+    const { batch } = door.state;
+    const about = { encoder: seen.encoder, count: seen.pairs, total: door.found?.pairs };
+    const lines = (/** @type {{ said: string }[]} */ told) =>
+      h(
+        "ul.lp-remarks",
+        {},
+        told.map(({ said }) => h("li", {}, said)),
+      );
+    encoded.replaceChildren(
+      h("h2", {}, say("doctor.encoder")),
+      h("p.lp-about", {}, say("doctor.with_encoder", about)),
+      seen.findings.length
+        ? h("ol.lp-findings.lp-faults", {}, ...seen.findings.map(cardOf))
+        : h("p", {}, say("doctor.none_found_encoded")),
+      h("p", {}, say("doctor.bands")),
+      lines(seen.bands),
+      ...(seen.sharpness.length
+        ? [h("p", {}, say("doctor.sharpnesses", { others: batch - 1 })), lines(seen.sharpness)]
+        : []),
+      h(
+        "details.lp-more",
+        { open: !seen.findings.length },
+        h("summary", {}, say("doctor.looked_for")),
+        lines(seen.looked.map((said) => ({ said }))),
+        h("p", {}, say("doctor.not_looked_for")),
+        lines(seen.not_looked.map((said) => ({ said }))),
       ),
     );
   }

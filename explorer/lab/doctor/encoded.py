@@ -1,0 +1,366 @@
+"""What only an encoder can tell of a data set: texts that are near each other, keys of other pairs
+above a query's own, labels that it contradicts, cosines by label, how sharp a temperature is.
+
+Of a large data set it is told of some pairs, which a frozen random stream picks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.core.disagreement import (
+    Contradictions,
+    Disagreement,
+    contradictions,
+    disagreement,
+    spearman,
+)
+from explorer.core.remarks import mostly_foreign
+from explorer.lab.doctor.data import (
+    EVIDENCE,
+    MANY_MET,
+    NOTE,
+    SEVERITIES,
+    WARNING,
+    Cell,
+    Check,
+    Fault,
+    Value,
+)
+from explorer.lab.doctor.meetings import meetings
+from explorer.lab.doctor.profile import Profile
+from explorer.lab.large.encoding import encoded
+from explorer.runtime.jobs import Report
+from explorer.runtime.numbers import display_number, percent
+from explorer.sources.encoders import EMBEDDED
+from losses import LossSpec
+
+NEAR = 0.95  # cosine from which on two texts that differ are named as near-duplicates
+MOST_ENCODED = 2**14  # pairs; beyond, a part of them says the same
+USUAL_ENCODED = 2000
+ROWS = 2**8  # of the matrix of cosines that are looked at together
+BANDS = 5  # of labels of many degrees
+FEW_LEVELS = 8
+# Of how many queries, and among how many negatives, a temperature's sharpness is measured.
+SHARP_QUERIES, SHARP_NEGATIVES = 64, 2048
+WANTED = (1.5, 4.0, 16.0, 64.0)  # negatives that count
+SHORT = {"minilm": EMBEDDED}
+
+
+@dataclass(frozen=True)
+class Band:
+    """Cosines of the pairs whose labels lie from `low` to `high`: their count, mean, and between
+    which a tenth and nine tenths of them end."""
+
+    low: float
+    high: float
+    count: int
+    mean: float
+    tenth: float
+    ninth: float
+
+
+@dataclass(frozen=True)
+class Sharpness:
+    """The temperature at which so many `negatives` of a batch count: e to the entropy of their
+    softmax, on the mean over queries."""
+
+    negatives: float
+    temperature: float
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What an encoder makes of the pairs at these places, whatever the loss: the cosine of each
+    [M]; how many other pairs hold a text near one of each [M], and how many keys of other pairs
+    stand above each positive pair's own [M], with the cells of the largest; `negatives`, cosines of
+    queries with keys of other pairs [Q, K]."""
+
+    encoder: str
+    places: np.ndarray
+    cosines: np.ndarray
+    near: np.ndarray
+    near_cells: tuple[Cell, ...]
+    above: np.ndarray
+    above_cells: tuple[Cell, ...]
+    bands: tuple[Band, ...]
+    negatives: np.ndarray
+    contradicted: Contradictions | None
+    usual: Disagreement | None
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+def look(profile: Profile, encoder: str, most: int, report: Report) -> Seen:
+    """Encode at most so many pairs and compare all with all. What was encoded is kept on disk, so
+    that it goes on there after a stop.
+
+    Raises Problem where there is no such encoder.
+    """
+    name = SHORT.get(encoder.strip().casefold(), encoder)
+    count = len(profile)
+    kept = np.random.RandomState(0).permutation(count)[: min(most, MOST_ENCODED)]
+    places = np.sort(kept)
+    first, second = (
+        [side[int(place)] for place in places]
+        for side in (profile.columns.first, profile.columns.second)
+    )
+    found = encoded(first, second, name, lambda *far: report("encoding", *far), with_vectors=True)
+    assert found.vectors is not None, "they were asked for"
+    queries, keys = (_unit(side) for side in found.vectors)
+    near = _Near(profile, places)
+    above = _Above(profile, places, found.cosines)
+    for start in range(0, len(places), ROWS):
+        report("comparing", start, len(places))
+        rows = slice(start, start + ROWS)
+        near.look(rows, queries[rows] @ queries.T, keys[rows] @ keys.T)
+        above.look(rows, queries[rows] @ keys.T)
+    labels = profile.labels[places]
+    judges = profile.labelled and labels.min() < labels.max()
+    judges = judges and not (name == EMBEDDED and mostly_foreign(first, second))
+    contradicted = contradictions(labels, found.cosines) if judges else None
+    usual = None
+    if contradicted is not None and len(contradicted.suspects):
+        correlation = spearman(labels, found.cosines)
+        usual = disagreement(labels, correlation, lambda *far: report("judging", *far))
+    return Seen(
+        encoder=name,
+        places=places,
+        cosines=found.cosines,
+        near=near.partners,
+        near_cells=near.cells(profile),
+        above=above.counts,
+        above_cells=above.cells(profile),
+        bands=_bands(profile, labels, found.cosines),
+        negatives=_negatives(profile, places, queries, keys),
+        contradicted=contradicted,
+        usual=usual,
+    )
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    rows = vectors.astype(np.float32)
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+
+
+class _Near:
+    """Texts of one side that differ and stand near each other, of positive pairs."""
+
+    def __init__(self, profile: Profile, places: np.ndarray) -> None:
+        self.places = places
+        self.positive = profile.positive[places]
+        self.partners = np.zeros(len(places), dtype=np.int64)
+        self.found: list[tuple[float, int, int, bool]] = []
+        self.sides = (profile.first[places], profile.second[places])
+
+    def look(self, rows: slice, *cosines: np.ndarray) -> None:
+        """The cosines of these rows with all, on each side."""
+        both = self.positive[rows, None] & self.positive[None, :]
+        close = [
+            (side >= NEAR) & (numbers[rows, None] != numbers[None, :]) & both
+            for side, numbers in zip(cosines, self.sides, strict=True)
+        ]
+        self.partners[rows] = (close[0] | close[1]).sum(axis=1)
+        for is_first, there, side in zip((True, False), close, cosines, strict=True):
+            one, other = np.nonzero(there)
+            once = one + rows.start < other
+            for i, j in zip(one[once].tolist(), other[once].tolist(), strict=True):
+                self.found.append((float(side[i, j]), i + rows.start, j, is_first))
+            self.found = sorted(self.found, reverse=True)[:EVIDENCE]
+
+    def cells(self, profile: Profile) -> tuple[Cell, ...]:
+        def cell(cosine: float, i: int, j: int, is_first: bool) -> Cell:
+            one, other = int(self.places[i]), int(self.places[j])
+            side = profile.columns.first if is_first else profile.columns.second
+            return Cell(one + 1, other + 1, side[one], side[other], cosine)
+
+        return tuple(cell(*found) for found in self.found)
+
+
+class _Above:
+    """Keys of other pairs that stand above a query's own."""
+
+    def __init__(self, profile: Profile, places: np.ndarray, own: np.ndarray) -> None:
+        self.places, self.own = places, own
+        self.first, self.second = profile.first[places], profile.second[places]
+        self.positive = profile.positive[places]
+        self.counts = np.zeros(len(places), dtype=np.int64)
+        self.found: list[tuple[float, int, int, float]] = []
+
+    def look(self, rows: slice, cosines: np.ndarray) -> None:
+        own = self.own[rows, None]
+        other = (self.first[rows, None] != self.first) & (self.second[rows, None] != self.second)
+        beaten = other & (cosines > own) & self.positive & self.positive[rows, None]
+        self.counts[rows] = beaten.sum(axis=1)
+        lead = np.where(beaten, cosines - own, -np.inf)
+        best = lead.argmax(axis=1)
+        for i in np.flatnonzero(beaten.any(axis=1)).tolist():
+            j = int(best[i])
+            at = i + rows.start
+            self.found.append((float(lead[i, j]), at, j, float(cosines[i, j])))
+        self.found = sorted(self.found, reverse=True)[:EVIDENCE]
+
+    def cells(self, profile: Profile) -> tuple[Cell, ...]:
+        def cell(_lead: float, i: int, j: int, cosine: float) -> Cell:
+            one, other = int(self.places[i]), int(self.places[j])
+            texts = profile.columns.first[one], profile.columns.second[other]
+            return Cell(one + 1, other + 1, *texts, cosine, float(self.own[i]))
+
+        return tuple(cell(*found) for found in self.found)
+
+
+def _bands(profile: Profile, labels: np.ndarray, cosines: np.ndarray) -> tuple[Band, ...]:
+    """By label, or, of many degrees, by equal parts of their scale."""
+    levels = np.unique(labels)
+    if len(levels) <= FEW_LEVELS:
+        ends = [(level, level) for level in levels.tolist()]
+        inside = [labels == level for level, _ in ends]
+    else:
+        edges = np.linspace(*profile.label_range, BANDS + 1)
+        which = np.clip(np.searchsorted(edges, labels, side="right") - 1, 0, BANDS - 1)
+        ends = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+        inside = [which == band for band in range(BANDS)]
+    found = []
+    for (low, high), there in zip(ends, inside, strict=True):
+        if there.any():
+            tenth, ninth = np.quantile(cosines[there], [0.1, 0.9]).tolist()
+            mean = float(cosines[there].mean())
+            found.append(Band(low, high, int(there.sum()), mean, tenth, ninth))
+    return tuple(found)
+
+
+def _negatives(
+    profile: Profile, places: np.ndarray, queries: np.ndarray, keys: np.ndarray
+) -> np.ndarray:
+    """Cosines of some positive queries with keys of other pairs, in random order."""
+    draw = np.random.RandomState(1)
+    rows = draw.permutation(np.flatnonzero(profile.positive[places]))[:SHARP_QUERIES]
+    others = draw.permutation(len(places))[:SHARP_NEGATIVES]
+    cosines = queries[rows] @ keys[others].T
+    same = (profile.first[places][rows, None] == profile.first[places][others]) | (
+        profile.second[places][rows, None] == profile.second[places][others]
+    )
+    return np.where(same, np.nan, cosines.astype(np.float64))
+
+
+def counted(negatives: np.ndarray, temperature: float) -> float:
+    """How many of the negatives [Q, K] count at a temperature: e to the entropy of their softmax,
+    on the mean over the queries. NaN is no negative."""
+    there = ~np.isnan(negatives)
+    logits = np.where(there, negatives, -np.inf) / temperature
+    logits -= logits.max(axis=1, keepdims=True)
+    weights = np.exp(logits)
+    weights /= weights.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = -np.where(weights > 0, weights * np.log(weights), 0.0).sum(axis=1)
+    return float(np.exp(entropy).mean())
+
+
+def sharpness(seen: Seen, batch: int) -> tuple[Sharpness, ...]:
+    """At which temperature so many negatives of a batch of this size count, where it has more."""
+    negatives = seen.negatives[:, : batch - 1]
+    negatives = negatives[(~np.isnan(negatives)).sum(axis=1) > 1]
+    if not len(negatives):
+        return ()
+    there = float((~np.isnan(negatives)).sum(axis=1).min())
+    return tuple(
+        Sharpness(wanted, _temperature(negatives, wanted))
+        for wanted in WANTED
+        if wanted < 0.9 * there
+    )
+
+
+def _temperature(negatives: np.ndarray, wanted: float) -> float:
+    low, high = math.log(1e-5), math.log(1e3)
+    for _ in range(40):
+        middle = (low + high) / 2
+        below = counted(negatives, math.exp(middle)) < wanted
+        low, high = (middle, high) if below else (low, middle)
+    return math.exp((low + high) / 2)
+
+
+# ---- Findings ------------------------------------------------------------------------------------
+
+
+def examine_encoded(
+    profile: Profile, seen: Seen, spec: LossSpec, batch: int
+) -> tuple[tuple[Fault, ...], tuple[Check, ...]]:
+    """What the encoder's cosines carry for this loss in batches of this size, the worst first, and
+    what was looked for."""
+    takes_others = spec.negatives_of_batch
+    checks = (
+        Check("near_duplicates", takes_others),
+        Check("false_negatives", takes_others),
+        Check("disagreement", seen.contradicted is not None),
+    )
+    faults: list[Fault] = []
+    if takes_others:
+        faults += [*_near_faults(seen, batch), *_above_faults(profile, seen, batch)]
+    faults += _disagreement(seen)
+    faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
+    return tuple(faults), checks
+
+
+def _near_faults(seen: Seen, batch: int) -> Iterator[Fault]:
+    count = int((seen.near > 0).sum())
+    if not count:
+        return
+    met = meetings(seen.near, min(batch, len(seen)))
+    share = met.rows / min(batch, len(seen))
+    values: dict[str, Value] = {
+        **_whole(seen),
+        "count": count,
+        "level": display_number(NEAR),
+        "batch": batch,
+        "met": percent(share),
+    }
+    severity = WARNING if share >= MANY_MET else NOTE
+    rows = tuple(dict.fromkeys(row for cell in seen.near_cells for row in (cell.row, cell.other)))
+    yield Fault("near_duplicates", severity, values, rows, (), seen.near_cells)
+
+
+def _above_faults(profile: Profile, seen: Seen, batch: int) -> Iterator[Fault]:
+    count = int((seen.above > 0).sum())
+    if not count:
+        return
+    size = min(batch, len(seen))
+    share = meetings(seen.above, size).rows / size
+    values: dict[str, Value] = {
+        **_whole(seen),
+        "count": count,
+        "positives": int(profile.positive[seen.places].sum()),
+        "batch": batch,
+        "met": percent(share),
+    }
+    severity = WARNING if share >= MANY_MET else NOTE
+    rows = tuple(dict.fromkeys(row for cell in seen.above_cells for row in (cell.row, cell.other)))
+    yield Fault("false_negatives", severity, values, rows, ("loss=gist",), seen.above_cells)
+
+
+def _disagreement(seen: Seen) -> Iterator[Fault]:
+    found, usual = seen.contradicted, seen.usual
+    if found is None or not disagrees(found, usual) or usual is None:
+        return
+    suspects = found.suspects
+    values: dict[str, Value] = {
+        **_whole(seen),
+        "count": len(suspects),
+        "low": usual.low,
+        "high": usual.high,
+    }
+    rows = tuple((seen.places[suspects[:EVIDENCE]] + 1).tolist())
+    yield Fault("disagreement", WARNING, values, rows)
+
+
+def disagrees(found: Contradictions, usual: Disagreement | None) -> bool:
+    """Whether label and encoder disagree on more pairs than in data without a wrong label."""
+    return usual is not None and len(found.suspects) > usual.high
+
+
+def _whole(seen: Seen) -> dict[str, Value]:
+    return {"encoder": seen.encoder, "all": len(seen)}

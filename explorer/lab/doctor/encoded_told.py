@@ -1,0 +1,88 @@
+"""What an encoder tells of a data set, as plain JSON and in lines."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from explorer.lab.doctor.encoded import Band, Seen, Sharpness, examine_encoded, sharpness
+from explorer.lab.doctor.profile import Profile
+from explorer.locale import say
+from explorer.runtime.numbers import display_number
+from losses import LossSpec
+
+
+def encoded_to_json(
+    profile: Profile, seen: Seen, spec: LossSpec, batch: int, language: str = "en"
+) -> dict[str, Any]:
+    """Findings, the worst first, what was looked for, cosines by label, and how sharp temperatures
+    are; pairs count from 1."""
+    faults, checks = examine_encoded(profile, seen, spec, batch)
+    sharp = sharpness(seen, batch) if spec.negatives_of_batch else ()
+    return {
+        "encoder": seen.encoder,
+        "pairs": len(seen),
+        "findings": [
+            {
+                "name": fault.name,
+                "severity": fault.severity,
+                "said": fault.said(language),
+                "values": fault.values,
+                "pairs": list(fault.rows),
+                "advice": list(fault.advice),
+                "cells": [dataclasses.asdict(cell) for cell in fault.cells],
+            }
+            for fault in faults
+        ],
+        "looked": [check.said(language) for check in checks if check.made],
+        "not_looked": [check.said(language) for check in checks if not check.made],
+        "bands": [{**vars(band), "said": _band_said(band, language)} for band in seen.bands],
+        "sharpness": [{**vars(one), "said": _sharp_said(one, batch, language)} for one in sharp],
+    }
+
+
+def encoded_lines(found: dict[str, Any], total: int, batch: int, language: str) -> Iterator[str]:
+    """What a person reads of it in the terminal."""
+    count = found["pairs"]
+    told = {"encoder": found["encoder"], "count": count, "total": total}
+    yield f"\n{say(language, 'doctor.with_encoder', **told)}"
+    for fault in found["findings"]:
+        yield f"\n{say(language, 'doctor.severity.' + fault['severity'])} · {fault['name']}"
+        yield f"   {fault['said']}"
+        for cell in fault["cells"]:
+            yield f"   {display_number(cell['cosine'], 3)}  {cell['first']}  ·  {cell['second']}"
+        if not fault["cells"]:
+            yield f"   {say(language, 'doctor.rows', rows=', '.join(map(str, fault['pairs'])))}"
+        yield from (f"   {paste}" for paste in fault["advice"])
+    if not found["findings"]:
+        yield say(language, "doctor.none_found_encoded")
+    yield f"\n{say(language, 'doctor.bands')}"
+    yield from (f"   {band['said']}" for band in found["bands"])
+    if found["sharpness"]:
+        yield f"\n{say(language, 'doctor.sharpnesses', others=batch - 1)}"
+        yield from (f"   {one['said']}" for one in found["sharpness"])
+
+
+def _band_said(band: Band, language: str) -> str:
+    ends = [display_number(band.low, 3), display_number(band.high, 3)]
+    return say(
+        language,
+        "doctor.band",
+        label="–".join(dict.fromkeys(ends)),
+        count=band.count,
+        mean=display_number(band.mean, 2),
+        tenth=display_number(band.tenth, 2),
+        ninth=display_number(band.ninth, 2),
+    )
+
+
+def _sharp_said(one: Sharpness, batch: int, language: str) -> str:
+    return say(
+        language,
+        "doctor.sharpness",
+        negatives=display_number(one.negatives),
+        others=batch - 1,
+        temperature=display_number(one.temperature, 2),
+        scale=display_number(1 / one.temperature, 2),
+    )
