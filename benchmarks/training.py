@@ -1,9 +1,10 @@
 """What the studio adds to a training, beside sentence-transformers alone.
 
-``python -m benchmarks training [pace] [epoch] [demo] [memory]`` (all if none is named):
+``python -m benchmarks training [pace] [callback] [epoch] [demo] [memory]`` (all if none is named):
 
     pace    steps a second with live recording against the library's own trainer, loss and
             evaluator: same model, data, batch, seed and evaluation schedule, taking turns
+    callback  the same of the library's trainer with PrismCallback(every=50, folder) and without it
     epoch   an encoder from scratch, one epoch of 1,000 pairs
     demo    all-MiniLM-L6-v2, 60 steps of 16 pairs; held-out Spearman before and after
     memory  what ten runs in a row leave behind in the process that starts them
@@ -45,9 +46,10 @@ from explorer.lab.training.measure import live_sample, unnoticed
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.sources.encoders import EMBEDDED
+from losses.sentence_transformers import PrismCallback
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
-PARTS = ("pace", "epoch", "demo", "memory")
+PARTS = ("pace", "callback", "epoch", "demo", "memory")
 # By encoder, the steps of a turn, which ends with an evaluation; turns of a training; trainings.
 TURNS = {SCRATCH: (100, 4, 21), EMBEDDED: (4, 2, 6)}
 ROUNDS = 10
@@ -62,8 +64,8 @@ def plan(encoder: str, **chosen: object) -> TrainingPlan:
     return TrainingPlan(data=pairs, encoder=encoder, **chosen)
 
 
-def pace(encoder: str, root: Path) -> list[Row]:
-    """Both sides in turns, each first in every other one: paces, ratio, held-out Spearman, losses.
+def pace(encoder: str, root: Path, ours: str) -> list[Row]:
+    """`ours` and plain in turns, each first in every other one: paces, ratio, Spearman, losses.
 
     What slows the machine for longer than a turn slows both, so it leaves their ratio alone. A
     turn is steps and an evaluation; what a training does before its first step (preparing data,
@@ -75,7 +77,8 @@ def pace(encoder: str, root: Path) -> list[Row]:
     if encoder == SCRATCH:  # its word pieces are learnt once, for all
         set_seed(chosen.seed)
         starting_model(chosen, data.load(chosen).train, root / "start", None)
-    sides = {name: Side(made, chosen, root, trainings) for name, made in MADE.items()}
+    made = {ours: MADE[ours], "plain": _plain}
+    sides = {name: Side(make, chosen, root, trainings) for name, make in made.items()}
     times: dict[str, list[float]] = {name: [] for name in sides}
     for training in range(trainings):
         for side in sides.values():
@@ -85,7 +88,7 @@ def pace(encoder: str, root: Path) -> list[Row]:
             taken = {name: sides[name].answer() for name in order}
             if training:  # the first warms up
                 said = ", ".join(f"{name} {taken[name]:.3f} s" for name in sides)
-                print(f"pace {encoder:18} training {training:2} turn {turn} {said}", flush=True)
+                print(f"{ours} {encoder:18} training {training:2} turn {turn} {said}", flush=True)
                 for name in sides:
                     times[name].append(taken[name])
         found = {name: side.answer() for name, side in sides.items()}
@@ -94,16 +97,16 @@ def pace(encoder: str, root: Path) -> list[Row]:
         f"({steps / max(taken):.2f} to {steps / min(taken):.2f})"
         for name, taken in times.items()
     )
-    middle, low, high = ratio(times["plain"], times["recorded"])
+    middle, low, high = ratio(times["plain"], times[ours])
     count = len(times["plain"])
     told = f"{middle:.3f} (95% confidence {low:.3f} to {high:.3f}, {count} turns)"
     ends = " and ".join(f"{found[name].spearman:.4f} {name}" for name in sides)
-    pairs = zip(found["recorded"].losses, found["plain"].losses, strict=True)
+    pairs = zip(found[ours].losses, found["plain"].losses, strict=True)
     apart = max(abs(a - b) / max(abs(a), abs(b)) for a, b in pairs)
     return [
-        (f"pace, {encoder}: recorded / plain", told, "≥ 0.97"),
+        (f"pace, {encoder}: {ours} / plain", told, "≥ 0.97"),
         (f"pace, {encoder}: steps a second", paces, ""),
-        (f"pace, {encoder}: held-out Spearman", ends, "equal within noise"),
+        (f"pace, {encoder}: held-out Spearman, {ours} and plain", ends, "equal within noise"),
         (f"pace, {encoder}: losses of {chosen.steps} steps", f"apart by at most {apart:.1e}", ""),
     ]
 
@@ -243,7 +246,16 @@ def _plain(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> tuple[Train
     return trainer, spearman
 
 
-MADE = {"recorded": _recorded, "plain": _plain}
+def _watched(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> tuple[Trainer, Callable]:
+    """The same with the callback, as its reader is told to use it."""
+    trainer, spearman = _plain(chosen, corpus, root)
+    trainer.add_callback(PrismCallback(every=50, folder=tempfile.mkdtemp(dir=root), texts=True))
+    return trainer, spearman
+
+
+MADE = {"recorded": _recorded, "watched": _watched}
+# The part that measures each.
+OF_PART = {"pace": "recorded", "callback": "watched"}
 
 
 def whole_run(name: str, chosen: TrainingPlan, root: Path, target: str) -> list[Row]:
@@ -291,10 +303,10 @@ def main(arguments: list[str]) -> None:
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        if "pace" in chosen.parts:
+        for part, ours in OF_PART.items():
             for encoder in [chosen.encoder] if chosen.encoder else TURNS:
-                # Its runs never end, and others would wait for them.
-                rows += pace(encoder, root / "pace")
+                if part in chosen.parts:  # its runs never end, and others would wait for them
+                    rows += pace(encoder, root / part, ours)
         if "epoch" in chosen.parts:
             rows += whole_run("epoch from scratch", plan(SCRATCH), root, "≤ 5 s of training")
         if "demo" in chosen.parts:

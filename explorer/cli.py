@@ -12,7 +12,7 @@ import threading
 from explorer.lab.compare import commands as comparing
 from explorer.lab.doctor import commands as doctoring
 from explorer.lab.training import commands as training
-from explorer.locale import LANGUAGES
+from explorer.locale import LANGUAGES, say
 from explorer.runtime.one_folder import keep_all_in
 from explorer.runtime.visitors import HOSTED, is_hosted
 from explorer.web.stubs import no_stubs
@@ -31,6 +31,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--port", type=int, help="the first free one from 7860 if left out")
     parser.add_argument("--device", help="cpu, cuda, cuda:1, mps; the best present if left out")
     parser.add_argument("--loss", metavar="FILE.py:FUNCTION", help="open a loss of your own")
+    parser.add_argument(
+        "--open", metavar="FOLDER", help="open the batches that PrismCallback kept in a training"
+    )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
     parser.add_argument(
         "--hosted",
@@ -122,11 +125,13 @@ def run(chosen: argparse.Namespace) -> int:
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     gc.disable()  # what an import makes stays: looking through it again and again finds nothing
     with no_stubs():
+        from explorer.lab.kept import opened_in
         from explorer.runtime import jobs  # after the arguments: --help should not wait for these
         from explorer.web import site
 
     try:
         first = site.first_scenario(chosen.device, chosen.loss)
+        opened = opened_in(chosen.open) if chosen.open else []
         demo, address = site.open_page(first, chosen.host, chosen.port, chosen.address)
     except (ValueError, RuntimeError, OSError) as problem:
         return could_not_start(problem)
@@ -136,6 +141,11 @@ def run(chosen: argparse.Namespace) -> int:
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, lambda *_: stopped.set())
     print(f"LossPrism is at {address} (Ctrl-C stops it)", flush=True)
+    if opened:
+        print(say("en", "kept.opened"))
+        for one in opened:
+            print(f"{one.said()}\n   {address}/#{one.scenario.to_link()}", flush=True)
+        address = f"{address}/#{opened[-1].scenario.to_link()}"
     if not chosen.no_browser and not is_hosted():
         import webbrowser
 

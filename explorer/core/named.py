@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec
+from losses.sentence_transformers.naming import classes_of, is_class, plain
 
 # So many letters of a convention's name say which class is meant: BatchHard of
 # BatchHardTripletLoss.
 BEGINNING = 8
-
-
-def plain(name: str) -> str:
-    """A name as people may write it: without case, signs, and what stands around it.
-
-    >>> plain("CachedMultipleNegativesRankingLoss"), plain("NT-Xent"), plain("losses.CoSENTLoss")
-    ('multiplenegativesranking', 'ntxent', 'cosent')
-    """
-    last = name.strip().rpartition(".")[2] if re.fullmatch(r"[\w.]+", name.strip()) else name
-    letters = re.sub(r"[^0-9a-z]", "", last.lower())
-    return letters.removeprefix("cached").removesuffix("loss") or letters
 
 
 def losses_called(name: str) -> list[LossSpec]:
@@ -37,23 +25,12 @@ def losses_called(name: str) -> list[LossSpec]:
         or [spec for spec in specs if name.strip() in spec.aliases]
         or [spec for spec in specs if wanted in (plain(spec.name), plain(spec.title))]
         or [spec for spec in specs if wanted in map(plain, spec.aliases)]
-        or [spec for spec in specs if wanted in _classes(spec)]
+        or [spec for spec in specs if wanted in classes_of(spec)]
         or [spec for spec in specs if any(is_class(wanted, c.name) for c in spec.conventions)]
     )
     if not found:
         raise Problem("unknown_loss", about="loss", name=name[:60], known=", ".join(LOSSES))
     return found
-
-
-def is_class(wanted: str, convention: str) -> bool:
-    """Whether a convention names this class, `plain`."""
-    return wanted in {plain(word) for word in convention.split()}
-
-
-def _classes(spec: LossSpec) -> set[str]:
-    """The classes of sentence-transformers that compute it."""
-    twin = spec.twin and spec.twin(**spec.defaults)
-    return set() if twin is None else {plain(word) for word in re.findall(r"\w+", twin.imports)}
 
 
 def other_names() -> list[tuple[str, str, str]]:

@@ -20,6 +20,7 @@ from explorer.runtime.budgets import budget
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import LOADED_MODELS, VECTOR_CACHE_BYTES
 from explorer.runtime.problem import Problem
+from explorer.sources.kept_batches import is_kept, kept_scores, kept_vectors
 from explorer.sources.model_folders import EMBEDDED, ModelFolder, locate
 from explorer.sources.plain_encoders import is_plain, plain_vectors
 
@@ -62,14 +63,16 @@ def encode(
     """One row for each of the S sentences: float32 (S, D), as the model gives it.
 
     `encoder` is EMBEDDED, the id of a sentence-transformers model on the hub, the path of a
-    local folder, or a plain one (`plain_encoders`). Sentences not seen before are encoded in
-    batches; if the job is cancelled between two (`explorer.runtime.jobs`), the finished ones need
-    not be encoded again.
+    local folder, a plain one (`plain_encoders`), or the file of a batch (`kept_batches`). Sentences
+    not seen before are encoded in batches; if the job is cancelled between two
+    (`explorer.runtime.jobs`), the finished ones need not be encoded again.
 
     Raises Problem if the model is missing, unsafe, unreachable, or a cross-encoder.
     """
     if is_plain(encoder):
         return plain_vectors(sentences, encoder)
+    if is_kept(encoder):
+        return kept_vectors(sentences, encoder)
     folder = locate(encoder)
     if folder.is_cross_encoder:
         raise Problem("encoder_is_cross", about="encoder", encoder=encoder)
@@ -100,6 +103,8 @@ def cross_scores(
 
     Raises Problem if the model is missing, unsafe, unreachable, or gives more than one score.
     """
+    if is_kept(model_id):
+        return kept_scores(first, second, model_id)
     folder = locate(model_id)
     if not folder.is_cross_encoder:
         raise Problem("cross_not_cross", about="encoder", encoder=model_id)

@@ -26,12 +26,17 @@ Losses on in-batch negatives want a batch in which no sentence stands twice
 query's or the own key's text out of the loss (``twins="leave_out"``). A cross-encoder trains with
 losses on pair scores alone.
 
+`PrismCallback` logs, in any trainer of the library, what a loss does to its batches, and keeps
+some of them.
+
 Several processes (``accelerate launch``, ``torchrun``) take the mean of their gradients. With
 ``gather=True`` each compares with the batches of all, and the model moves as it would in one
 process on the joined batch; else it is the mean over batches that do not know of each other.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from losses import LOSSES, LossSpec
 from losses.modules import module_name
@@ -44,6 +49,18 @@ from losses.sentence_transformers.weights import (
     PrototypeTrainingLoss,
     TripletTrainingLoss,
 )
+
+if TYPE_CHECKING:
+    from losses.sentence_transformers.callback import PrismCallback
+
+
+def __getattr__(name: str) -> Any:
+    """The callback is one of transformers', which is loaded where it is asked for."""
+    if name != "PrismCallback":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from losses.sentence_transformers.callback import PrismCallback
+
+    return PrismCallback
 
 
 def training_loss(name: str) -> type[TrainingLoss]:
@@ -71,6 +88,7 @@ globals().update({made.__name__: made for made in TRAINING_LOSSES.values()})
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # a class is made for each loss
     "TRAINING_LOSSES",
     "Examples",
+    "PrismCallback",
     "TrainingLoss",
     "layer_stack",
     "move_only",

@@ -76,7 +76,7 @@ def lists_of_columns(columns: Sequence[Any], model: nn.Module, spec: LossSpec) -
         places = torch.arange(int(sizes.max()))
         return torch.where(places < sizes[:, None], starts[:, None] + places, -1)
     if len(columns) > 2:
-        count = _rows(columns[0])
+        count = rows_in(columns[0])
         return torch.arange(count)[:, None] + count * torch.arange(len(columns) - 1)
     return lists_of(_numbers(columns[0], model))
 
@@ -97,7 +97,8 @@ def paired(columns: Sequence[Any]) -> list[tuple[str, str]]:
     return [pair for other in columns[1:] for pair in zip(columns[0], other, strict=True)]
 
 
-def _rows(column: Any) -> int:
+def rows_in(column: Any) -> int:
+    """How many texts a column holds."""
     if not isinstance(column, Mapping):
         return len(column)
     return len(column["offsets"] if "offsets" in column else next(iter(column.values())))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from explorer.core.named import is_class, losses_called, plain
+from explorer.core.named import losses_called
 from explorer.lab.doctor.landmarks import Side, sharpening, sides_of
 from explorer.runtime.limits import LARGE_PAIRS
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
 from losses import LOSSES
+from losses.sentence_transformers.naming import is_class, plain
 
 # The counts among what may be known, with the least of each.
 COUNTS = {"batch": 1, "negatives": 0, "classes": 1, "processes": 1, "dimension": 1}

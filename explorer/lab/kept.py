@@ -1,0 +1,153 @@
+"""The batches that a training kept, each as a scene under the loss it was trained with."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Rules, Scenario
+from explorer.locale import say
+from explorer.runtime.numbers import display_number, typed
+from explorer.runtime.problem import Problem
+from explorer.sources.kept_batches import cells_of_pairs, kept_batch, named
+from losses import LOSSES
+from losses.sentence_transformers.kept import KeptBatch, kept_in
+
+# As far apart as rounding a batch to float32 brings a loss.
+SAME = 1e-3
+Row = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A batch and its scene. `here` is the loss that the scene has; None where it has none, for the
+    `problem` that the page tells as well."""
+
+    path: Path
+    batch: KeptBatch
+    scenario: Scenario
+    here: float | None
+    problem: Problem | None = None
+
+    @property
+    def same(self) -> bool:
+        """Whether the scene has the very loss of the training."""
+        return self.here is not None and math.isclose(
+            self.here, self.batch.value, rel_tol=SAME, abs_tol=SAME**2
+        )
+
+    def said(self, language: str = "en") -> str:
+        value = display_number(self.batch.value, 5)
+        told = {"step": self.batch.step, "loss": self.batch.called, "value": value}
+        if self.same:
+            return say(language, "kept.same", **told)
+        if not self.batch.whole:
+            return say(language, "kept.part", count=self.batch.count, rows=self.batch.rows, **told)
+        if not self.batch.loss:
+            return say(language, "kept.unknown", **told)
+        if self.problem is not None:
+            reason = say(language, self.problem.key, **self.problem.values)
+            return say(language, "kept.unread", reason=reason, **told)
+        return say(language, "kept.other", here=display_number(self.here, 5), **told)
+
+
+def opened_in(folder: str) -> list[Opened]:
+    """Every batch of a folder, by its step.
+
+    Raises Problem where the folder has none, or one that cannot be read.
+    """
+    paths = kept_in(Path(folder).expanduser())
+    if not paths:
+        raise Problem("kept_none", folder=folder)
+    return [*_opened(paths)]
+
+
+def _opened(paths: list[Path]) -> Iterator[Opened]:
+    for path in paths:
+        name = str(path.resolve())
+        batch = kept_batch(name)
+        scenario = scene_of(batch, name)
+        try:
+            yield Opened(path, batch, scenario, explore(scenario).loss)
+        except Problem as problem:
+            yield Opened(path, batch, scenario, None, problem)
+
+
+def scene_of(batch: KeptBatch, name: str) -> Scenario:
+    """The scene of a batch in a file of this name, under its loss; of a loss that is not known,
+    under one that reads rows of this kind."""
+    scored = batch.scores is not None
+    data = Data(
+        "table",
+        rows=_rows(batch),
+        teacher=(),
+        file=Path(name).name,
+        encoder=Data().encoder if scored else name,
+        cross_encoder=name if scored else "",
+    )
+    if batch.loss not in LOSSES:
+        graded = len({*batch.labels.tolist()}) > 1 and len(batch.columns) < 3
+        return Scenario(data, loss="cosent" if graded else "info_nce")
+    spec = LOSSES[batch.loss].under(batch.convention)
+    parameters = tuple(
+        (one.name, batch.parameters[one.name])
+        for one in spec.parameters
+        if _may_be(batch.parameters.get(one.name), one.choices)
+    )
+    moved = tuple((name, value) for name, value in parameters if value != spec.defaults[name])
+    return Scenario(
+        data, _rules(batch), loss=batch.loss, convention=batch.convention, parameters=moved
+    )
+
+
+def _may_be(value: object, choices: tuple[str, ...]) -> bool:
+    """Whether the page has it: it mines triplets, which a trainer may be given, and has no None."""
+    return value is not None and (not choices or value in choices)
+
+
+def _rules(batch: KeptBatch) -> Rules:
+    if len(batch.columns) == 1:
+        return Rules()
+    told = batch.rules
+    ends = told.get("label_range")
+    threshold = told.get("threshold")
+    return Rules(
+        threshold=float(threshold) if isinstance(threshold, int | float) else None,
+        label_range=(float(ends[0]), float(ends[1])) if isinstance(ends, list) else None,
+        extra_negatives=told.get("extra_negatives") is not False,
+        twins="leave_out" if told.get("twins") == "leave_out" else "keep",
+    )
+
+
+def _rows(batch: KeptBatch) -> tuple[Row, ...]:
+    texts = named(batch)
+    if len(batch.columns) == 1:
+        return tuple(_chains(batch, texts))
+    return tuple(
+        (texts[one], texts[other], typed(label))
+        for (one, other), label in zip(cells_of_pairs(batch), batch.labels.tolist(), strict=True)
+    )
+
+
+def _chains(batch: KeptBatch, texts: dict[tuple[int, int], str]) -> Iterator[Row]:
+    """Pairs that make the classes of a batch: each sentence with the next of its class; one that is
+    alone stands beside one of another."""
+    members: dict[float, list[int]] = {}
+    for row, label in enumerate(batch.labels.tolist()):
+        members.setdefault(label, []).append(row)
+    before = None
+    for rows in members.values():
+        for one, other in itertools.pairwise(rows):
+            yield texts[0, one], texts[0, other], "1"
+        beside = before if before is not None else _first_of_another(members, rows)
+        if beside is not None and (len(rows) == 1 or before is None):
+            yield texts[0, rows[0]], texts[0, beside], "0"
+        before = rows[0]
+
+
+def _first_of_another(members: dict[float, list[int]], rows: list[int]) -> int | None:
+    return next((found[0] for found in members.values() if found is not rows), None)

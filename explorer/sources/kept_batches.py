@@ -1,0 +1,119 @@
+"""A batch that a training kept (`losses.sentence_transformers.PrismCallback`), as an encoder: its
+file gives each of its sentences the vector, and each of its pairs the score, that it had there.
+
+So a link to it is as short as any, and it opens on the computer that has the file alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import is_hosted
+from explorer.sources.cells import shortened
+from losses.sentence_transformers.kept import KeptBatch, read
+
+ENDING = ".safetensors"
+# A cell of the batch: column and row.
+Cell = tuple[int, int]
+
+
+def is_kept(encoder: str) -> bool:
+    """Whether this names the file of a batch that was kept."""
+    return encoder.strip().endswith(ENDING)
+
+
+def kept_batch(name: str) -> KeptBatch:
+    """The batch in this file.
+
+    Raises Problem where there is none, and on a hosted page, which reads no file of its computer.
+    """
+    if is_hosted():
+        raise Problem("encoder_local_refused", about="encoder", encoder=shortened(name))
+    path = Path(os.path.expanduser(name.strip()))
+    try:
+        about = path.stat()
+        return _read(path, about.st_mtime_ns, about.st_size)
+    except OSError:
+        raise Problem("kept_missing", about="encoder", name=shortened(name)) from None
+    except ValueError as error:
+        raise Problem("kept_damaged", about="encoder", reason=str(error)) from None
+
+
+@functools.lru_cache(maxsize=8)
+def _read(path: Path, _written: int, _size: int) -> KeptBatch:
+    return read(path)
+
+
+def kept_vectors(sentences: Sequence[str], name: str) -> np.ndarray:
+    """The vectors of the sentences in the batch, float32 (S, D).
+
+    Raises Problem for a sentence that it has not, and for a cross-encoder's batch.
+    """
+    batch = kept_batch(name)
+    if not batch.columns:
+        raise Problem("encoder_is_cross", about="encoder", encoder=shortened(name))
+    where = {text: cell for cell, text in named(batch).items()}
+    found = [where.get(sentence) for sentence in sentences]
+    vectors = np.zeros((len(sentences), batch.columns[0].shape[1]), dtype=np.float32)
+    for place, (sentence, cell) in enumerate(zip(sentences, found, strict=True)):
+        if cell is None:
+            raise Problem("kept_sentence", about="encoder", sentence=shortened(sentence))
+        column, row = cell
+        vectors[place] = batch.columns[column][row].numpy()
+    return vectors
+
+
+def kept_scores(first: Sequence[str], second: Sequence[str], name: str) -> np.ndarray:
+    """The scores that pairs of the batch had, float32 (N,). Raises Problem for any other pair."""
+    batch = kept_batch(name)
+    if batch.scores is None:
+        raise Problem("cross_not_cross", about="encoder", encoder=shortened(name))
+    texts = named(batch)
+    known = {
+        (texts[one], texts[other]): float(score)
+        for (one, other), score in zip(cells_of_pairs(batch), batch.scores.tolist(), strict=True)
+    }
+    found = [known.get(pair) for pair in zip(first, second, strict=True)]
+    for sentence, score in zip(second, found, strict=True):
+        if score is None:
+            raise Problem("kept_sentence", about="encoder", sentence=shortened(sentence))
+    return np.array(found, dtype=np.float32)
+
+
+def named(batch: KeptBatch) -> dict[Cell, str]:
+    """What each cell of the batch is called: its text, where it was kept.
+
+    A text that stood before is told from it by its row: a model that drops out units gives it
+    another vector. Only the first texts of a cross-encoder, which make lists, stay as they are.
+    """
+    count = len(batch.columns) or len(batch.texts or ()) or 2
+    taken: set[str] = set()
+    found: dict[Cell, str] = {}
+    for column in range(count):
+        for row in range(batch.count):
+            text = batch.texts[column][row] if batch.texts else _numbered(column, row)
+            text = " ".join(text.split()) or _numbered(column, row)
+            lists = batch.scores is not None and column == 0
+            if text in taken and not lists:
+                text = f"{text} · {row + 1}"
+                while text in taken:
+                    text += "′"
+            taken.add(text)
+            found[column, row] = text
+    return found
+
+
+def _numbered(column: int, row: int) -> str:
+    return f"{'abcdefghijklmnopqrstuvwxyz'[column % 26]}{row + 1}"
+
+
+def cells_of_pairs(batch: KeptBatch) -> list[tuple[Cell, Cell]]:
+    """The two cells of each pair: the first column's with each other one's, column by column."""
+    others = max(len(batch.columns) or len(batch.texts or ()), 2) - 1
+    return [((0, row), (other + 1, row)) for other in range(others) for row in range(batch.count)]

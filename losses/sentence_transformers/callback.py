@@ -1,0 +1,295 @@
+"""What a training does to its batches, logged while it trains, and some of them kept.
+
+from losses.sentence_transformers import PrismCallback
+SentenceTransformerTrainer(…, loss=MultipleNegativesRankingLoss(model),
+                           callbacks=[PrismCallback(every=50, folder="prism")]).train()
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import TrainerCallback
+
+from losses.sentence_transformers import kept
+from losses.sentence_transformers.lists import is_ragged, paired
+from losses.sentence_transformers.measured import Caught, Measured, measured
+from losses.sentence_transformers.training import TrainingLoss
+
+LOGGED = "prism_"
+FIGURES = ("collapse", "floor", "effective_terms", "gradient_norm")
+# Rows that make more pairs are not kept: no page shows a matrix of more.
+MOST_KEPT_PAIRS = 512
+
+
+class PrismCallback(TrainerCallback):
+    """For any trainer of sentence-transformers, with any of its losses or ours.
+
+    Every so many steps, and at the first, it logs to whatever the trainer reports to, of the batch
+    of that step: ``prism_loss``, ``prism_collapse`` (the loss if all embeddings were equal),
+    ``prism_floor`` (the least any reach), ``prism_effective_terms`` (the exponential of the entropy
+    of the terms' weights), ``prism_gradient_norm`` (√Σ‖∂L/∂u‖² over the sentence vectors; over the
+    scores, of a cross-encoder), and the mean similarity of what belongs together and of what does
+    not: ``prism_positive_cosine``, ``prism_negative_cosine`` (``…_score`` of a cross-encoder).
+    What a loss has not, or is not known of it, is left out: of a loss that is neither ours nor
+    known to the registry, or whose value is not ours, the similarities alone are logged.
+
+    The first process measures its own batch; of accumulated batches it is the first.
+
+    Args:
+        every: steps from one to the next.
+        folder: where batches are kept (`losses.sentence_transformers.kept`), for
+            ``python app.py --open FOLDER``; None keeps none.
+        texts: whether to keep their texts as well, as the model reads them.
+        most: batches that are kept at most. Beyond, every second one leaves, and from then on they
+            are kept half as often: those that stay are spread over the whole training.
+
+    Nothing that goes wrong in here, a full disk included, ends the training; it is said once.
+    """
+
+    def __init__(
+        self,
+        every: int = 50,
+        folder: str | Path | None = None,
+        *,
+        texts: bool = False,
+        most: int = 50,
+    ) -> None:
+        for name, value, least in (("every", every, 1), ("most", most, 2)):
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise ValueError(f"{name} is {value!r}; it must be a whole number from {least} on")
+        self.every, self.most, self.texts = every, most, texts
+        self.folder = None if folder is None else Path(folder)
+        self.trainer: Any = None
+        self.hooks: list[Any] = []
+        self.outputs: list[Tensor] = []
+        self.caught: tuple[nn.Module, Caught] | None = None
+        self.found: Measured | None = None
+        self.said: set[str] = set()
+        self.keeps_every = 1
+
+    # Events
+
+    def on_train_begin(self, args, state, control, **_) -> None:
+        self.trainer = _trainer_of(self)
+        if self.trainer is None:
+            self._say("begin", "it is called by no trainer that has a loss, and logs nothing")
+
+    def on_step_begin(self, args, state, control, **_) -> None:
+        self._let_go()
+        if self.trainer is None or not state.is_world_process_zero:
+            return
+        if state.global_step == 0 or (state.global_step + 1) % self.every == 0:
+            self._guarded(self._listen)
+
+    def on_pre_optimizer_step(self, args, state, control, **_) -> None:
+        """The weights that the loss has itself are still those of its value."""
+        self._let_go()
+        if self.caught is not None:
+            self._guarded(self._measure)
+
+    def on_step_end(self, args, state, control, **_) -> None:
+        self._let_go()
+        if self.found is not None:
+            self._guarded(lambda: self._tell(state, control))
+        self.caught = self.found = None
+
+    def on_train_end(self, args, state, control, **_) -> None:
+        self._let_go()
+        self.trainer = None
+
+    # The step that is looked at
+
+    def _listen(self) -> None:
+        """Hear the next call of the loss, and what the model gives within it."""
+        self.outputs, self.caught, self.found = [], None, None
+        for loss in _losses_of(self.trainer.loss):
+            self.hooks.append(loss.register_forward_pre_hook(self._begin))
+            self.hooks.append(loss.register_forward_hook(self._catch))
+        self.hooks.append(self.trainer.model.register_forward_hook(self._note))
+
+    def _begin(self, _: nn.Module, __: tuple) -> None:
+        if self.caught is None:
+            self.outputs = []
+
+    def _note(self, _: nn.Module, __: tuple, output: Any) -> None:
+        if self.caught is None and isinstance(output, Mapping):
+            found = output.get("sentence_embedding", output.get("scores"))
+            if isinstance(found, Tensor):
+                self.outputs.append(found.detach())
+
+    def _catch(self, loss: nn.Module, given: tuple, value: Any) -> None:
+        if self.caught is not None or not self.outputs or not given:
+            return
+        if isinstance(value, Mapping):  # its parts, of which the trainer takes the sum
+            value = torch.stack([part.detach() for part in value.values()]).sum()
+        columns, labels = list(given[0]), given[1] if len(given) > 1 else None
+        crossed = not isinstance(columns[0], Mapping)
+        outputs, self.outputs = tuple(self.outputs), []
+        detached = value.detach()
+        self.caught = (loss, Caught(columns, labels, outputs, detached, crossed))
+
+    def _let_go(self) -> None:
+        for hook in self.hooks:
+            hook.remove()
+        self.hooks.clear()
+
+    def _measure(self) -> None:
+        assert self.caught is not None
+        loss, caught = self.caught
+        self.found = measured(loss, self.trainer.model, caught)
+        if not self.found.loss:
+            name = type(loss).__name__
+            self._say(name, f"{name} is none that is known here with its value: of its batches "
+                            "only similarities are logged")  # fmt: skip
+
+    def _tell(self, state: Any, control: Any) -> None:
+        assert self.caught is not None
+        assert self.found is not None
+        loss, caught = self.caught
+        self._log(_figures(self.found, caught.crossed), control)
+        if self.folder is not None and self.found.examples is not None:
+            self._keep(self.folder, state.global_step, loss, caught, self.found)
+
+    def _log(self, figures: dict[str, float], control: Any) -> None:
+        """Through the trainer, so that it reaches whatever that reports to."""
+        due = control.should_log
+        self.trainer.log(figures)
+        control.should_log = (
+            due  # to log is to have logged: the trainer's own line is still to come
+        )
+
+    # Batches
+
+    def _keep(
+        self, folder: Path, step: int, loss: nn.Module, caught: Caught, found: Measured
+    ) -> None:
+        place = step // self.every
+        if place % self.keeps_every:
+            return
+        kept.write(folder, self._batch(loss, caught, found, step))
+        while len(there := kept.kept_in(folder)) > self.most and self.keeps_every <= place:
+            self.keeps_every *= 2
+            for path in there:
+                if (kept.step_of(path) // self.every) % self.keeps_every:
+                    path.unlink(missing_ok=True)
+
+    def _batch(self, loss: nn.Module, caught: Caught, found: Measured, step: int) -> kept.KeptBatch:
+        examples = found.examples
+        assert examples is not None
+        rows = min(caught.rows, MOST_KEPT_PAIRS // max(len(caught.columns) - 1, 1))
+        texts = tuple(self._texts(caught)) if self.texts else None
+        some = _first_rows(examples.labels, caught.rows, rows)
+        scores = examples.pair_scores
+        if caught.crossed and is_ragged(caught.columns):  # pair by pair
+            rows, some = len(examples.labels), examples.labels
+            texts = (
+                None if texts is None else tuple(zip(*paired(list(caught.columns)), strict=True))
+            )
+        rules = {
+            "threshold": examples.bound,
+            "label_range": list(examples.label_range),
+            "extra_negatives": examples.extra_negatives,
+            "twins": loss.twins if isinstance(loss, TrainingLoss) else "keep",
+        }
+        return kept.KeptBatch(
+            step=step,
+            columns=tuple(column[:rows] for column in examples.columns),
+            scores=None if scores is None else _first_rows(scores, caught.rows, rows),
+            labels=some,
+            texts=None if texts is None else tuple(column[:rows] for column in texts),
+            called=type(loss).__name__,
+            value=caught.number,
+            rows=max(caught.rows, rows),
+            loss=found.loss,
+            convention=found.convention,
+            parameters=found.parameters,
+            rules=rules,
+            found=_figures(found, caught.crossed),
+        )
+
+    def _texts(self, caught: Caught) -> Iterator[tuple[str, ...]]:
+        for column in caught.columns:
+            if not isinstance(column, Mapping):
+                yield tuple(map(str, column))
+            else:
+                yield tuple(_decoded(self.trainer.model, column))
+
+    # What goes wrong
+
+    def _guarded(self, work: Any) -> None:
+        try:
+            work()
+        except Exception as error:  # a training of hours is not to end for a figure beside it
+            reason = str(error).strip() or type(error).__name__
+            self._say("error", f"this went wrong, and the training goes on: {reason[:300]}")
+
+    def _say(self, about: str, what: str) -> None:
+        if about not in self.said:
+            self.said.add(about)
+            warnings.warn(f"PrismCallback: {what}", stacklevel=3)
+
+
+def _figures(found: Measured, crossed: bool) -> dict[str, float]:
+    kind = "score" if crossed else "cosine"
+    told = {
+        "loss": found.value,
+        **{name: getattr(found, name) for name in FIGURES},
+        f"positive_{kind}": found.positives,
+        f"negative_{kind}": found.negatives,
+    }
+    return {
+        f"{LOGGED}{name}": value
+        for name, value in told.items()
+        if value is not None and math.isfinite(value)
+    }
+
+
+def _trainer_of(callback: TrainerCallback) -> Any:
+    """The trainer that calls: it hands a callback everything but itself."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        caller = frame.f_locals.get("self")
+        handler = getattr(caller, "callback_handler", None)
+        if callback in getattr(handler, "callbacks", ()) and hasattr(caller, "loss"):
+            return caller
+        frame = frame.f_back
+    return None
+
+
+def _losses_of(loss: Any) -> Iterator[nn.Module]:
+    """One for all data, or one for each data set."""
+    found = loss.values() if isinstance(loss, Mapping) else (loss,)
+    yield from (one for one in found if isinstance(one, nn.Module))
+
+
+def _first_rows(of_pairs: Tensor, whole: int, rows: int) -> Tensor:
+    """The pairs of the first rows, of pairs that stand column by column."""
+    if len(of_pairs) % whole:
+        return of_pairs
+    return of_pairs.view(-1, whole)[:, :rows].flatten()
+
+
+def _decoded(model: Any, column: Mapping[str, Tensor]) -> Iterator[str]:
+    """The texts of a column as its tokens say them."""
+    tokens, tokenizer = column["input_ids"].cpu(), model.tokenizer
+    decode = getattr(tokenizer, "decode")  # noqa: B009
+    if tokens.ndim == 1:
+        starts = column["offsets"].tolist()
+        pieces = [
+            tokens[start:stop].tolist()
+            for start, stop in zip(starts, [*starts[1:], len(tokens)], strict=True)
+        ]
+    else:
+        mask = column.get("attention_mask")
+        there = torch.ones_like(tokens) if mask is None else mask.cpu()
+        pieces = [row[on.bool()].tolist() for row, on in zip(tokens, there, strict=True)]
+    for piece in pieces:
+        yield decode(piece, skip_special_tokens=True)

@@ -1,0 +1,368 @@
+"""What a batch that was trained on says of its loss, from the vectors that the model gave.
+
+A training hands over tokens and takes one number. What stands between is worked out here a second
+time, without the model: the loss of ours that computes the same is given the vectors, so that a
+step that is looked at costs no pass through the encoder.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from losses import LossSpec
+from losses.geometry import unit
+from losses.sentence_transformers.examples import Examples
+from losses.sentence_transformers.lists import rows_in
+from losses.sentence_transformers.naming import recognised
+from losses.sentence_transformers.training import TrainingLoss
+
+# By how much our value may differ from the training's for both to be one loss: what float32, and
+# what half precision, keep of a sum.
+SAME, SAME_HALF = 1e-3, 3e-2
+# What the names of definitions end with.
+DEFINITION = "_definition"
+HALF = (torch.float16, torch.bfloat16)
+# Beyond so many rows every matrix of a loss would take longer than the step itself.
+MOST_ROWS = 2048
+
+
+@dataclass(frozen=True)
+class Caught:
+    """A batch as a loss was called with it, and what the model made of it: nothing of the graph.
+
+    `columns` are as the trainer hands them over, `outputs` what the model gave, call by call: the
+    vectors of a bi-encoder [·, D], the scores of a cross-encoder [·]. `value` is the loss, read as
+    a number only after the step: a question to an accelerator waits until all before it is done.
+    """
+
+    columns: Sequence[Any]
+    labels: Any
+    outputs: tuple[Tensor, ...]
+    value: Tensor
+    crossed: bool
+
+    @cached_property
+    def number(self) -> float:
+        return float(self.value)
+
+    @property
+    def rows(self) -> int:
+        return rows_in(self.columns[0])
+
+    @property
+    def half(self) -> bool:
+        return any(output.dtype in HALF for output in self.outputs)
+
+    def vectors(self) -> list[Tensor]:
+        """Those of each column [N, D]: they come in pieces where the loss works in pieces.
+
+        Raises ValueError where they are not one for each text.
+        """
+        rows, found = self.rows, []
+        wanted = len(self.columns) * rows
+        for output in self.outputs:  # what is shrunk comes again after these
+            if sum(map(len, found)) < wanted:
+                found.append(output.float())
+        whole = torch.cat(found)
+        if len(whole) != wanted:
+            raise ValueError(f"the model gave {len(whole)} vectors for {wanted} texts")
+        return list(whole.split(rows))
+
+    def scores(self) -> Tensor:
+        return torch.cat([output.float().flatten() for output in self.outputs])
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was found; None is what cannot be told of this loss, or was not asked.
+
+    `loss`, `convention` and `parameters` name the loss of ours that gave the value, "" where none
+    did. `examples` is the batch as it was read, without gradients; None where the loss made pairs
+    of its own of it.
+    """
+
+    value: float
+    examples: Examples | None
+    loss: str = ""
+    convention: str = ""
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    collapse: float | None = None
+    floor: float | None = None
+    effective_terms: float | None = None
+    gradient_norm: float | None = None
+    positives: float | None = None
+    negatives: float | None = None
+
+
+class Replay(nn.Module):
+    """Stands where the model stood, and gives again what it gave."""
+
+    def __init__(self, model: nn.Module, given: Sequence[Tensor], crossed: bool) -> None:
+        super().__init__()
+        self.tokenizer = getattr(model, "tokenizer", None)
+        self.given, self.crossed, self.asked = list(given), crossed, 0
+        self.device = given[0].device
+
+    def preprocess(self, *_: object, **__: object) -> dict[str, Tensor]:
+        return {}
+
+    def forward(self, _: object) -> dict[str, Tensor]:
+        given = self.given[self.asked % len(self.given)]
+        self.asked += 1
+        return {"scores" if self.crossed else "sentence_embedding": given}
+
+
+def measured(loss: nn.Module, model: nn.Module, caught: Caught) -> Measured:
+    """Everything that can be told of a batch under the loss it was trained with.
+
+    `loss` is one of ours, or a class of the library that the registry knows: of the candidates it
+    is the one that gives the training's value. Of another one only the similarities are told.
+    """
+    given = _leaves(caught)
+    if caught.rows <= MOST_ROWS:
+        for candidate in _candidates(loss, model):
+            found = _under(candidate, model, caught, given)
+            if found is not None:
+                return found
+    plain = _replayed(_stand_in(caught, model), model, caught, given)
+    examples = _detached(_read(plain, caught))
+    if len(examples.scores) != len(examples.labels) and len(caught.columns) > 1:
+        return Measured(caught.number, None)
+    positives, negatives = _similarities(examples, of_batch=_of_batch(caught))
+    return Measured(caught.number, examples, positives=positives, negatives=negatives)
+
+
+def _leaves(caught: Caught) -> list[Tensor]:
+    made = [caught.scores()] if caught.crossed else caught.vectors()
+    return [one.detach().clone().requires_grad_() for one in made]
+
+
+def _candidates(loss: nn.Module, model: nn.Module) -> list[TrainingLoss]:
+    if isinstance(loss, TrainingLoss):
+        return [loss]
+    told = getattr(loss, "get_config_dict", dict)()
+    made = []
+    for one in recognised(type(loss).__name__, told):
+        options: dict[str, Any] = {"similarity": one.similarity} if one.spec.reads_scores else {}
+        # What the loss learns itself is no setting that is known here.
+        if set(one.spec.reads.values()) & {"prototypes", "pair_logits", "level_scores"}:
+            continue
+        made.append(
+            _loss_of(one.spec.name)(
+                model, convention=one.convention, **options, **dict(one.parameters)
+            )
+        )
+    # One that reads triplets as they are given comes before one that mines others of its own.
+    return sorted(made, key=lambda one: bool(one.given_triplets))
+
+
+def _loss_of(name: str) -> Callable[..., TrainingLoss]:
+    from losses.sentence_transformers import TRAINING_LOSSES, training_loss
+
+    return TRAINING_LOSSES.get(name) or training_loss(name)
+
+
+def _stand_in(caught: Caught, model: nn.Module) -> TrainingLoss:
+    """A loss of ours that reads a batch of this shape: of whose value nothing is said."""
+    shapes = {(1, True): "supcon", (2, True): "cosent"}
+    name = shapes.get((len(caught.columns), caught.labels is not None), "alignment")
+    return _loss_of("cosent" if caught.crossed else name)(model)
+
+
+def _of_batch(caught: Caught) -> bool:
+    """Of a loss that nobody knows: rows without labels are compared with each other."""
+    return caught.labels is None and not caught.crossed
+
+
+def _replayed(
+    loss: TrainingLoss, model: nn.Module, caught: Caught, given: Sequence[Tensor]
+) -> TrainingLoss:
+    """The same loss with the same rules and weights, on a model that only gives again."""
+    replica = copy.copy(loss)
+    modules = {**loss._modules, "model": Replay(model, given, caught.crossed)}
+    replica.__dict__["_modules"] = modules
+    replica.gather = False
+    return replica
+
+
+def _read(replica: TrainingLoss, caught: Caught) -> Examples:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is made of the labels was said by the loss itself
+        return replica.examples(list(caught.columns), caught.labels, None, None)
+
+
+def _under(
+    loss: TrainingLoss, model: nn.Module, caught: Caught, given: Sequence[Tensor]
+) -> Measured | None:
+    """Under this loss, if it gives the value that the training had."""
+    replica = _replayed(loss, model, caught, given)
+    try:
+        examples = _read(replica, caught)
+        read = replica.arguments(examples)
+        settings = {
+            name: value.detach() if isinstance(value, Tensor) else value
+            for name, value in replica.settings_for(examples).items()
+        }
+        value, terms = _with_terms(replica.spec, read, settings)
+    except (ValueError, TypeError, IndexError):  # it reads no batch of this shape, or so set
+        return None
+    most = SAME_HALF if caught.half else SAME
+    if not math.isclose(float(value), caught.number, rel_tol=most, abs_tol=most * 1e-2):
+        return None
+    spec = replica.spec
+    wanted = [one for one in given if one.requires_grad]
+    effective, norm = _from_gradients(value, terms, wanted)
+    plain = {name: _number(value) for name, value in settings.items()}
+    with torch.no_grad():
+        fixed = {name: tensor.detach() for name, tensor in read.items()}
+        collapse = _landmark(spec.collapse, fixed, plain)
+        if spec.collapse is None:
+            collapse = _alike(replica, model, caught, given, settings)
+        floor = _landmark(spec.floor, fixed, plain)
+    examples = _detached(examples)
+    of_batch = spec.negatives_of_batch
+    positives, negatives = _similarities(examples, of_batch)
+    return Measured(
+        caught.number,
+        examples,
+        spec.name,
+        loss.convention,
+        plain,
+        collapse,
+        floor,
+        effective,
+        norm,
+        positives,
+        negatives,
+    )
+
+
+def _with_terms(
+    spec: LossSpec, read: Mapping[str, Tensor], settings: Mapping[str, object]
+) -> tuple[Tensor, Tensor | None]:
+    """The value, and the terms that the definition held when it returned; None where somebody
+    profiles the training, whom this would disturb."""
+    if sys.getprofile() is not None:
+        return spec.definition(**read, **settings), None
+    held: list[Tensor] = []
+
+    def watch(frame: Any, event: str, _: object) -> None:
+        # A definition may hand over to another one.
+        if event == "return" and frame.f_code.co_name.endswith(DEFINITION):
+            found = frame.f_locals.get(spec.terms)
+            if isinstance(found, Tensor):
+                held.append(found)
+
+    sys.setprofile(watch)
+    try:
+        value = spec.definition(**read, **settings)
+    finally:
+        sys.setprofile(None)
+    return value, held[-1] if held and held[-1].requires_grad else None
+
+
+def _from_gradients(
+    value: Tensor, terms: Tensor | None, given: Sequence[Tensor]
+) -> tuple[float | None, float | None]:
+    """exp of the entropy of the terms' weights, and the length of the gradient by all that the
+    model gave."""
+    if not value.requires_grad:
+        return None, None
+    targets = [*given, *([] if terms is None else [terms])]
+    found = torch.autograd.grad(value, targets, allow_unused=True)
+    own = [one for one in found[: len(given)] if one is not None]
+    norm = math.sqrt(sum(float(one.square().sum()) for one in own)) if own else None
+    if terms is None or found[-1] is None:
+        return None, norm
+    weights = found[-1].abs().nan_to_num(0)
+    total = float(weights.sum())
+    if total <= 0:
+        return 0.0, norm
+    shares = weights[weights > 0] / total
+    return math.exp(float(-(shares * shares.log()).sum())), norm
+
+
+def _landmark(
+    formula: Callable[..., float | None] | None,
+    read: Mapping[str, Tensor],
+    settings: Mapping[str, object],
+) -> float | None:
+    if formula is None:
+        return None
+    value = formula(read, **settings)
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def _alike(
+    replica: TrainingLoss,
+    model: nn.Module,
+    caught: Caught,
+    given: Sequence[Tensor],
+    settings: Mapping[str, object],
+) -> float | None:
+    """The loss itself of vectors that are all alike."""
+    same = [torch.ones_like(one) for one in given]
+    other = _replayed(replica, model, caught, same)
+    read = other.arguments(_read(other, caught))
+    value = float(other.spec.definition(**read, **settings))
+    return value if math.isfinite(value) else None
+
+
+def _similarities(examples: Examples, of_batch: bool) -> tuple[float | None, float | None]:
+    """The mean similarity of what belongs together, and of what does not: cosines of a bi-encoder,
+    scores of a cross-encoder."""
+    with torch.no_grad():
+        if len(examples.columns) == 1:
+            return _of_classes(unit(examples.columns[0]), examples.labels)
+        alike = replace(examples, similarity="cosine").scores
+        positive = examples.positive
+        positives, negatives = alike[positive], alike[~positive]
+        if examples.pair_scores is not None or not of_batch:
+            return _mean(positives), _mean(negatives)
+        queries, keys = unit(examples.queries), unit(examples.keys)
+        # Every query with every key, less its own: a product of sums, and no matrix.
+        total = float(queries.sum(0) @ keys.sum(0)) - float((queries * keys).sum())
+        count = len(queries) * (len(queries) - 1)
+        if examples.negatives is not None:
+            total += float(queries.sum(0) @ unit(examples.negatives).sum(0))
+            count += len(queries) * len(examples.negatives)
+        return _mean(positives), total / count if count else None
+
+
+def _of_classes(vectors: Tensor, classes: Tensor) -> tuple[float | None, float | None]:
+    sums = vectors.new_zeros(int(classes.max()) + 1, vectors.shape[1])
+    sums.index_add_(0, classes.long(), vectors)
+    sizes = torch.bincount(classes.long()).double()
+    together = float(sums.square().sum()) - len(vectors)
+    apart = float(vectors.sum(0).square().sum()) - float(sums.square().sum())
+    pairs = float((sizes * (sizes - 1)).sum())
+    others = len(vectors) * (len(vectors) - 1) - pairs
+    return (together / pairs if pairs else None, apart / others if others else None)
+
+
+def _mean(values: Tensor) -> float | None:
+    return float(values.mean()) if len(values) else None
+
+
+def _detached(examples: Examples) -> Examples:
+    scores = examples.pair_scores
+    return replace(
+        examples,
+        columns=tuple(column.detach() for column in examples.columns),
+        outputs=(),
+        pair_scores=None if scores is None else scores.detach(),
+    )
+
+
+def _number(value: object) -> object:
+    return float(value) if isinstance(value, Tensor) and value.numel() == 1 else value

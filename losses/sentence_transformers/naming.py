@@ -1,0 +1,132 @@
+"""Which loss of the registry a class of sentence-transformers is, and its settings here."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from losses import LOSSES, LossSpec
+from losses.spec import ParameterValue
+
+LIBRARY = "sentence-transformers"
+# What the library calls otherwise, and how it is read: the name here, and what to make of it.
+_RENAMED = {
+    "scale": ("temperature", lambda scale: 1 / scale),
+    "triplet_margin": ("margin", lambda margin: margin),
+    "partition_mode": ("partition", lambda mode: mode),
+    "margin_strategy": ("margin_kind", lambda kind: kind),
+    "directions": ("directions", lambda found: ",".join(found).replace("doc", "key")),
+    "distance_metric": ("distance", lambda name: _distance(str(name))),
+    "similarity_fct": ("similarity", lambda name: "dot" if "dot" in str(name) else "cosine"),
+}
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """A loss of ours that a library's class computes, under the convention that is the library's.
+
+    `parameters` are those that the settings name; others are the convention's own. `similarity` is
+    what the pair scores are, where the loss leaves that to whoever reads them.
+    """
+
+    spec: LossSpec
+    convention: str
+    parameters: Mapping[str, ParameterValue]
+    similarity: str = "cosine"
+
+
+def plain(name: str) -> str:
+    """A name as people may write it: without case, signs, and what stands around it.
+
+    >>> plain("CachedMultipleNegativesRankingLoss"), plain("NT-Xent"), plain("losses.CoSENTLoss")
+    ('multiplenegativesranking', 'ntxent', 'cosent')
+    """
+    last = name.strip().rpartition(".")[2] if re.fullmatch(r"[\w.]+", name.strip()) else name
+    letters = re.sub(r"[^0-9a-z]", "", last.lower())
+    return letters.removeprefix("cached").removesuffix("loss") or letters
+
+
+def classes_of(spec: LossSpec) -> set[str]:
+    """The classes of the library that compute it, by their plain names."""
+    twin = spec.twin and spec.twin(**spec.defaults)
+    return set() if twin is None else {plain(word) for word in re.findall(r"\w+", twin.imports)}
+
+
+def is_class(wanted: str, convention: str) -> bool:
+    """Whether a convention has the plain name of a class in its own."""
+    return wanted in {plain(word) for word in convention.split()}
+
+
+def recognised(name: str, settings: Mapping[str, object]) -> Iterator[Recognised]:
+    """All that the library's class of this name may be with these settings, likeliest first.
+
+    `settings` are those of its `get_config_dict`, or of a model's card. What has no name here, such
+    as the size of a piece, is left aside; whether the value is the same is for the caller to see.
+    """
+    seen: list[Recognised] = []
+    for spec, convention in _named(plain(name)):
+        found = _settled(spec, convention, settings)
+        if found not in seen:
+            seen.append(found)
+            yield found
+
+
+@functools.cache
+def _named(wanted: str) -> tuple[tuple[LossSpec, str], ...]:
+    """Each loss under a convention of the library's that has a class of this plain name."""
+    found = []
+    for spec in LOSSES.values():
+        names = {plain(one) for one in (spec.name, spec.title, *spec.aliases)}
+        for convention in spec.conventions:
+            if not convention.name.startswith(LIBRARY):
+                continue
+            under = spec.under(convention.name)
+            classes = {plain(word) for word in convention.name.split() if word.endswith("Loss")}
+            named = wanted in classes | classes_of(under)
+            if named or (wanted in names and not classes):
+                found.append((under, convention.name))
+    return tuple(found)
+
+
+def _settled(spec: LossSpec, convention: str, settings: Mapping[str, object]) -> Recognised:
+    chosen: dict[str, ParameterValue] = {}
+    similarity = "cosine"
+    kinds = {one.name: one.kind for one in spec.parameters}
+    for name, value in settings.items():
+        if name in kinds and (found := _fitting(kinds[name], value)) is not None:
+            chosen[name] = found
+            continue
+        if name not in _RENAMED or value is None:
+            continue
+        other, read = _RENAMED[name]
+        made = read(value)
+        if other in kinds:
+            chosen[other] = made
+        elif other == "similarity":
+            similarity = str(made)
+    if settings.get("hardness_mode"):
+        chosen |= _hardness(str(settings["hardness_mode"]), settings.get("hardness_strength"))
+    elif "hardness" in kinds and "hardness_mode" in settings:
+        chosen["hardness"] = 0.0
+    return Recognised(spec, convention, chosen, similarity)
+
+
+def _fitting(kind: str, value: object) -> ParameterValue | None:
+    """The value, where it is of the parameter's kind."""
+    if kind == "number" and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    if kind == "switch" and isinstance(value, bool):
+        return value
+    return value if kind == "choice" and isinstance(value, str) else None
+
+
+def _hardness(mode: str, strength: object) -> dict[str, ParameterValue]:
+    held = float(strength) if isinstance(strength, int | float) else 0.0
+    return {"hardness_on": mode.removesuffix("_negatives"), "hardness": held}
+
+
+def _distance(name: str) -> str:
+    """Of "SiameseDistanceMetric.COSINE_DISTANCE", "TripletDistanceMetric.EUCLIDEAN" and so on."""
+    return "cosine" if "cosine" in name.lower() else "euclidean"

@@ -1,0 +1,131 @@
+"""A batch that a training kept opens in Explore with the loss that it had there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from sentence_transformers.cross_encoder import CrossEncoder
+from sentence_transformers.cross_encoder import losses as cross
+from sentence_transformers.sentence_transformer import losses as bi
+
+import losses.sentence_transformers as adapter
+from explorer.core.scenario import Scenario
+from explorer.lab.kept import opened_in
+from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import HOSTED
+from explorer.sources.encoders import cross_scores, encode
+from losses.sentence_transformers import PrismCallback
+from losses.sentence_transformers.kept import KeptBatch, write
+from tests.tiny import save_bert, static_model
+from tests.unit.losses.test_prism import rows, trained
+
+KINDS = {
+    "CoSENT": ("scored", lambda m: bi.CoSENTLoss(m, scale=10)),
+    "AnglE": ("scored", lambda m: bi.AnglELoss(m)),
+    "contrastive": ("binary", lambda m: bi.ContrastiveLoss(m, margin=0.7)),
+    "MNRL": ("positives", lambda m: bi.MultipleNegativesRankingLoss(m)),
+    "MNRL with negatives": ("triplets", lambda m: bi.MultipleNegativesRankingLoss(m, scale=10)),
+    "MarginMSE has no teacher here": ("margins", lambda m: bi.MarginMSELoss(m)),
+    "TripletLoss": ("triplets", lambda m: bi.TripletLoss(m, triplet_margin=2)),
+    "BatchAll": ("classes", lambda m: bi.BatchAllTripletLoss(m, margin=3)),
+    "ours on classes": ("classes", lambda m: adapter.SupconLoss(m)),
+    "ours on labels": ("scored", lambda m: adapter.InfoNceLoss(m)),
+}
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory):
+    return save_bert(tmp_path_factory.mktemp("bert"))
+
+
+@pytest.mark.trains
+@pytest.mark.parametrize("name", KINDS)
+def test_the_scene_has_the_loss_of_the_training(name, tmp_path):
+    kind, make = KINDS[name]
+    for texts in (True, False):
+        folder = tmp_path / f"kept {texts}"
+        callback = PrismCallback(every=50, folder=folder, texts=texts)
+        trained(make(static_model()), rows(kind), tmp_path, callback, steps=1)
+        (opened,) = opened_in(str(folder))
+        again = Scenario.from_link(opened.scenario.to_link())
+        assert again == opened.scenario
+        assert again.loss == opened.batch.loss
+        if "no teacher" in name:
+            assert opened.here is None
+            assert "teacher" in opened.said()
+            continue
+        assert opened.same, opened.said()
+        assert "and is in this scene" in opened.said()
+        assert opened.said("zh").startswith("第 1 步")
+
+
+@pytest.mark.trains
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda m: cross.BinaryCrossEntropyLoss(m), "binary"),
+        (lambda m: cross.ListNetLoss(m), "ragged"),
+        (lambda m: adapter.CosentLoss(m), "scored"),
+    ],
+)
+def test_so_has_that_of_a_cross_encoder(bert, make, kind, tmp_path):
+    loss = make(CrossEncoder(bert, num_labels=1))
+    callback = PrismCallback(every=50, folder=tmp_path / "kept", texts=True)
+    data = rows(kind)
+    if kind == "ragged":  # of a list of one the library has a 0, and the page no list
+        data = data.filter(lambda row: len(row["documents"]) > 1)
+    trained(loss, data, tmp_path, callback, steps=1)
+    (opened,) = opened_in(str(tmp_path / "kept"))
+    assert opened.scenario.data.cross_encoder.endswith("step-00000001.safetensors")
+    assert opened.same, opened.said()
+
+
+@pytest.mark.trains
+def test_a_loss_unknown_is_shown_under_another(tmp_path):
+    model = static_model()
+    loss = bi.MatryoshkaLoss(model, bi.MultipleNegativesRankingLoss(model), [6, 3])
+    trained(loss, rows("positives"), tmp_path, PrismCallback(folder=tmp_path / "kept"), steps=1)
+    (opened,) = opened_in(str(tmp_path / "kept"))
+    assert opened.scenario.loss == "info_nce"
+    assert "under another one" in opened.said()
+
+
+def made(rows=4, **changed):
+    drawn = torch.Generator().manual_seed(0)
+    columns = tuple(torch.randn(rows, 3, generator=drawn) for _ in range(2))
+    about = {"texts": None, "called": "CoSENTLoss", "value": 1.0, "rows": rows, **changed}
+    return KeptBatch(7, columns, None, torch.ones(rows), **about)
+
+
+def test_texts_that_stand_twice_keep_their_vectors(tmp_path):
+    batch = made(2, texts=(("a cat", "a cat"), ("a cat", "")))
+    path = str(write(tmp_path, batch))
+    vectors = encode(["a cat", "a cat · 2", "a cat · 1", "b2"], path)
+    wanted = [batch.columns[0][0], batch.columns[0][1], batch.columns[1][0], batch.columns[1][1]]
+    assert torch.equal(torch.from_numpy(vectors), torch.stack(wanted))
+
+
+def test_of_a_larger_batch_the_first_rows_are_told(tmp_path):
+    write(tmp_path, replace(made(4), rows=900))
+    (opened,) = opened_in(str(tmp_path))
+    assert "on 900 rows; the first 4 were kept" in opened.said()
+
+
+def test_what_is_not_there_gets_a_sentence(tmp_path, monkeypatch):
+    with pytest.raises(Problem, match="has no batch that PrismCallback kept"):
+        opened_in(str(tmp_path))
+    path = write(tmp_path, made(2))
+    with pytest.raises(Problem, match="“dog” is not in the kept batch"):
+        encode(["dog"], str(path))
+    with pytest.raises(Problem, match="cross-encoder"):
+        cross_scores(["a1"], ["b1"], str(path))
+    with pytest.raises(Problem, match="There is no kept batch"):
+        encode(["dog"], str(tmp_path / "other.safetensors"))
+    (tmp_path / "broken.safetensors").write_bytes(b"12345678")
+    with pytest.raises(Problem, match="cannot be read"):
+        encode(["dog"], str(tmp_path / "broken.safetensors"))
+    monkeypatch.setenv(HOSTED, "1")
+    with pytest.raises(Problem, match="hosted page"):
+        encode(["a1"], str(path))
