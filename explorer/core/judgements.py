@@ -89,6 +89,18 @@ _CLEAN = (
     "of these labels and this rank correlation with nothing but even noise between score and label"
 )
 
+_CURVE = "the training loss of every step; its noise from the differences of successive values"
+
+
+def _of_log(key: str, claims: str, evidence: str, test: str, of: Of = "run") -> Judgement:
+    return Judgement(f"doctor.run.{key}", ("CLI", "API"), of, claims, evidence, test)
+
+
+_MARKS = (
+    f"{_CURVE}; the value at collapse and the least value, as the run logged them or at its counts"
+)
+_LEVEL = "the mean of the last tenth"
+
 _FIRST = "counted; one that is as near to within 1e-6 is no success"
 
 JUDGEMENTS: tuple[Judgement, ...] = (
@@ -553,6 +565,84 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "why the loss leaves this pair as it is, which the other moves",
         "the similarities that the loss compares, the label, the threshold",
         "none is of these two sentences, and the label is below the threshold",
+    ),
+    _of_log(
+        "at_collapse",
+        "the loss ended where it is if all vectors are alike",
+        _MARKS,
+        f"{_LEVEL} lies within three standard errors, or 0.5%, of it",
+    ),
+    _of_log(
+        "above_collapse",
+        "the loss ended higher than if all vectors were alike",
+        _MARKS,
+        f"{_LEVEL} is above it by more than three standard errors and 0.5%",
+    ),
+    _of_log(
+        "below_floor",
+        "loss, parameters or batch are not what they are taken for",
+        _MARKS,
+        f"{_LEVEL} is below the least value by more than three standard errors and 0.5%",
+    ),
+    _of_log(
+        "at_floor",
+        "the batches have hardly anything left to teach",
+        _MARKS,
+        f"{_LEVEL} has gone 98% of the way from collapse to the least value, or more",
+    ),
+    _of_log("between", "how far it has gone from collapse to the least value", _MARKS, "counted"),
+    _of_log(
+        "plateau",
+        "from which step on the loss hardly moved any more",
+        _CURVE,
+        "from it on all of the twentieths of the log lie within three standard errors of the last "
+        "quarter, a line through them drifts by less than a tenth of what was moved before, at two "
+        "standard errors, and it is a quarter of the log or more",
+    ),
+    _of_log(
+        "jump",
+        "the loss rose at once and stayed there",
+        _CURVE,
+        "the medians of the values before and after differ by more than eight standard errors, and "
+        "half of it came in one step",
+    ),
+    _of_log(
+        "digits_lost",
+        "the loss was kept in float16 or bfloat16",
+        "all different values, with the digits in which they are written",
+        "each is a number of the format, which by chance would happen once in 10⁹ logs",
+    ),
+    _of_log(
+        "overfits",
+        "a held-out loss rises since its least, and that of the training does not",
+        "the held-out loss at every evaluation, and the training loss since its least",
+        "the last third since the least (of medians of three) is higher by three standard errors, "
+        "a line since then rises by two, and one through the training loss does not by three",
+    ),
+    _of_log(
+        "figure_falls",
+        "a held-out figure falls since its best",
+        "the figure at every evaluation",
+        "the last third since the best (of medians of three) is worse by three standard errors, "
+        "and a line since then falls by two",
+    ),
+    _of_log("not_finite", "values of the loss are no numbers", "every value", "counted: NaN or ±∞"),
+    _of_log("zero", "the loss is 0 at the end", "every value", "counted: five or more, exactly 0"),
+    _of_log(
+        "effective_candidates",
+        "among how many alike candidates a query does as well",
+        "the mean of the last tenth of a softmax loss over the batch",
+        "its exponential",
+    ),
+    *(
+        _of_log(key, claims, "loss, parameters and ends of both runs", "compared", "settings")
+        for key, claims in (
+            ("other_scale", "the values of runs at other parameters cannot be compared"),
+            ("other_loss", "the values of two losses cannot be compared"),
+            ("other_batch", "the values at other batches lie between other ends"),
+            ("comparable", "nothing that is known stands against comparing the values"),
+            ("untold", "whether the values can be compared is not known"),
+        )
     ),
 )
 

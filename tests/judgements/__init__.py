@@ -88,4 +88,4 @@ def rates(key: str) -> tuple[float, float]:
 
 def load() -> None:
     """Every simulation, each with the room whose sentences it is of."""
-    from tests.judgements import batches, runs  # noqa: F401
+    from tests.judgements import batches, logs, runs  # noqa: F401

@@ -35,6 +35,21 @@ ELSEWHERE = {
     "compare.because.none_higher": "test_sides.py::test_what_the_highest_label_cannot_do_is_told",
     "compare.because.no_weight": "test_sides.py::test_terms_without_weight_are_counted",
     "compare.because.not_positive": "test_sides.py::test_a_pair_that_is_no_positive",
+    **{
+        f"doctor.run.{name}": f"test_findings.py::{test}"
+        for test, names in {
+            "test_where_a_curve_stands": ("between", "effective_candidates"),
+            "test_values_that_are_none": ("not_finite", "zero"),
+            "test_what_two_runs_can_say": (
+                "other_scale",
+                "other_loss",
+                "other_batch",
+                "comparable",
+                "untold",
+            ),
+        }.items()
+        for name in names
+    },
 }
 
 
@@ -43,6 +58,9 @@ def test_every_remark_is_listed_once():
     assert len(keys) == len(set(keys))
     remarks = {key for key in catalogue("en") if key.startswith("remark.")}
     assert remarks == {key for key in keys if key.startswith("remark.")}
+    findings = {key for key in catalogue("en") if key.startswith("doctor.run.do.")}
+    of_runs = {key for key in keys if key.startswith("doctor.run.")}
+    assert {key.replace(".do.", ".") for key in findings} == of_runs
 
 
 @pytest.mark.parametrize("key", BY_KEY)

@@ -45,7 +45,8 @@ class Cell:
 @dataclass(frozen=True)
 class Fault:
     """One finding: its stable name, how bad it is, the numbers of its sentence, the pairs that
-    show it (of those read, counted from 1), what to paste, and texts of two pairs that show it."""
+    show it (of those read, counted from 1; of a run, its steps), what to paste, and texts of two
+    pairs that show it. `room` is what it is a finding of: "data" or a "run"."""
 
     name: str
     severity: str
@@ -53,9 +54,10 @@ class Fault:
     rows: tuple[int, ...] = ()
     advice: tuple[str, ...] = ()
     cells: tuple[Cell, ...] = ()
+    room: str = "data"
 
     def said(self, language: str = "en") -> str:
-        return say(language, f"doctor.data.{self.name}", **self.values)
+        return say(language, f"doctor.{self.room}.{self.name}", **self.values)
 
 
 @dataclass(frozen=True)

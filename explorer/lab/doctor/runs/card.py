@@ -1,0 +1,93 @@
+"""The card of a model that sentence-transformers saved: loss, settings, batch, training logs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from explorer.lab.doctor.known import Known
+from explorer.lab.doctor.runs.log import Curve, Log, curves_of
+from explorer.runtime.problem import Problem
+
+_LOSS = re.compile(
+    r"^\* Loss: (?:\[<code>(?P<linked>[\w.]+)</code>\]|<code>(?P<plain>[\w.]+)</code>)"
+    r"[^\n]*(?:\n\s*```json\n(?P<settings>.*?)\n\s*```)?",
+    re.M | re.S,
+)
+_COLUMNS = re.compile(r"^\* Columns: (.+)$", re.M)
+_SETTING = re.compile(r"^- `(\w+)`: (.+)$", re.M)
+_LOGS = "### Training Logs"
+# What the heads of its table are called in a log.
+_HEADS = {"Training Loss": "loss", "Validation Loss": "eval_loss"}
+
+
+def read(name: str, content: bytes) -> Log:
+    """Raises Problem where the table of its logs cannot be read."""
+    text = content.decode("utf-8", "replace").replace("\r\n", "\n")
+    said = _LOSS.search(text)
+    called = ((said["linked"] or said["plain"]).rpartition(".")[2]) if said else ""
+    settings = _settings(name, said["settings"]) if said else {}
+    told = dict(_SETTING.findall(text))
+    batch = told.get("per_device_train_batch_size", "")
+    scale, temperature = _number(settings, "scale"), _number(settings, "temperature")
+    known = Known(
+        loss=called,
+        batch=int(batch) if batch.isdigit() and int(batch) > 0 else None,
+        negatives=_negatives(text),
+        scale=scale,
+        temperature=temperature if scale is None else None,
+        margin=_number(settings, "margin", "triplet_margin"),
+    )
+    precision = next((one for one in ("fp16", "bf16") if told.get(one) == "True"), "")
+    return Log("card", _curves(text), known, called, precision)
+
+
+def _settings(name: str, text: str | None) -> Mapping[str, object]:
+    if not text:
+        return {}
+    try:
+        held = json.loads(text)
+    except ValueError as damage:
+        raise Problem("run_damaged", name=name, reason=f"Loss: {damage}") from None
+    return held if isinstance(held, dict) else {}
+
+
+def _number(settings: Mapping[str, object], *names: str) -> float | None:
+    for name in names:
+        value = settings.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+    return None
+
+
+def _negatives(text: str) -> int | None:
+    """Hard negatives of each row: the text columns beyond two."""
+    found = _COLUMNS.search(text)
+    if not found:
+        return None
+    columns = re.findall(r"<code>(.*?)</code>", found[1])
+    texts = [one for one in columns if one.lower() not in ("label", "labels", "score", "scores")]
+    return max(len(texts) - 2, 0) if len(texts) == len(columns) else None
+
+
+def _curves(text: str) -> dict[str, Curve]:
+    _, there, rest = text.partition(_LOGS)
+    if not there:
+        return {}
+    table = re.search(r"^\|.*\|$(?:\n^\|.*\|$)+", rest, re.M)
+    return curves_of(_points(table[0])) if table else {}
+
+
+def _points(table: str) -> Iterator[tuple[str, object, object]]:
+    rows = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in table.split("\n")]
+    heads = rows[0]
+    if "Step" not in heads:
+        return
+    at = heads.index("Step")
+    for row in rows[2:]:
+        if len(row) != len(heads):
+            continue  # "..." of a table that was cut short
+        for head, cell in zip(heads, row, strict=True):
+            if head not in ("Step", "Epoch") and cell not in ("-", ""):
+                yield _HEADS.get(head, f"eval_{head}"), row[at], cell

@@ -1,0 +1,159 @@
+"""TensorBoard's event files, without TensorBoard.
+
+A file is a row of records (TFRecord): the length, its checksum, the record, its checksum. A record
+is an `Event` of protocol buffers, of which the step and the scalars of the summary are read:
+
+    Event    2: step   5: summary         Summary  1: value
+    Value    1: tag    2: simple_value    8: tensor      Tensor  1: type  4: content  5: floats
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from explorer.lab.doctor.runs.log import Log, curves_of
+from explorer.runtime.problem import Problem
+
+# Of the first record: an event whose file_version says so.
+VERSION = b"brain.Event:"
+_POLYNOMIAL = 0x82F63B78  # CRC-32C, reflected
+FLOAT, DOUBLE = 1, 2
+
+Fields = Iterator[tuple[int, int | bytes]]
+
+
+def _table() -> list[int]:
+    found = []
+    for value in range(256):
+        for _ in range(8):
+            value = value >> 1 ^ (_POLYNOMIAL if value & 1 else 0)
+        found.append(value)
+    return found
+
+
+_CRC = _table()
+
+
+def checksum(content: bytes) -> int:
+    """The masked CRC-32C of TFRecord.
+
+    >>> hex(checksum(b"123456789"))
+    '0xc7f8fae4'
+    """
+    found = 0xFFFFFFFF
+    for byte in content:
+        found = _CRC[(found ^ byte) & 0xFF] ^ found >> 8
+    found ^= 0xFFFFFFFF
+    return ((found >> 15 | found << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def is_events(content: bytes) -> bool:
+    return VERSION in content[:64]
+
+
+def read(name: str, content: bytes) -> Log:
+    """Raises Problem where a checksum is wrong or there is no scalar. A last record that is only
+    half there is left out: the training may still write."""
+    try:
+        points = [point for record in _records(content) for point in _scalars(record)]
+    except (ValueError, IndexError, struct.error) as damage:
+        raise Problem("run_damaged", name=name, reason=str(damage)[:120]) from None
+    curves = curves_of(points)
+    if not curves:
+        raise Problem("run_nothing_logged", name=name)
+    return Log("events", curves)
+
+
+def _records(content: bytes) -> Iterator[bytes]:
+    at = 0
+    while at + 12 <= len(content):
+        head = content[at : at + 8]
+        (length,) = struct.unpack("<Q", head)
+        (said,) = struct.unpack("<I", content[at + 8 : at + 12])
+        if said != checksum(head):
+            raise ValueError(f"the checksum of the length at byte {at} is wrong")
+        stop = at + 12 + length
+        if stop + 4 > len(content):
+            return
+        record = content[at + 12 : stop]
+        (said,) = struct.unpack("<I", content[stop : stop + 4])
+        if said != checksum(record):
+            raise ValueError(f"the checksum of the record at byte {at} is wrong")
+        yield record
+        at = stop + 4
+
+
+def _scalars(record: bytes) -> Iterator[tuple[str, float, float]]:
+    step, summaries = 0, []
+    for number, value in _fields(record):
+        if number == 2 and isinstance(value, int):
+            step = value
+        elif number == 5 and isinstance(value, bytes):
+            summaries.append(value)
+    for summary in summaries:
+        for number, value in _fields(summary):
+            if number == 1 and isinstance(value, bytes):
+                tag, scalar = _value(value)
+                if scalar is not None:
+                    yield tag, step, scalar
+
+
+def _value(value: bytes) -> tuple[str, float | None]:
+    tag, scalar = "", None
+    for number, held in _fields(value):
+        if number == 1 and isinstance(held, bytes):
+            tag = held.decode("utf-8", "replace")
+        elif number == 2 and isinstance(held, bytes):
+            (scalar,) = struct.unpack("<f", held)
+        elif number == 8 and isinstance(held, bytes):
+            scalar = _tensor(held)
+    return tag, scalar
+
+
+def _tensor(tensor: bytes) -> float | None:
+    """A tensor of one float or double; None for any other, such as a text."""
+    kind, content = 0, b""
+    for number, held in _fields(tensor):
+        if number == 1 and isinstance(held, int):
+            kind = held
+        elif number in (4, 5, 6) and isinstance(held, bytes):
+            content = held
+    form = {FLOAT: "<f", DOUBLE: "<d"}.get(kind)
+    if form is None or len(content) != struct.calcsize(form):
+        return None
+    return struct.unpack(form, content)[0]
+
+
+def _fields(message: bytes) -> Fields:
+    """The fields of a message: a number for a varint, bytes for everything else."""
+    at = 0
+    while at < len(message):
+        key, at = _varint(message, at)
+        number, kind = key >> 3, key & 7
+        if kind == 0:
+            value, at = _varint(message, at)
+            yield number, value
+            continue
+        if kind == 2:
+            size, at = _varint(message, at)
+        elif kind in (1, 5):
+            size = 8 if kind == 1 else 4
+        else:
+            raise ValueError(f"a field of kind {kind}")
+        if at + size > len(message):
+            raise ValueError("a field is longer than its message")
+        yield number, message[at : at + size]
+        at += size
+
+
+def _varint(message: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = message[at]
+        value |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return value, at
+        if shift > 63:
+            raise ValueError("a number is too long")

@@ -1,0 +1,417 @@
+"""What is the matter with a run, told from its curves and what is known of its loss.
+
+Each finding is a pure function of a curve, or of two, with a test that was made for it: its claim,
+evidence and test stand in `explorer.core.judgements`, how often it is right in docs/judgements.md.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.lab.doctor.axes import axes_of, family_of
+from explorer.lab.doctor.data import NOTE, SEVERE, SEVERITIES, WARNING, Fault, is_softmax
+from explorer.lab.doctor.known import Known, sides_for
+from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, Side, landmark
+from explorer.lab.doctor.runs.log import OURS, Curve, Log
+from explorer.runtime.numbers import display_number, percent
+from explorer.runtime.problem import Problem
+from losses import LOSSES
+
+# Standard errors by which something must differ; of what is looked for in many places, more.
+SURE, SURE_HELD, SURE_AMONG_MANY = 3.0, 3.0, 8.0
+# A landmark is met within this share of it, whatever the noise; beside it, rounding of a log.
+NEAR = 0.005
+DONE = 0.98  # of the way from collapse to floor
+FEW, FEW_FOR_PLATEAU, FEW_HELD_OUT, FEW_DIGITS = 10, 40, 6, 8
+BLOCKS, OF_LEVEL = 20, 5
+LEAST_PLATEAU, LEAST_MOVE, MOST_REST = 0.25, 6.0, 0.1
+# Bits behind the point of a number in each format, the coarser first.
+BITS = {"bfloat16": 7, "float16": 10}
+MOST_BY_CHANCE = 1e-9
+ZEROS = 5
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The value at collapse and the least of a loss, as the run itself logged them (`logged`) or by
+    its counts; None for what is not known."""
+
+    collapse: float | None = None
+    floor: float | None = None
+    logged: bool = False
+
+
+@dataclass(frozen=True)
+class ExaminedRun:
+    """What was found, the worst first, in which curve of a run."""
+
+    log: Log
+    curve: str
+    held_out: str
+    known: Known
+    marks: Marks
+    level: float | None
+    faults: tuple[Fault, ...]
+
+    @property
+    def severe(self) -> bool:
+        return any(fault.severity == SEVERE for fault in self.faults)
+
+
+def examine_run(
+    log: Log, known: Known | None = None, curve: str = "", held_out: str = ""
+) -> ExaminedRun:
+    """All findings of a run. What is told in `known` counts before what its log knows.
+
+    Raises Problem where there is no curve of a training loss, or none of the name that was chosen.
+    """
+    known = known_of(log, known)
+    name = curve or log.trained
+    if not name:
+        raise Problem("run_no_loss", known=", ".join(log.curves)[:400] or "–")
+    trained = log.curve(name)
+    held = log.curve(held_out).finite if held_out else None
+    held_name = held_out or log.held_out
+    if held is None and held_name:
+        held = log.curves[held_name].finite
+    marks = marks_of(log, known)
+    found = [*on_numbers(trained)]
+    finite = trained.finite
+    found += [*on_level(finite, marks, known)]
+    found += [*on_plateau(finite), *on_jumps(finite), *on_digits(trained)]
+    if held is not None:
+        found += on_held_out(finite, held)
+    for figure in log.figures:
+        found += on_figure(log.curves[figure].finite)
+    found.sort(key=lambda fault: SEVERITIES.index(fault.severity))
+    level = level_of(finite)[0] if len(finite) else None
+    return ExaminedRun(log, name, held_name, known, marks, level, tuple(found))
+
+
+def known_of(log: Log, told: Known | None) -> Known:
+    """What was told, and of the rest what the log knows. Raises Problem for what cannot be."""
+    told = (told or Known()).checked()
+    merged = {
+        field.name: getattr(told, field.name) or getattr(log.known, field.name)
+        for field in dataclasses.fields(Known)
+    }
+    if told.temperature is not None or told.scale is not None:  # one is told by the other
+        merged |= {"temperature": told.temperature, "scale": told.scale}
+    return Known(**merged).checked()
+
+
+def side_of(known: Known) -> Side | None:
+    """The loss that is known, under its likeliest convention; None where none is, or none here."""
+    if not known.loss:
+        return None
+    try:
+        return sides_for(known)[0]
+    except Problem:
+        return None
+
+
+def marks_of(log: Log, known: Known) -> Marks:
+    """Collapse and floor: as `PrismCallback` logged them, else by the counts of the batch.
+
+    Of a loss on labels both depend on how many pairs have which, which nobody knows of a run.
+    """
+    logged = {kind: _logged(log, f"{OURS}{kind}") for kind in (COLLAPSE, FLOOR)}
+    if logged[COLLAPSE] is not None:
+        return Marks(logged[COLLAPSE], logged[FLOOR], logged=True)
+    side = side_of(known)
+    if side is None:
+        return Marks()
+    return Marks(_by_counts(side, known, COLLAPSE), _by_counts(side, known, FLOOR))
+
+
+def _logged(log: Log, name: str) -> float | None:
+    """The mean of the last tenth of what the run logged of a landmark."""
+    for one, curve in log.curves.items():
+        if one.endswith(name) and len(curve.finite):
+            return float(curve.finite.values[-max(len(curve.finite) // 10, 1) :].mean())
+    return None
+
+
+def _by_counts(side: Side, known: Known, kind: str) -> float | None:
+    axis = next(axes_of(side, known), None)
+    if axis is None:
+        return None
+    if family_of(side) == "keys" and not axis.counted:
+        return landmark(side, kind, axis.layout_of(1))
+    if not axis.counted:
+        axis = next(axes_of(side, dataclasses.replace(known, batch=None)), axis)
+    counts = sorted({min(max(axis.least, count), axis.most) for count in (2, 3, 5, 8)})
+    found = [landmark(side, kind, axis.layout_of(count)) for count in counts]
+    same = len(counts) > 2 and None not in found
+    values = [one or 0.0 for one in found]
+    return values[0] if same and max(values) - min(values) < 1e-9 else None
+
+
+# ---- A curve
+
+
+def noise_of(values: np.ndarray) -> float:
+    """The standard deviation of one value: from the differences of successive ones, of which half
+    are taken at the most, so that a jump or a spike says nothing."""
+    if len(values) < 3:
+        return 0.0
+    apart = np.abs(np.diff(values))
+    return float(1.4826 * np.median(apart) / math.sqrt(2))
+
+
+def level_of(curve: Curve) -> tuple[float, float]:
+    """Where the curve ended: the mean of its last tenth, and its standard error."""
+    last = max(len(curve) // 10, min(len(curve), 3))
+    return float(curve.values[-last:].mean()), noise_of(curve.values) / math.sqrt(last)
+
+
+def on_numbers(curve: Curve) -> Iterator[Fault]:
+    """Values that are no numbers, and a loss that is exactly 0 at the end."""
+    broken = np.flatnonzero(~np.isfinite(curve.values))
+    if len(broken):
+        values: dict[str, int | float | str] = {
+            "count": len(broken),
+            "step": _step(curve, int(broken[0])),
+        }
+        yield Fault("not_finite", SEVERE, values, _steps(curve, broken), room="run")
+    zero = curve.values == 0
+    last = len(zero) if zero.all() else int(np.argmin(zero[::-1]))
+    if last >= ZEROS:
+        at = len(zero) - last
+        yield Fault("zero", WARNING, {"count": last, "step": _step(curve, at)}, room="run")
+
+
+def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
+    """Where the curve ended between the least of its loss and its value at collapse."""
+    if not len(curve):
+        return
+    level, error = level_of(curve)
+    unit = float(curve.unit.max(initial=0.0))
+    said: dict[str, int | float | str] = {
+        "level": display_number(level, 4),
+        "loss": _named(known),
+        "collapse": display_number(marks.collapse, 4),
+        "floor": display_number(marks.floor, 4),
+    }
+    yield from _against(level, SURE * error + unit, marks, said)
+    spec = side_of(known)
+    if spec is not None and is_softmax(LOSSES[spec.loss]) and 0 < level < 20:
+        count = display_number(math.exp(level), 3)
+        yield Fault("effective_candidates", NOTE, {"count": count, **said}, room="run")
+
+
+def _against(level: float, off: float, marks: Marks, said: dict) -> Iterator[Fault]:
+    collapse, floor = marks.collapse, marks.floor
+    if floor is not None and level < floor - off - NEAR * max(abs(floor), 1e-3):
+        yield Fault("below_floor", SEVERE, said, room="run")
+        return
+    if collapse is None:
+        return
+    near = max(off, NEAR * abs(collapse))
+    if abs(level - collapse) <= near:
+        yield Fault("at_collapse", SEVERE, said, room="run")
+    elif level > collapse:
+        yield Fault("above_collapse", WARNING, said, room="run")
+    elif floor is not None and floor < collapse:
+        share = (collapse - level) / (collapse - floor)
+        shared = {**said, "share": percent(min(share, 1.0))}
+        yield Fault("at_floor" if share >= DONE else "between", NOTE, shared, room="run")
+
+
+def on_plateau(curve: Curve) -> Iterator[Fault]:
+    """From which step on it has moved by less than a tenth of what it had moved before."""
+    count = len(curve)
+    if count < FEW_FOR_PLATEAU:
+        return
+    values, noise = curve.values, noise_of(curve.values)
+    parts = np.array_split(values, BLOCKS)
+    means = np.array([part.mean() for part in parts])
+    starts = np.cumsum([0, *map(len, parts)])
+    level = float(means[-OF_LEVEL:].mean())
+    error = noise * math.sqrt(BLOCKS / count)
+    apart = np.abs(means - level) > SURE * error * math.sqrt(1 + 1 / OF_LEVEL)
+    begins = int(np.flatnonzero(apart).max(initial=-1)) + 1
+    moved = float(means[0]) - level
+    rest = values[starts[begins] :]
+    if begins == 0 or len(rest) < LEAST_PLATEAU * count or moved < LEAST_MOVE * error:
+        return
+    slope, slope_error = _slope(rest)
+    drift = (abs(slope) + 2 * slope_error) * len(rest)
+    if drift > MOST_REST * moved:
+        return
+    step, share = _step(curve, int(starts[begins])), percent(len(rest) / count)
+    values_said = {"step": step, "share": share, "level": display_number(level, 4)}
+    yield Fault("plateau", NOTE, values_said, (int(curve.steps[starts[begins]]),), room="run")
+
+
+def _slope(values: np.ndarray) -> tuple[float, float]:
+    """By how much a straight line through the values rises from one to the next, and its error."""
+    places = np.arange(len(values)) - (len(values) - 1) / 2
+    spread = float(np.square(places).sum())
+    slope = float((places * values).sum() / spread)
+    left = values - values.mean() - slope * places
+    return slope, float(math.sqrt(np.square(left).sum() / max(len(values) - 2, 1) / spread))
+
+
+def on_jumps(curve: Curve) -> Iterator[Fault]:
+    """Steps at which the loss rose at once, and stayed there for a while."""
+    count, noise = len(curve), noise_of(curve.values)
+    width = max(5, count // 50)
+    if count < 3 * width or noise <= 0:
+        return
+    values = curve.values
+    windows = np.median(np.lib.stride_tricks.sliding_window_view(values, width), axis=1)
+    rises = windows[width:] - windows[:-width]  # between the values before a place and from it on
+    least = SURE_AMONG_MANY * noise * math.sqrt(2 * 1.57 / width)
+    at_once = values[width : count - width + 1] - values[width - 1 : count - width]
+    found = np.flatnonzero((rises > least) & (at_once > 0.5 * rises)) + width
+    places = [int(found[place]) for place in range(len(found))
+              if not place or found[place] - found[place - 1] > width]  # fmt: skip
+    if not places:
+        return
+    first = places[0]
+    said: dict[str, int | float | str] = {
+        "count": len(places),
+        "step": _step(curve, first),
+        "before": display_number(float(windows[first - width]), 4),
+        "after": display_number(float(windows[first]), 4),
+    }
+    yield Fault("jump", WARNING, said, _steps(curve, np.array(places)), room="run")
+
+
+def on_digits(curve: Curve) -> Iterator[Fault]:
+    """Values that are all numbers of a half format, where hardly one would be by chance."""
+    finite = curve.finite
+    values, places = np.unique(np.abs(finite.values), return_index=True)
+    kept = values > 2.0**-14  # below, the steps of float16 are even
+    values, units = values[kept], finite.unit[places][kept]
+    if len(values) < FEW_DIGITS:
+        return
+    for name, bits in BITS.items():
+        steps = 2.0 ** (np.floor(np.log2(values)) - bits)
+        slack = units + 1e-9 * values
+        off = np.abs(values - np.round(values / steps) * steps)
+        chance = np.clip(2 * slack / steps, 1e-12, 1.0)
+        if (off <= 1.01 * slack).all() and np.log(chance).sum() < math.log(MOST_BY_CHANCE):
+            step = float(steps[len(steps) // 2])
+            said: dict[str, int | float | str] = {
+                "format": name,
+                "unit": display_number(step, 2),
+                "count": len(values),
+                "values": len(finite),
+            }
+            yield Fault("digits_lost", WARNING, said, room="run")
+            return
+
+
+def on_held_out(trained: Curve, held: Curve) -> Iterator[Fault]:
+    """A held-out loss that rises from its least on, while that of the training does not."""
+    found = _turned(held, 1.0)
+    if found is None:
+        return
+    best, rise = found
+    after = trained.values[trained.steps >= held.steps[best]]
+    if len(after) >= FEW:
+        slope, error = _slope(after)
+        if slope > SURE * error:  # then it is the training that went wrong
+            return
+    said: dict[str, int | float | str] = {
+        "name": held.name,
+        "step": _step(held, best),
+        "best": display_number(float(held.values[best]), 4),
+        "last": display_number(float(held.values[best]) + rise, 4),
+    }
+    paste = ("load_best_model_at_end=True", 'metric_for_best_model="eval_loss"')
+    yield Fault("overfits", WARNING, said, (int(held.steps[best]),), paste, room="run")
+
+
+def on_figure(curve: Curve) -> Iterator[Fault]:
+    """A held-out figure that falls from its best on."""
+    found = _turned(curve, -1.0)
+    if found is None:
+        return
+    best, fall = found
+    said: dict[str, int | float | str] = {
+        "name": curve.name,
+        "step": _step(curve, best),
+        "best": display_number(float(curve.values[best]), 4),
+        "last": display_number(float(curve.values[best]) - fall, 4),
+    }
+    paste = ("load_best_model_at_end=True", f'metric_for_best_model="{curve.name}"')
+    yield Fault("figure_falls", WARNING, said, (int(curve.steps[best]),), paste, room="run")
+
+
+def _turned(curve: Curve, sign: float) -> tuple[int, float] | None:
+    """The place of the best value, and by how much the last ones are worse; None where that is no
+    more than its noise. The best is that of medians of three, so that no single one is."""
+    values = sign * curve.values
+    if len(values) < FEW_HELD_OUT:
+        return None
+    smooth = np.median(np.lib.stride_tricks.sliding_window_view(values, 3), axis=1)
+    best = int(smooth.argmin()) + 1
+    after = values[best + 1 :]
+    if len(after) < 3:
+        return None
+    last = after[-max(len(after) // 3, 2) :]
+    rise = float(last.mean() - smooth[best - 1])
+    slope, error = _slope(values[best - 1 :])
+    noise = noise_of(values)
+    most = SURE_HELD * noise * math.sqrt(1 / len(last) + 1 / 3)
+    return (best, rise) if rise > most and slope > 2 * error else None
+
+
+# ---- Two runs
+
+
+def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
+    """What the values of two runs can say about each other, and what they cannot."""
+    sides = [side_of(run.known) for run in (one, other)]
+    first, second = sides
+    if first is None or second is None:
+        return (Fault("untold", NOTE, {}, room="run"),)
+    shares = [_share(run) for run in (one, other)]
+    said: dict[str, int | float | str] = {
+        "one": display_number(one.level, 4),
+        "other": display_number(other.level, 4),
+        "one_share": percent(shares[0]) if shares[0] is not None else "–",
+        "other_share": percent(shares[1]) if shares[1] is not None else "–",
+    }
+    if first.loss != second.loss:
+        return (Fault("other_loss", WARNING, said, room="run"),)
+    moved = [
+        name
+        for name, value in first.parameters
+        if dict(second.parameters).get(name, value) != value
+    ]
+    if moved:
+        names = ", ".join(moved)
+        return (Fault("other_scale", WARNING, {**said, "names": names}, room="run"),)
+    if one.marks != other.marks:
+        return (Fault("other_batch", WARNING, said, room="run"),)
+    return (Fault("comparable", NOTE, said, room="run"),)
+
+
+def _share(run: ExaminedRun) -> float | None:
+    """How far it went from collapse to floor."""
+    collapse, floor = run.marks.collapse, run.marks.floor
+    if collapse is None or floor is None or run.level is None or floor >= collapse:
+        return None
+    return (collapse - run.level) / (collapse - floor)
+
+
+def _named(known: Known) -> str:
+    return known.loss or "?"
+
+
+def _step(curve: Curve, place: int) -> int | float:
+    step = float(curve.steps[place])
+    return int(step) if step == int(step) else step
+
+
+def _steps(curve: Curve, places: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(curve.steps[place]) for place in places[:FEW])

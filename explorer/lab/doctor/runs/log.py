@@ -1,0 +1,147 @@
+"""The log of a run: its curves, and what is known of how it was trained."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from explorer.lab.doctor.known import Known
+from explorer.runtime.problem import Problem
+
+MOST_POINTS = 2_000_000
+# Names of a training loss and of a held-out one, without what stands before the last sign.
+TRAINED = ("loss", "train_loss", "training_loss", "train")
+HELD_OUT = ("eval_loss", "val_loss", "valid_loss", "validation_loss", "test_loss", "dev_loss")
+# A held-out figure that is to rise.
+FIGURE = re.compile(
+    r"spearman|pearson|accuracy|ndcg|mrr|recall|precision|f1|auc|(?:^|[^a-z])map(?:[^a-z]|$)", re.I
+)
+HELD = re.compile(r"eval|val|test|dev|held", re.I)
+OURS = "prism_"
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Values over steps, in the order of the steps; NaN and infinities stay.
+
+    `unit` [n] is half a unit of the last digit of each value as it was written; 0 for what was kept
+    as a binary number.
+    """
+
+    name: str
+    steps: np.ndarray
+    values: np.ndarray
+    unit: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def finite(self) -> Curve:
+        """Without what is no number."""
+        there = np.isfinite(self.values)
+        return replace(
+            self, steps=self.steps[there], values=self.values[there], unit=self.unit[there]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """What was read of a run. `source` says from what, one of the names in `told`; `called` is the
+    class of its loss as it stands there; `precision` is "fp16", "bf16" or ""."""
+
+    source: str
+    curves: Mapping[str, Curve]
+    known: Known = field(default_factory=Known)
+    called: str = ""
+    precision: str = ""
+
+    def curve(self, name: str) -> Curve:
+        """Raises Problem where there is none of this name, naming those that are."""
+        if name not in self.curves:
+            raise Problem("run_no_curve", name=name[:60], known=", ".join(self.curves)[:400])
+        return self.curves[name]
+
+    @property
+    def trained(self) -> str:
+        """The curve of the training loss; "" where none goes by such a name."""
+        return self._first(TRAINED, lambda name: not HELD.search(name.rpartition("/")[0]))
+
+    @property
+    def held_out(self) -> str:
+        """The curve of the held-out loss, "" for none."""
+        named = self._first(HELD_OUT, lambda _: True)
+        return named or self._first(("loss",), lambda name: bool(HELD.search(name)))
+
+    @property
+    def figures(self) -> list[str]:
+        """The curves of held-out figures that are to rise."""
+        return [name for name in self.curves if FIGURE.search(name) and HELD.search(name)]
+
+    def _first(self, wanted: tuple[str, ...], fits) -> str:
+        for plain in wanted:
+            for name in self.curves:
+                if _plain(name) == plain and fits(name):
+                    return name
+        return ""
+
+
+def _plain(name: str) -> str:
+    """A name without its folder and its run: "bold-sun-1 - train/loss" → "loss"."""
+    return re.split(r"/| - | · ", name)[-1].strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def curves_of(points: Iterable[tuple[str, object, object]]) -> dict[str, Curve]:
+    """Curves from (name, step, value) in any order; of two values at one step the later counts.
+
+    A value is a number, or text of one as it was written.
+
+    Raises Problem for a step or value that is none, naming the place.
+    """
+    found: dict[str, dict[float, tuple[float, float]]] = {}
+    for count, (name, step, value) in enumerate(points, 1):
+        if count > MOST_POINTS:
+            raise Problem("run_too_long", most=MOST_POINTS)
+        at = _number(step)
+        if at is None or not math.isfinite(at):
+            raise Problem("run_step", name=str(name)[:60], step=str(step)[:60])
+        read = _number(value)
+        if read is None:
+            raise Problem(
+                "run_value", name=str(name)[:60], step=str(step)[:60], value=str(value)[:60]
+            )
+        found.setdefault(str(name), {})[at] = read, _half_unit(value)
+    made = {}
+    for name, at in found.items():
+        steps = np.array(sorted(at), dtype=np.float64)
+        pairs = np.array([at[step] for step in steps.tolist()], dtype=np.float64)
+        made[name] = Curve(name, steps, pairs[:, 0], pairs[:, 1])
+    return made
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return float(value)
+    try:
+        return float(str(value).strip().replace("−", "-"))
+    except ValueError:
+        return None
+
+
+def _half_unit(value: object) -> float:
+    """Half a unit of the last decimal that was written: of 0.6931 it is 0.00005.
+
+    Of a number its shortest form counts, which has no digit too many.
+    """
+    text = str(value).strip().lower().replace("−", "-")
+    mantissa, _, power = text.partition("e")
+    if "n" in mantissa:  # nan, inf
+        return 0.0
+    digits = len(mantissa.partition(".")[2])
+    return 0.5 * 10.0 ** (int(power or 0) - digits)

@@ -1,0 +1,62 @@
+"""A run folder of LossPrism: its plan and its log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from explorer.lab.doctor.known import Known
+from explorer.lab.doctor.landmarks import sharpening
+from explorer.lab.doctor.runs.log import Log, curves_of
+from explorer.lab.training.folder import RunFolder
+from explorer.runtime.problem import Problem
+from losses import LOSSES
+
+# Of a step's record and of an evaluation's: what is a curve.
+OF_STEPS = ("loss", "gradient_norm", "learning_rate")
+APART = ("kind", "step", "seconds", "probe")
+
+
+def read(folder: Path) -> Log:
+    """Raises Problem where the folder is damaged or has no step yet."""
+    run = RunFolder(folder)
+    plan = run.read("config.json").get("plan")
+    if not isinstance(plan, dict):
+        raise Problem("run_damaged", name="config.json", reason="plan")
+    curves = curves_of(_points(run))
+    if not curves:
+        raise Problem("run_nothing_logged", name=folder.name)
+    precision = "bf16" if plan.get("bf16") else ""
+    return Log("ours", curves, _known(plan), str(plan.get("loss", "")), precision)
+
+
+def _known(plan: dict) -> Known:
+    name, batch = str(plan.get("loss", "")), plan.get("batch_size")
+    if name not in LOSSES:  # one's own
+        return Known()
+    chosen = plan.get("parameters")
+    chosen = dict(chosen) if isinstance(chosen, dict | list | tuple) else {}
+    factor = sharpening(LOSSES[name])
+    value = chosen.get(factor.name) if factor else None
+    margin = chosen.get("margin")
+    factor_of = float(value) if isinstance(value, int | float) else None
+    is_temperature = factor is not None and "temperature" in factor.name
+    return Known(
+        loss=name,
+        batch=batch if isinstance(batch, int) else None,
+        temperature=factor_of if is_temperature else None,
+        scale=None if is_temperature else factor_of,
+        margin=float(margin) if isinstance(margin, int | float) else None,
+    )
+
+
+def _points(run: RunFolder) -> Iterator[tuple[str, object, object]]:
+    for record in run.history():
+        if record.get("kind") == "step":
+            for name in OF_STEPS:
+                if name in record:
+                    yield name, record["step"], record[name]
+        elif record.get("kind") == "evaluation":
+            for name, value in record.items():
+                if name not in APART and isinstance(value, int | float):
+                    yield f"eval_{name}", record["step"], value

@@ -1,0 +1,119 @@
+"""A run from whatever was kept of it: recognised by what it holds, not by what it is called.
+
+    trainer_state.json           what transformers' Trainer saves in each checkpoint
+    README.md of a model         loss, parameters, batch, and the curve of its training logs
+    a run folder of ours         config.json, state.json, log.jsonl
+    CSV, TSV, JSON, Parquet      of scalars, wide or long: exports of wandb, trackio, TensorBoard
+    events.out.tfevents.…        what TensorBoard writes
+    a trackio project's .db      its SQLite file
+
+A folder is looked through for these: the state of its last checkpoint, with the card for the loss.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from explorer.lab.doctor.known import Known
+from explorer.lab.doctor.runs import card, events, ours, scalars, state, trackio
+from explorer.lab.doctor.runs.log import Log
+from explorer.runtime.limits import FILE_BYTES, MIB
+from explorer.runtime.problem import Problem
+from explorer.sources.cells import shortened
+
+EVENTS = "*tfevents*"
+
+
+def read_run(place: str) -> Log:
+    """The log in a file or folder of this computer.
+
+    Raises Problem where there is none, saying what is accepted; and for a damaged one.
+    """
+    path = Path(place).expanduser()
+    if path.is_dir():
+        return _folder(path)
+    if not path.is_file():
+        raise Problem("run_missing", name=shortened(place))
+    if path.stat().st_size > FILE_BYTES:
+        raise Problem("run_too_large", name=path.name, most=FILE_BYTES // MIB)
+    return read_content(path.name, path.read_bytes())
+
+
+def read_content(name: str, content: bytes) -> Log:
+    """The log in the content of a file."""
+    for fits, read in _KINDS:
+        if fits(content):
+            return read(name, content)
+    return scalars.read(name, content)
+
+
+def _is_json(content: bytes) -> bool:
+    return b'"log_history"' in content and content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+
+
+def _is_card(content: bytes) -> bool:
+    return b"\n### Training Logs" in content or b"* Loss: " in content
+
+
+_KINDS: tuple[tuple[Callable[[bytes], bool], Callable[[str, bytes], Log]], ...] = (
+    (_is_json, state.read),
+    (trackio.is_database, trackio.read),
+    (events.is_events, events.read),
+    (_is_card, card.read),
+)
+
+
+def _folder(folder: Path) -> Log:
+    """What a folder has of a run: its curves from the fullest log, its loss from the card."""
+    if (folder / "config.json").is_file() and (folder / "log.jsonl").is_file():
+        return ours.read(folder)
+    found: list[Log] = []
+    states = [*folder.glob("trainer_state.json"), *folder.glob("checkpoint-*/trainer_state.json")]
+    if states:
+        found.append(read_run(str(max(states, key=_step_of))))
+    for path in sorted(folder.glob(EVENTS)) + sorted(folder.glob(f"runs/*/{EVENTS}")):
+        found.append(read_run(str(path)))
+    cards = [path for path in (folder / "README.md", *folder.glob("*/README.md")) if path.is_file()]
+    told = next((one for one in map(_card_in, cards) if one is not None), None)
+    if not found and told is None:
+        raise Problem("run_folder", name=shortened(str(folder)))
+    if not found:
+        assert told is not None
+        return told
+    best = max(found, key=lambda log: sum(map(len, log.curves.values())))
+    if told is None:
+        return best
+    known = _filled(best.known, told.known)
+    return replace(
+        best,
+        known=known,
+        called=best.called or told.called,
+        precision=best.precision or told.precision,
+    )
+
+
+def _step_of(path: Path) -> int:
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+        return int(held["global_step"])
+    except (ValueError, KeyError, TypeError, OSError):
+        return -1
+
+
+def _card_in(path: Path) -> Log | None:
+    content = path.read_bytes()
+    return card.read(path.name, content) if _is_card(content) else None
+
+
+def _filled(known: Known, other: Known) -> Known:
+    """With what only the other one knows."""
+    blank = (None, "")
+    return Known(
+        **{
+            name: getattr(other, name) if value in blank else value
+            for name, value in vars(known).items()
+        }
+    )

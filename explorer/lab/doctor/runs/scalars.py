@@ -1,0 +1,96 @@
+"""A table of scalars: exports of wandb, trackio and TensorBoard, or whatever has steps and values.
+
+wide   a column of steps, and one for each curve
+long   a column of steps, one of names, one of values
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from explorer.lab.doctor.runs.log import Log, curves_of
+from explorer.runtime.problem import Problem
+from explorer.sources.cells import is_blank, is_score
+from explorer.sources.delimited import to_nobody
+from explorer.sources.grids import Grid, read_grid
+from explorer.sources.json_rows import filled
+
+STEPS = ("step", "global_step", "_step", "train/global_step", "iteration", "iter", "steps", "batch")
+NAMES = ("tag", "metric", "name", "metric_name", "key", "variable", "series")
+VALUES = ("value", "metric_value", "scalar", "val")
+RUNS = ("run", "run_name", "run name", "experiment")
+# What is no curve: clocks, and wandb's ends of a smoothed one.
+APART = re.compile(
+    r"^(wall[_ ]time|_?timestamp|_runtime|relative time.*|epoch|.*/epoch|.*__(min|max)|.*_step)$",
+    re.I,
+)
+
+
+def read(name: str, content: bytes) -> Log:
+    """Raises Problem where no column has steps or none has values, naming the columns."""
+    grid = read_grid(content, name, True)
+    heads = {head.strip().lower(): place for place, head in enumerate(grid.columns)}
+    step = next((heads[one] for one in STEPS if one in heads), None)
+    columns = ", ".join(grid.columns)[:400]
+    if step is None or not grid.header:
+        raise Problem("run_no_steps", name=name, columns=columns, known=", ".join(STEPS))
+    named = next((heads[one] for one in NAMES if one in heads), None)
+    value = next((heads[one] for one in VALUES if one in heads), None)
+    if named is not None and value is not None:
+        run = next((heads[one] for one in RUNS if one in heads), None)
+        points = _long(grid, step, named, value, run)
+    elif value is not None:  # TensorBoard's export of one curve
+        points = _wide(grid, step, {value: PurePath(name).stem})
+    else:
+        curves = {
+            place: head.strip()
+            for place, head in enumerate(grid.columns)
+            if place != step and not APART.match(head.strip()) and _is_numeric(grid, place)
+        }
+        points = _wide(grid, step, curves)
+    found = curves_of(points)
+    if not found:
+        raise Problem("run_no_values", name=name, columns=columns)
+    return Log("scalars", found)
+
+
+def _is_numeric(grid: Grid, place: int) -> bool:
+    cells = grid.column(place)
+    return bool(cells) and sum(map(_reads, cells)) >= 0.8 * len(cells)
+
+
+def _reads(cell: object) -> bool:
+    return is_score(cell) or str(cell).strip().lower() in ("nan", "inf", "-inf", "infinity")
+
+
+def _rows(grid: Grid) -> Iterator[tuple[int, dict[int, object]]]:
+    for row, cells in grid.records(to_nobody):
+        if isinstance(cells, Problem):
+            raise Problem("run_row", row=row, reason=str(cells))
+        yield row, dict(filled(cells))
+
+
+def _wide(grid: Grid, step: int, curves: dict[int, str]) -> Iterator[tuple[str, object, object]]:
+    for _, cells in _rows(grid):
+        at = cells.get(step)
+        for place, name in curves.items():
+            value = cells.get(place)
+            if at is not None and value is not None and not is_blank(value):
+                yield name, at, value
+
+
+def _long(
+    grid: Grid, step: int, named: int, value: int, run: int | None
+) -> Iterator[tuple[str, object, object]]:
+    several = run is not None and len({str(one) for one in grid.column(run)}) > 1
+    for row, cells in _rows(grid):
+        if step not in cells or value not in cells:
+            continue
+        if named not in cells:
+            raise Problem("run_row", row=row, reason=grid.columns[named])
+        name = str(cells[named]).strip()
+        if several and run is not None:
+            name = f"{cells.get(run, '?')} · {name}"
+        yield name, cells[step], cells[value]

@@ -1,0 +1,179 @@
+"""The sentences of Doctor on a run: curves of which it is known what happened."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+
+from explorer.lab.doctor.known import Known
+from explorer.lab.doctor.runs.findings import (
+    Marks,
+    on_digits,
+    on_figure,
+    on_held_out,
+    on_jumps,
+    on_level,
+    on_plateau,
+)
+from explorer.lab.doctor.runs.log import Curve, curves_of
+from tests.judgements import Among, Said, Source, simulated
+
+MARKS = Marks(collapse=4.0, floor=0.5)
+NOISES = ("even", "heavy-tailed", "skewed")
+
+
+def noise(draw: Source, count: int) -> np.ndarray:
+    """Of standard deviation 1: even, heavy-tailed or skewed."""
+    return [
+        lambda: draw.normal(size=count),
+        lambda: draw.standard_t(4, size=count) / np.sqrt(2),
+        lambda: draw.exponential(size=count) - 1,
+    ][draw.integers(3)]()
+
+
+def curve(values: np.ndarray, name: str = "loss") -> Curve:
+    return curves_of((name, step, value) for step, value in enumerate(values.tolist(), 1))[name]
+
+
+def falling(draw: Source, start: float, end: float, by: float = 0.15) -> np.ndarray:
+    """A curve that falls from one level to another within this share of its steps."""
+    steps = int(draw.integers(100, 600))
+    return end + (start - end) * np.exp(-np.arange(steps) / (by / 3 * steps))
+
+
+def among(name: str, said: Said) -> Among:
+    return Among(said, lambda found: name in found)
+
+
+@functools.cache
+def levels(low: float, high: float) -> Said:
+    """A curve that falls to a level between these and stays, in noise."""
+
+    def said(draw: Source) -> set[str]:
+        made = falling(draw, 5.0, draw.uniform(low, high))
+        made = made + 0.1 * noise(draw, len(made))
+        return {one.name for one in on_level(curve(made), MARKS, Known())}
+
+    return said
+
+
+IN_NOISE = (
+    "a curve that falls and stays, 100 to 600 steps, noise of 0.1, even, heavy-tailed or skewed"
+)
+BETWEEN = f"{IN_NOISE}: between 1 and 3.8, of a floor of 0.5 and 4 at collapse"
+for name, place, low, high in (
+    ("at_collapse", "at 4", 4.0, 4.0),
+    ("above_collapse", "from 4.2 to 4.8", 4.2, 4.8),
+    ("below_floor", "from 0.1 to 0.4", 0.1, 0.4),
+    ("at_floor", "at 0.5", 0.5, 0.5),
+):
+    simulated(
+        f"doctor.run.{name}",
+        true=(f"{IN_NOISE}: {place}", among(name, levels(low, high))),
+        false=(BETWEEN, among(name, levels(1.0, 3.8))),
+    )
+
+
+@functools.cache
+def plateau(flat: bool) -> Said:
+    """It falls by forty times the noise, within a third of its steps or all along."""
+
+    def said(draw: Source) -> set[str]:
+        if flat:
+            made = falling(draw, 4.0, 0.0, draw.uniform(0.15, 0.35))
+        else:
+            steps = int(draw.integers(100, 600))
+            made = np.linspace(4.0, 0.0, steps) ** draw.choice([1.0, 1.5])
+        made = made + 0.1 * noise(draw, len(made))
+        return {one.name for one in on_plateau(curve(made))}
+
+    return said
+
+
+simulated(
+    "doctor.run.plateau",
+    true=("it falls within a third of its steps, by forty times the noise, and stays",
+          among("plateau", plateau(True))),
+    false=("it falls all along, by as much", among("plateau", plateau(False))),
+)  # fmt: skip
+
+
+@functools.cache
+def jump(height: float) -> Said:
+    """A falling curve that at some step is so many times the noise higher, and stays so."""
+
+    def said(draw: Source) -> set[str]:
+        made = falling(draw, 4.0, 0.0, 0.5)
+        made = made + 0.1 * noise(draw, len(made))
+        at = int(len(made) * draw.uniform(0.2, 0.8))
+        made[at:] += 0.1 * height
+        if not height:  # a spike of a step is no jump
+            made[at] += 3.0
+        return {one.name for one in on_jumps(curve(made))}
+
+    return said
+
+
+simulated(
+    "doctor.run.jump",
+    true=("a falling curve that rises at once by ten times its noise and stays",
+          among("jump", jump(10.0))),
+    false=("a falling curve with a spike of one step", among("jump", jump(0.0))),
+)  # fmt: skip
+
+
+def rounded(draw: Source, kind: str) -> set[str]:
+    """A loss of 0.5 to 5, kept in this format, as the numbers are or in four or six decimals."""
+    made = falling(draw, draw.uniform(2, 5), draw.uniform(0.5, 1), 0.6)
+    made = made + 0.05 * np.abs(noise(draw, len(made)))
+    if kind == "half":
+        made = made.astype(np.float16).astype(np.float64)
+        if draw.integers(2):  # bfloat16 keeps three bits less
+            units = 2.0 ** (np.floor(np.log2(made)) - 7)
+            made = np.round(made / units) * units
+    else:
+        made = made.astype(np.float32).astype(np.float64)
+    places = int(draw.choice([4, 6, 17]))
+    return {one.name for one in on_digits(curve(np.round(made, places)))}
+
+
+simulated(
+    "doctor.run.digits_lost",
+    true=("float16 or bfloat16, logged whole, in six or in four decimals",
+          Among(lambda draw: rounded(draw, "half"), lambda found: "digits_lost" in found)),
+    false=("float32, logged likewise",
+           Among(lambda draw: rounded(draw, "single"), lambda found: "digits_lost" in found)),
+)  # fmt: skip
+
+
+@functools.cache
+def held_out(rise: float, of: Callable = on_held_out) -> Said:
+    """10 to 40 evaluations that fall to their least and rise again by so many times their noise."""
+
+    def said(draw: Source) -> set[str]:
+        count = int(draw.integers(10, 40))
+        least = int(count * draw.uniform(0.2, 0.5))
+        places = np.arange(count)
+        made = 2.0 * np.exp(-places / max(least / 3, 1))
+        made += 0.05 * rise * np.clip(places - least, 0, None) / (count - least)
+        made += 0.05 * noise(draw, count)
+        if of is on_figure:
+            return {one.name for one in on_figure(curve(3 - made, "eval_spearman"))}
+        trained = falling(draw, 4.0, 0.2, 0.6)
+        trained = curve(trained + 0.1 * noise(draw, len(trained)))
+        held = curve(made, "eval_loss")
+        held = Curve(held.name, held.steps * len(trained) / count, held.values, held.unit)
+        return {one.name for one in on_held_out(trained, held)}
+
+    return said
+
+
+for name, of in (("overfits", on_held_out), ("figure_falls", on_figure)):
+    simulated(
+        f"doctor.run.{name}",
+        true=("10 to 40 evaluations, from their best on worse by twelve times their noise",
+              among(name, held_out(12.0, of))),
+        false=("the same, which stay where they are best", among(name, held_out(0.0, of))),
+    )  # fmt: skip

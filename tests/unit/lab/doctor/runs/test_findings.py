@@ -1,0 +1,131 @@
+"""What is said of a run: of where it stands, of its numbers, and of two beside each other."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from explorer.lab.doctor.known import Known
+from explorer.lab.doctor.runs.findings import compare_runs, examine_run
+from explorer.lab.doctor.runs.log import Log, curves_of
+from explorer.runtime.problem import Problem
+
+
+def log(values, name="loss", known=None, **others):
+    points = [(name, step, value) for step, value in enumerate(values, 1)]
+    for other, given in others.items():
+        points += [(other, step, value) for step, value in enumerate(given, 1)]
+    return Log("scalars", curves_of(points), known or Known())
+
+
+def names(found):
+    return [fault.name for fault in found.faults]
+
+
+MNRL = Known("MultipleNegativesRankingLoss", batch=8, negatives=1, scale=10.0)
+FALLING = [3.0 * 0.95**step + 0.5 for step in range(80)]
+
+
+def test_where_a_curve_stands():
+    """InfoNCE of 8 queries among 16 candidates: ln 16 at collapse."""
+    found = examine_run(log(FALLING, known=MNRL))
+    assert found.marks.collapse == pytest.approx(math.log(16))
+    assert found.marks.floor is not None
+    share = (found.marks.collapse - found.level) / (found.marks.collapse - found.marks.floor)
+    by_name = {fault.name: fault for fault in found.faults}
+    assert by_name["between"].values["share"] == f"{100 * share:.0f}%"
+    assert float(by_name["effective_candidates"].values["count"]) == pytest.approx(
+        math.exp(found.level), rel=0.01
+    )
+    assert "scale" not in by_name["between"].said()
+    assert not found.severe
+
+
+@pytest.mark.parametrize(
+    ("level", "name"),
+    [(math.log(16), "at_collapse"), (3.5, "above_collapse"), (-0.5, "below_floor")],
+)
+def test_the_ends_of_the_loss(level, name):
+    found = examine_run(log([level] * 30, known=MNRL))
+    assert names(found)[0] == name
+    assert found.severe == (name != "above_collapse")
+
+
+def test_what_the_run_logged_counts_before_its_counts():
+    told = {"train/prism_collapse": [4.0] * 30, "train/prism_floor": [1.0] * 30}
+    found = examine_run(log([4.0] * 30, known=Known("CoSENTLoss", batch=8), **told))
+    assert (found.marks.collapse, found.marks.floor, found.marks.logged) == (4.0, 1.0, True)
+    assert names(found) == ["at_collapse"]
+
+
+@pytest.mark.parametrize("loss", ["CoSENTLoss", "cosine_mse", "AnglELoss", ""])
+def test_of_a_loss_on_labels_no_counts_are_made_up(loss):
+    """Its landmarks depend on the labels, which no log has."""
+    found = examine_run(log(FALLING, known=Known(loss, batch=8)))
+    assert found.marks.collapse is None
+    assert not {"at_collapse", "between", "effective_candidates"} & {*names(found)}
+
+
+def test_a_margin_is_a_landmark_at_any_batch():
+    found = examine_run(log([5.0] * 30, known=Known("TripletLoss", batch=8)))
+    assert found.marks.collapse == 5
+    assert "at_collapse" in names(found)
+
+
+def test_values_that_are_none():
+    found = examine_run(log([1.0, 2.0, math.nan, math.inf, *[0.0] * 6]))
+    by_name = {fault.name: fault for fault in found.faults}
+    assert by_name["not_finite"].values == {"count": 2, "step": 3}
+    assert by_name["not_finite"].rows == (3, 4)
+    assert by_name["zero"].values == {"count": 6, "step": 5}
+    assert "2 values of the loss are no number, the first at step 3" in by_name["not_finite"].said()
+    assert "zero" not in names(examine_run(log([1.0, 0.0, 0.0, 1.0] * 5)))
+
+
+def test_a_jump_and_its_step():
+    draw = np.random.default_rng(0)
+    values = np.concatenate([np.full(100, 1.0), np.full(60, 3.0)]) + 0.02 * draw.normal(size=160)
+    (jump,) = [one for one in examine_run(log(values.tolist())).faults if one.name == "jump"]
+    assert jump.values["step"] == 101
+    assert jump.values["count"] == 1
+    assert jump.said().startswith("At 1 step the loss rose at once")
+
+
+def test_the_step_of_a_plateau():
+    draw = np.random.default_rng(0)
+    values = np.concatenate([np.linspace(4, 1, 100), np.full(200, 1.0)])
+    values = values + 0.02 * draw.normal(size=300)
+    (one,) = [one for one in examine_run(log(values.tolist())).faults if one.name == "plateau"]
+    assert 75 <= one.values["step"] <= 125
+
+
+def test_what_two_runs_can_say():
+    def run(**changed):
+        return examine_run(log(FALLING, known=Known(**{**vars(MNRL), **changed})))
+
+    def said(one, other):
+        (fault,) = compare_runs(one, other)
+        return fault
+
+    assert said(run(), run()).name == "comparable"
+    scaled = said(run(), run(scale=50.0))
+    assert scaled.name == "other_scale"
+    assert scaled.values["names"] == "temperature"
+    assert "cannot be compared" in scaled.said()
+    assert said(run(), run(batch=64)).name == "other_batch"
+    assert said(run(), run(loss="CoSENTLoss")).name == "other_loss"
+    assert said(run(), examine_run(log(FALLING))).name == "untold"
+
+
+def test_curves_are_chosen():
+    others = {"eval_loss": FALLING, "other": [1.0, 2.0]}
+    found = examine_run(log(FALLING, **others), curve="other")
+    assert (found.curve, found.held_out) == ("other", "eval_loss")
+    with pytest.raises(Problem, match="has no curve “nothing”"):
+        examine_run(log(FALLING), curve="nothing")
+    with pytest.raises(Problem, match="No curve of the log is called a training loss"):
+        examine_run(log([1.0], name="lr"))
+    with pytest.raises(Problem, match="batch"):
+        examine_run(log(FALLING), Known(batch=0))

@@ -1,0 +1,204 @@
+"""A run is read from whatever was kept of it, and a malformed log gets a sentence."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import struct
+
+import pytest
+from sentence_transformers.sentence_transformer import losses as bi
+
+from explorer.lab.doctor.runs import events
+from explorer.lab.doctor.runs.read import read_content, read_run
+from explorer.runtime.problem import Problem
+from losses.sentence_transformers import PrismCallback
+from tests.tiny import static_model
+from tests.unit.losses.test_prism import BATCH, rows, trained
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A folder in which the library trained and saved: state, model and card."""
+    folder = tmp_path_factory.mktemp("run")
+    loss = bi.MultipleNegativesRankingLoss(static_model(), scale=10)
+    trainer, _ = trained(
+        loss, rows("triplets"), folder, PrismCallback(every=2), steps=6, logging_steps=1
+    )
+    trainer.save_state()
+    loss.model.save_pretrained(str(folder / "model"))
+    return folder, [one for one in trainer.state.log_history if "loss" in one]
+
+
+@pytest.mark.trains
+def test_the_state_that_the_trainer_saves(run):
+    folder, history = run
+    log = read_run(str(folder / "trainer_state.json"))
+    curve = log.curve(log.trained)
+    assert (log.source, log.trained, log.known.batch) == ("trainer_state", "loss", BATCH)
+    assert curve.steps.tolist() == [one["step"] for one in history]
+    assert curve.values.tolist() == [one["loss"] for one in history]
+    assert {"prism_collapse", "prism_floor", "grad_norm"} <= log.curves.keys()
+
+
+@pytest.mark.trains
+def test_the_card_of_the_model_knows_the_loss(run):
+    folder, history = run
+    log = read_run(str(folder / "model" / "README.md"))
+    known = log.known
+    assert log.called == known.loss == "MultipleNegativesRankingLoss"
+    assert (known.batch, known.negatives, known.scale) == (BATCH, 1, 10)
+    assert log.curve("loss").values.tolist() == pytest.approx(
+        [one["loss"] for one in history], abs=1e-4
+    )
+    assert log.curve("loss").unit.max() == 0.00005
+
+
+@pytest.mark.trains
+def test_a_folder_has_the_curves_of_one_and_the_loss_of_the_other(run):
+    log = read_run(str(run[0]))
+    assert log.source == "trainer_state"
+    assert (log.known.loss, log.known.batch) == ("MultipleNegativesRankingLoss", BATCH)
+
+
+def test_a_run_of_ours(tmp_path):
+    plan = {"loss": "info_nce", "batch_size": 16, "parameters": {"temperature": 0.1}, "bf16": True}
+    (tmp_path / "config.json").write_text(json.dumps({"plan": plan, "created": 0}))
+    lines = [{"kind": "step", "step": n, "loss": 3.0 - n, "gradient_norm": 1.0} for n in (1, 2)]
+    lines.append({"kind": "evaluation", "step": 2, "spearman": 0.5, "probe": [0.1]})
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    log = read_run(str(tmp_path))
+    assert (log.source, log.precision, log.known.temperature) == ("ours", "bf16", 0.1)
+    assert log.curve(log.trained).values.tolist() == [2.0, 1.0]
+    assert log.figures == ["eval_spearman"]
+
+
+WIDE = "Step,train/loss,train/loss__MIN,eval/loss,train/epoch\n10,2.5,2,,0.1\n20,1.5,1,1.75,0.2\n"
+LONG = "run_name,step,metric,value\na,1,loss,3\na,2,loss,2\nb,1,loss,5\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "curves", "trained"),
+    [
+        ("wandb.csv", WIDE, {"train/loss": [2.5, 1.5], "eval/loss": [1.75]}, "train/loss"),
+        (
+            "ui.csv",
+            '"Step","bold-sun-1 - train/loss"\n"1","0.5"\n"2","nan"\n',
+            {"bold-sun-1 - train/loss": [0.5, None]},
+            "bold-sun-1 - train/loss",
+        ),
+        ("trackio.csv", LONG, {"a · loss": [3, 2], "b · loss": [5]}, "a · loss"),
+        ("train_loss.csv", "Wall time,Step,Value\n1.5,1,0.25\n2.5,2,0.125\n",
+         {"train_loss": [0.25, 0.125]}, "train_loss"),
+        ("log.jsonl", '{"step": 1, "loss": 0.5}\n{"step": 2, "loss": 0.25}\n',
+         {"loss": [0.5, 0.25]}, "loss"),
+        ("late.csv", "step,loss\n2,5\n1,4\n2,6\n", {"loss": [4, 6]}, "loss"),
+    ],
+)  # fmt: skip
+def test_a_table_of_scalars(name, text, curves, trained):
+    log = read_content(name, text.encode())
+    found = {
+        name: [None if value != value else value for value in curve.values.tolist()]
+        for name, curve in log.curves.items()
+    }
+    assert found == curves
+    assert log.trained == trained
+
+
+def record(content):
+    """A record of an event file, with its checksums."""
+    head = struct.pack("<Q", len(content))
+    parts = (head, struct.pack("<I", events.checksum(head)), content)
+    return b"".join((*parts, struct.pack("<I", events.checksum(content))))
+
+
+def event(step, tag, value):
+    """An event with a scalar; the value as TensorBoard's v2 writes it, a tensor, where it is a
+    float, as v1 does where it is a number of bytes."""
+    if isinstance(value, bytes):
+        scalar = b"\x15" + value
+    else:
+        tensor = b"\x08\x01" + b"\x2a\x04" + struct.pack("<f", value)
+        scalar = b"\x42" + bytes([len(tensor)]) + tensor
+    held = b"\x0a" + bytes([len(tag)]) + tag.encode() + scalar
+    summary = b"\x0a" + bytes([len(held)]) + held
+    return record(b"\x09" + bytes(8) + b"\x10" + bytes([step]) + b"\x2a"
+                  + bytes([len(summary)]) + summary)  # fmt: skip
+
+
+FIRST = record(b"\x09" + bytes(8) + b"\x1a\x0dbrain.Event:2")
+
+
+def test_the_event_files_of_tensorboard():
+    """Google's test vectors hold the checksum, the format is that of its documentation."""
+    assert (
+        events.checksum(bytes(32)) == ((0x8A9136AA >> 15 | 0x8A9136AA << 17) + 0xA282EAD8) % 2**32
+    )
+    content = FIRST + event(1, "train/loss", 2.5) + event(2, "train/loss", struct.pack("<f", 1.25))
+    log = read_content("events.out.tfevents.1.host", content)
+    assert log.curve("train/loss").values.tolist() == [2.5, 1.25]
+    assert log.curve("train/loss").steps.tolist() == [1, 2]
+    cut = read_content("events", content[:-3])  # it is still being written
+    assert cut.curve("train/loss").values.tolist() == [2.5]
+    with pytest.raises(Problem, match="checksum of the record"):
+        read_content("events", content[:-5] + b"!" + content[-4:])
+
+
+def database(path, table="metrics"):
+    held = sqlite3.connect(path)
+    held.execute("PRAGMA journal_mode=WAL")
+    columns = "id INTEGER, timestamp TEXT, run_name TEXT, step INTEGER, metrics TEXT"
+    held.execute(f"CREATE TABLE {table} ({columns})")
+    for run, step, metrics in (("a", 1, {"loss": 2.0}), ("b", 1, {"loss": "NaN", "text": "x"})):
+        held.execute(
+            f"INSERT INTO {table} VALUES (1, '', ?, ?, ?)", (run, step, json.dumps(metrics))
+        )
+    held.commit()
+    held.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    held.close()
+    return path
+
+
+def test_a_project_of_trackio(tmp_path):
+    log = read_run(str(database(tmp_path / "project.db")))
+    assert log.source == "trackio"
+    assert log.curve("a · loss").values.tolist() == [2.0]
+    assert log.curve("b · loss").values[0] != log.curve("b · loss").values[0]
+    other = tmp_path / "other.db"
+    held = sqlite3.connect(other)
+    held.execute("CREATE TABLE things (name TEXT)")
+    held.commit()
+    held.close()
+    with pytest.raises(Problem, match="no project of trackio's"):
+        read_run(str(other))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("trainer_state.json", b'{"log_history": [{"loss": 1.0}]}', "entry 1 of log_history has"),
+        ("trainer_state.json", b'{"log_history": [', "is damaged"),
+        ("trainer_state.json", b'{"log_history": []}', "has no value in it yet"),
+        ("trainer_state.json", b'{"log_history": 3}', "is damaged"),
+        ("loss.csv", b"time,loss\n1,2\n", "has no column of steps"),
+        ("loss.csv", b"step,text\n1,two\n", "has numbers beside the steps"),
+        ("loss.csv", b"step,loss\none,2\n2,3\n", "is “one”; a number is needed"),
+        ("loss.csv", b"", "empty"),
+        ("README.md", b"* Loss: [<code>ALoss</code>](x) with:\n  ```json\n {,\n ```", "damaged"),
+        ("project.db", b"SQLite format 3\x00" + bytes(200), "is damaged|no project of trackio"),
+    ],
+)  # fmt: skip
+def test_a_malformed_log_gets_a_sentence(name, content, said):
+    with pytest.raises(Problem, match=said):
+        read_content(name, content)
+
+
+def test_so_does_a_place_without_any(tmp_path):
+    with pytest.raises(Problem, match="There is no file or folder"):
+        read_run(str(tmp_path / "nothing"))
+    with pytest.raises(Problem, match="holds no log of a training"):
+        read_run(str(tmp_path))
+    (tmp_path / "loss.csv").write_text("step,loss\n1,2\n")
+    log = read_run(str(tmp_path / "loss.csv"))
+    with pytest.raises(Problem, match="no curve “other”"):
+        log.curve("other")
