@@ -20,10 +20,10 @@ OURS = {"explorer", "losses", "tests", "benchmarks", "app"}
 # Imported by nobody: run as commands, or asked for by a package that does not require them itself.
 TOOLS = {"ruff", "pyright", "pytest-cov", "pytest-xdist", "hatchling"}
 # Loaded where they are asked for: what a trainer's callback is, and what it writes.
-BESIDE_TRAINERS = {
+BESIDE_TRAINERS = (
     "losses/sentence_transformers/callback.py",
     "losses/sentence_transformers/kept.py",
-}
+)
 ASKED_FOR = {
     "accelerate": "transformers' Trainer",
     "httptools": "uvicorn, where it is there",

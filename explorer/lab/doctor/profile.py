@@ -116,6 +116,21 @@ class Profile:
         return np.flatnonzero(np.bincount(self.first)[self.first] == 1)
 
     @cached_property
+    def in_order(self) -> float:
+        """The share of pairs whose first text stands with another label too."""
+        count = int(self.first.max(initial=-1)) + 1
+        low, high = np.full(count, np.inf), np.full(count, -np.inf)
+        np.minimum.at(low, self.first, self.labels)
+        np.maximum.at(high, self.first, self.labels)
+        return float((low < high)[self.first].mean()) if len(self) else 0.0
+
+    @cached_property
+    def commonest(self) -> float:
+        """The share of pairs with the label that most have."""
+        places = np.searchsorted(self.levels, self.labels)
+        return float(np.bincount(places).max() / len(self)) if len(self) else 1.0
+
+    @cached_property
     def partners(self) -> np.ndarray:
         """How many other positive pairs share a text with each pair; none with one that is not
         positive [N]."""

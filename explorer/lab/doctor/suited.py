@@ -9,7 +9,7 @@ from explorer.lab.doctor.profile import Profile
 from explorer.locale import say
 from losses import LOSSES, LossSpec
 
-MOSTLY = 0.5
+MOSTLY, NEARLY_ALL = 0.5, 0.9
 WHOLE_LABELS = {"labels", "unit_labels", "cosine_labels", "list_labels"}
 BINARY_LABELS = WHOLE_LABELS | {"binary_labels"}
 
@@ -48,18 +48,25 @@ def _weighed(spec: LossSpec, profile: Profile, batch: int) -> Suited:
     reads = set(spec.reads.values())
     met = profile.met(batch).rows / batch if spec.negatives_of_batch else 0.0
     of_lists = "lists" in spec.needs
-    listed = 1 - len(profile.alone) / len(profile)
+    by_order = bool(spec.needs & {"order", "sides"})
+    listed = profile.in_order if by_order else 1 - len(profile.alone) / len(profile)
+    alike = profile.labelled and profile.commonest >= NEARLY_ALL
+    mostly_positive = levels == 2 and profile.positives >= NEARLY_ALL * len(profile)
     reasons = {
         "degrees": levels > 2 and bool(reads & WHOLE_LABELS),
         "yes_or_no": levels == 2 and (bool(reads & BINARY_LABELS) or spec.by_threshold),
         "positives": levels == 0 and spec.negatives_of_batch,
+        "mostly_positive": mostly_positive and spec.negatives_of_batch,
+        "hard_negatives": (levels == 2 and "negatives" in reads and profile.in_order >= MOSTLY),
         "teacher": "teacher" in spec.needs,
         "lists": of_lists and listed >= MOSTLY,
     }
     against = {
         "degrees_lost": levels > 2 and spec.by_threshold,
         "labels_unread": levels > 0 and not spec.reads_labels and not spec.by_threshold,
-        "few_lists": of_lists and listed < MOSTLY,
+        "alike": alike and by_order,
+        "few_lists": of_lists and not by_order and listed < MOSTLY,
+        "few_in_order": of_lists and by_order and listed < MOSTLY,
         "twins": met >= MANY_MET,
         "nothing_to_learn": not spec.needs,
     }

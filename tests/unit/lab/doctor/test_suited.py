@@ -36,12 +36,24 @@ def test_positives_alone_ask_for_negatives_of_the_batch():
 
 def test_a_few_lists_by_chance_ask_for_no_loss_on_lists():
     found = of(tuple(place % 6 / 5 for place in range(COUNT)), (*FIRST[:-1], FIRST[0]))
-    assert found["list_net"].against == ("few_lists",)
+    assert found["list_net"].against == ("few_in_order",)
     assert next(iter(found)) in ("cosent", "pairwise_logistic", "cosine_mse")
 
 
+def test_nearly_all_positive_ask_for_negatives_of_the_batch():
+    found = of((0.0, *(1.0,) * (COUNT - 1)))
+    assert next(iter(found)) == "info_nce"
+    assert "mostly_positive" in found["info_nce"].reasons
+    assert "alike" in found["cosent"].against
+
+
 def test_lists_and_both_languages():
-    found = of(tuple(float(place % 2) for place in range(COUNT)), FIRST[:4] * (COUNT // 4))
+    labels = tuple(float(place % 2) for place in range(COUNT))
+    found = of(labels, FIRST[:5] * (COUNT // 5))
     assert "lists" in found["list_net"].reasons
+    assert "hard_negatives" in found["info_nce"].reasons
+    of_one_label = of(labels, FIRST[:4] * (COUNT // 4))
+    assert "few_in_order" in of_one_label["list_net"].against
+    assert "hard_negatives" not in of_one_label["info_nce"].reasons
     for language in ("en", "zh"):
         assert all(reason for one in found.values() for reason in one.said(language))
