@@ -97,7 +97,7 @@ def modules_in(file: Path) -> set[str]:
 )
 def test_what_is_imported_is_declared(place, extras):
     found = imported(place)
-    beside = BESIDE_TRAINERS if place == "losses" else set()
+    beside = set(BESIDE_TRAINERS if place == "losses" else ())
     missing = {name: files - beside for name, files in found.items()}
     assert not {name for name, files in missing.items() if files and name not in declared(*extras)}
 
