@@ -1,5 +1,5 @@
 """``python app.py explain``: what a number means, without a batch; and ``python app.py doctor``:
-what is the matter with a table of pairs."""
+what is the matter with a table of pairs, or with a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from explorer.locale import LANGUAGES, say, spelled, title_word
 
 if TYPE_CHECKING:  # the command answers --help without torch
     from explorer.lab.doctor.data import Examined
+    from explorer.lab.doctor.known import Known
     from explorer.lab.doctor.reading import Read
+    from explorer.lab.doctor.runs.findings import ExaminedRun
     from explorer.lab.doctor.suited import Suited
     from losses import LossSpec
 
@@ -24,7 +26,17 @@ for example:
   python app.py explain 3.17 --loss MultipleNegativesRankingLoss --scale 1 --batch 64
   python app.py explain 1.3863 --loss FlagEmbedding --negatives 3
 """
+OF_DOCTOR = """\
+for example:
+  python app.py doctor pairs.tsv --loss cosent --batch 64
+  python app.py doctor output/checkpoint-500
+  python app.py doctor trainer_state.json --loss MultipleNegativesRankingLoss --batch 64
+  python app.py doctor wandb.csv --curve train/loss --held-out eval/loss --loss info_nce --scale 50
+
+Where something is severe, or cannot be read, it ends with the status 1.
+"""
 NAMED = 8  # losses that can learn from the data
+USUAL_LOSS, USUAL_BATCH = "info_nce", 64  # for a table, where neither was given
 WHOLE = {
     "batch": "pairs of a batch (sentences, of a loss on classes)",
     "negatives": "hard negatives of each query",
@@ -60,11 +72,28 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def _add_doctor(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser(
-        "doctor", help="what is the matter with a table of pairs, for a loss and a batch size"
+        "doctor",
+        help="what is the matter with a table of pairs, for a loss and a batch size, or with a run",
+        epilog=OF_DOCTOR,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", help="CSV, TSV, JSON lines, a JSON array or Parquet")
-    parser.add_argument("--loss", default="info_nce", help="as explain takes it")
-    parser.add_argument("--batch", type=int, default=64, metavar="N", help="pairs of a batch")
+    about = (
+        "pairs as CSV, TSV, JSON lines, a JSON array or Parquet; or a run: trainer_state.json, a "
+        "model's folder or README.md, a run folder, a table of scalars, an event file of "
+        "TensorBoard, a trackio project's database"
+    )
+    parser.add_argument("file", help=about)
+    about = f"as explain takes it; of a run what its log says, of pairs {USUAL_LOSS}"
+    parser.add_argument("--loss", default="", help=about)
+    for name, about in WHOLE.items():
+        more = f"; of a table {USUAL_BATCH}" if name == "batch" else ""
+        parser.add_argument(f"--{name}", type=int, metavar="N", help=f"{about}{more}")
+    for name, about in REAL.items():
+        parser.add_argument(f"--{name}", type=float, metavar="X", help=about)
+    parser.add_argument("--curve", default="", metavar="NAME", help="of a run: its training loss")
+    parser.add_argument("--held-out", default="", metavar="NAME", help="its held-out loss")
+    about = "another run, to be told what the values of both can say about each other"
+    parser.add_argument("--beside", metavar="RUN", help=about)
     parser.add_argument("--tokens", type=int, metavar="N", help="that the encoder reads of a text")
     parser.add_argument("--clean", metavar="FILE.tsv", help="write the rows that stay, and beside"
                         " it those that were left out and why")  # fmt: skip
@@ -80,6 +109,60 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
 
 def doctor(chosen: argparse.Namespace) -> int:
     """Print what was found, the worst first; 1 where something is severe, or cannot be read."""
+    from explorer.lab.doctor.runs.read import is_run
+
+    try:
+        of_run = is_run(chosen.file)
+    except OSError as problem:
+        print(f"Nothing was examined: {problem}", file=sys.stderr)
+        return 1
+    if of_run:
+        return _doctor_run(chosen)
+    usual = {"loss": chosen.loss or USUAL_LOSS}
+    if chosen.batch is None:
+        usual["batch"] = USUAL_BATCH
+    return _doctor_data(argparse.Namespace(**{**vars(chosen), **usual}))
+
+
+def _doctor_run(chosen: argparse.Namespace) -> int:
+    from explorer.lab.doctor.known import Known
+    from explorer.lab.doctor.runs.findings import compare_runs
+    from explorer.lab.doctor.runs.told import lines, of_fault, to_json
+    from explorer.runtime.numbers import display_number
+
+    language = chosen.language
+    known = Known(**{name: getattr(chosen, name) for name in ("loss", *WHOLE, *REAL)})
+    try:
+        found = _examined_run(chosen.file, known, chosen.curve, chosen.held_out)
+        other = _examined_run(chosen.beside, None, "", "") if chosen.beside else None
+    except (ValueError, OSError) as problem:
+        print(f"Nothing was examined: {problem}", file=sys.stderr)
+        return 1
+    beside = compare_runs(found, other) if other is not None else ()
+    if chosen.json:
+        made = to_json(found, language)
+        if other is not None:
+            said = [{"name": fault.name, "said": fault.said(language)} for fault in beside]
+            made["beside"] = {**to_json(other, language), "compared": said}
+        print(json.dumps(made, ensure_ascii=False, indent=1))
+        return 1 if found.severe else 0
+    print("\n".join(lines(found, language)))
+    if other is not None:
+        level = display_number(other.level, 4)
+        print(f"\n{say(language, 'doctor.run.two', name=chosen.beside, level=level)}")
+        for fault in beside:
+            print("\n".join(of_fault(fault, language)))
+    return 1 if found.severe else 0
+
+
+def _examined_run(place: str, known: Known | None, curve: str, held_out: str) -> ExaminedRun:
+    from explorer.lab.doctor.runs.findings import examine_run
+    from explorer.lab.doctor.runs.read import read_run
+
+    return examine_run(read_run(place), known, curve, held_out)
+
+
+def _doctor_data(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.data import examine
     from explorer.lab.doctor.encoded_told import encoded_lines
     from explorer.lab.doctor.known import Known, sides_for

@@ -258,6 +258,37 @@ class DoctoredData(TypedDict):
     left_out: list[LeftOut]
 
 
+class RunFinding(TypedDict):
+    """What is the matter with a run."""
+
+    name: str
+    severity: Literal["severe", "warning", "note"]
+    said: str
+    advice: list[str]
+    values: dict[str, Setting]
+    steps: list[int]
+
+
+class DoctoredRun(TypedDict):
+    """A run, and what was found in it."""
+
+    source: str
+    curve: str
+    held_out: str
+    curves: dict[str, int]
+    points: int
+    known: dict[str, Setting]
+    precision: str
+    collapse: float | None
+    floor: float | None
+    logged: bool
+    level: Real | None
+    severe: bool
+    about: list[str]
+    findings: list[RunFinding]
+    link: str | None
+
+
 class ListedParameter(TypedDict):
     """A parameter of a loss; limits where it is a number."""
 

@@ -60,6 +60,7 @@ NAMES = {
     "compare_losses",
     "explain_loss_value",
     "doctor_data",
+    "doctor_run",
     "figure",
     "list_losses",
     "start_training",
@@ -465,6 +466,17 @@ BAD = {
         "trace_loss",
         PAIRS | MORE_THAN_TRACED,
         "65 pairs were sent; trace_loss accepts at most 64.",
+    ),
+    "no log": ("doctor_run", {}, "Nothing was given: give the text of a log"),
+    "two logs": (
+        "doctor_run",
+        {"log": "step,loss", "values": [1]},
+        "Give either the text of a log or the values of a loss, not both.",
+    ),
+    "no steps": (
+        "doctor_run",
+        {"values": [1, 2], "steps": [1]},
+        "The lists have different lengths (values: 2, steps: 1);",
     ),
     "no value": (
         "explain_loss_value",

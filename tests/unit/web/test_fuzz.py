@@ -304,6 +304,7 @@ NAMED = {
     "options": {"steps": 6, "batch_size": 4, "schedule": "linear", "label_range": [0, 1]},
     "twins": "keep",
     "offset": 0,
+    "log": "step,loss,eval_loss\n1,2.5,3\n2,1.5,\n",
 }
 OF_TYPE = {bool: True, int: 1, float: 0.5, str: "text", list: [1], dict: {"name": 1}}
 

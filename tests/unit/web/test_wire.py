@@ -464,6 +464,16 @@ def test_programs_are_told_what_is_the_matter_with_their_data():
         assert wire.misfits(answer, program.DoctoredData) == []
 
 
+def test_programs_are_told_what_is_the_matter_with_a_run():
+    values = [3 * 0.9**step for step in range(60)]
+    for asked in (
+        {"values": values, "held_out": [1.0, 0.5, 0.6], "loss": "info_nce", "batch": 8},
+        {"log": "step,loss\n1,2.5\n2,nan\n"},
+    ):
+        answer = json.loads(json.dumps(endpoints.doctor_run(**asked), allow_nan=False))
+        assert wire.misfits(answer, program.DoctoredRun) == []
+
+
 def test_programs_are_told_the_losses_and_their_runs(runs, monkeypatch):
     listed = json.loads(json.dumps(endpoints.list_losses(), allow_nan=False))
     assert wire.misfits(listed, list[program.ListedLoss]) == []

@@ -20,7 +20,6 @@ from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, Side, landmark
 from explorer.lab.doctor.runs.log import OURS, Curve, Log
 from explorer.runtime.numbers import display_number, percent
 from explorer.runtime.problem import Problem
-from losses import LOSSES
 
 # Standard errors by which something must differ; of what is looked for in many places, more.
 SURE, SURE_HELD, SURE_AMONG_MANY = 3.0, 3.0, 8.0
@@ -96,6 +95,7 @@ def examine_run(
 def known_of(log: Log, told: Known | None) -> Known:
     """What was told, and of the rest what the log knows. Raises Problem for what cannot be."""
     told = (told or Known()).checked()
+    sides_for(told)  # a name that somebody gives is to be one of a loss
     merged = {
         field.name: getattr(told, field.name) or getattr(log.known, field.name)
         for field in dataclasses.fields(Known)
@@ -194,15 +194,17 @@ def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
     unit = float(curve.unit.max(initial=0.0))
     said: dict[str, int | float | str] = {
         "level": display_number(level, 4),
-        "loss": _named(known),
         "collapse": display_number(marks.collapse, 4),
         "floor": display_number(marks.floor, 4),
     }
     yield from _against(level, SURE * error + unit, marks, said)
-    spec = side_of(known)
-    if spec is not None and is_softmax(LOSSES[spec.loss]) and 0 < level < 20:
-        count = display_number(math.exp(level), 3)
-        yield Fault("effective_candidates", NOTE, {"count": count, **said}, room="run")
+    side = side_of(known)
+    if side is not None and is_softmax(side.loss) and 0 < level <= (marks.collapse or 0):
+        counts = {
+            "count": display_number(math.exp(level), 3),
+            "candidates": display_number(math.exp(marks.collapse or 0), 3),
+        }
+        yield Fault("effective_candidates", NOTE, {**counts, **said}, room="run")
 
 
 def _against(level: float, off: float, marks: Marks, said: dict) -> Iterator[Fault]:
@@ -402,10 +404,6 @@ def _share(run: ExaminedRun) -> float | None:
     if collapse is None or floor is None or run.level is None or floor >= collapse:
         return None
     return (collapse - run.level) / (collapse - floor)
-
-
-def _named(known: Known) -> str:
-    return known.loss or "?"
 
 
 def _step(curve: Curve, place: int) -> int | float:

@@ -13,6 +13,8 @@ from explorer.lab.doctor.known import Known
 from explorer.runtime.problem import Problem
 
 MOST_POINTS = 2_000_000
+# Values, and their steps.
+Given = tuple[tuple[float, ...], tuple[float, ...] | None]
 # Names of a training loss and of a held-out one, without what stands before the last sign.
 TRAINED = ("loss", "train_loss", "training_loss", "train")
 HELD_OUT = ("eval_loss", "val_loss", "valid_loss", "validation_loss", "test_loss", "dev_loss")
@@ -121,6 +123,22 @@ def curves_of(points: Iterable[tuple[str, object, object]]) -> dict[str, Curve]:
         pairs = np.array([at[step] for step in steps.tolist()], dtype=np.float64)
         made[name] = Curve(name, steps, pairs[:, 0], pairs[:, 1])
     return made
+
+
+def log_of(trained: Given, held: Given | None = None) -> Log:
+    """The log of numbers that a program gives: values, and their steps or None for 1, 2, 3 …; those
+    of the held-out loss are then spread over them."""
+    values, steps = trained
+    steps = steps or tuple(range(1, len(values) + 1))
+    points: list[tuple[str, object, object]] = [
+        ("loss", *one) for one in zip(steps, values, strict=True)
+    ]
+    if held is not None:
+        others, at = held
+        last = max(steps)
+        at = at or tuple(last * (place + 1) / len(others) for place in range(len(others)))
+        points += [("eval_loss", *one) for one in zip(at, others, strict=True)]
+    return Log("numbers", curves_of(points))
 
 
 def _number(value: object) -> float | None:

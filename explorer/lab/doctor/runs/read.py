@@ -50,6 +50,17 @@ def read_content(name: str, content: bytes) -> Log:
     return scalars.read(name, content)
 
 
+def is_run(place: str) -> bool:
+    """Whether a file or folder is the log of a run, and no table of pairs."""
+    path = Path(place).expanduser()
+    if not path.is_file():
+        return path.is_dir()
+    if path.stat().st_size > FILE_BYTES:
+        return False
+    content = path.read_bytes()
+    return any(fits(content) for fits, _ in _KINDS) or scalars.is_scalars(path.name, content)
+
+
 def _is_json(content: bytes) -> bool:
     return b'"log_history"' in content and content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 

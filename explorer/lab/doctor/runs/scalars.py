@@ -56,6 +56,19 @@ def read(name: str, content: bytes) -> Log:
     return Log("scalars", found)
 
 
+def is_scalars(name: str, content: bytes) -> bool:
+    """Whether a table has steps and numbers beside them, and no two columns of text."""
+    try:
+        grid = read_grid(content, name, True)
+    except Problem:
+        return False
+    heads = [head.strip().lower() for head in grid.columns]
+    texts = sum(grid.is_text(place) for place in range(len(heads)))
+    if set(heads) & {*NAMES} and set(heads) & {*VALUES}:
+        return bool(set(heads) & {*STEPS})
+    return bool(set(heads) & {*STEPS}) and texts < 2
+
+
 def _is_numeric(grid: Grid, place: int) -> bool:
     cells = grid.column(place)
     return bool(cells) and sum(map(_reads, cells)) >= 0.8 * len(cells)

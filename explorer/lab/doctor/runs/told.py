@@ -1,0 +1,125 @@
+"""What was found in a run, said: line by line for a person, as plain JSON for a program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+from explorer.lab.doctor.data import Fault
+from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
+from explorer.lab.doctor.runs.findings import ExaminedRun, side_of
+from explorer.locale import say, spelled, title_word, word
+from explorer.runtime.numbers import display_number, json_number
+from losses import LOSSES
+
+# What ends a link to Doctor's first door with everything filled in.
+DOOR = "doctor"
+
+
+def lines(found: ExaminedRun, language: str = "en") -> Iterator[str]:
+    """What was read and is known, then each finding with what to do about it."""
+    yield from about(found, language)
+    for fault in found.faults:
+        yield ""
+        yield from of_fault(fault, language)
+    if not found.faults:
+        yield say(language, "doctor.run.none_found")
+
+
+def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
+    curve = found.log.curve(found.curve)
+    steps = {"first": f"{curve.steps[0]:g}", "last": f"{curve.steps[-1]:g}"}
+    yield say(language, "doctor.run.read", points=len(curve), curve=found.curve, **steps)
+    known = [*_known(found, language)]
+    if known:
+        yield say(language, "doctor.run.known", what=say(language, "ui.between").join(known))
+    marks = found.marks
+    if marks.collapse is not None:
+        key = "doctor.run.marks_logged" if marks.logged else "doctor.run.marks_counted"
+        ends = (display_number(one, 4) for one in (marks.collapse, marks.floor))
+        yield say(language, key, **dict(zip(("collapse", "floor"), ends, strict=True)))
+    else:
+        yield say(language, f"doctor.run.{'no_marks' if side_of(found.known) else 'nothing_known'}")
+    others = [name for name in found.log.curves if name not in (found.curve, found.held_out)]
+    if others:
+        yield say(language, "doctor.run.other_curves", names=", ".join(others)[:400])
+
+
+def _known(found: ExaminedRun, language: str) -> Iterator[str]:
+    side = side_of(found.known)
+    if side is not None:
+        title = spelled(language, "loss", title_word(LOSSES[side.loss]))
+        convention = side.convention
+        yield (
+            say(language, "doctor.of_convention", loss=title, convention=convention)
+            if convention
+            else title
+        )
+    elif found.known.loss or found.log.called:
+        yield found.known.loss or found.log.called
+    for name in (*COUNTS, *SETTINGS):
+        value = getattr(found.known, name)
+        if value is not None:
+            called = word(f"doctor.known.{name}", name)
+            yield say(language, "doctor.setting", name=called, value=display_number(value))
+    if found.log.precision:
+        yield say(language, "doctor.run.precision", name=found.log.precision)
+
+
+def of_fault(fault: Fault, language: str = "en") -> Iterator[str]:
+    yield f"{say(language, f'doctor.severity.{fault.severity}')} · {fault.name}"
+    yield f"   {fault.said(language)}"
+    yield f"   {advised(fault, language)}"
+    yield from (f"   {paste}" for paste in fault.advice)
+
+
+def advised(fault: Fault, language: str = "en") -> str:
+    """What to do about it."""
+    return say(language, f"doctor.run.do.{fault.name}")
+
+
+def to_json(found: ExaminedRun, language: str = "en") -> dict[str, Any]:
+    """The same as plain JSON, as `doctor_run` answers it."""
+    curve = found.log.curve(found.curve)
+    return {
+        "source": found.log.source,
+        "curve": found.curve,
+        "held_out": found.held_out,
+        "curves": {name: len(one) for name, one in found.log.curves.items()},
+        "points": len(curve),
+        "known": _of_known(found.known),
+        "precision": found.log.precision,
+        "collapse": found.marks.collapse,
+        "floor": found.marks.floor,
+        "logged": found.marks.logged,
+        "level": None if found.level is None else json_number(found.level),
+        "severe": found.severe,
+        "about": [*about(found, language)],
+        "findings": [_fault(fault, language) for fault in found.faults],
+        "link": link_of(found),
+    }
+
+
+def _of_known(known: Known) -> dict[str, Any]:
+    return {name: value for name, value in vars(known).items() if value not in (None, "")}
+
+
+def _fault(fault: Fault, language: str) -> dict[str, Any]:
+    return {
+        "name": fault.name,
+        "severity": fault.severity,
+        "said": fault.said(language),
+        "advice": [advised(fault, language), *fault.advice],
+        "values": fault.values,
+        "steps": list(fault.rows),
+    }
+
+
+def link_of(found: ExaminedRun) -> str | None:
+    """The end of an address that opens Doctor's first door on the value at which the run ended;
+    None where nothing is known of its loss."""
+    if found.level is None or side_of(found.known) is None:
+        return None
+    known = {name: str(value) for name, value in _of_known(found.known).items()}
+    return f"{DOOR}#{urlencode({'value': display_number(found.level, 4), **known})}"

@@ -1,0 +1,83 @@
+"""``python app.py doctor`` recognises a run by what it is given, and fails where it is severe."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+import pytest
+
+from explorer.lab.doctor.commands import add_to, doctor
+from explorer.lab.doctor.runs.read import is_run
+
+STUCK, FALLING = [2.0794] * 40, [2 * 0.95**step for step in range(60)]
+
+
+def typed(*words):
+    parser = argparse.ArgumentParser()
+    add_to(parser.add_subparsers())
+    return parser.parse_args(words)
+
+
+def state(folder, values, name="trainer_state.json", **more):
+    history = [{"step": step, "loss": value} for step, value in enumerate(values, 1)]
+    path = folder / name
+    path.write_text(json.dumps({"log_history": history, "train_batch_size": 8, **more}))
+    return str(path)
+
+
+def test_a_run_that_is_stuck_fails(tmp_path, capsys):
+    words = ("doctor", state(tmp_path, STUCK), "--loss", "MultipleNegativesRankingLoss")
+    assert doctor(typed(*words)) == 1
+    said = capsys.readouterr().out
+    assert "40 values of “loss” from step 1 to 40." in said
+    assert "batch 8" in said
+    assert "severe · at_collapse" in said
+    assert "its value at collapse (2.079)" in said
+    assert doctor(typed(*words, "--batch", "64")) == 0
+    assert "severe" not in capsys.readouterr().out
+
+
+def test_as_json_with_the_link_of_the_first_door(tmp_path, capsys):
+    words = ("doctor", state(tmp_path, FALLING), "--loss", "info_nce", "--scale", "10", "--json")
+    assert doctor(typed(*words)) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["known"] == {"loss": "info_nce", "batch": 8, "scale": 10.0}
+    names = {one["name"] for one in found["findings"]}
+    assert {"between", "effective_candidates"} <= names
+    assert found["link"].startswith("doctor#value=0.")
+    assert "loss=info_nce&batch=8&scale=10" in found["link"]
+
+
+def test_two_runs_beside_each_other(tmp_path, capsys):
+    one = state(tmp_path, FALLING)
+    other = tmp_path / "other.csv"
+    other.write_text("step,loss\n" + "".join(f"{n},{v}\n" for n, v in enumerate(FALLING)))
+    words = ("doctor", one, "--loss", "info_nce", "--beside", str(other))
+    assert doctor(typed(*words)) == 0
+    said = capsys.readouterr().out
+    assert f"Beside {other}, which ended at" in said
+    assert "whether their values can be compared cannot be told" in said
+
+
+def test_what_cannot_be_read_is_said(tmp_path, capsys):
+    assert doctor(typed("doctor", str(tmp_path))) == 1
+    assert "holds no log of a training" in capsys.readouterr().err
+    words = ("doctor", state(tmp_path, FALLING), "--loss", "noloss")
+    assert doctor(typed(*words)) == 1
+    assert "noloss" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "run"),
+    [
+        ("pairs.tsv", "a\tb\tscore\nA cat sleeps.\tA cat is asleep.\t1\n", False),
+        ("steps.csv", "step,sentence1,sentence2\n1,A cat sleeps.,A dog runs.\n", False),
+        ("loss.csv", "step,loss\n1,2\n", True),
+        ("long.csv", "run_name,step,metric,value\nbold-sun,1,train/loss,3\n", True),
+        ("text.txt", "", False),
+    ],
+)
+def test_a_table_of_pairs_is_no_run(tmp_path, name, text, run):
+    (tmp_path / name).write_text(text)
+    assert is_run(str(tmp_path / name)) == run
