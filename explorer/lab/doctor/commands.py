@@ -4,6 +4,7 @@ what is the matter with a table of pairs, or with a run."""
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -73,7 +74,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 def _add_doctor(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser(
         "doctor",
-        help="what is the matter with a table of pairs, for a loss and a batch size, or with a run",
+        help="what is the matter with a table of pairs or of texts with classes, or with a run",
         epilog=OF_DOCTOR,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -163,21 +164,29 @@ def _examined_run(place: str, known: Known | None, curve: str, held_out: str) ->
 
 
 def _doctor_data(chosen: argparse.Namespace) -> int:
+    from explorer.lab.doctor.classes import names_classes
     from explorer.lab.doctor.data import examine
     from explorer.lab.doctor.encoded_told import encoded_lines
     from explorer.lab.doctor.known import Known, sides_for
-    from explorer.lab.doctor.reading import read_path
+    from explorer.lab.doctor.reading import content_of, read_content
     from explorer.lab.doctor.suited import suited
     from explorer.lab.doctor.told import data_to_json
+    from explorer.runtime.problem import Problem
 
     try:
         known = Known(loss=chosen.loss, batch=chosen.batch).checked()
         spec = sides_for(known)[0].spec
-        read = read_path(chosen.file, lambda what, done, total: None)
+        content, name = content_of(chosen.file)
+        if names_classes(content):
+            return _doctor_classes(content, name, chosen)
+        read = read_content(content, name, lambda what, done, total: None)
         found = examine(read.profile, spec, chosen.batch, most_tokens=chosen.tokens)
         seen = _encoded(read, spec, chosen) if chosen.encoder else None
         wrote = _write_clean(chosen.clean, read) if chosen.clean else None
     except (ValueError, OSError) as problem:
+        if isinstance(problem, Problem) and problem.about == "columns":
+            with contextlib.suppress(Problem):  # else it is no table of classes either
+                return _doctor_classes(*content_of(chosen.file), chosen)
         print(f"Nothing was examined: {problem}", file=sys.stderr)
         return 1
     if chosen.json:
@@ -193,6 +202,21 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
             _print_suited(suited(read.profile, chosen.batch), chosen.language)
         if wrote:
             print(say(chosen.language, "doctor.wrote", name=chosen.clean, other=wrote))
+    return 1 if found.severe else 0
+
+
+def _doctor_classes(content: bytes, name: str, chosen: argparse.Namespace) -> int:
+    """The same of a table of texts with their classes."""
+    from explorer.lab.doctor.classes import examine_classes, read_classes
+    from explorer.lab.doctor.classes_told import class_lines, classes_to_json
+
+    table = read_classes(content, name, lambda what, done, total: None)
+    found = examine_classes(table, chosen.batch)
+    if chosen.json:
+        answer = classes_to_json(table, found, chosen.language)
+        print(json.dumps(answer, ensure_ascii=False, indent=1))
+    else:
+        print("\n".join(class_lines(table, found, chosen.language)))
     return 1 if found.severe else 0
 
 

@@ -48,18 +48,22 @@ def read_content(
 
 
 def read_path(path: str | Path, report: Report) -> Read:
-    """The same of a file of this computer. Raises Problem where it cannot be read, or is larger
-    than the page takes."""
+    """The same of a file of this computer, as `content_of` reads it."""
+    return read_content(*content_of(path), report)
+
+
+def content_of(path: str | Path) -> tuple[bytes, str]:
+    """What a file of this computer holds, and its name. Raises Problem where it cannot be read, or
+    is larger than the page takes."""
     path = Path(path)
     name = whole_letters(path.name)
     try:
         if path.stat().st_size > LARGE_FILE_BYTES:
             most = LARGE_FILE_BYTES // MIB
             raise Problem("large_file_too_large", name=name, most=most)
-        content = path.read_bytes()
+        return path.read_bytes(), name
     except OSError:
         raise Problem("file_unreadable", name=name) from None
-    return read_content(content, name, report)
 
 
 def read_given(pairs: Pairs, report: Report) -> Read:

@@ -1,0 +1,206 @@
+"""A table of texts with their classes: which classes there are, how many rows of a batch have
+another of theirs, and what stands in the table twice."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.lab.doctor.data import (
+    MANY_MET,
+    NOTE,
+    SEVERE,
+    SEVERITIES,
+    SOME_MET,
+    WARNING,
+    Check,
+    Fault,
+    Value,
+)
+from explorer.lab.doctor.texts import looked_at, numbered, together
+from explorer.lab.large.texts import Texts
+from explorer.runtime.jobs import Report
+from explorer.runtime.limits import LARGE_PAIRS
+from explorer.runtime.numbers import percent
+from explorer.runtime.problem import Problem
+from explorer.sources.cells import read_sentence
+from explorer.sources.columns import plain_name
+from explorer.sources.grids import Grid, read_grid
+
+BY_CLASS = "batch_sampler=BatchSamplers.GROUP_BY_LABEL"
+MOST_ALONE = 0.5  # of the rows without a positive: most of a batch teaches nothing
+EVIDENCE = 5
+HEAD = 4096  # bytes in which the names of columns are looked for
+# As `columns.plain_name` makes them.
+CLASS_NAMES = (
+    "class",
+    "label",
+    "labels",
+    "category",
+    "intent",
+    "topic",
+    "target",
+    "cluster",
+    "类别",
+    "分类",
+    "标签",
+    "意图",
+    "主题",
+)
+CHECKS = ("one_class", "classes_of_one", "rows_alone", "texts_in_classes", "texts_again")
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTable:
+    """Texts [N], the number of each one's class [N], the names of the classes and their sizes;
+    how many rows could not be read, and the columns that were."""
+
+    texts: Texts
+    of: np.ndarray
+    names: tuple[str, ...]
+    sizes: np.ndarray
+    numbers: np.ndarray
+    skipped: int
+    columns: dict[str, str]
+
+    def __len__(self) -> int:
+        return len(self.of)
+
+
+@dataclass(frozen=True)
+class ClassesExamined:
+    """What was found in so many rows of classes for batches of a size, the worst first; `alone` is
+    the share of a batch's rows that have no other of their class in it."""
+
+    rows: int
+    batch: int
+    alone: float
+    faults: tuple[Fault, ...]
+    checks: tuple[Check, ...]
+
+    @property
+    def severe(self) -> bool:
+        return any(fault.severity == SEVERE for fault in self.faults)
+
+
+def names_classes(content: bytes) -> bool:
+    """Whether the first line of a table names two columns, one of them classes: two columns of
+    words would else be read as pairs."""
+    line = content[:HEAD].partition(b"\n")[0].decode("utf-8-sig", "replace").strip()
+    names = re.findall(r'"([^"]*)"\s*:', line) if line[:1] in "{[" else re.split(r"[,;\t|]", line)
+    plain = [plain_name(name.strip().strip('"')) for name in names]
+    return len(plain) == 2 and sum(name in CLASS_NAMES for name in plain) == 1
+
+
+def read_classes(content: bytes, name: str, report: Report) -> ClassTable:
+    """One column of texts and one of classes, by what it holds.
+
+    Raises Problem if there is no such table.
+    """
+    header = names_classes(content) or None
+    grid = read_grid(content, name, header, lambda *far: report("parsing", *far))
+    text, kind = _columns(grid)
+    texts, of, known, skipped = Texts(), [], {}, 0
+    for _, cells in grid.records(lambda *far: report("reading", *far)):
+        if len(of) >= LARGE_PAIRS:
+            break
+        try:
+            if isinstance(cells, Problem):
+                raise cells
+            sentence = read_sentence(cells[text], grid.columns[text])
+            named = read_sentence(cells[kind], grid.columns[kind])
+        except Problem:
+            skipped += 1
+            continue
+        texts.append(sentence)
+        of.append(known.setdefault(named, len(known)))
+    if not of:
+        raise Problem("no_pairs")
+    places = np.array(of, dtype=np.int64)
+    found = looked_at(texts, lambda done: report("numbering", done, len(of)))
+    (numbers,) = numbered(found.hashes)
+    columns = {"text": grid.columns[text], "class": grid.columns[kind]}
+    sizes = np.bincount(places)
+    return ClassTable(texts, places, tuple(known), sizes, numbers, skipped, columns)
+
+
+def _columns(grid: Grid) -> tuple[int, int]:
+    """Where texts and classes stand: a column of a class's name, or the other one of two."""
+    plain = [plain_name(one) for one in grid.columns]
+    named = [at for name in CLASS_NAMES for at, one in enumerate(plain) if one == name]
+    of = named[0] if named else None
+    texts = [at for at in range(len(plain)) if at != of and grid.is_text(at)]
+    if of is None and len(plain) == 2 and len(texts) == 1:
+        of = 1 - texts[0]
+    if of is None or len(texts) != 1:
+        raise Problem("class_columns", about="columns", columns=", ".join(grid.columns)[:400])
+    return texts[0], of
+
+
+def alone(sizes: np.ndarray, batch: int) -> float:
+    """The share of the rows of a batch of so many, drawn without putting back, that have no other
+    of their class in it: of a class of c among N, C(N − c, B − 1) / C(N − 1, B − 1)."""
+    count = int(sizes.sum())
+    size = min(batch, count)
+    share = 0.0
+    for members, many in zip(*np.unique(sizes, return_counts=True), strict=True):
+        others = count - int(members)
+        if others >= size - 1:
+            chance = _log_choose(others, size - 1) - _log_choose(count - 1, size - 1)
+            share += int(members) * int(many) / count * math.exp(chance)
+    return share
+
+
+def _log_choose(count: int, chosen: int) -> float:
+    return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
+
+
+def examine_classes(table: ClassTable, batch: int) -> ClassesExamined:
+    """All findings that these texts and classes carry, for losses on classes in such batches."""
+    share = alone(table.sizes, batch)
+    faults = [*_classes(table, batch, share), *_twice(table)]
+    faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
+    checks = tuple(Check(name, True) for name in CHECKS)
+    return ClassesExamined(len(table), batch, share, tuple(faults), checks)
+
+
+def _classes(table: ClassTable, batch: int, share: float) -> Iterator[Fault]:
+    if len(table.names) == 1:
+        yield Fault("one_class", SEVERE, {"name": table.names[0]})
+        return
+    single = np.flatnonzero(table.sizes[table.of] == 1)
+    if len(single):
+        severity = SEVERE if len(single) == len(table) else WARNING
+        share_single = percent(len(single) / len(table))
+        whole = {"count": len(single), "classes": len(table.names)}
+        values: dict[str, Value] = {**whole, "share": share_single}
+        yield Fault("classes_of_one", severity, values, _rows(single))
+    if share >= SOME_MET:
+        severity = SEVERE if share >= MOST_ALONE else WARNING if share >= MANY_MET else NOTE
+        values = {"batch": batch, "share": percent(share)}
+        yield Fault("rows_alone", severity, values, (), (BY_CLASS,))
+
+
+def _twice(table: ClassTable) -> Iterator[Fault]:
+    """Texts that stand with several classes, or again with the same."""
+    both = together(table.numbers, table.of)
+    several = np.bincount(np.unique(np.stack([table.numbers, both]), axis=1)[0])
+    mixed = np.flatnonzero(several[table.numbers] > 1)
+    if len(mixed):
+        texts = len(np.unique(table.numbers[mixed]))
+        ordered = mixed[np.argsort(table.numbers[mixed], kind="stable")]
+        values: dict[str, Value] = {"count": texts, "rows": len(mixed)}
+        yield Fault("texts_in_classes", SEVERE, values, _rows(ordered))
+    stood = np.ones(len(table), dtype=bool)
+    stood[np.unique(both, return_index=True)[1]] = False
+    again = np.flatnonzero(stood)
+    if len(again):
+        yield Fault("texts_again", WARNING, {"count": len(again)}, _rows(again))
+
+
+def _rows(places: np.ndarray) -> tuple[int, ...]:
+    return tuple((places[:EVIDENCE] + 1).tolist())

@@ -1,0 +1,67 @@
+"""An examined table of classes, in lines and as plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from explorer.lab.doctor.classes import ClassesExamined, ClassTable
+from explorer.locale import say
+
+NAMED = 5  # classes, the largest and the smallest
+
+
+def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Iterator[str]:
+    """What a person reads of it."""
+    whole = {"count": len(table), "classes": len(table.names), "batch": found.batch}
+    yield say(language, "doctor.class.examined", **whole)
+    if table.skipped:
+        yield say(language, "doctor.class.skipped", count=table.skipped)
+    order = np.argsort(-table.sizes, kind="stable")
+    for key, some in (("largest", order[:NAMED]), ("smallest", order[NAMED:][-NAMED:])):
+        if len(some):
+            told = [f"{table.names[at]} ({table.sizes[at]})" for at in some.tolist()]
+            yield say(
+                language, f"doctor.class.{key}", classes=say(language, "ui.between").join(told)
+            )
+    for fault in found.faults:
+        yield f"\n{say(language, f'doctor.severity.{fault.severity}')} · {fault.name}"
+        yield f"   {fault.said(language)}"
+        if fault.rows:
+            rows = ", ".join(map(str, fault.rows))
+            yield f"   {say(language, 'doctor.class.rows', rows=rows)}"
+        yield from (f"   {paste}" for paste in fault.advice)
+    if not found.faults:
+        yield say(language, "doctor.none_found")
+    yield f"\n{say(language, 'doctor.looked_for')}"
+    yield from (f"   {check.said(language)}" for check in found.checks)
+
+
+def classes_to_json(table: ClassTable, found: ClassesExamined, language: str) -> dict[str, Any]:
+    """The same as plain JSON; rows count from 1."""
+    return {
+        "rows": len(table),
+        "skipped": table.skipped,
+        "columns": table.columns,
+        "batch": found.batch,
+        "severe": found.severe,
+        "alone": found.alone,
+        "classes": [
+            {"name": table.names[at], "count": int(table.sizes[at])}
+            for at in np.argsort(-table.sizes, kind="stable").tolist()
+        ],
+        "findings": [
+            {
+                "name": fault.name,
+                "severity": fault.severity,
+                "said": fault.said(language),
+                "values": fault.values,
+                "rows": list(fault.rows),
+                "advice": list(fault.advice),
+            }
+            for fault in found.faults
+        ],
+        "looked_for": [check.name for check in found.checks],
+    }
