@@ -25,6 +25,7 @@ from explorer.runtime.problem import Problem
 SURE, SURE_HELD, SURE_AMONG_MANY = 3.0, 3.0, 8.0
 # A landmark is met within this share of it, whatever the noise; beside it, rounding of a log.
 NEAR = 0.005
+LEAST_POINTS = 3
 DONE = 0.98  # of the way from collapse to floor
 FEW, FEW_FOR_PLATEAU, FEW_HELD_OUT, FEW_DIGITS = 10, 40, 6, 8
 BLOCKS, OF_LEVEL = 20, 5
@@ -188,7 +189,7 @@ def on_numbers(curve: Curve) -> Iterator[Fault]:
 
 def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
     """Where the curve ended between the least of its loss and its value at collapse."""
-    if not len(curve):
+    if len(curve) < LEAST_POINTS:  # the first steps of any training say nothing of its end
         return
     level, error = level_of(curve)
     unit = float(curve.unit.max(initial=0.0))

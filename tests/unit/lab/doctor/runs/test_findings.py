@@ -53,6 +53,10 @@ def test_the_ends_of_the_loss(level, name):
     assert found.severe == (name != "above_collapse")
 
 
+def test_two_values_have_no_end():
+    assert names(examine_run(log([math.log(16)] * 2, known=MNRL))) == []
+
+
 def test_what_the_run_logged_counts_before_its_counts():
     told = {"train/prism_collapse": [4.0] * 30, "train/prism_floor": [1.0] * 30}
     found = examine_run(log([4.0] * 30, known=Known("CoSENTLoss", batch=8), **told))
