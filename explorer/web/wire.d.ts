@@ -380,13 +380,12 @@ export interface DoctorFacts {
   doctor: DoctorOwn;
 }
 
-/** What Doctor alone is told: its doors; what may be known beside a number, other names of the losses, and numbers to begin with; data sets to begin with, and how large a file may be. */
+/** What Doctor alone is told: its doors; what may be known beside a number, and numbers to begin with; data sets to begin with, and how large a file may be. */
 export interface DoctorOwn {
   doors: string[];
   table: StateEntry[];
   counts: string[];
   settings: string[];
-  names: Record<string, string[]>;
   examples: Record<string, string>[];
   sets: string[];
   bytes: number;

@@ -13,9 +13,8 @@ from explorer.locale import LANGUAGES
 from explorer.runtime import jobs
 from explorer.runtime.limits import TRAINED_PAIRS
 from explorer.runtime.problem import Problem
-from explorer.sources.cells import shortened
 from explorer.sources.pairs import POSITIVE, Pairs
-from explorer.web.api.reading import columns_of, read_text, rows_of
+from explorer.web.api.reading import columns_of, read_choice, read_text, rows_of
 from explorer.web.wire.program import DoctoredData
 
 USUAL_BATCH = 64
@@ -73,9 +72,7 @@ def doctor_data(
     known = Known(loss=read_text("loss", loss), batch=batch).checked()
     spec = sides_for(known)[0].spec
     size, most = known.batch or USUAL_BATCH, Known(batch=tokens).checked().batch
-    if language not in LANGUAGES:
-        said = shortened(language, write=repr)
-        raise Problem("parameter_choice", name="language", value=said, known=", ".join(LANGUAGES))
+    read_choice("language", language, LANGUAGES)
     with jobs.in_turn():
         read = _read(sentences1, sentences2, scores, table, columns)
         found = examine(read.profile, spec, size, most_tokens=most)

@@ -174,14 +174,13 @@ class CompareFacts(Facts):
 
 
 class DoctorOwn(TypedDict):
-    """What Doctor alone is told: its doors; what may be known beside a number, other names of the
-    losses, and numbers to begin with; data sets to begin with, and how large a file may be."""
+    """What Doctor alone is told: its doors; what may be known beside a number, and numbers to begin
+    with; data sets to begin with, and how large a file may be."""
 
     doors: list[str]
     table: list[StateEntry]
     counts: list[str]
     settings: list[str]
-    names: dict[str, list[str]]
     examples: list[dict[str, str]]
     sets: list[str]
     bytes: int

@@ -12,7 +12,7 @@ import dataControls from "./set/controls.js";
  * @param {import("../../kit/types").Asking<import("../../wire").DoctorServer>} server
  */
 export default function controls(root, channel, server) {
-  const { counts, settings, names, examples } = given.doctor;
+  const { counts, settings, examples } = given.doctor;
 
   /** @type {Record<string, HTMLInputElement>} */
   const boxes = {};
@@ -35,10 +35,8 @@ export default function controls(root, channel, server) {
   const known = h("datalist", { id: "lp-doctor-losses" });
   function listLosses() {
     known.replaceChildren(
-      ...Object.entries(names).flatMap(([name, aliases]) => [
-        h("option", { value: name, label: titleOf(name) }),
-        ...aliases.map((alias) => h("option", { value: alias, label: titleOf(name) })),
-      ]),
+      ...Object.keys(given.losses).map((name) => h("option", { value: name, label: titleOf(name) })),
+      ...given.names.map(([alias, name]) => h("option", { value: alias, label: titleOf(name) })),
     );
   }
   listLosses();

@@ -10,7 +10,6 @@ from explorer.web.frame import framed
 from explorer.web.instrument import Instrument, PageState
 from explorer.web.pages.doctor import data, requests
 from explorer.web.pages.doctor.state import DOORS, EXAMPLES, doctor_table
-from losses import LOSSES
 
 STATE = PageState("doctor", "doctor", "pages/doctor/state.js")
 
@@ -31,7 +30,6 @@ def page_data() -> Json:
         "table": doctor_table(),
         "counts": list(COUNTS),
         "settings": list(SETTINGS),
-        "names": {name: list(spec.aliases) for name, spec in LOSSES.items()},
         "examples": EXAMPLES,
         "sets": list(data.SETS),
         "bytes": LARGE_FILE_BYTES,
