@@ -53,15 +53,7 @@ def classes_to_json(table: ClassTable, found: ClassesExamined, language: str) ->
             for at in np.argsort(-table.sizes, kind="stable").tolist()
         ],
         "findings": [
-            {
-                "name": fault.name,
-                "severity": fault.severity,
-                "said": fault.said(language),
-                "values": fault.values,
-                "rows": list(fault.rows),
-                "advice": list(fault.advice),
-            }
-            for fault in found.faults
+            {**fault.to_json(language), "rows": list(fault.rows)} for fault in found.faults
         ],
         "looked_for": [check.name for check in found.checks],
     }

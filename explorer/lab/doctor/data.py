@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -58,6 +59,16 @@ class Fault:
 
     def said(self, language: str = "en") -> str:
         return say(language, f"doctor.{self.room}.{self.name}", **self.values)
+
+    def to_json(self, language: str = "en") -> dict[str, Any]:
+        """As programs are told of it; the pairs that show it stand beside it."""
+        return {
+            "name": self.name,
+            "severity": self.severity,
+            "said": self.said(language),
+            "values": self.values,
+            "advice": list(self.advice),
+        }
 
 
 @dataclass(frozen=True)

@@ -25,12 +25,8 @@ def encoded_to_json(
         "pairs": len(seen),
         "findings": [
             {
-                "name": fault.name,
-                "severity": fault.severity,
-                "said": fault.said(language),
-                "values": fault.values,
+                **fault.to_json(language),
                 "pairs": list(fault.rows),
-                "advice": list(fault.advice),
                 "cells": [dataclasses.asdict(cell) for cell in fault.cells],
             }
             for fault in faults

@@ -248,15 +248,7 @@ def data_to_json(
         "batch": found.batch,
         "severe": found.severe,
         "findings": [
-            {
-                "name": fault.name,
-                "severity": fault.severity,
-                "said": fault.said(language),
-                "values": fault.values,
-                "pairs": list(fault.rows),
-                "advice": list(fault.advice),
-            }
-            for fault in found.faults
+            {**fault.to_json(language), "pairs": list(fault.rows)} for fault in found.faults
         ],
         "looked_for": [check.name for check in found.checks if check.made],
         "met": vars(found.met),
