@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the command answers --help without torch
     from explorer.lab.doctor.reading import Read
     from explorer.lab.doctor.runs.findings import ExaminedRun
     from explorer.lab.doctor.suited import Suited
+    from explorer.runtime.jobs import Report
     from losses import LossSpec
 
 EXAMPLES = """\
@@ -179,7 +180,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
         content, name = content_of(chosen.file)
         if names_classes(content):
             return _doctor_classes(content, name, chosen)
-        read = read_content(content, name, lambda what, done, total: None)
+        read = read_content(content, name, _teller(chosen))
         found = examine(read.profile, spec, chosen.batch, most_tokens=chosen.tokens)
         seen = _encoded(read, spec, chosen) if chosen.encoder else None
         wrote = _write_clean(chosen.clean, read) if chosen.clean else None
@@ -210,7 +211,7 @@ def _doctor_classes(content: bytes, name: str, chosen: argparse.Namespace) -> in
     from explorer.lab.doctor.classes import examine_classes, read_classes
     from explorer.lab.doctor.classes_told import class_lines, classes_to_json
 
-    table = read_classes(content, name, lambda what, done, total: None)
+    table = read_classes(content, name, _teller(chosen))
     found = examine_classes(table, chosen.batch)
     if chosen.json:
         answer = classes_to_json(table, found, chosen.language)
@@ -220,17 +221,23 @@ def _doctor_classes(content: bytes, name: str, chosen: argparse.Namespace) -> in
     return 1 if found.severe else 0
 
 
-def _encoded(read: Read, spec: LossSpec, chosen: argparse.Namespace) -> dict[str, Any]:
-    """What the encoder tells, saying how far it is."""
-    from explorer.lab.doctor.encoded import look
-    from explorer.lab.doctor.encoded_told import encoded_to_json
+def _teller(chosen: argparse.Namespace) -> Report:
+    """What says in one line of a terminal how far long work is."""
 
     def report(what: str, done: int, total: int) -> None:
         if sys.stderr.isatty():
             said = say(chosen.language, f"progress.{what}", done=done, total=total)
             print(f"\r\033[K{said}", end="" if done < total else "\r\033[K", file=sys.stderr)
 
-    seen = look(read.profile, chosen.encoder, max(chosen.encoded, 2), report)
+    return report
+
+
+def _encoded(read: Read, spec: LossSpec, chosen: argparse.Namespace) -> dict[str, Any]:
+    """What the encoder tells."""
+    from explorer.lab.doctor.encoded import look
+    from explorer.lab.doctor.encoded_told import encoded_to_json
+
+    seen = look(read.profile, chosen.encoder, max(chosen.encoded, 2), _teller(chosen))
     return encoded_to_json(read.profile, seen, spec, chosen.batch, chosen.language)
 
 

@@ -70,6 +70,16 @@ def test_the_clean_table_examines_clean(table, tmp_path, capsys):
     assert "Nothing is wrong that texts and labels alone could show." in capsys.readouterr().out
 
 
+def test_a_terminal_is_told_how_far_it_is(table, capsys, monkeypatch):
+    doctor(typed_doctor(table, "--loss", "cosent"))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    doctor(typed_doctor(table, "--loss", "cosent", "--language", "zh"))
+    told = capsys.readouterr().err
+    assert "正在比较文本" in told
+    assert told.endswith("\033[K")
+
+
 def test_what_cannot_be_examined_is_said(tmp_path, capsys):
     assert doctor(typed_doctor(str(tmp_path / "nowhere.tsv"))) == 1
     assert "cannot be opened" in capsys.readouterr().err
