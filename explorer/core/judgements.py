@@ -93,7 +93,9 @@ _CURVE = "the training loss of every step; its noise from the differences of suc
 
 
 def _of_log(key: str, claims: str, evidence: str, test: str, of: Of = "run") -> Judgement:
-    return Judgement(f"doctor.run.{key}", ("CLI", "API"), of, claims, evidence, test)
+    # Two runs are put beside each other on the terminal alone.
+    where = ("CLI",) if of == "settings" else ("Doctor", "CLI", "API")
+    return Judgement(f"doctor.run.{key}", where, of, claims, evidence, test)
 
 
 _MARKS = (

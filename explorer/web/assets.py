@@ -25,7 +25,17 @@ ICON = HERE / "kit" / "icon.svg"  # of the browser's tab, and of the page instal
 # The same drawing, for a system that takes no SVG as the icon of an app.
 DRAWN = {192: "kit/icon-192.png", 512: "kit/icon-512.png"}
 # In the order in which a later one may overrule an earlier.
-_KIT_STYLES = ("theme", "layout", "controls", "figures", "matrix", "bars", "present", "tables")
+_KIT_STYLES = (
+    "theme",
+    "layout",
+    "controls",
+    "figures",
+    "matrix",
+    "bars",
+    "chart",
+    "present",
+    "tables",
+)
 SHARED_STYLES = (
     "kit/vendor/katex/katex.min.css",
     *(f"kit/styles/{name}.css" for name in _KIT_STYLES),

@@ -380,7 +380,7 @@ export interface DoctorFacts {
   doctor: DoctorOwn;
 }
 
-/** What Doctor alone is told: its doors; what may be known beside a number, and numbers to begin with; data sets to begin with, and how large a file may be. */
+/** What Doctor alone is told: its doors; what may be known beside a number, and numbers to begin with; data sets and logs of runs to begin with, and how large a file of either may be. */
 export interface DoctorOwn {
   doors: string[];
   table: StateEntry[];
@@ -389,6 +389,8 @@ export interface DoctorOwn {
   examples: Record<string, string>[];
   sets: string[];
   bytes: number;
+  logs: string[];
+  log_bytes: number;
   encoder: string;
 }
 
@@ -403,6 +405,13 @@ export interface Draw {
 /** An SVG. */
 export interface Drawing {
   text: string;
+}
+
+/** A curve of a run: packed steps and values. */
+export interface DrawnCurve {
+  name: string;
+  steps: string;
+  values: string;
 }
 
 /** What only an encoder can tell of a data set, on so many of its pairs. */
@@ -482,6 +491,26 @@ export interface ExaminedData {
   more: number;
   kept: number;
   file: LargeFile | null;
+}
+
+/** What is the matter with a run, the worst first, as `doctor_run` answers it; the curves that are drawn, and the names of all. */
+export interface ExaminedRunLog {
+  source: string;
+  curve: string;
+  held_out: string;
+  points: number;
+  known: Record<string, Setting>;
+  precision: string;
+  collapse: number | null;
+  floor: number | null;
+  logged: boolean;
+  level: Real | null;
+  severe: boolean;
+  about: string[];
+  findings: RunFinding[];
+  link: string | null;
+  drawn: DrawnCurve[];
+  named: string[];
 }
 
 /** A textbook example. */
@@ -1383,6 +1412,16 @@ export interface Rules {
   twins: string;
 }
 
+/** What is the matter with a run. */
+export interface RunFinding {
+  name: string;
+  severity: "severe" | "warning" | "note";
+  said: string;
+  advice: string[];
+  values: Record<string, Setting>;
+  steps: number[];
+}
+
 /** A run that cannot be followed. */
 export interface RunGone {
   error: Problem;
@@ -1846,6 +1885,7 @@ export interface DoctorServer {
   cancel(request: unknown): Promise<OneOf<Cancelled | Refused>>;
   encode(request: unknown): Promise<OneOf<EncodedData | Working | Refused>>;
   examine(request: unknown): Promise<OneOf<ExaminedData | UndecidedData | Working | Refused>>;
+  examine_run(request: unknown): Promise<OneOf<ExaminedRunLog | Refused>>;
   explain(request: unknown): Promise<OneOf<Explained | Refused>>;
   forget(request: unknown): Promise<OneOf<Nothing | Refused>>;
   hand_in(request: unknown): Promise<OneOf<HandedIn | Refused>>;

@@ -92,7 +92,9 @@ def test_axe_finds_nothing_serious_in_what_goes_wrong(page: Page, axe_script: st
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("path", ["compare", "doctor#value=0.693", "doctor#door=data", "large"])
+@pytest.mark.parametrize(
+    "path", ["compare", "doctor#value=0.693", "doctor#door=data", "doctor#door=run", "large"]
+)
 def test_axe_finds_nothing_serious_on_the_other_pages(
     new_page: Callable[..., Page], server: Server, axe_script: str, path: str, theme: str
 ) -> None:

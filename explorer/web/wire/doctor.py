@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from explorer.web.wire.program import ExplainedFinding, ExplainedValue
-from explorer.web.wire.shared import LargeFile, LargeFileUndecided, Problem, Real
+from explorer.web.wire.program import ExplainedFinding, ExplainedValue, RunFinding
+from explorer.web.wire.shared import LargeFile, LargeFileUndecided, Problem, Real, Setting
 
 
 class ToldFinding(ExplainedFinding):
@@ -119,3 +119,33 @@ class UndecidedData(LargeFileUndecided):
     """A file whose columns, or whose encoding, are to be chosen from, and why."""
 
     problem: Problem
+
+
+class DrawnCurve(TypedDict):
+    """A curve of a run: packed steps and values."""
+
+    name: str
+    steps: str
+    values: str
+
+
+class ExaminedRunLog(TypedDict):
+    """What is the matter with a run, the worst first, as `doctor_run` answers it; the curves that
+    are drawn, and the names of all."""
+
+    source: str
+    curve: str
+    held_out: str
+    points: int
+    known: dict[str, Setting]
+    precision: str
+    collapse: float | None
+    floor: float | None
+    logged: bool
+    level: Real | None
+    severe: bool
+    about: list[str]
+    findings: list[RunFinding]
+    link: str | None
+    drawn: list[DrawnCurve]
+    named: list[str]

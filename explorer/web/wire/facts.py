@@ -175,7 +175,7 @@ class CompareFacts(Facts):
 
 class DoctorOwn(TypedDict):
     """What Doctor alone is told: its doors; what may be known beside a number, and numbers to begin
-    with; data sets to begin with, and how large a file may be."""
+    with; data sets and logs of runs to begin with, and how large a file of either may be."""
 
     doors: list[str]
     table: list[StateEntry]
@@ -184,6 +184,8 @@ class DoctorOwn(TypedDict):
     examples: list[dict[str, str]]
     sets: list[str]
     bytes: int
+    logs: list[str]
+    log_bytes: int
     encoder: str
 
 

@@ -27,6 +27,7 @@ from explorer.sources.encoders import EMBEDDED
 from explorer.web import large_files
 from explorer.web.api import endpoints
 from explorer.web.pages.doctor import data as doctor_data
+from explorer.web.pages.doctor import run as doctor_run
 from explorer.web.pages.explore import requests as explore_requests
 from explorer.web.pages.explore.requests import TAKEAWAYS
 from explorer.web.pages.finetune import plans
@@ -305,7 +306,11 @@ def test_doctor(pages, tmp_path, monkeypatch):
     for known in ({}, {"loss": "siglip", "batch": "8"}, {"loss": "dcl", "margin": "0.5"}):
         for value in ("5.545", "0", "-0.3", "123456.7"):
             server.ask("explain", {"value": value, **known, "language": "en"}, doctor.Explained)
-    server.answered("explain", "examine", "encode", "hand_in", "take", "stop")
+    file = {"name": "log.csv", "content": packed(b"step,loss\n1,2.5\n2,nan\n3,2.25\n")}
+    logged = {"kind": "file", "name": "log.csv", **server.ask("hand_in", file, shared.HandedIn)}
+    for source in (*({"example": name} for name in doctor_run.LOGS), logged):
+        server.ask("examine_run", {"source": source, "language": "zh"}, doctor.ExaminedRunLog)
+    server.answered("explain", "examine", "encode", "hand_in", "take", "stop", "examine_run")
 
 
 def test_large(pages, tmp_path, monkeypatch):

@@ -1,9 +1,10 @@
-// The sidebar: the doors; the number, the loss that gave it, and what is known of the batch; the data set.
+// The sidebar: the doors; the number, the loss that gave it, and what is known of the batch; the data set; the run.
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
 import { given } from "../../kit/given.js";
 import { tabbed } from "../../kit/sidebar.js";
 import { say, titleOf } from "../../kit/words.js";
+import runControls from "./run/controls.js";
 import dataControls from "./set/controls.js";
 
 /**
@@ -88,7 +89,7 @@ export default function controls(root, channel, server) {
     worded("p.lp-note", "doctor.leave_out"),
     foldable("doctor.examples", tries),
   );
-  const panels = { number, data: dataControls(channel) };
+  const panels = { number, data: dataControls(channel), run: runControls(channel, known.id) };
   const { doors } = given.doctor;
   const doorTabs = tabbed(
     {

@@ -1,14 +1,14 @@
-"""The Doctor page: bring a number or a data set, and learn what is the matter with it."""
+"""The Doctor page: bring a number, a data set or a run, and learn what is the matter with it."""
 
 from __future__ import annotations
 
 from explorer.lab.doctor.known import COUNTS, SETTINGS
-from explorer.runtime.limits import LARGE_FILE_BYTES
+from explorer.runtime.limits import FILE_BYTES, LARGE_FILE_BYTES
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import EMBEDDED
 from explorer.web.frame import framed
 from explorer.web.instrument import Instrument, PageState
-from explorer.web.pages.doctor import data, requests
+from explorer.web.pages.doctor import data, requests, run
 from explorer.web.pages.doctor.state import DOORS, EXAMPLES, doctor_table
 
 STATE = PageState("doctor", "doctor", "pages/doctor/state.js")
@@ -16,10 +16,11 @@ STATE = PageState("doctor", "doctor", "pages/doctor/state.js")
 
 def build() -> None:
     """Lay the page out inside the current `gr.Blocks`."""
-    served = [*requests.SERVED, *data.SERVED]
+    served = [*requests.SERVED, *data.SERVED, *run.SERVED]
     with framed("doctor_controls", "pages/doctor/controls.js", STATE, server_functions=served):
         Instrument("doctor_findings", "pages/doctor/findings.js", STATE)
         Instrument("doctor_data", "pages/doctor/set/findings.js", STATE)
+        Instrument("doctor_run", "pages/doctor/run/findings.js", STATE)
         Instrument("progress", "kit/progress.js", STATE)
 
 
@@ -33,5 +34,7 @@ def page_data() -> Json:
         "examples": EXAMPLES,
         "sets": list(data.SETS),
         "bytes": LARGE_FILE_BYTES,
+        "logs": list(run.LOGS),
+        "log_bytes": FILE_BYTES,
         "encoder": EMBEDDED,
     }

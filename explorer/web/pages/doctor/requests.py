@@ -22,13 +22,8 @@ _DECIMAL_COMMA = re.compile(r"^([-−]?\d+),(\d+)$")
 def _explain(request: Json) -> Json:
     """{value, loss, batch, …: as they were typed, "" for what is not known, language} → what the
     number may be."""
-    language = str(request.get("language"))
-    language = language if language in LANGUAGES else LANGUAGES[0]
-    typed = {name: _text(request, name) for name in ("value", "loss", *COUNTS, *SETTINGS)}
-    told: dict[str, Any] = {name: _whole(name, typed[name]) for name in COUNTS}
-    told |= {name: _real(name, typed[name]) for name in SETTINGS}
-    known = Known(loss=typed["loss"], **told)
-    written = _DECIMAL_COMMA.sub(r"\1.\2", typed["value"])
+    language, known = language_in(request), known_in(request)
+    written = _DECIMAL_COMMA.sub(r"\1.\2", _text(request, "value"))
     value = read_value(written)
     with one_by_one(1):
         found = explain(value, known, written)
@@ -38,6 +33,22 @@ def _explain(request: Json) -> Json:
         following = shown[place + 1] if place + 1 < len(shown) and found.findings else None
         said["beside"] = list(beside(finding, following, language))
     return made
+
+
+def language_in(request: Json) -> str:
+    language = str(request.get("language"))
+    return language if language in LANGUAGES else LANGUAGES[0]
+
+
+def known_in(request: Json) -> Known:
+    """The loss, the counts and the settings as they were typed, "" for what is not known.
+
+    Raises Problem, naming the first that cannot be read.
+    """
+    typed = {name: _text(request, name) for name in ("loss", *COUNTS, *SETTINGS)}
+    told: dict[str, Any] = {name: _whole(name, typed[name]) for name in COUNTS}
+    told |= {name: _real(name, typed[name]) for name in SETTINGS}
+    return Known(loss=typed["loss"], **told)
 
 
 def _text(request: Json, name: str) -> str:

@@ -1,5 +1,5 @@
 // The state of the Doctor page: which door is open; a number with what is known beside it, and what it may
-// be; a data set, and what is the matter with it.
+// be; a data set or a run, and what is the matter with it.
 import { Bus } from "../../kit/bus.js";
 import { given } from "../../kit/given.js";
 import { History } from "../../kit/history.js";
@@ -8,6 +8,7 @@ import { Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
 import { Store } from "../../kit/store.js";
 import { language } from "../../kit/words.js";
+import { RunDoor } from "./run/door.js";
 import { DataDoor } from "./set/door.js";
 
 /** @typedef {import("../../wire").DoctorServer} DoctorServer */
@@ -17,7 +18,7 @@ const TYPING_MS = 250;
 
 export class DoctorPage extends Bus {
   constructor() {
-    super(["state", "found", "examined", "problem"]);
+    super(["state", "found", "examined", "examined_run", "problem"]);
     this.store = new Store(given.doctor.table);
     /** @type {import("../../wire").Explained | null} */
     this.found = null;
@@ -37,6 +38,7 @@ export class DoctorPage extends Bus {
       changed: () => this.setBusy(this.requests.flying > 0),
     });
     this.data = new DataDoor(this);
+    this.run = new RunDoor(this);
     this.remedies.push({
       fits: ({ about }) => this.problem !== null && about === "cancelled",
       key: "ui.go_on",
@@ -44,16 +46,17 @@ export class DoctorPage extends Bus {
     });
   }
 
-  /** @returns {"number" | "data"} */
+  /** @returns {"number" | "data" | "run"} */
   get door() {
     return this.store.state.door;
   }
   // What the tests wait for.
   get flying() {
-    return this.requests.flying + this.data.requests.flying + this.data.encoding.flying;
+    const { data, run } = this;
+    return this.requests.flying + data.requests.flying + data.encoding.flying + run.requests.flying;
   }
   get waiting() {
-    return this.requests.waiting || this.data.requests.waiting;
+    return this.requests.waiting || this.data.requests.waiting || this.run.requests.waiting;
   }
 
   /** @param {import("../../kit/types").Asking<DoctorServer>} server */
@@ -95,6 +98,7 @@ export class DoctorPage extends Bus {
   enter(door) {
     this.data.stop();
     this.requests.drop();
+    this.run.requests.drop();
     this.store.update({ door });
     this.history?.remember();
     this.warn(null);
@@ -117,8 +121,8 @@ export class DoctorPage extends Bus {
    * @param {Record<string, string>} known
    */
   begin(known) {
-    const { data } = this.store.state;
-    this.store.reset({ ...known, data });
+    const { data, run } = this.store.state;
+    this.store.reset({ ...known, data, run });
     this.history?.remember();
     this.publish("state");
     this.ask();
@@ -131,6 +135,7 @@ export class DoctorPage extends Bus {
 
   ask() {
     if (this.door === "data") this.data.ask();
+    else if (this.door === "run") this.run.ask();
     else if (this.store.state.value.trim()) this.requests.ask();
     else this.take(null);
   }

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from explorer.lab.doctor.known import COUNTS, SETTINGS
-from explorer.web.pages.doctor import data
+from explorer.web.pages.doctor import data, run
 from explorer.web.state import Entry, table
 
 # What a visitor brings; each door has a part of the sidebar and an instrument of its own.
-DOORS = ("number", "data")
+DOORS = ("number", "data", "run")
 
 # Numbers that people are stuck with, each with what they know beside it.
 EXAMPLES = [
@@ -32,8 +32,27 @@ def doctor_table() -> list[dict[str, object]]:
         Entry("loss", "", "text", link="loss", history=True, **number),
         *(Entry(name, "", "text", link=name, **number) for name in (*COUNTS, *SETTINGS)),
         *_data_entries(),
+        *_run_entries(),
     ]
     return table(found)
+
+
+def _run_entries() -> list[Entry]:
+    """What is known of a run beside its log stands under names of its own."""
+    here: dict[str, Any] = {"when": ("door", "run")}
+    of_file: dict[str, Any] = {"when": ("run.kind", "file")}
+    known = ("loss", *COUNTS, *SETTINGS)
+    return [
+        Entry("run.kind", run.KINDS[0], "choice", choices=run.KINDS, link="by", history=True,
+              **here),
+        Entry("run.example", run.LOGS[0], "choice", choices=run.LOGS, link="log", history=True,
+              when=("run.kind", "example")),
+        Entry("run.file", "", "text", link="logfile", history=True, **of_file),
+        Entry("run.name", "", "text", link="logname", **of_file),
+        Entry("run.curve", "", "text", link="curve", **here),
+        Entry("run.held_out", "", "text", link="held", **here),
+        *(Entry(f"run.{name}", "", "text", link=f"run_{name}", **here) for name in known),
+    ]  # fmt: skip
 
 
 def _data_entries() -> list[Entry]:

@@ -1,0 +1,120 @@
+// The sidebar of the third door: the log of a run, its curves, and what is known beside it.
+import { fileArrival } from "../../../kit/arrival.js";
+import { clip, h, worded } from "../../../kit/dom.js";
+import { foldable, labelled, section } from "../../../kit/fields.js";
+import { given } from "../../../kit/given.js";
+import { GONE } from "../../../kit/server.js";
+import { tabbed } from "../../../kit/sidebar.js";
+import { say } from "../../../kit/words.js";
+
+const CURVES = /** @type {const} */ (["curve", "held_out"]);
+
+/**
+ * @param {import("../state.js").DoctorPage} channel
+ * @param {string} names id of the list of the names of losses
+ */
+export default function runControls(channel, names) {
+  const door = channel.run;
+  const { logs, log_bytes: bytes, counts, settings } = given.doctor;
+
+  const examples = h(
+    "select",
+    { id: "lp-doctor-log", onchange: () => door.begin({ kind: "example", example: examples.value }) },
+    logs.map((name) => worded("option", `doctor.log.${name}`, { value: name })),
+  );
+  const fileNote = h("p.lp-note");
+  const arrival = fileArrival(channel, {
+    id: "lp-doctor-log-file",
+    kinds: "doctor.log_kinds",
+    most: bytes,
+    note: fileNote,
+    put: async (piece) => (await channel.server?.hand_in(piece)) ?? { error: GONE },
+    take: (file, name) => door.begin({ kind: "file", file, name }),
+  });
+  const panels = {
+    example: h("div.lp-panel", {}, labelled("doctor.log", examples), worded("p.lp-note", "doctor.log_note")),
+    file: h("div.lp-panel", {}, arrival, fileNote),
+  };
+  const sources = tabbed(
+    {
+      called: (name) => `doctor.by.${name}`,
+      names: /** @type {(keyof typeof panels)[]} */ (Object.keys(panels)),
+      tabId: "lp-doctor-by",
+      label: "doctor.by",
+      panels,
+      panelId: "lp-doctor-by-panel",
+    },
+    (kind) => door.begin({ kind }),
+  );
+
+  /** @type {Record<string, HTMLInputElement>} */
+  const boxes = {};
+  /**
+   * @param {string} name
+   * @param {Record<string, string>} more
+   */
+  function box(name, more) {
+    boxes[name] = h("input", {
+      type: "text",
+      id: `lp-run-${name}`,
+      spellcheck: false,
+      autocomplete: "off",
+      oninput: () => door.set({ [name]: boxes[name].value }),
+      ...more,
+    });
+    return boxes[name];
+  }
+  const [loss, ...numbers] = ["loss", ...counts, ...settings].map((name) =>
+    name === "loss" ? box(name, { list: names }) : box(name, { inputMode: "decimal" }),
+  );
+
+  const [trained, held] = CURVES.map((name) =>
+    h("select", { id: `lp-run-${name}`, onchange: (/** @type {Event} */ event) => choose(name, event) }),
+  );
+  /**
+   * @param {typeof CURVES[number]} name
+   * @param {Event} event
+   */
+  const choose = (name, event) => door.set({ [name]: /** @type {HTMLSelectElement} */ (event.target).value });
+  const curves = h("div", {}, labelled("doctor.curve", trained), labelled("doctor.held_out", held));
+
+  function tell() {
+    const { kind, name, example } = door.state;
+    sources.set(kind);
+    examples.value = example;
+    fileNote.textContent = kind === "file" && name ? `${clip(name)} ${say("doctor.file_again")}` : "";
+    for (const [one, input] of Object.entries(boxes))
+      if (document.activeElement !== input) input.value = door.state[one];
+    const { found } = door;
+    curves.hidden = !found || found.named.length < 2;
+    if (!found) return;
+    for (const [select, chosen] of /** @type {[HTMLSelectElement, string][]} */ ([
+      [trained, found.curve],
+      [held, found.held_out],
+    ])) {
+      const none = select === held && !chosen ? [h("option", { value: "" }, "–")] : [];
+      select.replaceChildren(...none, ...found.named.map((one) => h("option", { value: one }, one)));
+      select.value = chosen;
+    }
+    // What the log says stands where nothing was typed.
+    for (const [one, input] of Object.entries(boxes)) input.placeholder = String(found.known[one] ?? "");
+  }
+
+  channel.on("state", tell);
+  channel.on("examined_run", tell);
+  channel.on("language", tell);
+  return h(
+    "div",
+    {},
+    section("doctor.a_log", sources.element, Object.values(panels), curves),
+    section("doctor.known_of_it", labelled("doctor.loss", loss), worded("p.lp-note", "doctor.known_note")),
+    foldable(
+      "doctor.batch",
+      h(
+        "div.lp-doctor-counts",
+        {},
+        [...counts, ...settings].map((name, i) => labelled(`doctor.known.${name}`, numbers[i])),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,65 @@
+"""Doctor's third door, as a stranger walks it: on one page, from a made-up log to one's own."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.doctor.test_number import opened
+from tests.browser.serving import Server
+
+pytestmark = pytest.mark.browser
+
+MAIN = "#doctor-doctor_run"
+# As transformers' Trainer keeps it: a loss that stays at ln 16.
+HISTORY = [{"step": step, "loss": round(math.log(16), 4)} for step in range(10, 500, 10)]
+STATE = {"global_step": 490, "log_history": HISTORY, "train_batch_size": 16}
+
+
+def finding(page: Page, name: str):
+    return page.locator(f"{MAIN} [data-finding={name}]")
+
+
+def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) -> None:
+    page = opened(new_page(), server.address)
+    # The door opens on a log that is here, with something the matter with it.
+    page.get_by_role("tab", name="A run").click()
+    expect(finding(page, "at_collapse")).to_contain_text("every text the same vector")
+    legend = page.locator(f"{MAIN} .lp-chart-legend")
+    expect(legend).to_contain_text("collapse")
+    expect(legend).to_contain_text("3.466")
+    expect(page.locator("#doctor-doctor_data .lp-about >> nth=0")).to_be_hidden()
+    page.select_option("#lp-doctor-log", "learned_by_heart")
+    expect(finding(page, "overfits").locator("code").first).to_have_text(
+        "load_best_model_at_end=True"
+    )
+    expect(page.locator("#lp-run-held_out")).to_have_value("eval_loss")
+    page.wait_for_function("location.hash === '#door=run&log=learned_by_heart'")
+
+    # One's own, of which nobody knows the loss until it is named.
+    page.click("#lp-doctor-by-file")
+    expect(finding(page, "overfits")).to_have_count(0)
+    page.set_input_files(
+        "#lp-doctor-log-file",
+        {"name": "trainer_state.json", "mimeType": "application/json",
+         "buffer": json.dumps(STATE).encode()},
+    )  # fmt: skip
+    expect(page.locator(f"{MAIN} .lp-remarks")).to_contain_text("name the loss and the batch size")
+    page.fill("#lp-run-loss", "MNRL")
+    page.fill("#lp-run-batch", "16")
+    expect(finding(page, "at_collapse")).to_contain_text("2.773")
+    assert "run_loss=MNRL" in page.url
+    # Its last value leads to the first door.
+    page.click(f"{MAIN} a.lp-button")
+    expect(page.locator("#doctor-doctor_findings .lp-finding").first).to_contain_text("2.77")
+
+    # What is no log is said, and nothing typed is lost.
+    page.go_back()
+    expect(page.locator("#lp-run-batch")).to_have_value("16")
+    page.fill("#lp-run-batch", "many")
+    expect(page.locator(f"{MAIN} .lp-problem:visible")).to_contain_text("many")
+    expect(page.locator("#lp-run-loss")).to_have_value("MNRL")
