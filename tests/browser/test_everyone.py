@@ -30,7 +30,13 @@ OF_A_STEP = ("#main-derivation", "#main-matrix", "#main-takeaway")
 WIDTHS = (390, 768, 1024, 1440)
 # In the first it is laid out, in the second what watches its size has followed.
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-UNFOLD = "() => document.querySelectorAll('.lp details').forEach((fold) => { fold.open = true; })"
+# What is out of sight is drawn too.
+UNFOLD = """() => {
+  document.querySelectorAll(".lp details").forEach((fold) => { fold.open = true; });
+  document.querySelectorAll("[id^=compare-]").forEach((part) => {
+    part.style.contentVisibility = "visible";
+  });
+}"""
 # What the pages have once all is there that they ask for by themselves.
 COMPLETE = {
     "": "window.lossprism?.page().drawn",

@@ -25,9 +25,13 @@ PANEL = f"{SECTION} .lp-vary-panel:visible"
 LOSS, OVER, GRADIENT, EFFECTIVE = range(2, 6)
 
 
+TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
 def opened(page: Page, address: str, scene: str = "") -> Page:
     opened_page(page, address, scene)
     page.locator(SECTION).scroll_into_view_if_needed()
+    page.evaluate(TWO_FRAMES)  # what was out of sight is drawn in the next
     expect(page.locator(f"{PANEL} tbody tr").first).to_be_visible()
     return page
 
