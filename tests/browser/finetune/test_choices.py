@@ -98,9 +98,10 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     ]
     before = {name: value for name, value, _ in usual["fields"]}
     same = {name for name, value, _ in chosen["fields"] if value == before.get(name)}
-    # The one to add from, what InfoNCE has no choice of, and what only an encoder from scratch has.
+    # The one to add from, the box that finds one by its name, what InfoNCE has no choice of, and
+    # what only an encoder from scratch has.
     hidden = {f"lp-finetune-{name}" for name in ("convention", "vocabulary", "dimension")}
-    assert same == {"lp-finetune-another", *hidden}
+    assert same == {"lp-finetune-another", "lp-finetune-loss-name", *hidden}
     known = f"{CHANNEL}.checked && document.querySelector('input[name=other]')"
     page.reload()
     page.wait_for_function(f"window.lossprism && {known}")
