@@ -180,21 +180,30 @@ class Batch:
         none = torch.full((length,), -1, device=self.labels.device)
         everyone = torch.arange(len(self), device=self.labels.device)
         shown = torch.cat([self.positives, self.others])
-        axes = {
-            "pair": (everyone, none[: len(self)]),
-            "query": (self.positives, self.first[self.positives]),
-            "key": (shown[:length], self.second[shown[:length]]),
-            "view": (
+        axes: dict[str, Callable[[], tuple[Tensor, Tensor]]] = {
+            "pair": lambda: (everyone, none[: len(self)]),
+            "query": lambda: (self.positives, self.first[self.positives]),
+            "key": lambda: (shown[:length], self.second[shown[:length]]),
+            "view": lambda: (
                 torch.cat([self.positives, self.positives]),
                 torch.cat([self.first[self.positives], self.second[self.positives]]),
             ),
-            "sentence": (self._first_pair_of, torch.arange(len(self.classes), device=none.device)),
-            "list": (none[: len(self.lists)], self.first[self.lists[:, :1].flatten()]),
-            "list_candidate": (self.lists.flatten(), none[:1].expand(self.lists.numel())),
-            "row": (self.margins[0], none[: len(self.margins[0])]),
-            "given_triplet": (self.triplets[1], none[:1].expand(len(self.triplets[1]))),
+            "sentence": lambda: (
+                self._first_pair_of,
+                torch.arange(len(self.classes), device=none.device),
+            ),
+            "list": lambda: (none[: len(self.lists)], self.first[self.lists[:, :1].flatten()]),
+            "list_candidate": lambda: (
+                self.lists.flatten(),
+                none[:1].expand(self.lists.numel()),
+            ),
+            "row": lambda: (self.margins[0], none[: len(self.margins[0])]),
+            "given_triplet": lambda: (
+                self.triplets[1],
+                none[:1].expand(len(self.triplets[1])),
+            ),
         }
-        items = axes.get(name, (none, none))
+        items = axes[name]() if name in axes else (none, none)
         return items if len(items[0]) == length == len(items[1]) else None
 
     @functools.cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -55,6 +55,11 @@ class Exploration:
     collapse: float | None
     device: str
     milliseconds: float
+
+    def seen(self, **view: Any) -> Exploration:
+        """The same, looked at in another way: changes of its scene's `View`."""
+        scene = self.scenario
+        return replace(self, scenario=replace(scene, view=replace(scene.view, **view)))
 
     @property
     def loss(self) -> float:

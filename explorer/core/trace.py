@@ -55,9 +55,14 @@ class Trace:
     beside: bool = False
     selectors: tuple[str, ...] = ()
 
+    @property
+    def tensors(self) -> list[Step]:
+        """The inputs, then the steps: a view's step is a place among these."""
+        return [*self.inputs, *self.steps]
+
     def last(self, name: str) -> Step | None:
         """The last step, or else the input, of this name."""
-        for step in reversed([*self.inputs, *self.steps]):
+        for step in reversed(self.tensors):
             if step.name == name:
                 return step
         return None

@@ -7,7 +7,6 @@ cell that a spreadsheet would run as a formula is made harmless with an apostrop
 from __future__ import annotations
 
 import csv
-import dataclasses
 import io
 import math
 import re
@@ -35,11 +34,9 @@ def matrix_csv(exploration: Exploration, step: int | None = None) -> str:
     or columns is cut to the first 1024.
     """
     if step is not None:
-        view = dataclasses.replace(exploration.scenario.view, step=step)
-        scenario = dataclasses.replace(exploration.scenario, view=view)
-        exploration = dataclasses.replace(exploration, scenario=scenario)
+        exploration = exploration.seen(step=step)
     shown = picture(exploration)["shown"]
-    found = [*exploration.trace.inputs, *exploration.trace.steps][shown["step"]]
+    found = exploration.trace.tensors[shown["step"]]
     facets = {
         "gradient": found.gradient,
         "weight": exploration.weights and exploration.weights.shares,

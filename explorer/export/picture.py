@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 import torch
 from torch import Tensor
@@ -52,7 +52,7 @@ class Sheet:
 def picture(exploration: Exploration) -> Json:
     """Everything the Explore page draws, as JSON: numbers, text, and packed arrays."""
     view = exploration.scenario.view
-    steps = [*exploration.trace.inputs, *exploration.trace.steps]
+    steps = exploration.trace.tensors
     chosen = _chosen_step(exploration, steps, view.step)
     layout = Layout(exploration)
     return {
@@ -76,7 +76,7 @@ def picture(exploration: Exploration) -> Json:
 def one_step(exploration: Exploration, step: int | None) -> Json:
     """What is drawn of one step alone, the terms where none is named: a part of `picture` that is
     small enough to be sent of several losses at a time."""
-    steps = [*exploration.trace.inputs, *exploration.trace.steps]
+    steps = exploration.trace.tensors
     chosen = _chosen_step(exploration, steps, step)
     return {
         "figures": _figures(exploration),
@@ -88,28 +88,23 @@ def one_step(exploration: Exploration, step: int | None) -> Json:
     }
 
 
-def looking_at(exploration: Exploration, step: str = "", facet: str = "") -> Exploration:
-    """The same with this step, by its name, and this facet in view; "" for those of the scene.
+def looking_at(
+    exploration: Exploration, step: str = "", facet: str = ""
+) -> tuple[Exploration, str]:
+    """The same with this step, by its name, and this facet in view, "" for those of the scene; and
+    the name of the step that is then shown.
 
     Raises:
         Problem: if the loss has no step of the name.
     """
-    steps = [*exploration.trace.inputs, *exploration.trace.steps]
-    view = exploration.scenario.view
+    steps, view = exploration.trace.tensors, exploration.scenario.view
     chosen = _chosen_step(exploration, steps, view.step)
     if step:
         places = {one.name: place for place, one in enumerate(steps)}
         if step not in places:
             raise Problem("no_such_step", name=shortened(step), known=", ".join(places))
         chosen = places[step]
-    view = replace(view, step=chosen, facet=facet or view.facet)
-    return replace(exploration, scenario=replace(exploration.scenario, view=view))
-
-
-def step_in_view(exploration: Exploration) -> str:
-    """The name of the step that `picture` shows."""
-    steps = [*exploration.trace.inputs, *exploration.trace.steps]
-    return steps[_chosen_step(exploration, steps, exploration.scenario.view.step)].name
+    return exploration.seen(step=chosen, facet=facet or view.facet), steps[chosen].name
 
 
 def _pairs(e: Exploration) -> Json:

@@ -62,6 +62,11 @@ def say(language: str, key: str, **values: object) -> str:
     )
 
 
+def language_of(asked: object) -> str:
+    """The language that a page asks for, English where it is none of ours."""
+    return str(asked) if asked in LANGUAGES else LANGUAGES[0]
+
+
 def preferred(accepted: str) -> str:
     """The language of ours that an Accept-Language header likes best, English where it has none."""
 

@@ -493,11 +493,12 @@ export interface ExaminedData {
   file: LargeFile | null;
 }
 
-/** What is the matter with a run, the worst first, as `doctor_run` answers it; the curves that are drawn, and the names of all. */
+/** What is the matter with a run, as `doctor_run` answers it, and the curves that are drawn. */
 export interface ExaminedRunLog {
   source: string;
   curve: string;
   held_out: string;
+  curves: Record<string, number>;
   points: number;
   known: Record<string, Setting>;
   precision: string;
@@ -510,7 +511,6 @@ export interface ExaminedRunLog {
   findings: RunFinding[];
   link: string | null;
   drawn: DrawnCurve[];
-  named: string[];
 }
 
 /** A textbook example. */

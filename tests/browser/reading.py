@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from playwright.sync_api import Locator, Page, expect
 
 CANVAS = "#main-matrix canvas:not(.lp-legend)"
+# In the first it is laid out, in the second what watches its size has followed.
+TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 PROBLEM = "#main-figures .lp-problem"
 CHANNEL = "window.lossprism.page()"
 

@@ -12,6 +12,7 @@ from explorer.web.site import PAGES
 from tests.browser import axe
 from tests.browser.reading import (
     PROBLEM,
+    TWO_FRAMES,
     choose,
     clear_table,
     redrawn,
@@ -28,8 +29,6 @@ pytestmark = pytest.mark.browser
 # What follows the loss and the step.
 OF_A_STEP = ("#main-derivation", "#main-matrix", "#main-takeaway")
 WIDTHS = (390, 768, 1024, 1440)
-# In the first it is laid out, in the second what watches its size has followed.
-TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # What is out of sight is drawn too.
 UNFOLD = """() => {
   document.querySelectorAll(".lp details").forEach((fold) => { fold.open = true; });

@@ -113,7 +113,7 @@ class Expression:
 
     @property
     def steps(self) -> list[Step]:
-        return [*self.exploration.trace.inputs, *self.exploration.trace.steps]
+        return self.exploration.trace.tensors
 
     @functools.cached_property
     def nodes(self) -> tuple[Node, ...]:

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from losses import LossSpec
+from losses.contrastive.triplet import GIVEN, MINED
 from losses.twins import Twin
 
 SENTENCE_TRANSFORMERS = "sentence-transformers"
@@ -337,12 +338,6 @@ BINARY = {"scores": "scores", "labels": "binary_labels"}
 CLASSED = {"embeddings": "embeddings", "classes": "classes"}
 LISTED = {"scores": "list_scores", "labels": "list_labels", "mask": "list_mask"}
 PAIRED = {"first": "queries", "second": "keys"}
-MINED = {"anchors": "embeddings", "classes": "paired_classes"}
-GIVEN = {
-    "anchors": "triplet_anchors",
-    "positives": "triplet_positives",
-    "negatives": "triplet_negatives",
-}
 PROTOTYPED = {**CLASSED, "prototypes": "prototypes"}
 QUERIED = {"queries": "queries", "keys": "keys", "negatives": "negatives"}
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.lab.doctor import USUAL_BATCH, USUAL_LOSS
 from explorer.locale import LANGUAGES, say, spelled, title_word
 
 if TYPE_CHECKING:  # the command answers --help without torch
@@ -38,7 +39,6 @@ for example:
 Where something is severe, or cannot be read, it ends with the status 1.
 """
 NAMED = 8  # losses that can learn from the data
-USUAL_LOSS, USUAL_BATCH = "info_nce", 64  # for a table, where neither was given
 WHOLE = {
     "batch": "pairs of a batch (sentences, of a loss on classes)",
     "negatives": "hard negatives of each query",

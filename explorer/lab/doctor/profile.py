@@ -100,11 +100,15 @@ class Profile:
     @cached_property
     def conflicting(self) -> np.ndarray:
         """The places of all pairs that stand with several labels."""
-        count = int(self.pair.max(initial=-1)) + 1
+        return np.flatnonzero(self._of_several_labels(self.pair))
+
+    def _of_several_labels(self, numbers: np.ndarray) -> np.ndarray:
+        """Whether the number of each pair stands with several labels, bool [N]."""
+        count = int(numbers.max(initial=-1)) + 1
         low, high = np.full(count, np.inf), np.full(count, -np.inf)
-        np.minimum.at(low, self.pair, self.labels)
-        np.maximum.at(high, self.pair, self.labels)
-        return np.flatnonzero((low < high)[self.pair])
+        np.minimum.at(low, numbers, self.labels)
+        np.maximum.at(high, numbers, self.labels)
+        return (low < high)[numbers]
 
     @cached_property
     def same_on_both_sides(self) -> np.ndarray:
@@ -118,17 +122,13 @@ class Profile:
     @cached_property
     def in_order(self) -> float:
         """The share of pairs whose first text stands with another label too."""
-        count = int(self.first.max(initial=-1)) + 1
-        low, high = np.full(count, np.inf), np.full(count, -np.inf)
-        np.minimum.at(low, self.first, self.labels)
-        np.maximum.at(high, self.first, self.labels)
-        return float((low < high)[self.first].mean()) if len(self) else 0.0
+        return float(self._of_several_labels(self.first).mean()) if len(self) else 0.0
 
     @cached_property
     def commonest(self) -> float:
         """The share of pairs with the label that most have."""
-        places = np.searchsorted(self.levels, self.labels)
-        return float(np.bincount(places).max() / len(self)) if len(self) else 1.0
+        _, counts = np.unique(self.labels, return_counts=True)
+        return float(counts.max() / len(self)) if len(self) else 1.0
 
     @cached_property
     def partners(self) -> np.ndarray:
@@ -179,7 +179,7 @@ class Profile:
 
     def prepared(self) -> Profile:
         """With everything worked out that no loss and no batch size changes."""
-        _ = self.has, self.partners, self.cleaned
+        _ = self.has, self.partners, self.cleaned, self.in_order, self.commonest
         return self
 
 

@@ -71,7 +71,7 @@ def _term(found: Exploration, layout: Layout, term: Term) -> HeavyTerm:
 
 def steps_of(found: Exploration) -> list[TracedStep]:
     layout = Layout(found)
-    return [_step(found, layout, s) for s in (*found.trace.inputs, *found.trace.steps)]
+    return [_step(found, layout, s) for s in found.trace.tensors]
 
 
 def _step(found: Exploration, layout: Layout, step: Step) -> TracedStep:

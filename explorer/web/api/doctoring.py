@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from explorer.lab.doctor import USUAL_BATCH, USUAL_LOSS
 from explorer.lab.doctor.data import examine
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.reading import Read, read_content, read_given
@@ -17,11 +18,9 @@ from explorer.sources.pairs import POSITIVE, Pairs
 from explorer.web.api.reading import columns_of, read_choice, read_text, rows_of
 from explorer.web.wire.program import DoctoredData
 
-USUAL_BATCH = 64
-
 
 def doctor_data(
-    loss: str = "info_nce",
+    loss: str = USUAL_LOSS,
     sentences1: list[str] | None = None,
     sentences2: list[str] | None = None,
     scores: list[float] | None = None,

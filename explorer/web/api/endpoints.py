@@ -15,7 +15,7 @@ from explorer.core.batch import batch_of_scores, load_pairs
 from explorer.core.explore import Exploration, explore
 from explorer.core.scenario import FACETS, Data, Scenario
 from explorer.export.figure.files import FIGURES
-from explorer.export.picture import looking_at, step_in_view
+from explorer.export.picture import looking_at
 from explorer.lab.compare.sides import compare
 from explorer.lab.doctor.explain import explain
 from explorer.lab.doctor.known import Known
@@ -572,11 +572,11 @@ def figure(
     else:
         pairs = (sentences1 or [], sentences2 or [], scores)
         scenario = scenario_of(loss, *pairs, parameters, encoder, convention)
-    shown = looking_at(explore(scenario), read_text("step", step), facet)
+    shown, in_view = looking_at(explore(scenario), read_text("step", step), facet)
     return {
         "svg": draw(shown, language=language, dark=dark),
         "kind": cast("Literal['matrix', 'bars']", kind),
-        "step": step_in_view(shown),
+        "step": in_view,
         "facet": shown.scenario.view.facet,
         "scene": shown.scenario.shown().to_link(),
     }

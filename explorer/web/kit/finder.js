@@ -42,6 +42,9 @@ export function called(name, names, titles) {
   return { meant: null, near: wanted ? every.filter((one) => plain(one).includes(wanted)).slice(0, MOST_NEAR) : [] };
 }
 
+// The other names of losses, to choose from, each beside the title in the language of the page.
+export const nameOptions = () => given.names.map(([name, loss]) => h("option", { value: name, label: titleOf(loss) }));
+
 /**
  * A box that takes any name of a loss, and says what it found; `offered(loss)`: whether this page has it.
  * @param {string} id
@@ -88,7 +91,7 @@ export function lossFinder(id, choose, offered = () => true) {
   function list() {
     box.placeholder = say("ui.loss_by_name");
     said.hidden = true;
-    all.replaceChildren(...given.names.map(([name, loss]) => h("option", { value: name, label: titleOf(loss) })));
+    all.replaceChildren(...nameOptions());
   }
   list();
   return { element, list };

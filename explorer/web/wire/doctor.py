@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from explorer.web.wire.program import ExplainedFinding, ExplainedValue, RunFinding
-from explorer.web.wire.shared import LargeFile, LargeFileUndecided, Problem, Real, Setting
+from explorer.web.wire.program import DoctoredRun, ExplainedFinding, ExplainedValue
+from explorer.web.wire.shared import LargeFile, LargeFileUndecided, Problem, Real
 
 
 class ToldFinding(ExplainedFinding):
@@ -129,23 +129,7 @@ class DrawnCurve(TypedDict):
     values: str
 
 
-class ExaminedRunLog(TypedDict):
-    """What is the matter with a run, the worst first, as `doctor_run` answers it; the curves that
-    are drawn, and the names of all."""
+class ExaminedRunLog(DoctoredRun):
+    """What is the matter with a run, as `doctor_run` answers it, and the curves that are drawn."""
 
-    source: str
-    curve: str
-    held_out: str
-    points: int
-    known: dict[str, Setting]
-    precision: str
-    collapse: float | None
-    floor: float | None
-    logged: bool
-    level: Real | None
-    severe: bool
-    about: list[str]
-    findings: list[RunFinding]
-    link: str | None
     drawn: list[DrawnCurve]
-    named: list[str]

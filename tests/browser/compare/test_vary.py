@@ -14,7 +14,7 @@ from explorer.core.scenario import Scenario
 from explorer.web.pages.compare.state import VARIED
 from tests.browser import axe
 from tests.browser.compare.steering import CHANNEL, linked, opened_page, redrawn, values
-from tests.browser.reading import number
+from tests.browser.reading import TWO_FRAMES, number
 from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
@@ -23,9 +23,6 @@ SECTION = "#compare-compare_vary"
 PANEL = f"{SECTION} .lp-vary-panel:visible"
 # In the order in which the table has them.
 LOSS, OVER, GRADIENT, EFFECTIVE = range(2, 6)
-
-
-TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 def opened(page: Page, address: str, scene: str = "") -> Page:

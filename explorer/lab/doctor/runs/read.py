@@ -37,9 +37,14 @@ def read_run(place: str) -> Log:
         return _folder(path)
     if not path.is_file():
         raise Problem("run_missing", name=shortened(place))
-    if path.stat().st_size > FILE_BYTES:
-        raise Problem("run_too_large", name=path.name, most=FILE_BYTES // MIB)
+    must_fit(path.name, path.stat().st_size)
     return read_content(path.name, path.read_bytes())
+
+
+def must_fit(name: str, size: int) -> None:
+    """Raises Problem for a file of more bytes than are read of a log."""
+    if size > FILE_BYTES:
+        raise Problem("run_too_large", name=name, most=FILE_BYTES // MIB)
 
 
 def read_content(name: str, content: bytes) -> Log:

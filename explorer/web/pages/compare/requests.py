@@ -239,14 +239,13 @@ def _parameter(one: ParameterPair) -> Json:
 
 
 def _numbers(e: Exploration) -> list[Json]:
-    steps = [*e.trace.inputs, *e.trace.steps]
     return [
         {
             "name": step.name,
             "latex": e.spec.symbols.get(step.name, Symbol("")).latex,
             "number": _number(number_of(step.value)),
         }
-        for step in steps
+        for step in e.trace.tensors
     ]
 
 

@@ -1,6 +1,7 @@
 // The sidebar: the doors; the number, the loss that gave it, and what is known of the batch; the data set; the run.
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
+import { nameOptions } from "../../kit/finder.js";
 import { given } from "../../kit/given.js";
 import { tabbed } from "../../kit/sidebar.js";
 import { say, titleOf } from "../../kit/words.js";
@@ -37,7 +38,7 @@ export default function controls(root, channel, server) {
   function listLosses() {
     known.replaceChildren(
       ...Object.keys(given.losses).map((name) => h("option", { value: name, label: titleOf(name) })),
-      ...given.names.map(([alias, name]) => h("option", { value: alias, label: titleOf(name) })),
+      ...nameOptions(),
     );
   }
   listLosses();

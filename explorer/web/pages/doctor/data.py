@@ -15,7 +15,7 @@ from explorer.lab.doctor.encoded_told import encoded_to_json
 from explorer.lab.doctor.reading import Read, read_content, read_given
 from explorer.lab.doctor.scenes import finding_places, sample_places, scene_of
 from explorer.lab.doctor.suited import Suited, suited
-from explorer.locale import LANGUAGES
+from explorer.locale import language_of
 from explorer.runtime import uploads
 from explorer.runtime.jobs import Job, Jobs, Report, within
 from explorer.runtime.numbers import json_number
@@ -144,8 +144,7 @@ def _asked_in(request: Json) -> tuple[Source, str, int, str]:
     source = read_source(request.get("source", {}))
     loss = one_of(losses_offered())(request.get("loss", FIRST_LOSS), "loss")
     batch = _within(BATCHES, request.get("batch", FIRST_BATCH), "batch")
-    language = request.get("language")
-    return source, loss, batch, language if language in LANGUAGES else LANGUAGES[0]
+    return source, loss, batch, language_of(request.get("language"))
 
 
 def _encode(request: Json) -> Json:

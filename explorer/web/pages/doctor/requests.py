@@ -8,7 +8,7 @@ from typing import Any
 from explorer.lab.doctor.explain import explain, read_value
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
 from explorer.lab.doctor.told import beside, to_json
-from explorer.locale import LANGUAGES
+from explorer.locale import language_of
 from explorer.runtime.problem import Problem
 from explorer.runtime.turns import one_by_one
 from explorer.runtime.validation import misfit, quoted
@@ -22,7 +22,7 @@ _DECIMAL_COMMA = re.compile(r"^([-−]?\d+),(\d+)$")
 def _explain(request: Json) -> Json:
     """{value, loss, batch, …: as they were typed, "" for what is not known, language} → what the
     number may be."""
-    language, known = language_in(request), known_in(request)
+    language, known = language_of(request.get("language")), known_in(request)
     written = _DECIMAL_COMMA.sub(r"\1.\2", _text(request, "value"))
     value = read_value(written)
     with one_by_one(1):
@@ -33,11 +33,6 @@ def _explain(request: Json) -> Json:
         following = shown[place + 1] if place + 1 < len(shown) and found.findings else None
         said["beside"] = list(beside(finding, following, language))
     return made
-
-
-def language_in(request: Json) -> str:
-    language = str(request.get("language"))
-    return language if language in LANGUAGES else LANGUAGES[0]
 
 
 def known_in(request: Json) -> Known:

@@ -9,14 +9,13 @@ import numpy as np
 from explorer.lab.doctor.runs.examples import EXAMPLES, MNRL
 from explorer.lab.doctor.runs.findings import examine_run
 from explorer.lab.doctor.runs.log import Curve, Log
-from explorer.lab.doctor.runs.read import read_content
+from explorer.lab.doctor.runs.read import must_fit, read_content
 from explorer.lab.doctor.runs.told import to_json
+from explorer.locale import language_of
 from explorer.runtime import jobs, uploads
-from explorer.runtime.limits import FILE_BYTES, MIB
-from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit, of_type, one_of
 from explorer.runtime.wire import Json, packed
-from explorer.web.pages.doctor.requests import known_in, language_in
+from explorer.web.pages.doctor.requests import known_in
 from explorer.web.serving import served
 from explorer.web.wire import doctor as wire
 
@@ -32,18 +31,13 @@ def _examine_run(request: Json) -> Json:
     source = request.get("source")
     if not isinstance(source, dict):
         raise misfit("source", source)
-    language, known = language_in(request), known_in(request)
+    language, known = language_of(request.get("language")), known_in(request)
     curve, held_out = (of_type(str)(request.get(name, ""), name) for name in ("curve", "held_out"))
     with jobs.in_turn():
         found = examine_run(_log_in(source), known, curve, held_out)
-    made = to_json(found, language)
-    del made["curves"]
     names = dict.fromkeys(name for name in (found.curve, found.held_out) if name)
-    return {
-        **made,
-        "drawn": [_drawn(found.log.curves[name]) for name in names],
-        "named": list(found.log.curves),
-    }
+    drawn = [_drawn(found.log.curves[name]) for name in names]
+    return {**to_json(found, language), "drawn": drawn}
 
 
 def _log_in(source: Json) -> Log:
@@ -52,8 +46,7 @@ def _log_in(source: Json) -> Log:
         return replace(EXAMPLES[name](), known=MNRL)
     name = uploads.name_in(source)
     content = uploads.read(of_type(str)(source.get("file", ""), "source.file"), name)
-    if len(content) > FILE_BYTES:
-        raise Problem("run_too_large", name=name, most=FILE_BYTES // MIB)
+    must_fit(name, len(content))
     return read_content(name, content)
 
 

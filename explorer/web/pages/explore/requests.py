@@ -31,7 +31,7 @@ from explorer.lab.sweep import POINTS, sweep
 from explorer.lab.training.compare import start_all
 from explorer.lab.training.runs import default_runs
 from explorer.lab.training.trials import LEAST_RUNS, offer_of, trials
-from explorer.locale import LANGUAGES
+from explorer.locale import language_of
 from explorer.runtime.limits import SWEPT_PAIRS
 from explorer.runtime.numbers import json_numbers
 from explorer.runtime.problem import Problem
@@ -187,7 +187,7 @@ def _take(request: Json) -> Json:
         source = whole_file(request, scenario.data) or source_pairs(scenario.data)
         text = make_of(source, scenario.data.corrections)
         return {"name": f"lossprism{ending}", "type": "text/csv", "text": text}
-    language = request.get("language") if request.get("language") in LANGUAGES else "en"
+    language = language_of(request.get("language"))
     ending, kind, make = TAKEAWAYS[what]
     text = make(explore(scenario), language, bool(request.get("dark")))
     return {"name": f"lossprism-{scenario.loss}{ending}", "type": kind, "text": text}

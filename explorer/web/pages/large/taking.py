@@ -13,7 +13,7 @@ from explorer.lab.large.drawing import judgement
 from explorer.lab.large.figure import FACETS, histogram_figure, map_figure, told_of
 from explorer.lab.large.judged import Judged, judged, remarks_of
 from explorer.lab.large.opened import Opened
-from explorer.locale import LANGUAGES, say
+from explorer.locale import language_of, say
 from explorer.runtime.jobs import Job, Jobs, Report, within
 from explorer.runtime.numbers import json_number
 from explorer.runtime.parcels import new_parcel
@@ -127,8 +127,7 @@ def _numbers(asked: Asked, request: Json, what: str, by: Judged, name: str) -> J
 
 
 def _figure(asked: Asked, opened: Opened, what: str, request: Json, name: str) -> Json:
-    asked_for = request.get("language")
-    language = asked_for if asked_for in LANGUAGES else LANGUAGES[0]
+    language = language_of(request.get("language"))
     look = {"language": language, "dark": request.get("dark") is True}
     parameters = dict(asked.parameters)
     about = told_of(opened, asked.loss, parameters, language, _origin(asked, opened, language))

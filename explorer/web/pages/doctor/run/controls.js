@@ -7,8 +7,6 @@ import { GONE } from "../../../kit/server.js";
 import { tabbed } from "../../../kit/sidebar.js";
 import { say } from "../../../kit/words.js";
 
-const CURVES = /** @type {const} */ (["curve", "held_out"]);
-
 /**
  * @param {import("../state.js").DoctorPage} channel
  * @param {string} names id of the list of the names of losses
@@ -64,19 +62,30 @@ export default function runControls(channel, names) {
     });
     return boxes[name];
   }
-  const [loss, ...numbers] = ["loss", ...counts, ...settings].map((name) =>
-    name === "loss" ? box(name, { list: names }) : box(name, { inputMode: "decimal" }),
+  const loss = box("loss", { list: names });
+  const numbers = [...counts, ...settings].map((name) =>
+    labelled(`doctor.known.${name}`, box(name, { inputMode: "decimal" })),
   );
 
-  const [trained, held] = CURVES.map((name) =>
-    h("select", { id: `lp-run-${name}`, onchange: (/** @type {Event} */ event) => choose(name, event) }),
-  );
-  /**
-   * @param {typeof CURVES[number]} name
-   * @param {Event} event
-   */
-  const choose = (name, event) => door.set({ [name]: /** @type {HTMLSelectElement} */ (event.target).value });
+  /** @param {"curve" | "held_out"} name */
+  function curveSelect(name) {
+    const select = h("select", { id: `lp-run-${name}`, onchange: () => door.set({ [name]: select.value }) });
+    return select;
+  }
+  const trained = curveSelect("curve");
+  const held = curveSelect("held_out");
   const curves = h("div", {}, labelled("doctor.curve", trained), labelled("doctor.held_out", held));
+
+  /**
+   * @param {HTMLSelectElement} select
+   * @param {string[]} named
+   * @param {string} chosen "" for none
+   */
+  function list(select, named, chosen) {
+    const none = chosen ? [] : [h("option", { value: "" }, "–")];
+    select.replaceChildren(...none, ...named.map((one) => h("option", { value: one }, one)));
+    select.value = chosen;
+  }
 
   function tell() {
     const { kind, name, example } = door.state;
@@ -86,16 +95,11 @@ export default function runControls(channel, names) {
     for (const [one, input] of Object.entries(boxes))
       if (document.activeElement !== input) input.value = door.state[one];
     const { found } = door;
-    curves.hidden = !found || found.named.length < 2;
+    const named = Object.keys(found?.curves ?? {});
+    curves.hidden = named.length < 2;
     if (!found) return;
-    for (const [select, chosen] of /** @type {[HTMLSelectElement, string][]} */ ([
-      [trained, found.curve],
-      [held, found.held_out],
-    ])) {
-      const none = select === held && !chosen ? [h("option", { value: "" }, "–")] : [];
-      select.replaceChildren(...none, ...found.named.map((one) => h("option", { value: one }, one)));
-      select.value = chosen;
-    }
+    list(trained, named, found.curve);
+    list(held, named, found.held_out);
     // What the log says stands where nothing was typed.
     for (const [one, input] of Object.entries(boxes)) input.placeholder = String(found.known[one] ?? "");
   }
@@ -108,13 +112,6 @@ export default function runControls(channel, names) {
     {},
     section("doctor.a_log", sources.element, Object.values(panels), curves),
     section("doctor.known_of_it", labelled("doctor.loss", loss), worded("p.lp-note", "doctor.known_note")),
-    foldable(
-      "doctor.batch",
-      h(
-        "div.lp-doctor-counts",
-        {},
-        [...counts, ...settings].map((name, i) => labelled(`doctor.known.${name}`, numbers[i])),
-      ),
-    ),
+    foldable("doctor.batch", h("div.lp-doctor-counts", {}, numbers)),
   );
 }

@@ -4,11 +4,11 @@ import { lineChart } from "../../../kit/chart.js";
 import { h, reword, worded } from "../../../kit/dom.js";
 import { problemBox } from "../../../kit/problem.js";
 import { say } from "../../../kit/words.js";
+import { findingCard, pasteOf } from "../card.js";
 
 /** @typedef {import("../../../wire").RunFinding} Finding */
 
 const COLOURS = ["accent", "up"];
-const PASTED = /^[\w.]+ ?[=(]/; // an argument to paste, and no sentence
 
 /**
  * @param {HTMLElement} root
@@ -74,19 +74,9 @@ export default function findings(root, channel) {
   }
 
   /** @param {Finding} finding */
-  function cardOf({ name, severity, said, advice }) {
-    return h(
-      "li.lp-finding",
-      { "data-finding": name },
-      h(
-        "div.lp-finding-head",
-        {},
-        h(`span.lp-kind.lp-severity-${severity}`, {}, say(`doctor.severity.${severity}`)),
-        h("small", {}, name),
-      ),
-      h("p.lp-finding-said", {}, said),
-      ...advice.map((one) => (PASTED.test(one) ? h("div.lp-row.lp-paste", {}, h("code", {}, one)) : h("p", {}, one))),
-    );
+  function cardOf(finding) {
+    const [told, ...pastes] = finding.advice;
+    return findingCard(finding, h("p", {}, told), ...pastes.map(pasteOf));
   }
 
   channel.on("state", () => {

@@ -5,6 +5,7 @@ import { grouped, show } from "../../../kit/numbers.js";
 import { problemBox } from "../../../kit/problem.js";
 import { written } from "../../../kit/sides.js";
 import { say, titleOf } from "../../../kit/words.js";
+import { findingCard, pasteOf } from "../card.js";
 
 /** @typedef {import("../../../wire").DataFinding} Finding */
 /** @typedef {import("../../../wire").EvidentCell} Cell */
@@ -58,17 +59,10 @@ export default function findings(root, channel) {
   }
 
   /** @param {Finding & { cells?: Cell[] }} finding */
-  function cardOf({ name, severity, said, advice, rows, scene, cells = [] }) {
-    return h(
-      "li.lp-finding",
-      { "data-finding": name },
-      h(
-        "div.lp-finding-head",
-        {},
-        h(`span.lp-kind.lp-severity-${severity}`, {}, say(`doctor.severity.${severity}`)),
-        h("small", {}, name),
-      ),
-      h("p.lp-finding-said", {}, said),
+  function cardOf(finding) {
+    const { severity, advice, rows, scene, cells = [] } = finding;
+    return findingCard(
+      finding,
       ...advice.map(pasteOf),
       scene ? h("div.lp-row.lp-wrap", {}, h("a.lp-button", { href: `./#${scene}` }, say("doctor.open.rows"))) : null,
       rows.length + cells.length
@@ -79,19 +73,6 @@ export default function findings(root, channel) {
             cells.length ? tableOfCells(cells) : tableOf(rows),
           )
         : null,
-    );
-  }
-
-  /** @param {string} text */
-  function pasteOf(text) {
-    return h(
-      "div.lp-row.lp-paste",
-      {},
-      h("code", {}, text),
-      worded("button.lp-button", "ui.copy", {
-        type: "button",
-        onclick: () => navigator.clipboard.writeText(text),
-      }),
     );
   }
 
