@@ -8,6 +8,7 @@ prototypes learn them: ``ArcfaceLoss(count, dimension, margin=0.3)``.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import cast
 
@@ -82,8 +83,16 @@ class PrototypeLoss(LossModule):
 
 
 def module_name(name: str) -> str:
-    """`info_nce` → `InfoNceLoss`, `lambda_loss` → `LambdaLoss`."""
-    return "".join(word.capitalize() for word in name.removesuffix("_loss").split("_")) + "Loss"
+    """`info_nce` → `InfoNceLoss`, `lambda_loss` → `LambdaLoss`, `info_nce+angle` →
+    `InfoNceAngleLoss`."""
+    words = re.findall(r"[^\W_]+", name.removesuffix("_loss"))
+    return "".join(word.capitalize() for word in words) + "Loss"
+
+
+def loss_module(name: str) -> type[LossModule]:
+    """The class for the loss of this name, also for one that was registered later, and for a sum:
+    ``loss_module("info_nce+angle")(weight_of_angle=0.1)``."""
+    return MODULES.get(name) or _module_of(LOSSES[name])
 
 
 def _module_of(spec: LossSpec) -> type[LossModule]:
@@ -101,5 +110,6 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # a class is made fo
     "LossModule",
     "PrototypeLoss",
     "Settled",
+    "loss_module",
     *(m.__name__ for m in MODULES.values()),
 ]

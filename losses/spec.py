@@ -23,6 +23,7 @@ GROUPS = (
     "prototypes",
     "spread",
     "distillation",
+    "combined",
     "own",
 )
 
@@ -319,6 +320,25 @@ class Convention:
     floor: Callable[..., float | None] | None = None
 
 
+@dataclass(frozen=True)
+class Part:
+    """One term of a loss made of losses (`losses.combined`): `weight` times `spec` on the batch.
+
+    The steps of its definition have `label` and "_" in front of their names. `weight` is the name
+    of a parameter of the whole, and `parameters` has by the part's own names what its parameters
+    are called there. `given` has by its arguments what hands them over: names in `READABLE`, or
+    expressions of these. `prefix` is how many dimensions of the vectors it sees, or, below or at 1,
+    which share of them; None where it sees them as they are.
+    """
+
+    label: str
+    spec: LossSpec
+    weight: str
+    parameters: Mapping[str, str]
+    given: Mapping[str, str]
+    prefix: float | None = None
+
+
 def as_function(*_: Tensor, **__: object) -> Tensor:
     """A `LossSpec` without a definition of its own: its function is its definition."""
     raise NotImplementedError
@@ -337,7 +357,8 @@ class LossSpec:
     parameters, is the same in sentence-transformers (`losses.twins`). `counted` says, as a formula,
     which candidates count where texts are known, for a loss that reads them. `aliases` are other
     names by which people know it, among them those of libraries' classes. `selectors` names the
-    steps of bools that tell kinds of cells apart; all others are masks.
+    steps of bools that tell kinds of cells apart; all others are masks. `parts` are what a loss
+    made of losses is the sum of.
     """
 
     function: Callable[..., Tensor]
@@ -362,6 +383,7 @@ class LossSpec:
     counted: str = ""
     aliases: tuple[str, ...] = ()
     selectors: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:

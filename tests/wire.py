@@ -199,16 +199,18 @@ def _named() -> dict[object, str]:
 NAMED = _named()
 
 
-def _objects(kind: object) -> Iterator[type]:
-    """Every object type inside a type, itself included."""
+def _objects(kind: object, around: tuple[type, ...] = ()) -> Iterator[type]:
+    """Every object type inside a type, itself included; a type may stand in itself."""
+    if kind in around:
+        return
     if fields := fields_of(kind):
         yield kind
-        inside = fields[0].values()
+        inside, around = fields[0].values(), (*around, kind)
     else:
         inside = [one for one in typing.get_args(kind) if one is not ...]
         inside = [] if typing.get_origin(kind) in (typing.Annotated, typing.Literal) else inside
     for one in inside:
-        yield from _objects(one)
+        yield from _objects(one, around)
 
 
 def _interface(kind: type) -> str:

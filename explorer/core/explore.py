@@ -93,7 +93,8 @@ class Exploration:
         if self.floor is None:
             return False
         tied = _shares_sentences(self.batch, frozenset(self.spec.reads.values()))
-        if not tied and not self._crowded:
+        several = len(self.spec.parts) > 1  # each has its own least, perhaps not at one place
+        if not tied and not several and not self._crowded:
             return False
         reached = [value for value in (self.loss, self.collapse) if value is not None]
         return min(reached) > self.floor
@@ -146,16 +147,23 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     spec = spec_for(scenario)
     parameters = parameters_for(spec, dict(scenario.parameters))
     _check_labels(batch.pairs, spec)
+    _check_prefixes(spec, batch)
     started = time.perf_counter()
     # Everything is differentiated down to two tensors: the vectors of the distinct sentences,
     # and the pair scores made of them (or given).
     vectors = None if batch.vectors is None else batch.vectors.detach().requires_grad_()
-    scores = _scores_on(batch, vectors)
+    scores = scores_on(batch, vectors)
     given = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
     wanted = (scores,) if vectors is None else (scores, vectors)
     called: dict[str, Any] = {**given, **parameters}
     with own_faults(spec):
-        traced = trace(spec.definition, wrt=wanted, through=spec.terms, **called)
+        traced = trace(
+            spec.definition,
+            wrt=wanted,
+            through=spec.terms,
+            parts=[(part.label, part.spec.definition) for part in spec.parts],
+            **called,
+        )
     traced.selectors = spec.selectors
     by_scores, by_vectors = (*traced.gradients, None)[:2]
     felt_by_scores = by_scores if batch.given is not None or not spec.reads_vectors else None
@@ -202,6 +210,15 @@ def check(scenario: Scenario) -> None:
     parameters_for(spec, dict(scenario.parameters))
     if scenario.data.source == "table":
         _check_labels(load_pairs(scenario.data), spec)
+
+
+def _check_prefixes(spec: LossSpec, batch: Batch) -> None:
+    longest = max((part.prefix or 0 for part in spec.parts), default=0)
+    if not longest:
+        return
+    width = 0 if batch.vectors is None else batch.vectors.shape[1]
+    if longest > width:
+        raise Problem("prefix_too_long", about="loss", longest=int(longest), dimension=width)
 
 
 def _check_labels(pairs: Pairs, spec: LossSpec) -> None:
@@ -304,7 +321,8 @@ def _checked(parameter: Parameter, value: object) -> ParameterValue:
     return numbers[0]
 
 
-def _scores_on(batch: Batch, vectors: Tensor | None) -> Tensor:
+def scores_on(batch: Batch, vectors: Tensor | None) -> Tensor:
+    """The scores of the pairs as a tensor to differentiate by: of these vectors, or as given."""
     if batch.given is not None:
         return batch.given.detach().requires_grad_()
     return batch.scores_from(batch.needed_vectors if vectors is None else vectors)

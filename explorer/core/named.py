@@ -14,20 +14,25 @@ BEGINNING = 8
 def losses_called(name: str) -> list[LossSpec]:
     """The losses that go by this name: to the letter first, of the registry or as another name;
     then, read as `plain` does, of the registry, as a title, as another name, as a class of
-    sentence-transformers, in the name of a convention.
+    sentence-transformers, in the name of a convention. A sum goes by names of its parts, with a
+    plus between them.
 
     Raises:
         Problem: where none does.
     """
     wanted, specs = plain(name), LOSSES.values()
     found = (
-        [spec for spec in specs if spec.name == name.strip()]
+        ([LOSSES[name.strip()]] if name.strip() in LOSSES else [])
         or [spec for spec in specs if name.strip() in spec.aliases]
         or [spec for spec in specs if wanted in (plain(spec.name), plain(spec.title))]
         or [spec for spec in specs if wanted in map(plain, spec.aliases)]
         or [spec for spec in specs if wanted in classes_of(spec)]
         or [spec for spec in specs if any(is_class(wanted, c.name) for c in spec.conventions)]
     )
+    if not found and "+" in name:
+        parts = [losses_called(part) for part in name.split("+")]
+        summed = "+".join(one[0].name for one in parts)
+        found = [LOSSES[summed]] if summed in LOSSES else []
     if not found:
         raise Problem("unknown_loss", about="loss", name=name[:60], known=", ".join(LOSSES))
     return found

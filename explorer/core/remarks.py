@@ -16,7 +16,7 @@ from explorer.core.collapse import Edge
 from explorer.core.diagnostics import SameText
 from explorer.core.disagreement import Disagreement
 from explorer.core.explore import Exploration
-from explorer.locale import Word, title_word, word
+from explorer.locale import Word, parameter_word, title_word
 from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import display_number, whole_percent
 from explorer.sources.encoders import EMBEDDED
@@ -224,7 +224,7 @@ def _above_collapse(seen: Seen, level: float) -> Remark:
     if edge is None:
         return Remark("above_collapse", said)
     one = edge.parameter
-    said["parameter"] = word(f"parameter.{one.name}", one.name)
+    said["parameter"] = parameter_word(one.name)
     said["value"] = short(float(seen.parameters[one.name]))  # pyright: ignore[reportArgumentType]
     if edge.value is None:
         ends = {"low": short(one.minimum), "high": short(one.maximum)}
@@ -306,9 +306,9 @@ def _on_gradient(seen: Seen) -> list[Remark]:
 
 def band_applies(e: Exploration) -> bool:
     """Whether GRADIENT_BAND speaks of this gradient: it is said of √Σ‖∂L/∂u‖² over the sentence
-    vectors, for a loss with CoSENT's λ, and of no other norm or parameter."""
+    vectors, for a loss with CoSENT's λ, and of no other norm or parameter, nor of a sum."""
     scaled = any(parameter.role == "scale" for parameter in e.spec.parameters)
-    return scaled and e.gradient_of == "vectors"
+    return scaled and e.gradient_of == "vectors" and not e.spec.parts
 
 
 def suggested_scale(batch: Batch) -> tuple[float, float] | None:

@@ -14,7 +14,7 @@ import functools
 import inspect
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
@@ -24,16 +24,23 @@ from torch import Tensor
 
 from explorer.runtime.problem import Problem
 
+# So many functions' listings are kept: more than there are losses and conventions.
+KEPT = 1024
+
 
 @dataclass(eq=False)
 class Step:
-    """One assignment: what was assigned where, its value, and ∂loss/∂value."""
+    """One assignment: what was assigned where, its value, and ∂loss/∂value.
+
+    `part` is the label of the part of the loss in whose function it stands; "" for the loss's own.
+    """
 
     name: str
     line: int
     source: str
     value: Tensor
     gradient: Tensor | None = None
+    part: str = ""
 
 
 @dataclass(eq=False)
@@ -92,7 +99,7 @@ class Trace:
         shape = step.value.shape
         for other in reversed(known):
             mask = other.value
-            if other.name in self.selectors:
+            if other.name in self.selectors or other.part not in ("", step.part):
                 continue
             if mask.dtype == torch.bool and mask.ndim >= 2 and mask.shape == shape[-mask.ndim :]:
                 return mask.expand(shape)
@@ -105,6 +112,7 @@ def trace(
     wrt: tuple[Tensor, ...] = (),
     within: Callable[..., Any] | None = None,
     through: str = "",
+    parts: Sequence[tuple[str, Callable[..., Tensor]]] = (),
     **keywords: Any,
 ) -> Trace:
     """Call `function` and record it.
@@ -118,6 +126,8 @@ def trace(
         within: the function whose assignments are wanted, where that is one that `function`
             calls and not `function` itself.
         through: the name of a step; `Trace.beside` tells of the ways around it.
+        parts: the functions that it calls, in their order, whose assignments are wanted as well,
+            each with the label that its steps have in front of their names.
 
     Raises:
         Problem: if the function returned anything but one number.
@@ -127,7 +137,7 @@ def trace(
     if not any(tensor.requires_grad for tensor in _tensors((arguments, keywords))):
         arguments, keywords = _as_leaves(arguments), _as_leaves(keywords)
     before = sys.gettrace()
-    recorder = _Recorder(watched, before)
+    recorder = _Recorder(watched, before, [(label, code_of(part)) for label, part in parts])
     sys.settrace(recorder.on_call)
     try:
         loss = function(*arguments, **keywords)
@@ -141,37 +151,57 @@ def trace(
     if loss.requires_grad and targets:
         gradients = torch.autograd.grad(loss, targets, allow_unused=True)
         found = {id(t): gradient for t, gradient in zip(targets, gradients, strict=True)}
-    listing, first_line = _listing(watched)
     return Trace(
         inputs=recorder.inputs,
         steps=recorder.steps,
         loss=loss.detach(),
-        listing=listing,
-        first_line=first_line,
+        listing=recorder.listings.text,
+        first_line=_listing(watched)[1],
         gradients=tuple(found.get(id(tensor)) for tensor in wrt),
         beside=bool(through) and _leads_past(recorder.nodes.get(through), loss.grad_fn),
     )
 
 
-class _Recorder:
-    """The tracer of one call: sees one frame, notes its tensors as they appear."""
+class _Listings:
+    """The listings of the functions that are watched, one below the other."""
 
-    def __init__(self, watched: CodeType, before: Any) -> None:
-        self.watched = watched
+    def __init__(self, codes: Iterable[CodeType]) -> None:
+        first, *others = dict.fromkeys(codes)
+        self.text, start = _listing(first)
+        self._shift = {first: 0}  # what is added to a line of each
+        for code in others:
+            listing, begins = _listing(code)
+            self._shift[code] = start + self.text.count("\n") + 1 - begins
+            self.text += f"\n{listing}"
+
+    def statement(self, code: CodeType, line: int) -> tuple[int, str]:
+        """The first line in all listings, and the text, of the statement that `line` is of."""
+        start, source = _statement(code, line)
+        return start + self._shift[code], source
+
+
+class _Recorder:
+    """The tracer of one call: sees one frame, and those of its parts, notes their tensors as they
+    appear."""
+
+    def __init__(
+        self, watched: CodeType, before: Any, parts: Sequence[tuple[str, CodeType]]
+    ) -> None:
         self.before = before  # the tracer that sees all other frames
         self.inputs: list[Step] = []
         self.steps: list[Step] = []
         self.nodes: dict[str, Any] = {}  # where each name stands in the graph of the loss
-        self._entered = False
+        self.listings = _Listings([watched, *(code for _, code in parts)])
+        self._expected = [("", watched), *parts]
         self._seen: dict[str, tuple[Tensor, int]] = {}
-        self._line = 0
 
     def on_call(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if frame.f_code is self.watched and not self._entered:
-            self._entered = True
-            self._line = frame.f_lineno
-            self.inputs = list(self._changes(frame))
-            return self._on_line
+        if self._expected and frame.f_code is self._expected[0][1]:
+            label, _ = self._expected.pop(0)
+            watch = _Watch(self, frame, label)
+            found = list(watch.changes(frame))
+            (self.steps if label else self.inputs).extend(found)
+            return watch.on_line
         if self.before is None:
             return None
         follow = self.before(frame, event, argument)
@@ -179,36 +209,67 @@ class _Recorder:
             sys.settrace(self.on_call)
         return follow
 
-    def _on_line(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if event in ("line", "return"):
-            self.steps += self._changes(frame)
-            self._line = frame.f_lineno
-        if event == "return":
-            self._note_returned(argument)
-            self._seen = {}  # no tensor, and so no graph, outlives the call through us
-        return self._on_line
+    def is_new(self, name: str, value: Tensor, *, handed: bool) -> bool:
+        """Whether this is another tensor than was last seen under the name, or was changed since;
+        of what is `handed` to a part, whether it was seen under no other."""
+        seen, version = self._seen.get(name, (None, -1))
+        known = handed and self.has_seen(value)
+        self._seen[name] = value, value._version
+        return not known and (seen is not value or version != value._version)
 
-    def _changes(self, frame: FrameType) -> Iterator[Step]:
-        for name, value in frame.f_locals.items():
-            if not isinstance(value, Tensor):
-                continue
-            seen, version = self._seen.get(name, (None, -1))
-            if seen is not value or version != value._version:
-                self._seen[name] = (value, value._version)
-                yield self._step(name, value)
+    def has_seen(self, value: Tensor) -> bool:
+        return any(value is tensor for tensor, _ in self._seen.values())
 
-    def _note_returned(self, value: Any) -> None:
-        known = any(value is tensor for tensor, _ in self._seen.values())
-        if isinstance(value, Tensor) and not known:
-            self.steps.append(self._step("return", value))
-
-    def _step(self, name: str, value: Tensor) -> Step:
-        line, source = _statement(self.watched, self._line)
-        step = Step(name, line, source, value.detach().clone())
+    def step(self, watch: _Watch, name: str, value: Tensor) -> Step:
+        line, source = self.listings.statement(watch.code, watch.line)
+        step = Step(name, line, source, value.detach().clone(), part=watch.label)
         if value.requires_grad:
             self.nodes[name] = torch.autograd.graph.get_gradient_edge(value).node
             value.register_hook(functools.partial(_keep_gradient, step))
         return step
+
+    def forget(self) -> None:
+        """No tensor, and so no graph, outlives the call through us."""
+        self._seen = {}
+
+
+class _Watch:
+    """One frame that is watched: of the loss, or of its part of this `label`."""
+
+    def __init__(self, recorder: _Recorder, frame: FrameType, label: str) -> None:
+        self.code, self.label, self.line = frame.f_code, label, frame.f_lineno
+        self._recorder, self._entered = recorder, False
+
+    def on_line(self, frame: FrameType, event: str, argument: Any) -> Any:
+        self._entered = True
+        if event in ("line", "return"):
+            self._recorder.steps += self.changes(frame)
+            self.line = frame.f_lineno
+        if event == "return":
+            self._note_returned(argument)
+            if not self.label:
+                self._recorder.forget()
+        return self.on_line
+
+    def changes(self, frame: FrameType) -> Iterator[Step]:
+        for name, value in frame.f_locals.items():
+            if not isinstance(value, Tensor):
+                continue
+            whole, handed = self._named(name), bool(self.label) and not self._entered
+            if self._recorder.is_new(whole, value, handed=handed):
+                step = self._recorder.step(self, whole, value)
+                if handed:
+                    step.source = ""  # it was made on the way to the call
+                yield step
+
+    def _named(self, name: str) -> str:
+        return f"{self.label}_{name}" if self.label else name
+
+    def _note_returned(self, value: Any) -> None:
+        if isinstance(value, Tensor) and not self._recorder.has_seen(value):
+            name = self._named("loss" if self.label else "return")
+            if self._recorder.is_new(name, value, handed=False):
+                self._recorder.steps.append(self._recorder.step(self, name, value))
 
 
 def _leads_past(node: Any, start: Any) -> bool:
@@ -254,7 +315,7 @@ def forget_listings() -> None:
     _statements.cache_clear()
 
 
-@functools.cache
+@functools.lru_cache(maxsize=KEPT)
 def _listing(code: CodeType) -> tuple[str, int]:
     try:
         lines, first = inspect.getsourcelines(code)
@@ -263,7 +324,7 @@ def _listing(code: CodeType) -> tuple[str, int]:
     return textwrap.dedent("".join(lines)), first
 
 
-@functools.cache
+@functools.lru_cache(maxsize=KEPT)
 def _statements(code: CodeType) -> tuple[tuple[int, int, str], ...]:
     """(first line, last line, text) of every simple statement, innermost last."""
     listing, first = _listing(code)

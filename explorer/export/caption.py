@@ -8,7 +8,7 @@ from explorer.core.batch import Batch, load_table
 from explorer.core.explore import Exploration
 from explorer.core.scenario import Data
 from explorer.export.figure.svg import clipped
-from explorer.locale import catalogue, say, spelled, title_word
+from explorer.locale import catalogue, parameter_word, say, spelled, title_word
 from explorer.runtime.numbers import display_number, percent
 from explorer.sources.random_batch import RandomBatch
 from explorer.sources.textbook import EXAMPLES
@@ -85,7 +85,7 @@ def title_of(exploration: Exploration, language: str) -> str:
 def parameter_words(language: str, parameter: Parameter, value: ParameterValue) -> str:
     """A parameter and its value: λ = 20."""
     known = catalogue(language)
-    name = known.get(f"parameter.{parameter.name}", parameter.name)
+    name = spelled(language, "name", parameter_word(parameter.name))
     if parameter.kind == "switch":
         shown = say(language, "ui.yes" if value else "ui.no")
     elif parameter.kind == "choice":

@@ -25,6 +25,7 @@ from explorer.export.twins import as_defined_here, is_ours, twin_of
 from explorer.export.written_out import written_out
 from explorer.runtime.limits import WRITTEN_NUMBERS, WRITTEN_PAIRS
 from explorer.runtime.problem import Problem
+from losses.combined.composed import helpers_of, identifier_of, source_of
 from losses.spec import READABLE
 
 # Numbers are shortened as long as the loss moves by no more than this, relatively.
@@ -48,11 +49,26 @@ def alone(exploration: Exploration, *, from_files: bool | None = None) -> Code:
     Raises:
         Problem: if a loss of one's own does not stand at the top of its file.
     """
+    spec = exploration.spec
+    if spec.parts:
+        return _sum_alone(exploration, from_files)
     try:
-        out = written_out(exploration.spec.definition)
+        out = written_out(spec.definition)
     except LookupError as error:
-        raise Problem("code_not_alone", about="loss", name=exploration.spec.name) from error
-    return _program(exploration, from_files, out.imports, out.source, out.called)
+        raise Problem("code_not_alone", about="loss", name=spec.name) from error
+    return _program(exploration, from_files, out.imports, out.source, out.called[0])
+
+
+def _sum_alone(exploration: Exploration, from_files: bool | None) -> Code:
+    """The parts' definitions, and the sum below them."""
+    parts = exploration.spec.parts
+    helpers = helpers_of(parts)
+    out = written_out(*(part.spec.definition for part in parts), *helpers.values())
+    names = [*(part.label for part in parts), *helpers]
+    called = dict(zip(names, out.called, strict=True))
+    whole = source_of(parts, exploration.spec.parameters, called).rstrip()
+    source = "\n\n\n".join([out.source, whole])
+    return _program(exploration, from_files, out.imports, source, identifier_of(parts))
 
 
 def with_package(exploration: Exploration, *, from_files: bool | None = None) -> Code:
@@ -60,6 +76,9 @@ def with_package(exploration: Exploration, *, from_files: bool | None = None) ->
     spec, convention = exploration.spec, exploration.scenario.convention
     if not is_ours(spec):
         return alone(exploration, from_files=from_files)
+    if spec.parts:
+        found = f'total = LOSSES["{spec.name}"].function'
+        return _program(exploration, from_files, ["from losses import LOSSES"], found, "total")
     if as_defined_here(spec):
         return _program(exploration, from_files, [f"from losses import {spec.name}"], "", spec.name)
     found = f'spec = LOSSES["{spec.name}"].under(\n    {convention!r}\n)'

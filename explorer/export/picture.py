@@ -13,14 +13,17 @@ from torch.nn.functional import adaptive_avg_pool2d
 from explorer.core.batch import Batch
 from explorer.core.explore import Exploration
 from explorer.core.live import Numbers, live_formula, numbers_of, references
+from explorer.core.parts import PartSeen, parts_of
 from explorer.core.remarks import band_applies
 from explorer.core.trace import Step
+from explorer.locale import part_word
 from explorer.runtime.limits import SHOWN_ROWS
 from explorer.runtime.numbers import json_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import Json, packed
 from explorer.sources.cells import shortened
 from losses import Symbol
+from losses.combined.composed import chosen
 from losses.spec import READABLE
 
 THUMBNAIL = 56
@@ -64,6 +67,7 @@ def picture(exploration: Exploration) -> Json:
         "listing": exploration.trace.listing,
         "first_line": exploration.trace.first_line,
         "pairs": _pairs(exploration),
+        "parts": _parts(exploration),
         "heaviest": _terms(exploration, layout),
         "suspects": [
             {"pair": s.pair, "rate": s.rate, "fitting": s.fitting} for s in exploration.suspects
@@ -113,6 +117,50 @@ def _pairs(e: Exploration) -> Json:
         "gradient": packed(e.pair_gradient),
         "score_gradient": _beside(e),
         "positive": packed(e.batch.positive, torch.uint8),
+    }
+
+
+def _parts(e: Exploration) -> Json | None:
+    found = parts_of(e)
+    if found is None:
+        return None
+    return {
+        "parts": [_part(e, one, k) for k, one in enumerate(found.parts, 1)],
+        "cosines": [[json_number(x) for x in row] for row in found.cosines.tolist()],
+        "opposed": [
+            {"pair": one.pair, "pulls": [json_number(pull) for pull in one.pulls]}
+            for one in found.opposed
+        ],
+        "opposed_count": found.opposed_count,
+        "undone": found.undone,
+        "energies": [
+            {
+                "dimensions": one.dimensions,
+                "share": json_number(one.share),
+                "alone": json_number(one.alone),
+            }
+            for one in found.energies
+        ],
+    }
+
+
+def _part(e: Exploration, seen: PartSeen, number: int) -> Json:
+    part, weights = seen.part, seen.weights
+    formula = part.spec.formula_at(**chosen(part, e.parameters))
+    return {
+        "label": part.label,
+        "name": part_word(part),
+        "weight": part.weight,
+        "formula": rf"\mathcal L_{{{number}}} = {formula}",
+        "value": json_number(seen.value),
+        "collapse": json_number(seen.collapse),
+        "floor": json_number(seen.floor),
+        "norm": json_number(seen.norm),
+        "share": seen.share,
+        "equal": seen.equal,
+        "terms": weights.terms if weights else None,
+        "active": weights.active if weights else None,
+        "effective": json_number(weights.effective) if weights else None,
     }
 
 
@@ -262,11 +310,13 @@ class Layout:
 
 
 def _chosen_step(e: Exploration, steps: list[Step], place: int | None) -> int:
-    """The step the user looks at, or else the terms, or else the widest matrix."""
+    """The step the user looks at, or else the terms, of a sum those of its first part, or else the
+    widest matrix."""
     if place is not None and 0 <= place < len(steps):
         return place
+    terms = f"{e.spec.parts[0].label}_terms" if e.spec.parts else "terms"
     for index in reversed(range(len(steps))):
-        if steps[index].name == "terms" and steps[index].value.ndim:
+        if steps[index].name == terms and steps[index].value.ndim:
             return index
     return max(range(len(steps)), key=lambda index: steps[index].value.numel())
 
@@ -294,6 +344,9 @@ def _described(e: Exploration, step: Step) -> Json:
         "shape": list(step.value.shape),
         "gradient": step.gradient is not None,
     }
+    for part in e.spec.parts:
+        if step.part == part.label:
+            said["of"] = {"label": part.label, "loss": part.spec.name, "name": part_word(part)}
     if step.value.ndim == 0:
         said["value"] = json_number(float(step.value))
     return said

@@ -11,45 +11,55 @@ import functools
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
 
 @dataclass(frozen=True)
 class WrittenOut:
-    """`imports`, a line each, the `source` below them, and what the function is `called` there."""
+    """`imports`, a line each, the `source` below them, and what the functions are `called` there,
+    in the order in which they were asked for."""
 
     imports: list[str]
     source: str
-    called: str
+    called: list[str]
 
 
-def written_out(function: Callable) -> WrittenOut:
-    """The source of a function and of what it uses from its own file and from `losses`.
+def written_out(*functions: Callable) -> WrittenOut:
+    """The source of functions and of what they use from their own files and from `losses`.
 
     Raises:
-        LookupError: if the function does not stand at the top of its file under its name.
+        LookupError: if one does not stand at the top of its file under its name.
     """
+    places = [_place_of(function) for function in functions]
+    # The first time says which names are arguments and variables somewhere.
+    first, _ = _collected(places, frozenset())
+    collected, called = _collected(places, frozenset(first.local))
+    return WrittenOut(sorted(collected.imports), "\n\n\n".join(collected.pieces), called)
+
+
+def _place_of(function: Callable) -> tuple[ModuleType, str]:
     found = inspect.unwrap(function)
     module = sys.modules.get(getattr(found, "__module__", ""))
     if module is None:
         raise LookupError(f"{found} was not read from a file")
-    # The first time says which names are arguments and variables somewhere.
-    first, _ = _collected(module, found.__name__, frozenset())
-    collected, called = _collected(module, found.__name__, frozenset(first.local))
-    return WrittenOut(sorted(collected.imports), "\n\n\n".join(collected.pieces), called)
+    return module, found.__name__
 
 
-def _collected(module: ModuleType, name: str, local: frozenset[str]) -> tuple[_Collected, str]:
-    """What a function at the top of a module uses, and what it is called there.
+def _collected(
+    places: Sequence[tuple[ModuleType, str]], local: frozenset[str]
+) -> tuple[_Collected, list[str]]:
+    """What functions at the top of modules use, and what they are called there.
 
-    Raises LookupError where it does not stand there.
+    Raises LookupError where one does not stand there.
     """
-    collected = _Collected(module.__name__, local)
-    called = collected.take(module, name)
-    if called is None:
-        raise LookupError(f"{name} does not stand at the top of {module.__name__}")
+    collected, called = _Collected(places[0][0].__name__, local), []
+    for module, name in places:
+        taken = collected.take(module, name)
+        if taken is None:
+            raise LookupError(f"{name} does not stand at the top of {module.__name__}")
+        called.append(taken)
     return collected, called
 
 

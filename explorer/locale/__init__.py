@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
-    from losses import LossSpec
+    from losses.spec import LossSpec, Part
 
 LANGUAGES = ("en", "zh")
 # Values that count something are grouped: 1 048 576. A seed or the end of a range stays as typed.
@@ -22,6 +22,7 @@ COUNTS = frozenset(
     | {"step", "steps", "kept", "train", "held_out"}
 )
 _PLURAL = re.compile(r"\{(\w+):([^|}]*)\|([^}]*)\}")
+_PREFIXED = re.compile(r"(\w+)_(whole|half|quarter|\d+)")
 _VALUE = re.compile(r"\{(\w+)\}")
 
 
@@ -34,7 +35,7 @@ class Word(_Word, total=False):
     """A value with a sentence of its own in each language, or else one for all; `values` stand in
     its placeholders."""
 
-    values: dict[str, int | str]
+    values: dict[str, int | str | Word]
 
 
 @cache
@@ -81,7 +82,7 @@ def preferred(accepted: str) -> str:
     return max(LANGUAGES, key=lambda name: liked.get(name, 0.0))
 
 
-def word(key: str, otherwise: str, **values: int | str) -> Word:
+def word(key: str, otherwise: str, **values: int | str | Word) -> Word:
     """A value with a sentence of its own in each language, into which `values` are put, or, where
     it has none, one for all."""
     said: Word = {"key": key, "otherwise": otherwise}
@@ -89,8 +90,47 @@ def word(key: str, otherwise: str, **values: int | str) -> Word:
 
 
 def title_word(spec: LossSpec) -> Word:
-    """What a loss is called; one of the user's own has no other name than its own."""
-    return word(f"loss.{spec.name}.title", spec.title)
+    """What a loss is called; one of the user's own has no other name than its own, and a sum of
+    losses those of its parts."""
+    if not spec.parts:
+        return word(f"loss.{spec.name}.title", spec.title)
+    told: dict[str, Word] = {}
+    for part in spec.parts:
+        title = title_word(part.spec)
+        if part.prefix is not None:
+            title = word("loss.on_prefixes", part.spec.title, loss=title)
+        told[part.spec.name] = title
+    whole, *others = told.values()
+    for other in others:
+        whole = word("loss.sum", spec.title, first=whole, second=other)
+    return whole
+
+
+def part_word(part: Part) -> Word:
+    """What a part of a sum is called: its loss, and which prefix of the vectors it sees."""
+    title = title_word(part.spec)
+    if part.prefix is None:
+        return title
+    return _on_prefix(title, part.label, str(part.label).rpartition("_")[2])
+
+
+def _on_prefix(title: Word, label: str, prefix: str) -> Word:
+    if prefix.isdecimal():
+        return word("loss.on_first", label, loss=title, dimensions=int(prefix))
+    return word(f"loss.on_{prefix}", label, loss=title)
+
+
+def parameter_word(name: str) -> Word:
+    """What a parameter is called; of one of a part of a sum, "scale_of_angle", that and whose."""
+    plain, of, label = name.partition("_of_")
+    if not of:
+        return word(f"parameter.{name}", name)
+    prefixed = _PREFIXED.fullmatch(label)
+    loss = prefixed[1] if prefixed else label
+    title = word(f"loss.{loss}.title", loss)
+    if prefixed:
+        title = _on_prefix(title, label, prefixed[2])
+    return word("parameter.of", name, name=word(f"parameter.{plain}", plain), loss=title)
 
 
 def spelled(language: str, name: str, value: object) -> str:

@@ -436,6 +436,13 @@ export interface EncodedFinding {
   cells: EvidentCell[];
 }
 
+/** The share of a gradient's energy in so many of the first dimensions: of the sum's, and of the part's on the longest prefix. */
+export interface Energy {
+  dimensions: number;
+  share: Real;
+  alone: Real;
+}
+
 /** The live pairs, measured; `probe` has the score of each probe pair. */
 export interface EvaluationRecord {
   spearman: number | null;
@@ -987,9 +994,12 @@ export interface Looked {
   pairs: PairArrays;
 }
 
-/** A loss in its own convention, named "", and in each of the others. */
+/** A loss in its own convention, named "", and in each of the others. `word` is what a sum of losses, its `summands`, is called. */
 export interface Loss {
   title: string;
+  word: Word | null;
+  takes_prefixes: boolean;
+  summands: Summand[];
   group: string;
   terms: string;
   about: string;
@@ -1024,6 +1034,11 @@ export interface MovedPair {
   rank_before: number;
   rank_after: number;
   label_rank: number;
+}
+
+/** A loss that was asked for by name. */
+export interface NamedLoss {
+  loss: Loss;
 }
 
 /** A sentence nearby. */
@@ -1087,6 +1102,12 @@ export interface OpenedScene {
 export interface Opinion {
   model: string;
   fitting: number[];
+}
+
+/** A pair on which parts pull against each other, each with its weight. */
+export interface Opposed {
+  pair: number;
+  pulls: Real[];
 }
 
 /** The figures of the strip over many batches: of each its name and a value for each batch. */
@@ -1205,6 +1226,33 @@ export interface ParityRow {
   because: Told[];
 }
 
+/** A part of a sum of losses: its value and landmarks, not weighed; `norm` and `share` of its weighed gradient, and the weight at which that is as long as all others together. */
+export interface PartSeen {
+  label: string;
+  name: Word;
+  weight: string;
+  formula: string;
+  value: Real;
+  collapse: Real | null;
+  floor: Real | null;
+  norm: Real;
+  share: number | null;
+  equal: number | null;
+  terms: number | null;
+  active: number | null;
+  effective: Real | null;
+}
+
+/** What the parts of a sum of losses do on a batch. */
+export interface Parts {
+  parts: PartSeen[];
+  cosines: Real[][];
+  opposed: Opposed[];
+  opposed_count: number;
+  undone: number;
+  energies: Energy[];
+}
+
 /** One loss on one batch, taken apart. */
 export interface Picture {
   figures: Figures;
@@ -1215,6 +1263,7 @@ export interface Picture {
   pairs: PairArrays;
   listing: string;
   first_line: number;
+  parts: Parts | null;
   heaviest: Term[];
   suspects: Suspect[];
   disagreement: Disagreement | null;
@@ -1576,6 +1625,7 @@ export interface Step {
   latex: string;
   shape: number[];
   gradient: boolean;
+  of?: StepOf;
   value?: Real;
   thumbnail?: Thumbnail;
 }
@@ -1587,6 +1637,13 @@ export interface StepNumbers {
   number: InNumbers | null;
 }
 
+/** The part of a sum of losses in which a step stands: the step's name begins with its label. */
+export interface StepOf {
+  label: string;
+  loss: string;
+  name: Word;
+}
+
 /** A step of the training. */
 export interface StepRecord {
   kind: "step";
@@ -1595,6 +1652,12 @@ export interface StepRecord {
   gradient_norm: number;
   learning_rate: number;
   seconds: number;
+}
+
+/** A loss of a sum, on each of these prefixes of the vectors if there are any: lengths, or shares where they are at most 1. */
+export interface Summand {
+  loss: string;
+  prefixes: number[];
 }
 
 /** What a run came to. */
@@ -1853,7 +1916,7 @@ export interface Watched {
 export interface Word {
   key: string;
   otherwise: string;
-  values?: Record<string, number | string>;
+  values?: Record<string, number | string | Word>;
 }
 
 /** No answer yet: it is to be asked for again. */
@@ -1870,6 +1933,7 @@ export interface CompareServer {
   formula(request: unknown): Promise<OneOf<Differing | SendRows | Refused>>;
   link(request: unknown): Promise<OneOf<Link | Refused>>;
   look(request: unknown): Promise<OneOf<Look | Refused>>;
+  loss(request: unknown): Promise<OneOf<NamedLoss | Refused>>;
   mechanics(request: unknown): Promise<OneOf<CutSides | SendRows | Refused>>;
   open_link(request: unknown): Promise<OneOf<OpenedScene | Refused>>;
   parity(request: unknown): Promise<OneOf<Parity | SendRows | Refused>>;
@@ -1901,6 +1965,7 @@ export interface ExploreServer {
   forget(request: unknown): Promise<OneOf<Nothing | Refused>>;
   link(request: unknown): Promise<OneOf<Link | Refused>>;
   look(request: unknown): Promise<OneOf<Look | Refused>>;
+  loss(request: unknown): Promise<OneOf<NamedLoss | Refused>>;
   open_link(request: unknown): Promise<OneOf<OpenedScene | Refused>>;
   own(request: unknown): Promise<OneOf<Own | Refused>>;
   own_text(request: unknown): Promise<OneOf<OwnText | Refused>>;
@@ -1925,6 +1990,7 @@ export interface FinetuneServer {
   forget(request: unknown): Promise<OneOf<Nothing | Refused>>;
   hand_in(request: unknown): Promise<OneOf<Upload | UploadUndecided | Refused>>;
   look(request: unknown): Promise<OneOf<Look | Refused>>;
+  loss(request: unknown): Promise<OneOf<NamedLoss | Refused>>;
   probe(request: unknown): Promise<OneOf<Probed | Refused>>;
   remark(request: unknown): Promise<OneOf<Remarked | Refused>>;
   repeat(request: unknown): Promise<OneOf<Started | Refused>>;

@@ -64,14 +64,31 @@ def __getattr__(name: str) -> Any:
 
 
 def training_loss(name: str) -> type[TrainingLoss]:
-    """The class for the loss of this name, also for one that was registered later."""
+    """The class for the loss of this name, also for one that was registered later, and for a sum:
+    ``training_loss("info_nce+angle")(model, weight_of_angle=0.1)``."""
     spec = LOSSES[name]
     held = {"name": name, "__module__": __name__, "__doc__": f"{spec.title} for a trainer."}
     return type(module_name(name), (_base_for(spec),), held)
 
 
+def trains_as_one(spec: LossSpec) -> bool:
+    """Whether all parts of a sum learn from the same batches: losses on levels and classifiers
+    train alone, and losses against prototypes, which read single texts, with their like."""
+    reads = [set(part.spec.reads.values()) for part in spec.parts]
+    on_classes = ["prototypes" in one for one in reads]
+    alone = any(one & {"level_scores", "pair_logits"} for one in reads)
+    return not alone and (all(on_classes) or not any(on_classes))
+
+
 def _base_for(spec: LossSpec) -> type[TrainingLoss]:
+    """Raises ValueError for a sum of which each part wants another training."""
     reads = set(spec.reads.values())
+    if not trains_as_one(spec):
+        raise ValueError(
+            f"{spec.name} cannot be trained as one sum: losses on levels and classifiers train "
+            "alone, and losses against prototypes learn from single texts with a class, all others "
+            "from pairs; train with parts that take the same"
+        )
     if "prototypes" in reads:
         return PrototypeTrainingLoss
     if "pair_logits" in reads:

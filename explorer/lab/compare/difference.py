@@ -32,6 +32,8 @@ from explorer.lab.compare.expressions import (
     expression_of,
 )
 from explorer.lab.compare.written import as_one_formula, as_two_formulas
+from explorer.locale import title_word
+from explorer.runtime.problem import Problem
 from losses.spec import ParameterValue
 
 # Below this share of both, one formula would be read as something that neither of them says.
@@ -140,7 +142,13 @@ def difference(base: Exploration, other: Exploration) -> Difference:
     Returns:
         The pieces of both formulas, each once; the same step by step, parameter by parameter, and
         line by line of the listings.
+
+    Raises:
+        Problem: where one is a sum of losses, which has no formula of its own.
     """
+    for side in (base, other):
+        if side.spec.parts:
+            raise Problem("compare_sum", about="loss", loss=title_word(side.spec))
     sides = expression_of(base), expression_of(other)
     found = align(*sides)
     kinds: dict[int, Kind] = {}

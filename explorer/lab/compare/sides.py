@@ -24,7 +24,7 @@ from explorer.core.remarks import Value
 from explorer.core.scenario import Scenario
 from explorer.export.caption import numbers_of
 from explorer.export.picture import Layout
-from explorer.locale import say, title_word, word
+from explorer.locale import parameter_word, say, title_word, word
 from explorer.runtime.cache import Cache
 from explorer.runtime.numbers import display_number, percent, typed
 from explorer.runtime.problem import Problem
@@ -541,7 +541,7 @@ def _other_parameters(a: Outcome, b: Outcome) -> Iterator[Sentence]:
         yield Sentence(
             "compare.other.parameter",
             {
-                "name": word(f"parameter.{name}", name),
+                "name": parameter_word(name),
                 **_two(*(_in_words(parameter, side.parameters[name]) for side in (a, b))),
             },
         )

@@ -11,7 +11,7 @@ from explorer.lab.doctor.explain import Explained, Finding, Fitting, Standing
 from explorer.lab.doctor.landmarks import COLLAPSE, START, Settings, sharpening
 from explorer.lab.doctor.reading import Read
 from explorer.lab.doctor.suited import Suited
-from explorer.locale import Word, say, spelled, title_word, word
+from explorer.locale import Word, parameter_word, say, spelled, title_word, word
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.numbers import display_number, percent, typed
 from losses import LOSSES
@@ -153,7 +153,7 @@ def _where(counts: Counts, parameters: Settings, language: str) -> str:
     said = [say(language, f"doctor.count.{name}", count=count) for name, count in counts]
     for name, value in parameters:
         shown = display_number(value) if isinstance(value, float) else str(value)
-        called = word(f"parameter.{name}", name)
+        called = parameter_word(name)
         said.append(say(language, "doctor.setting", name=called, value=shown))
     return say(language, "doctor.where", what=_joined(said, language)) if said else ""
 

@@ -27,7 +27,9 @@ from explorer.sources import tables, textbook
 from explorer.sources.model_folders import within
 from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec
+from losses.combined.names import RECIPES
 from losses.labels import LabelRules, label_rules
+from losses.sentence_transformers import trains_as_one
 
 Pair = tuple[str, str, float]
 
@@ -382,6 +384,8 @@ def _obstacle(
 ) -> Problem | None:
     """What keeps a loss from learning from pairs of these labels; `known` are losses that can."""
     said = {"loss": title_word(spec), "known": known}
+    if not trains_as_one(spec):
+        return Problem("training_sum_apart", about="loss", **said)
     if not labelled and not spec.needs & {"lists", "teacher"}:
         if kind == "cross":
             such = title_word(over_positives())
@@ -404,5 +408,6 @@ def _obstacle(
 
 
 def losses_for(plan: TrainingPlan, corpus: Corpus) -> dict[str, Problem | None]:
-    """Every loss, with the reason where it cannot learn from this data."""
-    return {name: why_not(plan, corpus, spec) for name, spec in LOSSES.items()}
+    """Every loss, and the sums that are trained with, with the reason where one cannot learn from
+    this data."""
+    return {name: why_not(plan, corpus, LOSSES[name]) for name in (*LOSSES, *RECIPES)}

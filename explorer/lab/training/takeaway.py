@@ -150,7 +150,8 @@ def script(runs: Runs, name: str) -> str:
     told = plan.trainer_arguments(plan.steps_for(examples), examples)
     del told["per_device_train_batch_size"]
     is_bi = plan.kind == "bi"
-    loss = "training_loss" if plan.own_loss else module_name(plan.loss)
+    by_name = bool(plan.own_loss or plan.spec.parts)
+    loss = "training_loss" if by_name else module_name(plan.loss)
     moves_some = plan.layers >= 0 and not plan.lora
     return render(
         "train.py",
@@ -162,7 +163,7 @@ def script(runs: Runs, name: str) -> str:
         beside=_beside(plan),
         headline=_headline(runs.status(name)["summary"]),
         own_loss=plan.loss if plan.own_loss else "",
-        loss=f'{loss}("{plan.loss}")' if plan.own_loss else loss,
+        loss=f'{loss}("{plan.loss}")' if by_name else loss,
         loss_imports=[loss, *(["move_only"] if moves_some else [])],
         loss_arguments=plan.loss_arguments(
             rules.threshold, rules.label_range, len(set(classes.values()))

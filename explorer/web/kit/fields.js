@@ -1,7 +1,7 @@
 // The fields of a sidebar: a slider with its box, the control of a loss's parameter, sections.
 import { h, worded } from "./dom.js";
 import { tex } from "./formula.js";
-import { has, say } from "./words.js";
+import { has, parameterName, say } from "./words.js";
 
 const TYPING_MS = 300;
 
@@ -173,7 +173,7 @@ export const labelled = (key, control) => h("label.lp-field", {}, worded("span",
  */
 export function parameterField(parameter, initial, change) {
   const { name, kind } = parameter;
-  const spoken = has(`parameter.${name}`) ? say(`parameter.${name}`) : name;
+  const spoken = parameterName(name);
   if (kind === "number") {
     const { element, set } = slider({
       label: spoken,

@@ -204,7 +204,10 @@ export function randomFields(table, prefix, { labelsId, looks = {} }, change) {
   };
 }
 
-const GROUPS = ["pair_scores", "lists", "in_batch", "distances", "prototypes", "spread", "distillation", "own"];
+const GROUPS = [
+  ...["pair_scores", "lists", "in_batch", "distances", "prototypes", "spread", "distillation"],
+  ...["combined", "own"],
+];
 
 /**
  * All losses in their groups, each by its title; `titled` may say more of one.
@@ -233,6 +236,8 @@ export function lossSelect(id, change) {
     element: select,
     /** @type {(groups: Group[], first?: HTMLElement | null) => void} */
     fill: (groups, first = null) => select.replaceChildren(...(first ? [first] : []), ...groups.map(groupOf)),
+    /** @param {string} loss */
+    has: (loss) => Array.from(select.options).some(({ value }) => value === loss),
     /** @param {string} loss */
     set(loss) {
       select.value = loss;

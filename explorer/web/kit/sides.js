@@ -26,6 +26,12 @@ export function written(sides) {
 }
 
 /**
+ * The losses that an address names.
+ * @param {URLSearchParams} said
+ */
+export const lossesIn = (said) => [...said].filter(([key]) => /^\d+$/.test(key)).map(([, loss]) => loss);
+
+/**
  * The sides that an address names; a parameter that its loss does not have is let go.
  * @param {URLSearchParams} said
  * @param {Losses} losses

@@ -1,6 +1,6 @@
 // Short trainings at several values of a parameter, in words.
 import { show } from "./numbers.js";
-import { has, say } from "./words.js";
+import { parameterName, say } from "./words.js";
 
 /** @typedef {import("../wire").Offer} Offer */
 
@@ -9,7 +9,7 @@ import { has, say } from "./words.js";
  * @param {Offer} offer
  */
 export function valuesOf({ parameter, values }) {
-  const name = has(`parameter.${parameter}`) ? say(`parameter.${parameter}`) : parameter;
+  const name = parameterName(parameter);
   return `${name} ${values.map((value) => show(value, 3)).join(" · ")}`;
 }
 

@@ -57,12 +57,36 @@ function spelled(name, value) {
 }
 
 /**
- * What a loss is called; one of the user's own has no other name than its own, and one that this
- * server does not know, but a run of before does, that by which it is known.
+ * What a loss is called; one of the user's own has no other name than its own, a sum of losses those of
+ * its parts, and one that this server does not know, but a run of before does, that by which it is known.
  * @param {string} loss
  */
-export const titleOf = (loss) =>
-  has(`loss.${loss}.title`) ? say(`loss.${loss}.title`) : (given.losses[loss]?.title ?? loss);
+export function titleOf(loss) {
+  const { title, word } = given.losses[loss] ?? { title: loss, word: null };
+  if (word) return said(word);
+  return has(`loss.${loss}.title`) ? say(`loss.${loss}.title`) : title;
+}
+
+/**
+ * A value with words of its own.
+ * @param {import("../wire").Word} word
+ */
+export const said = (word) => spelled("", word);
+
+/**
+ * What a parameter is called; of one of a part of a sum, "scale_of_angle", that and whose.
+ * @param {string} name
+ * @returns {string}
+ */
+export function parameterName(name) {
+  const [, plain, label] = /^(.+?)_of_(.+)$/.exec(name) ?? [];
+  if (!label) return has(`parameter.${name}`) ? say(`parameter.${name}`) : name;
+  const [, loss, prefix] = /^(.+)_(whole|half|quarter|\d+)$/.exec(label) ?? [label, label];
+  const title = titleOf(loss);
+  const key = /^\d/.test(prefix ?? "") ? "loss.on_first" : `loss.on_${prefix}`;
+  const part = prefix ? say(key, { loss: title, dimensions: Number(prefix) }) : title;
+  return say("parameter.of", { name: parameterName(plain), loss: part });
+}
 
 // The language that was chosen, or that the browser prefers.
 export function preferred() {

@@ -47,16 +47,34 @@ class Form(TypedDict):
     parameters: list[Parameter]
 
 
+class Summand(TypedDict):
+    """A loss of a sum, on each of these prefixes of the vectors if there are any: lengths, or
+    shares where they are at most 1."""
+
+    loss: str
+    prefixes: list[float]
+
+
 class Loss(TypedDict):
-    """A loss in its own convention, named "", and in each of the others."""
+    """A loss in its own convention, named "", and in each of the others. `word` is what a sum of
+    losses, its `summands`, is called."""
 
     title: str
+    word: Word | None
+    takes_prefixes: bool
+    summands: list[Summand]
     group: str
     terms: str
     about: str
     references: list[str]
     learns_from_positives: bool
     conventions: dict[str, Form]
+
+
+class NamedLoss(TypedDict):
+    """A loss that was asked for by name."""
+
+    loss: Loss
 
 
 class Limits(TypedDict):

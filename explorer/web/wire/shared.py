@@ -195,9 +195,18 @@ class _Step(TypedDict):
     gradient: bool
 
 
+class StepOf(TypedDict):
+    """The part of a sum of losses in which a step stands: the step's name begins with its label."""
+
+    label: str
+    loss: str
+    name: Word
+
+
 class Step(_Step, total=False):
     """A line of the derivation: a `value` of one number, or a `thumbnail`, or nothing in it."""
 
+    of: StepOf
     value: Real
     thumbnail: Thumbnail
 
@@ -290,6 +299,52 @@ class Suspect(TypedDict):
     fitting: float
 
 
+class PartSeen(TypedDict):
+    """A part of a sum of losses: its value and landmarks, not weighed; `norm` and `share` of its
+    weighed gradient, and the weight at which that is as long as all others together."""
+
+    label: str
+    name: Word
+    weight: str
+    formula: str
+    value: Real
+    collapse: Real | None
+    floor: Real | None
+    norm: Real
+    share: float | None
+    equal: float | None
+    terms: int | None
+    active: int | None
+    effective: Real | None
+
+
+class Opposed(TypedDict):
+    """A pair on which parts pull against each other, each with its weight."""
+
+    pair: int
+    pulls: list[Real]
+
+
+class Energy(TypedDict):
+    """The share of a gradient's energy in so many of the first dimensions: of the sum's, and of the
+    part's on the longest prefix."""
+
+    dimensions: int
+    share: Real
+    alone: Real
+
+
+class Parts(TypedDict):
+    """What the parts of a sum of losses do on a batch."""
+
+    parts: list[PartSeen]
+    cosines: list[list[Real]]
+    opposed: list[Opposed]
+    opposed_count: int
+    undone: float
+    energies: list[Energy]
+
+
 class Looked(TypedDict):
     """One step of a loss on one batch; of the others what they are called."""
 
@@ -306,6 +361,7 @@ class Picture(Looked):
 
     listing: str
     first_line: int
+    parts: Parts | None
     heaviest: list[Term]
     suspects: list[Suspect]
     disagreement: Disagreement | None

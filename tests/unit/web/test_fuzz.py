@@ -109,6 +109,7 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("explore", "read_file"): [{**of_file, "header": True, "draw": drawn}, FILE],
         ("explore", "link"): [scene()],
         ("explore", "open_link"): [link],
+        **{(page, "loss"): ["cosent+angle"] for page in ("explore", "compare", "finetune")},
         ("explore", "statistics"): [{"data": FEW}],
         ("explore", "spread"): [{**few, "file": None}, {"scenario": from_file, **of_file}],
         ("explore", "sweep"): [{**few, "parameter": "scale"}],

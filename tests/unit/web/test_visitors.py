@@ -53,12 +53,12 @@ PLAN = {
 # Functions that know only what stands in the request itself, or what is of whoever asks.
 OWN_ONLY = {
     "explore": "explore link open_link statistics sweep trials second_opinion own own_text "
-    "own_write forget look cancel",
+    "own_write loss forget look cancel",
     "compare": "compare formula parity sweep mechanics precision what_if collapse link scene_link "
-    "open_link forget look cancel",
+    "open_link loss forget look cancel",
     "doctor": "explain hand_in stop forget look cancel",
     "large": "hand_in stop forget",
-    "finetune": "hand_in forget look cancel",
+    "finetune": "hand_in loss forget look cancel",
 }
 
 

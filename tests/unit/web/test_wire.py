@@ -184,6 +184,9 @@ def test_explore(pages, tmp_path, monkeypatch):
     server.ask("spread", {"scenario": {"data": small}}, explore.OverBatches)
     opened = server.ask("link", {"loss": "circle", "parameters": {"scale": 30}}, explore.Link)
     server.ask("open_link", opened["link"], explore.OpenedScene)
+    server.ask("loss", "matryoshka(cosent)+angle", facts.NamedLoss)
+    for loss in ("info_nce+angle", "cosent+vicreg", "matryoshka(info_nce)", "matryoshka(angle,64)"):
+        server.ask("explore", {"scenario": {"loss": loss}, "known": ""}, explore.Explored)
     server.ask("statistics", {}, explore.Statistics)
     server.ask("statistics", {"data": {"source": "table", "rows": ROWS[:1]}}, explore.Statistics)
     for loss in ("cosent", "info_nce", "pairwise_hinge"):  # with a range advised, and without
@@ -247,7 +250,8 @@ def test_compare(pages):
     assert server.ask("link", Scenario().to_json(), explore.Link) == {"link": ""}
     link = server.ask("scene_link", Scenario().to_json(), explore.Link)["link"]
     server.ask("open_link", link, explore.OpenedScene)
-    server.answered("compare", "formula", "parity", "link", "scene_link", "open_link")
+    server.ask("loss", "cosent+angle", facts.NamedLoss)
+    server.answered("compare", "formula", "parity", "link", "scene_link", "open_link", "loss")
 
 
 def test_compare_varies(pages):
@@ -397,7 +401,9 @@ def test_finetune(pages, runs, monkeypatch):
         handed = server.ask("hand_in", file, kind)
         server.ask("describe", {"file": handed["file"], "name": "a.csv"}, kind)
     follow_jobs(server)
+    server.ask("loss", "cosent+angle", facts.NamedLoss)
     server.answered("check", "estimate", "start", "repeat", "watch", "steer", "hand_in", "describe")
+    server.answered("loss")
 
 
 def test_a_run(pages, runs):

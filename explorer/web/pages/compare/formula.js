@@ -4,7 +4,7 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { saved } from "../../kit/files.js";
 import { tex } from "../../kit/formula.js";
 import { show } from "../../kit/numbers.js";
-import { has, language, say } from "../../kit/words.js";
+import { has, language, parameterName, say } from "../../kit/words.js";
 import { latexOf, plain } from "./latex.js";
 import { chip, colourOf, labelOf, letterOf, named } from "./legend.js";
 import { downloads } from "./taking.js";
@@ -212,7 +212,7 @@ export default function formula(root, channel) {
         .join(", ");
     };
     /** @param {string | null} name */
-    const called = (name) => (name === null ? "" : has(`parameter.${name}`) ? say(`parameter.${name}`) : name);
+    const called = (name) => (name === null ? "" : parameterName(name));
     const only = /** @type {const} */ (["base", "other"])
       .map((whose, i) => ({ place: channel.between[i], names: alone(whose) }))
       .filter(({ names }) => names.length);

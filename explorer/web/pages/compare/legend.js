@@ -3,7 +3,7 @@ import { h } from "../../kit/dom.js";
 import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
 import { chosenOf } from "../../kit/sides.js";
-import { has, say, titleOf } from "../../kit/words.js";
+import { has, parameterName, say, titleOf } from "../../kit/words.js";
 
 /** @typedef {import("../../kit/sides.js").Side} Side */
 
@@ -17,7 +17,7 @@ export const chip = (place) => h("b.lp-side-chip", { style: `--lp-side: ${colour
 
 /** @type {(parameter: import("../../wire").Parameter, value: import("../../wire").Setting) => string} */
 function spoken({ name, kind }, value) {
-  const called = has(`parameter.${name}`) ? say(`parameter.${name}`) : name;
+  const called = parameterName(name);
   if (kind === "switch") return value ? called : `${called}: ${say("ui.no")}`;
   if (kind === "choice") return has(`choice.${value}`) ? say(`choice.${value}`) : String(value);
   const numbers = [value].flat().map((one) => show(Number(one), 3));

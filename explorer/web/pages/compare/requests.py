@@ -32,6 +32,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.turns import one_by_one
 from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json, packed
+from explorer.web.pages.explore.facts import SERVED_LOSS
 from explorer.web.scenes import batch_key, held_rows, scene_in, scene_link, skipped_rows
 from explorer.web.serving import JOBS, served
 from explorer.web.wire import compare as wire
@@ -324,5 +325,6 @@ SERVED = [
     served("link", _link, wire_explore.Link),
     served("scene_link", scene_link, wire_explore.Link),
     served("open_link", _open_link, wire_explore.OpenedScene, takes=str),
+    SERVED_LOSS,
     *JOBS,
 ]

@@ -1,4 +1,5 @@
 // The state of the Compare page: a batch, the losses that are put on it, and what came of them.
+
 import { given } from "../../kit/given.js";
 import { History } from "../../kit/history.js";
 import * as link from "../../kit/link.js";
@@ -6,8 +7,9 @@ import { LookedAt } from "../../kit/looked_at.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
 import { SentRows } from "../../kit/rows.js";
 import { GONE, problem } from "../../kit/server.js";
-import { carried, formOf, KEPT, read, stepsAt, written } from "../../kit/sides.js";
+import { carried, formOf, KEPT, lossesIn, read, stepsAt, written } from "../../kit/sides.js";
 import { Store } from "../../kit/store.js";
+import { learn } from "../../kit/sums.js";
 
 /** @typedef {import("../../wire").CompareServer} CompareServer */
 /** @typedef {import("../../wire").Scenario} Scenario */
@@ -168,6 +170,7 @@ export class ComparePage extends LookedAt {
   async open(text, kept, isCurrent) {
     const said = new URLSearchParams(text);
     const patch = link.read(this.store.table, text);
+    await learn(this.server?.loss, lossesIn(said));
     const sides = read(said, given.losses);
     if (sides.length >= given.compare.least) patch.sides = sides;
     const scene = said.get("scene");

@@ -4,7 +4,7 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { show } from "../../kit/numbers.js";
 import { problemBox } from "../../kit/problem.js";
 import { written } from "../../kit/sides.js";
-import { has, say, titleOf } from "../../kit/words.js";
+import { parameterName, say, titleOf } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").ToldFinding} Finding */
 /** @typedef {import("../../wire").ExplainedLoss} Fitting */
@@ -96,7 +96,7 @@ export default function findings(root, channel) {
     /** @param {Record<string, unknown>} settings */
     const settingsOf = (settings) =>
       Object.entries(settings).map(([name, value]) => {
-        const called = has(`parameter.${name}`) ? say(`parameter.${name}`) : name;
+        const called = parameterName(name);
         return typeof value === "number" ? `${called} ${show(value, 3)}` : `${called} ${value}`;
       });
     const heads = ["loss", "counts", "kind", "doubled"].map((name) =>

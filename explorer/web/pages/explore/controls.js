@@ -1,5 +1,7 @@
 // The sidebar: data, encoder, loss, parameters, rules. Each control changes the scenario and
 // nothing else.
+
+import { combiner } from "../../kit/combination.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
 import { lossFinder } from "../../kit/finder.js";
@@ -17,6 +19,7 @@ import {
   twinsField,
 } from "../../kit/sidebar.js";
 import { addressFor } from "../../kit/sides.js";
+import { carriedOver } from "../../kit/sums.js";
 import { say, titleOf } from "../../kit/words.js";
 import { filePanel } from "./file.js";
 
@@ -150,6 +153,11 @@ export default function controls(root, channel, server) {
     key: "ui.example_of_lists",
     act: () => channel.set({ data: { source: "example", example: "graded_lists" } }),
   });
+  const combination = combiner("lp-combine", async (loss) => {
+    await channel.learn(loss);
+    const { loss: before, parameters: chosen } = channel.scenario;
+    channel.choose(loss, "", carriedOver(before, chosen, loss));
+  });
   const convention = conventionField("lp-convention", (name) => channel.choose(channel.scenario.loss, name));
   const parameters = parameterList((name, value) => channel.setParameter(name, value));
   const scaleAdvice = h("p.lp-note");
@@ -258,6 +266,7 @@ export default function controls(root, channel, server) {
       "ui.loss",
       lossChoice.element,
       byName.element,
+      combination.element,
       convention.element,
       parameters.element,
       references,
@@ -304,7 +313,9 @@ export default function controls(root, channel, server) {
       unscored = !unscored;
       listLosses();
     }
+    if (!lossChoice.has(scenario.loss)) listLosses();
     lossChoice.set(scenario.loss);
+    combination.set(scenario.loss);
     setParameters();
     exampleChoice.value = data.example;
     random.set(data.random);
@@ -332,6 +343,7 @@ export default function controls(root, channel, server) {
   });
   channel.on("language", () => {
     listLosses();
+    combination.set(channel.scenario.loss);
     setParameters();
     file.relanguage();
     words();

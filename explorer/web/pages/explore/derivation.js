@@ -3,8 +3,9 @@ import { bytes } from "../../kit/arrays.js";
 import { paint } from "../../kit/cells.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { tex } from "../../kit/formula.js";
+import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
-import { has, language, say } from "../../kit/words.js";
+import { has, language, said, say } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").Step} Step */
 
@@ -93,21 +94,22 @@ export default function derivation(root, channel) {
       const formula = h("div.lp-formula");
       if (step.latex) tex(formula, step.latex);
       else formula.append(h("code", {}, step.name));
-      const spoken = step.name.replace(/_/g, " ");
+      const { label, loss, name } = step.of ?? { label: "", loss: channel.scenario.loss, name: null };
+      const own = label ? step.name.slice(label.length + 1) : step.name;
+      const spoken = own.replace(/_/g, " ");
       const line = h(
         "code.lp-line",
         { title: step.source || step.name },
-        index < inputs || !step.source ? spoken : linked(step.source, index),
+        index < inputs || !step.source ? spoken : linked(step.source, index, label),
       );
-      const key = [channel.scenario.loss, channel.spec.group, "any"]
-        .map((owner) => `step.${owner}.${step.name}`)
-        .find(has);
+      const group = given.losses[loss]?.group ?? channel.spec.group;
+      const key = [loss, group, "any"].map((owner) => `step.${owner}.${own}`).find(has);
       const about = key ? worded("p.lp-why", key) : null;
       const row = h(
         index < inputs ? "li.lp-step.lp-input" : "li.lp-step",
         { onclick: () => go(index) },
         h("div.lp-thumb-box", {}, h("div.lp-thumb-wrap", {}, thumbnail), value),
-        h("div.lp-words", {}, formula, line, about),
+        h("div.lp-words", {}, name ? h("small.lp-part-name", {}, said(name)) : null, formula, line, about),
       );
       return { row, thumbnail, value };
     });
@@ -118,22 +120,25 @@ export default function derivation(root, channel) {
    * The line of code, broken at its blanks only; the names of earlier steps in it lead to them.
    * @param {string} source
    * @param {number} index
+   * @param {string} label of the part that the line stands in
    */
-  function linked(source, index) {
+  function linked(source, index, label) {
     const [target, ...rest] = source.split(" ");
-    return [target, ...rest.flatMap((part) => [" ", h("span.lp-unbroken", {}, ...names(part, index))])];
+    return [target, ...rest.flatMap((part) => [" ", h("span.lp-unbroken", {}, ...names(part, index, label))])];
   }
 
   /**
    * @param {string} code
    * @param {number} index
+   * @param {string} label
    */
-  function names(code, index) {
+  function names(code, index, label) {
     return code
       .split(/(?<![\w.])([A-Za-z_]\w*)/)
       .filter(Boolean)
       .map((word) => {
-        const step = channel.stepNamed(word, index);
+        const within = label ? channel.stepNamed(`${label}_${word}`, index) : -1;
+        const step = within < 0 ? channel.stepNamed(word, index) : within;
         if (step < 0) return word;
         return h(
           "button.lp-ref",

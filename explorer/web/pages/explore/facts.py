@@ -4,19 +4,44 @@ from __future__ import annotations
 
 import dataclasses
 
+from explorer.locale import title_word
+from explorer.runtime.problem import Problem
 from explorer.runtime.wire import Json
-from losses import LossSpec
+from explorer.web.serving import served
+from explorer.web.wire.facts import NamedLoss
+from losses import LOSSES, LossSpec
+from losses.combined.names import RECIPES, summands_of, takes_prefixes
+
+
+def describe_losses() -> dict[str, Json]:
+    """All losses by name, and the sums that are trained with."""
+    listed = [*(name for name in LOSSES if LOSSES[name].group != "own"), *RECIPES]
+    own = [name for name in LOSSES if LOSSES[name].group == "own"]
+    return {name: describe_loss(LOSSES[name]) for name in [*listed, *own]}
+
+
+def described(name: str) -> Json:
+    """The name of a loss, a sum as well → {loss: as the page needs it}."""
+    if name not in LOSSES:
+        raise Problem("unknown_loss", about="loss", name=name[:60], known=", ".join(LOSSES))
+    return {"loss": describe_loss(LOSSES[name])}
 
 
 def describe_loss(spec: LossSpec) -> Json:
     """A loss as the page needs it, in its own convention and in each of the others."""
     return {
         "title": spec.title,
+        "word": title_word(spec) if spec.parts else None,
         "group": spec.group,
         "terms": spec.terms,
         "about": (spec.function.__doc__ or "").strip().partition("\n")[0],
         "references": spec.references,
         "learns_from_positives": spec.learns_from_positives,
+        "takes_prefixes": takes_prefixes(spec),
+        "summands": [
+            {"loss": one.loss, "prefixes": list(one.prefixes)}
+            for one in summands_of(spec.name, LOSSES)
+        ],
         "conventions": {
             name: _describe_form(spec.under(name))
             for name in ("", *(convention.name for convention in spec.conventions))
@@ -38,3 +63,7 @@ def _describe_form(spec: LossSpec) -> Json:
         "negatives_of_batch": spec.negatives_of_batch,
         "parameters": parameters,
     }
+
+
+# For pages that open what a link names.
+SERVED_LOSS = served("loss", described, NamedLoss, takes=str)

@@ -76,7 +76,7 @@ export default function figures(root, channel, server) {
     const { spec } = channel;
     const key = `loss.${channel.scenario.loss}.about`;
     name.textContent = [titleOf(channel.scenario.loss), channel.scenario.convention].filter(Boolean).join(" · ");
-    about.textContent = has(key) ? say(key) : spec.about;
+    about.textContent = spec.summands.length ? say("loss.sum.about") : has(key) ? say(key) : spec.about;
     const { loss, convention } = channel.scenario;
     const said = [`loss.${loss}.note.${convention}`, `loss.${loss}.note`].find(has);
     note.textContent = channel.form.note && said ? say(said) : channel.form.note;

@@ -16,7 +16,7 @@ from explorer.sources import batches, random_batch, textbook
 from explorer.sources.encoders import EMBEDDED
 from explorer.web.frame import framed
 from explorer.web.instrument import Instrument, PageState
-from explorer.web.pages.explore.facts import describe_loss
+from explorer.web.pages.explore.facts import describe_losses
 from explorer.web.pages.explore.requests import (
     SERVED,
     SERVED_FIGURES,
@@ -35,6 +35,7 @@ def build() -> None:
     """Lay the page out inside the current `gr.Blocks`."""
     with framed("controls", "pages/explore/controls.js", STATE, server_functions=SERVED):
         _instrument("figures", *SERVED_FIGURES)
+        _instrument("parts")
         _instrument("own", *SERVED_OWN)
         _instrument("sweep", *SERVED_SWEEP)
         with gr.Row(elem_id="lp-middle"):
@@ -72,7 +73,7 @@ def shared_data(first: Scenario) -> dict[str, object]:
     """What the instruments of every page know from the start: losses, limits, the first scene."""
     return {
         "counts": sorted(COUNTS),
-        "losses": {name: describe_loss(spec) for name, spec in LOSSES.items()},
+        "losses": describe_losses(),
         "names": other_names(),
         "defaults": first.to_json(),
         "scenario": scenario_table(),

@@ -42,7 +42,7 @@ from explorer.sources.kept_batches import is_kept
 from explorer.sources.model_folders import locate
 from explorer.sources.plain_encoders import is_plain
 from explorer.web.hosts import asked_for_here
-from explorer.web.pages.explore.facts import describe_loss
+from explorer.web.pages.explore.facts import SERVED_LOSS, describe_loss
 from explorer.web.pages.explore.files import read_file, spread, whole_file
 from explorer.web.scenes import batch_key, held_rows, scene_in, scene_link, skipped_rows
 from explorer.web.serving import JOBS, served
@@ -266,5 +266,6 @@ SERVED = [
     served("read_file", read_file, wire.FileRead | wire.FileUndecided | wire.SendFile, keeps=True),
     served("link", scene_link, wire.Link),
     served("open_link", _open_link, wire.OpenedScene, takes=str),
+    SERVED_LOSS,
     *JOBS,
 ]

@@ -1,4 +1,5 @@
 // The state of the Explore page: the scenario, the batch it names, the latest picture, and what is pointed at.
+
 import { formulaOf } from "../../kit/form.js";
 import { given } from "../../kit/given.js";
 import { History } from "../../kit/history.js";
@@ -8,6 +9,7 @@ import { SentRows } from "../../kit/rows.js";
 import { GONE, problem } from "../../kit/server.js";
 import { store as keep } from "../../kit/storage.js";
 import { Store } from "../../kit/store.js";
+import { learn } from "../../kit/sums.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").ExploreServer} ExploreServer */
@@ -129,6 +131,8 @@ export class Scene extends LookedAt {
     const scenario = link ? await this.read(link) : (kept ?? usual);
     if (!scenario || !isCurrent()) return false;
     if (link && kept) Object.assign(scenario.data, kept.data);
+    await this.learn(scenario.loss);
+    if (!isCurrent()) return false;
     this.show(scenario);
     return true;
   }
@@ -156,7 +160,16 @@ export class Scene extends LookedAt {
   /** @param {string} text */
   async openScene(text) {
     const scenario = await this.read(text);
+    if (scenario) await this.learn(scenario.loss);
     if (scenario) this.show(scenario);
+  }
+
+  /**
+   * A sum of losses is told by the server before it is shown.
+   * @param {string} loss
+   */
+  async learn(loss) {
+    await learn(this.server?.loss, [loss]);
   }
 
   /** @param {Scenario} scenario */
@@ -230,9 +243,12 @@ export class Scene extends LookedAt {
     this.set({ parameters: { ...this.scenario.parameters, [name]: value } }, { announce: false });
   }
 
-  /** @param {string} loss */
-  choose(loss, convention = "") {
-    this.set({ loss, convention, parameters: {}, view: { step: null, pinned: null } });
+  /**
+   * @param {string} loss
+   * @param {import("../../wire").Scenario["parameters"]} parameters
+   */
+  choose(loss, convention = "", parameters = {}) {
+    this.set({ loss, convention, parameters, view: { step: null, pinned: null } });
   }
 
   /**

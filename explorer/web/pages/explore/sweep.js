@@ -6,7 +6,7 @@ import { percent, read, show } from "../../kit/numbers.js";
 import { plotArea, ticksOf } from "../../kit/plot.js";
 import { GONE } from "../../kit/server.js";
 import { aboutTrials, valuesOf } from "../../kit/trials.js";
-import { has, say } from "../../kit/words.js";
+import { parameterName, say } from "../../kit/words.js";
 
 /** @typedef {import("../../kit/types").Span} Span */
 /** @typedef {"loss" | "gradient" | "active"} Name */
@@ -95,7 +95,7 @@ export default function sweep(root, channel, server) {
 
   const numeric = () => channel.form.parameters.filter(({ kind }) => kind === "number");
   /** @param {string} name */
-  const nameOf = (name) => (has(`parameter.${name}`) ? say(`parameter.${name}`) : name);
+  const nameOf = parameterName;
 
   function offer() {
     const known = numeric();

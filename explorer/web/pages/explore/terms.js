@@ -83,6 +83,12 @@ export default function terms(root, channel, server) {
     ];
   }
 
+  /** @param {import("../../wire").Figures} figures */
+  function missing({ terms: count }) {
+    if (channel.picture?.parts) return "ui.terms_of_parts";
+    return count === null ? "ui.terms_unnamed" : "ui.no_terms";
+  }
+
   function draw() {
     const { picture, batch } = channel;
     if (!picture || !batch) return;
@@ -94,9 +100,7 @@ export default function terms(root, channel, server) {
     terms.element.querySelectorAll("th [data-say]")[1].setAttribute("data-say", single ? "ui.pair" : "ui.column");
     reword(terms.element);
     headline.replaceChildren(
-      ...(heaviest.length
-        ? told(figures)
-        : [say(figures.terms === null ? "ui.terms_unnamed" : "ui.no_terms", { step: channel.spec.terms })]),
+      ...(heaviest.length ? told(figures) : [say(missing(figures), { step: channel.spec.terms })]),
     );
     suspects.draw();
   }

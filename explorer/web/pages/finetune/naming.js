@@ -2,7 +2,7 @@
 // tells it apart from others.
 import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
-import { has, say, titleOf } from "../../kit/words.js";
+import { has, parameterName, say, titleOf } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").TrainingPlan} Plan */
 /** @typedef {import("./state.js").PagePlan} PagePlan */
@@ -32,8 +32,7 @@ function settingOf(value) {
   return typeof value === "number" ? show(value) : has(`choice.${value}`) ? say(`choice.${value}`) : String(value);
 }
 /** @param {[string, Setting]} parameter */
-const parameterIs = ([name, value]) =>
-  `${has(`parameter.${name}`) ? say(`parameter.${name}`) : name} = ${settingOf(value)}`;
+const parameterIs = ([name, value]) => `${parameterName(name)} = ${settingOf(value)}`;
 
 /**
  * The convention and the parameters of a loss; "" where none was chosen.

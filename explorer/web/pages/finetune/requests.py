@@ -38,6 +38,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
 from explorer.runtime.visitors import is_hosted
 from explorer.runtime.wire import Json
+from explorer.web.pages.explore.facts import SERVED_LOSS
 from explorer.web.pages.finetune.plans import (
     describe_file,
     hand_in,
@@ -346,5 +347,6 @@ SERVED: list[Callable] = [
     _of_runs("share", _share, wire_runs.Shared),
     served("hand_in", hand_in, wire.Upload | wire.UploadUndecided, keeps=True),
     served("describe", describe_file, wire.Upload | wire.UploadUndecided),
+    SERVED_LOSS,
     *JOBS,
 ]

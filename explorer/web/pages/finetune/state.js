@@ -8,6 +8,7 @@ import { Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
 import { store as keep, stored } from "../../kit/storage.js";
 import { Store } from "../../kit/store.js";
+import { learn } from "../../kit/sums.js";
 import { say } from "../../kit/words.js";
 import { apart } from "./naming.js";
 import { ProbeScene } from "./probe_scene.js";
@@ -154,7 +155,8 @@ export class FinetunePage extends Bus {
    * Names of runs, or a loss with the data that another page brings for it, which becomes the plan.
    * @param {string} text
    */
-  open(text) {
+  async open(text) {
+    await learn(this.server?.loss, [new URLSearchParams(text).get("loss") ?? ""]);
     const data = broughtIn(text);
     if (!data) {
       this.show(link.read(this.store.table, text).shown.slice(0, MOST_SHOWN));

@@ -26,6 +26,7 @@ from explorer.sources import textbook
 from explorer.sources.practice import PRACTICE, practice_pairs
 from explorer.web.pages.finetune import page, plans, requests, state
 from losses import LOSSES
+from losses.combined.names import RECIPES
 
 FIRST = state.first_plan()
 
@@ -191,7 +192,7 @@ def test_which_losses_can_learn_and_why_the_others_cannot():
     assert found["refused"]["key"] == "problem.training_needs_vectors"
     assert found["losses"]["info_nce"] == found["refused"]
     assert found["losses"]["cosent"] is None
-    assert set(found["losses"]) == set(LOSSES)
+    assert set(found["losses"]) == {*LOSSES, *RECIPES}
 
 
 def test_the_figures_of_the_source_with_their_means():

@@ -3,7 +3,7 @@ import { floats } from "../../../kit/arrays.js";
 import { h, worded } from "../../../kit/dom.js";
 import { percent, read, show } from "../../../kit/numbers.js";
 import { check } from "../../../kit/sidebar.js";
-import { has, say } from "../../../kit/words.js";
+import { parameterName, say } from "../../../kit/words.js";
 import { labelOf, letterOf } from "../legend.js";
 import { downloads } from "../taking.js";
 import { alongOf, byRatios, choicesOf, endsOf, nearest, onAxis, turned } from "./along.js";
@@ -117,7 +117,7 @@ export function sweepTool(channel, server) {
   const isLogarithmic = (all) => channel.store.state.logarithmic && byRatios(all);
 
   /** @param {string} name */
-  const nameOf = (name) => (has(`parameter.${name}`) ? say(`parameter.${name}`) : name);
+  const nameOf = parameterName;
   function axisName() {
     const all = lines.length ? lines.map(({ along }) => along) : alongs();
     const name = nameOf(axis);

@@ -1,0 +1,175 @@
+"""What the parts of a sum of losses do on one batch: how much each pulls, and against which."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from explorer.core import diagnostics
+from explorer.core.diagnostics import Weights
+from explorer.core.explore import Exploration, scores_on
+from losses import prefix_shares
+from losses.combined.composed import chosen, handed
+from losses.combined.prefixes import length_of
+from losses.spec import LossSpec, Part
+
+# So many of the pairs on which parts pull against each other are named.
+NAMED = 5
+
+
+@dataclass(frozen=True, eq=False)
+class PartSeen:
+    """One part: its `value` L_k and its landmarks, not weighed, and `norm`, |w_k ∂L_k|, of which
+    `share` is what it has of the sum of all parts' norms (None where none has a gradient).
+
+    At the weight `equal` its norm is that of the other parts' gradients together; None where one
+    of the two is 0. `weights` are those of its terms, within the part.
+    """
+
+    part: Part
+    value: float
+    collapse: float | None
+    floor: float | None
+    norm: float
+    share: float | None
+    equal: float | None
+    weights: Weights | None
+
+
+@dataclass(frozen=True)
+class Opposed:
+    """A pair whose `pulls`, the gradient that it feels of each weighed part, have both signs;
+    `undone` is how much of them takes the other's part away."""
+
+    pair: int
+    pulls: tuple[float, ...]
+    undone: float
+
+
+@dataclass(frozen=True)
+class Energy:
+    """A prefix of so many of the dimensions: its share of Σ g² over all vectors, of the whole
+    loss's gradient (`share`) and of the gradient of the part on the longest prefix (`alone`)."""
+
+    dimensions: int
+    share: float
+    alone: float
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """All parts of a loss on a batch.
+
+    `cosines` [K, K] are those between their gradients, NaN of one that is 0. `opposed` are the
+    heaviest of the `opposed_count` pairs on which parts pull against each other; on all pairs
+    together, `undone` is the share of Σ_k |pull| that cancels. `energies` has the prefixes, the
+    shortest first, of a loss on prefixes.
+    """
+
+    parts: list[PartSeen]
+    cosines: Tensor
+    opposed: list[Opposed]
+    opposed_count: int
+    undone: float
+    energies: list[Energy]
+
+
+def parts_of(e: Exploration) -> Parts | None:
+    """What the parts of the loss do on the batch; None for a loss that is no sum."""
+    if not e.spec.parts:
+        return None
+    values, gradients, pulls = _differentiated(e)
+    norms = gradients.norm(dim=1)
+    total, whole = float(norms.sum()), gradients.sum(dim=0)
+    seen = [
+        _seen(e, part, value, float(norm), total, float((whole - gradient).norm()))
+        for part, value, norm, gradient in zip(e.spec.parts, values, norms, gradients, strict=True)
+    ]
+    rise, fall = pulls.clamp_min(0).sum(dim=0), -pulls.clamp_max(0).sum(dim=0)
+    lost = 2 * torch.minimum(rise, fall)
+    heaviest = lost.argsort(descending=True, stable=True)[:NAMED].tolist()
+    size = float(pulls.abs().sum())
+    return Parts(
+        parts=seen,
+        cosines=(gradients @ gradients.T / norms[:, None] / norms).clamp(-1, 1),
+        opposed=[
+            Opposed(pair, tuple(pulls[:, pair].tolist()), float(lost[pair]))
+            for pair in heaviest
+            if lost[pair] > 0
+        ],
+        opposed_count=int((lost > 0).sum()),
+        undone=float(lost.sum()) / size if size > 0 else 0.0,
+        energies=_energies(e.spec, gradients, e),
+    )
+
+
+def _differentiated(e: Exploration) -> tuple[list[float], Tensor, Tensor]:
+    """Of each part its value, its weighed gradient [K, ·] by what all is differentiated down to,
+    and what each pair feels of it [K, N], as `explore` has these for the whole."""
+    batch, spec = e.batch, e.spec
+    vectors = None if batch.vectors is None else batch.vectors.detach().requires_grad_()
+    scores = scores_on(batch, vectors)
+    given = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
+    wanted = (scores,) if vectors is None else (scores, vectors)
+    values, gradients, pulls = [], [], []
+    for part in spec.parts:
+        value = part.spec.definition(**handed(part, given), **chosen(part, e.parameters))
+        found = torch.autograd.grad(
+            value, wanted, retain_graph=True, allow_unused=True, materialize_grads=True
+        )
+        weight = float(e.parameters[part.weight])  # pyright: ignore[reportArgumentType]
+        by_scores, by_vectors = (*(weight * one for one in found), None)[:2]
+        reaches = by_scores if batch.given is not None or not spec.reads_vectors else None
+        turned = by_vectors if spec.reads_vectors else None
+        total = by_scores if e.gradient_of == "scores" or by_vectors is None else by_vectors
+        assert total is not None  # one of both was asked for
+        values.append(float(value.detach()))
+        gradients.append(total.double().flatten())
+        pulls.append(diagnostics.pair_gradient(batch, turned, reaches))
+    return values, torch.stack(gradients), torch.stack(pulls)
+
+
+def _seen(
+    e: Exploration, part: Part, value: float, norm: float, total: float, others: float
+) -> PartSeen:
+    given = {name: one for name, one in handed(part, _every(e)).items() if one is not None}
+    settings = chosen(part, e.parameters)
+    weight = float(e.parameters[part.weight])  # pyright: ignore[reportArgumentType]
+    with torch.no_grad():
+        collapse = part.spec.collapse and part.spec.collapse(given, **settings)
+        floor = part.spec.floor and part.spec.floor(given, **settings)
+    step = f"{part.label}_{part.spec.terms}"
+    return PartSeen(
+        part=part,
+        value=value,
+        collapse=collapse,
+        floor=floor,
+        norm=norm,
+        share=norm / total if total > 0 and math.isfinite(total) else None,
+        equal=weight * others / norm if norm > 0 and others > 0 else None,
+        weights=diagnostics.weights_of(e.trace, step) if part.spec.terms else None,
+    )
+
+
+def _every(e: Exploration) -> dict[str, Tensor | None]:
+    return dict.fromkeys(e.spec.reads) | dict(e.given)
+
+
+def _energies(spec: LossSpec, gradients: Tensor, e: Exploration) -> list[Energy]:
+    on_prefixes = [k for k, part in enumerate(spec.parts) if part.prefix is not None]
+    if not on_prefixes or e.batch.vectors is None or e.gradient_of != "vectors":
+        return []
+    shape = e.batch.vectors.shape
+    lengths = [length_of(spec.parts[k].prefix or 1.0, shape[1]) for k in on_prefixes]
+    longest = on_prefixes[lengths.index(max(lengths))]
+    ordered = sorted(set(lengths))
+    whole, alone = gradients.sum(dim=0).reshape(shape), gradients[longest].reshape(shape)
+    return [
+        Energy(length, share, by_itself)
+        for length, share, by_itself in zip(
+            ordered, prefix_shares(whole, ordered), prefix_shares(alone, ordered), strict=True
+        )
+    ]

@@ -1,0 +1,88 @@
+// The fold in which losses are put together to one.
+import { h, reword, worded } from "./dom.js";
+import { labelled } from "./fields.js";
+import { given } from "./given.js";
+import { groupsOf, lossSelect } from "./sidebar.js";
+import { HALVED, lengthsIn, mayBeSum, nameOfSum, summandsOf, WHOLE } from "./sums.js";
+import { say, titleOf } from "./words.js";
+
+/** @typedef {import("../wire").Summand} Summand */
+
+const MOST = 4; // as MOST_PARTS of losses/combined/names.py
+
+/**
+ * The fold in which a sum is put together; `choose` takes the name of what is wanted. Only losses that are
+ * no sums are offered as parts.
+ * @param {string} id
+ * @param {(loss: string) => void} choose
+ */
+export function combiner(id, choose) {
+  const parts = h("div.lp-combined");
+  const plain = () => Object.fromEntries(Object.entries(given.losses).filter(([, { group }]) => isPart(group)));
+  const added = lossSelect(`${id}-add`, (loss) => loss && choose(nameOfSum([...now, { loss, prefixes: [] }])));
+  const full = worded("p.lp-note", "ui.combine.full", { hidden: true });
+  const element = h("details.lp-fold", { id }, worded("summary", "ui.combine"), parts, added.element, full);
+  added.element.dataset.title = "ui.combine.add";
+  /** @type {Summand[]} */
+  let now = [];
+
+  /**
+   * @param {Summand} summand
+   * @param {number} place
+   */
+  function row(summand, place) {
+    const { loss, prefixes } = summand;
+    /** @param {number[]} next */
+    const on = (next) => choose(nameOfSum(now.map((one, k) => (k === place ? { loss, prefixes: next } : one))));
+    const nested = h("input", {
+      type: "checkbox",
+      checked: prefixes.length > 0,
+      onchange: () => on(nested.checked ? HALVED : []),
+    });
+    const lengths = h("input", {
+      type: "text",
+      inputMode: "numeric",
+      spellcheck: false,
+      value: prefixes.filter((length) => length > WHOLE).join(", "),
+      "data-title": "ui.combine.lengths.about",
+      placeholder: say("ui.combine.lengths.usual"),
+      onchange: () => on(lengthsIn(lengths.value)),
+    });
+    const without = h("button.lp-button.lp-quiet", {
+      type: "button",
+      hidden: now.length < 2,
+      "data-title": "ui.combine.without",
+      onclick: () => choose(nameOfSum(now.filter((_one, k) => k !== place))),
+    });
+    without.textContent = "×";
+    const box = labelled("ui.combine.lengths", lengths);
+    box.hidden = !prefixes.length;
+    const boxes = h("label.lp-check", {}, nested, worded("span", "ui.combine.prefixes"));
+    boxes.hidden = !given.losses[loss]?.takes_prefixes;
+    return h("div.lp-part", {}, h("div.lp-row", {}, h("strong", {}, titleOf(loss)), without), boxes, box);
+  }
+
+  return {
+    element,
+    /**
+     * The loss that is chosen.
+     * @param {string} loss
+     */
+    set(loss) {
+      const ours = isPart(given.losses[loss]?.group) || mayBeSum(loss);
+      element.hidden = !ours;
+      now = summandsOf(loss);
+      parts.replaceChildren(...now.map(row));
+      const taken = new Set(now.map((one) => one.loss));
+      const others = Object.fromEntries(Object.entries(plain()).filter(([name]) => !taken.has(name)));
+      added.fill(groupsOf(others), worded("option", "ui.combine.add", { value: "" }));
+      added.set("");
+      added.element.hidden = now.length >= MOST;
+      full.hidden = now.length < MOST;
+      reword(element);
+    },
+  };
+}
+
+/** @param {string | undefined} group */
+const isPart = (group) => group !== undefined && group !== "own" && group !== "combined";

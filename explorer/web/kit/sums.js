@@ -1,0 +1,79 @@
+// Losses made of losses: their names, and what the server knows of them.
+import { given } from "./given.js";
+
+/** @typedef {import("../wire").Summand} Summand */
+/** @typedef {import("../wire").Setting} Setting */
+/** @typedef {(name: string) => Promise<import("../wire").NamedLoss | { error?: import("../wire").Problem } | null>} AskLoss */
+
+export const WHOLE = 1; // what is at most this is a share of the dimensions
+export const HALVED = [1, 0.5, 0.25];
+
+/**
+ * The name of a sum, as losses/combined/names.py reads it.
+ * @param {Summand[]} summands
+ */
+export const nameOfSum = (summands) => summands.map(nameOfSummand).join("+");
+
+/** @param {Summand} summand */
+function nameOfSummand({ loss, prefixes }) {
+  if (!prefixes.length) return loss;
+  const lengths = prefixes.filter((length) => length > WHOLE);
+  return `matryoshka(${[loss, ...lengths].join(",")})`;
+}
+
+/**
+ * What a loss is the sum of: of one that is none, itself.
+ * @param {string} loss
+ * @returns {Summand[]}
+ */
+export function summandsOf(loss) {
+  const { summands = [] } = given.losses[loss] ?? {};
+  return summands.length ? summands : [{ loss, prefixes: [] }];
+}
+
+/**
+ * Whether a name may be that of a sum, which a page is not told of before it asks.
+ * @param {string} name
+ */
+export const mayBeSum = (name) => /[+(]/.test(name);
+
+/**
+ * Have the sums among these losses told by the server, where the page does not know them yet.
+ * @param {AskLoss | undefined} ask
+ * @param {string[]} names
+ */
+export async function learn(ask, names) {
+  const unknown = [...new Set(names)].filter((name) => mayBeSum(name) && !Object.hasOwn(given.losses, name));
+  for (const name of unknown) {
+    const answer = await ask?.(name);
+    if (answer && "loss" in answer) given.losses[name] = answer.loss;
+  }
+}
+
+/**
+ * What was chosen for one loss, as it is called in another made of it, or made from it.
+ * @param {string} from
+ * @param {Record<string, Setting>} chosen
+ * @param {string} to
+ */
+export function carriedOver(from, chosen, to) {
+  const known = new Set(given.losses[to]?.conventions[""].parameters.map(({ name }) => name));
+  const single = mayBeSum(from) ? "" : `_of_${from}`;
+  const whole = mayBeSum(to) ? "" : `_of_${to}`;
+  const renamed = Object.entries(chosen).map(([name, value]) => {
+    const long = single && !name.endsWith(single) ? name + single : name;
+    return /** @type {const} */ ([whole && long.endsWith(whole) ? long.slice(0, -whole.length) : long, value]);
+  });
+  return Object.fromEntries(renamed.filter(([name]) => known.has(name)));
+}
+
+/**
+ * Lengths of prefixes as they were typed: each once, even, as losses/combined/names.py takes them; none of
+ * these, and the loss is on the whole, half and quarter.
+ * @param {string} text
+ */
+export function lengthsIn(text) {
+  const typed = (text.match(/\d+/g) ?? []).map(Number).filter((length) => length >= 2);
+  const even = [...new Set(typed.map((length) => length - (length % 2)))].slice(0, 6);
+  return even.length ? even : HALVED;
+}

@@ -1,0 +1,297 @@
+"""A loss made of losses as a `LossSpec` of its own, so that it is traced, moved, trained with and
+taken away as any other: a sum on one batch, each part with its weight, and losses on prefixes.
+
+Its definition and its function are written as one would write them by hand, and read as Python:
+what is assigned in them, and in the parts that they call, are its steps.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import json
+import keyword
+import linecache
+import re
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from torch import Tensor
+
+from losses.combined.names import RECIPES, SHARES, Summand, name_of
+from losses.combined.prefixes import prefix
+from losses.geometry import cosine
+from losses.spec import READABLE, LossSpec, Parameter, ParameterValue, Part, Symbol
+
+WIDTH = 100
+LEAST_WEIGHT, MOST_WEIGHT = 0.001, 1000.0
+# What a reading of a loss on pair scores is made of where the vectors are cut.
+_SCORES_OF = ("first", "second")
+_REFERENCE = re.compile("«([^»]+)»")
+_NAME = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
+_COUNTER = itertools.count(1)
+HELPERS: Mapping[str, Callable] = {"prefix": prefix, "cosine": cosine}
+
+
+def composed(summands: tuple[Summand, ...], losses: Mapping[str, LossSpec]) -> LossSpec:
+    """The sum of these, as a loss: Σ_k w_k L_k, every w_k at 1 or as `RECIPES` has it.
+
+    It reads what its parts read, by the names of `READABLE`. Its parameters are the weights,
+    ``weight_of_angle``, and those of its parts, ``scale_of_angle``.
+    """
+    named = name_of(summands)
+    parts = tuple(part for one in summands for part in _parts_of(one, losses[one.loss]))
+    reads = _reads_of(parts)
+    parameters = tuple(_parameters(parts, RECIPES.get(named, {})))
+    function = _made(parts, parameters, lambda spec: spec.function)
+    function.__name__ = named
+    function.__doc__ = f"{named}: each loss on one batch, times its weight."
+    return LossSpec(
+        function=function,
+        definition=_made(parts, parameters, lambda spec: spec.definition),
+        title=" + ".join(_title(one, losses[one.loss]) for one in summands),
+        group="combined",
+        formula=" + ".join(_weighed(k) for k in _numbers(parts)),
+        symbols=_symbols(parts, reads),
+        parameters=parameters,
+        reads={name: name for name in reads},
+        collapse=_landmark(parts, lambda spec: spec.collapse),
+        collapse_formula=_formula(parts, lambda spec: spec.collapse_formula),
+        floor=_landmark(parts, lambda spec: spec.floor),
+        floor_formula=_formula(parts, lambda spec: spec.floor_formula),
+        references=tuple(dict.fromkeys(r for part in parts for r in part.spec.references)),
+        selectors=tuple(f"{part.label}_{name}" for part in parts for name in part.spec.selectors),
+        parts=parts,
+    )
+
+
+def identifier_of(parts: Iterable[Part]) -> str:
+    """A name for the sum in Python: `info_nce_and_angle`."""
+    named = {
+        part.spec.name: part.spec.name + ("" if part.prefix is None else "_on_prefixes")
+        for part in parts
+    }
+    return "_and_".join(named.values())
+
+
+def helpers_of(parts: Iterable[Part]) -> dict[str, Callable]:
+    """What `source_of` calls beside the parts, by the names that it has there."""
+    used = {name for part in parts for what in part.given.values() for name in _NAME.findall(what)}
+    return {name: helper for name, helper in HELPERS.items() if name in used}
+
+
+def source_of(
+    parts: Sequence[Part], parameters: Iterable[Parameter], called: Mapping[str, str]
+) -> str:
+    """The Python of the sum: what it takes, a call for each part, and the loss.
+
+    `called` says what the function of a part is called there, by its label, and what a helper is,
+    where it has another name.
+    """
+    ordered = sorted(_reads_of(parts), key=lambda what: READABLE[what].optional)  # stable
+    taken = [
+        f"{what}: Tensor | None = None" if READABLE[what].optional else f"{what}: Tensor"
+        for what in ordered
+    ]
+    taken += ["*", *(f"{one.name}={_literal(one.default)}" for one in parameters)]
+    lines = [f"def {identifier_of(parts)}(", *(f"    {one}," for one in taken), ") -> Tensor:"]
+    helpers = {name: called.get(name, name) for name in HELPERS}
+    for part in parts:
+        given = [f"{name}={_names(what, helpers)}" for name, what in part.given.items()]
+        given += [f"{name}={known}" for name, known in part.parameters.items()]
+        lines.append(f"    {_value(part)} = {called[part.label]}(")
+        lines += [f"        {one}," for one in given]
+        lines.append("    )")
+    total = " + ".join(f"{part.weight} * {_value(part)}" for part in parts)
+    whole = f"    loss = {total}"
+    if len(whole) > WIDTH:
+        whole = f"    loss = (\n        {total.replace(' + ', f'{chr(10)}        + ')}\n    )"
+    return "\n".join([*lines, whole, "    return loss", ""])
+
+
+def _literal(value: ParameterValue) -> str:
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def _parts_of(summand: Summand, spec: LossSpec) -> Iterable[Part]:
+    renamed = {one.name: f"{one.name}_of_{spec.name}" for one in spec.parameters}
+    for length in summand.prefixes or (None,):
+        label = spec.name
+        if length is not None:
+            label += f"_{SHARES.get(length) or int(length)}"
+        given = {name: _handed(what, length) for name, what in spec.reads.items()}
+        yield Part(label, spec, f"weight_of_{label}", renamed, given, length)
+
+
+def _handed(what: str, length: float | None) -> str:
+    if length is None:
+        return what
+    if what == "scores":
+        first, second = (f"prefix({side}, {length})" for side in _SCORES_OF)
+        return f"cosine({first}, {second})"
+    # A guide has vectors of its own.
+    return f"prefix({what}, {length})" if READABLE[what].axes[-1] == "dimension" else what
+
+
+def _reads_of(parts: Iterable[Part]) -> list[str]:
+    """What all of them read, each once."""
+    known = (
+        name
+        for part in parts
+        for value in part.given.values()
+        for name in _NAME.findall(value)
+        if name in READABLE
+    )
+    return list(dict.fromkeys(known))
+
+
+def _parameters(parts: Iterable[Part], weights: Mapping[str, float]) -> Iterable[Parameter]:
+    """The weights first; what a part has on several prefixes is one parameter."""
+    known: dict[str, Parameter] = {}
+    for k, part in enumerate(parts, 1):
+        usual, symbol = weights.get(part.weight, 1.0), f"w_{k}"
+        yield Parameter(
+            part.weight, usual, symbol, LEAST_WEIGHT, MOST_WEIGHT, 0.001, logarithmic=True
+        )
+        for one in part.spec.parameters:
+            renamed = part.parameters[one.name]
+            known.setdefault(renamed, replace(one, name=renamed))
+    yield from known.values()
+
+
+def _made(
+    parts: Sequence[Part],
+    parameters: Iterable[Parameter],
+    of: Callable[[LossSpec], Callable[..., Tensor]],
+) -> Callable[..., Tensor]:
+    """The sum of such functions of the parts, read as Python. All names in it are ours."""
+    functions = {part.label: of(part.spec) for part in parts}
+    called = {label: function.__name__ for label, function in functions.items()}
+    scope: dict[str, Any] = {"__name__": __name__, "Tensor": Tensor, **HELPERS}
+    scope |= {called[label]: function for label, function in functions.items()}
+    source, identifier = source_of(parts, parameters, called), identifier_of(parts)
+    file = f"<{identifier} {next(_COUNTER)}>"
+    exec(compile(source, file, "exec"), scope)  # written by `source_of`
+    # Where a listing is looked for that stands in no file.
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    function = scope[identifier]
+    weakref.finalize(function, linecache.cache.pop, file, None)
+    return function
+
+
+def _value(part: Part) -> str:
+    return f"{part.label}_loss"
+
+
+def _numbers(parts: Sequence[Part]) -> range:
+    return range(1, len(parts) + 1)
+
+
+def _weighed(k: int) -> str:
+    return rf"w_{{{k}}} \mathcal{{L}}_{{{k}}}"
+
+
+def _title(summand: Summand, spec: LossSpec) -> str:
+    return f"{spec.title} on prefixes" if summand.prefixes else spec.title
+
+
+# ---- What its steps are called -------------------------------------------------------------------
+
+
+def _symbols(parts: Sequence[Part], reads: Iterable[str]) -> dict[str, Symbol]:
+    found: dict[str, Symbol] = {}
+    for k, part in enumerate(parts, 1):
+        spec, known = part.spec, _renamed(part)
+        for name, symbol in spec.symbols.items():
+            if name in part.given and part.given[name] in reads:  # handed on as it is
+                found.setdefault(part.given[name], symbol)
+                continue
+            latex = symbol.latex
+            if name == "loss":
+                latex = latex.replace(r"\mathcal L", rf"\mathcal L_{{{k}}}", 1)
+            said = replace(symbol, latex=latex, live=_live(symbol.live, known))
+            found[f"{part.label}_{name}"] = said
+        found.setdefault(_value(part), Symbol(rf"\mathcal L_{{{k}}}"))
+    total = " + ".join(rf"«{part.weight}» \cdot «{_value(part)}»" for part in parts)
+    whole = " + ".join(_weighed(k) for k in _numbers(parts))
+    return {**found, "loss": Symbol(rf"\mathcal L = {whole}", live=total)}
+
+
+def _renamed(part: Part) -> dict[str, str]:
+    """What the names in a part's definition are called among the steps of the whole."""
+    code = inspect.unwrap(part.spec.definition).__code__
+    known = {name: f"{part.label}_{name}" for name in code.co_varnames}
+    known |= {name: what for name, what in part.given.items() if what in READABLE}
+    return known | dict(part.parameters)
+
+
+def _live(live: str | Mapping[str, str], known: Mapping[str, str]) -> str | Mapping[str, str]:
+    if not isinstance(live, str):
+        return {_names(when, known): _live_formula(said, known) for when, said in live.items()}
+    return _live_formula(live, known)
+
+
+def _live_formula(live: str, known: Mapping[str, str]) -> str:
+    return _REFERENCE.sub(lambda found: f"«{_names(found[1], known)}»", live)
+
+
+def _names(expression: str, known: Mapping[str, str]) -> str:
+    """The expression with its names exchanged; r, c and l say where, and text stays text."""
+
+    def named(found: re.Match) -> str:
+        name = found[0]
+        here = name in ("r", "c", "l") or keyword.iskeyword(name)
+        return name if here else known.get(name, name)
+
+    between = re.split(r"""('[^']*'|"[^"]*")""", expression)
+    return "".join(
+        text if place % 2 else _NAME.sub(named, text) for place, text in enumerate(between)
+    )
+
+
+# ---- Its landmarks -------------------------------------------------------------------------------
+
+
+def handed(part: Part, given: Mapping[str, Tensor | None]) -> dict[str, Tensor | None]:
+    """What a part reads of what the whole does: [·] by the part's own names."""
+    scope = {**HELPERS, **given}
+    # The expressions are those of `_handed`.
+    return {name: eval(what, {}, scope) for name, what in part.given.items()}
+
+
+def chosen(part: Part, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """A part's own parameters among those of the whole."""
+    return {name: parameters[known] for name, known in part.parameters.items()}
+
+
+def _landmark(
+    parts: Sequence[Part], of: Callable[[LossSpec], Callable[..., float | None] | None]
+) -> Callable[..., float | None] | None:
+    """Σ_k w_k of what it is for each part; None where one has none."""
+    if any(of(part.spec) is None for part in parts):
+        return None
+
+    def landmark(given: Mapping[str, Tensor | None], **parameters: Any) -> float | None:
+        total = 0.0
+        every = {what: None for part in parts for what in _reads_of([part])} | dict(given)
+        for part in parts:
+            known = {n: v for n, v in handed(part, every).items() if v is not None}
+            found = of(part.spec)
+            value = found and found(known, **chosen(part, parameters))
+            if value is None:
+                return None
+            total += parameters[part.weight] * value
+        return total
+
+    return landmark
+
+
+def _formula(parts: Sequence[Part], of: Callable[[LossSpec], str]) -> str:
+    said = [of(part.spec) for part in parts]
+    if not all(said):
+        return ""
+    return " + ".join(
+        rf"w_{{{k}}}\,\bigl({one}\bigr)" for k, one in zip(_numbers(parts), said, strict=True)
+    )

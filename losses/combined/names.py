@@ -1,0 +1,87 @@
+"""The names of losses made of losses: ``info_nce+angle``, ``matryoshka(cosent)+alignment``.
+
+A sum has a plus between its parts, each loss once. ``matryoshka(info_nce)`` is the loss on the
+whole vectors, on their first half and on their first quarter; ``matryoshka(info_nce,256,64)`` on
+the first 256 dimensions and on the first 64. The weights are no part of the name: they are
+parameters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from losses.spec import READABLE, LossSpec
+
+MOST_PARTS, MOST_PREFIXES, LONGEST_PREFIX = 4, 6, 65_536
+SHARES: Mapping[float, str] = {1.0: "whole", 0.5: "half", 0.25: "quarter"}
+# Sums that are trained with, and their weights where these are not 1: the AnglE trainer's, the two
+# losses of Piccolo2 on one batch, Wang and Isola's, and an in-batch loss on nested prefixes.
+RECIPES: Mapping[str, Mapping[str, float]] = {
+    "info_nce+angle": {"weight_of_angle": 0.02},
+    "info_nce+cosent": {},
+    "alignment+uniformity": {},
+    "matryoshka(info_nce)": {},
+}
+_SUMMAND = re.compile(r"(\w+)|matryoshka\((\w+)((?:,[1-9]\d*)*)\)")
+
+
+@dataclass(frozen=True)
+class Summand:
+    """One loss of a sum; with `prefixes`, lengths or shares, on each of these alone."""
+
+    loss: str
+    prefixes: tuple[float, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.prefixes:
+            return self.loss
+        lengths = "" if self.prefixes == tuple(SHARES) else ",".join(map(str, self.prefixes))
+        return f"matryoshka({','.join(filter(None, (self.loss, lengths)))})"
+
+
+def name_of(summands: tuple[Summand, ...]) -> str:
+    """The name of the sum, which `summands_of` reads."""
+    return "+".join(map(str, summands))
+
+
+def summands_of(name: str, losses: Mapping[str, LossSpec]) -> tuple[Summand, ...]:
+    """What a name says, where it names a sum or a loss on prefixes; else nothing.
+
+    It says nothing, too, where a loss is not one of `losses`, is one's own, stands twice, or does
+    not compare vectors and is to see prefixes of them; where a prefix has an odd length, or stands
+    twice; and where there are more than `MOST_PARTS` or `MOST_PREFIXES`.
+    """
+    found = []
+    for text in name.split("+"):
+        said = _SUMMAND.fullmatch(text)
+        if said is None:
+            return ()
+        alone, nested, lengths = said.groups()
+        prefixes = tuple(map(int, lengths.split(",")[1:])) if lengths else ()
+        found.append(Summand(alone or nested, prefixes or (tuple(SHARES) if nested else ())))
+    named = [one.loss for one in found]
+    plain = len(found) == 1 and not found[0].prefixes
+    if plain or len(found) > MOST_PARTS or len(set(named)) < len(named):
+        return ()
+    return tuple(found) if all(_is_one(one, losses) for one in found) else ()
+
+
+def _is_one(summand: Summand, losses: Mapping[str, LossSpec]) -> bool:
+    spec, lengths = losses.get(summand.loss), summand.prefixes
+    if spec is None or spec.group in ("own", "combined"):
+        return False
+    if not lengths:
+        return True
+    fits = len(lengths) <= MOST_PREFIXES and len(set(lengths)) == len(lengths)
+    even = all(length in SHARES or length % 2 == 0 for length in lengths)
+    return fits and even and max(lengths) <= LONGEST_PREFIX and takes_prefixes(spec)
+
+
+def takes_prefixes(spec: LossSpec) -> bool:
+    """Whether a loss compares vectors, or the pairs' own scores, which prefixes have as well."""
+    made_of = {READABLE[what].made_of for what in spec.reads.values()}
+    scores = {what for what in spec.reads.values() if READABLE[what].made_of == "scores"}
+    held = {"prototypes", "level_scores"} & set(spec.reads.values())
+    return bool(made_of & {"vectors", "scores"}) and scores <= {"scores"} and not held

@@ -1,0 +1,33 @@
+"""The first dimensions of vectors, as vectors of their own."""
+
+from __future__ import annotations
+
+import math
+from typing import overload
+
+from torch import Tensor
+from torch.nn import functional
+
+
+@overload
+def prefix(vectors: Tensor, part: float) -> Tensor: ...
+@overload
+def prefix(vectors: None, part: float) -> None: ...
+def prefix(vectors: Tensor | None, part: float) -> Tensor | None:
+    """The first `part` dimensions of [..., D], brought back to length 1; of None, None.
+
+    Up to 1 it is a share of D, and an even number of dimensions where less than all are taken, as
+    AnglE wants them.
+
+    >>> import torch
+    >>> prefix(torch.tensor([[3.0, 4.0, 0.0, 0.0]]), 0.5)
+    tensor([[0.6000, 0.8000]])
+    """
+    if vectors is None:
+        return None
+    return functional.normalize(vectors[..., : length_of(part, vectors.shape[-1])], dim=-1)
+
+
+def length_of(part: float, width: int) -> int:
+    """How many of so many dimensions `prefix` takes."""
+    return min(2 * math.ceil(width * part / 2), width) if part <= 1 else int(part)

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import "./page.js";
+import { given } from "../../explorer/web/kit/given.js";
+import { lossesIn } from "../../explorer/web/kit/sides.js";
+import { carriedOver, learn, lengthsIn, nameOfSum, summandsOf } from "../../explorer/web/kit/sums.js";
+
+/** @param {string[]} names */
+const lossWith = (...names) => ({ conventions: { "": { parameters: names.map((name) => ({ name })) } }, summands: [] });
+
+given.losses = {
+  info_nce: lossWith("temperature"),
+  angle: lossWith("scale"),
+  "info_nce+angle": {
+    ...lossWith("weight_of_info_nce", "weight_of_angle", "temperature_of_info_nce", "scale_of_angle"),
+    summands: [
+      { loss: "info_nce", prefixes: [] },
+      { loss: "angle", prefixes: [] },
+    ],
+  },
+};
+
+test("a sum is called by its losses, those on prefixes by their lengths", () => {
+  const whole = [
+    { loss: "cosent", prefixes: [1, 0.5, 0.25] },
+    { loss: "angle", prefixes: [] },
+    { loss: "siglip", prefixes: [256, 64] },
+  ];
+  assert.equal(nameOfSum(whole), "matryoshka(cosent)+angle+matryoshka(siglip,256,64)");
+});
+
+test("a loss that is no sum is its own only part", () => {
+  assert.deepEqual(summandsOf("angle"), [{ loss: "angle", prefixes: [] }]);
+  assert.equal(summandsOf("info_nce+angle").length, 2);
+});
+
+test("what was chosen for a loss is chosen for it in a sum, and back", () => {
+  const inSum = carriedOver("info_nce", { temperature: 0.2 }, "info_nce+angle");
+  assert.deepEqual(inSum, { temperature_of_info_nce: 0.2 });
+  const moved = { ...inSum, weight_of_angle: 3, scale_of_angle: 5 };
+  assert.deepEqual(carriedOver("info_nce+angle", moved, "angle"), { scale: 5 });
+  assert.deepEqual(carriedOver("info_nce+angle", moved, "info_nce"), { temperature: 0.2 });
+  assert.deepEqual(carriedOver("info_nce+angle", moved, "info_nce+angle"), moved);
+});
+
+test("lengths are even, each once, and without any the loss is on whole, half and quarter", () => {
+  assert.deepEqual(lengthsIn("256, 128 64,128"), [256, 128, 64]);
+  assert.deepEqual(lengthsIn("63"), [62]);
+  assert.deepEqual(lengthsIn("one"), [1, 0.5, 0.25]);
+  assert.deepEqual(lengthsIn("1, 0"), [1, 0.5, 0.25]);
+});
+
+test("only sums that are not known yet are asked for", async () => {
+  /** @type {string[]} */
+  const asked = [];
+  const ask = async (name) => {
+    asked.push(name);
+    return name === "cosent+angle" ? { loss: lossWith() } : { error: { key: "unknown_loss", values: {}, about: "" } };
+  };
+  await learn(ask, ["info_nce", "info_nce+angle", "cosent+angle", "cosent+angle", "x+y", "nobody"]);
+  assert.deepEqual(asked, ["cosent+angle", "x+y"]);
+  assert.ok("cosent+angle" in given.losses);
+  assert.ok(!("x+y" in given.losses));
+});
+
+test("an address of Compare names its losses", () => {
+  assert.deepEqual(lossesIn(new URLSearchParams("1=cosent%2Bangle&1.scale=3&2=info_nce&base=1")), [
+    "cosent+angle",
+    "info_nce",
+  ]);
+});
