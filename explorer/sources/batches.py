@@ -6,12 +6,12 @@ import functools
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.problem import Problem
+from explorer.sources import samplers
 from explorer.sources.pairs import Pairs
 
 SAMPLERS = ("in_order", "shuffled", "no_duplicates", "group_by_label")
@@ -73,47 +73,11 @@ def _epoch(
         return _chunks(range(count), size)
     if sampler == "shuffled":
         return _chunks(torch.randperm(count, generator=generator).tolist(), size)
-    batches = _of_library(pairs, sampler, size, seed, generator)
-    batches.set_epoch(epoch)
-    return tuple(tuple(map(int, batch)) for batch in batches)
+    if sampler == "no_duplicates":
+        return samplers.no_duplicates(*pairs.positions, size, generator)
+    return samplers.group_by_label(pairs.labels, size, generator)
 
 
 def _chunks(places: Sequence[int], size: int) -> tuple[tuple[int, ...], ...]:
     whole = len(places) // size
     return tuple(tuple(places[at * size : (at + 1) * size]) for at in range(whole))
-
-
-def _of_library(
-    pairs: Pairs, sampler: str, size: int, seed: int, generator: torch.Generator
-) -> Any:
-    from sentence_transformers.base import sampler as library  # on demand: it takes its time
-
-    kind = {
-        "no_duplicates": library.NoDuplicatesBatchSampler,
-        "group_by_label": library.GroupByLabelBatchSampler,
-    }[sampler]
-    labels = ["label"] if sampler == "group_by_label" else None
-    rows: Any = _Rows(pairs)
-    try:
-        return kind(rows, size, True, valid_label_columns=labels, generator=generator, seed=seed)
-    except ValueError as error:
-        raise Problem("sampler_labels", size=size) from error
-
-
-class _Rows:
-    """Pairs as the samplers read a data set."""
-
-    column_names = ("first", "second", "label")
-
-    def __init__(self, pairs: Pairs) -> None:
-        self._pairs = pairs
-
-    def __len__(self) -> int:
-        return len(self._pairs)
-
-    def __getitem__(self, key: int | str) -> Any:
-        """The labels, or the sentences of a pair."""
-        pairs = self._pairs
-        if isinstance(key, str):
-            return list(pairs.labels)
-        return {"first": pairs.first[key], "second": pairs.second[key]}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections import Counter
 
+import numpy as np
 import pytest
 import torch
 from torch.utils.data import BatchSampler, RandomSampler
@@ -68,20 +70,51 @@ def test_shuffled_is_as_torch_shuffles():
     assert epoch(pairs(), Draw("shuffled", SIZE, seed=7)) == theirs
 
 
-def test_no_sentence_stands_twice_and_it_is_the_sampler_that_trains():
-    from datasets import Dataset
-    from sentence_transformers.base.sampler import NoDuplicatesBatchSampler
-
+def test_no_sentence_stands_twice():
     whole = pairs()
-    found = epoch(whole, Draw("no_duplicates", SIZE, seed=2))
-    for batch in found:
+    for batch in epoch(whole, Draw("no_duplicates", SIZE, seed=2)):
         part = whole.at(batch)
         assert len({*part.first, *part.second}) == 2 * SIZE
+
+
+def returning(seed: int) -> Pairs:
+    """Some or most texts come back, on either side, and labels are many or few."""
+    source = np.random.default_rng(seed)
+    count, texts = int(source.integers(8, 300)), int(source.integers(2, 400))
+    first, second = source.zipf(1.3, count) % texts, source.integers(0, texts, count)
+    labels = source.integers(0, source.integers(2, 9), count)
+    sides = (tuple(f"text {number}" for number in side) for side in (first, second))
+    return Pairs(*sides, tuple(map(float, labels)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_batches_are_those_of_the_samplers_that_train(seed):
+    from datasets import Dataset
+    from sentence_transformers.base import sampler as library
+
+    whole = returning(seed)
     rows = Dataset.from_dict({"first": whole.first, "second": whole.second, "label": whole.labels})
-    theirs = NoDuplicatesBatchSampler(
-        rows, SIZE, True, ["label"], torch.Generator().manual_seed(2), seed=2
-    )
-    assert found == [tuple(map(int, batch)) for batch in theirs]
+    for name, kind in (
+        ("no_duplicates", library.NoDuplicatesBatchSampler),
+        ("group_by_label", library.GroupByLabelBatchSampler),
+    ):
+        for number in (0, 1):
+            theirs = kind(rows, SIZE, True, ["label"], torch.Generator(), seed)
+            theirs.set_epoch(number)
+            try:
+                found = epoch(whole, Draw(name, SIZE, seed), number)
+            except Problem:
+                found = []
+            assert found == [tuple(map(int, batch)) for batch in theirs]
+
+
+def test_a_text_in_half_of_the_rows_takes_no_longer():
+    count = 40_000
+    often = tuple("often" if place % 2 else f"a {place}" for place in range(count))
+    whole = Pairs(often, tuple(f"b {place}" for place in range(count)), (1.0,) * count)
+    started = time.process_time()
+    assert epoch_of(whole, Draw("no_duplicates", 64)) == count // 64
+    assert time.process_time() - started < 2  # 0.15 s of them
 
 
 def test_grouped_by_label_every_label_stands_twice():

@@ -1,0 +1,119 @@
+"""The batches of an epoch as sentence-transformers' samplers draw them, from the same generator.
+
+Theirs read a row of text at a time, and importing them alone takes seconds. Tests hold these to
+them, batch for batch.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
+
+import numpy as np
+import torch
+
+from explorer.runtime.problem import Problem
+
+Batches = tuple[tuple[int, ...], ...]
+
+# How often rows are gone through once more where texts that come back leave batches short.
+MORE_PASSES = 2
+
+
+def no_duplicates(
+    first: np.ndarray, second: np.ndarray, size: int, generator: torch.Generator
+) -> Batches:
+    """No text twice in a batch. `first`, `second` int64 [N]: the texts of each row, by number.
+
+    As many batches as rows allow, fewer where three passes do not fill them.
+    """
+    wanted, found = len(first) // size, []
+    for _ in range(1 + MORE_PASSES):
+        order = torch.randperm(len(first), generator=generator).numpy()
+        sides = first[order].tolist(), second[order].tolist()
+        found += (tuple(order[batch].tolist()) for batch in _one_pass(*sides, size))
+        if not found or len(found) >= wanted:
+            break
+    return tuple(found[:wanted])
+
+
+def _one_pass(first: list[int], second: list[int], size: int) -> Iterator[list[int]]:
+    """Each batch takes in turn every row that shares no text with those that it has; what it
+    passes over waits for the next, behind the text that it shares: as long as the batch has that,
+    nothing there needs to be looked at."""
+    left = Counter(first) + Counter(b for a, b in zip(first, second, strict=True) if a != b)
+    waiting: dict[int, list[int]] = defaultdict(list)  # heaps of rows, by text
+    heads: list[tuple[int, int]] = []  # a heap of the first row behind each text, and the text
+    ahead = 0
+    while heads or ahead < len(first):
+        batch: list[int] = []
+        held: set[int] = set()
+        passed: set[int] = set()  # the texts behind which rows wait for the next batch
+        while len(batch) < size and (heads or ahead < len(first)):
+            if heads:
+                row, text = heappop(heads)
+                if not waiting[text] or waiting[text][0] != row:
+                    continue
+                if text in held:
+                    passed.add(text)
+                    continue
+                heappop(waiting[text])
+                if waiting[text]:
+                    heappush(heads, (waiting[text][0], text))
+            else:
+                row, ahead = ahead, ahead + 1
+            one, other = first[row], second[row]
+            shared = one if one in held else other
+            if shared in held:
+                heappush(waiting[shared], row)
+                passed.add(shared)
+                continue
+            batch.append(row)
+            held |= {one, other}
+        for text in passed:
+            heappush(heads, (waiting[text][0], text))
+        left.subtract(text for row in batch for text in {first[row], second[row]})
+        if len(batch) == size:
+            yield batch
+        elif _most(left, ((first[row], second[row]) for row in batch)) < size:
+            return
+
+
+def _most(left: Mapping[int, int], batch: Iterable[tuple[int, int]]) -> int:
+    """How many rows without a text in common there are at most, where every row that is left has
+    one in common with these: as many as these have texts that are left, or one where none is."""
+    return sum(max(1, (left[one] > 0) + (left[other] > 0)) for one, other in batch)
+
+
+def group_by_label(labels: Sequence[float], size: int, generator: torch.Generator) -> Batches:
+    """Two rows of each label in turn, so that a batch has every one of its labels twice.
+
+    Raises Problem for an odd size, one below 4, and where no two labels have two rows each.
+    """
+    rows: dict[float, list[int]] = defaultdict(list)
+    for row, label in enumerate(labels):
+        rows[label].append(row)
+    rows = {label: own for label, own in rows.items() if len(own) >= 2}
+    if size < 4 or size % 2 or len(rows) < 2:
+        raise Problem("sampler_labels", size=size)
+
+    def shuffled(count: int) -> list[int]:
+        return torch.randperm(count, generator=generator).tolist()
+
+    waiting = {
+        label: deque(own[place] for place in shuffled(len(own))[: len(own) // 2 * 2])
+        for label, own in rows.items()
+    }
+    stream: list[int] = []
+    turns, last = list(waiting), None
+    while len(turns) >= 2:
+        turns = [turns[place] for place in shuffled(len(turns))]
+        if len(stream) % size and turns[0] == last:
+            turns[0], turns[1] = turns[1], turns[0]
+        for label in turns:
+            stream += (waiting[label].popleft(), waiting[label].popleft())
+        last = turns[-1]
+        turns = [label for label in turns if waiting[label]]
+    whole = len(stream) // size * size
+    return tuple(tuple(stream[at : at + size]) for at in range(0, whole, size))
