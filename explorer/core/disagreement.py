@@ -22,7 +22,8 @@ SUSPECT_FACTOR = 2.0
 CLEAN_SHARE = 0.98
 # Above so many pairs the count of suspects is as good as normal: fewer draws say where it lies.
 MANY = 2**14
-DRAWS, DRAWS_OF_MANY = 60, 8
+# As many draws as leave the next one between the least and the most of them in this share.
+DRAWS, DRAWS_OF_MANY = round(2 / (1 - CLEAN_SHARE)) - 1, 8
 # Scores of several draws that are gone through at once.
 AT_ONCE = 2**20
 
@@ -179,14 +180,14 @@ def _count_suspects(levels: np.ndarray, against: np.ndarray, order: np.ndarray) 
 
 
 def _summed_up(found: np.ndarray) -> Disagreement:
-    """The mean of the draws, and where another one lies: between the quantiles of many, or, of few
+    """The mean of the draws, and where another one lies: between the ends of many, or, of few
     that are normal, in the interval for the next one."""
-    mean, edge = float(found.mean()), (1 - CLEAN_SHARE) / 2
+    mean = float(found.mean())
     if len(found) >= DRAWS:
-        low, high = np.quantile(found, [edge, 1 - edge], method="nearest")
-        return Disagreement(mean, int(low), int(high))
+        return Disagreement(mean, int(found.min()), int(found.max()))
     from scipy.stats import t
 
+    edge = (1 - CLEAN_SHARE) / 2
     reach = t.ppf(1 - edge, len(found) - 1) * found.std(ddof=1) * math.sqrt(1 + 1 / len(found))
     return Disagreement(mean, max(0, math.floor(mean - reach)), math.ceil(mean + reach))
 

@@ -85,7 +85,7 @@ _INTERVAL = "an interval at 98%, for all comparisons of the table together, leav
 _HOLDS = "an interval at 98%, for all comparisons of the table together, holds 0"
 
 _CLEAN = (
-    "the share of its comparisons that each pair contradicts; 60 batches (above 16,384 pairs, 8) "
+    "the share of its comparisons that each pair contradicts; 99 batches (above 16,384 pairs, 8) "
     "of these labels and this rank correlation with nothing but even noise between score and label"
 )
 
@@ -198,7 +198,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "batch",
         "label and encoder disagree on more pairs than even noise explains",
         _CLEAN,
-        "more pairs than in 98% of those batches",
+        "more pairs than in any of the 99; of the 8, than Student's 98% interval for another one",
     ),
     Judgement(
         "ui.suspects_expected",
@@ -206,7 +206,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "batch",
         "how many pairs data without a wrong label would list, and between which numbers",
         _CLEAN,
-        "where 98% of those batches lie; of the 8, Student's interval for another one",
+        "between the least and the most of the 99 lie 98% of such batches; of the 8, Student's "
+        "98% interval for another one",
     ),
     Judgement(
         "ui.suspects_fewer",
@@ -214,7 +215,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "batch",
         "the disagreement sits on fewer pairs than even noise spreads it over",
         _CLEAN,
-        "fewer pairs than in 99% of those batches, with whose range it is said",
+        "fewer pairs than in any of the 99, with whose range it is said; of the 8, than Student's "
+        "98% interval for another one",
     ),
     Judgement(
         "doctor.data.disagreement",
@@ -222,7 +224,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "batch",
         "label and encoder disagree on more of the encoded pairs than even noise explains",
         _CLEAN,
-        "more pairs than in 98% of those batches",
+        "more pairs than in any of the 99; of the 8, than Student's 98% interval for another one",
     ),
     _counted(
         "doctor.data.near_duplicates",
