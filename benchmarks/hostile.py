@@ -120,7 +120,7 @@ async def looks(visitor: Visitor, told: Told, until: float) -> None:
     while time.monotonic() < until:
         scene = {"data": {"source": "random", "random": drawn}}
         with told.timed():
-            (await visitor.client.get("/")).raise_for_status()
+            await visitor.opens("/")
             told.hears(await visitor.ask("explore", {"scenario": scene}))
         await asyncio.sleep(EVERY_S)
 
@@ -139,7 +139,7 @@ async def crowded(address: str, connections: int, seconds: float) -> tuple[Told,
         work.append(one.floods(until) if number == 0 else kinds[number % len(kinds)](until))
     await asyncio.gather(*work)
     for one in visitors:
-        await one.client.aclose()
+        one.line.close()
     return answered, unread, read
 
 

@@ -24,9 +24,14 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import brotli
+import httptools
 import httpx
 import numpy as np
+import orjson
+import psutil
 
 from benchmarks import report
 from benchmarks.interaction import running
@@ -38,8 +43,11 @@ from explorer.web.hosting import HEADER
 PAIRS = 64
 EVERY_S = 0.5
 WAIT_S = 120.0
+IDLE_S = 4.0  # after which a connection is not relied on: the server closes it
 CALL = "/gradio_api/component_server/"
 ALONE, CROWDED = "no error, p50 ≤ 150 ms, p95 ≤ 1 s", "no error, p95 ≤ 2 s"
+HEADS = ("part", *report.HEADS, "on")
+Measured = tuple[str, str, str, str, str]
 MILLION = {"kind": "random", "random": {"pairs": 1_000_000}}
 
 
@@ -56,7 +64,7 @@ class Told:
         began = time.monotonic()
         try:
             yield
-        except httpx.HTTPError as error:
+        except OSError as error:
             self.wrong.append(f"{what}{error!r}")
         self.seconds.append(time.monotonic() - began)
 
@@ -72,30 +80,99 @@ def question(parts: dict[str, int], function: str, request: object) -> dict:
     return {**called, "session_hash": "benchmark", "data": request}
 
 
+class Line:
+    """A connection that is kept, and opened again where the server has closed it.
+
+    As little as it takes: a client that does more would take the time that it measures.
+    """
+
+    def __init__(self, address: str, key: str) -> None:
+        said = urlsplit(address)
+        self.host, self.port, self.path = said.hostname or "", said.port, said.path
+        self.head = f"Host: {said.netloc}\r\n{HEADER}: {key}\r\nAccept-Encoding: br\r\n"
+        self.last = 0.0
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
+        """The body of the answer. Raises OSError where none comes or it is none of success."""
+        kind = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body else ""
+        text = f"{method} {self.path}{path} HTTP/1.1\r\n{self.head}{kind}\r\n"
+        if time.monotonic() - self.last > IDLE_S:
+            self.close()
+        if self._streams is None:
+            self._streams = await asyncio.open_connection(self.host, self.port, limit=2**20)
+        reader, writer = self._streams
+        told = _Heard()
+        parser = httptools.HttpResponseParser(told)
+        try:
+            writer.write(text.encode() + body)
+            while not told.whole:
+                piece = await asyncio.wait_for(reader.read(2**20), WAIT_S)
+                if not piece:
+                    raise ConnectionError("closed before the answer's end")
+                parser.feed_data(piece)
+        except (TimeoutError, ConnectionError, httptools.HttpParserError) as error:
+            self.close()
+            raise OSError(f"{path}: {error!r}") from error
+        self.last = time.monotonic()
+        if not parser.should_keep_alive():
+            self.close()
+        if not 200 <= parser.get_status_code() < 300:
+            raise OSError(f"{path}: status {parser.get_status_code()}")
+        found = b"".join(told.pieces)
+        return brotli.decompress(found) if told.packed else found
+
+    def close(self) -> None:
+        if self._streams is not None:
+            self._streams[1].close()
+            self._streams = None
+
+
+class _Heard:
+    """What the parser of an answer has found so far."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+        self.packed = self.whole = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.packed |= name.lower() == b"content-encoding" and value == b"br"
+
+    def on_body(self, piece: bytes) -> None:
+        self.pieces.append(piece)
+
+    def on_message_complete(self) -> None:
+        self.whole = True
+
+
 class Visitor:
     """Somebody with a key, who asks the functions of the page's instruments."""
 
     def __init__(self, address: str, parts: dict[str, int]) -> None:
-        self.client = httpx.AsyncClient(
-            base_url=address, headers={HEADER: new_key()}, timeout=WAIT_S
-        )
+        self.line = Line(address, new_key())
         self.parts = parts
 
     async def ask(self, function: str, request: object) -> dict:
-        answer = await self.client.post(CALL, json=question(self.parts, function, request))
-        answer.raise_for_status()
-        return answer.json()
+        asked = orjson.dumps(question(self.parts, function, request))
+        return orjson.loads(await self.line.ask("POST", CALL, asked))
+
+    async def opens(self, path: str) -> bytes:
+        return await self.line.ask("GET", path)
 
     async def move_a_slider(self, told: Told, until: float) -> None:
+        """As the page does it: what it has of the batch is not sent again."""
         await asyncio.sleep(random.uniform(0, EVERY_S))
         random_pairs = {"pairs": PAIRS, "seed": random.randrange(2**31)}
+        known = ""
         while time.monotonic() < until:
             scene = {
                 "data": {"source": "random", "random": random_pairs},
                 "parameters": {"scale": round(random.uniform(1, 60), 2)},
             }
             with told.timed():
-                told.hears(await self.ask("explore", {"scenario": scene}))
+                answer = await self.ask("explore", {"scenario": scene, "known": known})
+                told.hears(answer)
+                known = answer.get("batch", {}).get("key", known)
             await asyncio.sleep(max(EVERY_S - told.seconds[-1], 0))
 
     async def open_a_million(self, loss: str, told: Told, until: float) -> None:
@@ -147,7 +224,7 @@ async def moved(address: str, visitors: int, seconds: float, crowd: int) -> tupl
         work.append(everyone[-1].train(first_plan()))
     await asyncio.gather(*work)
     for one in everyone:
-        await one.client.aclose()
+        one.line.close()
     return light, heavy
 
 
@@ -175,15 +252,47 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--minutes", type=float, default=60.0, help="of mixed use")
     report.add_option(parser)
     chosen = parser.parse_args(arguments)
-    whole = all(
-        getattr(chosen, name) == parser.get_default(name)
-        for name in ("part", "visitors", "seconds", "crowd", "connections", "minutes")
-    )
-    parts = [PARTS[name] for name in PARTS if name in (chosen.part or PARTS)]
-    rows = [row for measured in parts for row in measured(chosen)]
-    print(report.table(report.HEADS, rows))
+    usual = ("visitors", "seconds", "crowd", "connections", "minutes")
+    whole = all(getattr(chosen, name) == parser.get_default(name) for name in usual)
+    rows: dict[str, list[Measured]] = {}
+    for name in [name for name in PARTS if name in (chosen.part or PARTS)]:
+        with beside() as others:
+            found = PARTS[name](chosen)
+        rows[name] = [(name, *row, f"{report.today()}; {others()}") for row in found]
+    print(report.table(HEADS, [row for found in rows.values() for row in found]))
     if place := report.folder(chosen, whole):
-        report.write(place, "hosting", "A hosted page", describe(), (report.HEADS, rows))
+        table = (HEADS, with_those_of_before(place / "hosting.md", rows))
+        report.write(place, "hosting", "A hosted page", describe(), table)
+
+
+def with_those_of_before(path: Path, rows: dict[str, list[Measured]]) -> list[Measured]:
+    """The rows of all parts: of those that were not measured now, those that the file has."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    kept: dict[str, list[Measured]] = {}
+    for line in lines:
+        part, *rest = (cell.strip() for cell in line.strip("|").split(" | "))
+        if part in PARTS and len(rest) == 4:
+            kept.setdefault(part, []).append((part, rest[0], rest[1], rest[2], rest[3]))
+    return [row for part in PARTS for row in (rows.get(part) or kept.get(part, []))]
+
+
+@contextlib.contextmanager
+def beside() -> Iterator[Callable[[], str]]:
+    """What took the cores besides us and processes that we waited for, as a sentence afterwards."""
+
+    def taken() -> tuple[float, float, float]:
+        all_, own = psutil.cpu_times(), psutil.Process().cpu_times()
+        busy = sum(all_[:8]) - all_.idle - getattr(all_, "iowait", 0)
+        return busy, sum(own[:4]), time.monotonic()
+
+    before = after = taken()
+
+    def said() -> str:
+        busy, own, seconds = (now - then for now, then in zip(after, before, strict=True))
+        return f"other work took {max(busy - own, 0) / seconds:.1f} of the cores"
+
+    yield said
+    after = taken()
 
 
 @contextlib.contextmanager
@@ -198,8 +307,11 @@ def hosted(port: int, **environment: str) -> Iterator[tuple[str, Path]]:
 
 def sliders(chosen: argparse.Namespace, crowd: int, target: str) -> list[Row]:
     with hosted(chosen.port) as (address, _):
+        (app,) = psutil.Process().children()
         rows = [("memory at rest", f"{memory_mib(address):.0f} MiB", "")]
+        began = sum(app.cpu_times()[:2])
         light, heavy = asyncio.run(moved(address, chosen.visitors, chosen.seconds, crowd))
+        took = 1000 * (sum(app.cpu_times()[:2]) - began) / max(len(light.seconds), 1)
         beside = f", beside one training and {crowd} opening 10⁶ pairs" if crowd else ""
         what = f"{chosen.visitors} visitors, each moving a slider twice a second at N = {PAIRS}"
         rows.append(row(what + beside, light, target))
@@ -207,6 +319,8 @@ def sliders(chosen: argparse.Namespace, crowd: int, target: str) -> list[Row]:
             print(error, file=sys.stderr)
         if crowd:
             rows.append(row("10⁶ pairs opened meanwhile", heavy, "no error"))
+        else:
+            rows.append(("of the processor for an answer", f"{took:.1f} ms", ""))
         rows.append(("memory after it", f"{memory_mib(address):.0f} MiB", ""))
     return rows
 

@@ -84,7 +84,7 @@ async def trains(one: Visitor) -> list[dict]:
 
 async def opens_the_page(one: Visitor) -> list[dict]:
     for path in ("/", "/large", "/finetune"):
-        (await one.client.get(path)).raise_for_status()
+        await one.opens(path)
     return []
 
 
@@ -130,7 +130,7 @@ async def mixed(address: str, minutes: float) -> tuple[Told, list[float]]:
 
     await asyncio.gather(watched(), *(visits(one, told, until) for one in everyone))
     for one in everyone:
-        await one.client.aclose()
+        one.line.close()
     return told, held
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 
@@ -14,6 +15,7 @@ from losses.kernels import log1p_sum_exp, softplus
 MOST_LEVELS = 64
 # Newton's steps, and the halvings of one: a few are taken, and as many are never needed.
 MOST_STEPS = 100
+KEPT = 4096  # least values that were worked out
 
 
 def least_over_levels(
@@ -36,9 +38,25 @@ def least_over_levels(
         return 0.0
     if len(levels) > MOST_LEVELS:
         return None
-    weights = counts.double()[:, None] * counts.double()[None, :]
-    if weighted:
-        weights = weights * (levels.double()[None, :] - levels.double()[:, None])
+    gaps = tuple(levels.double().tolist()) if weighted else None
+    return _least_of(tuple(counts.tolist()), gaps, float(scale), lowest, highest)
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _least_of(
+    counts: tuple[int, ...],
+    levels: tuple[float, ...] | None,
+    scale: float,
+    lowest: float,
+    highest: float,
+) -> float:
+    """The same of so many labels on each level, for a slider that comes by again; with `levels`
+    their gaps are weights."""
+    sizes = torch.tensor(counts, dtype=torch.float64)
+    weights = sizes[:, None] * sizes[None, :]
+    if levels is not None:
+        places = torch.tensor(levels, dtype=torch.float64)
+        weights = weights * (places[None, :] - places[:, None])
     log_weights = weights.triu(1).log()  # row j, column i; −inf unless y_j < y_i
     return float(softplus(_least_in_box(log_weights, scale, lowest, highest)))
 
@@ -50,38 +68,50 @@ def _least_in_box(log_weights: Tensor, scale: float, lowest: float, highest: flo
     a coordinate at an end that its slope presses against is held, the others take the Newton step
     of Σ exp, clipped to the box and halved until the value falls enough. It ends where the slopes
     of all that is free are 0 up to rounding, the condition for the least of a convex function.
+
+    A few numbers are looked at in Python: an operation on so short a tensor takes longer.
     """
     points = torch.linspace(lowest, highest, len(log_weights), dtype=torch.float64)
-    inner = torch.ones(len(points), dtype=torch.bool)
-    inner[[0, -1]] = False
+    inner = range(1, len(points) - 1)
 
-    def at(points: Tensor) -> tuple[Tensor, Tensor]:
+    def at(points: Tensor) -> tuple[Tensor, Tensor, float]:
         """The logarithms of the terms, and that of their sum."""
         terms = torch.add(log_weights, points[:, None] - points, alpha=scale)
-        return terms, terms.logsumexp((0, 1))
+        total = terms.logsumexp((0, 1))
+        return terms, total, float(total)
 
-    terms, value = at(points)
+    terms, total, value = at(points)
     for _ in range(MOST_STEPS):
-        shares = (terms - value).exp_()
+        shares = (terms - total).exp_()
         below, above = shares.sum(1), shares.sum(0)
         slope = scale * (below - above)
-        held = (points <= lowest) & (slope > 0) | (points >= highest) & (slope < 0)
-        free = (inner & ~held).nonzero()[:, 0]
-        curvature = (below + above).diag_embed() - shares - shares.T
+        slopes, places = slope.tolist(), points.tolist()
+        free = [
+            k
+            for k in inner
+            if not (places[k] <= lowest and slopes[k] > 0)
+            and not (places[k] >= highest and slopes[k] < 0)
+        ]
+        curvature = torch.diag(below + above).sub_(shares).sub_(shares.T)
         step = torch.zeros_like(points)
-        step[free] = torch.linalg.solve(curvature[free][:, free], slope[free]) / scale**2
-        rounding = 1e-15 * max(abs(float(value)), 1)
+        if len(free) == len(inner):
+            solved = torch.linalg.solve(curvature[1:-1, 1:-1], slope[1:-1])
+            step[1:-1] = solved / scale**2
+        else:
+            solved = torch.linalg.solve(curvature[free][:, free], slope[free])
+            step[free] = solved / scale**2
+        rounding = 1e-15 * max(abs(value), 1)
         if float(slope.dot(step)) <= rounding:
-            return value
-        trial, tried, reached = points, terms, value
+            return total
+        tried = points, terms, total, value
         for halvings in range(MOST_STEPS):
             trial = (points - step / 2**halvings).clamp_(lowest, highest)
-            tried, reached = at(trial)
+            tried = trial, *at(trial)
             expected = float(slope.dot(points - trial))
-            if expected >= 0 and float(reached - value) <= rounding - 1e-4 * expected:
+            if expected >= 0 and tried[3] - value <= rounding - 1e-4 * expected:
                 break
-        points, terms, value = trial, tried, reached
-    return value
+        points, terms, total, value = tried
+    return total
 
 
 def least_on_grid(

@@ -169,7 +169,7 @@ def weights_in(gradient: Tensor, present: int) -> Weights:
     """The same of a gradient at the terms, of which so many are `present`."""
     sizes = gradient.abs()
     total = sizes.sum()
-    if not bool(total > 0) or not bool(total.isfinite()):
+    if not 0 < float(total) < math.inf:
         return Weights(torch.zeros_like(sizes), present, 0, 0.0, 0.0)
     shares = sizes / total
     heavy = shares[shares > 0]
@@ -192,16 +192,24 @@ def heaviest(trace: Trace, terms: str, weights: Weights, most: int = 20) -> list
     chosen = tied.masked_fill(shares > least, torch.inf).topk(most).indices
     chosen = chosen[values.flatten()[chosen].argsort(descending=True, stable=True)]
     chosen = chosen[shares[chosen].argsort(descending=True, stable=True)]
-    cells = torch.stack(torch.unravel_index(chosen, values.shape), dim=1).tolist()
     found = values.flatten()[chosen].tolist()
     carried = shares[chosen]
     return [
-        Term(tuple(cell), value, share, total)
-        for cell, value, share, total in zip(
-            cells, found, carried.tolist(), carried.cumsum(0).tolist(), strict=True
+        Term(_cell(place, values.shape), value, share, total)
+        for place, value, share, total in zip(
+            chosen.tolist(), found, carried.tolist(), carried.cumsum(0).tolist(), strict=True
         )
         if share > 0
     ]
+
+
+def _cell(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Where the cell stands that is at this place of all, one row after the other."""
+    cell: list[int] = []
+    for length in reversed(shape):
+        place, along = divmod(place, length)
+        cell.append(along)
+    return tuple(reversed(cell))
 
 
 def same_text_of(batch: Batch, trace: Trace, terms: str) -> SameText | None:

@@ -61,6 +61,7 @@ class Trace:
     gradients: tuple[Tensor | None, ...] = field(default=())
     beside: bool = False
     selectors: tuple[str, ...] = ()
+    _present: dict[int, Tensor | None] = field(default_factory=dict)
 
     @property
     def tensors(self) -> list[Step]:
@@ -90,9 +91,11 @@ class Trace:
         """
         if step.value.dtype == torch.bool:
             return step.value
-        absent = step.value.isneginf()
-        if bool(absent.any()):
-            return ~absent
+        if id(step) not in self._present:
+            absent = step.value.isneginf()
+            self._present[id(step)] = ~absent if bool(absent.any()) else None
+        if (present := self._present[id(step)]) is not None:
+            return present
         known = (
             self.steps[: self.steps.index(step)] if earlier and step in self.steps else self.steps
         )
@@ -137,7 +140,8 @@ def trace(
     if not any(tensor.requires_grad for tensor in _tensors((arguments, keywords))):
         arguments, keywords = _as_leaves(arguments), _as_leaves(keywords)
     before = sys.gettrace()
-    recorder = _Recorder(watched, before, [(label, code_of(part)) for label, part in parts])
+    labelled = [(label, code_of(part)) for label, part in parts]
+    recorder = _Recorder(watched, before, labelled, through)
     sys.settrace(recorder.on_call)
     try:
         loss = function(*arguments, **keywords)
@@ -158,7 +162,7 @@ def trace(
         listing=recorder.listings.text,
         first_line=_listing(watched)[1],
         gradients=tuple(found.get(id(tensor)) for tensor in wrt),
-        beside=bool(through) and _leads_past(recorder.nodes.get(through), loss.grad_fn),
+        beside=bool(through) and _leads_past(recorder.node, loss.grad_fn),
     )
 
 
@@ -185,12 +189,17 @@ class _Recorder:
     appear."""
 
     def __init__(
-        self, watched: CodeType, before: Any, parts: Sequence[tuple[str, CodeType]]
+        self,
+        watched: CodeType,
+        before: Any,
+        parts: Sequence[tuple[str, CodeType]] = (),
+        through: str = "",
     ) -> None:
         self.before = before  # the tracer that sees all other frames
         self.inputs: list[Step] = []
         self.steps: list[Step] = []
-        self.nodes: dict[str, Any] = {}  # where each name stands in the graph of the loss
+        self.through = through
+        self.node: Any = None  # where the step called `through` stands in the graph of the loss
         self.listings = _Listings([watched, *(code for _, code in parts)])
         self._expected = [("", watched), *parts]
         self._seen: dict[str, tuple[Tensor, int]] = {}
@@ -224,7 +233,8 @@ class _Recorder:
         line, source = self.listings.statement(watch.code, watch.line)
         step = Step(name, line, source, value.detach().clone(), part=watch.label)
         if value.requires_grad:
-            self.nodes[name] = torch.autograd.graph.get_gradient_edge(value).node
+            if name == self.through:
+                self.node = torch.autograd.graph.get_gradient_edge(value).node
             value.register_hook(functools.partial(_keep_gradient, step))
         return step
 
@@ -313,6 +323,7 @@ def forget_listings() -> None:
     """A file was changed: what stood in it may look like what stands there now."""
     _listing.cache_clear()
     _statements.cache_clear()
+    _statement.cache_clear()
 
 
 @functools.lru_cache(maxsize=KEPT)
@@ -346,6 +357,7 @@ def _statements(code: CodeType) -> tuple[tuple[int, int, str], ...]:
     return tuple(sorted(spans, key=lambda span: span[1] - span[0], reverse=True))
 
 
+@functools.cache
 def _statement(code: CodeType, line: int) -> tuple[int, str]:
     """The first line and the text of the statement that `line` belongs to."""
     for start, end, text in reversed(_statements(code)):

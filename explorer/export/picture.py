@@ -224,6 +224,8 @@ class Layout:
         self.order = exploration.scenario.view.order
         self._permutations: dict[tuple[str, int], Tensor | None] = {}
         self._items: dict[tuple[str, int], tuple[Tensor, Tensor]] = {}
+        self._listed: dict[tuple[str, int], tuple[list[int], list[int]]] = {}
+        self._axes: dict[tuple[str, torch.Size], tuple[str, ...]] = {}
 
     def grid(self, step: Step) -> Sheet:
         """A step as a matrix: a vector is one row, leading dimensions are stacked."""
@@ -239,6 +241,12 @@ class Layout:
 
     def axes(self, step: Step) -> tuple[str, ...]:
         """Axis names as the loss's symbol declares them, else guessed from the lengths."""
+        key = (step.name, step.value.shape)
+        if key not in self._axes:
+            self._axes[key] = self._named(step)
+        return self._axes[key]
+
+    def _named(self, step: Step) -> tuple[str, ...]:
         symbol = self.exploration.spec.symbols.get(step.name)
         if symbol and len(symbol.axes) == step.value.ndim:
             return symbol.axes
@@ -257,6 +265,14 @@ class Layout:
             self._items[key] = pairs.cpu(), sentences.cpu()
         return self._items[key]
 
+    def _plain_items(self, axis: str, length: int) -> tuple[list[int], list[int]]:
+        """The same as lists, for single places: each read off a tensor takes microseconds."""
+        key = (axis, length)
+        if key not in self._listed:
+            pairs, sentences = self.items(axis, length)
+            self._listed[key] = pairs.tolist(), sentences.tolist()
+        return self._listed[key]
+
     def _behind(self, axis: str, length: int) -> tuple[Tensor, Tensor]:
         if axis == "level_pair":
             pairs = torch.arange(len(self.batch)).repeat(length // len(self.batch))
@@ -271,12 +287,11 @@ class Layout:
     def behind(self, step: Step, cell: tuple[int, ...], dimension: int) -> tuple[int, int]:
         """Pair and sentence behind a cell along one of its dimensions, −1 for none."""
         axes, place = self.axes(step), cell[dimension]
-        of_lists = {"list": self.batch.lists, "row": self.batch.margins[1]}
-        if axes[dimension] == "candidate" and axes[0] in of_lists:
-            return int(of_lists[axes[0]][cell[0], place]), -1
-        pairs, sentences = self.items(axes[dimension], step.value.shape[dimension])
-        known = place < len(pairs)
-        return (int(pairs[place]), int(sentences[place])) if known else (-1, -1)
+        if axes[dimension] == "candidate" and axes[0] in ("list", "row"):
+            of_lists = self.batch.lists if axes[0] == "list" else self.batch.margins[1]
+            return int(of_lists[cell[0], place]), -1
+        pairs, sentences = self._plain_items(axes[dimension], step.value.shape[dimension])
+        return (pairs[place], sentences[place]) if place < len(pairs) else (-1, -1)
 
     def permutation(self, axis: str, length: int) -> Tensor | None:
         """Which item stands at each place; None for entry order."""
@@ -305,8 +320,8 @@ class Layout:
     def arranged(self, grid: Sheet, matrix: Tensor) -> Tensor:
         rows = self.permutation(grid.rows, matrix.shape[0])
         columns = self.permutation(grid.columns, matrix.shape[1])
-        matrix = matrix if rows is None else matrix[rows]
-        return matrix if columns is None else matrix[:, columns]
+        matrix = matrix if rows is None else matrix.index_select(0, rows)
+        return matrix if columns is None else matrix.index_select(1, columns)
 
 
 def _chosen_step(e: Exploration, steps: list[Step], place: int | None) -> int:
@@ -393,35 +408,54 @@ def thumbnails(matrices: Sequence[tuple[Tensor, bool]]) -> list[Json]:
 
 def _shaded(stack: Tensor, signed: list[bool]) -> list[tuple[Tensor, float, float]]:
     """Of matrices [M, R, C]: the bytes of each, and what its darkest and lightest stand for."""
-    masked, broken = stack.isneginf(), stack.isnan() | stack.isposinf()
-    present = ~(masked | broken)
     rows, columns = stack.shape[1:]
     size = min(rows, THUMBNAIL), min(columns, THUMBNAIL)
-    whole = bool(present.all())
-    if size != (rows, columns):
-        means = adaptive_avg_pool2d(stack if whole else stack.where(present, 0), size)
-        if whole:
-            stack, present = means, torch.ones_like(means, dtype=torch.bool)
-        else:
-            share = adaptive_avg_pool2d(present.float(), size)
-            broken = adaptive_avg_pool2d(broken.float(), size) > 0
-            present = (share > 0) & ~broken
-            stack = means / share.clamp_min(1e-9)
-    lows = stack.where(present, math.inf).amin((1, 2))
-    highs = stack.where(present, -math.inf).amax((1, 2))
-    ranges = [
-        _range(low, high, both)
-        for low, high, both in zip(lows.tolist(), highs.tolist(), signed, strict=True)
-    ]
+    lows, highs = stack.amin((1, 2)).tolist(), stack.amax((1, 2)).tolist()
+    # NaN, which is the least and the largest of all that it stands among, and +∞ are no numbers.
+    broken = any(math.isnan(high) or high == math.inf for high in highs)
+    masked = [place for place, low in enumerate(lows) if broken or low == -math.inf]
+    absent = _absent_of(stack, size, masked, broken) if masked else None
+    if absent is not None:
+        stack, present, _ = absent
+        lows = stack.where(present, math.inf).amin((1, 2)).tolist()
+        highs = stack.where(present, -math.inf).amax((1, 2)).tolist()
+    elif size != (rows, columns):
+        stack = adaptive_avg_pool2d(stack, size)
+        lows, highs = stack.amin((1, 2)).tolist(), stack.amax((1, 2)).tolist()
+    ranges = [_range(low, high, both) for low, high, both in zip(lows, highs, signed, strict=True)]
     low, span = torch.tensor(
         [(low, (high - low) or 1.0) for low, high in ranges], dtype=stack.dtype, device=stack.device
     ).T[:, :, None, None]
-    shades = (stack.where(present, 0) - low).div_(span).mul_(253).round_().clamp_(0, 253)
-    if not whole:
+    shades = (stack - low).div_(span).mul_(253).round_().clamp_(0, 253)
+    if absent is not None:
+        _, present, spoilt = absent
         shades = shades.where(present, MASKED)
-        shades = shades.masked_fill(broken, NOT_A_NUMBER)
+        shades = shades if spoilt is None else shades.masked_fill_(spoilt, NOT_A_NUMBER)
     bytes_ = shades.to("cpu", torch.uint8)
     return [(one, *range_) for one, range_ in zip(bytes_, ranges, strict=True)]
+
+
+def _absent_of(
+    stack: Tensor, size: tuple[int, int], masked: list[int], broken: bool
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Matrices, some of them `masked`, at this size with 0 where nothing is; which cells are there;
+    and, where any is `broken`, which are no numbers. Of several that make one, those that are there
+    have a say, and one that is no number spoils it."""
+    present = stack != -math.inf
+    spoilt = stack.isnan() | stack.isposinf() if broken else None
+    if spoilt is not None:
+        present &= ~spoilt
+    stack = stack.where(present, 0)
+    if size != stack.shape[1:]:
+        share = stack.new_ones(len(stack), *size)
+        share[masked] = adaptive_avg_pool2d(present[masked].float(), size)
+        present = share > 0
+        if spoilt is not None:
+            spoilt = adaptive_avg_pool2d(spoilt.float(), size) > 0
+            present &= ~spoilt
+        stack = adaptive_avg_pool2d(stack, size) / share.clamp_min(1e-9)
+        stack = stack.where(present, 0)
+    return stack, present, spoilt
 
 
 def value_range(values: Tensor, signed: bool) -> tuple[float, float]:

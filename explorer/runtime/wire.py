@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import base64
+import binascii
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -20,4 +20,4 @@ def is_number(value: object) -> TypeGuard[float]:
 def packed(values: Tensor | np.ndarray, dtype: torch.dtype = torch.float32) -> str:
     """An array as base64 of its little-endian bytes."""
     plain = torch.as_tensor(values).detach().to("cpu", dtype).contiguous()
-    return base64.b64encode(plain.numpy().tobytes()).decode()
+    return binascii.b2a_base64(plain.numpy().data, newline=False).decode("ascii")

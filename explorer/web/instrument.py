@@ -58,6 +58,8 @@ with no_stubs():  # a .pyi beside this file would be believed in its place
                 "state": state.maker,
                 "module": module,
             }
+            ready = [sent(one) for one in server_functions]
+            self.calls = {one.__name__: one for one in ready}
             super().__init__(
                 value=None,
                 html_template=f'<div class="lp lp-{name}"></div>',
@@ -65,7 +67,7 @@ with no_stubs():  # a .pyi beside this file would be believed in its place
                     mount=json.dumps(f"{BASE}/{_MOUNT}"), what=json.dumps(what)
                 ),
                 apply_default_css=False,
-                server_functions=[sent(one) for one in server_functions] or None,
+                server_functions=ready or None,
                 elem_id=f"{state.name}-{name}",
                 elem_classes=["lp-instrument"],
                 **keywords,

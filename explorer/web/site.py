@@ -36,6 +36,7 @@ from explorer.web import assets
 from explorer.web.address import KnowsAddress, read_address
 from explorer.web.api.endpoints import ENDPOINTS
 from explorer.web.bounds import Bounded
+from explorer.web.calls import AnswersCalls
 from explorer.web.hosting import (
     KnowsVisitor,
     allow_connections,
@@ -222,6 +223,7 @@ def open_page(
                     Middleware(KnowsVisitor),
                     Middleware(Bounded),
                     Middleware(KeepsPages, ["/", *(f"/{path}" for path, _, _ in PAGES[1:])]),
+                    Middleware(AnswersCalls, demo.blocks),
                 ],
                 "routes": [*assets.routes(page_data(first)), HEALTH],
                 "exception_handlers": {
