@@ -357,7 +357,7 @@ def _statements(code: CodeType) -> tuple[tuple[int, int, str], ...]:
     return tuple(sorted(spans, key=lambda span: span[1] - span[0], reverse=True))
 
 
-@functools.cache
+@functools.lru_cache(maxsize=64 * KEPT)
 def _statement(code: CodeType, line: int) -> tuple[int, str]:
     """The first line and the text of the statement that `line` belongs to."""
     for start, end, text in reversed(_statements(code)):

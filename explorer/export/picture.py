@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 import torch
 from torch import Tensor
@@ -17,7 +18,7 @@ from explorer.core.parts import PartSeen, parts_of
 from explorer.core.remarks import band_applies
 from explorer.core.trace import Step
 from explorer.locale import part_word
-from explorer.runtime.limits import SHOWN_ROWS
+from explorer.runtime.limits import KEPT_BATCHES, SHOWN_ROWS
 from explorer.runtime.numbers import json_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import Json, packed
@@ -215,6 +216,22 @@ def _figures(e: Exploration) -> Json:
     }
 
 
+@dataclass(frozen=True, eq=False)
+class _Laid:
+    """By an axis and its length, what a layout has found: the permutation of its places, the pair
+    and the sentence behind each, and these as lists."""
+
+    permutations: dict[tuple[str, int], Tensor | None] = field(default_factory=dict)
+    items: dict[tuple[str, int], tuple[Tensor, Tensor]] = field(default_factory=dict)
+    listed: dict[tuple[str, int], tuple[list[int], list[int]]] = field(default_factory=dict)
+
+
+@functools.lru_cache(maxsize=KEPT_BATCHES)
+def _laid_out(batch: Batch, order: str) -> _Laid:
+    """What is found of a batch in this order, kept for the next picture of it."""
+    return _Laid()
+
+
 class Layout:
     """Rows, columns, axes and display order of the steps of one exploration."""
 
@@ -222,10 +239,12 @@ class Layout:
         self.exploration = exploration
         self.batch = exploration.batch
         self.order = exploration.scenario.view.order
-        self._permutations: dict[tuple[str, int], Tensor | None] = {}
-        self._items: dict[tuple[str, int], tuple[Tensor, Tensor]] = {}
-        self._listed: dict[tuple[str, int], tuple[list[int], list[int]]] = {}
         self._axes: dict[tuple[str, torch.Size], tuple[str, ...]] = {}
+        self._own, self._of_batch = _Laid(), _laid_out(self.batch, self.order)
+
+    def _laid(self, axis: str) -> _Laid:
+        """What was found of this axis; whose triplets are those of a batch, a step says."""
+        return self._own if axis == "triplet" else self._of_batch
 
     def grid(self, step: Step) -> Sheet:
         """A step as a matrix: a vector is one row, leading dimensions are stacked."""
@@ -259,19 +278,19 @@ class Layout:
 
     def items(self, axis: str, length: int) -> tuple[Tensor, Tensor]:
         """Pair and sentence behind each row or column, −1 for none; on the CPU."""
-        key = (axis, length)
-        if key not in self._items:
+        key, known = (axis, length), self._laid(axis).items
+        if key not in known:
             pairs, sentences = self._behind(axis, length)
-            self._items[key] = pairs.cpu(), sentences.cpu()
-        return self._items[key]
+            known[key] = pairs.cpu(), sentences.cpu()
+        return known[key]
 
     def _plain_items(self, axis: str, length: int) -> tuple[list[int], list[int]]:
         """The same as lists, for single places: each read off a tensor takes microseconds."""
-        key = (axis, length)
-        if key not in self._listed:
+        key, known = (axis, length), self._laid(axis).listed
+        if key not in known:
             pairs, sentences = self.items(axis, length)
-            self._listed[key] = pairs.tolist(), sentences.tolist()
-        return self._listed[key]
+            known[key] = pairs.tolist(), sentences.tolist()
+        return known[key]
 
     def _behind(self, axis: str, length: int) -> tuple[Tensor, Tensor]:
         if axis == "level_pair":
@@ -290,15 +309,19 @@ class Layout:
         if axes[dimension] == "candidate" and axes[0] in ("list", "row"):
             of_lists = self.batch.lists if axes[0] == "list" else self.batch.margins[1]
             return int(of_lists[cell[0], place]), -1
-        pairs, sentences = self._plain_items(axes[dimension], step.value.shape[dimension])
-        return (pairs[place], sentences[place]) if place < len(pairs) else (-1, -1)
+        axis, length = axes[dimension], step.value.shape[dimension]
+        if length <= SHOWN_ROWS:
+            pairs, sentences = self._plain_items(axis, length)
+        else:
+            pairs, sentences = self.items(axis, length)
+        return (int(pairs[place]), int(sentences[place])) if place < len(pairs) else (-1, -1)
 
     def permutation(self, axis: str, length: int) -> Tensor | None:
         """Which item stands at each place; None for entry order."""
-        key = (axis, length)
-        if key not in self._permutations:
-            self._permutations[key] = self._sorted(axis, length)
-        return self._permutations[key]
+        key, known = (axis, length), self._laid(axis).permutations
+        if key not in known:
+            known[key] = self._sorted(axis, length)
+        return known[key]
 
     def _sorted(self, axis: str, length: int) -> Tensor | None:
         if self.order == "entry" or axis in UNSORTED:
