@@ -691,6 +691,7 @@ export interface FollowedRun {
   plan: TrainingPlan;
   created: number;
   state: "queued" | "loading" | "training" | "paused" | "saving" | "finished" | "stopped" | "failed" | "interrupted";
+  shared: boolean;
   loading: Loading | null;
   queue_position: number | null;
   step: number;
@@ -1485,6 +1486,7 @@ export interface RunStatus {
   plan: TrainingPlan;
   created: number;
   state: "queued" | "loading" | "training" | "paused" | "saving" | "finished" | "stopped" | "failed" | "interrupted";
+  shared: boolean;
   loading: Loading | null;
   queue_position: number | null;
   step: number;

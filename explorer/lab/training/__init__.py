@@ -21,6 +21,7 @@ What to call (the page, the command line and the API call nothing else):
     id, loss, encoder, kind, plan (JSON of the plan), created (seconds since 1970);
     state: queued, loading, training, paused, saving, then finished, stopped, failed or
         interrupted (the process ended without a word; `resume` continues from the last checkpoint);
+    shared: whether others may read it by a link that whoever asks has given out;
     queue_position: 0 while it runs, 1 for the next, null when it has ended;
     step, steps, seconds (of training so far), seconds_left (null before the second step);
     loading: null, or while it loads {part: libraries, encoder or held_out, seconds so far};

@@ -180,6 +180,15 @@ class Runs:
                 run.write("owner.json", {"visitor": run.owner, "token": secrets.token_hex(16)})
         return f"{run.name}{TOKEN}{run.token}"
 
+    def unshare(self, name: str) -> None:
+        """Take the link of a run back: by the name that it had nobody reads it any more, nor what
+        was packed of it; shared again, it has another one."""
+        run = self._own(name)
+        with _acting:
+            if run.token:
+                run.write("owner.json", {"visitor": run.owner})
+        parcels.forget_run(run.name)
+
     def forget_mine(self) -> None:
         """Remove every run of the visitor of a hosted page who asks, also one under way."""
         for run in all_runs(self.root):
@@ -291,6 +300,7 @@ class Runs:
             "plan": {**plan, "data": _without_rows(plan["data"])},
             "created": config["created"],
             "state": standing,
+            "shared": run.is_mine and bool(run.token),
             "loading": _loading(state) if standing == "loading" else None,
             "queue_position": None if ended else run.ahead() if standing == "queued" else 0,
             "step": last["step"],

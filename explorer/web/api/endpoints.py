@@ -62,6 +62,7 @@ from explorer.web.wire.program import (
     StartedTraining,
     StoppedTraining,
     Traced,
+    UnsharedTraining,
 )
 from losses import LOSSES
 
@@ -710,6 +711,26 @@ def stop_training(id: str, key: str = "") -> StoppedTraining:
     return {"id": id}
 
 
+def unshare_training(id: str, key: str = "") -> UnsharedTraining:
+    """Take back the link of a training: whoever was told it cannot read the training any more.
+
+    "Copy link" on a page that strangers share gives such a link. Copied again, it is another one.
+
+    Args:
+        id: as start_training answered it
+        key: on a page that strangers share, what start_training answered as key; else ""
+
+    Returns:
+        An object with id.
+
+    Raises:
+        Problem: if there is no such training, or it is somebody else's.
+    """
+    with whoever_has(key):
+        Runs().unshare(id)
+    return {"id": id}
+
+
 ENDPOINTS = (
     compute_loss,
     loss_from_scores,
@@ -723,6 +744,7 @@ ENDPOINTS = (
     start_training,
     training_status,
     stop_training,
+    unshare_training,
 )
 
 

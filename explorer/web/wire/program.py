@@ -342,6 +342,12 @@ class Followed(Standing):
     offset: int
 
 
+class UnsharedTraining(TypedDict):
+    """The training that nobody reads by its link any more."""
+
+    id: str
+
+
 class StoppedTraining(TypedDict):
     """The training that is ending."""
 

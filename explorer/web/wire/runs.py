@@ -170,7 +170,8 @@ class Loading(TypedDict):
 
 
 class Standing(TypedDict):
-    """How a run is doing, but for what went wrong."""
+    """How a run is doing, but for what went wrong; `shared` says that others may read it by its
+    link, to whom it belongs."""
 
     id: str
     loss: str
@@ -189,6 +190,7 @@ class Standing(TypedDict):
         "failed",
         "interrupted",
     ]
+    shared: bool
     loading: Loading | None
     queue_position: int | None
     step: int

@@ -58,6 +58,10 @@ def test_visitors_see_their_own_runs_and_the_link_of_another(
             f"{CHANNEL}.server.steer({{ run: {TRACE}.about.id, what: 'delete' }})"
         )
         assert refused["error"]["key"] == "problem.training_read_only"
+        mine.get_by_role("button", name="Take back the link").click()
+        expect(mine.get_by_role("button", name="Take back the link")).to_be_hidden()
+        other.reload()
+        expect(other.locator("body")).to_contain_text(f"There is no run called “{name}”")
         mine.once("dialog", lambda dialog: dialog.accept())
         with mine.expect_navigation():
             mine.click("#lp-forget")

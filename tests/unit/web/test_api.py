@@ -66,6 +66,7 @@ NAMES = {
     "start_training",
     "training_status",
     "stop_training",
+    "unshare_training",
 }
 
 FIRST = ["A man eats pasta.", "A girl plays the violin.", "Two dogs run.", "It rains in Rome."]
@@ -709,6 +710,8 @@ def test_no_such_training(kept):
         api.training_status("../../etc")
     with pytest.raises(Problem, match="no run called"):
         api.stop_training("nobody")
+    with pytest.raises(Problem, match="no run called"):
+        api.unshare_training("nobody")
 
 
 # ---- Conventions -------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import json
 import os
 import time
 import zipfile
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -34,12 +35,13 @@ from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
 from explorer.web.pages.finetune import state as finetune_state
 from explorer.web.serving import served
-from explorer.web.site import _endpoint
+from explorer.web.site import Refusal, _endpoint
 from explorer.web.wire import shared
 from tests import wire
 from tests.unit.lab.training.conftest import corpus
 
 MINE, OTHER = new_key(), new_key()
+STEERED = ("pause", "resume", "stop", "unshare", "delete")
 # What no answer to the other visitor holds.
 SECRET = "zanzibar"
 ROWS = "".join(f"{SECRET} {i},{SECRET} other {i},{i % 3}\n" for i in range(12))
@@ -144,7 +146,7 @@ def foreign(file: str, run: str) -> dict[str, dict[str, list]]:
             "trials": [{"plan": plan, "parameter": "scale"}],
             "start": [{"plans": [plan]}],
             "watch": [{"offsets": {run: 0}}],
-            "steer": [{"run": run, "what": what} for what in ("pause", "resume", "stop", "delete")],
+            "steer": [{"run": run, "what": what} for what in STEERED],
             "probe": [{"run": run, "step": 4, "scenario": {}}],
             "figure": [{"run": run, "step": 4, "scenario": {}, "language": "en"}],
             "remark": [{"run": run}],
@@ -241,6 +243,41 @@ def test_the_link_of_a_shared_run_reads_and_does_no_more(pages, runs):
     answer = ask(OTHER, finetune["remark"], {"run": guessed})
     assert answer["error"]["key"] == "problem.training_no_run"
     assert ask(MINE, finetune["remark"], {"run": run}).keys() >= {"remarks"}
+
+
+@pytest.mark.parametrize("by", ["page", "program"])
+def test_a_link_that_was_taken_back_leads_nowhere(pages, runs, by):
+    run = trained(runs)
+    finetune, unshare = pages["finetune"], _endpoint(endpoints.unshare_training)
+    (link,) = ask(MINE, finetune["share"], {"runs": [run]})["runs"]
+    watch = {"offsets": {run: 0, link: 0}}
+    assert ask(MINE, finetune["watch"], watch)["runs"][run]["shared"]
+    told = ask(OTHER, finetune["watch"], watch)["runs"]
+    assert told[link]["state"] == "finished"
+    assert not told[link]["shared"]  # that is the owner's affair
+    packed = Path(ask(OTHER, finetune["take"], {"run": link, "what": "kit"})["path"])
+    for name in (run, link):  # whoever reads it cannot take it back
+        with pytest.raises(Refusal, match=r"no run called|read"):
+            ask(OTHER, unshare, name, "")
+        assert "error" in ask(OTHER, finetune["steer"], {"run": name, "what": "unshare"})
+    assert packed.exists()
+    if by == "page":
+        assert ask(MINE, finetune["steer"], {"run": run, "what": "unshare"}) == {}
+    else:
+        assert ask(OTHER, unshare, run, MINE) == {"id": run}
+    assert not packed.exists()
+    assert not ask(MINE, finetune["watch"], watch)["runs"][run]["shared"]
+    for name, requests in foreign("", link)["finetune"].items():
+        for request in requests:
+            if {"run", "runs", "offsets"} & set(request) and "on" not in request:
+                answer = ask(OTHER, finetune[name], request)
+                told = answer["runs"][link] if name == "watch" else answer
+                assert told["error"]["key"] == "problem.training_no_run", name
+    assert ask(MINE, finetune["steer"], {"run": run, "what": "unshare"}) == {}  # it is still so
+    (other_link,) = ask(MINE, finetune["share"], {"runs": [run]})["runs"]
+    assert other_link != link
+    assert "error" in ask(OTHER, finetune["remark"], {"run": link})
+    assert "remarks" in ask(OTHER, finetune["remark"], {"run": other_link})
 
 
 def test_programs_know_their_runs_by_their_key(runs):

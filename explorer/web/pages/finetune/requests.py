@@ -223,7 +223,7 @@ def _watch(request: dict) -> dict[str, object]:
 
 
 def _steer(request: dict) -> Json:
-    what = one_of(("pause", "resume", "stop", "delete"))(request.get("what"), "what")
+    what = one_of(("pause", "resume", "stop", "unshare", "delete"))(request.get("what"), "what")
     getattr(runs(), what)(request.get("run"))
     return {}
 

@@ -53,6 +53,7 @@ export default function run(root, channel) {
     pause: steering("pause"),
     resume: steering("resume"),
     stop: steering("stop"),
+    unshare: steering("unshare"),
     delete: steering("delete"),
   };
   const reuse = worded("button.lp-button", "finetune.reuse", {
@@ -86,6 +87,7 @@ export default function run(root, channel) {
     strip,
     remarks,
   );
+  buttons.unshare.dataset.title = "finetune.unshare_why";
   root.append(problem, invitation, run);
   reword(root);
 
@@ -133,6 +135,7 @@ export default function run(root, channel) {
     buttons.pause.hidden = !["loading", "training"].includes(now);
     buttons.resume.hidden = !["paused", "stopped", "failed", "interrupted"].includes(now);
     buttons.stop.hidden = !["queued", "loading", "training", "paused"].includes(now);
+    buttons.unshare.hidden = !told.shared;
     buttons.delete.hidden = channel.isLive(told);
     failed.hidden = !told.problem;
     if (told.problem) failed.textContent = say(told.problem.key, told.problem.values);

@@ -424,6 +424,7 @@ export class FinetunePage extends Bus {
   async readableScene() {
     if (!given.hosted || !this.shown.length) return super.readableScene();
     const answer = await this.heard(this.server?.share({ runs: this.shown }));
+    for (const name of this.shown) this.askAgain(name); // that it is shared now
     return answer?.runs?.join(",") ?? null;
   }
 
@@ -441,9 +442,15 @@ export class FinetunePage extends Bus {
     if (!answer) return;
     this.warn(null);
     this.listed = 0;
+    if (what === "delete") this.show(this.shown.filter((other) => other !== name));
+    this.askAgain(name);
+  }
+
+  // How a run is doing, though it may have ended.
+  /** @param {string} name */
+  askAgain(name) {
     const trace = this.traces.get(name);
     if (trace) trace.done = false;
-    if (what === "delete") this.show(this.shown.filter((other) => other !== name));
     this.tick();
   }
 
