@@ -87,7 +87,6 @@ export default function run(root, channel) {
     strip,
     remarks,
   );
-  buttons.unshare.dataset.title = "finetune.unshare_why";
   root.append(problem, invitation, run);
   reword(root);
 
