@@ -44,6 +44,8 @@ class Budget:
 BUDGETS = (
     Budget("body_mib", 32, "MiB", "a request", "what a request sends; files travel in pieces"),
     Budget("body_seconds", 120, "s", "a request", "until all that it sends has arrived"),
+    Budget("head_seconds", 20, "s", "a request", "until its first line and headers have arrived"),
+    Budget("answer_seconds", 60, "s", "a request", "until it goes on to take what it is answered"),
     Budget("sentence_letters", 20_000, "characters", "a request", "of one sentence to be encoded"),
     Budget("request_mib", 1500, "MiB", "a request", "of memory that it is estimated to take"),
     Budget("heavy_seconds", 300, "s", "a request", "of heavy work, from its turn on"),
@@ -71,6 +73,8 @@ BUDGETS = (
     ),
     Budget("encoder_mib", 500, "MiB", "all", "an encoder of the hub"),
     Budget("hub_mib", 200, "MiB", "all", "a data set of the hub"),
+    Budget("hub_kept", 4, "repositories", "all", "models of the hub kept, and as many data sets"),
+    Budget("hub_kept_mib", 2000, "MiB", "all", "of models of the hub, and as much of data sets"),
 )
 _BY_NAME = {budget.name: budget for budget in BUDGETS}
 

@@ -14,7 +14,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, TimeoutError
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,7 +22,7 @@ from weakref import WeakSet
 
 from explorer.runtime import turns
 from explorer.runtime.budgets import budget
-from explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
+from explorer.runtime.limits import HEAVY_FILE_BYTES, JOB_IDLE_S, JOB_RESULTS
 from explorer.runtime.memory import give_back
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
@@ -219,6 +219,11 @@ def in_turn() -> Iterator[None]:
         mine.counted() if mine else nullcontext(),
     ):
         yield
+
+
+def in_turn_to_read(data: bytes) -> AbstractContextManager[None]:
+    """Reading a large file is heavy work; a small one is read at once."""
+    return in_turn() if len(data) > HEAVY_FILE_BYTES else nullcontext()
 
 
 def look(name: str) -> Progress | None:

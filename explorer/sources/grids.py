@@ -112,8 +112,14 @@ def read_grid(
     `tell` hears how much of the text is parsed, and of how much, and may raise to stop.
 
     Raises Problem if the file is empty, is not what its name says, is no table of a known kind,
-    is in an encoding that cannot be told, or has a header and nothing below it.
+    is in an encoding that cannot be told, or has a header and nothing below it. On a hosted page a
+    large file is read when it is the visitor's turn.
     """
+    with jobs.in_turn_to_read(data):
+        return _grid_of(data, name, header, tell, encoding)
+
+
+def _grid_of(data: bytes, name: str, header: bool | None, tell: Tell, encoding: str) -> Grid:
     kind = _kind(data, name)
     if kind == "Parquet":
         return _with_rows(Grid(*parquet_records(data, name), header=True, encoding="Parquet"))

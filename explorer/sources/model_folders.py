@@ -18,6 +18,7 @@ from explorer.runtime.budgets import budget
 from explorer.runtime.files import files_in
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import is_hosted
+from explorer.sources import hub_cache
 from explorer.sources.cells import shortened
 
 if TYPE_CHECKING:
@@ -133,8 +134,9 @@ def _check_files(name: str, files: Iterable[str]) -> None:
         raise Problem("encoder_no_model", about="encoder", encoder=name)
 
 
-def _check_size(name: str, files: Iterable[RepoSibling]) -> None:
-    """Raise Problem where what would be downloaded is more than a hosted page takes."""
+def _check_size(name: str, files: Iterable[RepoSibling]) -> int:
+    """The bytes that would be downloaded. Raises Problem where that is more than a hosted page
+    takes."""
     from huggingface_hub.utils import filter_repo_objects
 
     fetched = filter_repo_objects(
@@ -143,9 +145,10 @@ def _check_size(name: str, files: Iterable[RepoSibling]) -> None:
         ignore_patterns=list(_SUPERFLUOUS),
         key=lambda file: file.rfilename,
     )
-    size, most = sum(file.size or 0 for file in fetched) // limits.MIB, budget("encoder_mib")
-    if size > most:
+    whole, most = sum(file.size or 0 for file in fetched), budget("encoder_mib")
+    if (size := whole // limits.MIB) > most:
         raise Problem("encoder_too_large", about="encoder", encoder=name, size=size, most=most)
+    return whole
 
 
 # The hub
@@ -174,9 +177,11 @@ def _from_hub_cache(name: str, model_id: str) -> ModelFolder | None:
     from huggingface_hub import snapshot_download
 
     try:
-        return _local(name, Path(snapshot_download(model_id, local_files_only=True)))
+        found = _local(name, Path(snapshot_download(model_id, local_files_only=True)))
     except (OSError, ValueError):  # not there, or only in part (Problem is a ValueError)
         return None
+    hub_cache.used("model", model_id)
+    return found
 
 
 def _download(api: HfApi, name: str, ids: Iterable[str]) -> ModelFolder:
@@ -190,7 +195,8 @@ def _download(api: HfApi, name: str, ids: Iterable[str]) -> ModelFolder:
             info = within(limits.HUB_S + 1, lambda i=model_id: api.model_info(i, **asked))
             _check_files(name, [file.rfilename for file in info.siblings or ()])
             if is_hosted():
-                _check_size(name, info.siblings or ())
+                size = _check_size(name, info.siblings or ())
+                hub_cache.begin("model", model_id, size)
             path = snapshot_download(
                 model_id,
                 revision=info.sha,

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from explorer.runtime.jobs import in_turn_to_read
 from explorer.runtime.limits import BAD_ROWS, EXPLORED_PAIRS, FILE_BYTES, MIB, SKIPPED_ROWS
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
@@ -140,9 +141,11 @@ def read_table(
     name = whole_letters(name)
     if len(data) > FILE_BYTES:
         raise Problem("file_too_large", name=name, most=FILE_BYTES // MIB)
-    grid = read_grid(data, name, header, encoding=encoding)
-    chosen = choose_columns(grid.columns, columns, grid.is_score, grid.is_text, grid.may_be_score)
-    return _table(grid, chosen, most, seed)
+    with in_turn_to_read(data):
+        grid = read_grid(data, name, header, encoding=encoding)
+        told = (grid.is_score, grid.is_text, grid.may_be_score)
+        chosen = choose_columns(grid.columns, columns, *told)
+        return _table(grid, chosen, most, seed)
 
 
 def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -> Table:

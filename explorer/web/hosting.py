@@ -31,6 +31,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.turns import TURNS
 from explorer.runtime.visitors import as_visitor, is_hosted, is_key, new_key
 from explorer.runtime.wire import Json
+from explorer.sources import hub_cache
 
 HEADER = "x-lossprism-key"
 COOKIE = "lossprism_key"
@@ -214,7 +215,7 @@ def keep_tidy(every: float = TIDIED_S) -> None:
 
 def drop_old() -> None:
     """Remove what was not used for longer than a hosted page keeps it."""
-    for drop in (uploads.drop_old, parcels.drop_old, default_runs().drop_old):
+    for drop in (uploads.drop_old, parcels.drop_old, default_runs().drop_old, hub_cache.drop_old):
         try:
             drop()
         except OSError as error:  # the others go all the same, and this one the next time

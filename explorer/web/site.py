@@ -32,7 +32,7 @@ from explorer.runtime.budgets import BUDGETS
 from explorer.runtime.limits import FILE_BYTES
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, is_hosted, new_key
-from explorer.web import assets
+from explorer.web import assets, patience
 from explorer.web.address import KnowsAddress, read_address
 from explorer.web.api.endpoints import ENDPOINTS
 from explorer.web.bounds import Bounded
@@ -234,6 +234,8 @@ def open_page(
             },
         )
     _answer_tools_in_json(demo)
+    if is_hosted():
+        patience.bound(demo.server.config)
     return demo, found.rstrip("/")
 
 

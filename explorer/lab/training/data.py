@@ -23,7 +23,7 @@ from explorer.runtime.budgets import budget
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import is_hosted
-from explorer.sources import tables, textbook
+from explorer.sources import hub_cache, tables, textbook
 from explorer.sources.model_folders import within
 from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec
@@ -173,10 +173,12 @@ def _from_hub(data: TrainingData) -> tuple[Pairs, int]:
     try:
         asked = {"timeout": limits.HUB_S, "files_metadata": is_hosted()}
         info = within(limits.HUB_S + 1, lambda: api.dataset_info(data.hub, **asked))
-        size = sum(file.size or 0 for file in info.siblings or ()) // 2**20
-        if size > (most := budget("hub_mib")):
+        whole = sum(file.size or 0 for file in info.siblings or ())
+        if (size := whole // limits.MIB) > (most := budget("hub_mib")):
             raise Problem("training_hub_large", name=data.hub, size=size, most=most)
-        held = load_dataset(data.hub, split=data.split, token=api.token)
+        folder = hub_cache.begin("dataset", data.hub, whole)
+        prepared = folder and str(folder / hub_cache.PREPARED)
+        held = load_dataset(data.hub, split=data.split, token=api.token, cache_dir=prepared)
     except Problem:
         raise
     except Exception as error:  # the kinds differ with the versions of three libraries

@@ -12,12 +12,14 @@ from pathlib import Path
 import huggingface_hub
 import numpy as np
 import pytest
+from huggingface_hub import constants
 
 from explorer.runtime import jobs, limits
 from explorer.runtime.cache import Cache
 from explorer.runtime.problem import Problem
 from explorer.sources import encoders, model_folders
 from explorer.sources.encoders import EMBEDDED, cross_scores, encode
+from explorer.sources.hub_cache import MARK
 from explorer.sources.model_folders import ModelFolder, locate
 
 PATIENCE = 900  # seconds, on a machine that has other things to do
@@ -384,9 +386,10 @@ def test_a_model_of_the_hub_is_downloaded_without_any_program(tiny, monkeypatch)
     assert hub.asked == ["sentence-transformers/mine"]
 
 
-def test_a_hosted_page_downloads_no_encoder_that_is_too_large(monkeypatch, tiny):
+def test_a_hosted_page_downloads_no_encoder_that_is_too_large(monkeypatch, tiny, tmp_path):
     """What is not downloaded does not count."""
     monkeypatch.setenv("SPACE_ID", "someone/space")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     files = ["config.json", "model.safetensors", "pytorch_model.bin"]
     hub = FakeHub(monkeypatch, tiny["encoder"], files)
     hub.sizes = {"model.safetensors": 501 * 2**20, "pytorch_model.bin": 2**40}
@@ -396,6 +399,7 @@ def test_a_hosted_page_downloads_no_encoder_that_is_too_large(monkeypatch, tiny)
     assert hub.patterns is None
     hub.sizes["model.safetensors"] = 500 * 2**20
     assert locate("someone/model").path == tiny["encoder"]
+    assert (tmp_path / "models--someone--model" / MARK).exists()
 
 
 def test_a_model_of_the_hub_without_safetensors_is_not_downloaded(monkeypatch):

@@ -21,7 +21,7 @@ from explorer.core.scenario import Data, Reading, Scenario
 from explorer.lab.training.plan import SCRATCH
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.session import train
-from explorer.runtime import jobs, parcels, uploads
+from explorer.runtime import jobs, parcels, turns, uploads
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import PACES
 from explorer.runtime.problem import Problem
@@ -212,6 +212,39 @@ def test_what_was_made_of_a_file_is_kept_for_its_visitor_alone(pages, runs):
     assert SECRET in json.dumps(ask(MINE, pages["large"]["pairs"], asked))
     answer = ask(OTHER, pages["large"]["pairs"], asked)
     assert answer["error"]["key"] == "problem.large_file_gone"
+
+
+@pytest.mark.parametrize("is_large", [False, True], ids=["small", "large"])
+def test_a_large_file_is_read_when_it_is_its_visitors_turn(pages, runs, monkeypatch, is_large):
+    """Also where it only is described, or its columns are told to be chosen from."""
+    monkeypatch.setattr(jobs, "HEAVY_FILE_BYTES", 100 if is_large else 10**6)
+    taken = []
+
+    class Heard(turns.Turns):
+        def taken(self, whose, waiting):
+            taken.append(whose)
+            return super().taken(whose, waiting)
+
+    monkeypatch.setattr(turns, "TURNS", Heard())
+    unclear = base64.b64encode(b"a,b,c,d\n" + b"1,2,3,4\n" * 40).decode()
+    clear = base64.b64encode(FILE).decode()
+    plan = {**PLAN, "data": {"source": "file", "name": "a.csv"}}
+    with as_visitor(MINE):
+        mine = visitor()
+    for page, function, content in (
+        ("explore", "read_file", clear),
+        ("explore", "read_file", unclear),
+        ("finetune", "hand_in", clear),
+        ("finetune", "hand_in", unclear),
+    ):
+        taken.clear()
+        file = ask(MINE, pages[page][function], {"name": "a.csv", "content": content})["file"]
+        assert set(taken) == ({mine} if is_large else set()), (page, content == clear)
+        if content == clear:
+            taken.clear()
+            plan["data"]["file"] = file
+            ask(MINE, pages["finetune"]["check"], {"plan": plan})
+            assert set(taken) == ({mine} if is_large else set())
 
 
 def test_nobody_is_listed_the_runs_of_another(pages, runs):

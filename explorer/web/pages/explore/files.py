@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
-from contextlib import nullcontext
 from typing import Any
 
 from explorer.core.scenario import DRAW_READERS, Data, Reading, Scenario
 from explorer.lab.batches import COUNT, batches_of_file, over_batches, random_batches
 from explorer.runtime import jobs, uploads, validation
-from explorer.runtime.limits import EXPLORED_PAIRS, MIB, NAMED_ROWS, TRAINED_PAIRS
+from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS, TRAINED_PAIRS
 from explorer.runtime.numbers import json_numbers
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit
@@ -143,10 +142,9 @@ def _whole(
 ) -> tables.Table:
     content = uploads.read(digest, name)
     chosen = None if columns is None else dict(columns)
-    with jobs.in_turn() if len(content) > MIB else nullcontext():
-        table = tables.read_table(
-            content, name, columns=chosen, header=header, most=TRAINED_PAIRS, encoding=encoding
-        )
+    table = tables.read_table(
+        content, name, columns=chosen, header=header, most=TRAINED_PAIRS, encoding=encoding
+    )
     ends = label_range_of(table.pairs.labels) if len(table.pairs) else None
     pairs = dataclasses.replace(table.pairs, label_range=ends)
     return dataclasses.replace(table, pairs=pairs)

@@ -1,0 +1,125 @@
+"""What a hosted page has fetched from the hub: so many models, and as many data sets, of which the
+ones that were not used for longest leave.
+
+What it fetched has a mark in its folder, whose age says when it was used last, from before the
+first byte came: so nothing of a process that was killed stays, and nothing leaves that was there
+before it, such as the models of whoever tries `--hosted` on a machine of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from explorer.runtime.budgets import budget
+from explorer.runtime.files import age_of
+from explorer.runtime.limits import MIB
+from explorer.runtime.visitors import is_hosted
+
+Kind = Literal["model", "dataset"]
+KINDS: tuple[Kind, ...] = ("model", "dataset")
+MARK = ".lossprism"
+PREPARED = "prepared"  # of a data set, what is made of its files
+_LEAVING = ".leaving-"
+_UNFINISHED = "*.incomplete"
+UNFINISHED_S = 3600.0  # no download takes as long
+_lock = threading.Lock()
+
+
+def begin(kind: Kind, repo: str, size: int = 0) -> Path | None:
+    """A hosted page is about to fetch so many bytes: what was not used for longest leaves before
+    they come. The folder of the repository, None at home."""
+    if not is_hosted():
+        return None
+    folder = _folder(kind, repo)
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        (folder / MARK).touch()
+    used(kind, repo)
+    prune(kind, size)
+    return folder
+
+
+def used(kind: Kind, repo: str) -> None:
+    """Say that this is used now, if a hosted page fetched it."""
+    if is_hosted():
+        try:
+            os.utime(_folder(kind, repo) / MARK)
+        except FileNotFoundError:  # it was there before, or has left
+            return
+
+
+def prune(kind: Kind, coming: int = 0) -> None:
+    """Keep as many as the budgets say, and no more bytes, the `coming` ones included; the one that
+    was used last stays."""
+    most, bytes_ = budget("hub_kept"), budget("hub_kept_mib") * MIB
+    with _lock:
+        total = coming
+        for place, folder in enumerate(_marked(kind)):
+            total += _size(folder)
+            if place and (place >= most or total > bytes_):
+                _remove(folder)
+
+
+def drop_old() -> None:
+    """Keep to the budgets, and remove what a process that was killed has left half done."""
+    if not is_hosted():
+        return
+    for kind in KINDS:
+        prune(kind)
+        for folder in _marked(kind):
+            for path in folder.glob(f"blobs/{_UNFINISHED}"):
+                if age_of(path, path.stat().st_mtime) >= UNFINISHED_S:
+                    path.unlink(missing_ok=True)
+    for path in _root().glob(f"{_LEAVING}*"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _root() -> Path:
+    from huggingface_hub import constants
+
+    return Path(constants.HF_HUB_CACHE)
+
+
+def _folder(kind: Kind, repo: str) -> Path:
+    from huggingface_hub.file_download import repo_folder_name
+
+    return _root() / repo_folder_name(repo_id=repo, repo_type=kind)
+
+
+def _marked(kind: Kind) -> list[Path]:
+    """The folders that a hosted page has made, the one used last first."""
+    found = [(age_of(mark, mark.stat().st_mtime), mark.parent) for mark in _marks(kind)]
+    return [folder for _, folder in sorted(found)]
+
+
+def _marks(kind: Kind) -> Iterator[Path]:
+    yield from _root().glob(f"{kind}s--*/{MARK}")
+
+
+def _size(folder: Path) -> int:
+    """In bytes; what only points at another file of the folder is counted there."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                about = os.lstat(os.path.join(place, name))
+            except FileNotFoundError:  # it left while we looked
+                continue
+            total += about.st_size
+    return total
+
+
+def _remove(folder: Path) -> None:
+    """At once for whoever looks for it: half of a model would be one that is broken."""
+    aside = _root() / f"{_LEAVING}{uuid.uuid4().hex}"
+    try:
+        folder.rename(aside)
+    except FileNotFoundError:  # another process was first
+        return
+    shutil.rmtree(aside, ignore_errors=True)

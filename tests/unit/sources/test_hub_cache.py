@@ -1,0 +1,107 @@
+"""A hosted page keeps few models and data sets of the hub, those that were used last."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+from huggingface_hub import constants
+
+from explorer.runtime.visitors import HOSTED
+from explorer.sources import hub_cache
+from explorer.sources.hub_cache import MARK, begin, drop_old, used
+
+MIB = 2**20
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setenv(HOSTED, "1")
+    return tmp_path
+
+
+def fetched(kind: str, repo: str, mib: float = 0.1, ago: float = 0.0):
+    """As the hub's client leaves it: a blob, and a link to it."""
+    folder = begin(kind, repo, int(mib * MIB))
+    (folder / "blobs").mkdir(exist_ok=True)
+    (folder / "blobs" / "a").write_bytes(bytes(int(mib * MIB)))
+    (folder / "snapshots").mkdir(exist_ok=True)
+    (folder / "snapshots" / "a").symlink_to(folder / "blobs" / "a")
+    was(folder, ago)
+    return folder
+
+
+def was(folder, ago: float) -> None:
+    os.utime(folder / MARK, (time.time() - ago,) * 2)
+
+
+def there(root) -> set[str]:
+    return {path.name for path in root.iterdir()}
+
+
+@pytest.mark.parametrize("kind", hub_cache.KINDS)
+def test_four_are_kept_and_the_oldest_unused_goes(root, kind):
+    for number in range(4):
+        fetched(kind, f"owner/{number}", ago=100 - number)
+    other = fetched("dataset" if kind == "model" else "model", "owner/other", ago=1000)
+    used(kind, "owner/0")
+    begin(kind, "owner/new")
+    names = {f"{kind}s--owner--{name}" for name in ("0", "2", "3", "new")}
+    assert there(root) == names | {other.name}
+
+
+def test_no_more_bytes_are_kept_than_the_budget_says_with_what_comes(root, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_HUB_KEPT_MIB", "1")
+    fetched("model", "owner/old", 0.4, ago=100)
+    fetched("model", "owner/late", 0.4, ago=50)
+    begin("model", "owner/new", int(0.5 * MIB))  # 0.5 + 0.4, a link is no second file
+    assert there(root) == {"models--owner--late", "models--owner--new"}
+    fetched("model", "owner/huge", 3)  # what is used stays, whatever the rest
+    assert there(root) == {"models--owner--huge"}
+
+
+def test_what_was_there_before_neither_leaves_nor_counts(root, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_HUB_KEPT", "1")
+    for number in range(3):
+        (root / f"models--mine--{number}" / "snapshots").mkdir(parents=True)
+    begin("model", "mine/0")
+    used("model", "mine/1")
+    fetched("model", "owner/a", ago=10)
+    fetched("model", "owner/b")
+    drop_old()
+    assert there(root) == {*(f"models--mine--{n}" for n in range(3)), "models--owner--b"}
+    assert not (root / "models--mine--0" / MARK).exists()
+
+
+def test_what_a_killed_process_left_goes(root, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_HUB_KEPT", "2")
+    half = fetched("model", "owner/half")
+    for name, ago in (("old", 7200), ("new", 10)):
+        path = half / "blobs" / f"{name}.incomplete"
+        path.write_bytes(b"half")
+        os.utime(path, (time.time() - ago,) * 2)
+    (root / f"{hub_cache._LEAVING}a" / "blobs").mkdir(parents=True)
+    for number in range(3):  # begun, and then nothing came
+        folder = root / f"models--owner--{number}"
+        folder.mkdir()
+        (folder / MARK).touch()
+        was(folder, 100 + number)
+    drop_old()
+    assert there(root) == {"models--owner--half", "models--owner--0"}
+    assert {path.name for path in (half / "blobs").iterdir()} == {"a", "new.incomplete"}
+
+
+def test_at_home_nothing_is_made_or_removed(root, monkeypatch):
+    fetched("model", "owner/a", ago=10)
+    monkeypatch.setenv("LOSSPRISM_HUB_KEPT", "1")
+    fetched("model", "owner/b")
+    monkeypatch.delenv(HOSTED)
+    for number in range(9):
+        (root / f"models--owner--{number}").mkdir()
+    before = there(root)
+    assert begin("model", "owner/c", MIB) is None
+    used("model", "owner/b")
+    drop_old()
+    assert there(root) == before
