@@ -26,7 +26,6 @@ BESIDE_TRAINERS = (
 )
 ASKED_FOR = {
     "accelerate": "transformers' Trainer",
-    "httptools": "uvicorn, where it is there",
     "uvloop": "uvicorn, where it is there",
 }
 

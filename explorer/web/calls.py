@@ -12,8 +12,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import anyio.to_thread
 from gradio.context import LocalContext
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -41,7 +41,7 @@ class AnswersCalls:
         function, data = called
         # Gradio, too, sets the request as it came.
         LocalContext.request.set(Request(scope))  # pyright: ignore[reportArgumentType]
-        answer = await anyio.to_thread.run_sync(function, data)
+        answer = await run_in_threadpool(function, data)
         await answer(scope, receive, send)
 
     def _called(self, body: bytes) -> tuple[Callable[[object], Response], object] | None:
