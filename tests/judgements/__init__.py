@@ -8,8 +8,10 @@ draws in which it was said. ``python -m tests.judgements`` writes them into docs
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Set
-from dataclasses import dataclass
+import itertools
+import math
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -27,6 +29,12 @@ The table of the code is `explorer/core/judgements.py`, the draws are in `tests/
 `python -m tests.judgements` writes this file.
 """
 LEAST_TRUE, MOST_FALSE = 0.9, 0.05
+# Of a sentence that is said too seldom where it is true, or too often where it is false, this share
+# at most shows so unlike in its first draws: a test goes on to all of them only where it must.
+UNLIKELY = 0.01
+FIRST_TRUE, FIRST_FALSE = (
+    math.ceil(math.log(UNLIKELY) / math.log(rate)) for rate in (LEAST_TRUE, 1 - MOST_FALSE)
+)
 
 Source = np.random.Generator
 Said = Callable[[Source], Set[str]]
@@ -65,25 +73,55 @@ def simulated(key: str, *, true: tuple[str, Draw], false: tuple[str, Draw]) -> N
     SIMULATIONS[key] = Simulation(true[1], false[1], true[0], false[0])
 
 
-@functools.cache
-def heard(said: Said) -> list[Set[str]]:
-    """All that is said of each draw."""
-    draw = np.random.default_rng(SEED)
-    return [said(draw) for _ in range(DRAWS)]
+@dataclass
+class Heard:
+    """All that is said of each draw, drawn as far as it was asked for."""
+
+    said: Said
+    draw: Source = field(default_factory=lambda: np.random.default_rng(SEED))
+    found: list[Set[str]] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Set[str]]:
+        for place in range(DRAWS):
+            if place == len(self.found):
+                self.found.append(self.said(self.draw))
+            yield self.found[place]
 
 
-def _rate(one: Draw) -> float:
+heard = functools.cache(Heard)
+
+
+def _said(one: Draw) -> Iterator[bool]:
+    """Of each draw, whether the sentence was said."""
     if isinstance(one, Among):
-        return sum(map(one.holds, heard(one.said))) / DRAWS
+        return map(one.holds, heard(one.said))
     draw = np.random.default_rng(SEED)
-    return sum(bool(one(draw)) for _ in range(DRAWS)) / DRAWS
+    return (bool(one(draw)) for _ in range(DRAWS))
 
 
 @functools.cache
 def rates(key: str) -> tuple[float, float]:
     """How often the sentence is said where it is true, and where it is false."""
     simulation = SIMULATIONS[key]
-    return _rate(simulation.true), _rate(simulation.false)
+    true, false = (sum(_said(one)) / DRAWS for one in (simulation.true, simulation.false))
+    return true, false
+
+
+def said_where_true(key: str) -> bool:
+    """Whether it is said in `LEAST_TRUE` of the draws and more."""
+    return _all_or_most(_said(SIMULATIONS[key].true), FIRST_TRUE, LEAST_TRUE)
+
+
+def silent_where_false(key: str) -> bool:
+    """Whether it is said in `MOST_FALSE` of the draws at most."""
+    silent = (not one for one in _said(SIMULATIONS[key].false))
+    return _all_or_most(silent, FIRST_FALSE, 1 - MOST_FALSE)
+
+
+def _all_or_most(found: Iterator[bool], first: int, least: float) -> bool:
+    """Whether all the first are so, or else this share of all."""
+    begun = list(itertools.islice(found, first))
+    return all(begun) or sum(begun) + sum(found) >= least * DRAWS - 1e-9
 
 
 def load() -> None:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from explorer.core.judgements import BY_KEY, JUDGEMENTS, OF
 from explorer.locale import LANGUAGES, catalogue
-from tests.judgements import LEAST_TRUE, MOST_FALSE, SIMULATIONS, load, rates
+from tests.judgements import (
+    LEAST_TRUE,
+    MOST_FALSE,
+    SIMULATIONS,
+    Simulation,
+    load,
+    said_where_true,
+    silent_where_false,
+)
 from tests.judgements.__main__ import DOCUMENT
 
 load()
+TEXT = DOCUMENT.read_text(encoding="utf-8")
 
 # What only repeats what was counted or quotes a rule has nothing to be drawn; these tests hold it.
 ELSEWHERE = {
@@ -77,15 +88,34 @@ def test_a_judgement_is_whole(key):
 @pytest.mark.draws
 @pytest.mark.parametrize("key", SIMULATIONS)
 def test_it_is_said_where_it_is_true_and_not_where_it_is_false(key):
-    true, false = rates(key)
+    assert said_where_true(key)
+    assert silent_where_false(key)
+
+
+@pytest.mark.parametrize("key", SIMULATIONS)
+def test_the_rates_of_the_document_are_within_bounds(key):
+    """Those of all draws, as they were when it was written."""
+    told = re.search(
+        rf"### `{re.escape(key)}`\n.*?: ([\d.]+)%\. \*\*Where false.*?: ([\d.]+)%\.", TEXT, re.S
+    )
+    true, false = (float(one) / 100 for one in told.groups())
     assert true >= LEAST_TRUE
     assert false <= MOST_FALSE
 
 
+def test_a_sentence_that_is_said_as_it_falls_is_found_out(monkeypatch):
+    """All draws are asked where a few of the first differ."""
+    for true, false, holds in ((0.7, 0.2, (False, False)), (0.97, 0.02, (True, True))):
+        made = Simulation(
+            lambda d, p=true: d.random() < p, lambda d, p=false: d.random() < p, "", ""
+        )
+        monkeypatch.setitem(SIMULATIONS, "made", made)
+        assert (said_where_true("made"), silent_where_false("made")) == holds
+
+
 @pytest.mark.parametrize("key", BY_KEY)
 def test_the_document_tells_of_it(key):
-    text = DOCUMENT.read_text(encoding="utf-8")
-    part = text.partition(f"### `{key}`\n")[2].partition("\n### ")[0]
+    part = TEXT.partition(f"### `{key}`\n")[2].partition("\n### ")[0]
     assert f"> {catalogue('en')[key]}\n" in part, "run python -m tests.judgements"
     assert BY_KEY[key].evidence in part
     assert ("**Said where true**" in part) == (key in SIMULATIONS)
