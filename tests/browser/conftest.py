@@ -23,7 +23,7 @@ from playwright.sync_api import (
 )
 
 from tests.__main__ import CHROMIUM
-from tests.browser.reading import visit
+from tests.browser.reading import still, visit
 from tests.browser.serving import Server
 
 # Chromium's own services must not look like requests of ours.
@@ -37,6 +37,7 @@ PATIENCE_MS = int(os.environ.get("PATIENCE_MS", 300_000))
 expect.set_options(timeout=PATIENCE_MS)
 
 LAST_LINES = 20
+FAILED: pytest.StashKey[bool] = pytest.StashKey()
 
 Kind = tuple[str, str]  # the language of a context, and what else it was made with
 USUAL = (1440, 900)
@@ -109,7 +110,7 @@ class Contexts:
 
         def take(locale: str, **more: object) -> BrowserContext:
             kind = locale, repr(sorted(more.items()))
-            context = self._free[kind].pop() if self._free[kind] else self._made(locale, **more)
+            context = self._free[kind].pop() if self._free[kind] else self.made(locale, **more)
             taken.append((kind, context))
             return context
 
@@ -121,7 +122,7 @@ class Contexts:
                 context.clear_cookies()
                 self._free[kind].append(context)
 
-    def _made(self, locale: str, **more: object) -> BrowserContext:
+    def made(self, locale: str, **more: object) -> BrowserContext:
         context = self.browser.new_context(viewport=VIEWPORT, locale=locale, **more)
         context.new_page().goto(self._stays)
         return context
@@ -166,13 +167,109 @@ def new_page(
     assert not faults, faults
 
 
+# Notes at which changes of the scene there is more to take back than the scene: the sidebar knows
+# what was typed, read and encoded.
+NOTED = """() => {
+  const scene = window.lossprism.page();
+  const own = ({ source, rows, file, encoder, cross_encoder, corrections }) =>
+    JSON.stringify([source, rows, file, encoder, cross_encoder, corrections]);
+  const usual = own(scene.scenario.data);
+  window.touched = false;
+  scene.on("scenario", () => { window.touched ||= own(scene.scenario.data) !== usual; });
+  scene.on("problem", () => { window.touched ||= scene.problem !== null; });
+}"""
+# Everything that can be put back is: the scene, what is pointed at, folds, where it is scrolled to.
+PUT_BACK = """(open) => {
+  const scene = window.lossprism.page();
+  if (window.touched || scene.problem) return false;
+  document.activeElement?.blur();
+  scene.point();
+  scrollTo(0, 0);
+  document.querySelectorAll(".lp details").forEach((fold, at) => { fold.open = open[at]; });
+  const { scenario } = scene, { defaults } = window.lossprism.given;
+  scene.store.reset(defaults);
+  if (JSON.stringify(scenario) !== JSON.stringify(scene.scenario)) scene.show(defaults);
+  return true;
+}"""
+OPEN_FOLDS = "[...document.querySelectorAll('.lp details')].map((fold) => fold.open)"
+# What there is to see, hear and choose, and the scripts in whose place others could have been put.
+SEEN = """() => {
+  const { server, work, ...scene } = window.lossprism.page();
+  const parts = [...document.querySelectorAll(".lp")];
+  const inside = parts.flatMap((part) => [...part.querySelectorAll("*")]);
+  const text = parts.map((part) => part.outerHTML
+    .replace(/ (data-drawn|style|title)="[^"]*"| class=""|<strong>[^<]* ms<.strong>/g, ""));
+  const values = inside.map(({ value, checked, scrollTop, scrollLeft, hidden, style }) =>
+    [value, checked, scrollTop, scrollLeft, hidden || style?.cssText]);
+  const canvases = inside.flatMap((one) =>
+    one instanceof HTMLCanvasElement ? [one.toDataURL()] : []);
+  return [document.documentElement.lang, document.body.className, innerWidth, innerHeight,
+    Object.keys(window).join(), Object.values(server).join(), String(work),
+    Object.keys(localStorage).join(), JSON.stringify(scene.pointed ?? null),
+    ...text, JSON.stringify(values), ...canvases];
+}"""
+
+
+class HandedOn:
+    """The Explore page of tests that do not know each other, opened once: it goes on to the next
+    one if all is as it was when it was opened, and is opened anew if it is not."""
+
+    def __init__(self, contexts: Contexts, server: Server) -> None:
+        self.contexts, self.address = contexts, server.address
+        self.faults: list[str] = []
+        self.page: Page | None = None
+        self._context: BrowserContext | None = None
+
+    def given(self) -> Page:
+        if self.page is None:
+            self.page = self._opened()
+        return self.page
+
+    def _opened(self) -> Page:
+        if self._context not in self.contexts.browser.contexts:
+            self._context = self.contexts.made("en-US")
+        self._context.clear_cookies()
+        page = watched(self._context, self.address, self.faults)
+        visit(forgotten(page, self.address), self.address)
+        still(page)
+        page.evaluate(NOTED)
+        self._folds, self._seen = page.evaluate(OPEN_FOLDS), page.evaluate(SEEN)
+        return page
+
+    def taken_back(self, whole: bool) -> None:
+        """After a test: `whole` unless it failed."""
+        page = self.page
+        if page is None:
+            return
+        try:
+            if not (whole and self._as_it_was(page)):
+                self.page = None
+                page.close()
+        except Error:  # closed, crashed, or somewhere else
+            self.page = None
+
+    def _as_it_was(self, page: Page) -> bool:
+        if page.viewport_size != VIEWPORT or not page.url.startswith(f"{self.address}/#"):
+            return False
+        page.mouse.move(0, 0)
+        if not page.evaluate(PUT_BACK, self._folds):
+            return False
+        still(page)
+        return page.evaluate(SEEN) == self._seen
+
+
+@pytest.fixture(scope="session")
+def handed_on(contexts: Contexts, server: Server) -> HandedOn:
+    return HandedOn(contexts, server)
+
+
 @pytest.fixture
-def page(contexts: Contexts, server: Server) -> Iterator[Page]:
-    """The Explore page, opened, with its first picture, and nothing remembered from before."""
-    faults: list[str] = []
-    with contexts.lent() as take:
-        opened = watched(take("en-US"), server.address, faults)
-        yield visit(forgotten(opened, server.address), server.address)
+def page(handed_on: HandedOn, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The Explore page, with its first picture, and nothing remembered from before."""
+    handed_on.faults.clear()
+    yield handed_on.given()
+    faults = [*handed_on.faults]
+    handed_on.taken_back(not faults and FAILED not in request.node.stash)
     assert not faults, faults
 
 
@@ -199,6 +296,8 @@ def pytest_runtest_makereport(
 ) -> Iterator[pytest.TestReport]:
     """With a failure: a screenshot of every page, what the pages said, what the servers said."""
     report = yield
+    if report.failed:
+        item.stash[FAILED] = True
     browser = getattr(item, "funcargs", {}).get("browser")
     if report.failed and report.when == "call" and browser:
         folder = Path(tempfile.mkdtemp(prefix="lossprism-failed-"))
