@@ -114,17 +114,17 @@ def test_it_is_entered_by_keyboard_and_remembered(page: Page, server: Server) ->
 def test_nothing_moves_for_those_who_asked_for_stillness(
     new_page: Callable[..., Page], server: Server
 ) -> None:
-    page = visit(new_page(reduced_motion="reduce"), server.address)
+    page = visit(new_page(), server.address)
+    page.emulate_media(reduced_motion="reduce")  # also while the page is open
+    moving = """(all) => Array.from(document.querySelectorAll(all))
+      .filter((one) => {
+        const { transitionDuration, animationName, scrollBehavior } = getComputedStyle(one);
+        const lasts = transitionDuration.split(",").some((part) => parseFloat(part) > 0);
+        return lasts || animationName !== "none" || scrollBehavior === "smooth";
+      }).map((one) => one.className || one.id || one.tagName)"""
+    assert page.evaluate(moving, ".lp *") == []
     page.evaluate("document.querySelector('#lp-present').click()")
-    moving = page.evaluate(
-        """() => Array.from(document.querySelectorAll("#lp-page, #lp-page *, .lp-present-bar *"))
-          .filter((one) => {
-            const { transitionDuration, animationName, scrollBehavior } = getComputedStyle(one);
-            const lasts = transitionDuration.split(",").some((part) => parseFloat(part) > 0);
-            return lasts || animationName !== "none" || scrollBehavior === "smooth";
-          }).map((one) => one.className || one.id || one.tagName)"""
-    )
-    assert moving == []
+    assert page.evaluate(moving, "#lp-page, #lp-page *, .lp-present-bar *") == []
 
 
 def test_whatever_has_the_focus_shows_it(page: Page) -> None:
@@ -191,11 +191,11 @@ def test_the_keys_of_a_clicker_walk_from_anywhere(page: Page) -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844)])
-def test_the_bar_covers_no_control_of_what_is_walked(
+def test_a_step_is_seen_with_its_matrix_and_the_bar_covers_no_control_of_what_is_walked(
     width: int, height: int, new_page: Callable[..., Page], server: Server
 ) -> None:
     page = visit(new_page(width, height), server.address)
-    page.evaluate("document.querySelector('#lp-present').click()")
+    steps_and_their_matrix_are_seen_together(page, height)
     with redrawn(page):
         page.keyboard.press("PageUp")
     bar = page.locator(".lp-present-bar").bounding_box()
@@ -205,11 +205,8 @@ def test_the_bar_covers_no_control_of_what_is_walked(
         assert control.bounding_box()["y"] >= bar["y"] + bar["height"], control.inner_text()
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844)])
-def test_a_step_and_its_matrix_are_seen_together(
-    width: int, height: int, new_page: Callable[..., Page], server: Server
-) -> None:
-    page = visit(new_page(width, height), server.address)
+def steps_and_their_matrix_are_seen_together(page: Page, height: int) -> None:
+    """As it is opened, and then on a projector."""
     for presented in (False, True):
         if presented:
             page.evaluate("document.querySelector('#lp-present').click()")

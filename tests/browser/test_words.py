@@ -195,17 +195,3 @@ def test_both_themes_have_colours_of_their_own(page: Page) -> None:
     page.click("#lp-theme")
     assert ground() == light_ground
     assert pixels(page)["mark"] == light["mark"]
-
-
-@pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (1440, 900)])
-def test_nothing_reaches_beyond_the_screen(
-    new_page: Callable[..., Page], server: Server, width: int, height: int, locale: str
-) -> None:
-    page = visit(new_page(width, height, locale), server.address)
-    for loss in ("cosent", "nt_xent", "hierarchical_cosent", "triplet"):
-        choose(page, loss)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, loss
-    unfold(page, "ui.pairs")
-    unfold(page, "ui.rules")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -98,22 +98,29 @@ def test_the_address_brings_everything_back(large: Page, new_page, server: Serve
     assert again.locator("#lp-large-loss").input_value() == "weighted_cosent"
 
 
-@pytest.mark.parametrize(
-    ("place", "said"),
-    [
-        ("#loss=none", "is not offered"),
-        ("#window=5-2-0-1", "lies outside"),
-        ("#window=a-b", "window"),
-        ("#p.scale=-4", "scale is -4"),
-        ("#pairs=1e9", "at most 1\u202f048\u202f576 pairs"),
-        ("#source=file&file=00000000000000000000000000000000&name=mine.csv", "“mine.csv”"),
-        ("#source=explore&link=9.x", "link"),
-    ],
+REFUSED = (
+    ("#loss=none", "is not offered"),
+    ("#window=5-2-0-1", "lies outside"),
+    ("#window=a-b", "window"),
+    ("#p.scale=-4", "scale is -4"),
+    ("#pairs=1e9", "at most 1\u202f048\u202f576 pairs"),
+    ("#source=file&file=00000000000000000000000000000000&name=mine.csv", "“mine.csv”"),
+    ("#source=explore&link=9.x", "link"),
 )
-def test_an_address_that_cannot_be_opened_says_why(new_page, server, place, said) -> None:
+
+
+def test_an_address_that_cannot_be_opened_says_why(
+    new_page, server: Server, subtests: pytest.Subtests
+) -> None:
+    """That which the page is opened with, and those that follow it."""
     page = new_page()
-    page.goto(f"{server.address}/large{place}")
-    expect(page.locator(PROBLEM)).to_contain_text(said)
+    for turn, (place, said) in enumerate(REFUSED):
+        with subtests.test(place=place):
+            if turn:
+                page.evaluate("place => { location.hash = place; }", place)
+            else:
+                page.goto(f"{server.address}/large{place}")
+            expect(page.locator(PROBLEM)).to_contain_text(said)
 
 
 def test_who_comes_by_a_link_finds_the_way_to_the_whole(new_page, server: Server) -> None:
