@@ -7,7 +7,9 @@ import csv
 import pytest
 from playwright.sync_api import Page, expect
 
+from explorer.lab.training.folder import RunFolder
 from tests.browser.reading import CHANNEL, redrawn
+from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
 
@@ -68,7 +70,7 @@ def test_another_model_is_asked(page: Page) -> None:
     expect(line.nth(3)).to_have_text(line.nth(2).inner_text())  # the same model says the same
 
 
-def test_trials_are_queued_by_one_press(page: Page) -> None:
+def test_trials_are_queued_by_one_press(page: Page, server: Server) -> None:
     page.locator("summary[data-say='sweep.title']").click()
     button = page.locator("#lp-sweep-trials")
     expect(button).to_have_text("Train at scale 5 · 10 · 20 · 40 · 80")
@@ -76,10 +78,11 @@ def test_trials_are_queued_by_one_press(page: Page) -> None:
     button.click()
     page.wait_for_url("**/finetune#*")
     page.wait_for_function(f"window.lossprism && {FINETUNE}.shown.length === 15")
-    page.evaluate(f"{FINETUNE}.shown.forEach((name) => {FINETUNE}.steer('stop', name))")
     page.wait_for_function(
-        f"{FINETUNE}.shown.every((name) => {FINETUNE}.trace(name)?.done)", polling=100
+        f"{FINETUNE}.shown.every((name) => {FINETUNE}.trace(name)?.about)", polling=100
     )
+    for state in (server.cache.parent / "data").rglob("state.json"):
+        RunFolder(state.parent).end_process()  # how runs train and stop is shown elsewhere
     scales = page.evaluate(
         f"{FINETUNE}.shown.map((name) => {FINETUNE}.trace(name).about.plan.parameters.scale)"
     )
