@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -90,7 +89,7 @@ def test_a_file_read_late_never_takes_the_place_of_a_newer_one(page: Page) -> No
 
 @pytest.mark.encoder
 def test_control_c_under_an_open_page(browser: Browser, own_server: Callable[..., Server]) -> None:
-    server = own_server(python=sys.executable)
+    server = own_server()
     context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
     page = visit(context.new_page(), server.address)
     clear_table(page)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from explorer.sources.encoders import EMBEDDED
 
@@ -13,21 +16,33 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 900  # seconds, on a machine that has other things to do
 
 
-def imported_by(statement):
-    code = f"{statement}\nimport sys\nprint(' '.join(sys.modules))"
+# What is needed for more and more, in one process: after each step it says what is loaded.
+STEPS = """
+import json, sys
+import torch
+found = [list(sys.modules)]
+import losses, losses.modules
+found.append(list(sys.modules))
+from explorer.core.explore import explore
+from explorer.core.scenario import Scenario
+explore(Scenario())
+found.append(list(sys.modules))
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    """The modules that are loaded after each of the steps."""
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", STEPS], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    return set(done.stdout.split())
+    names = ("torch", "losses", "explored")
+    return dict(zip(names, map(set, json.loads(done.stdout)), strict=True))
 
 
-def test_exploring_needs_no_web_page_and_no_encoder():
-    modules = imported_by(
-        "from explorer.core.explore import explore\n"
-        "from explorer.core.scenario import Scenario\n"
-        "explore(Scenario())"
-    )
-    assert not modules & {"gradio", "transformers", "sentence_transformers"}
+def test_exploring_needs_no_web_page_and_no_encoder(loaded):
+    assert not loaded["explored"] & {"gradio", "transformers", "sentence_transformers"}
 
 
 def test_the_page_starts_without_writing_stubs():
@@ -54,20 +69,13 @@ def test_the_page_starts_without_writing_stubs():
     assert int(done.stdout) < 60  # with stubs it parses the file of each of 80 components, twice
 
 
-def test_the_package_asks_for_torch_only():
-    code = """
-import sys, torch
-known = set(sys.modules)
-import losses, losses.modules
-heavy = "gradio transformers pandas scipy sentence_transformers pytorch_metric_learning explorer"
-print(sorted(name for name in heavy.split() if name in sys.modules))
-roots = {name.partition(".")[0] for name in set(sys.modules) - known}
-print(sorted(roots - sys.stdlib_module_names - {"losses"}))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+def test_the_package_asks_for_torch_only(loaded):
+    roots = {name.partition(".")[0] for name in loaded["losses"] - loaded["torch"]}
+    assert not roots - sys.stdlib_module_names - {"losses"}
+    heavy = (
+        "gradio transformers pandas scipy sentence_transformers pytorch_metric_learning explorer"
     )
-    assert done.stdout.split("\n")[:2] == ["[]", "[]"]
+    assert not loaded["losses"] & set(heavy.split())
 
 
 def test_loading_an_example_imports_no_model_library():

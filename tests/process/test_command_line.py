@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 from explorer.core.scenario import Scenario
@@ -15,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_the_command_line_writes_it(tmp_path):
     out = tmp_path / "figure.html"
-    command = [sys.executable, "app.py", "figure", "--scenario", Scenario().to_link()]
+    command = [warm.python(), "app.py", "figure", "--scenario", Scenario().to_link()]
     done = subprocess.run([*command, "--out", str(out)], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert data_in(out.read_text(encoding="utf-8"))["figure"]["layout"]["xaxis"]["tickvals"]

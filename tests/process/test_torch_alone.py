@@ -55,18 +55,13 @@ def with_torch_alone(code: str) -> subprocess.CompletedProcess:
     )
 
 
-def test_the_losses_compute_with_torch_alone():
-    done = with_torch_alone(
-        "from losses import LOSSES, cosent\n"
-        "import losses.modules, losses.sentence_transformers\n"
-        "scores = torch.tensor([0.1, 0.2, 0.8, 0.9], requires_grad=True)\n"
-        "cosent(scores, torch.tensor([0, 0, 1, 1])).backward()\n"
-        "print(len(LOSSES), float(scores.grad.sum()))\n"
-    )
-    assert done.returncode == 0, done.stderr
-    count, total = done.stdout.split()
-    assert int(count) > 20
-    assert float(total) == pytest.approx(0, abs=1e-9)
+COMPUTE = """
+from losses import LOSSES, cosent
+import losses.modules, losses.sentence_transformers
+scores = torch.tensor([0.1, 0.2, 0.8, 0.9], requires_grad=True)
+cosent(scores, torch.tensor([0, 0, 1, 1])).backward()
+print(len(LOSSES), float(scores.grad.sum()))
+"""
 
 
 COMMANDS = (
@@ -94,11 +89,23 @@ print(json.dumps(ended))
 
 
 @pytest.fixture(scope="module")
-def ended():
-    done = with_torch_alone(RUN_ALL)
+def printed():
+    """What one process prints that computes first, and then runs the commands."""
+    done = with_torch_alone(COMPUTE + RUN_ALL)
     assert done.returncode == 0, done.stderr
     assert not done.stderr
-    found = json.loads(done.stdout)
+    return done.stdout.splitlines()
+
+
+def test_the_losses_compute_with_torch_alone(printed):
+    count, total = printed[0].split()
+    assert int(count) > 20
+    assert float(total) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def ended(printed):
+    found = json.loads(printed[1])
     return {arguments[0]: one for arguments, one in zip(COMMANDS, found, strict=True)}
 
 
