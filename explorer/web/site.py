@@ -40,6 +40,7 @@ from explorer.web.calls import AnswersCalls
 from explorer.web.hosting import (
     KnowsVisitor,
     allow_connections,
+    answer_soon,
     as_asked,
     facts,
     health,
@@ -190,6 +191,7 @@ def open_page(
         for known in BUDGETS:
             known.read()
         allow_connections()
+        answer_soon()
         keep_tidy()
     torch.set_num_threads(1)  # see device.all_cores
     warm = threading.Thread(target=_warm, args=(first,), daemon=True)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
+import threading
+import time
 from typing import Annotated
 
 import pytest
@@ -13,7 +16,7 @@ from fastapi.testclient import TestClient
 
 from explorer.runtime.visitors import HOSTED, new_key
 from explorer.web.bounds import Bounded
-from explorer.web.hosting import HEADER, KnowsVisitor, allow_connections, health
+from explorer.web.hosting import HEADER, KnowsVisitor, allow_connections, answer_soon, health
 from tests.loops import in_loop
 
 
@@ -179,3 +182,28 @@ def test_as_many_connections_as_the_system_lets(monkeypatch, now, wanted):
     monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: asked.append(limits))
     allow_connections(9000)
     assert asked == ([wanted] if wanted else [])
+
+
+def test_a_thread_that_only_counts_keeps_no_other_waiting():
+    """Each turn of the other is waited for; five milliseconds is what Python lets it wait."""
+    before, stop = sys.getswitchinterval(), threading.Event()
+
+    def counts() -> None:
+        while not stop.is_set():
+            sum(range(1000))
+
+    counting = threading.Thread(target=counts, daemon=True)
+    counting.start()
+    try:
+        took = {}
+        for seconds in (0.05, None):
+            answer_soon(*([] if seconds is None else [seconds]))
+            began = time.monotonic()
+            for _ in range(20):
+                time.sleep(0)  # gives Python up, and asks for it again
+            took[seconds] = time.monotonic() - began
+        assert took[None] < took[0.05] / 4
+    finally:
+        stop.set()
+        counting.join()
+        sys.setswitchinterval(before)
