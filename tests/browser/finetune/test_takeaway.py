@@ -19,7 +19,7 @@ from tests.browser.finetune.steering import TINY, UNFOLD, plan, read, taken, wai
 pytestmark = pytest.mark.browser
 
 
-def test_script_log_and_model_are_taken_away(
+def test_script_log_model_and_figures_are_taken_away(
     open_page: Callable[..., Page], finished: str, tmp_path: Path
 ) -> None:
     page = open_page(f"#{finished}")
@@ -37,11 +37,6 @@ def test_script_log_and_model_are_taken_away(
     with zipfile.ZipFile(taken(page, tmp_path, "Folder as ZIP")) as packed:
         assert any(name.endswith("model.safetensors") for name in packed.namelist())
 
-
-def test_figures_are_taken_away(
-    open_page: Callable[..., Page], finished: str, tmp_path: Path
-) -> None:
-    page = open_page(f"#{finished}")
     which = page.locator("#lp-finetune-figure")
     expect(which).to_contain_text("Spearman before and after, on the")
     expect(which).to_contain_text("The matrix of the probe batch")

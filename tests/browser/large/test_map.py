@@ -31,7 +31,9 @@ from tests.browser.serving import Server
 pytestmark = pytest.mark.browser
 
 
-def test_it_opens_with_something_to_see(large: Page) -> None:
+def test_it_opens_with_something_to_see_and_tells_what_is_pointed_at(
+    large: Page, subtests: pytest.Subtests
+) -> None:
     truth = expected()
     assert number(figure(large, "loss")) == pytest.approx(truth.loss, rel=1e-5)
     assert figure(large, "violated").endswith("%")
@@ -41,18 +43,7 @@ def test_it_opens_with_something_to_see(large: Page) -> None:
     expect(large.locator(PROBLEM)).to_be_hidden()
     first = large.locator("#large-large_terms tbody tr").first.locator("td").all_inner_texts()
     assert number(first[3]) == pytest.approx(truth.heaviest.values[0], rel=1e-3)
-
-
-def test_every_facet_is_drawn(large: Page, subtests: pytest.Subtests) -> None:
-    for facet in ("share", "largest", "masked"):
-        with subtests.test(facet=facet):
-            name = say("en", f"large.facet.{facet}")
-            large.locator("#large-large_map .lp-tab", has_text=name).click()
-            assert colours(large) > 3
-
-
-def test_pointing_at_a_block_tells_what_it_holds(large: Page) -> None:
-    truth = expected()
+    # Pointing at a block tells what it holds.
     x, y = centre(large, 10, 200)
     large.mouse.move(x, y)
     said = large.locator(CARD).inner_text()
@@ -68,6 +59,14 @@ def test_pointing_at_a_block_tells_what_it_holds(large: Page) -> None:
     x, y = centre(large, 200, 10)
     large.mouse.move(x, y)
     assert say("en", "large.all_masked") in large.locator(CARD).inner_text()
+    # Into a masked one no press leads.
+    large.mouse.click(*centre(large, 200, 10))
+    assert window(large) is None
+    for facet in ("share", "largest", "masked"):
+        with subtests.test(facet=facet):
+            name = say("en", f"large.facet.{facet}")
+            large.locator("#large-large_map .lp-tab", has_text=name).click()
+            assert colours(large) > 3
 
 
 def test_from_the_overview_to_single_cells_and_back(large: Page) -> None:
@@ -110,11 +109,6 @@ def test_a_rectangle_is_dragged(large: Page) -> None:
     width = -(-FIRST.pairs // 256)
     assert window(large) == [20 * width, 60 * width, 100 * width, 180 * width]
     expect(large.locator("#large-large_map .lp-lasso")).to_be_hidden()
-
-
-def test_a_masked_block_is_not_entered(large: Page) -> None:
-    large.mouse.click(*centre(large, 200, 10))
-    assert window(large) is None
 
 
 def test_the_keyboard_walks_enters_and_returns(large: Page) -> None:
