@@ -584,7 +584,10 @@ def figure(
 
 
 def list_losses() -> list[ListedLoss]:
-    """Every loss that can be computed, with its parameters and where it comes from.
+    """Every loss that can be computed, with its parameters and where it comes from. A sum of them
+    goes by a name with a plus, info_nce+angle, and a loss on prefixes of the vectors by
+    matryoshka(info_nce) or matryoshka(info_nce,256,64); the parameters are then called by their
+    losses, temperature_of_info_nce, and the weights weight_of_angle.
 
     Returns:
         A list of objects with name, title, group, formula (LaTeX) and about (one line);
