@@ -31,6 +31,7 @@ from explorer.sources.encoders import EMBEDDED
 from explorer.web import hosting, large_files
 from explorer.web.api import endpoints
 from explorer.web.hosting import COOKIE, HEADER, NEW, KnowsVisitor
+from explorer.web.pages.explore import files as explore_files
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
 from explorer.web.pages.finetune import state as finetune_state
@@ -217,6 +218,8 @@ def test_what_was_made_of_a_file_is_kept_for_its_visitor_alone(pages, runs):
 @pytest.mark.parametrize("is_large", [False, True], ids=["small", "large"])
 def test_a_large_file_is_read_when_it_is_its_visitors_turn(pages, runs, monkeypatch, is_large):
     """Also where it only is described, or its columns are told to be chosen from."""
+    explore_files._whole.cache_clear()  # what was read already is read no more
+    finetune_requests._corpus.cache_clear()
     monkeypatch.setattr(jobs, "HEAVY_FILE_BYTES", 100 if is_large else 10**6)
     taken = []
 
