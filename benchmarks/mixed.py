@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.hosting import Told, Visitor, memory_mib, parts_of, row
 from benchmarks.report import Row
+from explorer.lab.training.folder import all_runs
 from explorer.runtime.limits import PARCEL_S
 from explorer.web.hosting import TIDIED_S
 
@@ -111,9 +112,10 @@ def left_over(data: Path) -> list[Path]:
         for path in (data / below).rglob("*"):
             if path.is_file() and now - path.stat().st_mtime > most + slack:
                 found.append(path)
-    for state in (data / "runs").glob("*/state.json"):
-        if now - state.stat().st_mtime > RUNS_S + slack:
-            found.append(state)
+    for run in all_runs(data / "runs"):
+        state = run.path / "state.json"
+        if not run.is_live() and now - state.stat().st_mtime > RUNS_S + slack:
+            found.append(state)  # one that waits for its turn has its time before it
     return found
 
 
@@ -142,6 +144,8 @@ def rows(address: str, data: Path, minutes: float) -> list[Row]:
     early = held[min(int(WARM_S // 60), len(held) // 2) - 1]
     after = f"after {min(WARM_S / 60, minutes / 2):g} minutes {early:.0f} MiB"
     left = left_over(data)
+    for path in left:
+        print(f"left: {path.relative_to(data)}")
     return [
         row(f"{VISITORS} visitors, mixed use for {minutes:g} minutes", told, "no error"),
         (

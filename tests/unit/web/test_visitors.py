@@ -219,7 +219,6 @@ def test_what_was_made_of_a_file_is_kept_for_its_visitor_alone(pages, runs):
 def test_a_large_file_is_read_when_it_is_its_visitors_turn(pages, runs, monkeypatch, is_large):
     """Also where it only is described, or its columns are told to be chosen from."""
     explore_files._whole.cache_clear()  # what was read already is read no more
-    finetune_requests._corpus.cache_clear()
     monkeypatch.setattr(jobs, "HEAVY_FILE_BYTES", 100 if is_large else 10**6)
     taken = []
 
@@ -249,8 +248,10 @@ def test_a_large_file_is_read_when_it_is_its_visitors_turn(pages, runs, monkeypa
         assert set(taken) == ({mine} if is_large else set()), (page, content)
         if content != unclear:
             taken.clear()
+            finetune_requests._corpus.cache_clear()
             plan["data"]["file"] = file
-            ask(MINE, pages["finetune"]["check"], {"plan": plan})
+            told = ask(MINE, pages["finetune"]["check"], {"plan": plan})
+            assert "error" not in told, told
             assert set(taken) == ({mine} if is_large else set())
 
 
