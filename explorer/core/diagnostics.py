@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from explorer.core.batch import Batch
-from explorer.core.disagreement import contradictions, spearman
+from explorer.core.disagreement import TIED, contradictions, spearman
 from explorer.core.trace import Trace
 from losses import LossSpec
 from losses.geometry import cosine_matrix, unit
@@ -18,9 +18,6 @@ from losses.same_text import same_text
 
 # The fewest terms that together carry this share of all weight are the active ones.
 ACTIVE_SHARE = 0.9
-# Cosines that differ by no more are equal: those of one text differ by what its vector was rounded
-# to, and by the order in which its products were added up.
-TIED = 1e-6
 
 
 @dataclass(frozen=True)

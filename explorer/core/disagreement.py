@@ -14,6 +14,10 @@ from functools import cached_property
 import numpy as np
 import torch
 
+# Cosines that differ by no more are equal, and other similarities by this share of the largest:
+# those of one text differ by what its vector was rounded to, and by the order in which its products
+# were added up.
+TIED = 1e-6
 # A pair is suspect if it contradicts at least this share of the pairs it is ordered against,
 # and this many times the share that an average pair contradicts.
 SUSPECT_RATE = 0.2
@@ -68,12 +72,19 @@ class Contradictions:
 
 def contradictions(labels: np.ndarray, scores: np.ndarray) -> Contradictions:
     """Compare each pair with all that have another label."""
+    scores = tied(scores)
     _, levels, counts = np.unique(labels, return_inverse=True, return_counts=True)
     order = np.lexsort((levels, scores))
     wrong, fitting = np.empty(len(labels), dtype=np.int64), np.empty(len(labels))
     wrong[order] = _out_of_order(levels[order][None])[0]
     fitting[order] = np.sort(labels)
     return Contradictions(labels, wrong, len(labels) - counts[levels], fitting)
+
+
+def tied(scores: np.ndarray) -> np.ndarray:
+    """The scores with what only rounding parts at one value."""
+    step = TIED * float(np.abs(scores).max(initial=0.0))
+    return np.round(scores / step) * step if step > 0 else scores
 
 
 def _least_rate(wrong: np.ndarray | int, against: int) -> np.ndarray:
@@ -116,6 +127,7 @@ def spearman(labels: np.ndarray, scores: np.ndarray) -> float | None:
     """The rank correlation; None where there is nothing to rank."""
     from scipy.stats import spearmanr  # after the page is up: scipy.stats takes its time
 
+    scores = tied(scores)
     if len(scores) < 2 or scores.min() == scores.max() or labels.min() == labels.max():
         return None
     return float(spearmanr(scores, labels)[0])

@@ -159,7 +159,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         _BATCHES,
         "loss on batch",
         "the embeddings have collapsed and the loss sits at its collapse value",
-        "all similarities that the loss compares, the loss, its collapse value",
+        "the cosines of all sentences, where they have vectors; the loss, its collapse value",
         "they lie within 0.02, and the loss within 5% of its collapse value",
         "alike",
     ),
@@ -242,6 +242,23 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _none_listed("ui.no_suspects", "Explore"),
     _none_listed("large.no_suspects", "Large"),
+    Judgement(
+        "ui.suspects_equal",
+        ("Explore", "Large"),
+        "batch",
+        "no label can be contradicted",
+        "the labels of all pairs",
+        "counted: no two differ",
+    ),
+    Judgement(
+        "ui.suspects_against",
+        ("Explore", "Large"),
+        "batch",
+        "the similarities follow the labels too little to say anything against one",
+        "all ordered pairs",
+        "counted: more than half are violated, so that no pair can contradict twice as many as an "
+        "average one",
+    ),
     Judgement(
         "ui.suspects_doubtful",
         ("Explore", "Large"),
@@ -574,7 +591,14 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "at_collapse",
         "the loss ended where it is if all vectors are alike",
         _MARKS,
-        f"{_LEVEL} lies within three standard errors, or 0.5%, of it",
+        f"{_LEVEL} lies within three standard errors, or 0.5%, of it, and no logged cosine of "
+        "negatives speaks against it",
+    ),
+    _of_log(
+        "not_collapsed",
+        "its loss is that of collapse, and its last batches had not collapsed",
+        f"{_MARKS}; the mean cosine of the negatives of each batch that was looked at",
+        f"{_LEVEL} lies there, and the mean cosine of the last tenth is below 0.98",
     ),
     _of_log(
         "above_collapse",

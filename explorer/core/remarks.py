@@ -64,7 +64,8 @@ class Seen:
 
     `looks_for` says what the loss looks for ("key", "class", "prototype"; "" if it ranks pairs),
     which `found` of `anchors` have nearest. Of the comparisons of pairs, `ordered`, so many are
-    `violated`. All similarities that the loss compares lie within `spread`. `doubtful`: they come
+    `violated`. All similarities that the loss compares lie within `spread`, and so do those of all
+    sentences where they are `together`. `doubtful`: they come
     from an encoder that does not know the language. `suspects` feel `felt` of the whole gradient.
     `terms` of which the heaviest `active` carry the share `carried`; None where that is not known.
     `edge` searches where the loss ceases to be above its collapse value. `is_felt`: the gradient
@@ -81,6 +82,7 @@ class Seen:
     ordered: int
     violated: int
     spread: float
+    together: bool
     gradient_norm: float
     edge: Callable[[], Edge | None]
     looks_for: str = ""
@@ -133,7 +135,8 @@ def _seen(e: Exploration) -> Seen:
         pairs=len(e.batch),
         ordered=e.order.ordered,
         violated=e.order.violated,
-        spread=_spread(e),
+        spread=_spread(e, among_all=e.places is not None),
+        together=_spread(e, among_all=True) <= COLLAPSED and e.batch.vectors is not None,
         gradient_norm=e.gradient_norm,
         edge=lambda: collapse.edge(e),
         looks_for=e.places.kind if e.places else "",
@@ -210,7 +213,8 @@ def _on_collapse(seen: Seen) -> list[Remark]:
     level = seen.collapse
     if seen.pairs > 1 and seen.spread <= COLLAPSED:
         at_it = level is not None and math.isclose(seen.loss, level, rel_tol=0.05)
-        return [Remark("collapsed" if at_it else "alike", {"spread": short(seen.spread)})]
+        key = "collapsed" if at_it and seen.together else "alike"
+        return [Remark(key, {"spread": short(seen.spread)})]
     if level is None or not collapse.is_above(seen.loss, level):
         return []
     return [_above_collapse(seen, level)]
@@ -236,12 +240,12 @@ def _above_collapse(seen: Seen, level: float) -> Remark:
     return Remark(f"above_collapse_not_{edge.side}", {**said, "edge": ceased})
 
 
-def _spread(e: Exploration) -> float:
+def _spread(e: Exploration, among_all: bool) -> float:
     """How far the similarities that the loss compares lie apart: those of the pairs, or, for a
-    loss that looks for the right one among many, those of all sentences with one another."""
+    loss that looks for the right one among many, those `among_all` sentences."""
     spread = float(e.batch.scores.max() - e.batch.scores.min())
     vectors = e.batch.vectors
-    if e.places is None or spread > COLLAPSED or vectors is None or len(vectors) < 2:
+    if not among_all or spread > COLLAPSED or vectors is None or len(vectors) < 2:
         return spread
     every = cosine_matrix(vectors, vectors)
     others = every[~torch.eye(len(every), dtype=torch.bool, device=every.device)]

@@ -837,9 +837,11 @@ export interface Job {
   values: Record<string, string>;
 }
 
-/** What is said of all pairs together: their rank correlation, the first of those on which label and encoder disagree, of `count`, and what is striking. `editable`: labels can be corrected. */
+/** What is said of all pairs together: their rank correlation, how many comparisons there are and how many of them are violated, the first pairs on which label and encoder disagree, of `count`, and what is striking. `editable`: labels can be corrected. */
 export interface Judged {
   spearman: Real | null;
+  ordered: number;
+  violated: number;
   pairs: number;
   suspects: LargeSuspect[];
   count: number;

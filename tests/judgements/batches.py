@@ -161,10 +161,17 @@ def flat(spread: float, scale: float) -> Said:
     return said
 
 
+def near_one(draw: Source, apart: float) -> set[str]:
+    """Pairs of which each second sentence is next to the first, all this far around one point."""
+    point, own = draw.normal(size=16), apart * draw.normal(size=(24, 16))
+    vectors = point + np.repeat(own, 2, axis=0) + 1e-3 * draw.normal(size=(48, 16))
+    return told(of_vectors(vectors, graded(draw)))
+
+
 hold(
     "collapsed",
-    ("similarities within 0.0001", flat(1e-4, 20.0)),
-    ("similarities within 0.05", flat(0.05, 20.0)),
+    ("all sentences at one point", lambda draw: near_one(draw, 0.0)),
+    ("similarities of pairs within 0.0001, sentences apart", lambda draw: near_one(draw, 2.0)),
 )
 hold(
     "alike",

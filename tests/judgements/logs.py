@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable
 
@@ -74,6 +75,28 @@ for name, place, low, high in (
         true=(f"{IN_NOISE}: {place}", among(name, levels(low, high))),
         false=(BETWEEN, among(name, levels(1.0, 3.8))),
     )
+
+
+@functools.cache
+def beside_cosines(low: float, high: float) -> Said:
+    """A curve that ends at its collapse value, of batches whose negatives lie at such cosines."""
+
+    def said(draw: Source) -> set[str]:
+        made = falling(draw, 5.0, 4.0)
+        made = made + 0.1 * noise(draw, len(made))
+        marks = dataclasses.replace(MARKS, negatives=draw.uniform(low, high))
+        return {one.name for one in on_level(curve(made), marks, Known())}
+
+    return said
+
+
+simulated(
+    "doctor.run.not_collapsed",
+    true=("a curve that ends at its collapse value, negatives at a cosine of 0.1 to 0.9",
+          among("not_collapsed", beside_cosines(0.1, 0.9))),
+    false=("the same, all vectors within a cosine of 0.98",
+           among("not_collapsed", beside_cosines(0.98, 1.0))),
+)  # fmt: skip
 
 
 @functools.cache

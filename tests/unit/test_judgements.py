@@ -37,6 +37,8 @@ ELSEWHERE = {
     "large.concentrated_all": "test_drawing.py",
     "finetune.verdict_best": "test_compare.py",
     "finetune.few_queries": "test_finetune.py",
+    "ui.suspects_equal": "corrections.test.js",
+    "ui.suspects_against": "corrections.test.js",
     "sweep.agree": "test_sweep.py",
     "sweep.contradict": "test_sweep.py",
     "sweep.never": "test_sweep.py",

@@ -112,6 +112,8 @@ def judgement(opened: Opened, by: Judged, remarks: list[Remark], editable: bool)
     found = opened.batch.contradictions
     return {
         "spearman": json_number(by.spearman),
+        "ordered": found.ordered,
+        "violated": found.violated,
         "pairs": len(opened.batch),
         "suspects": [
             {

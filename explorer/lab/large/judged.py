@@ -67,6 +67,7 @@ def remarks_of(
         ordered=found.ordered,
         violated=found.violated,
         spread=_spread(batch, bool(looks_for)),
+        together=batch.first_vectors is not None and _spread(batch, True) <= COLLAPSED,
         gradient_norm=opened.gradient_norm,
         edge=lambda: _edge(opened, loss, parameters),
         looks_for=looks_for,

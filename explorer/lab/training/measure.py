@@ -84,9 +84,10 @@ class HeldOut:
         return own_places(unit, self.first, self.second) if unit.isfinite().all() else None
 
     def similarities(self, scores: np.ndarray, vectors: np.ndarray | None) -> np.ndarray:
-        """Those that are one when the model has collapsed: the scores of the pairs; of positives,
-        which a good model brings to 1, those of all queries with all keys."""
-        if vectors is None or not self.is_positive:
+        """Those that are one when the model has collapsed: of all first sentences with all second
+        ones, for those of the pairs may be alike where all pairs are; of a cross-encoder the scores
+        of the pairs."""
+        if vectors is None:
             return scores
         unit = torch.nn.functional.normalize(torch.as_tensor(vectors).float(), dim=1)
         return (unit[self.first] @ unit[self.second].T).flatten().numpy()

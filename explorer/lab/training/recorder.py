@@ -181,7 +181,8 @@ class Recorder(TrainerCallback):
         self.flush()
 
     def _watch(self, step: int, scores: np.ndarray, vectors: np.ndarray | None) -> None:
-        """Raise the alarm when all scores have become one."""
+        """Raise the alarm when all similarities are one. Not before the first step: nothing has
+        collapsed where a head is new, which scores all alike."""
         compared = self.live.similarities(scores, vectors)
         low, high = float(compared.min()), float(compared.max())
         if high - low >= COLLAPSED or len(scores) < 2:
@@ -189,6 +190,8 @@ class Recorder(TrainerCallback):
             return
         if self.collapsed_since is None:
             self.collapsed_since = step
+        if step == 0:
+            return
         loss, collapse = self.loss_at_collapse(scores[: self.probe], vectors)
         since = self.collapsed_since
         self.write("alarm", step, since=since, low=low, high=high, loss=loss, collapse=collapse)

@@ -18,6 +18,18 @@ export function expectedWords(count, { expected, low, high }) {
 }
 
 /**
+ * Why no pair is listed, by its key: none contradicts its label far more than is `usual`, or the
+ * comparisons are none, or so often violated that none could.
+ * @param {{ ordered: number, violated: number }} of
+ * @param {"ui.no_suspects" | "large.no_suspects"} usual
+ */
+export function whyNone(of, usual) {
+  const { ordered, violated } = of;
+  if (!ordered) return "ui.suspects_equal";
+  return 2 * violated > ordered ? "ui.suspects_against" : usual;
+}
+
+/**
  * Another label, the one that would fit, or out: for the pair of whatever row stands there.
  * @param {{ pair: () => [string, string], label: () => number, fitting: () => number,
  *   editable: () => boolean, correct: (first: string, second: string, label: string) => void }} of

@@ -131,10 +131,13 @@ class LargeSuspect(TypedDict):
 
 
 class Judged(TypedDict):
-    """What is said of all pairs together: their rank correlation, the first of those on which label
-    and encoder disagree, of `count`, and what is striking. `editable`: labels can be corrected."""
+    """What is said of all pairs together: their rank correlation, how many comparisons there are
+    and how many of them are violated, the first pairs on which label and encoder disagree, of
+    `count`, and what is striking. `editable`: labels can be corrected."""
 
     spearman: Real | None
+    ordered: int
+    violated: int
     pairs: int
     suspects: list[LargeSuspect]
     count: int

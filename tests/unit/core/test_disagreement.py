@@ -53,6 +53,21 @@ def test_the_fitting_label_stands_at_the_rank_of_the_score():
     assert contradictions(labels, np.zeros(4)).fitting.tolist() == labels.tolist()
 
 
+def test_what_rounding_parts_is_one_score():
+    """Pairs of one text written twice: their cosines are 1 but for the last digits."""
+    labels, scores = drawn(400, 1, ties=False, seed=2)
+    scores /= abs(scores).max()
+    scores[:80] = 1
+    noise = 6e-8 * np.random.default_rng(0).normal(size=len(scores))
+    exact, rounded = contradictions(labels, scores), contradictions(labels, scores + noise)
+    assert exact.violated == rounded.violated
+    assert exact.suspects.tolist() == rounded.suspects.tolist()
+    assert exact.fitting.tolist() == rounded.fitting.tolist()
+    assert spearman(labels, scores) == spearman(labels, scores + noise)
+    # As small as they may be, scores that lie apart do.
+    assert contradictions(labels, 1e-9 * scores).violated == exact.violated
+
+
 def test_explore_says_what_the_arrays_say():
     data = Data(source="random", random=RandomBatch(pairs=512, dimension=8, seed=3, grades=6))
     found = explore(Scenario(data=data))

@@ -125,7 +125,10 @@ def flat_at(exploration, spread, **changed):
 def test_collapsed_similarities_are_called_so():
     exploration = explore(on(pairs=8))
     flat = flat_at(exploration, 0.0, trace=with_loss(exploration, exploration.collapse))
-    assert remarks(flat)[0].key == "collapsed"
+    # Pairs may be alike where sentences are not.
+    assert remarks(flat)[0].key == "alike"
+    alike = dataclasses.replace(flat.batch, vectors=torch.ones_like(flat.batch.vectors))
+    assert remarks(dataclasses.replace(flat, batch=alike))[0].key == "collapsed"
     # Where the loss is elsewhere all the same, it is not said to sit at its collapse value.
     assert remarks(flat_at(exploration, 0.0))[0].key == "alike"
     assert remarks(flat_at(exploration, 0.019))[0].values == {"spread": "0.019"}

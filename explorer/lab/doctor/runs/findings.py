@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from explorer.core.remarks import COLLAPSED
 from explorer.lab.doctor.axes import axes_of, family_of
 from explorer.lab.doctor.data import NOTE, SEVERE, SEVERITIES, WARNING, Fault, is_softmax
 from explorer.lab.doctor.known import Known, sides_for
@@ -39,11 +40,12 @@ ZEROS = 5
 @dataclass(frozen=True)
 class Marks:
     """The value at collapse and the least of a loss, as the run itself logged them (`logged`) or by
-    its counts; None for what is not known."""
+    its counts, and the mean cosine of its last batches' negatives; None for what is not known."""
 
     collapse: float | None = None
     floor: float | None = None
     logged: bool = False
+    negatives: float | None = None
 
 
 @dataclass(frozen=True)
@@ -122,12 +124,14 @@ def marks_of(log: Log, known: Known) -> Marks:
     Of a loss on labels both depend on how many pairs have which, which nobody knows of a run.
     """
     logged = {kind: _logged(log, f"{OURS}{kind}") for kind in (COLLAPSE, FLOOR)}
+    negatives = _logged(log, f"{OURS}negative_cosine")
     if logged[COLLAPSE] is not None:
-        return Marks(logged[COLLAPSE], logged[FLOOR], logged=True)
+        return Marks(logged[COLLAPSE], logged[FLOOR], True, negatives)
     side = side_of(known)
     if side is None:
-        return Marks()
-    return Marks(_by_counts(side, known, COLLAPSE), _by_counts(side, known, FLOOR))
+        return Marks(negatives=negatives)
+    collapse, floor = (_by_counts(side, known, kind) for kind in (COLLAPSE, FLOOR))
+    return Marks(collapse, floor, negatives=negatives)
 
 
 def _logged(log: Log, name: str) -> float | None:
@@ -217,13 +221,21 @@ def _against(level: float, off: float, marks: Marks, said: dict) -> Iterator[Fau
         return
     near = max(off, NEAR * abs(collapse))
     if abs(level - collapse) <= near:
-        yield Fault("at_collapse", SEVERE, said, room="run")
+        yield _at_collapse(marks, said)
     elif level > collapse:
         yield Fault("above_collapse", WARNING, said, room="run")
     elif floor is not None and floor < collapse:
         share = (collapse - level) / (collapse - floor)
         shared = {**said, "share": percent(min(share, 1.0))}
         yield Fault("at_floor" if share >= DONE else "between", NOTE, shared, room="run")
+
+
+def _at_collapse(marks: Marks, said: dict) -> Fault:
+    """Many batches have a loss of this size; those whose negatives lie apart have not collapsed."""
+    if marks.negatives is None or marks.negatives > 1 - COLLAPSED:
+        return Fault("at_collapse", SEVERE, said, room="run")
+    told = {**said, "negative": display_number(marks.negatives, 2)}
+    return Fault("not_collapsed", NOTE, told, room="run")
 
 
 def on_plateau(curve: Curve) -> Iterator[Fault]:

@@ -1,10 +1,11 @@
 // Where label and encoder disagree: both sentences whole, a second opinion, and what the reader makes of it.
 
-import { correctionsList, expectedWords, verdictOf } from "../../kit/corrections.js";
+import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/corrections.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { percent, show } from "../../kit/numbers.js";
 import { GONE } from "../../kit/server.js";
 import { sortableTable } from "../../kit/table.js";
+import { say } from "../../kit/words.js";
 import { takingFrom } from "./taking.js";
 
 /** @typedef {import("../../wire").Suspect} Suspect */
@@ -14,8 +15,9 @@ import { takingFrom } from "./taking.js";
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 export function suspectsPart(channel, server) {
-  const none = worded("p.lp-note", "ui.no_suspects", { hidden: true });
+  const none = h("p.lp-note", { hidden: true });
   const doubtful = worded("p.lp-doubtful", "ui.suspects_doubtful", { hidden: true });
+  const note = worded("p.lp-note", "ui.suspects_note");
   const expected = h("p.lp-note");
   /** @type {import("../../wire").Opinion | null} */
   let opinion = null;
@@ -100,7 +102,7 @@ export function suspectsPart(channel, server) {
     {},
     worded("h2", "ui.suspects"),
     doubtful,
-    worded("p.lp-note", "ui.suspects_note"),
+    note,
     expected,
     none,
     table.element,
@@ -114,6 +116,8 @@ export function suspectsPart(channel, server) {
     const { suspects, disagreement: usual } = picture;
     doubtful.hidden = !batch.foreign;
     none.hidden = suspects.length > 0;
+    none.textContent = say(whyNone(picture.figures, "ui.no_suspects"));
+    note.hidden = !none.hidden;
     table.element.hidden = !none.hidden;
     form.hidden = !none.hidden || !batch.editable;
     expected.hidden = !usual;

@@ -1,6 +1,6 @@
 // Where label and encoder disagree, over all pairs: both sentences whole, and what the reader makes of it.
 
-import { correctionsList, expectedWords, verdictOf } from "../../kit/corrections.js";
+import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/corrections.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { grouped, percent, show } from "../../kit/numbers.js";
 import { sortableTable } from "../../kit/table.js";
@@ -13,8 +13,9 @@ import { say } from "../../kit/words.js";
  * @param {import("./state.js").LargePage} channel
  */
 export default function suspects(root, channel) {
-  const none = worded("p.lp-note", "large.no_suspects", { hidden: true });
+  const none = h("p.lp-note", { hidden: true });
   const doubtful = worded("p.lp-doubtful", "ui.suspects_doubtful", { hidden: true });
+  const note = worded("p.lp-note", "ui.suspects_note");
   const expected = h("p.lp-note", { "aria-live": "polite" });
   const cut = h("p.lp-note", { hidden: true });
 
@@ -50,16 +51,7 @@ export default function suspects(root, channel) {
     undo: (first, second) => channel.correct(first, second, null),
     take: (what) => channel.taking.take(what),
   });
-  root.append(
-    worded("h2", "ui.suspects"),
-    doubtful,
-    worded("p.lp-note", "ui.suspects_note"),
-    expected,
-    none,
-    table.element,
-    cut,
-    corrections.element,
-  );
+  root.append(worded("h2", "ui.suspects"), doubtful, note, expected, none, table.element, cut, corrections.element);
   reword(root);
 
   function draw() {
@@ -69,6 +61,8 @@ export default function suspects(root, channel) {
     const { suspects: listed, count, disagreement: usual } = judged;
     doubtful.hidden = !judged.doubtful;
     none.hidden = count > 0;
+    none.textContent = say(whyNone(judged, "large.no_suspects"));
+    note.hidden = count === 0;
     table.element.hidden = count === 0;
     expected.hidden = !usual && count > 0;
     expected.textContent = usual ? expectedWords(count, usual) : "";

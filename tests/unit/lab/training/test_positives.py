@@ -255,6 +255,8 @@ def test_positives_that_all_come_close_are_no_collapse(runs, trained):
     vectors = np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]])
     found = held.similarities(np.ones(2), vectors)
     assert (found.min(), found.max()) == (0, 1)
+    graded = HeldOut.of([("a", "b", 1.0), ("c", "d", 0.0)], ((0.0, 0.0), (1.0, 1.0)), 0.5)
+    assert np.ptp(graded.similarities(np.ones(2), vectors)) == 1  # as are pairs that are all near
 
 
 def test_the_script_of_a_run_on_positives_has_their_labels(runs, trained):

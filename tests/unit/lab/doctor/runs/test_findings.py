@@ -64,6 +64,16 @@ def test_what_the_run_logged_counts_before_its_counts():
     assert names(found) == ["at_collapse"]
 
 
+@pytest.mark.parametrize(
+    ("cosine", "name"), [(0.2, "not_collapsed"), (0.97, "not_collapsed"), (0.999, "at_collapse")]
+)
+def test_batches_whose_negatives_lie_apart_have_not_collapsed(cosine, name):
+    told = {"prism_collapse": [4.0] * 30, "prism_negative_cosine": [0.5] * 10 + [cosine] * 20}
+    found = examine_run(log([4.0] * 30, known=Known("CoSENTLoss", batch=8), **told))
+    assert names(found) == [name]
+    assert found.severe == (name == "at_collapse")
+
+
 @pytest.mark.parametrize("loss", ["CoSENTLoss", "cosine_mse", "AnglELoss", ""])
 def test_of_a_loss_on_labels_no_counts_are_made_up(loss):
     """Its landmarks depend on the labels, which no log has."""
