@@ -350,6 +350,14 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         _INTERVAL,
         "run_chance",
     ),
+    _remark(
+        "run_unmoved",
+        _COMPARED,
+        "run",
+        "none of these pairs changed its place",
+        _PAIRS,
+        "the interval is 0 alone: every pair has the influence that it had",
+    ),
     _remark("run_chance", _COMPARED, "model", "it cannot be told whether it rose", _PAIRS, _HOLDS),
     _remark(
         "run_no_order",

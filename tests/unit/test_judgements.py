@@ -39,6 +39,7 @@ ELSEWHERE = {
     "finetune.few_queries": "test_finetune.py",
     "ui.suspects_equal": "corrections.test.js",
     "ui.suspects_against": "corrections.test.js",
+    "remark.run_unmoved": "test_remarks.py::test_pairs_that_kept_their_places",
     "sweep.agree": "test_sweep.py",
     "sweep.contradict": "test_sweep.py",
     "sweep.never": "test_sweep.py",

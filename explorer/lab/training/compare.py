@@ -298,6 +298,9 @@ def figure_word(figure: str) -> Word:
     return word(f"finetune.{figure}", figure)
 
 
+UNMOVED = 1e-9  # an interval as narrow about 0 is one of figures that are equal, pair by pair
+
+
 def on_gain(found: Gain | None, pairs: Word, figure: str = LEADING[0]) -> Remark:
     """Whether a model that has ended does better on these pairs in a figure of `LEADING`; None:
     they have no order."""
@@ -306,6 +309,8 @@ def on_gain(found: Gain | None, pairs: Word, figure: str = LEADING[0]) -> Remark
     key = "run_rose" if found.low > 0 else "run_fell" if found.high < 0 else "run_chance"
     values: dict[str, Value] = {"before": short(found.before), "after": short(found.after)}
     values |= {"figure": figure_word(figure), "pairs": pairs}
+    if max(map(abs, (found.low, found.high))) < UNMOVED:  # nothing varies, by which to tell
+        return Remark("run_unmoved", values)
     return Remark(key, {**values, **interval_values(found)})
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from explorer.lab.training.compare import held_out_pairs, on_gain
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.influence import spearman
 from explorer.lab.training.plan import TrainingPlan
@@ -186,3 +187,15 @@ def test_every_remark_has_its_sentence(language):
     keys = ["rose", "fell", "chance", "no_order", "pair", "loss_fell", "loss_rose"]
     keys += ["loss_flat", "closer", "apart"]
     assert {f"remark.run_{key}" for key in keys} <= set(catalogue(language))
+
+
+def test_pairs_that_kept_their_places():
+    """Of 4 pairs in the same order before and after, an interval of no width would be a claim."""
+    labels, pairs = np.array([0.0, 1, 3, 5]), [(f"a{i}", f"b{i}") for i in range(4)]
+    before, after = (
+        spearman(np.array([0.1, 0.4, 0.2, 0.9]), labels),
+        spearman(np.array([0.2, 0.5, 0.3, 0.8]), labels),
+    )
+    found = on_gain(gain({0: before}, {0: after}, pairs), held_out_pairs(4))
+    assert found.key == "run_unmoved"
+    assert "low" not in found.values
