@@ -279,12 +279,15 @@ export default function run(root, channel) {
     const last = alarms.at(-1);
     alarm.hidden = !last || last.step !== evaluations.at(-1)?.step;
     if (!last || alarm.hidden) return;
-    alarm.textContent = say(told?.kind === "cross" ? "finetune.alarm_cross" : last.collapse === null ? "finetune.alarm" : "finetune.alarm_at", {
-      apart: show(Math.max(last.high - last.low, LEAST_APART), 2),
-      since: last.since,
-      loss: show(last.loss, 4),
-      collapse: show(last.collapse, 4),
-    });
+    alarm.textContent = say(
+      told?.kind === "cross" ? "finetune.alarm_cross" : last.collapse === null ? "finetune.alarm" : "finetune.alarm_at",
+      {
+        apart: show(Math.max(last.high - last.low, LEAST_APART), 2),
+        since: last.since,
+        loss: show(last.loss, 4),
+        collapse: show(last.collapse, 4),
+      },
+    );
   }
 
   /**
