@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import os
+import re
 import secrets
 import shutil
 import subprocess
@@ -44,6 +45,7 @@ HOME = Path(__file__).resolve().parents[3]
 NO_PLACES = {"file": "", "held_out_file": ""}
 # Between the name of a shared run and the token of its link.
 TOKEN = "~"
+LETTERS = 40  # so many of a loss's name stand in that of its run
 # At step 0, and on all held-out pairs before and after.
 MORE_EVALUATIONS = 3
 
@@ -116,7 +118,8 @@ class Runs:
 
     def _new_folder(self, plan: TrainingPlan) -> Path:
         stamp = time.strftime("%Y%m%d-%H%M%S")
-        path = self.root / f"{stamp}-{plan.loss}-{secrets.token_hex(6)}"
+        loss = re.sub(r"\W+", "-", plan.loss).strip("-")[:LETTERS]  # a sum has signs in its name
+        path = self.root / f"{stamp}-{loss}-{secrets.token_hex(6)}"
         try:
             path.mkdir(parents=True)
         except OSError as error:

@@ -10,10 +10,11 @@ import pytest
 
 from explorer.lab.training import session as sessions
 from explorer.lab.training import takeaway
-from explorer.lab.training.data import Corpus
+from explorer.lab.training.data import Corpus, why_not
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.runtime.problem import Problem
 from losses import LOSSES
+from losses.combined.names import RECIPES
 from tests.unit.lab.training.conftest import corpus
 
 SMALL = {"encoder": SCRATCH, "dimension": 8, "steps": 6, "batch_size": 8, "evaluations": 2}
@@ -29,9 +30,10 @@ def of_kind(records, kind):
 
 # Fine-tune draws pairs, not lists.
 ON_PAIRS = [n for n, spec in LOSSES.items() if not spec.needs & {"lists", "teacher"}]
+SUMS = [*RECIPES, "matryoshka(cosent,8,4)+supcon"]
 
 
-@pytest.mark.parametrize("loss", ON_PAIRS)
+@pytest.mark.parametrize("loss", [*ON_PAIRS, *SUMS])
 def test_every_loss_trains_an_encoder_from_scratch(loss, runs, trained):
     name = trained(plan(loss=loss))
     status = runs.status(name)
@@ -41,6 +43,20 @@ def test_every_loss_trains_an_encoder_from_scratch(loss, runs, trained):
     assert [step["step"] for step in steps] == [1, 2, 3, 4, 5, 6]
     assert all(math.isfinite(step["loss"]) and step["gradient_norm"] >= 0 for step in steps)
     assert any(step["gradient_norm"] > 0 for step in steps)
+
+
+def test_a_sum_is_trained_again_by_its_script(runs, trained):
+    name = trained(plan(loss="info_nce+angle", parameters={"weight_of_angle": 0.5}))
+    code = takeaway.script(runs, name)
+    assert 'training_loss("info_nce+angle")(' in code
+    assert "weight_of_angle=0.5" in code
+    assert "from losses.sentence_transformers import training_loss" in code
+
+
+def test_parts_that_learn_from_other_data_are_refused_before_anything_is_trained():
+    apart = why_not(plan(loss="cosent+arcface"), corpus())
+    assert apart.key == "problem.training_sum_apart"
+    assert why_not(plan(loss="cosent+supcon"), corpus()) is None
 
 
 @pytest.mark.parametrize("twins", ["leave_out", "keep"])
