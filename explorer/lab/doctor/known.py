@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from explorer.core.named import losses_called
 from explorer.lab.doctor.landmarks import Side, sharpening, sides_of
+from explorer.locale import title_word
 from explorer.runtime.limits import LARGE_PAIRS
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
@@ -63,7 +64,7 @@ class Known:
 def sides_for(known: Known) -> list[Side]:
     """Each loss under each convention that may be meant, with the parameters that are known.
 
-    Raises Problem where no loss goes by that name.
+    Raises Problem where no loss goes by that name, and for a sum of losses.
     """
     return [_set(side, known) for side in _named(known.loss)]
 
@@ -74,6 +75,8 @@ def _named(name: str) -> Iterator[Side]:
             yield from sides_of(spec)
         return
     for spec in losses_called(name):
+        if spec.parts:
+            raise Problem("explain_sum", about="loss", loss=title_word(spec))
         sides = list(sides_of(spec))
         # A class that stands in the name of a convention is that convention.
         meant = [side for side in sides if is_class(plain(name), side.convention)]

@@ -219,6 +219,8 @@ def _against(level: float, off: float, marks: Marks, said: dict) -> Iterator[Fau
         return
     if collapse is None:
         return
+    if off > abs(collapse - (floor or 0)) / 2:
+        return  # nobody can tell where between the two it is
     near = max(off, NEAR * abs(collapse))
     if abs(level - collapse) <= near:
         yield _at_collapse(marks, said)

@@ -32,7 +32,7 @@ def read(folder: Path) -> Log:
 
 def _known(plan: dict) -> Known:
     name, batch = str(plan.get("loss", "")), plan.get("batch_size")
-    if name not in LOSSES:  # one's own
+    if name not in LOSSES or LOSSES[name].parts:  # one's own; a sum, of which nothing is decoded
         return Known()
     chosen = plan.get("parameters")
     chosen = dict(chosen) if isinstance(chosen, dict | list | tuple) else {}
