@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.known import Known
+from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.runs.findings import compare_runs, examine_run
 from explorer.lab.doctor.runs.log import Log, curves_of
 from explorer.runtime.problem import Problem
@@ -51,6 +51,22 @@ def test_the_ends_of_the_loss(level, name):
     found = examine_run(log([level] * 30, known=MNRL))
     assert names(found)[0] == name
     assert found.severe == (name != "above_collapse")
+
+
+def test_a_curve_that_moves_as_far_as_both_ends_lie_apart_is_placed_nowhere():
+    """Twelve steps of a loss that falls by half at each second one."""
+    steep = [2.3, 0.4, 2.1, 0.3, 1.9, 0.5, 2.0, 0.2, 1.8, 0.3, 1.9, 0.6]
+    found = examine_run(log(steep, known=Known("info_nce", batch=8)))
+    assert not {"at_collapse", "above_collapse", "between", "at_floor"} & {*names(found)}
+    assert not found.severe
+
+
+def test_of_a_sum_of_losses_nothing_is_decoded():
+    known = Known("MNRL + AnglELoss", batch=8)
+    with pytest.raises(Problem) as told:
+        sides_for(known)
+    assert told.value.key == "problem.explain_sum"
+    assert examine_run(log(FALLING, known=known)).marks.collapse is None
 
 
 def test_two_values_have_no_end():
