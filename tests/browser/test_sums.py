@@ -71,7 +71,7 @@ def test_other_pages_know_a_sum_that_an_address_names(new_page, server: Server) 
     expect(page.locator("body")).to_contain_text("CoSENT on prefixes + AnglE")
     page.goto(f"{server.address}/finetune#loss={quote(NAME)}&example=graded_english")
     expect(page.locator("#lp-finetune-loss")).to_have_value(NAME)
-    expect(page.locator("#finetune_controls, .lp-sidebar").first).to_contain_text("weight · AnglE")
+    expect(page.locator(".lp-parameters").first).to_contain_text("weight · AnglE")
 
 
 def test_a_link_with_a_sum_that_there_is_not_is_told(page: Page, server: Server) -> None:

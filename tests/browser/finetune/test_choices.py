@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from explorer.core.scenario import Data, Scenario
-from explorer.locale import say
+from explorer.locale import say, spelled, title_word
 from losses import LOSSES
+from losses.combined.names import RECIPES
 from tests.browser.finetune.steering import (
     ASKED,
     CHANNEL,
@@ -123,7 +124,8 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     names = [name for name, _ in spoken["chosen"]]
     assert names[0].startswith(say("zh", "loss.triplet.title"))
     listed = page.locator("#lp-finetune-loss option").all_inner_texts()
-    assert set(listed) == {say("zh", f"loss.{name}.title") for name in LOSSES}
+    titles = {spelled("zh", "loss", title_word(LOSSES[name])) for name in (*LOSSES, *RECIPES)}
+    assert set(listed) == titles
     page.click("#lp-language")
     expect(page.locator("#lp-language")).to_have_text("中文")
     assert page.evaluate(FORM) == chosen

@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks import report
 from benchmarks.hosting import HEADS, Line, with_those_of_before
+from tests.loops import in_loop
 
 
 @pytest.mark.parametrize("kind", ["sized", "packed", "chunked", "closed"])
@@ -42,7 +43,7 @@ def test_a_line_reads_answers_of_every_kind_and_is_kept(kind):
         server.close()
         return found
 
-    assert asyncio.run(both()) == [body, body]
+    assert in_loop(both()) == [body, body]
     assert asked[0].startswith(b"POST /below/x HTTP/1.1\r\nHost: 127.0.0.1:")
     assert asked[0].endswith(b"Content-Length: 2\r\n\r\n{}")
     assert asked[1].startswith(b"GET /below/y HTTP/1.1\r\n")
@@ -71,7 +72,7 @@ def test_what_is_no_answer_is_an_error(said, expected):
             server.close()
 
     with pytest.raises(OSError, match=expected):
-        asyncio.run(asks())
+        in_loop(asks())
 
 
 def test_parts_that_were_not_measured_now_stay_as_they_were(tmp_path):
