@@ -27,10 +27,6 @@ async def application(scope, receive, send):
     headers = [(b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-    ended.set()
-
-
-ended = threading.Event()
 
 
 @pytest.fixture
@@ -118,14 +114,20 @@ def test_a_body_is_another_matter(port, monkeypatch):
             answers += line.recv(1000)
 
 
-def test_who_does_not_take_an_answer_is_left(port, monkeypatch, capfd):
+def test_who_does_not_take_an_answer_is_left(port, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_ANSWER_SECONDS", "0.3")
-    ended.clear()
+    given_up, said = threading.Event(), []
+
+    def tell(*refused):
+        said.append(refused)
+        given_up.set()
+
+    monkeypatch.setattr(patience, "_tell", tell)
     with connected(port) as line:
         line.sendall(ASKED.replace(b"small", b"large"))
-        assert ended.wait(WAIT_S)  # nobody waits in the application any more
+        assert given_up.wait(WAIT_S)  # before anything of it is read
         assert len(told(line)) < LARGE
-    assert capfd.readouterr().err == "refused 408 problem.too_slow\n"
+    assert said == [(408, "too_slow")]
 
 
 def test_who_takes_it_in_time_has_all_of_it(port):
