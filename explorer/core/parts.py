@@ -135,7 +135,7 @@ def _differentiated(e: Exploration) -> tuple[list[float], Tensor, Tensor]:
 def _seen(
     e: Exploration, part: Part, value: float, norm: float, total: float, others: float
 ) -> PartSeen:
-    given = {name: one for name, one in handed(part, _every(e)).items() if one is not None}
+    given = {name: one for name, one in handed(part, e.given).items() if one is not None}
     settings = chosen(part, e.parameters)
     weight = float(e.parameters[part.weight])  # pyright: ignore[reportArgumentType]
     with torch.no_grad():
@@ -152,10 +152,6 @@ def _seen(
         equal=weight * others / norm if norm > 0 and others > 0 else None,
         weights=diagnostics.weights_of(e.trace, step) if part.spec.terms else None,
     )
-
-
-def _every(e: Exploration) -> dict[str, Tensor | None]:
-    return dict.fromkeys(e.spec.reads) | dict(e.given)
 
 
 def _energies(spec: LossSpec, gradients: Tensor, e: Exploration) -> list[Energy]:

@@ -255,8 +255,9 @@ def _names(expression: str, known: Mapping[str, str]) -> str:
 
 
 def handed(part: Part, given: Mapping[str, Tensor | None]) -> dict[str, Tensor | None]:
-    """What a part reads of what the whole does: [·] by the part's own names."""
-    scope = {**HELPERS, **given}
+    """What a part reads of what the whole does, by the part's own names; None of what is not
+    given."""
+    scope = {**HELPERS, **dict.fromkeys(_reads_of([part])), **given}
     # The expressions are those of `_handed`.
     return {name: eval(what, {}, scope) for name, what in part.given.items()}
 
@@ -275,9 +276,8 @@ def _landmark(
 
     def landmark(given: Mapping[str, Tensor | None], **parameters: Any) -> float | None:
         total = 0.0
-        every = {what: None for part in parts for what in _reads_of([part])} | dict(given)
         for part in parts:
-            known = {n: v for n, v in handed(part, every).items() if v is not None}
+            known = {n: v for n, v in handed(part, given).items() if v is not None}
             found = of(part.spec)
             value = found and found(known, **chosen(part, parameters))
             if value is None:

@@ -38,8 +38,9 @@ class Registry(dict[str, LossSpec]):
 
     @functools.lru_cache(maxsize=KEPT)  # noqa: B019  # there is one registry
     def _composed(self, name: str) -> LossSpec | None:
-        summands = summands_of(name, dict(self))
-        return composed(summands, dict(self)) if summands else None
+        listed = dict(self)  # which knows of no sums
+        summands = summands_of(name, listed)
+        return composed(summands, listed) if summands else None
 
     def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return id(self)
