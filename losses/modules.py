@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from losses import LOSSES, LossSpec
+from losses.combined.queued import Queues
 
 EXTRA = ("gather",)  # keywords that say where a loss runs, not which loss it is
 
@@ -82,6 +83,23 @@ class PrototypeLoss(LossModule):
         return ", ".join(filter(None, (f"{count}, {dimension}", super().extra_repr())))
 
 
+class QueuedLoss(LossModule):
+    """A loss with vectors of earlier batches as further keys.
+
+    It keeps those of the batches that it was called with while gradients are computed, as many as
+    the parameter `length_of_…` says; they are part of its `state_dict`.
+    """
+
+    def __init__(self, **settings: object) -> None:
+        super().__init__(**settings)
+        self.queues = Queues(self.spec.parts)
+        self._taken = inspect.signature(self.function)
+
+    def forward(self, *given: Tensor, **named: Tensor) -> Tensor:
+        bound = self._taken.bind_partial(*given, **named).arguments
+        return self.queues.value(self.function, bound, self.settings)
+
+
 def module_name(name: str) -> str:
     """`info_nce` → `InfoNceLoss`, `lambda_loss` → `LambdaLoss`, `info_nce+angle` →
     `InfoNceAngleLoss`."""
@@ -97,6 +115,7 @@ def loss_module(name: str) -> type[LossModule]:
 
 def _module_of(spec: LossSpec) -> type[LossModule]:
     base = PrototypeLoss if "prototypes" in spec.reads else LossModule
+    base = QueuedLoss if any(part.length for part in spec.parts) else base
     described = f"{spec.title}: `losses.{spec.name}` with its parameters held."
     held = {"spec": spec, "__module__": __name__, "__doc__": described}
     return cast("type[LossModule]", type(module_name(spec.name), (base,), held))  # of that base
@@ -109,6 +128,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # a class is made fo
     "MODULES",
     "LossModule",
     "PrototypeLoss",
+    "QueuedLoss",
     "Settled",
     "loss_module",
     *(m.__name__ for m in MODULES.values()),

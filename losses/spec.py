@@ -328,7 +328,8 @@ class Part:
     of a parameter of the whole, and `parameters` has by the part's own names what its parameters
     are called there. `given` has by its arguments what hands them over: names in `READABLE`, or
     expressions of these. `prefix` is how many dimensions of the vectors it sees, or, below or at 1,
-    which share of them; None where it sees them as they are.
+    which share of them; None where it sees them as they are. `length` is the parameter that says
+    how long its queue is, of one that has a queue. What is no sum has no `weight`.
     """
 
     label: str
@@ -337,6 +338,7 @@ class Part:
     parameters: Mapping[str, str]
     given: Mapping[str, str]
     prefix: float | None = None
+    length: str = ""
 
 
 def as_function(*_: Tensor, **__: object) -> Tensor:

@@ -182,15 +182,16 @@ class Batch:
         shown = torch.cat([self.positives, self.others])
         axes: dict[str, Callable[[], tuple[Tensor, Tensor]]] = {
             "pair": lambda: (everyone, none[: len(self)]),
-            "query": lambda: (self.positives, self.first[self.positives]),
+            # Of a batch whose last pairs stand in a queue, the others ask.
+            "query": lambda: (self.positives[:length], self.first[self.positives[:length]]),
             "key": lambda: (shown[:length], self.second[shown[:length]]),
             "view": lambda: (
                 torch.cat([self.positives, self.positives]),
                 torch.cat([self.first[self.positives], self.second[self.positives]]),
             ),
             "sentence": lambda: (
-                self._first_pair_of,
-                torch.arange(len(self.classes), device=none.device),
+                self._first_pair_of[:length],
+                torch.arange(len(self.classes), device=none.device)[:length],
             ),
             "list": lambda: (none[: len(self.lists)], self.first[self.lists[:, :1].flatten()]),
             "list_candidate": lambda: (

@@ -220,8 +220,9 @@ def same_text_of(batch: Batch, trace: Trace, terms: str) -> SameText | None:
     queries, keys = (batch.texts[side[batch.positives]] for side in (batch.first, batch.second))
     rows, columns = step.value.shape
     place, count = torch.arange(rows, device=queries.device), len(queries)
-    if rows == count and columns in (count, count + len(batch.others)):
-        anchors, positives = queries, keys
+    # Where the last pairs stand in a queue, the others ask.
+    if rows <= count and columns in (count, count + len(batch.others)):
+        anchors, positives = queries[:rows], keys[:rows]
         candidates = torch.cat((keys, batch.texts[batch.second[batch.others]]))[:columns]
         own = place
     elif rows != 2 * count or columns != rows:

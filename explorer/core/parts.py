@@ -79,7 +79,7 @@ class Parts:
 
 def parts_of(e: Exploration) -> Parts | None:
     """What the parts of the loss do on the batch; None for a loss that is no sum."""
-    if not e.spec.parts:
+    if not any(part.weight for part in e.spec.parts):
         return None
     values, gradients, pulls = _differentiated(e)
     norms = gradients.norm(dim=1)
@@ -116,7 +116,9 @@ def _differentiated(e: Exploration) -> tuple[list[float], Tensor, Tensor]:
     wanted = (scores,) if vectors is None else (scores, vectors)
     values, gradients, pulls = [], [], []
     for part in spec.parts:
-        value = part.spec.definition(**handed(part, given), **chosen(part, e.parameters))
+        value = part.spec.definition(
+            **handed(part, given, e.parameters), **chosen(part, e.parameters)
+        )
         found = torch.autograd.grad(
             value, wanted, retain_graph=True, allow_unused=True, materialize_grads=True
         )
@@ -135,7 +137,8 @@ def _differentiated(e: Exploration) -> tuple[list[float], Tensor, Tensor]:
 def _seen(
     e: Exploration, part: Part, value: float, norm: float, total: float, others: float
 ) -> PartSeen:
-    given = {name: one for name, one in handed(part, e.given).items() if one is not None}
+    handing = handed(part, e.given, e.parameters)
+    given = {name: one for name, one in handing.items() if one is not None}
     settings = chosen(part, e.parameters)
     weight = float(e.parameters[part.weight])  # pyright: ignore[reportArgumentType]
     with torch.no_grad():

@@ -99,6 +99,8 @@ def title_word(spec: LossSpec) -> Word:
         title = title_word(part.spec)
         if part.prefix is not None:
             title = word("loss.on_prefixes", part.spec.title, loss=title)
+        if part.length:
+            title = word("loss.queued", part.spec.title, loss=title)
         told[part.spec.name] = title
     whole, *others = told.values()
     for other in others:
@@ -109,6 +111,8 @@ def title_word(spec: LossSpec) -> Word:
 def part_word(part: Part) -> Word:
     """What a part of a sum is called: its loss, and which prefix of the vectors it sees."""
     title = title_word(part.spec)
+    if part.length:
+        return word("loss.queued", part.label, loss=title)
     if part.prefix is None:
         return title
     return _on_prefix(title, part.label, str(part.label).rpartition("_")[2])

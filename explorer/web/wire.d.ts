@@ -1002,6 +1002,7 @@ export interface Loss {
   title: string;
   word: Word | null;
   takes_prefixes: boolean;
+  takes_queue: boolean;
   summands: Summand[];
   group: string;
   terms: string;
@@ -1658,10 +1659,11 @@ export interface StepRecord {
   seconds: number;
 }
 
-/** A loss of a sum, on each of these prefixes of the vectors if there are any: lengths, or shares where they are at most 1. */
+/** A loss of a sum, on each of these prefixes of the vectors if there are any: lengths, or shares where they are at most 1; or `queued`, with vectors of earlier batches. */
 export interface Summand {
   loss: string;
   prefixes: number[];
+  queued: boolean;
 }
 
 /** What a run came to. */

@@ -22,6 +22,16 @@ from torch import Tensor
 
 from losses.combined.names import RECIPES, SHARES, Summand, name_of
 from losses.combined.prefixes import prefix
+from losses.combined.queued import (
+    LENGTH,
+    NOTES,
+    QUEUED,
+    REFERENCES,
+    current,
+    earlier,
+    with_earlier,
+    without_owner,
+)
 from losses.geometry import cosine
 from losses.spec import READABLE, LossSpec, Parameter, ParameterValue, Part, Symbol
 
@@ -32,17 +42,23 @@ _SCORES_OF = ("first", "second")
 _REFERENCE = re.compile("«([^»]+)»")
 _NAME = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
 _COUNTER = itertools.count(1)
-HELPERS: Mapping[str, Callable] = {"prefix": prefix, "cosine": cosine}
+HELPERS: Mapping[str, Callable] = {
+    **{"prefix": prefix, "cosine": cosine, "current": current, "earlier": earlier},
+    **{"with_earlier": with_earlier, "without_owner": without_owner},
+}
 
 
 def composed(summands: tuple[Summand, ...], losses: Mapping[str, LossSpec]) -> LossSpec:
     """The sum of these, as a loss: Σ_k w_k L_k, every w_k at 1 or as `RECIPES` has it.
 
     It reads what its parts read, by the names of `READABLE`. Its parameters are the weights,
-    ``weight_of_angle``, and those of its parts, ``scale_of_angle``.
+    ``weight_of_angle``, and those of its parts, ``scale_of_angle``. What is no sum, one loss with
+    a queue, has no weight.
     """
     named = name_of(summands)
     parts = tuple(part for one in summands for part in _parts_of(one, losses[one.loss]))
+    if len(parts) == 1:
+        parts = (replace(parts[0], weight=""),)
     reads = _reads_of(parts)
     parameters = tuple(_parameters(parts, RECIPES.get(named, {})))
     function = _made(parts, parameters, lambda spec: spec.function)
@@ -53,7 +69,8 @@ def composed(summands: tuple[Summand, ...], losses: Mapping[str, LossSpec]) -> L
         definition=_made(parts, parameters, lambda spec: spec.definition),
         title=" + ".join(_title(one, losses[one.loss]) for one in summands),
         group="combined",
-        formula=" + ".join(_weighed(k) for k in _numbers(parts)),
+        formula=_sum(parts),
+        variants=_variants(parts),
         symbols=_symbols(parts, reads),
         parameters=parameters,
         reads={name: name for name in reads},
@@ -61,7 +78,9 @@ def composed(summands: tuple[Summand, ...], losses: Mapping[str, LossSpec]) -> L
         collapse_formula=_formula(parts, lambda spec: spec.collapse_formula),
         floor=_landmark(parts, lambda spec: spec.floor),
         floor_formula=_formula(parts, lambda spec: spec.floor_formula),
-        references=tuple(dict.fromkeys(r for part in parts for r in part.spec.references)),
+        references=tuple(dict.fromkeys(r for part in parts for r in _references(part))),
+        terms="" if parts[0].weight else f"{parts[0].label}_{parts[0].spec.terms}",
+        note="" if parts[0].weight else NOTES[parts[0].spec.name],
         selectors=tuple(f"{part.label}_{name}" for part in parts for name in part.spec.selectors),
         parts=parts,
     )
@@ -70,7 +89,9 @@ def composed(summands: tuple[Summand, ...], losses: Mapping[str, LossSpec]) -> L
 def identifier_of(parts: Iterable[Part]) -> str:
     """A name for the sum in Python: `info_nce_and_angle`."""
     named = {
-        part.spec.name: part.spec.name + ("" if part.prefix is None else "_on_prefixes")
+        part.spec.name: ("queue_of_" if part.length else "")
+        + part.spec.name
+        + ("" if part.prefix is None else "_on_prefixes")
         for part in parts
     }
     return "_and_".join(named.values())
@@ -104,11 +125,16 @@ def source_of(
         lines.append(f"    {_value(part)} = {called[part.label]}(")
         lines += [f"        {one}," for one in given]
         lines.append("    )")
-    total = " + ".join(f"{part.weight} * {_value(part)}" for part in parts)
+    total = " + ".join(" * ".join(filter(None, (p.weight, _value(p)))) for p in parts)
     whole = f"    loss = {total}"
     if len(whole) > WIDTH:
         whole = f"    loss = (\n        {total.replace(' + ', f'{chr(10)}        + ')}\n    )"
     return "\n".join([*lines, whole, "    return loss", ""])
+
+
+def _references(part: Part) -> Iterable[str]:
+    yield from part.spec.references
+    yield from REFERENCES if part.length else ()
 
 
 def _literal(value: ParameterValue) -> str:
@@ -117,6 +143,14 @@ def _literal(value: ParameterValue) -> str:
 
 def _parts_of(summand: Summand, spec: LossSpec) -> Iterable[Part]:
     renamed = {one.name: f"{one.name}_of_{spec.name}" for one in spec.parameters}
+    if summand.queued:
+        length = f"{LENGTH.name}_of_{spec.name}"
+        given = {
+            name: _names(what, {LENGTH.name: length}) for name, what in QUEUED[spec.name].items()
+        }
+        weight = f"weight_of_{spec.name}"
+        yield Part(spec.name, spec, weight, renamed, given, length=length)
+        return
     for length in summand.prefixes or (None,):
         label = spec.name
         if length is not None:
@@ -152,9 +186,12 @@ def _parameters(parts: Iterable[Part], weights: Mapping[str, float]) -> Iterable
     known: dict[str, Parameter] = {}
     for k, part in enumerate(parts, 1):
         usual, symbol = weights.get(part.weight, 1.0), f"w_{k}"
-        yield Parameter(
-            part.weight, usual, symbol, LEAST_WEIGHT, MOST_WEIGHT, 0.001, logarithmic=True
-        )
+        if part.weight:
+            yield Parameter(
+                part.weight, usual, symbol, LEAST_WEIGHT, MOST_WEIGHT, 0.001, logarithmic=True
+            )
+        if part.length:
+            known[part.length] = replace(LENGTH, name=part.length)
         for one in part.spec.parameters:
             renamed = part.parameters[one.name]
             known.setdefault(renamed, replace(one, name=renamed))
@@ -193,7 +230,28 @@ def _weighed(k: int) -> str:
     return rf"w_{{{k}}} \mathcal{{L}}_{{{k}}}"
 
 
+def _sum(parts: Sequence[Part]) -> str:
+    (first, *others) = parts
+    if not others and not first.weight:
+        return first.spec.formula
+    return " + ".join(_weighed(k) for k in _numbers(parts))
+
+
+def _variants(parts: Sequence[Part]) -> Mapping[str, str]:
+    """Those of a loss that is no sum, by its parameters' names here."""
+    (first, *others) = parts
+    if others or first.weight:
+        return {}
+    return {
+        f"{first.parameters[name]}={value}": formula
+        for name, _, value in (when.partition("=") for when in first.spec.variants)
+        for formula in (first.spec.variants[f"{name}={value}"],)
+    }
+
+
 def _title(summand: Summand, spec: LossSpec) -> str:
+    if summand.queued:
+        return f"{spec.title} with a queue"
     return f"{spec.title} on prefixes" if summand.prefixes else spec.title
 
 
@@ -209,14 +267,15 @@ def _symbols(parts: Sequence[Part], reads: Iterable[str]) -> dict[str, Symbol]:
                 found.setdefault(part.given[name], symbol)
                 continue
             latex = symbol.latex
-            if name == "loss":
+            if name == "loss" and part.weight:
                 latex = latex.replace(r"\mathcal L", rf"\mathcal L_{{{k}}}", 1)
             said = replace(symbol, latex=latex, live=_live(symbol.live, known))
             found[f"{part.label}_{name}"] = said
         found.setdefault(_value(part), Symbol(rf"\mathcal L_{{{k}}}"))
+    if not parts[0].weight:
+        return {**found, "loss": Symbol(r"\mathcal L", live=f"«{_value(parts[0])}»")}
     total = " + ".join(rf"«{part.weight}» \cdot «{_value(part)}»" for part in parts)
-    whole = " + ".join(_weighed(k) for k in _numbers(parts))
-    return {**found, "loss": Symbol(rf"\mathcal L = {whole}", live=total)}
+    return {**found, "loss": Symbol(rf"\mathcal L = {_sum(parts)}", live=total)}
 
 
 def _renamed(part: Part) -> dict[str, str]:
@@ -254,10 +313,12 @@ def _names(expression: str, known: Mapping[str, str]) -> str:
 # ---- Its landmarks -------------------------------------------------------------------------------
 
 
-def handed(part: Part, given: Mapping[str, Tensor | None]) -> dict[str, Tensor | None]:
+def handed(
+    part: Part, given: Mapping[str, Tensor | None], parameters: Mapping[str, Any]
+) -> dict[str, Tensor | None]:
     """What a part reads of what the whole does, by the part's own names; None of what is not
-    given."""
-    scope = {**HELPERS, **dict.fromkeys(_reads_of([part])), **given}
+    given. A queue is as long as `parameters`, those of the whole, say."""
+    scope = {**HELPERS, **dict.fromkeys(_reads_of([part])), **given, **parameters}
     # The expressions are those of `_handed`.
     return {name: eval(what, {}, scope) for name, what in part.given.items()}
 
@@ -277,12 +338,12 @@ def _landmark(
     def landmark(given: Mapping[str, Tensor | None], **parameters: Any) -> float | None:
         total = 0.0
         for part in parts:
-            known = {n: v for n, v in handed(part, given).items() if v is not None}
+            known = {n: v for n, v in handed(part, given, parameters).items() if v is not None}
             found = of(part.spec)
             value = found and found(known, **chosen(part, parameters))
             if value is None:
                 return None
-            total += parameters[part.weight] * value
+            total += value * (parameters[part.weight] if part.weight else 1)
         return total
 
     return landmark
@@ -292,6 +353,8 @@ def _formula(parts: Sequence[Part], of: Callable[[LossSpec], str]) -> str:
     said = [of(part.spec) for part in parts]
     if not all(said):
         return ""
+    if not parts[0].weight:
+        return said[0]
     return " + ".join(
         rf"w_{{{k}}}\,\bigl({one}\bigr)" for k, one in zip(_numbers(parts), said, strict=True)
     )

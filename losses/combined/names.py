@@ -2,8 +2,9 @@
 
 A sum has a plus between its parts, each loss once. ``matryoshka(info_nce)`` is the loss on the
 whole vectors, on their first half and on their first quarter; ``matryoshka(info_nce,256,64)`` on
-the first 256 dimensions and on the first 64. The weights are no part of the name: they are
-parameters.
+the first 256 dimensions and on the first 64. ``queue(info_nce)`` has vectors of earlier batches as
+further keys (`losses.combined.queued`). The weights, and the length of a queue, are no part of the
+name: they are parameters.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from losses.combined.queued import QUEUED
 from losses.spec import READABLE, LossSpec
 
 MOST_PARTS, MOST_PREFIXES, LONGEST_PREFIX = 4, 6, 65_536
@@ -23,18 +25,23 @@ RECIPES: Mapping[str, Mapping[str, float]] = {
     "info_nce+cosent": {},
     "alignment+uniformity": {},
     "matryoshka(info_nce)": {},
+    "queue(info_nce)": {},
 }
-_SUMMAND = re.compile(r"(\w+)|matryoshka\((\w+)((?:,[1-9]\d*)*)\)")
+_SUMMAND = re.compile(r"(\w+)|matryoshka\((\w+)((?:,[1-9]\d*)*)\)|queue\((\w+)\)")
 
 
 @dataclass(frozen=True)
 class Summand:
-    """One loss of a sum; with `prefixes`, lengths or shares, on each of these alone."""
+    """One loss of a sum; with `prefixes`, lengths or shares, on each of these alone; `queued`, with
+    vectors of earlier batches."""
 
     loss: str
     prefixes: tuple[float, ...] = ()
+    queued: bool = False
 
     def __str__(self) -> str:
+        if self.queued:
+            return f"queue({self.loss})"
         if not self.prefixes:
             return self.loss
         lengths = "" if self.prefixes == tuple(SHARES) else ",".join(map(str, self.prefixes))
@@ -47,22 +54,24 @@ def name_of(summands: tuple[Summand, ...]) -> str:
 
 
 def summands_of(name: str, losses: Mapping[str, LossSpec]) -> tuple[Summand, ...]:
-    """What a name says, where it names a sum or a loss on prefixes; else nothing.
+    """What a name says, where it names a sum, a loss on prefixes or one with a queue; else nothing.
 
-    It says nothing, too, where a loss is not one of `losses`, is one's own, stands twice, or does
-    not compare vectors and is to see prefixes of them; where a prefix has an odd length, or stands
-    twice; and where there are more than `MOST_PARTS` or `MOST_PREFIXES`.
+    It says nothing, too, where a loss is not one of `losses`, is one's own, stands twice, does not
+    compare vectors and is to see prefixes of them, or takes no queue and is to have one; where a
+    prefix has an odd length, or stands twice; and where there are more than `MOST_PARTS` or
+    `MOST_PREFIXES`.
     """
     found = []
     for text in name.split("+"):
         said = _SUMMAND.fullmatch(text)
         if said is None:
             return ()
-        alone, nested, lengths = said.groups()
+        alone, nested, lengths, queued = said.groups()
         prefixes = tuple(map(int, lengths.split(",")[1:])) if lengths else ()
-        found.append(Summand(alone or nested, prefixes or (tuple(SHARES) if nested else ())))
+        prefixes = prefixes or (tuple(SHARES) if nested else ())
+        found.append(Summand(alone or nested or queued, prefixes, bool(queued)))
     named = [one.loss for one in found]
-    plain = len(found) == 1 and not found[0].prefixes
+    plain = len(found) == 1 and found[0] == Summand(found[0].loss)
     if plain or len(found) > MOST_PARTS or len(set(named)) < len(named):
         return ()
     return tuple(found) if all(_is_one(one, losses) for one in found) else ()
@@ -73,7 +82,7 @@ def _is_one(summand: Summand, losses: Mapping[str, LossSpec]) -> bool:
     if spec is None or spec.group in ("own", "combined"):
         return False
     if not lengths:
-        return True
+        return not summand.queued or summand.loss in QUEUED
     fits = len(lengths) <= MOST_PREFIXES and len(set(lengths)) == len(lengths)
     even = all(length in SHARES or length % 2 == 0 for length in lengths)
     return fits and even and max(lengths) <= LONGEST_PREFIX and takes_prefixes(spec)

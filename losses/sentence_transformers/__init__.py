@@ -39,10 +39,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from losses import LOSSES, LossSpec
+from losses.combined.queued import KEPT
 from losses.modules import module_name
 from losses.sentence_transformers.examples import Examples
 from losses.sentence_transformers.layers import layer_stack, move_only
 from losses.sentence_transformers.levels import LevelTrainingLoss
+from losses.sentence_transformers.queued import QueuedTrainingLoss
 from losses.sentence_transformers.training import TrainingLoss
 from losses.sentence_transformers.weights import (
     ClassifierTrainingLoss,
@@ -73,8 +75,16 @@ def training_loss(name: str) -> type[TrainingLoss]:
 
 def trains_as_one(spec: LossSpec) -> bool:
     """Whether all parts of a sum learn from the same batches: losses on levels and classifiers
-    train alone, and losses against prototypes, which read single texts, with their like."""
+    train alone, losses against prototypes, which read single texts, with their like, and losses
+    with a queue with such as do not read what the queue makes longer."""
     reads = [set(part.spec.reads.values()) for part in spec.parts]
+    for part in spec.parts:
+        if part.length and any(
+            set(KEPT[part.spec.name]) & set(other.spec.reads.values())
+            for other in spec.parts
+            if other is not part
+        ):
+            return False
     on_classes = ["prototypes" in one for one in reads]
     alone = any(one & {"level_scores", "pair_logits"} for one in reads)
     return not alone and (all(on_classes) or not any(on_classes))
@@ -86,8 +96,9 @@ def _base_for(spec: LossSpec) -> type[TrainingLoss]:
     if not trains_as_one(spec):
         raise ValueError(
             f"{spec.name} cannot be trained as one sum: losses on levels and classifiers train "
-            "alone, and losses against prototypes learn from single texts with a class, all others "
-            "from pairs; train with parts that take the same"
+            "alone, losses against prototypes learn from single texts with a class, all others "
+            "from pairs, and what one with a queue keeps is no part of another's batch; train with "
+            "parts that take the same"
         )
     if "prototypes" in reads:
         return PrototypeTrainingLoss
@@ -95,6 +106,8 @@ def _base_for(spec: LossSpec) -> type[TrainingLoss]:
         return ClassifierTrainingLoss
     if "level_scores" in reads:
         return LevelTrainingLoss
+    if any(part.length for part in spec.parts):
+        return QueuedTrainingLoss
     mined = any(parameter.name == "mining" for parameter in spec.parameters)
     return TripletTrainingLoss if mined else TrainingLoss
 

@@ -213,6 +213,7 @@ def _under(
             name: value.detach() if isinstance(value, Tensor) else value
             for name, value in replica.settings_for(examples).items()
         }
+        read, settings = replica.called_with(read, settings)
         value, terms = _with_terms(replica.spec, read, settings)
     except (ValueError, TypeError, IndexError):  # it reads no batch of this shape, or so set
         return None
@@ -255,11 +256,13 @@ def _with_terms(
     if sys.getprofile() is not None:
         return spec.definition(**read, **settings), None
     held: list[Tensor] = []
+    # Those of what is no sum are terms of its one part.
+    terms = spec.terms and (spec.parts[0].spec.terms if spec.parts else spec.terms)
 
     def watch(frame: Any, event: str, _: object) -> None:
         # A definition may hand over to another one.
         if event == "return" and frame.f_code.co_name.endswith(DEFINITION):
-            found = frame.f_locals.get(spec.terms)
+            found = frame.f_locals.get(terms)
             if isinstance(found, Tensor):
                 held.append(found)
 

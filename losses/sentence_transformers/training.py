@@ -140,7 +140,17 @@ class TrainingLoss(Settled):
         read = self.arguments(examples)
         if self.gather:
             read = {name: self._joined(name, value) for name, value in read.items()}
-        return self.function(**read, **self.settings_for(examples))
+        return self.value(read, self.settings_for(examples))
+
+    def called_with(
+        self, read: Mapping[str, Tensor], settings: Mapping[str, object]
+    ) -> tuple[Mapping[str, Tensor], Mapping[str, object]]:
+        """What the function was called with for the last batch, given what that offers."""
+        return read, settings
+
+    def value(self, read: Mapping[str, Tensor], settings: Mapping[str, object]) -> Tensor:
+        """The loss of what a batch of all processes offers."""
+        return self.function(**read, **settings)
 
     def _joined(self, name: str, value: Tensor) -> Tensor:
         axes = READABLE[self.spec.reads[name]].axes if name in self.spec.reads else ("",)

@@ -14,23 +14,29 @@ given.losses = {
   "info_nce+angle": {
     ...lossWith("weight_of_info_nce", "weight_of_angle", "temperature_of_info_nce", "scale_of_angle"),
     summands: [
-      { loss: "info_nce", prefixes: [] },
-      { loss: "angle", prefixes: [] },
+      { loss: "info_nce", prefixes: [], queued: false },
+      { loss: "angle", prefixes: [], queued: false },
     ],
   },
 };
 
 test("a sum is called by its losses, those on prefixes by their lengths", () => {
   const whole = [
-    { loss: "cosent", prefixes: [1, 0.5, 0.25] },
-    { loss: "angle", prefixes: [] },
-    { loss: "siglip", prefixes: [256, 64] },
+    { loss: "cosent", prefixes: [1, 0.5, 0.25], queued: false },
+    { loss: "angle", prefixes: [], queued: false },
+    { loss: "siglip", prefixes: [256, 64], queued: false },
   ];
   assert.equal(nameOfSum(whole), "matryoshka(cosent)+angle+matryoshka(siglip,256,64)");
 });
 
+test("a loss with a queue is called so, alone and in a sum", () => {
+  const queued = { loss: "info_nce", prefixes: [], queued: true };
+  assert.equal(nameOfSum([queued]), "queue(info_nce)");
+  assert.equal(nameOfSum([queued, { loss: "angle", prefixes: [], queued: false }]), "queue(info_nce)+angle");
+});
+
 test("a loss that is no sum is its own only part", () => {
-  assert.deepEqual(summandsOf("angle"), [{ loss: "angle", prefixes: [] }]);
+  assert.deepEqual(summandsOf("angle"), [{ loss: "angle", prefixes: [], queued: false }]);
   assert.equal(summandsOf("info_nce+angle").length, 2);
 });
 

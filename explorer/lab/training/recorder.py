@@ -229,14 +229,13 @@ class Recorder(TrainerCallback):
 
 
 def own_weights(loss: nn.Module) -> dict[str, torch.Tensor]:
-    """What the loss has learnt beside the model: prototypes, a classifier."""
+    """What the loss has learnt or kept beside the model: prototypes, a classifier, a queue."""
     held = loss.state_dict()
     return {n: w.contiguous() for n, w in held.items() if not n.startswith("model.")}
 
 
 def load_own_weights(loss: nn.Module, checkpoint: Path) -> None:
     weights = load_file(checkpoint / "loss.safetensors")
-    held = dict(loss.named_parameters())
-    with torch.no_grad():
-        for name, weight in weights.items():
-            held[name].copy_(weight)
+    unknown = loss.load_state_dict(weights, strict=False).unexpected_keys  # the model has its own
+    if unknown:
+        raise ValueError(f"{checkpoint} holds {', '.join(unknown)}, which the loss does not have")

@@ -19,7 +19,10 @@ const MOST = 4; // as MOST_PARTS of losses/combined/names.py
 export function combiner(id, choose) {
   const parts = h("div.lp-combined");
   const plain = () => Object.fromEntries(Object.entries(given.losses).filter(([, { group }]) => isPart(group)));
-  const added = lossSelect(`${id}-add`, (loss) => loss && choose(nameOfSum([...now, { loss, prefixes: [] }])));
+  const added = lossSelect(
+    `${id}-add`,
+    (loss) => loss && choose(nameOfSum([...now, { loss, prefixes: [], queued: false }])),
+  );
   const full = worded("p.lp-note", "ui.combine.full", { hidden: true });
   const element = h("details.lp-fold", { id }, worded("summary", "ui.combine"), parts, added.element, full);
   added.element.dataset.title = "ui.combine.add";
@@ -31,14 +34,18 @@ export function combiner(id, choose) {
    * @param {number} place
    */
   function row(summand, place) {
-    const { loss, prefixes } = summand;
-    /** @param {number[]} next */
-    const on = (next) => choose(nameOfSum(now.map((one, k) => (k === place ? { loss, prefixes: next } : one))));
+    const { loss, prefixes, queued } = summand;
+    /** @param {{ prefixes?: number[], queued?: boolean }} next a loss has prefixes or a queue */
+    const become = (next) => {
+      const changed = { loss, prefixes: [], queued: false, ...next };
+      choose(nameOfSum(now.map((one, k) => (k === place ? changed : one))));
+    };
     const nested = h("input", {
       type: "checkbox",
       checked: prefixes.length > 0,
-      onchange: () => on(nested.checked ? HALVED : []),
+      onchange: () => become({ prefixes: nested.checked ? HALVED : [] }),
     });
+    const kept = h("input", { type: "checkbox", checked: queued, onchange: () => become({ queued: kept.checked }) });
     const lengths = h("input", {
       type: "text",
       inputMode: "numeric",
@@ -46,7 +53,7 @@ export function combiner(id, choose) {
       value: prefixes.filter((length) => length > WHOLE).join(", "),
       "data-title": "ui.combine.lengths.about",
       placeholder: say("ui.combine.lengths.usual"),
-      onchange: () => on(lengthsIn(lengths.value)),
+      onchange: () => become({ prefixes: lengthsIn(lengths.value) }),
     });
     const without = h("button.lp-button.lp-quiet", {
       type: "button",
@@ -59,7 +66,10 @@ export function combiner(id, choose) {
     box.hidden = !prefixes.length;
     const boxes = h("label.lp-check", {}, nested, worded("span", "ui.combine.prefixes"));
     boxes.hidden = !given.losses[loss]?.takes_prefixes;
-    return h("div.lp-part", {}, h("div.lp-row", {}, h("strong", {}, titleOf(loss)), without), boxes, box);
+    const queues = h("label.lp-check", {}, kept, worded("span", "ui.combine.queue"));
+    queues.hidden = !given.losses[loss]?.takes_queue;
+    const head = h("div.lp-row", {}, h("strong", {}, titleOf(loss)), without);
+    return h("div.lp-part", {}, head, boxes, box, queues);
   }
 
   return {

@@ -15,7 +15,8 @@ export const HALVED = [1, 0.5, 0.25];
 export const nameOfSum = (summands) => summands.map(nameOfSummand).join("+");
 
 /** @param {Summand} summand */
-function nameOfSummand({ loss, prefixes }) {
+function nameOfSummand({ loss, prefixes, queued }) {
+  if (queued) return `queue(${loss})`;
   if (!prefixes.length) return loss;
   const lengths = prefixes.filter((length) => length > WHOLE);
   return `matryoshka(${[loss, ...lengths].join(",")})`;
@@ -28,7 +29,7 @@ function nameOfSummand({ loss, prefixes }) {
  */
 export function summandsOf(loss) {
   const { summands = [] } = given.losses[loss] ?? {};
-  return summands.length ? summands : [{ loss, prefixes: [] }];
+  return summands.length ? summands : [{ loss, prefixes: [], queued: false }];
 }
 
 /**

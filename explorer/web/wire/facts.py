@@ -49,10 +49,11 @@ class Form(TypedDict):
 
 class Summand(TypedDict):
     """A loss of a sum, on each of these prefixes of the vectors if there are any: lengths, or
-    shares where they are at most 1."""
+    shares where they are at most 1; or `queued`, with vectors of earlier batches."""
 
     loss: str
     prefixes: list[float]
+    queued: bool
 
 
 class Loss(TypedDict):
@@ -62,6 +63,7 @@ class Loss(TypedDict):
     title: str
     word: Word | None
     takes_prefixes: bool
+    takes_queue: bool
     summands: list[Summand]
     group: str
     terms: str

@@ -7,10 +7,11 @@ import pytest
 from explorer.locale import LANGUAGES, catalogue
 from explorer.web.pages.explore.facts import describe_loss
 from losses import LOSSES
+from losses.combined.queued import QUEUED
 
 NOTES = {
     f"loss.{spec.name}.note{apart}": note
-    for spec in LOSSES.values()
+    for spec in (*LOSSES.values(), *(LOSSES[f"queue({name})"] for name in QUEUED))
     for apart, note in [
         ("", spec.note),
         *((f".{convention.name}", convention.note) for convention in spec.conventions),

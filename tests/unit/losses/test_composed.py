@@ -66,6 +66,10 @@ def test_a_name_is_read_as_it_is_written(name):
         "matryoshka(info_nce,9999999999)",
         "cosent+angle+siglip+supcon+triplet",
         "info_nce+__import__('os')",
+        "queue(cosent)",
+        "queue(info_nce,64)",
+        "queue(info_nce)+info_nce",
+        "matryoshka(queue(info_nce))",
         "",
     ],
 )
@@ -91,11 +95,12 @@ def test_a_sum_is_not_met_on_the_way_through_all_losses():
 )
 def test_a_sum_is_the_weighted_sum_of_its_parts(name):
     spec, given = LOSSES[name], given_for(name)
-    weights = {part.weight: 0.3 + 0.7 * k for k, part in enumerate(spec.parts)}
+    weights = {part.weight: 0.3 + 0.7 * k for k, part in enumerate(spec.parts) if part.weight}
     settings = {**spec.defaults, **weights}
     every = dict.fromkeys(spec.reads) | given
     by_hand = sum(
-        weights[part.weight] * part.spec.definition(**handed(part, every), **chosen(part, settings))
+        weights.get(part.weight, 1.0)
+        * part.spec.definition(**handed(part, every, settings), **chosen(part, settings))
         for part in spec.parts
     )
     expected = gradients(by_hand, given)
@@ -165,7 +170,8 @@ def test_it_trains_as_its_parts_do(name, kind):
     examples = loss.examples(columns, labels, None, None)
     every = dict.fromkeys(spec.reads) | loss.arguments(examples)
     by_hand = sum(
-        weights[p.weight] * p.spec.definition(**handed(p, every), **chosen(p, loss.settings))
+        weights[p.weight]
+        * p.spec.definition(**handed(p, every, loss.settings), **chosen(p, loss.settings))
         for p in spec.parts
     )
     torch.testing.assert_close(found, by_hand, rtol=1e-4, atol=1e-5)

@@ -11,6 +11,7 @@ from explorer.web.serving import served
 from explorer.web.wire.facts import NamedLoss
 from losses import LOSSES, LossSpec
 from losses.combined.names import RECIPES, summands_of, takes_prefixes
+from losses.combined.queued import QUEUED
 
 
 def describe_losses() -> dict[str, Json]:
@@ -38,8 +39,9 @@ def describe_loss(spec: LossSpec) -> Json:
         "references": spec.references,
         "learns_from_positives": spec.learns_from_positives,
         "takes_prefixes": takes_prefixes(spec),
+        "takes_queue": spec.name in QUEUED,
         "summands": [
-            {"loss": one.loss, "prefixes": list(one.prefixes)}
+            {"loss": one.loss, "prefixes": list(one.prefixes), "queued": one.queued}
             for one in summands_of(spec.name, LOSSES)
         ],
         "conventions": {

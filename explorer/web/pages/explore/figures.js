@@ -74,9 +74,11 @@ export default function figures(root, channel, server) {
 
   function headline() {
     const { spec } = channel;
-    const key = `loss.${channel.scenario.loss}.about`;
+    const [one, ...others] = spec.summands;
+    const several = one && (others.length > 0 || !one.queued); // one on prefixes is a sum over these
+    const key = `loss.${one ? one.loss : channel.scenario.loss}.about`;
     name.textContent = [titleOf(channel.scenario.loss), channel.scenario.convention].filter(Boolean).join(" · ");
-    about.textContent = spec.summands.length ? say("loss.sum.about") : has(key) ? say(key) : spec.about;
+    about.textContent = several ? say("loss.sum.about") : has(key) ? say(key) : spec.about;
     const { loss, convention } = channel.scenario;
     const said = [`loss.${loss}.note.${convention}`, `loss.${loss}.note`].find(has);
     note.textContent = channel.form.note && said ? say(said) : channel.form.note;

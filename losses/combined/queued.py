@@ -1,0 +1,203 @@
+"""Vectors of earlier batches as further keys: the queue of MoCo and the cross-batch memory.
+
+A batch and its queue are one: the last `length` rows of what has a row for each key are of earlier
+batches. They are keys for everyone, held still, and ask for nothing themselves. So a batch alone
+shows what a queue does, and a trainer lays what it has kept behind each batch (`Earlier`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast, overload
+
+import torch
+from torch import Tensor, nn
+
+from losses.spec import Parameter, Part
+
+LENGTH = Parameter("length", 8, "Q", 1, 65_536, 1, logarithmic=True)
+REFERENCES = (
+    "He et al. 2020, Momentum Contrast (MoCo), arXiv:1911.05722",
+    "Wang et al. 2020, Cross-Batch Memory (XBM), arXiv:1912.06798",
+)
+# By the losses that take a queue: what each of their arguments becomes, the number of queued rows
+# being `length`. What stands in the queue has no owner, and its text is told apart as the others'.
+QUEUED: Mapping[str, Mapping[str, str]] = {
+    "info_nce": {
+        "queries": "current(queries, keys, length)",
+        "keys": "current(keys, keys, length)",
+        "negatives": "with_earlier(keys, negatives, length)",
+        "negative_owners": "without_owner(keys, negative_owners, length)",
+        "query_texts": "current(query_texts, keys, length)",
+        "key_texts": "current(key_texts, keys, length)",
+        "negative_texts": "with_earlier(key_texts, negative_texts, length)",
+    },
+    "supcon": {
+        "embeddings": "current(embeddings, embeddings, length)",
+        "classes": "current(classes, embeddings, length)",
+        "queue": "earlier(embeddings, length)",
+        "queue_classes": "earlier(classes, length)",
+    },
+}
+
+# What the page says beside them.
+NOTES: Mapping[str, str] = {
+    "info_nce": (
+        "The last pairs of the batch stand in the queue, as if earlier batches had left them: "
+        "their second sentences are keys for every query, held still, and ask for nothing "
+        "themselves. In training the queue holds the last keys of the batches before, as they were "
+        "then. Without the other keys of the batch (in-batch off) this is MoCo's loss, with them "
+        "that of a cross-batch memory."
+    ),
+    "supcon": (
+        "The last sentences of the batch stand in the queue, as if earlier batches had left them: "
+        "they are keys for every anchor, and positives of their class, held still, and ask for "
+        "nothing themselves. In training the queue holds the last sentences of the batches before, "
+        "as they were then."
+    ),
+}
+# What has a row for each key of theirs, and is laid behind the next batch.
+KEPT: Mapping[str, tuple[str, ...]] = {
+    "info_nce": ("keys", "key_texts"),
+    "supcon": ("embeddings", "classes"),
+}
+
+
+def present(count: int, length: float) -> int:
+    """How many of so many rows are of the batch itself: at least one."""
+    return max(count - int(length), min(count, 1))
+
+
+@overload
+def current(rows: Tensor, keys: Tensor, length: float) -> Tensor: ...
+@overload
+def current(rows: None, keys: Tensor, length: float) -> None: ...
+def current(rows: Tensor | None, keys: Tensor, length: float) -> Tensor | None:
+    """The rows of the batch itself, of keys whose last `length` are queued; of None, None.
+
+    >>> current(torch.tensor([5, 6, 7]), torch.eye(3), 2)
+    tensor([5])
+    """
+    return None if rows is None else rows[: present(len(keys), length)]
+
+
+def earlier(keys: Tensor, length: float) -> Tensor:
+    """The last `length` of the keys, which no gradient reaches."""
+    return keys[present(len(keys), length) :].detach()
+
+
+def with_earlier(keys: Tensor | None, others: Tensor | None, length: float) -> Tensor | None:
+    """The queued of the keys, and after them what every query sees besides."""
+    if keys is None:
+        return None
+    queued = earlier(keys, length)
+    return queued if others is None else torch.cat((queued, others))
+
+
+def without_owner(keys: Tensor, owners: Tensor | None, length: float) -> Tensor | None:
+    """Whose hard negative each of `with_earlier` is: the queued are nobody's, −1, nor are those
+    whose query is of an earlier batch."""
+    if owners is None:
+        return None
+    asking = present(len(keys), length)
+    queued = owners.new_full((len(keys) - asking,), -1)
+    return torch.cat((queued, owners.masked_fill(owners >= asking, -1)))
+
+
+class Earlier(nn.Module):
+    """What was seen last of arrays that have a row for each key, by their names; all of them keep
+    the same rows. `before` is what was kept before that: what the last batch met.
+
+    They are buffers, so that they are on the model's device and in a checkpoint.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.before: dict[str, Tensor] = {}
+        self.register_load_state_dict_pre_hook(_make_room)
+
+    @property
+    def kept(self) -> dict[str, Tensor]:
+        return dict(self.named_buffers())
+
+    def keep(self, rows: Mapping[str, Tensor], length: int) -> None:
+        """The last `length` rows of those kept and these."""
+        self.before = self.kept
+        held = {name: one.detach() for name, one in rows.items()}
+        if self.before.keys() == rows.keys():  # the latest last
+            held = {n: torch.cat((self.before[n].to(one), one)) for n, one in held.items()}
+        self.hold({name: one[-length:].clone() for name, one in held.items()})
+
+    def hold(self, kept: Mapping[str, Tensor]) -> None:
+        """These, and nothing else."""
+        for name in self.kept.keys() - kept.keys():
+            delattr(self, name)
+        for name, one in kept.items():
+            self.register_buffer(name, one)
+
+
+def _make_room(queue: Earlier, held: Mapping[str, Tensor], prefix: str, *_: object) -> None:
+    """A queue that is loaded is as long as the one that was saved."""
+    found = {n.removeprefix(prefix): one for n, one in held.items() if n.startswith(prefix)}
+    queue.hold({name: torch.empty_like(one) for name, one in found.items()})
+
+
+def behind(rows: Mapping[str, Tensor], kept: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], int]:
+    """These with what is kept of each below it, and how many rows that is: none where other arrays
+    are kept than these."""
+    if kept.keys() != rows.keys():
+        return dict(rows), 0
+    joined = {name: torch.cat((one, kept[name].to(one))) for name, one in rows.items()}
+    return joined, min(map(len, kept.values()), default=0)
+
+
+class Queues(nn.Module):
+    """The queues of a loss that is called batch after batch: one for each part that has one.
+
+    While gradients are computed each call lays what is kept behind its batch, and keeps the batch;
+    without gradients, when a model is measured, the queue stays as it is.
+    """
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        super().__init__()
+        self.parts = tuple(part for part in parts if part.length)
+        self.queues = nn.ModuleList(Earlier() for _ in self.parts)
+
+    @property
+    def held(self) -> list[tuple[Part, Earlier]]:
+        return list(zip(self.parts, cast("list[Earlier]", list(self.queues)), strict=True))
+
+    def value(
+        self,
+        function: Callable[..., Tensor],
+        given: Mapping[str, Tensor],
+        settings: Mapping[str, Any],
+    ) -> Tensor:
+        """The loss on a batch and what came before it."""
+        joined, settled = self._joined(given, settings, [queue.kept for _, queue in self.held])
+        if torch.is_grad_enabled():
+            for part, queue in self.held:
+                queue.keep(_rows_of(part, given), int(settings[part.length]))
+        return function(**joined, **settled)
+
+    def met(
+        self, given: Mapping[str, Tensor], settings: Mapping[str, Any]
+    ) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """What the loss was called with when this batch was the last with gradients."""
+        return self._joined(given, settings, [queue.before for _, queue in self.held])
+
+    def _joined(
+        self,
+        given: Mapping[str, Tensor],
+        settings: Mapping[str, Any],
+        queued: Iterable[Mapping[str, Tensor]],
+    ) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        joined, settled = dict(given), dict(settings)
+        for (part, _), kept in zip(self.held, queued, strict=True):
+            rows, settled[part.length] = behind(_rows_of(part, given), kept)
+            joined |= rows
+        return joined, settled
+
+
+def _rows_of(part: Part, given: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: given[name] for name in KEPT[part.spec.name] if name in given}
