@@ -247,7 +247,7 @@ class Parameter:
     list of numbers, anything else is a number between `minimum` and `maximum`. `role` is what rules
     of thumb know it as, one of `ROLES`: "scale" is λ before a difference of two scores, of which
     λ = α/σ_s (S1 eq. 50) speaks; "sharpness" is any other factor or temperature that sharpens all
-    that is compared. At the value `off` it does nothing.
+    that is compared. At the value `off` it does nothing. Of a `whole` one only whole numbers count.
     """
 
     name: str
@@ -260,6 +260,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     role: str = ""
     off: float | None = None
+    whole: bool = False
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:

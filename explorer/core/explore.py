@@ -6,7 +6,7 @@ import functools
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor
@@ -298,9 +298,9 @@ def _checked(parameter: Parameter, value: object) -> ParameterValue:
     given = value if parameter.kind == "list" and isinstance(value, tuple | list) else (value,)
     numbers: list[float] = []
     for number in given:
-        if not is_number(number) or not parameter.minimum <= number <= parameter.maximum:
+        if not _fits(parameter, number):
             raise Problem(
-                "parameter_range",
+                "parameter_whole" if parameter.whole else "parameter_range",
                 about="loss",
                 name=parameter.name,
                 value=said,
@@ -319,6 +319,13 @@ def _checked(parameter: Parameter, value: object) -> ParameterValue:
             )
         return tuple(numbers)
     return numbers[0]
+
+
+def _fits(parameter: Parameter, value: object) -> TypeGuard[float]:
+    """Whether it is a number in the parameter's range, and whole where it has to be."""
+    if not is_number(value) or not parameter.minimum <= value <= parameter.maximum:
+        return False
+    return not parameter.whole or value % 1 == 0
 
 
 def scores_on(batch: Batch, vectors: Tensor | None) -> Tensor:

@@ -177,10 +177,11 @@ def _along(
 
 
 def _typed(parameter: Parameter, points: int, also: Sequence[object]) -> tuple[float, ...]:
-    """So many values, of three digits, so that a curve is read at values that can be typed; and
-    those besides that lie between the ends."""
+    """So many values, of three digits, so that a curve is read at values that can be typed, or so
+    many whole ones as there are; and those besides that lie between the ends."""
     low, high = parameter.minimum, parameter.maximum
-    typed = (float(f"{value:.3g}") for value in spread(parameter, points))
+    spaced = spread(parameter, points)
+    typed = (float(round(one) if parameter.whole else f"{one:.3g}") for one in spaced)
     known = {min(max(v, low), high) for v in typed}
     more = {float(v) for v in also if is_number(v) and low <= v <= high}
     return tuple(sorted(known | more))

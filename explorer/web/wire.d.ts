@@ -1200,6 +1200,7 @@ export interface Parameter {
   maximum: number;
   step: number;
   logarithmic: boolean;
+  whole: boolean;
   choices: string[];
   kind: "number" | "switch" | "choice" | "list";
 }

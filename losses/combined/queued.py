@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from losses.spec import Parameter, Part
 
-LENGTH = Parameter("length", 8, "Q", 1, 65_536, 1, logarithmic=True)
+LENGTH = Parameter("length", 8.0, "Q", 1, 65_536, 1, logarithmic=True, whole=True)
 REFERENCES = (
     "He et al. 2020, Momentum Contrast (MoCo), arXiv:1911.05722",
     "Wang et al. 2020, Cross-Batch Memory (XBM), arXiv:1912.06798",

@@ -175,7 +175,7 @@ LAMBDA_LOSS = LossSpec(
     },
     parameters=(
         Parameter("scheme", "ndcg2pp", choices=SCHEMES),
-        Parameter("k", 0, "k", 0, 50, 1),
+        Parameter("k", 0.0, "k", 0, 50, 1, whole=True),
         Parameter("sigma", 1.0, r"\sigma", 0.01, 100.0, 0.01, logarithmic=True, role="sharpness"),
         Parameter("mu", 10.0, r"\mu", 0.0, 100.0, 0.5),
         Parameter("reduction", "mean", choices=REDUCTIONS),

@@ -124,7 +124,8 @@ def trial_values(parameter: Parameter, now: float) -> tuple[float, ...]:
     if parameter.logarithmic:
         values = tuple(now * factor for factor in FACTORS)
     within = (min(max(v, parameter.minimum), parameter.maximum) for v in (*values, now))
-    return tuple(sorted({float(f"{value:.6g}") for value in within}))
+    typed = (float(round(one) if parameter.whole else f"{one:.6g}") for one in within)
+    return tuple(sorted(set(typed)))
 
 
 def fitting(values: Sequence[float], now: float, most: int) -> tuple[float, ...]:

@@ -181,6 +181,7 @@ export function parameterField(parameter, initial, change) {
       low: parameter.minimum,
       high: parameter.maximum,
       step: parameter.step,
+      whole: parameter.whole,
       logarithmic: parameter.logarithmic,
       off: parameter.off,
       initial: Number(initial),

@@ -1,5 +1,6 @@
 // Losses made of losses: their names, and what the server knows of them.
 import { given } from "./given.js";
+import { has, say } from "./words.js";
 
 /** @typedef {import("../wire").Summand} Summand */
 /** @typedef {import("../wire").Setting} Setting */
@@ -30,6 +31,18 @@ function nameOfSummand({ loss, prefixes, queued }) {
 export function summandsOf(loss) {
   const { summands = [] } = given.losses[loss] ?? {};
   return summands.length ? summands : [{ loss, prefixes: [], queued: false }];
+}
+
+/**
+ * What a loss does, in a sentence; one that is no sum does with a queue what it does without.
+ * @param {string} loss
+ */
+export function aboutOf(loss) {
+  const { summands = [], about = "" } = given.losses[loss] ?? {};
+  const [one, ...others] = summands;
+  if (one && (others.length || !one.queued)) return say("loss.sum.about"); // on prefixes, too
+  const key = `loss.${one ? one.loss : loss}.about`;
+  return has(key) ? say(key) : about;
 }
 
 /**

@@ -28,6 +28,7 @@ class Parameter(TypedDict):
     maximum: float
     step: float
     logarithmic: bool
+    whole: bool
     choices: list[str]
     kind: Literal["number", "switch", "choice", "list"]
 

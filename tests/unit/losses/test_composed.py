@@ -6,7 +6,12 @@ import pytest
 import torch
 
 from explorer.core.batch import make_batch
-from explorer.core.scenario import Data, Rules
+from explorer.core.explore import parameters_for
+from explorer.core.scenario import Data, Rules, Scenario
+from explorer.lab.sweep import sweep
+from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.trials import offers
+from explorer.runtime.problem import Problem
 from losses import LOSSES, matryoshka
 from losses.combined.composed import chosen, handed
 from losses.combined.names import RECIPES, name_of, summands_of, takes_prefixes
@@ -194,3 +199,24 @@ def test_it_is_a_module():
     torch.testing.assert_close(found, alone + 3 * 0.125)
     with pytest.raises(TypeError, match="weight_of_cosent"):
         loss_module("cosent+cosine_mse")(scale=3.0)
+
+
+@pytest.mark.parametrize("name", [*PLAIN, *RECIPES, "queue(supcon)"])
+def test_a_number_is_a_float_wherever_it_is_moved(name):
+    for parameter in LOSSES[name].parameters:
+        assert parameter.kind != "number" or type(parameter.default) is float, parameter.name
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"), [("lambda_loss", "k"), ("queue(supcon)", "length_of_supcon")]
+)
+def test_a_whole_number_is_whole_wherever_it_is_moved(name, parameter):
+    spec = LOSSES[name]
+    offered = offers(TrainingPlan(loss=name, parameters=((parameter, 3.0),)))
+    (values,) = (one.values for one in offered if one.parameter == parameter)
+    assert 3.0 in values
+    scenario = Scenario(data_for(name, Data()) if not spec.parts else Data(), loss=name)
+    for value in (*values, *sweep(scenario, parameter, points=9).values):
+        assert value == int(value)
+    with pytest.raises(Problem, match=r"2\.5"):
+        parameters_for(spec, {parameter: 2.5})

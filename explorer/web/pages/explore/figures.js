@@ -4,6 +4,7 @@ import { tex } from "../../kit/formula.js";
 import { percent, read, show } from "../../kit/numbers.js";
 import { problemBox } from "../../kit/problem.js";
 import { landmarkScale } from "../../kit/scale.js";
+import { aboutOf } from "../../kit/sums.js";
 import { has, language, say, titleOf } from "../../kit/words.js";
 import { spreadPart } from "./spread.js";
 
@@ -73,12 +74,8 @@ export default function figures(root, channel, server) {
   reword(root);
 
   function headline() {
-    const { spec } = channel;
-    const [one, ...others] = spec.summands;
-    const several = one && (others.length > 0 || !one.queued); // one on prefixes is a sum over these
-    const key = `loss.${one ? one.loss : channel.scenario.loss}.about`;
     name.textContent = [titleOf(channel.scenario.loss), channel.scenario.convention].filter(Boolean).join(" · ");
-    about.textContent = several ? say("loss.sum.about") : has(key) ? say(key) : spec.about;
+    about.textContent = aboutOf(channel.scenario.loss);
     const { loss, convention } = channel.scenario;
     const said = [`loss.${loss}.note.${convention}`, `loss.${loss}.note`].find(has);
     note.textContent = channel.form.note && said ? say(said) : channel.form.note;

@@ -7,8 +7,9 @@ import { given } from "../../kit/given.js";
 import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { percent, show } from "../../kit/numbers.js";
 import { conventionField, lossSelect, parameterList, tabbed, twinsField } from "../../kit/sidebar.js";
+import { aboutOf } from "../../kit/sums.js";
 import { aboutTrials, valuesOf } from "../../kit/trials.js";
-import { has, say, titleOf } from "../../kit/words.js";
+import { say, titleOf } from "../../kit/words.js";
 import { complaints, numberBoxes } from "./complaints.js";
 import { dataFields, textBox } from "./data.js";
 import { startBox } from "./start.js";
@@ -125,8 +126,7 @@ export default function controls(root, channel, server) {
     const form = spec.conventions[plan.convention];
     if (!parameters.set(`${plan.loss}|${plan.convention}`, form.parameters, plan.parameters)) return;
     convention.set(spec, plan.convention);
-    const about = `loss.${plan.loss}.about`;
-    lossAbout.textContent = has(about) ? say(about) : spec.about;
+    lossAbout.textContent = aboutOf(plan.loss);
   }
 
   // What each number of the loss can be tried at.
