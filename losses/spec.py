@@ -489,7 +489,9 @@ class LossSpec:
                 )
                 own, note = candidate.definition, candidate.note or self.note
                 if own is None:
-                    return replace(self, parameters=moved, note=note)
+                    reads, twin = candidate.reads or self.reads, candidate.twin or self.twin
+                    said = {"note": note, "symbols": {**self.symbols, **candidate.symbols}}
+                    return replace(self, parameters=moved, reads=reads, twin=twin, **said)
                 accepted = inspect.signature(own).parameters
                 return replace(
                     self,

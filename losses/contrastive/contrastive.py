@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import torch
 from torch import Tensor
 
@@ -94,6 +97,51 @@ def contrastive_unsquared_definition(
     return loss
 
 
+def contrastive_unsquared_with_positive_margin_definition(
+    first: Tensor,
+    second: Tensor,
+    labels: Tensor,
+    *,
+    margin: float = 1.0,
+    positive_margin: float = 0.2,
+) -> Tensor:
+    """As pytorch-metric-learning with pos_margin: positives nearer than that are left alone."""
+    similar = labels > 0
+    distances = (geometry.unit(first) - geometry.unit(second)).norm(dim=1)
+    pull = (distances - positive_margin).relu().masked_fill(~similar, 0)
+    push = (margin - distances).relu().masked_fill(similar, 0)
+    pull_mean = mean_of(pull, pull > 0)
+    push_mean = mean_of(push, push > 0)
+    loss = pull_mean + push_mean
+    return loss
+
+
+def cosine_embedding_definition(
+    first: Tensor, second: Tensor, labels: Tensor, *, margin: float = 0.0
+) -> Tensor:
+    """As torch's CosineEmbeddingLoss: no squares, and a margin of the cosine."""
+    similar = labels.to(first.dtype)
+    distances = geometry.distance(first, second, "cosine")
+    pull = similar * distances
+    push = (1 - similar) * (1 - distances - margin).relu()
+    terms = pull + push
+    loss = terms.mean()
+    return loss
+
+
+def contrastive_manhattan_definition(
+    first: Tensor, second: Tensor, labels: Tensor, *, margin: float = 0.5
+) -> Tensor:
+    """As sentence-transformers with SiameseDistanceMetric.MANHATTAN: sums of differences."""
+    similar = labels.to(first.dtype)
+    distances = (first - second).abs().sum(dim=1)
+    pull = similar * distances.square()
+    push = (1 - similar) * (margin - distances).relu().square()
+    terms = pull + push
+    loss = terms.mean() / 2
+    return loss
+
+
 def _contrastive_collapse(
     given: dict[str, Tensor], margin: float = 2.0, half: bool = False, **_: object
 ) -> float:
@@ -101,29 +149,104 @@ def _contrastive_collapse(
     return max(margin, 0.0) ** 2 * dissimilar * (0.5 if half else 1.0)
 
 
+def _cosine_embedding_collapse(given: dict[str, Tensor], margin: float = 0.0) -> float:
+    return max(1 - margin, 0.0) * float((1 - given["labels"].double()).mean())
+
+
 def _contrastive_floor(
     given: dict[str, Tensor], margin: float = 2.0, distance: str = "euclidean", half: bool = False
-) -> float:
-    """Each pair at its own best distance: (1 − y)·m, where it can get there."""
+) -> float | None:
+    """Each pair at its own best distance: (1 − y)·m, where it can get there; of a label below 0,
+    as far as it goes."""
     labels = given["labels"].double()
     reach = 2.0 if distance == "cosine" else torch.inf
-    best = ((1 - labels) * margin).clamp(0, reach)
+    if reach == torch.inf and bool((labels < 0).any()):
+        return None
+    best = torch.where(labels < 0, reach, ((1 - labels) * margin).clamp(0, reach))
     terms = labels * best.square() + (1 - labels) * (margin - best).relu().square()
     return float(terms.mean()) * (0.5 if half else 1.0)
 
 
-def _twin(*, margin: float, distance: str, half: bool) -> Twin:
+def _twin(labels: str = "binary_labels", *, margin: float, distance: str, half: bool) -> Twin:
     kind = "COSINE_DISTANCE" if distance == "cosine" else "EUCLIDEAN"
     halved = "{}" if half else "2 * {}  # the library halves"
     loss = halved.format("twin.compute_loss_from_embeddings([first, second], labels)")
     return Twin(
         "ContrastiveLoss, SiameseDistanceMetric",
-        {"first": "first", "second": "second", "labels": "binary_labels"},
+        {"first": "first", "second": "second", "labels": labels},
         f"metric = SiameseDistanceMetric.{kind}\n"
         f"twin = ContrastiveLoss(None, distance_metric=metric, margin={margin!r})\n"
         f"loss = {loss}\n",
     )
 
+
+AS_THEY_ARE = {"first": "first", "second": "second", "labels": "labels"}
+GRADED_NOTE = (
+    "Labels are taken as they are, as the library takes them: 0.3 is a pull of 0.3 and a push of "
+    "0.7, and a label above 1 turns the sign of the push. Elsewhere a pair is 1 or 0 by the "
+    "threshold."
+)
+
+UNSQUARED = {
+    "similar": Symbol("y_i = 1", ("pair",), "«labels[r]» > 0", signed=False),
+    "distances": Symbol(
+        r"d_i = \bigl\lVert \tfrac{u_i}{\lVert u_i \rVert}"
+        r" - \tfrac{v_i}{\lVert v_i \rVert} \bigr\rVert",
+        ("pair",),
+        signed=False,
+    ),
+    "pull": Symbol(
+        r"a_i = d_i\ \text{where}\ y_i = 1",
+        ("pair",),
+        r"«labels[r]» \cdot «distances[r]»",
+        signed=False,
+    ),
+    "push": Symbol(
+        r"b_i = [m - d_i]_+\ \text{where}\ y_i = 0",
+        ("pair",),
+        r"(1 - «labels[r]»)\,[«margin» - «distances[r]»]_+",
+        signed=False,
+    ),
+    "pull_mean": Symbol(
+        r"\bar a = \text{mean of}\ a_i > 0",
+        live=r"\frac{«Σ pull»}{«(pull > 0).sum().clamp_min(1)»}",
+    ),
+    "push_mean": Symbol(
+        r"\bar b = \text{mean of}\ b_i > 0",
+        live=r"\frac{«Σ push»}{«(push > 0).sum().clamp_min(1)»}",
+    ),
+    "loss": Symbol(r"\mathcal L = \bar a + \bar b", live="«pull_mean» + «push_mean»"),
+}
+
+CONTRASTIVE_SYMBOLS = {
+    "first": Symbol("u_i", ("pair", "dimension")),
+    "second": Symbol("v_i", ("pair", "dimension")),
+    "labels": Symbol("y_i", ("pair",)),
+    "similar": Symbol("y_i", ("pair",), "«labels[r]»", signed=False),
+    "distances": Symbol(r"d_i = d(u_i, v_i)", ("pair",), signed=False),
+    "pull": Symbol("y_i d_i^2", ("pair",), r"«labels[r]» \cdot «distances[r]»^2", signed=False),
+    "push": Symbol(
+        r"(1 - y_i)\,[m - d_i]_+^2",
+        ("pair",),
+        r"(1 - «labels[r]»)\,[«margin» - «distances[r]»]_+^2",
+        signed=False,
+    ),
+    "terms": Symbol(
+        r"t_i = y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2",
+        ("pair",),
+        "«pull[r]» + «push[r]»",
+        signed=False,
+    ),
+    "loss": Symbol(
+        r"\mathcal L = \frac1N \sum_i t_i\ \text{or half of it}",
+        live=r"\frac{«Σ terms»}{«len(terms) * (2 if half else 1)»}",
+    ),
+}
+# Of labels that are not between 0 and 1.
+OF_EITHER_SIGN = {
+    name: replace(CONTRASTIVE_SYMBOLS[name], signed=True)
+    for name in ("similar", "pull", "push", "terms")
+}
 
 CONTRASTIVE = LossSpec(
     function=contrastive,
@@ -131,30 +254,7 @@ CONTRASTIVE = LossSpec(
     title="Contrastive",
     group="distances",
     formula=r"\frac1N \sum_i \bigl(y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2\bigr)",
-    symbols={
-        "first": Symbol("u_i", ("pair", "dimension")),
-        "second": Symbol("v_i", ("pair", "dimension")),
-        "labels": Symbol("y_i", ("pair",)),
-        "similar": Symbol("y_i", ("pair",), "«labels[r]»", signed=False),
-        "distances": Symbol(r"d_i = d(u_i, v_i)", ("pair",), signed=False),
-        "pull": Symbol("y_i d_i^2", ("pair",), r"«labels[r]» \cdot «distances[r]»^2", signed=False),
-        "push": Symbol(
-            r"(1 - y_i)\,[m - d_i]_+^2",
-            ("pair",),
-            r"(1 - «labels[r]»)\,[«margin» - «distances[r]»]_+^2",
-            signed=False,
-        ),
-        "terms": Symbol(
-            r"t_i = y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2",
-            ("pair",),
-            "«pull[r]» + «push[r]»",
-            signed=False,
-        ),
-        "loss": Symbol(
-            r"\mathcal L = \frac1N \sum_i t_i\ \text{or half of it}",
-            live=r"\frac{«Σ terms»}{«len(terms) * (2 if half else 1)»}",
-        ),
-    },
+    symbols=CONTRASTIVE_SYMBOLS,
     parameters=(
         Parameter("margin", 2.0, "m", 0.0, 4.0, 0.01, role="margin"),
         Parameter("distance", "euclidean", choices=("euclidean", "cosine")),
@@ -172,44 +272,92 @@ CONTRASTIVE = LossSpec(
     aliases=("ContrastiveLoss", "Siamese contrastive"),
     references=("S4", "S2", "Chopra et al. 2005", "S1 eq. 36", "Hadsell et al. 2006"),
     twin=_twin,
+    note="Labels are 1 from the threshold on and 0 below it. Called as a function it takes labels "
+    "between as shares of both sides.",
     conventions=(
-        Convention("sentence-transformers", {"margin": 0.5, "distance": "cosine", "half": True}),
+        Convention(
+            "sentence-transformers",
+            {"margin": 0.5, "distance": "cosine", "half": True},
+            symbols=OF_EITHER_SIGN,
+            reads=AS_THEY_ARE,
+            twin=partial(_twin, "labels"),
+            note=GRADED_NOTE,
+        ),
+        Convention(
+            "sentence-transformers 6.2, Manhattan distance",
+            {"margin": 0.5},
+            contrastive_manhattan_definition,
+            formula=r"\frac1{2N} \sum_i \bigl(y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2\bigr),"
+            r"\quad d_i = \sum_k |u_{ik} - v_{ik}|",
+            symbols={
+                **OF_EITHER_SIGN,
+                "distances": Symbol(r"d_i = \sum_k |u_{ik} - v_{ik}|", ("pair",), signed=False),
+                "loss": Symbol(
+                    r"\mathcal L = \frac1{2N} \sum_i t_i",
+                    live=r"\frac{«Σ terms»}{«len(terms) * 2»}",
+                ),
+            },
+            reads=AS_THEY_ARE,
+            note=GRADED_NOTE,
+            collapse=partial(_contrastive_collapse, half=True),
+            floor=partial(_contrastive_floor, half=True),
+        ),
+        Convention(
+            "torch CosineEmbeddingLoss",
+            {"margin": 0.0},
+            cosine_embedding_definition,
+            formula=r"\frac1N \sum_i \bigl(y_i (1 - \cos_i) + (1 - y_i)\,[\cos_i - m]_+\bigr)",
+            symbols={
+                "distances": Symbol(r"d_i = 1 - \cos(u_i, v_i)", ("pair",), signed=False),
+                "pull": Symbol(
+                    "y_i d_i", ("pair",), r"«labels[r]» \cdot «distances[r]»", signed=False
+                ),
+                "push": Symbol(
+                    r"(1 - y_i)\,[1 - d_i - m]_+",
+                    ("pair",),
+                    r"(1 - «labels[r]»)\,[1 - «distances[r]» - «margin»]_+",
+                    signed=False,
+                ),
+                "terms": Symbol(
+                    r"t_i = y_i d_i + (1 - y_i)\,[1 - d_i - m]_+",
+                    ("pair",),
+                    "«pull[r]» + «push[r]»",
+                    signed=False,
+                ),
+                "loss": Symbol(
+                    r"\mathcal L = \frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«len(terms)»}"
+                ),
+            },
+            note="The margin is one of the cosine: a dissimilar pair is left alone below it, which "
+            "is a distance above 1 − m. torch takes labels 1 and −1; −1 stands for our 0.",
+            collapse=_cosine_embedding_collapse,
+            floor=lambda given, **_: 0.0,
+        ),
+        Convention(
+            "pytorch-metric-learning 2.9, pos_margin=0.2",
+            {"margin": 1.0},
+            contrastive_unsquared_with_positive_margin_definition,
+            formula=r"\overline{d_i - m^+}\,\big|_{y_i = 1,\, d_i > m^+}"
+            r" + \overline{m - d_i}\,\big|_{y_i = 0,\, d_i < m},\quad m^+ = 0.2",
+            symbols={
+                **UNSQUARED,
+                "pull": Symbol(
+                    r"a_i = [d_i - m^+]_+\ \text{where}\ y_i = 1",
+                    ("pair",),
+                    r"«labels[r]» \cdot [«distances[r]» - 0.2]_+",
+                    signed=False,
+                ),
+            },
+            note="The library's own pos_margin is 0: this is what it does with another. Positives "
+            "nearer than it cost nothing, and are no part of the mean.",
+        ),
         Convention(
             "pytorch-metric-learning",
             {"margin": 1.0},
             contrastive_unsquared_definition,
             formula=r"\overline{d_i}\,\big|_{y_i = 1,\, d_i > 0}"
             r" + \overline{m - d_i}\,\big|_{y_i = 0,\, d_i < m}",
-            symbols={
-                "similar": Symbol("y_i = 1", ("pair",), "«labels[r]» > 0", signed=False),
-                "distances": Symbol(
-                    r"d_i = \bigl\lVert \tfrac{u_i}{\lVert u_i \rVert}"
-                    r" - \tfrac{v_i}{\lVert v_i \rVert} \bigr\rVert",
-                    ("pair",),
-                    signed=False,
-                ),
-                "pull": Symbol(
-                    r"a_i = d_i\ \text{where}\ y_i = 1",
-                    ("pair",),
-                    r"«labels[r]» \cdot «distances[r]»",
-                    signed=False,
-                ),
-                "push": Symbol(
-                    r"b_i = [m - d_i]_+\ \text{where}\ y_i = 0",
-                    ("pair",),
-                    r"(1 - «labels[r]»)\,[«margin» - «distances[r]»]_+",
-                    signed=False,
-                ),
-                "pull_mean": Symbol(
-                    r"\bar a = \text{mean of}\ a_i > 0",
-                    live=r"\frac{«Σ pull»}{«(pull > 0).sum().clamp_min(1)»}",
-                ),
-                "push_mean": Symbol(
-                    r"\bar b = \text{mean of}\ b_i > 0",
-                    live=r"\frac{«Σ push»}{«(push > 0).sum().clamp_min(1)»}",
-                ),
-                "loss": Symbol(r"\mathcal L = \bar a + \bar b", live="«pull_mean» + «push_mean»"),
-            },
+            symbols=UNSQUARED,
         ),
     ),
 )

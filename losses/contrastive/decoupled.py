@@ -9,6 +9,7 @@ from torch import Tensor
 
 from losses import inputs
 from losses.contrastive.in_batch import QUERY_SYMBOLS, temperature_parameter
+from losses.contrastive.nt_xent import NT_XENT
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.kernels import log_sum_exp
@@ -16,7 +17,7 @@ from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
 from losses.landmarks import least_on_grid, simplex_gap
-from losses.spec import LossSpec, Parameter, Symbol
+from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
 def decoupled_definition(
@@ -134,6 +135,49 @@ def _as_they_are(gaps: Tensor, _rows: slice) -> tuple[Tensor, Tensor]:
     return gaps.masked_fill(empty, 0), (~empty).to(gaps.dtype)
 
 
+def decoupled_of_lightly_definition(
+    first: Tensor,
+    second: Tensor,
+    *,
+    temperature: float = 0.1,
+    weighted: bool = False,
+    sigma: float = 0.5,
+) -> Tensor:
+    """As lightly: over the 2N views, the negatives of both sides in one sum, weights held still."""
+    views = torch.cat((first, second))
+    similarities = cosine_matrix(views, views)
+    logits = similarities / temperature
+    place = torch.arange(len(views), device=views.device)
+    partner = place.roll(len(first))
+    positive = logits[place, partner]
+    others = (place != place[:, None]) & (place != partner[:, None])
+    terms = logits.masked_fill(~others, -torch.inf)
+    partition = log_sum_exp(terms, dim=1)
+    if weighted:
+        own = similarities[place, partner].detach()
+        shares = (own[: len(first)] / sigma).softmax(dim=0).repeat(2)
+        weights = 2 - len(first) * shares
+        pull = weights * positive
+    else:
+        pull = positive
+    per_view = (partition - pull).masked_fill(partition.isneginf(), 0)
+    loss = per_view.mean()
+    return loss
+
+
+def _of_lightly_collapse(given: dict[str, Tensor], **_: object) -> float:
+    count = len(given["first"])
+    return math.log(2 * count - 2) if count > 1 else 0.0
+
+
+def _of_lightly_floor(given: dict[str, Tensor], temperature: float = 0.1, **_: object) -> float:
+    """Both views at the corners of one simplex: by Jensen's inequality nothing is lower."""
+    count = len(given["first"])
+    if count == 1:
+        return 0.0
+    return math.log(2 * count - 2) - simplex_gap(count) / temperature
+
+
 def _others(given: dict[str, Tensor]) -> tuple[int, int]:
     negatives = given.get("negatives")
     return len(given["first"]), 0 if negatives is None else len(negatives)
@@ -161,6 +205,8 @@ def _decoupled_floor(given: dict[str, Tensor], temperature: float = 0.1, **_: ob
 
     return least_on_grid(value_at, (0, math.pi / 2), (0, math.pi / 2))
 
+
+VIEWS = ("views", "similarities", "logits", "place", "partner", "positive", "others")
 
 DECOUPLED = LossSpec(
     function=decoupled,
@@ -213,4 +259,45 @@ DECOUPLED = LossSpec(
     references=("Yeh et al. 2022 (DCL)",),
     aliases=("DCL", "DCLW", "DCLLoss", "DCLWLoss", "Decoupled Contrastive Learning"),
     note="The own pair does not stand in the denominator: a loss below 0 is normal.",
+    conventions=(
+        Convention(
+            "lightly 1.6.0",
+            {"temperature": 0.1},
+            decoupled_of_lightly_definition,
+            formula=r"\frac{1}{2N} \sum_i \Bigl(-w_i\, s_{i\,p(i)}"
+            r" + \log \sum_{k \ne i, p(i)} e^{s_{ik}}\Bigr)",
+            symbols={
+                **{name: NT_XENT.symbols[name] for name in VIEWS},
+                "terms": Symbol(
+                    r"s_{ik}\ \text{where}\ k \ne i, p(i)", ("view", "view"), "«logits[r,c]»"
+                ),
+                "partition": Symbol(
+                    r"\log \sum_{k \ne i, p(i)} e^{s_{ik}}",
+                    ("view",),
+                    r"\log\bigl(«Σ exp terms[r]»\bigr)",
+                ),
+                "own": Symbol(r"c_{i\,p(i)}", ("view",), "«similarities[r,partner[r]]»"),
+                "shares": Symbol("p_i", ("view",), signed=False),
+                "weights": Symbol(
+                    "w_i = 2 - N p_i", ("view",), r"2 - «len(first)» \cdot «shares[r]»"
+                ),
+                "pull": Symbol(
+                    r"w_i s_{i\,p(i)}",
+                    ("view",),
+                    {"weighted": r"«weights[r]» \cdot «positive[r]»", "": "«positive[r]»"},
+                ),
+                "per_view": Symbol(r"\ell_i", ("view",), "«partition[r]» - «pull[r]»"),
+                "loss": Symbol(
+                    r"\mathcal L = \frac{1}{2N} \sum_i \ell_i",
+                    live=r"\frac{«Σ per_view»}{«len(per_view)»}",
+                ),
+            },
+            reads={"first": "queries", "second": "keys"},
+            note="As the paper has it: over both views of each pair, against those of both sides, "
+            "2N − 2 negatives each. The weights of DCLW are constants. Earlier versions "
+            "added the logarithms of two sums, one for each side.",
+            collapse=_of_lightly_collapse,
+            floor=_of_lightly_floor,
+        ),
+    ),
 )

@@ -16,8 +16,8 @@ from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import STRAIGHT, Directions
-from losses.landmarks import least_in_batch
-from losses.spec import LossSpec, Parameter, Symbol
+from losses.landmarks import least_in_batch, softplus_at
+from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
 def focal_info_nce_definition(
@@ -113,6 +113,32 @@ def _focal_by_tiles(wanted, queries, keys, negatives, scale, gamma):
     return value / count, (by_queries, by_keys, *(by_negatives or [None]), by_scale, None)
 
 
+def focal_by_exponents_definition(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    negatives: Tensor | None = None,
+    temperature: float = 0.05,
+    margin: float = 0.3,
+) -> Tensor:
+    """Focal-InfoNCE (Hou & Li 2023): s² of the own pair, s (s + m) of the others, over τ."""
+    candidates = keys if negatives is None else torch.cat((keys, negatives))
+    similarities = cosine_matrix(queries, candidates)
+    others = ~torch.eye(*similarities.shape, dtype=torch.bool, device=similarities.device)
+    sharpened = similarities * torch.where(others, similarities + margin, similarities)
+    logits = sharpened / temperature
+    positive = logits.diagonal()
+    terms = (logits - positive[:, None]).masked_fill(~others, -torch.inf)
+    per_query = log1p_sum_exp(terms, dim=1)
+    loss = per_query.mean()
+    return loss
+
+
+def _by_exponents_collapse(given: dict[str, Tensor], temperature: float = 0.05) -> float:
+    others = len(given["keys"]) + _keys_beside(given) - 1
+    return softplus_at(math.log(others) + 0.3 / temperature) if others else 0.0
+
+
 def _keys_beside(given: dict[str, Tensor]) -> int:
     negatives = given.get("negatives")
     return 0 if negatives is None else len(negatives)
@@ -175,6 +201,32 @@ FOCAL_INFO_NCE = LossSpec(
     floor=_focal_floor,
     floor_formula=r"\bigl(1 - e^{-\ell}\bigr)^\gamma \ell,\quad"
     r" \ell = \ln\bigl(1 + (K - 1)\, e^{-\frac{K}{(K - 1)\tau}}\bigr)",
-    references=("KaLM-Embedding-V2 2025", "Lin et al. 2017 (focal loss)"),
-    aliases=("KaLM-Embedding-V2", "focal loss"),
+    references=("KaLM-Embedding-V2 2025", "Lin et al. 2017 (focal loss)", "Hou & Li 2023"),
+    aliases=("KaLM-Embedding-V2", "focal loss", "Focal-InfoNCE"),
+    conventions=(
+        Convention(
+            "puerrrr/Focal-InfoNCE (the authors' code, m = 0.3)",
+            {"temperature": 0.05},
+            focal_by_exponents_definition,
+            formula=r"-\frac1N \sum_i \log \frac{e^{c_{ii}^2/\tau}}"
+            r"{e^{c_{ii}^2/\tau} + \sum_{j \ne i} e^{c_{ij}(c_{ij} + 0.3)/\tau}}",
+            symbols={
+                "sharpened": Symbol(
+                    r"c_{ij}(c_{ij} + m [j \ne i])",
+                    ("query", "key"),
+                    r"«similarities[r,c]»\,(«similarities[r,c]» + «either(0.3, 0, others[r,c])»)",
+                ),
+                "logits": Symbol(
+                    r"s_{ij} = c_{ij}(c_{ij} + m [j \ne i]) / \tau",
+                    ("query", "key"),
+                    "«sharpened[r,c]» / «temperature»",
+                ),
+                "per_query": QUERY_SYMBOLS["per_query"],
+            },
+            note="Another loss of the same name (arXiv 2310.06918). The exponents are squares: "
+            "a pair below a cosine of 0 pulls the wrong way, and a negative is pushed to −m/2 and "
+            "no farther.",
+            collapse=_by_exponents_collapse,
+        ),
+    ),
 )

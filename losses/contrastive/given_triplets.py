@@ -98,3 +98,34 @@ def triplet_given_shifted_definition(
     terms = violations.relu()
     loss = terms.mean()
     return loss
+
+
+def triplet_given_swapped_definition(
+    anchors: Tensor,
+    positives: Tensor,
+    negatives: Tensor,
+    *,
+    margin: float = 1.0,
+    eps: float = 1e-6,
+) -> Tensor:
+    """As torch with swap=True: the negative is measured from whichever of both is nearer to it."""
+    to_positive = (anchors - positives + eps).norm(dim=1)
+    to_anchor = (anchors - negatives + eps).norm(dim=1)
+    from_positive = (positives - negatives + eps).norm(dim=1)
+    to_negative = torch.minimum(to_anchor, from_positive)
+    violations = to_positive - to_negative + margin
+    terms = violations.relu()
+    loss = terms.mean()
+    return loss
+
+
+def triplet_given_manhattan_definition(
+    anchors: Tensor, positives: Tensor, negatives: Tensor, *, margin: float = 5.0
+) -> Tensor:
+    """As sentence-transformers with TripletDistanceMetric.MANHATTAN: sums of differences."""
+    to_positive = (anchors - positives).abs().sum(dim=1)
+    to_negative = (anchors - negatives).abs().sum(dim=1)
+    violations = to_positive - to_negative + margin
+    terms = violations.relu()
+    loss = terms.mean()
+    return loss

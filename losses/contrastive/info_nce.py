@@ -621,6 +621,20 @@ INFO_NCE = LossSpec(
             "sentence-transformers MultipleNegativesSymmetricRankingLoss",
             {"temperature": 0.05, "symmetric": True},
         ),
+        Convention(
+            "NeMo Automodel, direction=symmetric",
+            {"temperature": 0.05, "symmetric": True},
+            note="Hard negatives stand in the direction from queries to documents alone, and only "
+            "a query's own (`own_negatives` of the function); direction=d2q is directions="
+            '"key_to_query" of the function. A batch of pairs has none of its own: here all '
+            "other pairs' second sentences stand there.",
+        ),
+        Convention(
+            "RElbers/info-nce-pytorch 0.1.4, paired negatives",
+            {"in_batch": False, "temperature": 0.1},
+            note="A query is compared with its own negatives alone (`own_negatives` of the "
+            "function). A batch of pairs has none: here all other pairs' second sentences are.",
+        ),
         Convention("CLIP (initial temperature)", {"temperature": 0.07, "symmetric": True}),
         Convention(
             "sentence-transformers 6.2, four directions in one softmax (GTE)",

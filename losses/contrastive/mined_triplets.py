@@ -245,3 +245,41 @@ def triplet_shifted_definition(
     terms = violations.relu()
     loss = mean_of(terms, strangers)
     return loss
+
+
+def triplet_unit_swapped_definition(
+    anchors: Tensor, classes: Tensor, *, margin: float = 0.05
+) -> Tensor:
+    """As pytorch-metric-learning with swap=True: a negative counts from the anchor or from the
+    positive, whichever is nearer to it."""
+    directions = geometry.unit(anchors)
+    distances = geometry.distance_matrix(directions, directions)
+    alike = classes[:, None] == classes[None, :]
+    itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)
+    anchor, positive = (alike & ~itself).nonzero(as_tuple=True)
+    to_positive = distances[anchor, positive]
+    to_others = torch.minimum(distances[anchor], distances[positive])
+    differences = to_positive[:, None] - to_others + margin
+    violations = differences.masked_fill(alike[anchor], -torch.inf)
+    terms = violations.relu()
+    loss = mean_of(terms, terms > 0)
+    return loss
+
+
+def triplet_unit_smooth_definition(
+    anchors: Tensor, classes: Tensor, *, margin: float = 0.05
+) -> Tensor:
+    """As pytorch-metric-learning with smooth_loss=True: log(1 + e^x), so that every triplet
+    counts."""
+    directions = geometry.unit(anchors)
+    distances = geometry.distance_matrix(directions, directions)
+    alike = classes[:, None] == classes[None, :]
+    itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)
+    anchor, positive = (alike & ~itself).nonzero(as_tuple=True)
+    to_positive = distances[anchor, positive]
+    to_others = distances[anchor]
+    differences = to_positive[:, None] - to_others + margin
+    violations = differences.masked_fill(alike[anchor], -torch.inf)
+    terms = softplus(violations)
+    loss = mean_of(terms, terms > 0)
+    return loss

@@ -15,7 +15,9 @@ from losses import geometry, inputs
 from losses.contrastive.given_triplets import (
     triplet_given,
     triplet_given_definition,
+    triplet_given_manhattan_definition,
     triplet_given_shifted_definition,
+    triplet_given_swapped_definition,
 )
 from losses.contrastive.mined_triplets import (
     from_classes,
@@ -28,6 +30,8 @@ from losses.contrastive.mined_triplets import (
     triplet_shifted_definition,
     triplet_unit,
     triplet_unit_definition,
+    triplet_unit_smooth_definition,
+    triplet_unit_swapped_definition,
 )
 from losses.gather import gathered
 from losses.kernels import mean_of, softplus
@@ -206,6 +210,13 @@ def _floor_of_given(
     return softplus_at(least) if soft_margin else max(least, 0.0)
 
 
+def _floor_of_manhattan(given: dict[str, Tensor], margin: float = 5.0) -> float:
+    """As `_floor_of_given`: opposite corners of a cube are 2√D apart by their coordinates."""
+    if not all(map(geometry.are_unit, given.values())):
+        return 0.0
+    return max(margin - 2 * given["anchors"].shape[1] ** 0.5, 0.0)
+
+
 MINED = {"anchors": "embeddings", "classes": "paired_classes"}
 GIVEN_NOTE = (
     "Takes each positive pair with each other pair of the same first sentence. Of unit vectors the "
@@ -303,6 +314,8 @@ OF_GIVEN = {
         r"\mathcal L = \frac{1}{|T|} \sum_t t_t", live=r"\frac{«Σ terms»}{«len(terms)»}"
     ),
 }
+
+OF_GIVEN_HARD = Symbol("t_t = [v_t]_+", ("given_triplet",), "[«violations[r]»]_+", signed=False)
 
 SHIFTED_GIVEN = {
     "to_positive": Symbol(
@@ -448,6 +461,29 @@ TRIPLET = LossSpec(
             floor=_floor_of_given,
         ),
         Convention(
+            "sentence-transformers 6.2, Manhattan distance (given triplets)",
+            {"margin": 5.0},
+            triplet_given_manhattan_definition,
+            formula=r"\frac{1}{|T|} \sum_T \bigl[\sum_k |a_k - p_k|"
+            r" - \sum_k |a_k - n_k| + m\bigr]_+",
+            symbols={
+                **OF_GIVEN,
+                "to_positive": Symbol(
+                    r"d^+_t = \sum_k |a_{tk} - p_{tk}|", ("given_triplet",), signed=False
+                ),
+                "to_negative": Symbol(
+                    r"d^-_t = \sum_k |a_{tk} - n_{tk}|", ("given_triplet",), signed=False
+                ),
+                "terms": OF_GIVEN_HARD,
+            },
+            reads=GIVEN,
+            note="A sum over dimensions: it grows with their number, about as √D for unit vectors, "
+            "and the margin of 5 with it means less. Takes each positive pair with each other pair "
+            "of the same first sentence.",
+            collapse=_triplet_collapse,
+            floor=_floor_of_manhattan,
+        ),
+        Convention(
             "sentence-transformers BatchAll",
             {"margin": 5.0},
             triplet_over_violating_definition,
@@ -517,6 +553,70 @@ TRIPLET = LossSpec(
             note=GIVEN_NOTE,
             collapse=_triplet_collapse,
             floor=_floor_of_given,
+        ),
+        Convention(
+            "torch, swap=True (given triplets)",
+            {"margin": 1.0},
+            triplet_given_swapped_definition,
+            formula=r"\frac{1}{|T|} \sum_T \bigl[\lVert a - p + \varepsilon \rVert"
+            r" - \min\bigl(\lVert a - n + \varepsilon \rVert,"
+            r" \lVert p - n + \varepsilon \rVert\bigr)"
+            r" + m\bigr]_+",
+            symbols={
+                **OF_GIVEN,
+                "to_positive": SHIFTED_GIVEN["to_positive"],
+                "to_anchor": SHIFTED_GIVEN["to_negative"],
+                "from_positive": Symbol(
+                    r"\lVert p_t - n_t + \varepsilon \rVert", ("given_triplet",), signed=False
+                ),
+                "to_negative": Symbol(
+                    r"d^-_t = \min(d(a_t, n_t), d(p_t, n_t))",
+                    ("given_triplet",),
+                    r"\min(«to_anchor[r]», «from_positive[r]»)",
+                    signed=False,
+                ),
+                "terms": OF_GIVEN_HARD,
+            },
+            reads=GIVEN,
+            note="The negative is held away from whichever is nearer to it, anchor or positive. "
+            + GIVEN_NOTE,
+            collapse=_triplet_collapse,
+            floor=_floor_of_given,
+        ),
+        Convention(
+            "pytorch-metric-learning 2.9, swap=True",
+            {"margin": 0.05},
+            triplet_unit_swapped_definition,
+            formula=r"\frac{\sum_T [d(a, p) - \min(d(a, n), d(p, n)) + m]_+}"
+            r"{|\{T: d(a, p) - \min(d(a, n), d(p, n)) + m > 0\}|},"
+            r"\quad \lVert a \rVert = \lVert p \rVert = \lVert n \rVert = 1",
+            symbols={
+                **VIOLATING,
+                "to_others": Symbol(
+                    r"d_{tk} = \min\bigl(d(a_t, z_k), d(p_t, z_k)\bigr)",
+                    ("triplet", "sentence"),
+                    r"\min(«distances[anchor[r],c]», «distances[positive[r],c]»)",
+                    signed=False,
+                ),
+            },
+            collapse=_triplet_collapse,
+        ),
+        Convention(
+            "pytorch-metric-learning 2.9, smooth_loss=True",
+            {"margin": 0.05},
+            triplet_unit_smooth_definition,
+            formula=r"\frac{1}{|T|} \sum_T \log\bigl(1 + e^{d(a, p) - d(a, n) + m}\bigr),"
+            r"\quad \lVert a \rVert = \lVert p \rVert = \lVert n \rVert = 1",
+            symbols={
+                **VIOLATING,
+                "terms": Symbol(
+                    r"t_{tk} = \log(1 + e^{v_{tk}})",
+                    ("triplet", "sentence"),
+                    r"\log\bigl(1 + e^{«violations[r,c]»}\bigr)",
+                    signed=False,
+                ),
+            },
+            collapse=partial(_triplet_collapse, soft_margin=True),
         ),
         Convention(
             "pytorch-metric-learning",

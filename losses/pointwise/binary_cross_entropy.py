@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -33,11 +35,19 @@ def binary_cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:
 
 
 def _at_best_cosine(given: dict[str, Tensor]) -> float:
-    """Each score at its own best place between −1 and 1, the logit of its label."""
+    """Each score at its own best place between −1 and 1, the logit of its label; of a label beyond
+    0 and 1, the end on its side."""
     labels = given["labels"].double()
-    scores = labels.logit().clamp(-1, 1)
+    scores = labels.clamp(0, 1).logit().clamp(-1, 1)
     return float((softplus(scores) - labels * scores).mean())
 
+
+TERMS = Symbol(
+    "t_i = z_i - y_i s_i",
+    ("pair",),
+    r"«log_partition[r]» - «labels[r]» \cdot «scores[r]»",
+    signed=False,
+)
 
 BINARY_CROSS_ENTROPY = LossSpec(
     function=binary_cross_entropy,
@@ -54,12 +64,7 @@ BINARY_CROSS_ENTROPY = LossSpec(
             r"\log\bigl(1 + e^{«scores[r]»}\bigr)",
             signed=False,
         ),
-        "terms": Symbol(
-            "t_i = z_i - y_i s_i",
-            ("pair",),
-            r"«log_partition[r]» - «labels[r]» \cdot «scores[r]»",
-            signed=False,
-        ),
+        "terms": TERMS,
         "loss": Symbol(
             r"\mathcal L = \frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«terms.numel()»}"
         ),
@@ -74,5 +79,16 @@ BINARY_CROSS_ENTROPY = LossSpec(
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
     aliases=("BCEWithLogitsLoss", "BinaryCrossEntropyLoss", "BCE", "pointwise logistic"),
     references=("spaces.ac.cn/archives/9341", "S3 eq. 1-1"),
-    conventions=(Convention("sentence-transformers"),),
+    note="Labels are 1 from the threshold on and 0 below it. Called as a function it takes labels "
+    "between as probabilities.",
+    conventions=(
+        Convention(
+            "sentence-transformers",
+            symbols={"terms": replace(TERMS, signed=True)},
+            reads={"scores": "scores", "labels": "labels"},
+            note="Labels are taken as they are, as the library takes them: 0.3 is a probability of "
+            "30 %, and above 1 a logit without an end has no least value. Elsewhere a pair is 1 or "
+            "0 by the threshold.",
+        ),
+    ),
 )

@@ -8,10 +8,10 @@ from torch import Tensor
 from losses import inputs
 from losses.forms import HingeSum
 from losses.gather import gathered
-from losses.kernels import hinge_sum
+from losses.kernels import hinge_sum, mean_of
 from losses.kernels.pairwise import sum_of_gaps
-from losses.ranking.ordered_pairs import PAIR_SYMBOLS
-from losses.spec import LossSpec, Parameter, Symbol
+from losses.ranking.ordered_pairs import PAIR_SYMBOLS, ordered_count
+from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
 def pairwise_hinge_definition(
@@ -49,6 +49,36 @@ def pairwise_hinge(
     return hinge_sum(scores, labels, margin=margin, eps=eps)
 
 
+def pairwise_hinge_unweighted_definition(
+    scores: Tensor, labels: Tensor, *, margin: float = 1.0
+) -> Tensor:
+    """As rax: every ordered pair counts alike, and the mean is over them."""
+    ordered = labels[:, None] < labels[None, :]
+    violations = scores[:, None] - scores[None, :] + margin
+    terms = violations.relu().masked_fill(~ordered, 0)
+    loss = mean_of(terms, ordered)
+    return loss
+
+
+def pairwise_hinge_per_item_definition(
+    scores: Tensor, labels: Tensor, *, margin: float = 1.0
+) -> Tensor:
+    """As keras-rs and TF-Ranking's Keras loss: the sum over ordered pairs, by N."""
+    ordered = labels[:, None] < labels[None, :]
+    violations = scores[:, None] - scores[None, :] + margin
+    terms = violations.relu().masked_fill(~ordered, 0)
+    loss = terms.sum() / len(scores)
+    return loss
+
+
+def _unweighted_collapse(given: dict[str, Tensor], margin: float = 1.0) -> float:
+    return max(margin, 0.0) * min(ordered_count(given["labels"]), 1)
+
+
+def _per_item_collapse(given: dict[str, Tensor], margin: float = 1.0) -> float:
+    return max(margin, 0.0) * ordered_count(given["labels"]) / len(given["labels"])
+
+
 def _hinge_collapse(given: dict[str, Tensor], margin: float, eps: float = 1e-6) -> float:
     total = float(sum_of_gaps(given["labels"].double()))
     return max(margin, 0.0) * total / (total + eps) if total else 0.0
@@ -58,6 +88,19 @@ def _hinge_floor(given: dict[str, Tensor], margin: float, eps: float = 1e-6) -> 
     """0 where all levels fit into [−1, 1] at this margin; else open."""
     return 0.0 if (len(given["labels"].unique()) - 1) * margin <= 2 else None
 
+
+UNWEIGHTED = {
+    "terms": Symbol(
+        r"t_{ji} = [v_{ji}]_+\ \text{where}\ y_j < y_i",
+        ("pair", "pair"),
+        "[«violations[r,c]»]_+",
+        signed=False,
+        indices=("j", "i"),
+    ),
+}
+UNWEIGHTED_NOTE = (
+    "An ordered pair counts alike however far its labels are apart, and the margin is always 1."
+)
 
 PAIRWISE_HINGE = LossSpec(
     function=pairwise_hinge,
@@ -106,4 +149,44 @@ PAIRWISE_HINGE = LossSpec(
     floor_formula="0",
     aliases=("MarginRankingLoss", "RankSVM", "pairwise hinge loss"),
     references=("S3",),
+    conventions=(
+        Convention(
+            "rax 0.4.0 pairwise_hinge_loss",
+            {"margin": 1.0},
+            pairwise_hinge_unweighted_definition,
+            formula=r"\frac{1}{|P|} \sum_{y_i > y_j} [s_j - s_i + m]_+",
+            symbols={
+                **UNWEIGHTED,
+                "loss": Symbol(
+                    r"\mathcal L = \frac{1}{|P|} \sum_{j,i} t_{ji}",
+                    live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)»}",
+                ),
+            },
+            note=UNWEIGHTED_NOTE,
+            collapse=_unweighted_collapse,
+            floor=_hinge_floor,
+        ),
+        *(
+            Convention(
+                name,
+                {"margin": 1.0},
+                pairwise_hinge_per_item_definition,
+                formula=r"\frac1N \sum_{y_i > y_j} [s_j - s_i + m]_+",
+                symbols={
+                    **UNWEIGHTED,
+                    "loss": Symbol(
+                        r"\mathcal L = \frac1N \sum_{j,i} t_{ji}",
+                        live=r"\frac{«Σ terms»}{«len(scores)»}",
+                    ),
+                },
+                note=UNWEIGHTED_NOTE,
+                collapse=_per_item_collapse,
+                floor=_hinge_floor,
+            )
+            for name in (
+                "keras-rs 0.4.0 PairwiseHingeLoss (sum / N)",
+                "TF-Ranking 0.5.5, Keras PairwiseHingeLoss (sum / N)",
+            )
+        ),
+    ),
 )

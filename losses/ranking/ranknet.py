@@ -10,6 +10,7 @@ from losses import inputs
 from losses.forms import LogisticSum
 from losses.gather import gathered
 from losses.kernels import logistic_sum, mean_of, softplus
+from losses.kernels.pairwise import sum_of_gaps
 from losses.landmarks import softplus_at
 from losses.ranking.ordered_pairs import PAIR_SYMBOLS, SCALE, ordered_count
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -77,6 +78,35 @@ def pairwise_logistic_per_item_definition(
     terms = softplus(differences).masked_fill(~ordered, 0)
     loss = terms.sum() / len(scores)
     return loss
+
+
+def pairwise_logistic_still_at_ties_definition(
+    scores: Tensor, labels: Tensor, *, scale: float = 1.0
+) -> Tensor:
+    """As keras-rs writes the logistic: the same number, and no gradient where two scores tie."""
+    differences = scale * (scores[:, None] - scores[None, :])
+    ordered = labels[:, None] < labels[None, :]
+    logistic = differences.relu() + (-differences.abs()).exp().log1p()
+    terms = logistic.masked_fill(~ordered, 0)
+    loss = terms.sum() / len(scores)
+    return loss
+
+
+def pairwise_logistic_by_gap_definition(
+    scores: Tensor, labels: Tensor, *, scale: float = 1.0
+) -> Tensor:
+    """As allRank weighs RankNet: each pair by its label difference, the mean over pairs."""
+    differences = scale * (scores[:, None] - scores[None, :])
+    ordered = labels[:, None] < labels[None, :]
+    gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu()
+    terms = gaps * softplus(differences).masked_fill(~ordered, 0)
+    loss = mean_of(terms, ordered)
+    return loss
+
+
+def _by_gap_collapse(given: dict[str, Tensor], **_: object) -> float:
+    total = float(sum_of_gaps(given["labels"].double()))
+    return math.log(2) * total / max(ordered_count(given["labels"]), 1)
 
 
 def _two_levels(labels: Tensor) -> int | None:
@@ -160,20 +190,67 @@ PAIRWISE_LOGISTIC = LossSpec(
                 )
             },
         ),
+        Convention(
+            "allRank 1.4.3 rankNet_weightByGTDiff",
+            {"scale": 1.0},
+            pairwise_logistic_by_gap_definition,
+            formula=r"\frac{1}{|P|} \sum_{y_i > y_j} (y_i - y_j)"
+            r" \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
+            symbols={
+                "gaps": Symbol(
+                    r"w_{ji} = [y_i - y_j]_+",
+                    ("pair", "pair"),
+                    r"[«labels[c]» - «labels[r]»]_+",
+                    signed=False,
+                    indices=("j", "i"),
+                ),
+                "terms": Symbol(
+                    r"t_{ji} = w_{ji} \log\bigl(1 + e^{d_{ji}}\bigr)",
+                    ("pair", "pair"),
+                    r"«gaps[r,c]» \cdot \log\bigl(1 + e^{«differences[r,c]»}\bigr)",
+                    signed=False,
+                    indices=("j", "i"),
+                ),
+                "loss": Symbol(
+                    r"\mathcal L = \frac{1}{|P|} \sum_{j,i} t_{ji}",
+                    live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)»}",
+                ),
+            },
+            note="The mean is over pairs, and not over their weights: on another scale of labels "
+            "it is another number.",
+            collapse=_by_gap_collapse,
+        ),
         *(
             Convention(
                 name,
                 {"scale": 1.0},
-                pairwise_logistic_per_item_definition,
+                definition,
                 formula=r"\frac1N \sum_{y_i > y_j} \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
                 symbols={
+                    "logistic": Symbol(
+                        r"\log\bigl(1 + e^{d_{ji}}\bigr)",
+                        ("pair", "pair"),
+                        r"\log\bigl(1 + e^{«differences[r,c]»}\bigr)",
+                        signed=False,
+                        indices=("j", "i"),
+                    ),
                     "loss": Symbol(
                         r"\mathcal L = \frac1N \sum_{j,i} t_{ji}",
                         live=r"\frac{«Σ terms»}{«len(scores)»}",
-                    )
+                    ),
                 },
+                note=note,
             )
-            for name in ("keras-rs (sum / N)", "TF-Ranking, Keras (sum / N)")
+            for name, definition, note in (
+                (
+                    "keras-rs (sum / N)",
+                    pairwise_logistic_still_at_ties_definition,
+                    "Written as [d]₊ + log(1 + e^−|d|), of which torch takes the slope to be 0 "
+                    "where two scores are exactly equal: a pair that ties is not moved. So it is "
+                    "in keras-rs 0.4.0 on torch.",
+                ),
+                ("TF-Ranking, Keras (sum / N)", pairwise_logistic_per_item_definition, ""),
+            )
         ),
     ),
 )

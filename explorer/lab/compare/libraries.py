@@ -7,11 +7,12 @@ computes at that library's defaults, which are those of the convention it is nam
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.metadata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -217,8 +218,36 @@ def _softmax(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
     return functional.cross_entropy(embeddings @ prototypes.T, classes)
 
 
-def _given_triplets(anchors: Tensor, positives: Tensor, negatives: Tensor) -> Tensor:
-    return nn.TripletMarginLoss()(anchors, positives, negatives)
+def _given_triplets(
+    anchors: Tensor, positives: Tensor, negatives: Tensor, *, swap: bool = False
+) -> Tensor:
+    return nn.TripletMarginLoss(swap=swap)(anchors, positives, negatives)
+
+
+def _triplets_by_coordinates() -> Call:
+    from sentence_transformers.sentence_transformer import losses
+
+    loss = losses.TripletLoss(cast(Any, None), losses.TripletDistanceMetric.MANHATTAN)
+
+    def computed(anchors: Tensor, positives: Tensor, negatives: Tensor) -> Tensor:
+        return loss.compute_loss_from_embeddings([anchors, positives, negatives], anchors)
+
+    return computed
+
+
+def _by_coordinates() -> Call:
+    from sentence_transformers.sentence_transformer import losses
+
+    loss = losses.ContrastiveLoss(cast(Any, None), losses.SiameseDistanceMetric.MANHATTAN)
+
+    def computed(first: Tensor, second: Tensor, labels: Tensor) -> Tensor:
+        return loss.compute_loss_from_embeddings([first, second], labels)
+
+    return computed
+
+
+def _cosine_embedding(first: Tensor, second: Tensor, labels: Tensor) -> Tensor:
+    return functional.cosine_embedding_loss(first, second, 2 * labels - 1)
 
 
 def _every_triplet(anchors: Tensor, classes: Tensor) -> Tensor:
@@ -236,11 +265,11 @@ def _metric_learning(kind: str) -> Any:
     return getattr(importlib.import_module("pytorch_metric_learning.losses"), kind)
 
 
-def _on_classes(kind: str) -> Callable[[], Call]:
-    """A loss of embeddings and classes at its defaults."""
+def _on_classes(kind: str, **settings: bool) -> Callable[[], Call]:
+    """A loss of embeddings and classes, at its defaults but for these settings."""
 
     def load() -> Call:
-        loss = _metric_learning(kind)()
+        loss = _metric_learning(kind)(**settings)
         return lambda embeddings, classes: loss(embeddings, classes)
 
     return load
@@ -273,8 +302,8 @@ def _vicreg() -> Call:
     return lambda first, second: loss(first, ref_emb=second)
 
 
-def _contrastive() -> Call:
-    loss = _metric_learning("ContrastiveLoss")()
+def _contrastive(**settings: float) -> Call:
+    loss = _metric_learning("ContrastiveLoss")(**settings)
 
     def computed(first: Tensor, second: Tensor, labels: Tensor) -> Tensor:
         near, away = ((labels == value).nonzero()[:, 0] for value in (1, 0))
@@ -308,9 +337,9 @@ def _with_prototypes(kind: str) -> Callable[[], Call]:
 # ---- rax
 
 
-def _rax() -> Call:
+def _rax(called: str = "pairwise_logistic_loss") -> Call:
     jax, rax = (importlib.import_module(name) for name in ("jax", "rax"))
-    slope = jax.value_and_grad(rax.pairwise_logistic_loss)
+    slope = jax.value_and_grad(getattr(rax, called))
 
     class Computed(torch.autograd.Function):
         """Value and gradient as jax has them."""
@@ -334,11 +363,12 @@ def _rax() -> Call:
 # ---- By loss and convention, "" for our own
 
 SCORES = {"scores": "scores", "labels": "labels"}
-BINARY = {"scores": "scores", "labels": "binary_labels"}
 CLASSED = {"embeddings": "embeddings", "classes": "classes"}
 LISTED = {"scores": "list_scores", "labels": "list_labels", "mask": "list_mask"}
 PAIRED = {"first": "queries", "second": "keys"}
 PROTOTYPED = {**CLASSED, "prototypes": "prototypes"}
+VALUED = {"first": "first", "second": "second", "labels": "labels"}
+OF_SIDES = {**VALUED, "labels": "binary_labels"}
 QUERIED = {"queries": "queries", "keys": "keys", "negatives": "negatives"}
 
 
@@ -380,6 +410,24 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
     ("pairwise_logistic", "TF-Ranking, Keras (sum / N)"): (
         Peer("tensorflow-ranking", "PairwiseLogisticLoss"),
     ),
+    ("pairwise_logistic", "allRank 1.4.3 rankNet_weightByGTDiff"): (
+        Peer("allRank", "rankNet_weightByGTDiff"),
+    ),
+    ("pairwise_hinge", "rax 0.4.0 pairwise_hinge_loss"): (
+        Peer(
+            "rax",
+            "pairwise_hinge_loss",
+            SCORES,
+            functools.partial(_rax, "pairwise_hinge_loss"),
+            *_LOWERED,
+        ),
+    ),
+    ("pairwise_hinge", "keras-rs 0.4.0 PairwiseHingeLoss (sum / N)"): (
+        Peer("keras-rs", "PairwiseHingeLoss"),
+    ),
+    ("pairwise_hinge", "TF-Ranking 0.5.5, Keras PairwiseHingeLoss (sum / N)"): (
+        Peer("tensorflow-ranking", "PairwiseHingeLoss"),
+    ),
     ("binary_cross_entropy", ""): (
         _torch(
             "BCEWithLogitsLoss",
@@ -388,14 +436,19 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
         ),
     ),
     ("binary_cross_entropy", "sentence-transformers"): (
-        _crossed("BinaryCrossEntropyLoss", BINARY, _cross_entropy_of_cross_encoders),
+        _crossed("BinaryCrossEntropyLoss", SCORES, _cross_entropy_of_cross_encoders),
     ),
     ("cosine_mse", ""): (
         _torch("MSELoss", {"input": "scores", "target": "cosine_labels"}, functional.mse_loss),
     ),
     ("angle", "AnglE (function default)"): (Peer("angle-emb", "angle_loss"),),
     ("info_nce", ""): (_torch("CrossEntropyLoss", QUERIED, _info_nce),),
+    ("info_nce", "NeMo Automodel, direction=symmetric"): (Peer("nemo-automodel", "infonce_loss"),),
     ("info_nce", "CLIP (initial temperature)"): (Peer("open-clip-torch", "ClipLoss"),),
+    ("focal_info_nce", "puerrrr/Focal-InfoNCE (the authors' code, m = 0.3)"): (
+        Peer("puerrrr/Focal-InfoNCE", "sp_logits"),
+    ),
+    ("decoupled", "lightly 1.6.0"): (Peer("lightly", "DCLLoss"),),
     ("nt_xent", "SimCLR"): (_learned("NTXentLoss", PAIRED, _two_views),),
     ("nt_xent", "SimCLR, google-research's code (both directions added)"): (
         Peer("google-research/simclr", "add_contrastive_loss"),
@@ -413,12 +466,17 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
     ("circle_self_paced", "pytorch-metric-learning (per anchor)"): (
         _learned("CircleLoss", CLASSED, _on_classes("CircleLoss")),
     ),
+    ("contrastive", "sentence-transformers 6.2, Manhattan distance"): (
+        Peer(SENTENCE_TRANSFORMERS, "ContrastiveLoss", VALUED, _by_coordinates, *_SHIFTED),
+    ),
+    ("contrastive", "torch CosineEmbeddingLoss"): (
+        _torch("CosineEmbeddingLoss", OF_SIDES, _cosine_embedding),
+    ),
+    ("contrastive", "pytorch-metric-learning 2.9, pos_margin=0.2"): (
+        _learned("ContrastiveLoss", OF_SIDES, functools.partial(_contrastive, pos_margin=0.2)),
+    ),
     ("contrastive", "pytorch-metric-learning"): (
-        _learned(
-            "ContrastiveLoss",
-            {"first": "first", "second": "second", "labels": "binary_labels"},
-            _contrastive,
-        ),
+        _learned("ContrastiveLoss", OF_SIDES, _contrastive),
     ),
     ("triplet", "sentence-transformers BatchSemiHard"): (_mined_by("BatchSemiHardTripletLoss"),),
     ("triplet", "torch (ε in the distance)"): (
@@ -431,6 +489,20 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
     ("triplet", "torch TripletMarginLoss (given triplets)"): (
         _torch("TripletMarginLoss", GIVEN, _given_triplets),
     ),
+    ("triplet", "sentence-transformers 6.2, Manhattan distance (given triplets)"): (
+        Peer(SENTENCE_TRANSFORMERS, "TripletLoss", GIVEN, _triplets_by_coordinates),
+    ),
+    ("triplet", "torch, swap=True (given triplets)"): (
+        _torch("TripletMarginLoss", GIVEN, functools.partial(_given_triplets, swap=True)),
+    ),
+    **{
+        ("triplet", f"pytorch-metric-learning 2.9, {option}=True"): (
+            _learned(
+                "TripletMarginLoss", CLASSED, _on_classes("TripletMarginLoss", **{option: True})
+            ),
+        )
+        for option in ("swap", "smooth_loss")
+    },
     ("triplet", "pytorch-metric-learning"): (
         _learned("TripletMarginLoss", CLASSED, _on_classes("TripletMarginLoss")),
     ),
@@ -503,9 +575,12 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
     ("info_nce", "FlagEmbedding 1.3, without in-batch negatives"): (
         Peer("FlagEmbedding", "_compute_no_in_batch_neg_loss"),
     ),
-    ("info_nce", "RElbers/info-nce-pytorch 0.1.4, unpaired negatives"): (
-        Peer("info-nce-pytorch", "InfoNCE"),
-    ),
+    **{
+        ("info_nce", f"RElbers/info-nce-pytorch 0.1.4, {whose} negatives"): (
+            Peer("info-nce-pytorch", "InfoNCE"),
+        )
+        for whose in ("unpaired", "paired")
+    },
     ("info_nce", "ms-swift 3.x (Qwen3-Embedding)"): (Peer("ms-swift", "InfonceLoss"),),
     # It encodes by itself, with two models.
     ("gist", "sentence-transformers 6.2"): (Peer(SENTENCE_TRANSFORMERS, "GISTEmbedLoss"),),

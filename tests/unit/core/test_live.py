@@ -46,6 +46,8 @@ EXCEPTIONS = {
     **dict.fromkeys(("key_classes", "supcon.candidates"), PLACES),
     **dict.fromkeys(("nearest_beyond", "triplet.farthest", "negative", "triplet.valid"), SEARCHED),
     **dict.fromkeys(("triplet.to_positive", "triplet.to_negative"), WHOLE_VECTORS),
+    **dict.fromkeys(("to_anchor", "from_positive"), WHOLE_VECTORS),
+    "decoupled.shares": "is a softmax over half of the rows",
     "positive_count": "counts the positives of the row",
     "circle_self_paced.valid": "says whether the row has a positive and a negative",
     "info_nce.loss": "is one mean or the mean of two",

@@ -156,6 +156,40 @@ def test_ranknet_rax():
     same(ours("pairwise_logistic", "rax", **given), 0.9700948492805979, rtol=1e-12)
 
 
+# The same of the pairwise hinge; of TF-Ranking what its doctest prints.
+def test_hinge_as_libraries_print_it():
+    """None of them weighs by the label difference."""
+    same(ours("pairwise_hinge", "rax 0.4.0 pairwise_hinge_loss", **LIST), 1.37, rtol=1e-12)
+    convention = "keras-rs 0.4.0 PairwiseHingeLoss (sum / N)"
+    same(ours("pairwise_hinge", convention, **LIST), 4.28125, rtol=1e-12)
+    given = {"scores": torch.tensor([0.6, 0.8]).double(), "labels": torch.tensor([1, 0])}
+    convention = "TF-Ranking 0.5.5, Keras PairwiseHingeLoss (sum / N)"
+    same(ours("pairwise_hinge", convention, **given), 0.6, rtol=1e-7)
+
+
+def test_ranknet_of_allrank_by_label_difference():
+    """rankNet of allRank with weight_by_diff: torch's cross-entropy of the ordered pairs with the
+    difference of their labels as its weight, which the mean does not divide by."""
+    higher, lower = (LIST["labels"][:, None] > LIST["labels"][None, :]).nonzero(as_tuple=True)
+    gaps = (LIST["labels"][higher] - LIST["labels"][lower]).double()
+    differences = LIST["scores"][higher] - LIST["scores"][lower]
+    of_pairs = torch.nn.BCEWithLogitsLoss(weight=gaps)
+    expected = of_pairs(differences, torch.ones_like(differences))
+    same(ours("pairwise_logistic", "allRank 1.4.3 rankNet_weightByGTDiff", **LIST), expected)
+
+
+def test_ranknet_of_keras_rs_moves_no_tie():
+    """As keras-rs 0.4.0 on torch prints it: ln 2 with a gradient of 0 at three equal scores."""
+    scores = torch.zeros(3).double().requires_grad_()
+    given = {"scores": scores, "labels": torch.tensor([0, 1, 2])}
+    found = ours("pairwise_logistic", "keras-rs (sum / N)", **given)
+    same(found, 0.6931471824645996, rtol=1e-7)
+    assert torch.autograd.grad(found, scores)[0].tolist() == [0, 0, 0]
+    plain = ours("pairwise_logistic", "TF-Ranking, Keras (sum / N)", **given)
+    assert torch.autograd.grad(plain, scores)[0].abs().min() == 0
+    assert torch.autograd.grad(ours("pairwise_logistic", "rax", **given), scores)[0][0] > 0.3
+
+
 def test_ranknet_rax_as_installed():
     rax = pytest.importorskip("rax")
     expected = rax.pairwise_logistic_loss(LIST["scores"].numpy(), LIST["labels"].numpy())
@@ -179,6 +213,9 @@ def test_binary_cross_entropy_sentence_transformers():
     expected = cross.losses.BinaryCrossEntropyLoss(CrossScorer())(pairs, BINARY)
     given = {"scores": SCORES, "labels": BINARY}
     same(ours("binary_cross_entropy", "sentence-transformers", **given), expected, rtol=1e-6)
+    graded = cross.losses.BinaryCrossEntropyLoss(CrossScorer())(pairs, GRADES / 4)
+    given["labels"] = GRADES / 4  # up to 1.25
+    same(ours("binary_cross_entropy", "sentence-transformers", **given), graded, rtol=1e-6)
 
 
 def test_circle_pytorch_metric_learning(pml):
@@ -261,7 +298,7 @@ def test_info_nce_without_negatives_of_the_batch():
         ("FlagEmbedding 1.3, without in-batch negatives", paired / 0.02, {"own_negatives": own}),
         ("RElbers/info-nce-pytorch 0.1.4, unpaired negatives", unpaired / 0.1, {}),
         (
-            "RElbers/info-nce-pytorch 0.1.4, unpaired negatives",
+            "RElbers/info-nce-pytorch 0.1.4, paired negatives",
             paired / 0.1,
             {"own_negatives": own},
         ),
@@ -270,6 +307,69 @@ def test_info_nce_without_negatives_of_the_batch():
         expected = torch.nn.functional.cross_entropy(logits, torch.zeros(8).long())
         given = hard or {"negatives": THIRD}
         same(ours("info_nce", convention, queries=FIRST, keys=SECOND, **given), expected)
+
+
+def test_info_nce_of_nemo():
+    """infonce_loss of NeMo Automodel: of both directions one has no hard negatives, and one alone
+    is the function's key_to_query."""
+    queries, keys, own = unit(FIRST), unit(SECOND), unit(torch.stack((THIRD, FIRST.flip(0)), 1))
+    hard = (queries[:, None] * own).sum(dim=2)
+    place = torch.arange(8)
+    there = torch.cat((queries @ keys.T, hard), dim=1) / 0.05
+    forwards = torch.nn.functional.cross_entropy(there, place)
+    backwards = torch.nn.functional.cross_entropy(keys @ queries.T / 0.05, place)
+    given = {"queries": FIRST, "keys": SECOND, "own_negatives": own}
+    convention = "NeMo Automodel, direction=symmetric"
+    same(ours("info_nce", convention, **given), (forwards + backwards) / 2)
+    spec = LOSSES["info_nce"]
+    same(spec.function(**given, temperature=0.05, directions="key_to_query"), backwards)
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.3])
+def test_focal_info_nce_of_its_authors(margin):
+    """sp_logits and the cross-entropy of focalNCE/models.py of puerrrr/Focal-InfoNCE."""
+    cosines, own = unit(FIRST) @ unit(SECOND).T, torch.eye(8).double()
+    logits = (cosines * own * cosines + (cosines + margin) * (1 - own) * cosines) / 0.05
+    expected = torch.nn.functional.cross_entropy(logits, torch.arange(8))
+    convention = "puerrrr/Focal-InfoNCE (the authors' code, m = 0.3)"
+    given = {"queries": FIRST, "keys": SECOND}
+    if margin:
+        same(ours("focal_info_nce", convention, **given), expected)
+    found = LOSSES["focal_info_nce"].under(convention).definition(**given, margin=margin)
+    same(found, expected)
+
+
+def test_decoupled_of_lightly():
+    """As DCLLoss and DCLWLoss of lightly 1.6.0 print it; the weights carry no gradient."""
+    convention = "lightly 1.6.0"
+    given = {"first": SINES, "second": COSINES}
+    same(ours("decoupled", convention, **given), 10.99269518472369)
+    spec = LOSSES["decoupled"].under(convention)
+    same(spec.definition(**given, weighted=True), 17.352845829224684)
+    first = SINES.clone().requires_grad_()
+    (slope,) = torch.autograd.grad(spec.definition(first, COSINES, weighted=True), first)
+    cosines = torch.cosine_similarity(SINES, COSINES)
+    weights = 2 - 8 * (cosines / 0.5).softmax(dim=0)
+    pull = (weights * torch.cosine_similarity(first, COSINES)).mean() / 0.1
+    (plain,) = torch.autograd.grad(
+        spec.definition(first, COSINES)
+        + torch.cosine_similarity(first, COSINES).mean() / 0.1
+        - pull,
+        first,
+    )
+    torch.testing.assert_close(slope, plain, rtol=1e-9, atol=1e-12)
+    spread = LOSSES["decoupled"].function(first, COSINES, temperature=0.1, weighted=True)
+    assert not torch.allclose(torch.autograd.grad(spread, first)[0], slope)
+
+
+def test_decoupled_of_lightly_between_its_landmarks():
+    spec = LOSSES["decoupled"].under("lightly 1.6.0")
+    alike = {"first": torch.ones(4, 3).double(), "second": torch.ones(4, 3).double()}
+    same(spec.definition(**alike), spec.collapse(alike, temperature=0.1))
+    corners = torch.eye(4).double() - 0.25
+    best = {"first": corners, "second": corners}
+    for weighted in (False, True):
+        same(spec.definition(**best, weighted=weighted), spec.floor(best, temperature=0.1))
 
 
 def test_info_nce_of_swift_masks_no_key_of_another():
@@ -333,6 +433,20 @@ def test_nt_xent_of_several_positives(pml):
     expected = pml.NTXentLoss()(FIRST, CLASSES)
     given = {"embeddings": FIRST, "classes": CLASSES}
     same(ours("nt_xent", "pytorch-metric-learning (several positives)", **given), expected)
+
+
+def test_nt_xent_of_the_library_saturates(pml):
+    """What its convention's note says: no term beyond 87.3 in float32, and no gradient there."""
+    away = torch.tensor([[1.0, 0], [-1, 0.01], [1, 0.02], [-1, 0.03]]).requires_grad_()
+    classes = torch.tensor([0, 0, 1, 1])
+    library = pml.NTXentLoss(temperature=0.01)(away, classes)
+    assert library.item() == pytest.approx(-math.log(torch.finfo(torch.float32).tiny), rel=1e-3)
+    assert torch.autograd.grad(library, away)[0].abs().max() < 1e-3
+    spec = LOSSES["nt_xent"].under("pytorch-metric-learning (several positives)")
+    found = spec.definition(away, classes, temperature=0.01)
+    assert found > 150
+    assert torch.autograd.grad(found, away)[0].abs().max() > 0.01
+    assert "87.3" in spec.note
 
 
 def test_vicreg_pytorch_metric_learning(pml):
@@ -552,6 +666,50 @@ def test_contrastive_sentence_transformers(st):
     same(ours("contrastive", "sentence-transformers", **given), expected)
 
 
+@pytest.mark.filterwarnings("ignore:ContrastiveLoss expects binary labels")
+@pytest.mark.parametrize("labels", [BINARY, GRADES / 5, GRADES, GRADES / 2.5 - 1])
+def test_contrastive_sentence_transformers_takes_labels_as_they_are(st, labels):
+    given = {"first": FIRST, "second": SECOND, "labels": labels}
+    loss = st.ContrastiveLoss(None)
+    same(
+        ours("contrastive", "sentence-transformers", **given),
+        on_embeddings(loss, (FIRST, SECOND), labels),
+        1e-6,
+    )
+    metric = importlib.import_module(st.ContrastiveLoss.__module__).SiameseDistanceMetric
+    manhattan = st.ContrastiveLoss(None, distance_metric=metric.MANHATTAN, margin=8.0)
+    convention = "sentence-transformers 6.2, Manhattan distance"
+    ours("contrastive", convention, **given)
+    found = LOSSES["contrastive"].under(convention).definition(**given, margin=8.0)
+    # its distance adds torch's 1e-6 to each coordinate
+    same(found, on_embeddings(manhattan, (FIRST, SECOND), labels), 1e-5)
+
+
+def test_contrastive_of_torch():
+    for margin in (0.0, 0.4):
+        loss = torch.nn.CosineEmbeddingLoss(margin=margin)
+        given = {"first": FIRST, "second": SECOND, "labels": BINARY}
+        ours("contrastive", "torch CosineEmbeddingLoss", **given)
+        spec = LOSSES["contrastive"].under("torch CosineEmbeddingLoss")
+        same(spec.definition(**given, margin=margin), loss(FIRST, SECOND, 2 * BINARY - 1))
+    alike = {**given, "second": FIRST}
+    same(spec.definition(**alike, margin=0.4), spec.collapse(alike, margin=0.4))
+
+
+@pytest.mark.parametrize("positive_margin", [0.2, 1.2])
+def test_contrastive_pytorch_metric_learning_with_a_margin_for_positives(pml, positive_margin):
+    convention = "pytorch-metric-learning 2.9, pos_margin=0.2"
+    pairs = torch.arange(8)
+    ones, others = pairs[BINARY == 1], pairs[BINARY == 0]
+    loss = pml.ContrastiveLoss(pos_margin=positive_margin)
+    indices = (ones, ones, others, others)
+    expected = loss(FIRST, None, indices, ref_emb=SECOND, ref_labels=None)
+    given = {"first": FIRST, "second": SECOND, "labels": BINARY}
+    ours("contrastive", convention, **given)
+    spec = LOSSES["contrastive"].under(convention)
+    same(spec.definition(**given, positive_margin=positive_margin), expected)
+
+
 @pytest.mark.parametrize("labels", [BINARY, torch.ones(8).long(), torch.zeros(8).long()])
 def test_online_contrastive_sentence_transformers(st, labels):
     """Also of a batch that has one kind of pairs only, whose mean is then the bound."""
@@ -632,6 +790,35 @@ def test_given_triplets(st):
     )
     expected = torch.nn.TripletMarginLoss()(*triplets)
     same(ours("triplet", "torch TripletMarginLoss (given triplets)", **given), expected)
+
+
+def test_given_triplets_swapped_and_by_coordinates(st):
+    triplets = all_triplets()
+    given = dict(zip(("anchors", "positives", "negatives"), triplets, strict=True))
+    expected = torch.nn.TripletMarginLoss(swap=True)(*triplets)
+    same(ours("triplet", "torch, swap=True (given triplets)", **given), expected)
+    assert expected > torch.nn.TripletMarginLoss()(*triplets)
+    metric = importlib.import_module(st.TripletLoss.__module__).TripletDistanceMetric
+    loss = st.TripletLoss(None, distance_metric=metric.MANHATTAN)
+    convention = "sentence-transformers 6.2, Manhattan distance (given triplets)"
+    same(ours("triplet", convention, **given), on_embeddings(loss, triplets))
+
+
+def test_the_floor_by_coordinates_is_reached_at_corners():
+    spec = LOSSES["triplet"].under("sentence-transformers 6.2, Manhattan distance (given triplets)")
+    corner = torch.full((1, 4), 0.5).double()
+    given = {"anchors": corner, "positives": corner, "negatives": -corner}
+    same(spec.definition(**given, margin=5.0), 1.0)
+    assert spec.floor(given, margin=5.0) == 1.0
+    assert spec.floor({**given, "negatives": 3 * corner}, margin=5.0) == 0
+
+
+@pytest.mark.parametrize("classes", [CLASSES, torch.zeros(8).long(), torch.arange(8)])
+@pytest.mark.parametrize("option", ["swap", "smooth_loss"])
+def test_triplet_pytorch_metric_learning_swapped_and_smooth(pml, option, classes):
+    convention = f"pytorch-metric-learning 2.9, {option}=True"
+    expected = pml.TripletMarginLoss(**{option: True})(FIRST, classes)
+    same(ours("triplet", convention, anchors=FIRST, classes=classes), expected)
 
 
 def test_triplet_pytorch_metric_learning(pml):

@@ -103,6 +103,27 @@ TWINS = {
         lambda m: adapter.ContrastiveLoss(m, convention="sentence-transformers"),
         lambda m: bi.ContrastiveLoss(m),
     ),
+    "contrastive, graded labels": (
+        "scored",
+        lambda m: adapter.ContrastiveLoss(m, convention="sentence-transformers"),
+        lambda m: bi.ContrastiveLoss(m),
+    ),
+    "contrastive, Manhattan": (
+        "scored",
+        lambda m: adapter.ContrastiveLoss(
+            m,
+            convention="sentence-transformers 6.2, Manhattan distance",
+            margin=2.0,
+        ),
+        lambda m: bi.ContrastiveLoss(
+            m, distance_metric=bi.SiameseDistanceMetric.MANHATTAN, margin=2.0
+        ),
+    ),
+    "online_contrastive": (
+        "binary",
+        lambda m: adapter.OnlineContrastiveLoss(m),
+        lambda m: bi.OnlineContrastiveLoss(m),
+    ),
     "info_nce": (
         "positives",
         lambda m: adapter.InfoNceLoss(m),
@@ -117,6 +138,27 @@ TWINS = {
         "positives",
         lambda m: adapter.InfoNceLoss(m, symmetric=True),
         lambda m: bi.MultipleNegativesSymmetricRankingLoss(m),
+    ),
+    "info_nce, four directions": (
+        "triplets",
+        lambda m: adapter.InfoNceLoss(
+            m, convention="sentence-transformers 6.2, four directions in one softmax (GTE)"
+        ),
+        lambda m: bi.MultipleNegativesRankingLoss(
+            m, directions=("query_to_doc", "query_to_query", "doc_to_query", "doc_to_doc")
+        ),
+    ),
+    "info_nce, hardness": (
+        "triplets",
+        lambda m: adapter.InfoNceLoss(m, hardness=5.0, hardness_on="hard"),
+        lambda m: bi.MultipleNegativesRankingLoss(
+            m, hardness_mode="hard_negatives", hardness_strength=5.0
+        ),
+    ),
+    "mega_batch_margin": (
+        "positives",
+        lambda m: adapter.MegaBatchMarginLoss(m),
+        lambda m: bi.MegaBatchMarginLoss(m, use_mini_batched_version=False),
     ),
     "margin_mse": (
         "margins",
@@ -153,12 +195,56 @@ TWINS = {
         lambda m: adapter.TripletLoss(m, convention="sentence-transformers BatchHard"),
         lambda m: bi.BatchHardTripletLoss(m),
     ),
+    "triplet, Manhattan": (
+        "triplets",
+        lambda m: adapter.TripletLoss(
+            m,
+            convention="sentence-transformers 6.2, Manhattan distance (given triplets)",
+        ),
+        lambda m: bi.TripletLoss(m, distance_metric=bi.TripletDistanceMetric.MANHATTAN),
+    ),
+    "triplet, hard and soft": (
+        "classes",
+        lambda m: adapter.TripletLoss(
+            m, convention="sentence-transformers 6.2 BatchHardSoftMargin"
+        ),
+        lambda m: bi.BatchHardSoftMarginTripletLoss(m),
+    ),
+    "matryoshka of cosent": (
+        "scored",
+        lambda m: adapter.training_loss("matryoshka(cosent,6,2)")(m),
+        lambda m: bi.MatryoshkaLoss(m, bi.CoSENTLoss(m), matryoshka_dims=[6, 2]),
+    ),
     "triplet, semi-hard": (
         "classes",
         lambda m: adapter.TripletLoss(m, convention="sentence-transformers BatchSemiHard"),
         lambda m: bi.BatchSemiHardTripletLoss(m),
     ),
 }
+
+
+# Of the library's own, these want a transformer: they take a batch in pieces.
+OF_TRANSFORMERS = {
+    "info_nce, cached": (
+        "positives",
+        lambda m: adapter.InfoNceLoss(m),
+        lambda m: bi.CachedMultipleNegativesRankingLoss(m, mini_batch_size=3),
+    ),
+}
+
+
+@pytest.mark.trains
+@pytest.mark.parametrize("twin", OF_TRANSFORMERS)
+def test_a_transformer_trains_as_with_the_librarys_own_loss(twin, bert, tmp_path):
+    kind, mine, theirs = OF_TRANSFORMERS[twin]
+    models = SentenceTransformer(bert), SentenceTransformer(bert)
+    plain = {"optim": "sgd", "learning_rate": 0.1}  # as for a cross-encoder below
+    one = trained(models[0], mine(models[0]), rows(kind), tmp_path, **plain)
+    other = trained(models[1], theirs(models[1]), rows(kind), tmp_path, **plain)
+    agree(one, other)
+    before = SentenceTransformer(bert).state_dict()
+    moved = [models[0].state_dict()[name] - before[name] for name in before]
+    assert max(float(one.abs().max()) for one in moved if one.is_floating_point()) > 0.01
 
 
 @pytest.mark.trains
@@ -224,6 +310,11 @@ CROSS_TWINS = {
     "binary_cross_entropy": (
         "binary",
         lambda m: adapter.BinaryCrossEntropyLoss(m),
+        lambda m: cross.BinaryCrossEntropyLoss(m),
+    ),
+    "binary_cross_entropy, graded labels": (
+        "scored",
+        lambda m: adapter.BinaryCrossEntropyLoss(m, convention="sentence-transformers"),
         lambda m: cross.BinaryCrossEntropyLoss(m),
     ),
     "cosine_mse": ("scored", lambda m: adapter.CosineMseLoss(m), lambda m: cross.MSELoss(m)),

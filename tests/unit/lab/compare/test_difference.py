@@ -148,7 +148,10 @@ def test_supcon_parts_the_logarithm_from_the_pull():
 
 @pytest.mark.parametrize(
     ("convention", "adds"),
-    [("sentence-transformers (mean / ln 2)", "divide"), ("keras-rs (sum / N)", "count")],
+    [
+        ("sentence-transformers (mean / ln 2)", "divide"),
+        ("TF-Ranking, Keras (sum / N)", "count"),
+    ],
 )
 def test_another_librarys_reduction_is_what_only_it_has(convention, adds):
     base = explored("pairwise_logistic", parameters=(("scale", 1.0),))
