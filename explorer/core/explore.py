@@ -298,7 +298,7 @@ def _checked(parameter: Parameter, value: object) -> ParameterValue:
     given = value if parameter.kind == "list" and isinstance(value, tuple | list) else (value,)
     numbers: list[float] = []
     for number in given:
-        if not _fits(parameter, number):
+        if not _fits(number, parameter):
             raise Problem(
                 "parameter_whole" if parameter.whole else "parameter_range",
                 about="loss",
@@ -321,7 +321,7 @@ def _checked(parameter: Parameter, value: object) -> ParameterValue:
     return numbers[0]
 
 
-def _fits(parameter: Parameter, value: object) -> TypeGuard[float]:
+def _fits(value: object, parameter: Parameter) -> TypeGuard[float]:
     """Whether it is a number in the parameter's range, and whole where it has to be."""
     if not is_number(value) or not parameter.minimum <= value <= parameter.maximum:
         return False
