@@ -58,14 +58,19 @@ def hand_in(request: Any) -> tuple[str, str]:
         return "", name_in(request)
     name, content = content_in(request)
     if "token" not in request:
-        token = os.urandom(16).hex()
-        receive(token, 0, content, name)
-        return arrived(token, name), name
+        return put(content, name), name
     start = request.get("start")
     if type(start) is not int or start < 0:
         raise misfit("start", start)
     receive(request["token"], start, content, name)
     return (arrived(request["token"], name) if request.get("last") else ""), name
+
+
+def put(content: bytes, name: str) -> str:
+    """Keep the whole content of a file: its digest."""
+    token = os.urandom(16).hex()
+    receive(token, 0, content, name)
+    return arrived(token, name)
 
 
 def _arriving(token: object) -> Path:

@@ -170,6 +170,22 @@ export interface ChosenThere {
   twins?: "apart" | "leave_out" | "keep";
 }
 
+/** What is the matter with a table of classes, with texts that show it. */
+export interface ClassFinding {
+  name: string;
+  severity: "severe" | "warning" | "note";
+  said: string;
+  advice: string[];
+  rows: ClassRow[];
+}
+
+/** A text, of those read, that shows a finding, with the class that it stands in. */
+export interface ClassRow {
+  row: number;
+  text: string;
+  called: string;
+}
+
 /** A loss on the way to one point: its value at each share, at its `start`, where it is `lowest` (`least`), and at the end (`reached`), beside its `line` at collapse. */
 export interface Collapsing {
   values: Floats;
@@ -286,6 +302,12 @@ export interface ComparedSide {
 export interface Concentrated {
   share: number;
   part: number;
+}
+
+/** A class, and how many texts it has. */
+export interface CountedClass {
+  name: string;
+  count: number;
 }
 
 /** What becomes of a side. */
@@ -421,8 +443,8 @@ export interface EncodedData {
   findings: EncodedFinding[];
   looked: string[];
   not_looked: string[];
-  bands: ToldBand[];
-  sharpness: ToldSharpness[];
+  bands: SeenBand[];
+  sharpness: SeenSharpness[];
 }
 
 /** A finding that takes an encoder, with texts of two pairs that show it. */
@@ -433,7 +455,7 @@ export interface EncodedFinding {
   advice: string[];
   rows: EvidentRow[];
   scene: string;
-  cells: EvidentCell[];
+  cells: FoundCell[];
 }
 
 /** The share of a gradient's energy in so many of the first dimensions: of the sum's, and of the part's on the longest prefix. */
@@ -470,22 +492,25 @@ export interface EventRecord {
   step: number;
 }
 
-/** Texts of two pairs, by their rows, with their cosine; of a query and another pair's key that of its `own`. */
-export interface EvidentCell {
-  row: number;
-  other: number;
-  first: string;
-  second: string;
-  cosine: number;
-  own: number | null;
-}
-
 /** A pair that shows a finding, with the row of the table that it stands in. */
 export interface EvidentRow {
   row: number;
   first: string;
   second: string;
   label: Real | null;
+}
+
+/** What is the matter with a table of texts and their classes in batches of a size, the worst first; the share of a batch's rows that are alone of their class; the largest classes, and the smallest of the others. */
+export interface ExaminedClasses {
+  rows: number;
+  classes: number;
+  skipped: number;
+  columns: Record<string, string>;
+  alone: number;
+  largest: CountedClass[];
+  smallest: CountedClass[];
+  findings: ClassFinding[];
+  looked: string[];
 }
 
 /** What is the matter with a data set for a loss in batches of a size, the worst first; what was looked for, and what was not; the losses that can learn from it (the first, and how many more); how many pairs a cleaned table keeps; and how a file was read. */
@@ -597,6 +622,12 @@ export interface Explored {
   skipped?: SkippedRow[];
   limited?: boolean;
   rows?: string;
+}
+
+/** Rows of a data set of the hub as a file that the server has, by its content. */
+export interface FetchedRows {
+  file: string;
+  name: string;
 }
 
 /** The strip of figures above the picture; null for what the loss does not have. */
@@ -739,6 +770,16 @@ export interface FormulaStep {
   kind: "shared" | "parameter" | "changed" | "base" | "other";
   base: number | null;
   other: number | null;
+}
+
+/** Texts of two pairs with their cosine; of a query and another pair's key that of its `own`. */
+export interface FoundCell {
+  row: number;
+  other: number;
+  first: string;
+  second: string;
+  cosine: number;
+  own: number | null;
 }
 
 /** What training moved: from the mean `before` to the mean `after`, over the seeds. */
@@ -1541,6 +1582,24 @@ export interface ScoreHistogram {
   counts: number[][];
 }
 
+/** Cosines of the pairs of a label, or of a part of the labels' scale. */
+export interface SeenBand {
+  low: number;
+  high: number;
+  count: number;
+  mean: number;
+  tenth: number;
+  ninth: number;
+  said: string;
+}
+
+/** The temperature at which so many negatives of a batch count. */
+export interface SeenSharpness {
+  negatives: number;
+  temperature: number;
+  said: string;
+}
+
 /** The file of that digest is not held: it is to be sent again. */
 export interface SendFile {
   send_file: true;
@@ -1763,17 +1822,6 @@ export interface Told {
   values: Record<string, number | string | Word | (number | string | Word)[]>;
 }
 
-/** Cosines of the pairs of a label, or of a part of the labels' scale. */
-export interface ToldBand {
-  low: number;
-  high: number;
-  count: number;
-  mean: number;
-  tenth: number;
-  ninth: number;
-  said: string;
-}
-
 /** The same, with what else is to be said of it, sentence by sentence. */
 export interface ToldFinding {
   kinds: string[];
@@ -1785,13 +1833,6 @@ export interface ToldFinding {
   losses: ExplainedLoss[];
   more: number;
   beside: string[];
-}
-
-/** The temperature at which so many negatives of a batch count. */
-export interface ToldSharpness {
-  negatives: number;
-  temperature: number;
-  said: string;
 }
 
 /** Where the pairs of a run come from; the pairs themselves stay with the server. */
@@ -1955,9 +1996,10 @@ export interface CompareServer {
 export interface DoctorServer {
   cancel(request: unknown): Promise<OneOf<Cancelled | Refused>>;
   encode(request: unknown): Promise<OneOf<EncodedData | Working | Refused>>;
-  examine(request: unknown): Promise<OneOf<ExaminedData | UndecidedData | Working | Refused>>;
+  examine(request: unknown): Promise<OneOf<ExaminedData | ExaminedClasses | UndecidedData | Working | Refused>>;
   examine_run(request: unknown): Promise<OneOf<ExaminedRunLog | Refused>>;
   explain(request: unknown): Promise<OneOf<Explained | Refused>>;
+  fetch(request: unknown): Promise<OneOf<FetchedRows | Working | Refused>>;
   forget(request: unknown): Promise<OneOf<Nothing | Refused>>;
   hand_in(request: unknown): Promise<OneOf<HandedIn | Refused>>;
   look(request: unknown): Promise<OneOf<Look | Refused>>;

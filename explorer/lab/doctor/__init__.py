@@ -2,3 +2,4 @@
 
 # What a table of pairs is examined for where nobody says.
 USUAL_LOSS, USUAL_BATCH = "info_nce", 64
+USUAL_HUB_ROWS = 10_000  # that are read of a data set of the hub

@@ -4,16 +4,16 @@ what is the matter with a table of pairs, or with a run."""
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.lab.doctor import USUAL_BATCH, USUAL_LOSS
+from explorer.lab.doctor import USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
 from explorer.locale import LANGUAGES, say, spelled, title_word
 
 if TYPE_CHECKING:  # the command answers --help without torch
+    from explorer.lab.doctor.classes import ClassTable
     from explorer.lab.doctor.data import Examined
     from explorer.lab.doctor.known import Known
     from explorer.lab.doctor.reading import Read
@@ -32,6 +32,7 @@ for example:
 OF_DOCTOR = """\
 for example:
   python app.py doctor pairs.tsv --loss cosent --batch 64
+  python app.py doctor --hub sentence-transformers/stsb --rows 5000 --loss cosent
   python app.py doctor output/checkpoint-500
   python app.py doctor trainer_state.json --loss MultipleNegativesRankingLoss --batch 64
   python app.py doctor wandb.csv --curve train/loss --held-out eval/loss --loss info_nce --scale 50
@@ -84,7 +85,12 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
         "model's folder or README.md, a run folder, a table of scalars, an event file of "
         "TensorBoard, a trackio project's database"
     )
-    parser.add_argument("file", help=about)
+    parser.add_argument("file", nargs="?", help=about)
+    about = "in place of a file: the first rows of a data set of the hub, a subset behind a colon"
+    parser.add_argument("--hub", default="", metavar="ID", help=about)
+    parser.add_argument("--split", default="train", help="part of a data set of the hub (train)")
+    about = "that are read of a data set of the hub (10000)"
+    parser.add_argument("--rows", type=int, default=USUAL_HUB_ROWS, metavar="N", help=about)
     about = f"as explain takes it; of a run what its log says, of pairs {USUAL_LOSS}"
     parser.add_argument("--loss", default="", help=about)
     for name, about in WHOLE.items():
@@ -113,8 +119,12 @@ def doctor(chosen: argparse.Namespace) -> int:
     """Print what was found, the worst first; 1 where something is severe, or cannot be read."""
     from explorer.lab.doctor.runs.read import is_run
 
+    if bool(chosen.file) == bool(chosen.hub):
+        print("Nothing was examined: give a file, or a data set of the hub by --hub",
+              file=sys.stderr)  # fmt: skip
+        return 1
     try:
-        of_run = is_run(chosen.file)
+        of_run = not chosen.hub and is_run(chosen.file)
     except OSError as problem:
         print(f"Nothing was examined: {problem}", file=sys.stderr)
         return 1
@@ -165,35 +175,31 @@ def _examined_run(place: str, known: Known | None, curve: str, held_out: str) ->
 
 
 def _doctor_data(chosen: argparse.Namespace) -> int:
-    from explorer.lab.doctor.classes import names_classes
+    from explorer.lab.doctor.classes import ClassTable
     from explorer.lab.doctor.data import examine
     from explorer.lab.doctor.encoded_told import encoded_lines
     from explorer.lab.doctor.known import Known, sides_for
-    from explorer.lab.doctor.reading import content_of, read_content
+    from explorer.lab.doctor.reading import pairs_only
     from explorer.lab.doctor.suited import suited
     from explorer.lab.doctor.told import data_to_json
-    from explorer.runtime.problem import Problem
 
     try:
         known = Known(loss=chosen.loss, batch=chosen.batch).checked()
         spec = sides_for(known)[0].spec
-        content, name = content_of(chosen.file)
-        if names_classes(content):
-            return _doctor_classes(content, name, chosen)
-        read = read_content(content, name, _teller(chosen))
+        read = _read_table(chosen)
+        if isinstance(read, ClassTable):
+            if chosen.encoder or chosen.clean:
+                pairs_only(read)
+            return _doctor_classes(read, chosen)
         found = examine(read.profile, spec, chosen.batch, most_tokens=chosen.tokens)
         seen = _encoded(read, spec, chosen) if chosen.encoder else None
         wrote = _write_clean(chosen.clean, read) if chosen.clean else None
     except (ValueError, OSError) as problem:
-        if isinstance(problem, Problem) and problem.about == "columns":
-            with contextlib.suppress(Problem):  # else it is no table of classes either
-                return _doctor_classes(*content_of(chosen.file), chosen)
         print(f"Nothing was examined: {problem}", file=sys.stderr)
         return 1
     if chosen.json:
         fitting = suited(read.profile, chosen.batch) if chosen.losses else ()
-        answer = data_to_json(read, found, fitting, chosen.language)
-        answer |= {"encoded": seen} if seen else {}
+        answer = data_to_json(read, found, fitting, chosen.language, seen)
         print(json.dumps(answer, ensure_ascii=False, indent=1))
     else:
         _print_faults(found, read, chosen.language)
@@ -206,12 +212,20 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
     return 1 if found.severe else 0
 
 
-def _doctor_classes(content: bytes, name: str, chosen: argparse.Namespace) -> int:
+def _read_table(chosen: argparse.Namespace) -> Read | ClassTable:
+    from explorer.lab.doctor.reading import content_of, hub_content, read_table
+
+    tell = _teller(chosen)
+    if chosen.hub:
+        return read_table(*hub_content(chosen.hub, chosen.split, chosen.rows, tell), tell)
+    return read_table(*content_of(chosen.file), tell)
+
+
+def _doctor_classes(table: ClassTable, chosen: argparse.Namespace) -> int:
     """The same of a table of texts with their classes."""
-    from explorer.lab.doctor.classes import examine_classes, read_classes
+    from explorer.lab.doctor.classes import examine_classes
     from explorer.lab.doctor.classes_told import class_lines, classes_to_json
 
-    table = read_classes(content, name, _teller(chosen))
     found = examine_classes(table, chosen.batch)
     if chosen.json:
         answer = classes_to_json(table, found, chosen.language)

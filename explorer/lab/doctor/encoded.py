@@ -42,6 +42,7 @@ from losses import LossSpec
 NEAR = 0.95  # cosine from which on two texts that differ are named as near-duplicates
 MOST_ENCODED = 2**14  # pairs; beyond, a part of them says the same
 USUAL_ENCODED = 2000
+ENCODED = (10, MOST_ENCODED)  # that may be asked for
 ROWS = 2**8  # of the matrix of cosines that are looked at together
 BANDS = 5  # of labels of many degrees
 FEW_LEVELS = 8

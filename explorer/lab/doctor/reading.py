@@ -3,17 +3,22 @@ them whatever the loss."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from explorer.lab.doctor.classes import ClassTable, names_classes, read_classes
 from explorer.lab.doctor.profile import Profile, profiled
 from explorer.lab.large.files import FilePairs, read_pairs
 from explorer.runtime.jobs import Report
-from explorer.runtime.limits import LARGE_FILE_BYTES, MIB
+from explorer.runtime.limits import LARGE_FILE_BYTES, LARGE_PAIRS, MIB
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
+from explorer.sources.hub_sets import first_rows, named
 from explorer.sources.pairs import Pairs
+
+HUB_ROWS = (10, LARGE_PAIRS)  # that are read of a data set of the hub
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +52,41 @@ def read_content(
     return Read(profiled(found, report).prepared(), found)
 
 
+def read_table(
+    content: bytes,
+    name: str,
+    report: Report,
+    *,
+    columns: Mapping[str, str] | None = None,
+    header: bool | None = None,
+    encoding: str = "",
+) -> Read | ClassTable:
+    """Pairs as `read_content` reads them; or texts with their classes, where nobody chose columns
+    of pairs and that is what the columns are called, or all that they can be.
+
+    Raises Problem if it is neither.
+    """
+    may_be_classes = not columns and not encoding
+    if may_be_classes and names_classes(content):
+        return read_classes(content, name, report)
+    try:
+        chosen = {"columns": columns, "header": header, "encoding": encoding}
+        return read_content(content, name, report, **chosen)
+    except Problem as problem:
+        if may_be_classes and problem.about == "columns":
+            with contextlib.suppress(Problem):  # then it is no table of classes either
+                return read_classes(content, name, report)
+        raise
+
+
+def pairs_only(read: Read | ClassTable) -> Read:
+    """Raises Problem for a table of classes, of which an encoder tells nothing here, and whose rows
+    are not cleaned."""
+    if isinstance(read, ClassTable):
+        raise Problem("classes_no_pairs")
+    return read
+
+
 def read_path(path: str | Path, report: Report) -> Read:
     """The same of a file of this computer, as `content_of` reads it."""
     return read_content(*content_of(path), report)
@@ -64,6 +104,22 @@ def content_of(path: str | Path) -> tuple[bytes, str]:
         return path.read_bytes(), name
     except OSError:
         raise Problem("file_unreadable", name=name) from None
+
+
+def hub_content(hub: str, split: str, most: int, report: Report) -> tuple[bytes, str]:
+    """The first rows of a data set of the hub as a file of JSON lines, and its name.
+
+    Raises Problem where it cannot be read, or so many rows are not read of any.
+    """
+    if not hub.strip():
+        raise Problem("training_no_hub_id")
+    least, top = HUB_ROWS
+    if not least <= most <= top:
+        raise Problem("hub_set_count", value=most, least=least, most=top)
+    split = split.strip() or "train"
+    repo, subset = named(hub)
+    parts = filter(None, (repo.rpartition("/")[2], subset, split))
+    return first_rows(hub.strip(), split, most, report), f"{'-'.join(parts)}.jsonl"
 
 
 def read_given(pairs: Pairs, report: Report) -> Read:

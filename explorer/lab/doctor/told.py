@@ -236,10 +236,14 @@ def _standing(standing: Standing, value: float, language: str) -> dict[str, Any]
 
 
 def data_to_json(
-    read: Read, found: Examined, fitting: Iterable[Suited], language: str = "en"
+    read: Read,
+    found: Examined,
+    fitting: Iterable[Suited],
+    language: str = "en",
+    encoded: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What is the matter with a data set as plain JSON: of the command, and as `doctor_data`
-    answers it. Pairs count from 1."""
+    answers it, with what an encoder told where one was asked. Pairs count from 1."""
     return {
         "pairs": found.rows,
         "skipped": read.file.skipped[0] if read.file else 0,
@@ -261,6 +265,7 @@ def data_to_json(
             }
             for one in fitting
         ],
+        "encoded": encoded,
         "kept": len(found.cleaned.kept),
         "left_out": [{"pair": row, "because": name} for row, name in found.cleaned.left_out],
     }

@@ -18,13 +18,9 @@ from explorer.core.scenario import Data
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.locale import title_word
-from explorer.runtime import limits
-from explorer.runtime.budgets import budget
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import is_hosted
-from explorer.sources import hub_cache, tables, textbook
-from explorer.sources.model_folders import within
+from explorer.sources import hub_cache, hub_sets, tables, textbook
 from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec
 from losses.combined.names import RECIPES
@@ -165,29 +161,16 @@ def _rows(pairs: Pairs) -> list[Pair]:
 def _from_hub(data: TrainingData) -> tuple[Pairs, int]:
     """A data set of the hub, read as the same rows in a file would be."""
     from datasets import disable_progress_bars, load_dataset
-    from huggingface_hub import HfApi
 
     disable_progress_bars()
-    # Strangers must not reach the private data sets of whoever owns the hosted page.
-    api = HfApi(token=False if is_hosted() else None)
-    try:
-        asked = {"timeout": limits.HUB_S, "files_metadata": is_hosted()}
-        info = within(limits.HUB_S + 1, lambda: api.dataset_info(data.hub, **asked))
-        whole = sum(file.size or 0 for file in info.siblings or ())
-        if (size := whole // limits.MIB) > (most := budget("hub_mib")):
-            raise Problem("training_hub_large", name=data.hub, size=size, most=most)
-        folder = hub_cache.begin("dataset", data.hub, whole)
+    repo, subset = hub_sets.named(data.hub)
+    with hub_sets.told_of(data.hub):
+        whole = hub_sets.fits_here(data.hub, hub_sets.about(data.hub))
+        folder = hub_cache.begin("dataset", repo, whole)
         prepared = folder and str(folder / hub_cache.PREPARED)
-        held = load_dataset(data.hub, split=data.split, token=api.token, cache_dir=prepared)
-    except Problem:
-        raise
-    except Exception as error:  # the kinds differ with the versions of three libraries
-        status = getattr(getattr(error, "response", None), "status_code", None)
-        if status in (401, 403, 404):
-            raise Problem("training_hub_unknown", name=data.hub) from error
-        if isinstance(error, ValueError) and "split" in str(error):
-            raise Problem("training_hub_split", name=data.hub, reason=error) from error
-        raise Problem("training_hub_unreachable", name=data.hub) from error
+        held = load_dataset(
+            repo, subset, split=data.split, token=hub_sets.token(), cache_dir=prepared
+        )
     if len(held) > data.most:
         held = held.shuffle(seed=DRAW).select(range(data.most))
     with tempfile.TemporaryDirectory() as folder:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import cast
 
-from explorer.lab.doctor import USUAL_BATCH, USUAL_LOSS
+from explorer.lab.doctor import USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
+from explorer.lab.doctor.classes import ClassTable, examine_classes
+from explorer.lab.doctor.classes_told import classes_to_json
 from explorer.lab.doctor.data import examine
+from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, look
+from explorer.lab.doctor.encoded_told import encoded_to_json
 from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.reading import Read, read_content, read_given
+from explorer.lab.doctor.reading import Read, hub_content, pairs_only, read_given, read_table
 from explorer.lab.doctor.suited import suited
 from explorer.lab.doctor.told import data_to_json
 from explorer.locale import LANGUAGES
 from explorer.runtime import jobs
 from explorer.runtime.limits import TRAINED_PAIRS
 from explorer.runtime.problem import Problem
+from explorer.runtime.validation import integer
 from explorer.sources.pairs import POSITIVE, Pairs
 from explorer.web.api.reading import columns_of, read_choice, read_text, rows_of
-from explorer.web.wire.program import DoctoredData
+from explorer.web.wire.program import DoctoredClasses, DoctoredData
 
 
 def doctor_data(
@@ -29,21 +34,35 @@ def doctor_data(
     batch: int = USUAL_BATCH,
     tokens: int | None = None,
     language: str = "en",
-) -> DoctoredData:
-    """What is the matter with a data set of pairs, for a loss in batches of a size: told from its
-    texts and labels alone, without an encoder.
+    hub: str = "",
+    split: str = "train",
+    rows: int = USUAL_HUB_ROWS,
+    encoder: str = "",
+    encoded: int = USUAL_ENCODED,
+) -> DoctoredData | DoctoredClasses:
+    """What is the matter with a data set of pairs, for a loss in batches of a size, told from its
+    texts and labels, and with an encoder what only that can tell; or with texts and their classes.
 
     Args:
         loss: name of the loss, such as "info_nce", an alias or a library's class
-        sentences1: the first sentence of each of up to 100,000 pairs; null where a table is given
+        sentences1: the first sentence of each of up to 100,000 pairs; null where a table or a data
+            set of the hub is given
         sentences2: the second sentence of each pair
         scores: the label of each pair; null if there are none, all pairs are then positives
-        table: in place of the lists, a whole table as text: CSV, TSV, JSON lines or a JSON array
+        table: in place of the lists, a whole table as text: CSV, TSV, JSON lines or a JSON array;
+            of two columns, one called class, label or the like, texts with their classes
         columns: which of the table's columns is "first", "second", "score" ("none" for no labels)
             and "teacher", or "anchor", "positive" and "negative"; left out, they are recognised
         batch: pairs of a batch
         tokens: that the encoder reads of a text; null if not known
         language: of the sentences in the answer, "en" or "zh"
+        hub: in place of lists and table, the id of a data set of the hub, a subset behind a colon,
+            such as "sentence-transformers/all-nli:triplet"; its first rows are read
+        split: the part of it
+        rows: how many of its rows, from 10 to 1,048,576
+        encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder;
+            "" for none
+        encoded: pairs that it reads, at most 16,384, picked at random
 
     Returns:
         An object with
@@ -56,9 +75,15 @@ def doctor_data(
         and share of the negatives that are wrong;
         suited, the losses that can learn from the data, the best reasons first, each with the
         names of reasons for it and against it, and said, the same in sentences;
+        encoded, null without an encoder, else what it told: its findings, each with cells too,
+        texts of two pairs with their cosine; bands, the cosines of the pairs by label; sharpness,
+        the temperatures at which so many negatives of a batch count; pairs, how many it read;
         kept, how many pairs a cleaned table has, and left_out, the others, each with because;
         pairs and skipped, how many were read and how many rows could not be; columns, those of the
         table that were read; loss and batch, as they were taken.
+        Of texts with classes: rows, skipped, columns, batch and severe as above; classes, each with
+        name and count, the largest first; alone, the share of a batch's rows that have no other of
+        their class in it; findings, with rows in place of pairs; looked_for.
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
@@ -72,20 +97,49 @@ def doctor_data(
     spec = sides_for(known)[0].spec
     size, most = known.batch or USUAL_BATCH, Known(batch=tokens).checked().batch
     read_choice("language", language, LANGUAGES)
+    name, many = read_text("encoder", encoder).strip(), _encoded_at_most(encoded)
     with jobs.in_turn():
-        read = _read(sentences1, sentences2, scores, table, columns)
+        read = _read(sentences1, sentences2, scores, table, columns, (hub, split, rows))
+        if isinstance(read, ClassTable):
+            if name:
+                pairs_only(read)
+            told = classes_to_json(read, examine_classes(read, size), language)
+            return cast("DoctoredClasses", told)
         found = examine(read.profile, spec, size, most_tokens=most)
         fitting = suited(read.profile, size)
-        return cast("DoctoredData", data_to_json(read, found, fitting, language))
+        seen = None
+        if name:
+            looked = look(read.profile, name, many, jobs.step)
+            seen = encoded_to_json(read.profile, looked, spec, size, language)
+        return cast("DoctoredData", data_to_json(read, found, fitting, language, seen))
 
 
-def _read(first: object, second: object, scores: object, table: object, columns: object) -> Read:
-    text = read_text("table", table)
-    if bool(text) == (first is not None or second is not None):
+def _encoded_at_most(encoded: object) -> int:
+    if type(encoded) is not int or not ENCODED[0] <= encoded <= ENCODED[1]:
+        least, most = ENCODED
+        raise Problem("doctor_encoded", value=str(encoded)[:60], least=least, most=most)
+    return encoded
+
+
+def _read(
+    first: object,
+    second: object,
+    scores: object,
+    table: object,
+    columns: object,
+    of_hub: tuple[object, object, object],
+) -> Read | ClassTable:
+    text, hub = read_text("table", table), read_text("hub", of_hub[0]).strip()
+    sources = [bool(text), first is not None or second is not None, bool(hub)]
+    if sum(sources) != 1:
         raise Problem("api_table_or_lists")
+    chosen = columns_of(columns)
+    if hub:
+        split, most = read_text("split", of_hub[1]), integer(of_hub[2], "rows")
+        return read_table(*hub_content(hub, split, most, jobs.step), jobs.step, columns=chosen)
     if text:
         content = text.encode("utf-8", "surrogatepass")
-        return read_content(content, "table.txt", jobs.step, columns=columns_of(columns))
+        return read_table(content, "table.txt", jobs.step, columns=chosen)
     rows = rows_of("doctor_data", TRAINED_PAIRS, first, second, scores)
     one, other, labels = zip(*rows, strict=True)
     labelled = scores is not None

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from explorer.web.wire.program import DoctoredRun, ExplainedFinding, ExplainedValue
+from explorer.web.wire.program import (
+    CountedClass,
+    DoctoredRun,
+    ExplainedFinding,
+    ExplainedValue,
+    FoundCell,
+    SeenBand,
+    SeenSharpness,
+)
 from explorer.web.wire.shared import LargeFile, LargeFileUndecided, Problem, Real
 
 
@@ -41,42 +49,10 @@ class DataFinding(TypedDict):
     scene: str
 
 
-class EvidentCell(TypedDict):
-    """Texts of two pairs, by their rows, with their cosine; of a query and another pair's key that
-    of its `own`."""
-
-    row: int
-    other: int
-    first: str
-    second: str
-    cosine: float
-    own: float | None
-
-
 class EncodedFinding(DataFinding):
     """A finding that takes an encoder, with texts of two pairs that show it."""
 
-    cells: list[EvidentCell]
-
-
-class ToldBand(TypedDict):
-    """Cosines of the pairs of a label, or of a part of the labels' scale."""
-
-    low: float
-    high: float
-    count: int
-    mean: float
-    tenth: float
-    ninth: float
-    said: str
-
-
-class ToldSharpness(TypedDict):
-    """The temperature at which so many negatives of a batch count."""
-
-    negatives: float
-    temperature: float
-    said: str
+    cells: list[FoundCell]
 
 
 class EncodedData(TypedDict):
@@ -87,8 +63,8 @@ class EncodedData(TypedDict):
     findings: list[EncodedFinding]
     looked: list[str]
     not_looked: list[str]
-    bands: list[ToldBand]
-    sharpness: list[ToldSharpness]
+    bands: list[SeenBand]
+    sharpness: list[SeenSharpness]
 
 
 class FittingLoss(TypedDict):
@@ -113,6 +89,47 @@ class ExaminedData(TypedDict):
     more: int
     kept: int
     file: LargeFile | None
+
+
+class ClassRow(TypedDict):
+    """A text, of those read, that shows a finding, with the class that it stands in."""
+
+    row: int
+    text: str
+    called: str
+
+
+class ClassFinding(TypedDict):
+    """What is the matter with a table of classes, with texts that show it."""
+
+    name: str
+    severity: Literal["severe", "warning", "note"]
+    said: str
+    advice: list[str]
+    rows: list[ClassRow]
+
+
+class ExaminedClasses(TypedDict):
+    """What is the matter with a table of texts and their classes in batches of a size, the worst
+    first; the share of a batch's rows that are alone of their class; the largest classes, and the
+    smallest of the others."""
+
+    rows: int
+    classes: int
+    skipped: int
+    columns: dict[str, str]
+    alone: float
+    largest: list[CountedClass]
+    smallest: list[CountedClass]
+    findings: list[ClassFinding]
+    looked: list[str]
+
+
+class FetchedRows(TypedDict):
+    """Rows of a data set of the hub as a file that the server has, by its content."""
+
+    file: str
+    name: str
 
 
 class UndecidedData(LargeFileUndecided):

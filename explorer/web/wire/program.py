@@ -241,6 +241,55 @@ class LeftOut(TypedDict):
     because: str
 
 
+class FoundCell(TypedDict):
+    """Texts of two pairs with their cosine; of a query and another pair's key that of its `own`."""
+
+    row: int
+    other: int
+    first: str
+    second: str
+    cosine: float
+    own: float | None
+
+
+class SeenFault(FoundFault):
+    """A finding that takes an encoder, with texts of two pairs that show it."""
+
+    cells: list[FoundCell]
+
+
+class SeenBand(TypedDict):
+    """Cosines of the pairs of a label, or of a part of the labels' scale."""
+
+    low: float
+    high: float
+    count: int
+    mean: float
+    tenth: float
+    ninth: float
+    said: str
+
+
+class SeenSharpness(TypedDict):
+    """The temperature at which so many negatives of a batch count."""
+
+    negatives: float
+    temperature: float
+    said: str
+
+
+class SeenData(TypedDict):
+    """What an encoder told of so many pairs."""
+
+    encoder: str
+    pairs: int
+    findings: list[SeenFault]
+    looked: list[str]
+    not_looked: list[str]
+    bands: list[SeenBand]
+    sharpness: list[SeenSharpness]
+
+
 class DoctoredData(TypedDict):
     """What is the matter with a data set, the worst first."""
 
@@ -254,8 +303,41 @@ class DoctoredData(TypedDict):
     looked_for: list[str]
     met: Meeting
     suited: list[WeighedLoss]
+    encoded: SeenData | None
     kept: int
     left_out: list[LeftOut]
+
+
+class CountedClass(TypedDict):
+    """A class, and how many texts it has."""
+
+    name: str
+    count: int
+
+
+class ClassFault(TypedDict):
+    """What is the matter with a table of classes; `rows` show it, of those read, from 1."""
+
+    name: str
+    severity: Literal["severe", "warning", "note"]
+    said: str
+    values: dict[str, Setting]
+    advice: list[str]
+    rows: list[int]
+
+
+class DoctoredClasses(TypedDict):
+    """What is the matter with texts and their classes, the worst first."""
+
+    rows: int
+    skipped: int
+    columns: dict[str, str]
+    batch: int
+    severe: bool
+    alone: float
+    classes: list[CountedClass]
+    findings: list[ClassFault]
+    looked_for: list[str]
 
 
 class RunFinding(TypedDict):

@@ -49,7 +49,7 @@ def test_a_stranger_brings_data(
     page.wait_for_function("location.hash === '#door=data&for=cosent&n=8'")
 
     # A pasted table: the worst first, its rows as text, the whole of it in a short link.
-    page.get_by_role("tab", name="A pasted table").click()
+    page.get_by_role("tab", name="Pasted").click()
     expect(finding(page, "twins")).to_have_count(0)
     page.fill("#lp-doctor-pasted", PASTED)
     expect(finding(page, "conflicting_labels").locator("tbody")).to_contain_text("8848 m")
@@ -71,7 +71,7 @@ def test_a_stranger_brings_data(
     expect(page.locator("select[name=score]")).to_have_value("none")
 
     # A file: read, and what stays of it is taken away.
-    page.get_by_role("tab", name="A file").click()
+    page.get_by_role("tab", name="File").click()
     path = tmp_path / "mine.csv"
     rows = "".join(f"question {place},answer {place},{place % 4}\n" for place in range(400))
     path.write_text(f"query,answer,score\n{rows}question 3,answer 3,3\n")

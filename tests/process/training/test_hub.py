@@ -101,6 +101,20 @@ def read(name, split="train"):
 """
 WANTED = [("someone/csv",), ("someone/parquet",), ("someone/parquet", "test")]
 WANTED += [("someone/parquet", "validation"), ("someone/nothing",)]
+STREAMED = """
+import io, json, sys
+from contextlib import redirect_stdout
+from explorer import cli
+
+def doctored(*more):
+    said = io.StringIO()
+    sys.argv = ["app.py", "doctor", *more, "--json", "--batch", "8"]
+    with redirect_stdout(said):
+        cli.main()
+    return json.loads(said.getvalue())["pairs"]
+
+answer = [doctored("--hub", "someone/csv", "--rows", "12"), doctored("--hub", "someone/parquet")]
+"""
 RUN = """
 import os
 from explorer.lab.training.plan import TrainingData, TrainingPlan
@@ -123,8 +137,8 @@ def answers(shelf, tmp_path_factory):
     folder = tmp_path_factory.mktemp("asked")
     read = f"{DATA}\nanswer = [read(*where) for where in {WANTED}]"
     run = RUN.format(runs=str(folder / "runs"))
-    found = asked(shelf, folder / "home", ENCODER, read, run)
-    return dict(zip(("encoder", "data", "run"), found, strict=True))
+    found = asked(shelf, folder / "home", ENCODER, read, run, STREAMED)
+    return dict(zip(("encoder", "data", "run", "streamed"), found, strict=True))
 
 
 def test_an_encoder_is_downloaded_and_encodes(answers):
@@ -137,7 +151,11 @@ def test_data_sets_are_downloaded_and_split(answers):
     found = answers["data"]
     pairs = [list(pair) for pair in corpus().train]
     assert found[:3] == [sorted(pairs), sorted(pairs[:40]), sorted(pairs[40:])]
-    assert found[3:] == ["problem.training_hub_split", "problem.training_hub_unknown"]
+    assert found[3:] == ["problem.hub_set_split", "problem.hub_set_unknown"]
+
+
+def test_first_rows_are_streamed_to_doctor(answers):
+    assert answers["streamed"] == [12, 40]
 
 
 def test_a_run_starts_from_the_hub(answers):

@@ -497,12 +497,27 @@ BAD = {
     "no data": (
         "doctor_data",
         {"loss": "cosent"},
-        "Either a table, as text, or the lists sentences1 and sentences2 are needed, not both.",
+        "Either a table, as text, or the lists sentences1 and sentences2, or a data set of the hub",
     ),
     "no column": (
         "doctor_data",
         {"table": "a\tb\n1\t2\n", "columns": {"first": 5}},
         "columns.first is 5; text is needed.",
+    ),
+    "too many encoded": (
+        "doctor_data",
+        PAIRS | {"encoder": "all-MiniLM-L6-v2", "encoded": 10**6},
+        "encoded is 1000000; from 10 to 16384 pairs can be read by an encoder.",
+    ),
+    "too few rows": (
+        "doctor_data",
+        {"hub": "sentence-transformers/stsb", "rows": 1},
+        "1 rows were asked for; from 10 to 1048576",
+    ),
+    "classes for an encoder": (
+        "doctor_data",
+        {"table": "text,class\na,x\nb,y\n", "encoder": "all-MiniLM-L6-v2"},
+        "This is a table of texts with classes.",
     ),
     "no such language": (
         "doctor_data",
@@ -619,8 +634,10 @@ def test_the_api_shows_the_four_and_nothing_of_the_page(client):
             assert told["type"] == "array"
             told = told["items"]
         promised = get_type_hints(function)["return"]
-        fields = get_type_hints(promised if name != "list_losses" else get_args(promised)[0])
-        assert told["properties"].keys() == fields.keys()
+        kinds = get_args(promised) or (promised,)  # the entries of a list, or one of several
+        shown = told["anyOf"] if len(kinds) > 1 else [told]
+        for one, kind in zip(shown, kinds, strict=True):
+            assert one["properties"].keys() == get_type_hints(kind).keys()
 
 
 def test_its_description_for_programs_names_the_same_calls(address):

@@ -150,6 +150,7 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
                 "language": "en",
             }
         ],
+        ("doctor", "fetch"): [{"hub": "", "split": "train", "rows": 10}],
         ("doctor", "take"): [{"source": {"kind": "file", **of_file}, "what": "kept"}],
         ("doctor", "stop"): [
             {"source": {"kind": "file", **of_file}, "encoder": EMBEDDED, "most": 12}

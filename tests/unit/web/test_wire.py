@@ -285,11 +285,19 @@ def test_doctor(pages, tmp_path, monkeypatch):
     known = {"loss": "cosent", "batch": 8, "tokens": 0, "language": "zh"}
     for name in doctor_data.SETS:
         server.ask("examine", {"source": {"example": name}, **known}, doctor.ExaminedData)
-    for content, kind in ((TABLE, doctor.ExaminedData), (UNCLEAR, doctor.UndecidedData)):
+    of_classes = b"text,class\none,a\ntwo,a\ntwo,b\n"
+    for content, kind in (
+        (TABLE, doctor.ExaminedData),
+        (UNCLEAR, doctor.UndecidedData),
+        (of_classes, doctor.ExaminedClasses),
+    ):
         file = {"name": "a.csv", "content": packed(content)}
         handed = server.ask("hand_in", file, shared.HandedIn)
         source = {"kind": "file", "name": "a.csv", **handed}
         server.ask("examine", {"source": source, **known}, kind)
+    rows = (b'{"sentence1": "a", "sentence2": "b"}', "stsb-train.jsonl")
+    monkeypatch.setattr(doctor_data, "hub_content", lambda *_: rows)
+    server.ask("fetch", {"hub": "someone/set", "rows": 10}, doctor.FetchedRows)
     of_example = {"source": {"example": "twins"}}
     for loss in ("info_nce", "cosent"):
         asked = {**of_example, "loss": loss, "encoder": EMBEDDED, "most": 12, "batch": 8}
@@ -306,6 +314,10 @@ def test_doctor(pages, tmp_path, monkeypatch):
     server.ask("examine", {**of_example, **known}, shared.Working)
     monkeypatch.setattr(doctor_data, "_start_looking", lambda *asked: Job())
     server.ask("encode", {**of_example, "encoder": EMBEDDED}, shared.Working)
+    slow = threading.Event()
+    monkeypatch.setattr(doctor_data, "hub_content", lambda *_: slow.wait(60) and rows)
+    server.ask("fetch", {"hub": "someone/other", "rows": 10}, shared.Working)
+    slow.set()
     server.ask("stop", of_example, shared.Nothing)
     for known in ({}, {"loss": "siglip", "batch": "8"}, {"loss": "dcl", "margin": "0.5"}):
         for value in ("5.545", "0", "-0.3", "123456.7"):
@@ -314,7 +326,8 @@ def test_doctor(pages, tmp_path, monkeypatch):
     logged = {"kind": "file", "name": "log.csv", **server.ask("hand_in", file, shared.HandedIn)}
     for source in (*({"example": name} for name in doctor_run.LOGS), logged):
         server.ask("examine_run", {"source": source, "language": "zh"}, doctor.ExaminedRunLog)
-    server.answered("explain", "examine", "encode", "hand_in", "take", "stop", "examine_run")
+    named = ("explain", "examine", "encode", "fetch", "hand_in", "take", "stop", "examine_run")
+    server.answered(*named)
 
 
 def test_large(pages, tmp_path, monkeypatch):
@@ -473,6 +486,12 @@ def test_programs_are_told_what_is_the_matter_with_their_data():
         found = endpoints.doctor_data(loss, *rows, scores, batch=3, tokens=1)
         answer = json.loads(json.dumps(found, allow_nan=False))
         assert wire.misfits(answer, program.DoctoredData) == []
+    seen = endpoints.doctor_data("info_nce", *rows, batch=3, encoder=EMBEDDED, encoded=10)
+    assert wire.misfits(json.loads(json.dumps(seen)), program.DoctoredData) == []
+    assert seen["encoded"]["pairs"] == 4
+    classes = endpoints.doctor_data(table="text,class\na,x\nb,x\nb,y\n")
+    assert wire.misfits(json.loads(json.dumps(classes)), program.DoctoredClasses) == []
+    assert classes["findings"][0]["name"] == "texts_in_classes"
 
 
 def test_programs_are_told_what_is_the_matter_with_a_run():

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from explorer.lab.doctor import USUAL_HUB_ROWS
+from explorer.lab.doctor.classes import ClassTable, examine_classes
+from explorer.lab.doctor.classes_told import NAMED
 from explorer.lab.doctor.cleaning import write_kept, write_left_out
 from explorer.lab.doctor.data import Fault, examine
-from explorer.lab.doctor.encoded import MOST_ENCODED, USUAL_ENCODED, Seen, look
+from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, Seen, look
 from explorer.lab.doctor.encoded_told import encoded_to_json
-from explorer.lab.doctor.reading import Read, read_content, read_given
+from explorer.lab.doctor.reading import (
+    HUB_ROWS,
+    Read,
+    hub_content,
+    pairs_only,
+    read_given,
+    read_table,
+)
 from explorer.lab.doctor.scenes import finding_places, sample_places, scene_of
 from explorer.lab.doctor.suited import Suited, suited
 from explorer.locale import language_of
@@ -41,14 +52,13 @@ from explorer.web.wire import doctor as wire
 from explorer.web.wire import shared
 from losses import LOSSES
 
-KINDS = ("example", "file", "typed")
+KINDS = ("example", "file", "hub", "typed")
 # Sets to begin with; those without sentences have nothing to be examined.
 SETS = (*(name for name, one in EXAMPLES.items() if one.encodable), *PRACTICE)
 FIRST_SET, FIRST_LOSS, FIRST_BATCH = "twins", "info_nce", 16
 BATCHES = (2, 65_536)
 TOKENS = (0, 1_000_000)
 USUAL_TOKENS = 256  # that the embedded encoder reads of a text
-ENCODED = (10, MOST_ENCODED)  # pairs that an encoder reads
 LISTED = 6  # losses that can learn from the data
 
 
@@ -97,12 +107,12 @@ _seen = Jobs(most=4)
 
 
 def start_reading(source: Source) -> Job:
-    def work(report: Report) -> Read:
+    def work(report: Report) -> Read | ClassTable:
         if source.kind == "example":
             return read_given(_pairs_of(source.example), report)
         chosen = dict(source.columns)
         more = {"columns": chosen, "header": source.header, "encoding": source.encoding}
-        return read_content(source.content(), source.name, report, **more)
+        return read_table(source.content(), source.name, report, **more)
 
     return _sets.start(source, work)
 
@@ -119,17 +129,17 @@ def _pairs_of(name: str) -> Pairs:
 
 def _examine(request: Json) -> Json:
     """{source, loss, batch, tokens: 0 where not known, language} → what is the matter, which losses
-    can learn from it, and how the file was read; or what there is to choose from."""
+    can learn from it, and how the file was read; of texts with classes what is the matter with
+    these; or what there is to choose from."""
     source, loss, batch, language = _asked_in(request)
     tokens = _within(TOKENS, request.get("tokens", USUAL_TOKENS), "tokens")
-    told = functools.partial(
-        _examined,
-        source=source,
-        loss=loss,
-        batch=batch,
-        tokens=tokens or None,
-        language=language,
-    )
+
+    def told(read: Read | ClassTable) -> Json:
+        if isinstance(read, ClassTable):
+            return _examined_classes(read, batch, language)
+        more = {"tokens": tokens or None, "language": language}
+        return _examined(read, source=source, loss=loss, batch=batch, **more)
+
     try:
         return answer_when_done(start_reading(source), told)
     except Problem as problem:
@@ -173,7 +183,7 @@ def _start_looking(source: Source, encoder: str, most: int) -> Job:
     """What the encoder makes of the pairs, whatever the loss."""
 
     def work(report: Report) -> tuple[Read, Seen]:
-        read = within(lambda: start_reading(source), report)
+        read = pairs_only(within(lambda: start_reading(source), report))
         return read, look(read.profile, encoder, most, report)
 
     return _seen.start((source, visitor(), encoder, most), work)
@@ -204,6 +214,37 @@ def _examined(
             "kept": len(found.cleaned.kept),
             "file": _file(read, source),
         }
+
+
+def _examined_classes(table: ClassTable, batch: int, language: str) -> Json:
+    found = examine_classes(table, batch)
+    order = np.argsort(-table.sizes, kind="stable").tolist()
+    sizes = [{"name": table.names[at], "count": int(table.sizes[at])} for at in order]
+    return {
+        "rows": len(table),
+        "classes": len(table.names),
+        "skipped": table.skipped,
+        "columns": table.columns,
+        "alone": found.alone,
+        "largest": sizes[:NAMED],
+        "smallest": sizes[NAMED:][-NAMED:],
+        "findings": [
+            {
+                "name": fault.name,
+                "severity": fault.severity,
+                "said": fault.said(language),
+                "advice": fault.advice,
+                "rows": [_class_row(table, row) for row in fault.rows],
+            }
+            for fault in found.faults
+        ],
+        "looked": [check.said(language) for check in found.checks],
+    }
+
+
+def _class_row(table: ClassTable, row: int) -> Json:
+    called = table.names[int(table.of[row - 1])]
+    return {"row": row, "text": table.texts[row - 1], "called": called}
 
 
 def _file(read: Read, source: Source) -> Json | None:
@@ -260,7 +301,7 @@ def _take(request: Json) -> Json:
     stem = Path(source.name or source.example).stem[:80] or "pairs"
 
     def work(report: Report) -> Path:
-        read = within(lambda: start_reading(source), report)
+        read = pairs_only(within(lambda: start_reading(source), report))
         path = new_parcel(f"{stem}{ending}")
         return write(read, path, lambda done, total: report("writing", done, total))
 
@@ -268,7 +309,10 @@ def _take(request: Json) -> Json:
 
 
 def _stop(request: Json) -> Json:
-    """{source, encoder?, most?} → nothing: reading or encoding it is no longer waited for."""
+    """{source, encoder?, most?, hub?, split?, rows?} → nothing: fetching, reading or encoding it is
+    no longer waited for."""
+    if request.get("hub"):
+        _fetched.cancel((*_hub_in(request), visitor()))
     source = read_source(request.get("source", {}))
     _sets.cancel(source)
     if request.get("encoder"):
@@ -282,9 +326,48 @@ def _plain(value: object) -> object:
     return value if isinstance(value, str | int) else None
 
 
-ANSWERS: Any = wire.ExaminedData | wire.UndecidedData | shared.Working
+# ---- A data set of the hub -----------------------------------------------------------------------
+
+_fetched = Jobs(most=4)
+
+
+def _fetch(request: Json) -> Json:
+    """{hub: its id, split, rows: how many of the first} → the file that these rows are from then
+    on, as if somebody had handed it in; or how far that is."""
+    key = _hub_in(request)
+    hub, split, most = key
+
+    def work(report: Report) -> tuple[str, str]:
+        content, name = hub_content(hub, split, most, report)
+        return uploads.put(content, name), name
+
+    job = _fetched.start((*key, visitor()), work)
+    if job.wait(0) and not job.is_over and _has_left(job):
+        job.cancel()
+        job = _fetched.start((*key, visitor()), work)
+    return answer_when_done(job, lambda kept: {"file": kept[0], "name": kept[1]})
+
+
+def _hub_in(request: Json) -> tuple[str, str, int]:
+    hub, split = (of_type(str)(request.get(name, ""), name) for name in ("hub", "split"))
+    return (
+        hub.strip(),
+        split.strip(),
+        _within(HUB_ROWS, request.get("rows", USUAL_HUB_ROWS), "rows"),
+    )
+
+
+def _has_left(job: Job) -> bool:
+    try:
+        return uploads.find(job.result()[0]) is None
+    except Exception:  # it is told where it is answered
+        return False
+
+
+ANSWERS: Any = wire.ExaminedData | wire.ExaminedClasses | wire.UndecidedData | shared.Working
 SERVED = [
     served("examine", _examine, ANSWERS),
+    served("fetch", _fetch, wire.FetchedRows | shared.Working, keeps=True),
     served("encode", _encode, wire.EncodedData | shared.Working),
     served("hand_in", hand_in, shared.HandedIn, keeps=True),
     served("take", _take, shared.Parcel | shared.Working),

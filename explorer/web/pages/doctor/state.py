@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from explorer.lab.doctor import USUAL_HUB_ROWS
+from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED
 from explorer.lab.doctor.known import COUNTS, SETTINGS
+from explorer.lab.doctor.reading import HUB_ROWS
 from explorer.web.pages.doctor import data, run
 from explorer.web.state import Entry, table
 
@@ -61,6 +64,7 @@ def _data_entries() -> list[Entry]:
     step: dict[str, Any] = {"history": True}
     of_example: dict[str, Any] = {"when": ("data.kind", "example")}
     of_file: dict[str, Any] = {"when": ("data.kind", "file")}
+    of_hub: dict[str, Any] = {"when": ("data.kind", "hub")}
     kinds, losses = data.KINDS, data.losses_offered()
     return [
         Entry("data.kind", kinds[0], "choice", choices=kinds, link="from", **step, **here),
@@ -68,6 +72,9 @@ def _data_entries() -> list[Entry]:
               **step, **of_example),
         Entry("data.file", "", "text", link="file", **step, **of_file),
         Entry("data.name", "", "text", link="name", **of_file),
+        Entry("data.hub", "", "text", link="hub", **step, **of_hub),
+        Entry("data.split", "train", "text", link="split", **of_hub),
+        Entry("data.rows", USUAL_HUB_ROWS, "whole", *HUB_ROWS, link="rows", **of_hub),
         Entry("data.pasted", "", "text", history=True, when=("data.kind", "typed")),
         Entry("data.columns", {}, "map", link="c", **here),
         Entry("data.header", None, "switch", link="header", **here),
@@ -76,5 +83,5 @@ def _data_entries() -> list[Entry]:
         Entry("data.batch", data.FIRST_BATCH, "whole", *data.BATCHES, link="n", **here),
         Entry("data.tokens", data.USUAL_TOKENS, "whole", *data.TOKENS, link="tokens", **here),
         Entry("data.encoder", "", "text", link="encoder", **here),
-        Entry("data.most", data.USUAL_ENCODED, "whole", *data.ENCODED, link="most", **here),
+        Entry("data.most", USUAL_ENCODED, "whole", *ENCODED, link="most", **here),
     ]  # fmt: skip

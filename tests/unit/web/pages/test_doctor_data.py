@@ -8,7 +8,8 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
-from explorer.runtime import parcels
+from explorer.lab.doctor import reading
+from explorer.runtime import parcels, uploads
 from explorer.runtime.jobs import Jobs
 from explorer.web import large_files
 from explorer.web.pages.doctor import data
@@ -175,3 +176,38 @@ def test_the_loss_of_a_link_is_one_of_those_that_can_be_asked():
     assert entries["data.example"]["choices"] == SETS
     links = [entry["link"] for entry in entries.values() if "link" in entry]
     assert len(set(links)) == len(links)
+
+
+def test_rows_of_the_hub_are_a_file_from_then_on(monkeypatch):
+    asked = []
+
+    def rows(hub, split, most, report):
+        asked.append((hub, split, most))
+        report("fetching", 0, most)
+        return b"\n".join(b'{"q1": "a %d", "q2": "b", "label": %d}' % (n, n % 2) for n in range(9))
+
+    monkeypatch.setattr(reading, "first_rows", rows)
+    known = {"hub": " someone/set:sub ", "split": "", "rows": 20}
+    held = ASK["fetch"](known)
+    assert held["name"] == "set-sub-train.jsonl"
+    source = {"kind": "hub", **held}
+    answer = examined(source)
+    assert (answer["pairs"], answer["file"]["chosen"]["first"]) == (9, "q1")
+    assert ASK["fetch"](known) == held
+    uploads.find(held["file"]).unlink()  # it has left meanwhile, and is fetched again
+    assert examined(source, batch=9)["pairs"] == 9  # what was read is known
+    assert ASK["fetch"](known) == held
+    assert asked == [("someone/set:sub", "train", 20)] * 2
+    assert ASK["fetch"]({**known, "hub": " "})["error"]["key"] == "problem.training_no_hub_id"
+    assert ASK["fetch"]({**known, "rows": 1})["error"]["key"] == "problem.request_misfit"
+
+
+def test_a_table_of_classes_is_told_of_its_classes():
+    source = handed_in("text,intent\none,a\ntwo,a\ntwo,b\nthree,c\n")
+    answer = examined(source, loss="supcon", language="zh")
+    assert (answer["rows"], answer["classes"], answer["largest"][0]["count"]) == (4, 3, 2)
+    rows = named(answer)["texts_in_classes"]["rows"]
+    assert [(row["text"], row["called"]) for row in rows] == [("two", "a"), ("two", "b")]
+    for asked in ("encode", "take"):
+        refused = ASK[asked]({"source": source, "encoder": "all-MiniLM-L6-v2", "what": "kept"})
+        assert refused["error"]["key"] == "problem.classes_no_pairs"

@@ -47,12 +47,45 @@ export default function dataControls(channel) {
     },
   });
 
+  const hub = h("input", {
+    type: "text",
+    id: "lp-doctor-hub",
+    spellcheck: false,
+    placeholder: "sentence-transformers/stsb",
+    onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && readHub(),
+  });
+  const part = h("input", { type: "text", id: "lp-doctor-split", spellcheck: false });
+  const rows = numberField(entryOf("rows"), {
+    key: "doctor.hub_rows",
+    name: "rows",
+    logarithmic: true,
+    change: (value) => {
+      wantedRows = value;
+    },
+  });
+  let wantedRows = Number(entryOf("rows").default);
+  function readHub() {
+    if (!hub.value.trim()) return hub.focus();
+    door.begin({ kind: "hub", hub: hub.value.trim(), split: part.value.trim() || "train", rows: wantedRows });
+  }
+  const hubRead = h("p.lp-note");
+
   const columns = h("div.lp-columns");
   const skipped = h("ul.lp-skipped", { hidden: true });
 
   const panels = {
     example: h("div.lp-panel", {}, labelled("doctor.set", sets), setAbout),
     file: h("div.lp-panel", {}, arrival, fileNote),
+    hub: h(
+      "div.lp-panel",
+      {},
+      labelled("doctor.hub", hub),
+      labelled("doctor.hub_split", part),
+      rows.element,
+      worded("button.lp-button", "doctor.hub_fetch", { type: "button", id: "lp-doctor-fetch", onclick: readHub }),
+      hubRead,
+      worded("p.lp-note", "doctor.hub_about"),
+    ),
     typed: h("div.lp-panel", {}, labelled("doctor.pasted", pasted)),
   };
   const sources = tabbed(
@@ -135,12 +168,14 @@ export default function dataControls(channel) {
     const unread = kind === "example" || !file;
     columns.hidden = unread;
     if (unread) skipped.hidden = true;
+    hubRead.textContent = "";
     if (!file) {
       fileNote.textContent = kind === "file" && name ? clip(name) : "";
       return;
     }
-    const called = kind === "file" ? name : say("doctor.from.typed");
-    fileNote.textContent = [told(file, called), kind === "file" ? say("doctor.file_again") : ""].join(" ");
+    const called = kind === "file" ? name : kind === "hub" ? door.state.hub : say("doctor.pasted_table");
+    const note = kind === "hub" ? hubRead : fileNote;
+    note.textContent = [told(file, called), kind === "file" ? say("doctor.file_again") : ""].join(" ");
     const chosen = { ...file.chosen };
     /** @type {(role: string, column: string) => void} */
     const take = (role, column) => {
@@ -175,6 +210,13 @@ export default function dataControls(channel) {
     sets.value = example;
     setAbout.textContent = say(`example.${example}.about`);
     if (document.activeElement !== pasted) pasted.value = door.state.pasted;
+    if (door.state.hub) {
+      hub.value = door.state.hub;
+      part.value = door.state.split;
+    }
+    part.placeholder = String(entryOf("split").default);
+    wantedRows = door.state.rows;
+    rows.set(wantedRows);
     loss.set(chosen);
     batch.set(size);
     if (document.activeElement !== tokens) tokens.value = String(length);

@@ -15,6 +15,8 @@ import { packed, unpacked } from "./packed.js";
 /** @typedef {Record<string, any>} Source a set to begin with, or a file by its content */
 /** @typedef {{ source: Source | null, answer: Answer<"examine"> }} Told */
 /** @typedef {import("../../../wire").ExaminedData} Examined */
+/** @typedef {{ error?: import("../../../wire").Problem | null, working?: import("../../../wire").Progress,
+ *   file?: string, name?: string }} Held a file that the server has, or how far it is on the way there */
 
 const POLL_MS = 200;
 const PASTED = "pasted.txt"; // what a pasted table is called on the server
@@ -34,6 +36,10 @@ export class DataDoor {
     this.read = null; // how the file was read, or what there is to choose from
     /** @type {{ text: string, file: string } | null} */
     this.handed = null; // the pasted table that the server has
+    /** @type {{ wanted: string, file: string, name: string } | null} */
+    this.fetched = null; // the rows of the hub that the server has
+    /** @type {import("../../../wire").ExaminedClasses | null} */
+    this.classes = null; // what was found in a table of classes
     /** @type {Requests<Told>} */
     this.requests = new Requests({
       most: 1,
@@ -88,13 +94,14 @@ export class DataDoor {
    */
   begin(source) {
     this.stop();
-    this.read = this.of = this.seen = null;
+    this.read = this.of = this.seen = this.classes = null;
     this.set({ columns: {}, header: null, encoding: "", ...source });
   }
 
   // Whether there is anything to examine.
   get isThere() {
-    const { kind, file, pasted } = this.state;
+    const { kind, file, hub, pasted } = this.state;
+    if (kind === "hub") return Boolean(hub);
     return kind === "example" || Boolean(kind === "file" ? file : pasted.trim());
   }
 
@@ -105,7 +112,7 @@ export class DataDoor {
 
   forget() {
     this.requests.drop();
-    this.found = this.read = this.of = this.seen = null;
+    this.found = this.read = this.of = this.seen = this.classes = null;
     this.channel.tell(null);
     this.channel.fail(null);
     this.publish();
@@ -124,30 +131,55 @@ export class DataDoor {
     /** @type {Source} */
     let source = { kind, example };
     if (kind !== "example") {
-      const file = kind === "file" ? this.state : await this.handIn();
+      const file = await this.heldFile();
       if (file.error) return { source: null, answer: { error: file.error } };
+      if (file.working) return { source: null, answer: { working: file.working } };
       source = { kind, file: file.file, name: file.name, columns, header, encoding };
     }
     const asked = { source, loss, batch, tokens, language: language() };
     const answer = (await this.channel.server?.examine(asked)) ?? { error: GONE };
-    if (answer.error?.key === "problem.large_file_gone" && kind === "typed" && this.handed) {
-      this.handed = null; // it has left meanwhile, and goes there again
+    const again = kind === "typed" ? this.handed : kind === "hub" ? this.fetched : null;
+    if (answer.error?.key === "problem.large_file_gone" && again) {
+      this.handed = this.fetched = null; // it has left meanwhile, and goes there again
       return this.question();
     }
     return { source, answer };
   }
 
+  /** @returns {Promise<Held>} */
+  async heldFile() {
+    const { kind, file, name } = this.state;
+    if (kind === "file") return { file, name };
+    return kind === "hub" ? this.fetchRows() : this.handIn();
+  }
+
+  get hubRows() {
+    const { hub, split, rows } = this.state;
+    return { hub, split, rows };
+  }
+
+  // Rows of the hub come to the server, and are a file there from then on.
+  /** @returns {Promise<Held>} */
+  async fetchRows() {
+    const wanted = JSON.stringify(this.hubRows);
+    if (this.fetched?.wanted === wanted) return this.fetched;
+    const answer = (await this.channel.server?.fetch(this.hubRows)) ?? { error: GONE };
+    if (answer.file) this.fetched = { wanted, file: answer.file, name: answer.name };
+    return answer;
+  }
+
   // A pasted table goes to the server as a file, and by its content from then on.
+  /** @returns {Promise<Held>} */
   async handIn() {
     /** @type {string} */
     const text = this.state.pasted;
-    if (this.handed?.text === text) return { error: null, file: this.handed.file, name: PASTED };
+    if (this.handed?.text === text) return { file: this.handed.file, name: PASTED };
     const content = btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
     const answer = (await this.channel.server?.hand_in({ name: PASTED, content })) ?? { error: GONE };
-    if (answer.error) return { error: answer.error, file: "", name: "" };
+    if (answer.error) return { error: answer.error };
     const { file = "" } = answer;
     this.handed = { text, file };
-    return { error: null, file, name: PASTED };
+    return { file, name: PASTED };
   }
 
   /** @param {import("../../../wire").Progress | undefined} working */
@@ -159,14 +191,17 @@ export class DataDoor {
   take({ source, answer }) {
     this.show(undefined);
     if (answer.error) this.channel.fail(answer.error);
-    else if (answer.findings) {
+    else if (answer.largest) {
       this.channel.fail(null);
-      [this.found, this.of, this.read] = [answer, source, answer];
+      [this.classes, this.of, this.found, this.read, this.seen] = [answer, source, null, null, null];
+    } else if (answer.findings) {
+      this.channel.fail(null);
+      [this.found, this.of, this.read, this.classes] = [answer, source, answer, null];
       if (this.state.encoder) this.encoding.ask();
       else this.seen = null;
     } else if (answer.undecided) {
       [this.found, this.of, this.read] = [null, source, answer];
-      this.seen = null;
+      this.seen = this.classes = null;
       this.channel.fail(answer.problem);
     }
     this.publish();
@@ -195,7 +230,8 @@ export class DataDoor {
     this.channel.tell(null);
     if (!underWay) return;
     const source = this.of ?? { kind, file, name, columns, header, encoding };
-    if (source.kind === "file" || encoder) this.channel.server?.stop({ source, encoder, most });
+    const fetched = kind === "hub" && !this.fetched ? this.hubRows : {};
+    if (source.kind !== "example" || encoder) this.channel.server?.stop({ source, encoder, most, ...fetched });
   }
 
   cancel() {

@@ -8,7 +8,7 @@ import { say, titleOf } from "../../../kit/words.js";
 import { findingCard, pasteOf } from "../card.js";
 
 /** @typedef {import("../../../wire").DataFinding} Finding */
-/** @typedef {import("../../../wire").EvidentCell} Cell */
+/** @typedef {import("../../../wire").FoundCell} Cell */
 /** @typedef {import("../../../wire").FittingLoss} Fitting */
 
 const TEXTS = ["first", "second", "text", "other_text"]; // columns that hold sentences
@@ -20,7 +20,7 @@ const COMPARED = 4; // of the losses that can learn from it
  */
 export default function findings(root, channel) {
   const door = channel.data;
-  const problem = problemBox(channel, () => door.found !== null);
+  const problem = problemBox(channel, () => Boolean(door.found || door.classes));
   const about = h("p.lp-about", { "aria-live": "polite" });
   const list = h("ol.lp-findings.lp-faults");
   const looked = h("div.lp-looked");
@@ -42,6 +42,7 @@ export default function findings(root, channel) {
     const { found } = door;
     fitting.hidden = clean.hidden = looked.hidden = !found;
     encoded.hidden = !found || !door.seen;
+    if (door.classes) return drawClasses(door.classes);
     if (!found) {
       about.textContent = say("doctor.about_data");
       list.replaceChildren();
@@ -66,15 +67,65 @@ export default function findings(root, channel) {
       ...advice.map(pasteOf),
       scene ? h("div.lp-row.lp-wrap", {}, h("a.lp-button", { href: `./#${scene}` }, say("doctor.open.rows"))) : null,
       rows.length + cells.length
-        ? h(
-            "details.lp-more",
-            { open: severity === "severe" || cells.length > 0 },
-            h("summary", {}, say("doctor.evidence")),
-            cells.length ? tableOfCells(cells) : tableOf(rows),
-          )
+        ? evidence(severity === "severe" || cells.length > 0, cells.length ? tableOfCells(cells) : tableOf(rows))
         : null,
     );
   }
+
+  // A table of texts with their classes, for losses on classes.
+  /** @param {import("../../../wire").ExaminedClasses} found */
+  function drawClasses(found) {
+    const whole = { count: found.rows, classes: found.classes, batch: door.state.batch };
+    const named = (/** @type {import("../../../wire").CountedClass[]} */ some) =>
+      some.map(({ name, count }) => `${name} (${grouped(count)})`).join(say("ui.between"));
+    about.textContent = [
+      say(found.findings.length ? "doctor.class.examined" : "doctor.class.examined_none", whole),
+      found.skipped ? say("doctor.class.skipped", { count: found.skipped }) : "",
+      say("doctor.about_classes"),
+    ]
+      .filter(Boolean)
+      .join(" ");
+    list.replaceChildren(
+      ...found.findings.map((finding) =>
+        findingCard(
+          finding,
+          ...finding.advice.map(pasteOf),
+          finding.rows.length ? evidence(finding.severity === "severe", classTable(finding.rows)) : null,
+        ),
+      ),
+    );
+    const sizes = ["largest", "smallest"]
+      .map((key) => ({ key, some: found[/** @type {"largest" | "smallest"} */ (key)] }))
+      .filter(({ some }) => some.length)
+      .map(({ key, some }) => h("li", {}, say(`doctor.class.${key}`, { classes: named(some) })));
+    looked.hidden = false;
+    looked.replaceChildren(
+      h("ul.lp-remarks", {}, sizes),
+      h(
+        "details.lp-more",
+        { open: !found.findings.length },
+        h("summary", {}, say("doctor.looked_for")),
+        h(
+          "ul.lp-remarks",
+          {},
+          found.looked.map((one) => h("li", {}, one)),
+        ),
+      ),
+    );
+  }
+
+  /**
+   * @param {boolean} open
+   * @param {HTMLElement} shown
+   */
+  const evidence = (open, shown) => h("details.lp-more", { open }, h("summary", {}, say("doctor.evidence")), shown);
+
+  /** @param {import("../../../wire").ClassRow[]} rows */
+  const classTable = (rows) =>
+    tableUnder(
+      ["row", "text", "called"],
+      rows.map(({ row, text, called }) => [grouped(row), text, called]),
+    );
 
   /** @param {Finding["rows"]} rows */
   function tableOf(rows) {
@@ -262,7 +313,7 @@ export default function findings(root, channel) {
     const read = door.read?.findings ? door.read.file : null;
     const said = new URLSearchParams({ loss });
     if (kind === "example") said.set("example", example);
-    else if (kind === "file" && read && door.of?.header === null) {
+    else if (["file", "hub"].includes(kind) && read && door.of?.header === null) {
       for (const [key, value] of Object.entries({ file, name, encoding })) if (value) said.set(key, value);
       for (const [role, column] of Object.entries(columns)) said.set(`c.${role}`, column);
     } else said.set("link", scene);

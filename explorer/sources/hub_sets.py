@@ -1,0 +1,159 @@
+"""Data sets of the hub, by their id: what keeps one from being read, and its first rows, streamed.
+
+An id is written as on the hub, with the subset behind a colon where a data set has several:
+`sentence-transformers/all-nli:triplet`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from explorer.runtime import limits
+from explorer.runtime.budgets import budget
+from explorer.runtime.jobs import Report
+from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import is_hosted
+from explorer.sources.model_folders import within
+
+if TYPE_CHECKING:
+    from huggingface_hub import DatasetInfo
+
+TOLD_EVERY = 256  # rows
+_AHEAD = 1024  # rows that may wait to be written
+_END = object()
+
+
+def named(hub: str) -> tuple[str, str | None]:
+    """The id of the repository, and of its subset where one is named.
+
+    >>> named("sentence-transformers/all-nli:triplet"), named(" mteb/stsb ")
+    (('sentence-transformers/all-nli', 'triplet'), ('mteb/stsb', None))
+    """
+    repo, _, subset = hub.strip().partition(":")
+    return repo.strip(), subset.strip() or None
+
+
+def token() -> bool | None:
+    """Strangers must not reach the private data sets of whoever owns the hosted page."""
+    return False if is_hosted() else None
+
+
+def about(hub: str) -> DatasetInfo:
+    """What the hub says of a data set. Where that fails, `told_of` names what for."""
+    from huggingface_hub import HfApi
+
+    asked: dict[str, Any] = {"timeout": limits.HUB_S, "files_metadata": is_hosted()}
+    api = HfApi(token=token())
+    return within(limits.HUB_S + 1, lambda: api.dataset_info(named(hub)[0], **asked))
+
+
+@contextlib.contextmanager
+def told_of(hub: str) -> Iterator[None]:
+    """Whatever keeps a data set from being read is raised as a Problem that says so."""
+    try:
+        yield
+    except Problem:
+        raise
+    except Exception as error:  # the kinds differ with the versions of three libraries
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        reason = "\n".join(str(error).splitlines()[:2])[: limits.QUOTED_LETTERS]
+        if status in (401, 403, 404) or type(error).__name__ == "HFValidationError":
+            raise Problem("hub_set_unknown", name=hub) from error
+        if isinstance(error, ValueError) and "onfig" in reason:
+            raise Problem("hub_set_subset", name=hub, reason=reason) from error
+        if isinstance(error, ValueError) and "split" in reason:
+            raise Problem("hub_set_split", name=hub, reason=reason) from error
+        raise Problem("hub_set_unreachable", name=hub) from error
+
+
+def first_rows(hub: str, split: str, most: int, report: Report) -> bytes:
+    """The first rows of a data set as JSON lines, at most so many: no more of it is fetched than
+    they stand in. `report` hears how many there are and may raise to stop.
+
+    Raises Problem where there is no such data set or part, or the hub cannot be reached.
+    """
+    lines: list[bytes] = []
+    size = 0
+    with told_of(hub):
+        about(hub)
+        for row in _streamed(hub, split, most, lambda: report("fetching", len(lines), most)):
+            line = json.dumps(row, ensure_ascii=False, default=str)
+            lines.append(line.encode("utf-8", "surrogatepass"))
+            size += len(lines[-1]) + 1
+            if size > limits.LARGE_FILE_BYTES:
+                mib = limits.LARGE_FILE_BYTES // limits.MIB
+                raise Problem("hub_set_rows", name=hub, count=len(lines), most=mib)
+            if len(lines) % TOLD_EVERY == 0:
+                report("fetching", len(lines), most)
+    if not lines:
+        raise Problem("no_pairs")
+    return b"\n".join(lines)
+
+
+def _streamed(hub: str, split: str, most: int, tick) -> Iterator[dict[str, Any]]:
+    """The rows, fetched by a thread of their own: a hub that has fallen silent keeps nobody from
+    stopping. `tick` is called while none comes."""
+    rows: queue.Queue = queue.Queue(_AHEAD)
+    left = threading.Event()
+    thread = threading.Thread(target=_fetch, args=(hub, split, most, rows, left), daemon=True)
+    thread.start()
+    silent = 0.0
+    try:
+        while True:
+            try:
+                row = rows.get(timeout=_TICK_S)
+            except queue.Empty:
+                tick()
+                silent += _TICK_S
+                if silent > limits.HUB_SILENT_S:
+                    raise TimeoutError from None
+                continue
+            silent = 0.0
+            if row is _END:
+                return
+            if isinstance(row, Exception):
+                raise row
+            yield row
+    finally:
+        left.set()
+
+
+_TICK_S = 0.25
+
+
+def _fetch(hub: str, split: str, most: int, rows: queue.Queue, left: threading.Event) -> None:
+    """Put the rows into the queue, then the end or what went wrong."""
+
+    def put(row: object) -> None:
+        while not left.is_set():
+            with contextlib.suppress(queue.Full):
+                return rows.put(row, timeout=_TICK_S)
+
+    try:
+        from datasets import disable_progress_bars, load_dataset
+
+        disable_progress_bars()
+        repo, subset = named(hub)
+        held = load_dataset(repo, subset, split=split, token=token(), streaming=True)
+        if held.features is not None:  # of known ones, pictures and sounds stay what they are
+            held = held.decode(False)
+        for row in held.take(most):
+            if left.is_set():
+                return
+            put(row)
+        put(_END)
+    except Exception as error:  # raised again where the rows are wanted
+        put(error)
+
+
+def fits_here(hub: str, info: DatasetInfo) -> int:
+    """The bytes of a whole data set. Raises Problem where a hosted page has no room for it."""
+    whole = sum(file.size or 0 for file in info.siblings or ())
+    if (size := whole // limits.MIB) > (most := budget("hub_mib")):
+        raise Problem("hub_set_large", name=hub, size=size, most=most)
+    return whole

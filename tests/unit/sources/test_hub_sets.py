@@ -1,0 +1,100 @@
+"""Rows of a data set of the hub, as they are streamed; and what is said where they are not."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from types import SimpleNamespace
+
+import datasets
+import huggingface_hub
+import pytest
+
+from explorer.runtime import limits
+from explorer.runtime.jobs import Cancelled
+from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import HOSTED
+from explorer.sources import hub_sets
+from explorer.sources.hub_sets import first_rows
+
+ROWS = [{"first": f"a {place}", "second": "b", "score": place} for place in range(600)]
+
+
+def quiet(what, done, total):
+    """Nobody listens."""
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """A hub that has one data set; what it was asked for."""
+    asked = []
+    told = SimpleNamespace(siblings=[])
+    monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", lambda api, *_, **__: told)
+
+    def load(repo, subset, **how):
+        asked.append((repo, subset, how))
+        return datasets.Dataset.from_list(ROWS).to_iterable_dataset()
+
+    monkeypatch.setattr(datasets, "load_dataset", load)
+    return asked
+
+
+def test_the_first_rows_are_read_and_no_more(hub, monkeypatch):
+    heard = []
+    monkeypatch.setenv(HOSTED, "1")
+    content = first_rows("someone/set:sub", "train", 300, lambda *far: heard.append(far))
+    assert [json.loads(line) for line in content.splitlines()] == ROWS[:300]
+    assert ("fetching", 256, 300) in heard
+    # A stranger's request carries no password of the page.
+    how = {"split": "train", "token": False, "streaming": True}
+    assert hub == [("someone/set", "sub", how)]
+
+
+def test_it_can_be_stopped(hub):
+    def stop(what, done, total):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        first_rows("someone/set", "train", 600, stop)
+
+
+def test_a_hub_that_falls_silent_is_left(hub, monkeypatch):
+    over = threading.Event()
+
+    def rows():
+        yield ROWS[0]
+        over.wait(30)
+
+    stream = SimpleNamespace(features=None, take=lambda most: rows())
+    monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: stream)
+    monkeypatch.setattr(hub_sets, "_TICK_S", 0.01)
+    monkeypatch.setattr(limits, "HUB_SILENT_S", 0.05)
+    began = time.monotonic()
+    with pytest.raises(Problem, match="could not be reached, so the data set “someone/set”"):
+        first_rows("someone/set", "train", 10, quiet)
+    assert time.monotonic() - began < 10
+    over.set()
+
+
+def test_more_text_than_a_file_may_have_is_said(hub, monkeypatch):
+    monkeypatch.setattr(limits, "LARGE_FILE_BYTES", 2000)
+    with pytest.raises(Problem, match="Read fewer rows of it"):
+        first_rows("someone/set", "train", 600, quiet)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError("no route to host"), "could not be reached"),
+        (ValueError("Config name is missing.\nPick one of: ['pair', 'triplet']\n`x`"), "triplet"),
+        (ValueError('Unknown split "dev". Should be one of [train]'), "has no such part"),
+    ],
+)
+def test_what_keeps_it_from_being_read_is_said(hub, monkeypatch, error, said):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(datasets, "load_dataset", fail)
+    with pytest.raises(Problem, match=said):
+        first_rows("someone/set", "dev", 10, quiet)
