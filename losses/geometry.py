@@ -203,3 +203,17 @@ def sine(cosines: Tensor) -> Tensor:
 def _must_be_known(kind: str) -> None:
     if kind not in DISTANCES:
         raise ValueError(f"distance is {kind!r}; it must be one of {', '.join(DISTANCES)}")
+
+
+def effective_count(weights: Tensor) -> float:
+    """As how many equal ones these weights count, none below 0: e to the entropy of their shares; 0
+    where none weighs.
+
+    >>> effective_count(torch.tensor([2.0, 2.0, 0.0]))
+    2.0
+    """
+    total = weights.sum()
+    if float(total) <= 0:
+        return 0.0
+    shares = weights / total
+    return float((-torch.special.xlogy(shares, shares).sum()).exp())

@@ -13,7 +13,7 @@ from explorer.core.batch import Batch
 from explorer.core.disagreement import TIED, contradictions, spearman
 from explorer.core.trace import Trace
 from losses import LossSpec
-from losses.geometry import cosine_matrix, unit
+from losses.geometry import cosine_matrix, effective_count, unit
 from losses.same_text import same_text
 
 # The fewest terms that together carry this share of all weight are the active ones.
@@ -176,8 +176,7 @@ def weights_in(gradient: Tensor, present: int) -> Weights:
     # A sum that reaches the share exactly may have been rounded to just below it.
     rounding = shares.numel() * torch.finfo(shares.dtype).eps
     active = min(int((ranked < ACTIVE_SHARE - rounding).sum()) + 1, len(ranked))
-    entropy = -torch.special.xlogy(heavy, heavy).sum()
-    return Weights(shares, present, active, float(ranked[active - 1]), float(entropy.exp()))
+    return Weights(shares, present, active, float(ranked[active - 1]), effective_count(heavy))
 
 
 def heaviest(trace: Trace, terms: str, weights: Weights, most: int = 20) -> list[Term]:

@@ -10,6 +10,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -27,7 +28,7 @@ from explorer.sources.plain_encoders import is_plain, plain_vectors
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder, SentenceTransformer
 
-__all__ = ["CALLED", "EMBEDDED", "cross_scores", "encode"]
+__all__ = ["CALLED", "EMBEDDED", "cross_scores", "encode", "token_lengths"]
 
 # What a folder that cannot be loaded should have held.
 CALLED = {
@@ -38,6 +39,7 @@ CALLED = {
 # Between two batches a job may be cancelled. sentence-transformers makes the same ones.
 BATCH = 32
 LETTERS_OF_TOKEN = 100
+TOKENIZED = 512  # texts whose tokens are counted at once
 # A tokenizer that knows no limit says a number of thirty digits.
 MOST_TOKENS = 1_000_000
 Compute = Callable[[list], np.ndarray]  # a batch of inputs → a row for each
@@ -93,6 +95,43 @@ def encode(
     return np.stack(_cached(folder, list(sentences), load, "encoding")).astype(
         np.float32, copy=False
     )
+
+
+@dataclass(frozen=True, eq=False)
+class TokenLengths:
+    """How many tokens each text has [S], those that every text gets included, and the `most` that
+    the model reads of one."""
+
+    counts: np.ndarray
+    most: int
+
+
+def token_lengths(
+    sentences: Sequence[str],
+    encoder: str = EMBEDDED,
+    tell: Callable[[int, int], None] = lambda done, total: None,
+) -> TokenLengths | None:
+    """The lengths of texts in the encoder's own tokens; None where it has no tokenizer, or reads
+    texts of any length.
+
+    `tell` hears how many are counted and may raise to stop. Raises Problem as `encode` does.
+    """
+    if is_plain(encoder) or is_kept(encoder):
+        return None
+    model = _load_encoder(locate(encoder), None)
+    tokenizer: Any = model.tokenizer
+    most = model.max_seq_length
+    letters = _letters_read(most)
+    if most is None or letters is None or not callable(tokenizer):
+        return None
+    counts = np.zeros(len(sentences), dtype=np.int64)
+    for start in range(0, len(sentences), TOKENIZED):
+        tell(start, len(sentences))
+        # As far as `encode` reads, and enough beyond to know that there is more.
+        part = [text[: 2 * letters] for text in sentences[start : start + TOKENIZED]]
+        told = tokenizer(part, truncation=False, padding=False, verbose=False)["input_ids"]
+        counts[start : start + TOKENIZED] = [len(one) for one in told]
+    return TokenLengths(counts, most)
 
 
 def cross_scores(

@@ -414,6 +414,7 @@ export interface DoctorOwn {
   logs: string[];
   log_bytes: number;
   encoder: string;
+  mining: Mining;
 }
 
 /** One batch of `size` pairs: the one with this `number`, counted from 0 on through the epochs. */
@@ -1067,6 +1068,13 @@ export interface Measured {
   pairs?: number;
   accuracy_at_1?: number | null;
   mrr_at_10?: number | null;
+}
+
+/** How many hard negatives may be mined for each pair, by which margin, and how they are. */
+export interface Mining {
+  negatives: [number, number];
+  margin: Range;
+  usual: [number, number];
 }
 
 /** A held-out pair and its ranks, 1 for the highest score. */
@@ -2003,6 +2011,7 @@ export interface DoctorServer {
   forget(request: unknown): Promise<OneOf<Nothing | Refused>>;
   hand_in(request: unknown): Promise<OneOf<HandedIn | Refused>>;
   look(request: unknown): Promise<OneOf<Look | Refused>>;
+  mine(request: unknown): Promise<OneOf<Parcel | Working | Refused>>;
   stop(request: unknown): Promise<OneOf<Nothing | Refused>>;
   take(request: unknown): Promise<OneOf<Parcel | Working | Refused>>;
 }

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from losses import LossSpec
-from losses.geometry import unit
+from losses.geometry import effective_count, unit
 from losses.sentence_transformers.examples import Examples
 from losses.sentence_transformers.lists import rows_in
 from losses.sentence_transformers.naming import recognised
@@ -287,12 +287,7 @@ def _from_gradients(
     norm = math.sqrt(sum(float(one.square().sum()) for one in own)) if own else None
     if terms is None or found[-1] is None:
         return None, norm
-    weights = found[-1].abs().nan_to_num(0)
-    total = float(weights.sum())
-    if total <= 0:
-        return 0.0, norm
-    shares = weights[weights > 0] / total
-    return math.exp(float(-(shares * shares.log()).sum())), norm
+    return effective_count(found[-1].abs().nan_to_num(0)), norm
 
 
 def _landmark(

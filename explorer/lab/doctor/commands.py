@@ -111,6 +111,12 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--encoder", default="", metavar="NAME", help=about)
     about = "pairs that the encoder reads, picked at random (2000)"
     parser.add_argument("--encoded", type=int, default=2000, metavar="N", help=about)
+    about = "write hard negatives as triplets, mined by sentence-transformers with the encoder"
+    parser.add_argument("--mine", metavar="FILE.tsv", help=about)
+    about = "negatives that are mined for each pair (1)"
+    parser.add_argument("--mine-each", type=int, default=1, metavar="N", help=about)
+    about = "share of a pair's own cosine by which they stay below it (0.05)"
+    parser.add_argument("--mine-margin", type=float, default=0.05, metavar="X", help=about)
     parser.add_argument("--json", action="store_true", help="the findings as JSON")
     parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
 
@@ -188,12 +194,13 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
         spec = sides_for(known)[0].spec
         read = _read_table(chosen)
         if isinstance(read, ClassTable):
-            if chosen.encoder or chosen.clean:
+            if chosen.encoder or chosen.clean or chosen.mine:
                 pairs_only(read)
             return _doctor_classes(read, chosen)
         found = examine(read.profile, spec, chosen.batch, most_tokens=chosen.tokens)
         seen = _encoded(read, spec, chosen) if chosen.encoder else None
         wrote = _write_clean(chosen.clean, read) if chosen.clean else None
+        mined = _mine(read, chosen) if chosen.mine else ""
     except (ValueError, OSError) as problem:
         print(f"Nothing was examined: {problem}", file=sys.stderr)
         return 1
@@ -209,6 +216,8 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
             _print_suited(suited(read.profile, chosen.batch), chosen.language)
         if wrote:
             print(say(chosen.language, "doctor.wrote", name=chosen.clean, other=wrote))
+        if mined:
+            print(mined)
     return 1 if found.severe else 0
 
 
@@ -253,6 +262,21 @@ def _encoded(read: Read, spec: LossSpec, chosen: argparse.Namespace) -> dict[str
 
     seen = look(read.profile, chosen.encoder, max(chosen.encoded, 2), _teller(chosen))
     return encoded_to_json(read.profile, seen, spec, chosen.batch, chosen.language)
+
+
+def _mine(read: Read, chosen: argparse.Namespace) -> str:
+    """Write the triplets; what is said of them."""
+    from explorer.lab.doctor.mining import mine, write_mined
+    from explorer.runtime.problem import Problem
+
+    if not chosen.encoder:
+        raise Problem("mine_no_encoder", about="encoder")
+    asked = chosen.encoder, max(chosen.encoded, 2), chosen.mine_each, chosen.mine_margin
+    found = mine(read.profile, *asked, _teller(chosen))
+    write_mined(found, Path(chosen.mine))
+    counts = {"count": len(found.triplets), "pairs": found.pairs, "without": found.without}
+    told = say(chosen.language, "doctor.mined", **counts)
+    return say(chosen.language, "doctor.wrote_mined", name=chosen.mine, told=told)
 
 
 def _print_faults(found: Examined, read: Read, language: str) -> None:

@@ -289,8 +289,8 @@ def _teacher(profile: Profile) -> Iterator[Fault]:
 
 
 def _lengths(profile: Profile, most_tokens: int) -> Iterator[Fault]:
-    """Texts of more words than an encoder reads tokens; each word is one or more."""
-    cut = np.flatnonzero(profile.words > most_tokens)
+    """Texts of more tokens than an encoder reads, by an estimate from words and characters."""
+    cut = np.flatnonzero(profile.tokens > most_tokens)
     if len(cut):
         values: dict[str, Value] = {"count": len(cut), "most": most_tokens}
         yield Fault("cut_off", WARNING, values, _evidence(cut))

@@ -36,7 +36,7 @@ from explorer.lab.doctor.profile import Profile
 from explorer.lab.large.encoding import encoded
 from explorer.runtime.jobs import Report
 from explorer.runtime.numbers import display_number, percent
-from explorer.sources.encoders import EMBEDDED
+from explorer.sources.encoders import EMBEDDED, token_lengths
 from losses import LossSpec
 
 NEAR = 0.95  # cosine from which on two texts that differ are named as near-duplicates
@@ -79,7 +79,8 @@ class Seen:
     """What an encoder makes of the pairs at these places, whatever the loss: the cosine of each
     [M]; how many other pairs hold a text near one of each [M], and how many keys of other pairs
     stand above each positive pair's own [M], with the cells of the largest; `negatives`, cosines of
-    queries with keys of other pairs [Q, K]."""
+    queries with keys of other pairs [Q, K]; `tokens`, how many the longer text of each pair has
+    [M], and how many the encoder reads of a text, None where it has no limit."""
 
     encoder: str
     places: np.ndarray
@@ -92,6 +93,8 @@ class Seen:
     negatives: np.ndarray
     contradicted: Contradictions | None
     usual: Disagreement | None
+    tokens: np.ndarray | None = None
+    most_tokens: int | None = None
 
     def __len__(self) -> int:
         return len(self.places)
@@ -103,17 +106,15 @@ def look(profile: Profile, encoder: str, most: int, report: Report) -> Seen:
 
     Raises Problem where there is no such encoder.
     """
-    name = SHORT.get(encoder.strip().casefold(), encoder)
-    count = len(profile)
-    kept = np.random.RandomState(0).permutation(count)[: min(most, MOST_ENCODED)]
-    places = np.sort(kept)
+    name, places = called(encoder), picked(profile, most)
     first, second = (
         [side[int(place)] for place in places]
         for side in (profile.columns.first, profile.columns.second)
     )
     found = encoded(first, second, name, lambda *far: report("encoding", *far), with_vectors=True)
     assert found.vectors is not None, "they were asked for"
-    queries, keys = (_unit(side) for side in found.vectors)
+    queries, keys = (unit(side) for side in found.vectors)
+    read = token_lengths([*first, *second], name, lambda *far: report("tokenizing", *far))
     near = _Near(profile, places)
     above = _Above(profile, places, found.cosines)
     for start in range(0, len(places), ROWS):
@@ -141,10 +142,23 @@ def look(profile: Profile, encoder: str, most: int, report: Report) -> Seen:
         negatives=_negatives(profile, places, queries, keys),
         contradicted=contradicted,
         usual=usual,
+        tokens=read and np.maximum(*np.split(read.counts, 2)),
+        most_tokens=read and read.most,
     )
 
 
-def _unit(vectors: np.ndarray) -> np.ndarray:
+def called(encoder: str) -> str:
+    """The whole name of an encoder."""
+    return SHORT.get(encoder.strip().casefold(), encoder)
+
+
+def picked(profile: Profile, most: int) -> np.ndarray:
+    """The places of at most so many pairs, in order, that a frozen random stream picks."""
+    kept = np.random.RandomState(0).permutation(len(profile))
+    return np.sort(kept[: min(most, MOST_ENCODED)])
+
+
+def unit(vectors: np.ndarray) -> np.ndarray:
     rows = vectors.astype(np.float32)
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
 
@@ -298,11 +312,12 @@ def examine_encoded(
         Check("near_duplicates", takes_others),
         Check("false_negatives", takes_others),
         Check("disagreement", seen.contradicted is not None),
+        Check("tokens", seen.tokens is not None),
     )
     faults: list[Fault] = []
     if takes_others:
         faults += [*_near_faults(seen, batch), *_above_faults(profile, seen, batch)]
-    faults += _disagreement(seen)
+    faults += [*_disagreement(seen), *_cut_off(seen)]
     faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
     return tuple(faults), checks
 
@@ -356,6 +371,18 @@ def _disagreement(seen: Seen) -> Iterator[Fault]:
     }
     rows = tuple((seen.places[suspects[:EVIDENCE]] + 1).tolist())
     yield Fault("disagreement", WARNING, values, rows)
+
+
+def _cut_off(seen: Seen) -> Iterator[Fault]:
+    """Texts of more tokens than the encoder reads, by its own tokenizer."""
+    if seen.tokens is None or seen.most_tokens is None:
+        return
+    cut = np.flatnonzero(seen.tokens > seen.most_tokens)
+    if len(cut):
+        longest = int(seen.tokens.max())
+        values: dict[str, Value] = {**_whole(seen), "count": len(cut), "longest": longest}
+        rows = tuple((seen.places[cut[:EVIDENCE]] + 1).tolist())
+        yield Fault("tokens_cut_off", WARNING, {**values, "most": seen.most_tokens}, rows)
 
 
 def disagrees(found: Contradictions, usual: Disagreement | None) -> bool:

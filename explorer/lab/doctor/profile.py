@@ -53,8 +53,8 @@ class Cleaned:
 @dataclass(frozen=True, eq=False)
 class Profile:
     """Numbers for the texts of both sides and for the pair, equal for texts that fold to the same;
-    `words`, how many the longer text of each pair has; `foreign`, whether a text of either side is
-    mostly in another script than Latin. Without labels all pairs are positive."""
+    `tokens`, about how many the longer text of each pair has; `foreign`, whether a text of either
+    side is mostly in another script than Latin. Without labels all pairs are positive."""
 
     columns: Columns
     labels: np.ndarray
@@ -62,7 +62,7 @@ class Profile:
     second: np.ndarray
     pair: np.ndarray
     positive: np.ndarray
-    words: np.ndarray
+    tokens: np.ndarray
     foreign: tuple[np.ndarray, np.ndarray]
     threshold: float
     label_range: Ends
@@ -207,7 +207,7 @@ def profiled(
         second=second,
         pair=together(first, second),
         positive=positive,
-        words=np.maximum(one.words, other.words),
+        tokens=np.maximum(one.tokens, other.tokens),
         foreign=(one.foreign, other.foreign),
         threshold=rules.threshold,
         label_range=rules.label_range,

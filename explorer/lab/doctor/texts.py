@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 LATIN_ENDS, LATIN_EXTENDED = 0x370, (0x1E00, 0x1F00)
+# About how many tokens a tokenizer makes of a word; of a Chinese character or a kana it makes one.
+TOKENS_OF_WORD = 1.3
+_CHARACTERS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 STEP = 2**13  # texts that are looked at before it is said how many
 
 
@@ -30,29 +34,30 @@ def _folded_words(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Looked:
-    """Of each text of a column: the hash of what it folds to, how many words it has, and whether
-    most of its letters are neither Latin nor accented Latin."""
+    """Of each text of a column: the hash of what it folds to, about how many tokens it has, and
+    whether most of its letters are neither Latin nor accented Latin."""
 
     hashes: np.ndarray
-    words: np.ndarray
+    tokens: np.ndarray
     foreign: np.ndarray
 
 
 def looked_at(texts: Sequence[str], tell: Callable[[int], None] = lambda done: None) -> Looked:
     """Go through the texts of a column once; `tell` hears of how many, and may raise to stop."""
     count = len(texts)
-    hashes, words = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int32)
+    hashes, tokens = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.float32)
     other = np.zeros(count, dtype=bool)
     for place, text in enumerate(texts):
         if place % STEP == 0:
             tell(place)
         found = _folded_words(text)
         hashes[place] = hash(" ".join(found))
-        words[place] = len(found)
+        tokens[place] = TOKENS_OF_WORD * len(found)
         if not text.isascii():
             other[place] = foreign(text)
+            tokens[place] += len(_CHARACTERS.findall(text))
     tell(count)
-    return Looked(hashes, words, other)
+    return Looked(hashes, tokens, other)
 
 
 def numbered(*hashes: np.ndarray) -> list[np.ndarray]:

@@ -11,6 +11,7 @@ from explorer.lab.doctor.data import examine
 from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, look
 from explorer.lab.doctor.encoded_told import encoded_to_json
 from explorer.lab.doctor.known import Known, sides_for
+from explorer.lab.doctor.mining import HEADS, USUAL_MARGIN, mine
 from explorer.lab.doctor.reading import Read, hub_content, pairs_only, read_given, read_table
 from explorer.lab.doctor.suited import suited
 from explorer.lab.doctor.told import data_to_json
@@ -18,10 +19,10 @@ from explorer.locale import LANGUAGES
 from explorer.runtime import jobs
 from explorer.runtime.limits import TRAINED_PAIRS
 from explorer.runtime.problem import Problem
-from explorer.runtime.validation import integer
+from explorer.runtime.validation import finite, integer
 from explorer.sources.pairs import POSITIVE, Pairs
 from explorer.web.api.reading import columns_of, read_choice, read_text, rows_of
-from explorer.web.wire.program import DoctoredClasses, DoctoredData
+from explorer.web.wire.program import DoctoredClasses, DoctoredData, MinedNegatives, MinedTriplet
 
 
 def doctor_data(
@@ -39,6 +40,8 @@ def doctor_data(
     rows: int = USUAL_HUB_ROWS,
     encoder: str = "",
     encoded: int = USUAL_ENCODED,
+    negatives: int = 0,
+    margin: float = USUAL_MARGIN,
 ) -> DoctoredData | DoctoredClasses:
     """What is the matter with a data set of pairs, for a loss in batches of a size, told from its
     texts and labels, and with an encoder what only that can tell; or with texts and their classes.
@@ -63,6 +66,9 @@ def doctor_data(
         encoder: all-MiniLM-L6-v2 (embedded), the hub id of another sentence encoder, or a folder;
             "" for none
         encoded: pairs that it reads, at most 16,384, picked at random
+        negatives: hard negatives that sentence-transformers' own utility mines with the encoder for
+            each pair, up to 10; 0 for none
+        margin: share of a pair's own cosine by which they stay below it
 
     Returns:
         An object with
@@ -78,6 +84,8 @@ def doctor_data(
         encoded, null without an encoder, else what it told: its findings, each with cells too,
         texts of two pairs with their cosine; bands, the cosines of the pairs by label; sharpness,
         the temperatures at which so many negatives of a batch count; pairs, how many it read;
+        mined, null where no negatives were asked for, else triplets, each with anchor, positive and
+        negative; pairs, how many were looked at; and without, how many of these have none;
         kept, how many pairs a cleaned table has, and left_out, the others, each with because;
         pairs and skipped, how many were read and how many rows could not be; columns, those of the
         table that were read; loss and batch, as they were taken.
@@ -107,11 +115,27 @@ def doctor_data(
             return cast("DoctoredClasses", told)
         found = examine(read.profile, spec, size, most_tokens=most)
         fitting = suited(read.profile, size)
-        seen = None
+        seen = mined = None
+        if negatives:
+            mined = _mined(read, name, many, negatives, margin)
         if name:
             looked = look(read.profile, name, many, jobs.step)
             seen = encoded_to_json(read.profile, looked, spec, size, language)
-        return cast("DoctoredData", data_to_json(read, found, fitting, language, seen))
+        made = {**data_to_json(read, found, fitting, language, seen), "mined": mined}
+        return cast("DoctoredData", made)
+
+
+def _mined(read: Read, encoder: str, most: int, each: object, margin: object) -> MinedNegatives:
+    if not encoder:
+        raise Problem("mine_no_encoder", about="encoder")
+    asked = encoder, most, integer(each, "negatives"), finite(margin, "margin")
+    found = mine(read.profile, *asked, jobs.step)
+    named = [dict(zip(HEADS, triplet, strict=True)) for triplet in found.triplets]
+    return {
+        "triplets": cast("list[MinedTriplet]", named),
+        "pairs": found.pairs,
+        "without": found.without,
+    }
 
 
 def _encoded_at_most(encoded: object) -> int:

@@ -194,6 +194,14 @@ class CompareFacts(Facts):
     compare: CompareOwn
 
 
+class Mining(TypedDict):
+    """How many hard negatives may be mined for each pair, by which margin, and how they are."""
+
+    negatives: tuple[int, int]
+    margin: tuple[float, float]
+    usual: tuple[int, float]
+
+
 class DoctorOwn(TypedDict):
     """What Doctor alone is told: its doors; what may be known beside a number, and numbers to begin
     with; data sets and logs of runs to begin with, and how large a file of either may be."""
@@ -208,6 +216,7 @@ class DoctorOwn(TypedDict):
     logs: list[str]
     log_bytes: int
     encoder: str
+    mining: Mining
 
 
 class DoctorFacts(Facts):

@@ -290,6 +290,22 @@ class SeenData(TypedDict):
     sharpness: list[SeenSharpness]
 
 
+class MinedTriplet(TypedDict):
+    """A pair, and a text of another one that is near it."""
+
+    anchor: str
+    positive: str
+    negative: str
+
+
+class MinedNegatives(TypedDict):
+    """Hard negatives; of so many `pairs` that were looked at, `without` have none."""
+
+    triplets: list[MinedTriplet]
+    pairs: int
+    without: int
+
+
 class DoctoredData(TypedDict):
     """What is the matter with a data set, the worst first."""
 
@@ -304,6 +320,7 @@ class DoctoredData(TypedDict):
     met: Meeting
     suited: list[WeighedLoss]
     encoded: SeenData | None
+    mined: MinedNegatives | None
     kept: int
     left_out: list[LeftOut]
 

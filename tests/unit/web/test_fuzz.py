@@ -150,6 +150,15 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
                 "language": "en",
             }
         ],
+        ("doctor", "mine"): [
+            {
+                "source": {"kind": "file", **of_file},
+                "encoder": EMBEDDED,
+                "most": 12,
+                "negatives": 1,
+                "margin": 0.05,
+            }
+        ],
         ("doctor", "fetch"): [{"hub": "", "split": "train", "rows": 10}],
         ("doctor", "take"): [{"source": {"kind": "file", **of_file}, "what": "kept"}],
         ("doctor", "stop"): [

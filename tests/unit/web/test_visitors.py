@@ -131,6 +131,7 @@ def foreign(file: str, run: str) -> dict[str, dict[str, list]]:
         "doctor": {
             "examine": [{"source": large["source"]}],
             "encode": [{"source": large["source"], "encoder": EMBEDDED}],
+            "mine": [{"source": large["source"], "encoder": EMBEDDED, "margin": 0}],
             "take": [{"source": large["source"], "what": what} for what in ("kept", "left_out")],
             "examine_run": [{"source": large["source"]}],
         },

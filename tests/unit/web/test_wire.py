@@ -302,6 +302,7 @@ def test_doctor(pages, tmp_path, monkeypatch):
     for loss in ("info_nce", "cosent"):
         asked = {**of_example, "loss": loss, "encoder": EMBEDDED, "most": 12, "batch": 8}
         server.ask("encode", asked, doctor.EncodedData)
+    server.ask("mine", {**of_example, "encoder": EMBEDDED, "most": 24}, shared.Parcel)
     for what in doctor_data.FILES:
         server.ask("take", {**of_example, "what": what}, shared.Parcel)
     monkeypatch.setattr(large_files, "ANSWER_S", 0.0)
@@ -315,6 +316,8 @@ def test_doctor(pages, tmp_path, monkeypatch):
     monkeypatch.setattr(doctor_data, "_start_looking", lambda *asked: Job())
     server.ask("encode", {**of_example, "encoder": EMBEDDED}, shared.Working)
     slow = threading.Event()
+    asked = {**of_example, "encoder": EMBEDDED, "most": 23}
+    server.ask("mine", asked, shared.Working)
     monkeypatch.setattr(doctor_data, "hub_content", lambda *_: slow.wait(60) and rows)
     server.ask("fetch", {"hub": "someone/other", "rows": 10}, shared.Working)
     slow.set()
@@ -326,7 +329,17 @@ def test_doctor(pages, tmp_path, monkeypatch):
     logged = {"kind": "file", "name": "log.csv", **server.ask("hand_in", file, shared.HandedIn)}
     for source in (*({"example": name} for name in doctor_run.LOGS), logged):
         server.ask("examine_run", {"source": source, "language": "zh"}, doctor.ExaminedRunLog)
-    named = ("explain", "examine", "encode", "fetch", "hand_in", "take", "stop", "examine_run")
+    named = (
+        "explain",
+        "examine",
+        "encode",
+        "mine",
+        "fetch",
+        "hand_in",
+        "take",
+        "stop",
+        "examine_run",
+    )
     server.answered(*named)
 
 
@@ -486,9 +499,12 @@ def test_programs_are_told_what_is_the_matter_with_their_data():
         found = endpoints.doctor_data(loss, *rows, scores, batch=3, tokens=1)
         answer = json.loads(json.dumps(found, allow_nan=False))
         assert wire.misfits(answer, program.DoctoredData) == []
-    seen = endpoints.doctor_data("info_nce", *rows, batch=3, encoder=EMBEDDED, encoded=10)
+    seen = endpoints.doctor_data(
+        "info_nce", *rows, batch=3, encoder=EMBEDDED, encoded=10, negatives=1, margin=0
+    )
     assert wire.misfits(json.loads(json.dumps(seen)), program.DoctoredData) == []
     assert seen["encoded"]["pairs"] == 4
+    assert seen["mined"]["triplets"]
     classes = endpoints.doctor_data(table="text,class\na,x\nb,x\nb,y\n")
     assert wire.misfits(json.loads(json.dumps(classes)), program.DoctoredClasses) == []
     assert classes["findings"][0]["name"] == "texts_in_classes"

@@ -16,6 +16,7 @@ from explorer.lab.doctor.cleaning import write_kept, write_left_out
 from explorer.lab.doctor.data import Fault, examine
 from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, Seen, look
 from explorer.lab.doctor.encoded_told import encoded_to_json
+from explorer.lab.doctor.mining import EACH, USUAL_EACH, USUAL_MARGIN, mine, write_mined
 from explorer.lab.doctor.reading import (
     HUB_ROWS,
     Read,
@@ -33,7 +34,7 @@ from explorer.runtime.numbers import json_number
 from explorer.runtime.parcels import new_parcel
 from explorer.runtime.problem import Problem
 from explorer.runtime.turns import one_by_one
-from explorer.runtime.validation import integer, misfit, of_type, one_of
+from explorer.runtime.validation import finite, integer, misfit, of_type, one_of
 from explorer.runtime.visitors import visitor
 from explorer.runtime.wire import Json
 from explorer.sources.columns import CHOOSE_COLUMNS, NO_SCORE, TEACHER
@@ -308,9 +309,30 @@ def _take(request: Json) -> Json:
     return parcel_when_packed(_packed, (source, visitor(), what), work)
 
 
+_mined = Jobs(most=4)
+
+
+def _mine(request: Json) -> Json:
+    """{source, encoder, most, negatives: of each pair, margin: a share of its own cosine} → a file
+    of triplets, and where it is served from; or how far that is."""
+    source = read_source(request.get("source", {}))
+    encoder = of_type(str)(request.get("encoder"), "encoder").strip()
+    most = _within(ENCODED, request.get("most", USUAL_ENCODED), "most")
+    each = _within(EACH, request.get("negatives", USUAL_EACH), "negatives")
+    margin = finite(request.get("margin", USUAL_MARGIN), "margin")
+    stem = Path(source.name or source.example).stem[:80] or "pairs"
+
+    def work(report: Report) -> Path:
+        read = pairs_only(within(lambda: start_reading(source), report))
+        found = mine(read.profile, encoder, most, each, margin, report)
+        return write_mined(found, new_parcel(f"{stem}-hard-negatives.tsv"))
+
+    return parcel_when_packed(_mined, (source, visitor(), encoder, most, each, margin), work)
+
+
 def _stop(request: Json) -> Json:
-    """{source, encoder?, most?, hub?, split?, rows?} → nothing: fetching, reading or encoding it is
-    no longer waited for."""
+    """{source, encoder?, most?, negatives?, margin?, hub?, split?, rows?} → nothing: fetching,
+    reading, encoding or mining it is no longer waited for."""
     if request.get("hub"):
         _fetched.cancel((*_hub_in(request), visitor()))
     source = read_source(request.get("source", {}))
@@ -318,12 +340,14 @@ def _stop(request: Json) -> Json:
     if request.get("encoder"):
         key = str(request["encoder"]).strip(), request.get("most", USUAL_ENCODED)
         _seen.cancel((source, visitor(), *map(_plain, key)))
+        mined = (request.get("negatives", USUAL_EACH), request.get("margin", USUAL_MARGIN))
+        _mined.cancel((source, visitor(), *map(_plain, (*key, *mined))))
     return {}
 
 
 def _plain(value: object) -> object:
     """What may be looked for by."""
-    return value if isinstance(value, str | int) else None
+    return value if isinstance(value, str | int | float) else None
 
 
 # ---- A data set of the hub -----------------------------------------------------------------------
@@ -369,6 +393,7 @@ SERVED = [
     served("examine", _examine, ANSWERS),
     served("fetch", _fetch, wire.FetchedRows | shared.Working, keeps=True),
     served("encode", _encode, wire.EncodedData | shared.Working),
+    served("mine", _mine, shared.Parcel | shared.Working),
     served("hand_in", hand_in, shared.HandedIn, keeps=True),
     served("take", _take, shared.Parcel | shared.Working),
     served("stop", _stop, shared.Nothing),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from explorer.lab.doctor.known import COUNTS, SETTINGS
+from explorer.lab.doctor.mining import EACH, MARGIN, USUAL_EACH, USUAL_MARGIN
 from explorer.runtime.limits import FILE_BYTES, LARGE_FILE_BYTES
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import EMBEDDED
@@ -37,4 +38,5 @@ def page_data() -> Json:
         "logs": list(run.LOGS),
         "log_bytes": FILE_BYTES,
         "encoder": EMBEDDED,
+        "mining": {"negatives": EACH, "margin": MARGIN, "usual": (USUAL_EACH, USUAL_MARGIN)},
     }

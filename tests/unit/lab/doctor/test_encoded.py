@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 
 from explorer.lab.doctor import encoded as under_test
+from explorer.lab.doctor import mining
 from explorer.lab.doctor.encoded import counted, examine_encoded, look, sharpness
 from explorer.lab.doctor.encoded_told import encoded_lines, encoded_to_json
 from explorer.lab.doctor.profile import profiled
 from explorer.lab.large.encoding import Encoded
 from explorer.runtime.jobs import Cancelled
 from explorer.runtime.numbers import percent
+from explorer.runtime.problem import Problem
+from explorer.sources.encoders import TokenLengths, token_lengths
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
 
@@ -50,6 +53,13 @@ def encoder(monkeypatch):
         return Encoded(cosines, cosines, (queries.astype(np.float32), keys.astype(np.float32)))
 
     monkeypatch.setattr(under_test, "encoded", encode)
+    monkeypatch.setattr(mining, "encoded", encode)
+
+    def words(texts, name, tell):
+        tell(0, len(texts))
+        return TokenLengths(np.array([len(text.split()) + 2 for text in texts]), 11)
+
+    monkeypatch.setattr(under_test, "token_lengths", words)
 
 
 def clean(count=COUNT, labels=None):
@@ -75,7 +85,7 @@ def found(pairs, loss="info_nce", batch=16, most=1000):
 def test_nothing_is_invented(encoder):
     faults, checks, _ = found(clean())
     assert faults == {}
-    assert [check.made for check in checks] == [True, True, False]
+    assert [check.made for check in checks] == [True, True, False, True]
     graded = tuple(place % 2 / 1.0 for place in range(COUNT))
     assert found(clean(labels=graded), "cosent")[0] == {}
 
@@ -97,7 +107,7 @@ def test_what_was_planted_is_counted(encoder):
     assert above.values["met"] == percent((1 - none) / 62)
     faults, checks, _ = found(planted(), "cosent")
     assert faults == {}
-    assert not any(check.made for check in checks)
+    assert [check.name for check in checks if check.made] == ["tokens"]
 
 
 def test_labels_are_judged_as_everywhere(encoder):
@@ -150,3 +160,66 @@ def test_it_can_be_stopped(encoder):
 
     with pytest.raises(Cancelled):
         look(profiled(clean()), "minilm", 100, stop)
+
+
+def test_texts_beyond_the_encoders_limit_are_counted_in_its_own_tokens(encoder):
+    plain = clean()
+    long = tuple(f"{text} and on and on and on and on" if place in (3, 7) else text
+                 for place, text in enumerate(plain.second))  # fmt: skip
+    profile = profiled(Pairs(plain.first, long, plain.labels, labelled=False))
+    seen = look(profile, "minilm", 100, quiet)
+    told, checks = examine_encoded(profile, seen, LOSSES["cosent"], 8)
+    (fault,) = [one for one in told if one.name == "tokens_cut_off"]
+    assert (fault.values["count"], fault.values["most"], fault.rows) == (2, 11, (4, 8))
+    assert any(check.name == "tokens" and check.made for check in checks)
+
+
+def test_the_embedded_encoder_counts_as_its_tokenizer_does():
+    found = token_lengths(["a dog", "word " * 300, ""])
+    assert (found.most, found.counts.tolist()) == (256, [4, 302, 2])
+
+
+def test_hard_negatives_are_the_nearest_keys_of_others(encoder):
+    """A twin's key is none, whatever its case; neither is what stays within the margin."""
+    first = [f"query {place} of key {place}" for place in range(40)]
+    second = [f"key {place}" for place in range(40)]
+    second[1] = f"{second[0]}~"  # near the key of the first
+    first[2], second[2] = first[0].upper().replace("OF KEY", "of key"), "key 2"  # its twin
+    profile = profiled(Pairs(tuple(first), tuple(second), (1.0,) * 40, labelled=False))
+    heard = []
+    found = mining.mine(profile, "minilm", 100, 2, 0.05, lambda *far: heard.append(far))
+    mined = {}
+    for anchor, positive, negative in found.triplets:
+        mined.setdefault((anchor, positive), []).append(negative)
+    assert all(len(near) <= 2 for near in mined.values())
+    assert "key 2" not in mined.get((first[0], "key 0"), [])
+    assert {what for what, *_ in heard} == {"encoding", "comparing"}
+    vectors = dict(zip(second, vectors_of(second), strict=True))
+    for (anchor, positive), near in mined.items():
+        query = vectors_of([anchor])[0] + 2 * vectors_of([anchor.split(" of ")[1]])[0]
+        own = query @ vectors[positive]
+        assert all(query @ vectors[text] <= 0.95 * own + 1e-6 for text in near)
+    # The near key of another pair stays out by the margin, and comes in without one.
+    close = mining.mine(profile, "minilm", 100, 1, 0.0, quiet)
+    assert any(negative == second[1] for _, positive, negative in close.triplets)
+    assert close.without == 0
+
+
+def test_mining_can_be_stopped_and_says_what_it_cannot_do(encoder, tmp_path):
+    def stop(what, done, total):
+        if what == "comparing":
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        mining.mine(profiled(clean()), "minilm", 100, 1, 0.05, stop)
+    one = profiled(Pairs(("a of b",), ("b",), (1.0,), labelled=False))
+    for asked, said in (((one, 1, 0.05), "no two positive"), ((one, 11, 0.0), "11 negatives"),
+                        ((one, 1, 0.95), "The margin is 0.95")):  # fmt: skip
+        with pytest.raises(Problem, match=said):
+            mining.mine(asked[0], "minilm", 100, *asked[1:], quiet)
+    found = mining.mine(profiled(clean()), "minilm", 100, 3, 0.05, quiet)
+    rows = mining.write_mined(found, tmp_path / "mined.tsv").read_text().splitlines()
+    assert rows[0] == "anchor\tpositive\tnegative"
+    assert len(rows) == len(found.triplets) + 1
+    with pytest.raises(Problem, match="None of 5 pairs"):
+        mining.write_mined(mining.Mined((), 5, 5), tmp_path / "none.tsv")

@@ -63,8 +63,8 @@ def test_a_set_to_begin_with_is_examined_without_an_encoder(name):
 def test_a_file_is_read_once_and_examined_for_any_loss(monkeypatch):
     source = handed_in()
     read = []
-    whole = data.read_content
-    monkeypatch.setattr(data, "read_content", lambda *a, **b: read.append(1) or whole(*a, **b))
+    whole = data.read_table
+    monkeypatch.setattr(data, "read_table", lambda *a, **b: read.append(1) or whole(*a, **b))
     first = examined(source, loss="cosent")
     assert set(named(first)) == {"conflicting_labels", "copies"}
     assert [row["row"] for row in named(first)["conflicting_labels"]["rows"]] == [1, 2]
@@ -157,7 +157,7 @@ def test_a_long_reading_tells_how_far_it_is_and_can_be_stopped(monkeypatch):
         ({"batch": 10**9}, "batch"),
         ({"tokens": -1}, "tokens"),
         ({"source": {"kind": "example", "example": "mine"}}, "source.example"),
-        ({"source": {"kind": "hub"}}, "source.kind"),
+        ({"source": {"kind": "scroll"}}, "source.kind"),
         ({"source": []}, "source"),
         ({"source": {"kind": "file", "columns": []}}, None),
     ],
@@ -199,7 +199,7 @@ def test_rows_of_the_hub_are_a_file_from_then_on(monkeypatch):
     assert ASK["fetch"](known) == held
     assert asked == [("someone/set:sub", "train", 20)] * 2
     assert ASK["fetch"]({**known, "hub": " "})["error"]["key"] == "problem.training_no_hub_id"
-    assert ASK["fetch"]({**known, "rows": 1})["error"]["key"] == "problem.request_misfit"
+    assert ASK["fetch"]({**known, "rows": 1})["error"]["key"] == "problem.scenario_entry"
 
 
 def test_a_table_of_classes_is_told_of_its_classes():

@@ -52,7 +52,7 @@ export class DataDoor {
     /** @type {Requests<Answer<"take">>} */
     this.taking = new Requests({
       most: 1,
-      ask: async () => (await channel.server?.take(this.wanted)) ?? { error: GONE },
+      ask: async () => (await channel.server?.[this.taken](this.wanted)) ?? { error: GONE },
       take: (answer) => this.handOut(answer),
       again: (answer) => (answer.working ? POLL_MS : null),
       progress: (answer) => this.show(answer.working),
@@ -70,6 +70,10 @@ export class DataDoor {
     });
     /** @type {object} */
     this.wanted = {}; // what is to be taken away
+    /** @type {"take" | "mine"} */
+    this.taken = "take";
+    const [negatives, margin] = given.doctor.mining.usual;
+    this.mining = { negatives, margin };
     this.tooLong = false; // whether the pasted table is too much for an address
   }
 
@@ -225,13 +229,15 @@ export class DataDoor {
   // Reading a large file, and encoding, are no longer waited for.
   stop() {
     const { kind, file, name, columns, header, encoding, encoder, most } = this.state;
-    const underWay = [this.requests, this.encoding].some(({ flying, due }) => flying || due);
+    const underWay = [this.requests, this.encoding, this.taking].some(({ flying, due }) => flying || due);
     for (const one of [this.requests, this.encoding, this.taking]) one.drop();
     this.channel.tell(null);
     if (!underWay) return;
     const source = this.of ?? { kind, file, name, columns, header, encoding };
     const fetched = kind === "hub" && !this.fetched ? this.hubRows : {};
-    if (source.kind !== "example" || encoder) this.channel.server?.stop({ source, encoder, most, ...fetched });
+    if (source.kind !== "example" || encoder) {
+      this.channel.server?.stop({ source, encoder, most, ...this.mining, ...fetched });
+    }
   }
 
   cancel() {
@@ -243,7 +249,16 @@ export class DataDoor {
 
   /** @param {"kept" | "left_out"} what */
   takeAway(what) {
+    this.taken = "take";
     this.wanted = { source: this.of, what };
+    this.taking.ask();
+  }
+
+  // Hard negatives, by the encoder that is chosen.
+  mine() {
+    const { encoder, most } = this.state;
+    this.taken = "mine";
+    this.wanted = { source: this.of, encoder, most, ...this.mining };
     this.taking.ask();
   }
 

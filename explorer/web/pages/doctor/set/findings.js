@@ -1,6 +1,8 @@
 // What is the matter with a data set, the worst first: in a sentence, rows that show it, what to paste, the
 // scene in which it stands; then which losses can learn from it, and the rows that stay.
 import { h, reword, worded } from "../../../kit/dom.js";
+import { labelled } from "../../../kit/fields.js";
+import { given } from "../../../kit/given.js";
 import { grouped, show } from "../../../kit/numbers.js";
 import { problemBox } from "../../../kit/problem.js";
 import { written } from "../../../kit/sides.js";
@@ -216,6 +218,49 @@ export default function findings(root, channel) {
     );
   }
 
+  const { negatives, margin, usual } = given.doctor.mining;
+  /** @type {(ends: readonly number[], initial: number, step: number, key: string, name: "negatives" | "margin") => HTMLElement} */
+  const bounded = ([low, high], initial, step, key, name) => {
+    const box = h("input", {
+      type: "number",
+      id: `lp-doctor-mine-${name}`,
+      min: low,
+      max: high,
+      step,
+      value: String(initial),
+      oninput: () => {
+        const fits = box.validity.valid && box.value !== "";
+        box.classList.toggle("lp-bad", !fits);
+        if (!fits) return;
+        door.mining[name] = Number(box.value);
+        drawCall();
+      },
+    });
+    return labelled(key, box);
+  };
+  const call = h("div");
+  function drawCall() {
+    const { negatives: each, margin: share } = door.mining;
+    const told = share ? `, relative_margin=${share}` : "";
+    call.replaceChildren(pasteOf(`mine_hard_negatives(dataset, model, num_negatives=${each}${told})`));
+    reword(call);
+  }
+  const mining = h(
+    "div.lp-mining",
+    {},
+    worded("h2", "doctor.mine"),
+    worded("p.lp-about", "doctor.mine_about"),
+    h(
+      "div.lp-row.lp-wrap",
+      {},
+      bounded(negatives, usual[0], 1, "doctor.mine_each", "negatives"),
+      bounded(margin, usual[1], 0.01, "doctor.mine_margin", "margin"),
+      worded("button.lp-button", "doctor.take_mined", { type: "button", onclick: () => door.mine() }),
+    ),
+    call,
+  );
+  drawCall();
+
   function drawEncoded() {
     const { seen } = door;
     encoded.replaceChildren();
@@ -247,6 +292,7 @@ export default function findings(root, channel) {
         h("p", {}, say("doctor.not_looked_for")),
         lines(seen.not_looked.map((said) => ({ said }))),
       ),
+      mining,
     );
   }
 
@@ -346,5 +392,9 @@ export default function findings(root, channel) {
     root.hidden = channel.door !== "data";
   });
   channel.on("examined", draw);
-  channel.on("language", draw);
+  channel.on("language", () => {
+    reword(mining);
+    draw();
+  });
+  reword(mining);
 }

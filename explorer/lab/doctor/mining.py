@@ -1,0 +1,136 @@
+"""Hard negatives of a data set, mined by sentence-transformers' own utility, as a file.
+
+The utility is handed vectors that are kept on disk, in place of a model that would encode anew; and
+of texts that are equal but for case, width and blanks the first for all of them, so that the key of
+a twin is no negative.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from explorer.lab.doctor.encoded import called, picked, unit
+from explorer.lab.doctor.profile import Profile
+from explorer.lab.large.encoding import encoded
+from explorer.runtime.jobs import Report
+from explorer.runtime.problem import Problem
+
+EACH, USUAL_EACH = (1, 10), 1  # negatives of a query
+MARGIN, USUAL_MARGIN = (0.0, 0.9), 0.05  # of a positive's own cosine, by which one stays below it
+_ROWS = 2**8  # of the matrix of cosines that are held at once
+HEADS = ("anchor", "positive", "negative")
+
+
+@dataclass(frozen=True)
+class Mined:
+    """Triplets of texts, those of a query together. Of the `pairs` that were looked at so many
+    `without` have no negative that stays below their own key by the margin."""
+
+    triplets: tuple[tuple[str, str, str], ...]
+    pairs: int
+    without: int
+
+
+def mine(
+    profile: Profile, encoder: str, most: int, each: int, margin: float, report: Report
+) -> Mined:
+    """At most so many positive pairs, each with up to `each` of the nearest keys that are not its
+    own, and that stay below its own cosine by the relative `margin` (0: none is asked for).
+
+    Raises Problem where there is no such encoder, or no two positive pairs.
+    """
+    from datasets import Dataset
+    from sentence_transformers.util import mine_hard_negatives
+
+    if not EACH[0] <= each <= EACH[1]:
+        raise Problem("mine_each", value=each, least=EACH[0], most=EACH[1])
+    if not MARGIN[0] <= margin <= MARGIN[1]:
+        raise Problem("mine_margin", value=f"{margin:g}", least=MARGIN[0], most=MARGIN[1])
+    places = picked(profile, most)
+    places = places[profile.positive[places]]
+    first = [profile.columns.first[at] for at in _first_of(profile.first, places)]
+    second = [profile.columns.second[at] for at in _first_of(profile.second, places)]
+    if len(dict.fromkeys(second)) < 2:
+        raise Problem("mine_too_few")
+    found = encoded(
+        first,
+        second,
+        called(encoder),
+        lambda *far: report("encoding", *far),
+        with_vectors=True,
+    )
+    assert found.vectors is not None, "they were asked for"
+    held = _Held(first, second, *map(unit, found.vectors), report=report)
+    data = Dataset.from_dict({"anchor": first, "positive": second})
+    distinct = len(dict.fromkeys(zip(first, second, strict=True)))
+    result = mine_hard_negatives(
+        data,
+        held,  # type: ignore[arg-type]  # it answers all that is asked of a model here
+        num_negatives=each,
+        relative_margin=margin or None,
+        output_format="triplet",
+        faiss_batch_size=_ROWS,
+        use_faiss=False,
+        verbose=False,
+    )
+    triplets = tuple(zip(*(result[name] for name in HEADS), strict=True))
+    have = len({(anchor, positive) for anchor, positive, _ in triplets})
+    return Mined(triplets, distinct, distinct - have)
+
+
+def _first_of(numbers: np.ndarray, places: np.ndarray) -> list[int]:
+    """For each place the first one whose text has the same number."""
+    _, first, back = np.unique(numbers[places], return_index=True, return_inverse=True)
+    return places[first[back]].tolist()
+
+
+class _Held:
+    """Stands where the utility expects a model: gives the vectors that are there, and says at each
+    part of the comparison how far it is."""
+
+    device = torch.device("cpu")
+
+    def __init__(
+        self,
+        first: Sequence[str],
+        second: Sequence[str],
+        queries: np.ndarray,
+        keys: np.ndarray,
+        report: Report,
+    ) -> None:
+        self._queries = dict(zip(first, queries, strict=True))
+        self._keys = dict(zip(second, keys, strict=True))
+        self._report, self._done = report, 0
+
+    def encode_query(self, texts: Sequence[str], **_: Any) -> np.ndarray:
+        return np.stack([self._queries[text] for text in texts])
+
+    def encode_document(self, texts: Sequence[str], **_: Any) -> np.ndarray:
+        return np.stack([self._keys[text] for text in texts])
+
+    def similarity(self, queries: np.ndarray, keys: torch.Tensor) -> torch.Tensor:
+        self._report("comparing", self._done, len(self._queries))
+        self._done += len(queries)
+        return torch.as_tensor(queries) @ keys.T
+
+    def similarity_pairwise(self, queries: np.ndarray, keys: torch.Tensor) -> torch.Tensor:
+        return (torch.as_tensor(queries) * torch.as_tensor(keys)).sum(dim=1)
+
+
+def write_mined(found: Mined, path: Path) -> Path:
+    """As triplets: a table that sentence-transformers and every page here read."""
+    if not found.triplets:
+        raise Problem("mine_none", pairs=found.pairs)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(HEADS)
+        for triplet in found.triplets:
+            writer.writerow([" ".join(text.split()) for text in triplet])
+    return path
