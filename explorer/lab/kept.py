@@ -11,6 +11,8 @@ from pathlib import Path
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.locale import say
+from explorer.runtime import jobs
+from explorer.runtime.jobs import Report
 from explorer.runtime.numbers import display_number, typed
 from explorer.runtime.problem import Problem
 from explorer.sources.kept_batches import cells_of_pairs, kept_batch, named
@@ -55,19 +57,20 @@ class Opened:
         return say(language, "kept.other", here=display_number(self.here, 5), **told)
 
 
-def opened_in(folder: str) -> list[Opened]:
-    """Every batch of a folder, by its step.
+def opened_in(folder: str, report: Report = jobs.step) -> list[Opened]:
+    """Every batch of a folder, by its step; `report` hears how many are read and may raise to stop.
 
     Raises Problem where the folder has none, or one that cannot be read.
     """
     paths = kept_in(Path(folder).expanduser())
     if not paths:
         raise Problem("kept_none", folder=folder)
-    return [*_opened(paths)]
+    return [*_opened(paths, report)]
 
 
-def _opened(paths: list[Path]) -> Iterator[Opened]:
-    for path in paths:
+def _opened(paths: list[Path], report: Report) -> Iterator[Opened]:
+    for place, path in enumerate(paths):
+        report("opening", place, len(paths))
         name = str(path.resolve())
         batch = kept_batch(name)
         scenario = scene_of(batch, name)

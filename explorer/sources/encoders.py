@@ -129,8 +129,8 @@ def token_lengths(
         tell(start, len(sentences))
         # As far as `encode` reads, and enough beyond to know that there is more.
         part = [text[: 2 * letters] for text in sentences[start : start + TOKENIZED]]
-        told = tokenizer(part, truncation=False, padding=False, verbose=False)["input_ids"]
-        counts[start : start + TOKENIZED] = [len(one) for one in told]
+        told: Any = tokenizer(part, truncation=False, padding=False, verbose=False)
+        counts[start : start + TOKENIZED] = [len(one) for one in told["input_ids"]]
     return TokenLengths(counts, most)
 
 

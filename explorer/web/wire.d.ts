@@ -412,6 +412,8 @@ export interface DoctorOwn {
   sets: string[];
   bytes: number;
   logs: string[];
+  beside: string[];
+  of_other: string[];
   log_bytes: number;
   encoder: string;
   mining: Mining;
@@ -526,7 +528,7 @@ export interface ExaminedData {
   file: LargeFile | null;
 }
 
-/** What is the matter with a run, as `doctor_run` answers it, and the curves that are drawn. */
+/** What is the matter with a run, as `doctor_run` answers it, the curves that are drawn, and another run that was given beside it. */
 export interface ExaminedRunLog {
   source: string;
   curve: string;
@@ -544,6 +546,7 @@ export interface ExaminedRunLog {
   findings: RunFinding[];
   link: string | null;
   drawn: DrawnCurve[];
+  beside: OtherRun | null;
 }
 
 /** A textbook example. */
@@ -893,6 +896,11 @@ export interface Judged {
   remarks: Remark[];
 }
 
+/** The batches that PrismCallback kept in a folder, by step. */
+export interface KeptBatches {
+  batches: ListedBatch[];
+}
+
 /** How labels are read: the ends of their scale, positive from where, how many pairs are. */
 export interface LabelRules {
   threshold: number;
@@ -1010,6 +1018,16 @@ export interface Limits {
 /** The scene as the end of an address. */
 export interface Link {
   link: string;
+}
+
+/** A batch of a training: its step, its loss there and in its scene, and the link of that. */
+export interface ListedBatch {
+  step: number;
+  called: string;
+  value: Real;
+  here: Real | null;
+  said: string;
+  scene: string;
 }
 
 /** How many scores of each band of labels lie in each bin, [bands, bins]. */
@@ -1161,6 +1179,17 @@ export interface Opinion {
 export interface Opposed {
   pair: number;
   pulls: Real[];
+}
+
+/** Another run, its curves, and what its values and the first one's can say of each other. */
+export interface OtherRun {
+  about: string[];
+  level: Real | null;
+  collapse: number | null;
+  floor: number | null;
+  known: Record<string, Setting>;
+  drawn: DrawnCurve[];
+  findings: RunFinding[];
 }
 
 /** The figures of the strip over many batches: of each its name and a value for each batch. */
@@ -2010,6 +2039,7 @@ export interface DoctorServer {
   fetch(request: unknown): Promise<OneOf<FetchedRows | Working | Refused>>;
   forget(request: unknown): Promise<OneOf<Nothing | Refused>>;
   hand_in(request: unknown): Promise<OneOf<HandedIn | Refused>>;
+  kept(request: unknown): Promise<OneOf<KeptBatches | Working | Refused>>;
   look(request: unknown): Promise<OneOf<Look | Refused>>;
   mine(request: unknown): Promise<OneOf<Parcel | Working | Refused>>;
   stop(request: unknown): Promise<OneOf<Nothing | Refused>>;

@@ -10,10 +10,11 @@ from explorer.web.wire.program import (
     ExplainedFinding,
     ExplainedValue,
     FoundCell,
+    RunFinding,
     SeenBand,
     SeenSharpness,
 )
-from explorer.web.wire.shared import LargeFile, LargeFileUndecided, Problem, Real
+from explorer.web.wire.shared import LargeFile, LargeFileUndecided, Problem, Real, Setting
 
 
 class ToldFinding(ExplainedFinding):
@@ -146,7 +147,38 @@ class DrawnCurve(TypedDict):
     values: str
 
 
+class OtherRun(TypedDict):
+    """Another run, its curves, and what its values and the first one's can say of each other."""
+
+    about: list[str]
+    level: Real | None
+    collapse: float | None
+    floor: float | None
+    known: dict[str, Setting]
+    drawn: list[DrawnCurve]
+    findings: list[RunFinding]
+
+
 class ExaminedRunLog(DoctoredRun):
-    """What is the matter with a run, as `doctor_run` answers it, and the curves that are drawn."""
+    """What is the matter with a run, as `doctor_run` answers it, the curves that are drawn, and
+    another run that was given beside it."""
 
     drawn: list[DrawnCurve]
+    beside: OtherRun | None
+
+
+class ListedBatch(TypedDict):
+    """A batch of a training: its step, its loss there and in its scene, and the link of that."""
+
+    step: int
+    called: str
+    value: Real
+    here: Real | None
+    said: str
+    scene: str
+
+
+class KeptBatches(TypedDict):
+    """The batches that PrismCallback kept in a folder, by step."""
+
+    batches: list[ListedBatch]

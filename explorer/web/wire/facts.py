@@ -214,6 +214,8 @@ class DoctorOwn(TypedDict):
     sets: list[str]
     bytes: int
     logs: list[str]
+    beside: list[str]
+    of_other: list[str]
     log_bytes: int
     encoder: str
     mining: Mining

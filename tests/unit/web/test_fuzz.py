@@ -165,6 +165,7 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
             {"source": {"kind": "file", **of_file}, "encoder": EMBEDDED, "most": 12}
         ],
         ("doctor", "hand_in"): [FILE],
+        ("doctor", "kept"): [{"folder": "/nowhere", "language": "zh"}],
         ("doctor", "examine_run"): [
             {"source": source, "curve": "", "held_out": "", "loss": "info_nce", "batch": "8"}
             for source in ({"kind": "example", "example": "jumped"}, {"kind": "file", **of_file})

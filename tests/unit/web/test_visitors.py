@@ -59,7 +59,7 @@ OWN_ONLY = {
     "own_write loss forget look cancel",
     "compare": "compare formula parity sweep mechanics precision what_if collapse link scene_link "
     "open_link loss forget look cancel",
-    "doctor": "explain fetch hand_in stop forget look cancel",
+    "doctor": "explain fetch kept hand_in stop forget look cancel",
     "large": "hand_in stop forget",
     "finetune": "hand_in loss forget look cancel",
 }

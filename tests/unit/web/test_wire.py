@@ -8,12 +8,14 @@ import os
 import threading
 import typing
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 import torch
 
 from explorer.core import own_loss
 from explorer.core.scenario import Scenario
+from explorer.lab.kept import Opened
 from explorer.lab.large.methods import offered
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.plan import SCRATCH
@@ -39,6 +41,7 @@ from explorer.web.site import page_data
 from explorer.web.wire import compare, doctor, explore, facts, finetune, large, program, shared
 from explorer.web.wire import runs as runs_wire
 from losses import LOSSES
+from losses.sentence_transformers.kept import KeptBatch
 from tests import wire
 from tests.scenes import drawn_apart
 from tests.unit.lab.training.conftest import corpus
@@ -277,6 +280,13 @@ def test_compare_varies(pages):
     server.answered(*varied)
 
 
+def opened_batch() -> Opened:
+    """A batch that a training kept, with its scene."""
+    vectors = (torch.ones(2, 3), torch.ones(2, 3))
+    batch = KeptBatch(7, vectors, None, torch.ones(2), None, "Loss", 0.5, 2)
+    return Opened(Path("step-00000007.safetensors"), batch, Scenario(), 0.25)
+
+
 def test_doctor(pages, tmp_path, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
     monkeypatch.setattr(large_files, "ANSWER_S", 600)
@@ -329,18 +339,16 @@ def test_doctor(pages, tmp_path, monkeypatch):
     logged = {"kind": "file", "name": "log.csv", **server.ask("hand_in", file, shared.HandedIn)}
     for source in (*({"example": name} for name in doctor_run.LOGS), logged):
         server.ask("examine_run", {"source": source, "language": "zh"}, doctor.ExaminedRunLog)
-    named = (
-        "explain",
-        "examine",
-        "encode",
-        "mine",
-        "fetch",
-        "hand_in",
-        "take",
-        "stop",
-        "examine_run",
-    )
-    server.answered(*named)
+        beside = {"source": {"example": "jumped"}, "loss": "cosent"}
+        asked = {"source": source, "beside": beside, "language": "en"}
+        server.ask("examine_run", asked, doctor.ExaminedRunLog)
+    monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, told: told([opened_batch()]))
+    server.ask("kept", {"folder": str(tmp_path)}, doctor.KeptBatches)
+    how_far = {"working": {"what": "opening", "done": 1, "total": 2}}
+    monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, told: how_far)
+    server.ask("kept", {"folder": str(tmp_path)}, shared.Working)
+    server.answered("explain", "examine", "encode", "mine", "fetch", "hand_in", "take", "stop")
+    server.answered("examine_run", "kept")
 
 
 def test_large(pages, tmp_path, monkeypatch):

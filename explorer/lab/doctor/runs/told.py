@@ -96,7 +96,7 @@ def to_json(found: ExaminedRun, language: str = "en") -> dict[str, Any]:
         "level": None if found.level is None else json_number(found.level),
         "severe": found.severe,
         "about": [*about(found, language)],
-        "findings": [_fault(fault, language) for fault in found.faults],
+        "findings": [finding(fault, language) for fault in found.faults],
         "link": link_of(found),
     }
 
@@ -105,7 +105,8 @@ def _of_known(known: Known) -> dict[str, Any]:
     return {name: value for name, value in vars(known).items() if value not in (None, "")}
 
 
-def _fault(fault: Fault, language: str) -> dict[str, Any]:
+def finding(fault: Fault, language: str) -> dict[str, Any]:
+    """A finding of a run, with what to do about it."""
     return {
         "name": fault.name,
         "severity": fault.severity,

@@ -36,6 +36,8 @@ def page_data() -> Json:
         "sets": list(data.SETS),
         "bytes": LARGE_FILE_BYTES,
         "logs": list(run.LOGS),
+        "beside": list(run.BESIDE),
+        "of_other": list(run.OF_OTHER),
         "log_bytes": FILE_BYTES,
         "encoder": EMBEDDED,
         "mining": {"negatives": EACH, "margin": MARGIN, "usual": (USUAL_EACH, USUAL_MARGIN)},

@@ -3,41 +3,76 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from explorer.lab.doctor.runs.examples import EXAMPLES, MNRL
-from explorer.lab.doctor.runs.findings import examine_run
+from explorer.lab.doctor.runs.findings import ExaminedRun, compare_runs, examine_run
 from explorer.lab.doctor.runs.log import Curve, Log
 from explorer.lab.doctor.runs.read import must_fit, read_content
-from explorer.lab.doctor.runs.told import to_json
+from explorer.lab.doctor.runs.told import finding, to_json
+from explorer.lab.kept import Opened, opened_in
 from explorer.locale import language_of
 from explorer.runtime import jobs, uploads
+from explorer.runtime.jobs import Jobs
+from explorer.runtime.numbers import json_number
+from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit, of_type, one_of
+from explorer.runtime.visitors import is_hosted
 from explorer.runtime.wire import Json, packed
+from explorer.web.large_files import answer_when_done
 from explorer.web.pages.doctor.requests import known_in
 from explorer.web.serving import served
 from explorer.web.wire import doctor as wire
+from explorer.web.wire import shared
+from losses.sentence_transformers.kept import kept_in
 
 KINDS = ("example", "file")
+DOORS = (*KINDS, "kept")  # batches of a training are no log
 LOGS = tuple(EXAMPLES)
+BESIDE = ("none", *LOGS, "file")
+OF_OTHER = ("loss", "batch", "temperature", "scale")  # what may be known of another run
 # Points of a curve that the page draws.
 MOST_DRAWN = 2000
 
 
 def _examine_run(request: Json) -> Json:
     """{source, curve, held_out: "" for those that go by such names, loss, batch, …: as they were
-    typed, language} → what is the matter with the run, and its curves."""
+    typed, beside?: {source, loss, batch, …} of another run, language} → what is the matter with
+    the run, its curves, and what its values and the other's can say about each other."""
     source = request.get("source")
     if not isinstance(source, dict):
         raise misfit("source", source)
     language, known = language_of(request.get("language")), known_in(request)
     curve, held_out = (of_type(str)(request.get(name, ""), name) for name in ("curve", "held_out"))
+    beside = request.get("beside")
     with jobs.in_turn():
         found = examine_run(_log_in(source), known, curve, held_out)
+        told = None if beside is None else _beside(found, beside, language)
+    return {**to_json(found, language), "drawn": _all_drawn(found), "beside": told}
+
+
+def _beside(found: ExaminedRun, beside: object, language: str) -> Json:
+    """Another run, and what can be said of both."""
+    if not isinstance(beside, dict) or not isinstance(source := beside.get("source"), dict):
+        raise misfit("beside", beside)
+    other = examine_run(_log_in(source), known_in(beside))
+    told = to_json(other, language)
+    return {
+        "about": told["about"],
+        "level": told["level"],
+        "collapse": told["collapse"],
+        "floor": told["floor"],
+        "known": told["known"],
+        "drawn": _all_drawn(other),
+        "findings": [finding(fault, language) for fault in compare_runs(found, other)],
+    }
+
+
+def _all_drawn(found: ExaminedRun) -> list[Json]:
     names = dict.fromkeys(name for name in (found.curve, found.held_out) if name)
-    drawn = [_drawn(found.log.curves[name]) for name in names]
-    return {**to_json(found, language), "drawn": drawn}
+    return [_drawn(found.log.curves[name]) for name in names]
 
 
 def _log_in(source: Json) -> Log:
@@ -58,4 +93,41 @@ def _drawn(curve: Curve) -> Json:
     return {"name": curve.name, "steps": packed(steps), "values": packed(values)}
 
 
-SERVED = [served("examine_run", _examine_run, wire.ExaminedRunLog)]
+# ---- Batches that were kept ----------------------------------------------------------------------
+
+_listed = Jobs()
+
+
+def _kept(request: Json) -> Json:
+    """{folder, language} → the batches that PrismCallback kept there, each with its scene; or how
+    far reading them is."""
+    language = language_of(request.get("language"))
+    folder = of_type(str)(request.get("folder"), "folder").strip()
+    if is_hosted():
+        raise Problem("kept_hosted")
+    if not folder:
+        raise Problem("kept_no_folder")
+
+    def told(opened: list[Opened]) -> Json:
+        return {"batches": [_batch(one, language) for one in opened]}
+
+    there = tuple(path.name for path in kept_in(Path(folder).expanduser()))  # a training adds more
+    job = _listed.start((folder, there), lambda report: opened_in(folder, report))
+    return answer_when_done(job, told)
+
+
+def _batch(one: Opened, language: str) -> Json:
+    return {
+        "step": one.batch.step,
+        "called": one.batch.called,
+        "value": json_number(one.batch.value),
+        "here": None if one.here is None else json_number(one.here),
+        "said": one.said(language),
+        "scene": one.scenario.to_link(),
+    }
+
+
+SERVED = [
+    served("examine_run", _examine_run, wire.ExaminedRunLog),
+    served("kept", _kept, wire.KeptBatches | shared.Working),
+]

@@ -53,7 +53,9 @@ export class DoctorPage extends Bus {
   // What the tests wait for.
   get flying() {
     const { data, run } = this;
-    return this.requests.flying + data.requests.flying + data.encoding.flying + run.requests.flying;
+    return (
+      this.requests.flying + data.requests.flying + data.encoding.flying + run.requests.flying + run.listing.flying
+    );
   }
   get waiting() {
     return this.requests.waiting || this.data.requests.waiting || this.run.requests.waiting;
@@ -99,6 +101,7 @@ export class DoctorPage extends Bus {
     this.data.stop();
     this.requests.drop();
     this.run.requests.drop();
+    this.run.listing.drop();
     this.store.update({ door });
     this.history?.remember();
     this.warn(null);
@@ -131,6 +134,7 @@ export class DoctorPage extends Bus {
   cancel() {
     super.cancel();
     if (this.door === "data") this.data.cancel();
+    if (this.door === "run") this.run.cancel();
   }
 
   ask() {

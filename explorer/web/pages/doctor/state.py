@@ -46,12 +46,18 @@ def _run_entries() -> list[Entry]:
     of_file: dict[str, Any] = {"when": ("run.kind", "file")}
     known = ("loss", *COUNTS, *SETTINGS)
     return [
-        Entry("run.kind", run.KINDS[0], "choice", choices=run.KINDS, link="by", history=True,
+        Entry("run.kind", run.DOORS[0], "choice", choices=run.DOORS, link="by", history=True,
               **here),
         Entry("run.example", run.LOGS[0], "choice", choices=run.LOGS, link="log", history=True,
               when=("run.kind", "example")),
         Entry("run.file", "", "text", link="logfile", history=True, **of_file),
         Entry("run.name", "", "text", link="logname", **of_file),
+        Entry("run.folder", "", "text", link="batches", history=True, when=("run.kind", "kept")),
+        Entry("run.other", run.BESIDE[0], "choice", choices=run.BESIDE, link="beside", **here),
+        Entry("run.other_file", "", "text", link="besidefile", when=("run.other", "file")),
+        Entry("run.other_name", "", "text", link="besidename", when=("run.other", "file")),
+        *(Entry(f"run.other_{name}", "", "text", link=f"beside_{name}", **here)
+          for name in run.OF_OTHER),
         Entry("run.curve", "", "text", link="curve", **here),
         Entry("run.held_out", "", "text", link="held", **here),
         *(Entry(f"run.{name}", "", "text", link=f"run_{name}", **here) for name in known),

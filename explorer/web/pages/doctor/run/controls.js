@@ -13,7 +13,7 @@ import { say } from "../../../kit/words.js";
  */
 export default function runControls(channel, names) {
   const door = channel.run;
-  const { logs, log_bytes: bytes, counts, settings } = given.doctor;
+  const { logs, log_bytes: bytes, counts, settings, of_other } = given.doctor;
 
   const examples = h(
     "select",
@@ -29,9 +29,24 @@ export default function runControls(channel, names) {
     put: async (piece) => (await channel.server?.hand_in(piece)) ?? { error: GONE },
     take: (file, name) => door.begin({ kind: "file", file, name }),
   });
+  const folder = h("input", {
+    type: "text",
+    id: "lp-doctor-folder",
+    spellcheck: false,
+    onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && listKept(),
+  });
+  const listKept = () =>
+    folder.value.trim() ? door.begin({ kind: "kept", folder: folder.value.trim() }) : folder.focus();
   const panels = {
     example: h("div.lp-panel", {}, labelled("doctor.log", examples), worded("p.lp-note", "doctor.log_note")),
     file: h("div.lp-panel", {}, arrival, fileNote),
+    kept: h(
+      "div.lp-panel",
+      {},
+      labelled("doctor.kept_folder", folder),
+      worded("button.lp-button", "doctor.kept_list", { type: "button", id: "lp-doctor-kept", onclick: listKept }),
+      worded("p.lp-note", "doctor.kept_note"),
+    ),
   };
   const sources = tabbed(
     {
@@ -76,6 +91,40 @@ export default function runControls(channel, names) {
   const held = curveSelect("held_out");
   const curves = h("div", {}, labelled("doctor.curve", trained), labelled("doctor.held_out", held));
 
+  // Another run beside it, with what is known of that one.
+  /** @param {Record<string, string>} change */
+  function choose(change) {
+    door.set(change);
+    channel.publish("state");
+  }
+  const other = h("select", { id: "lp-run-other", onchange: () => choose({ other: other.value }) }, [
+    worded("option", "doctor.beside_none", { value: "none" }),
+    ...logs.map((name) => worded("option", `doctor.log.${name}`, { value: name })),
+    worded("option", "doctor.by.file", { value: "file" }),
+  ]);
+  const otherNote = h("p.lp-note");
+  const otherArrival = fileArrival(channel, {
+    id: "lp-doctor-other-file",
+    kinds: "doctor.log_kinds",
+    most: bytes,
+    note: otherNote,
+    put: async (piece) => (await channel.server?.hand_in(piece)) ?? { error: GONE },
+    take: (file, name) => choose({ other: "file", other_file: file, other_name: name }),
+  });
+  const otherFile = h("div.lp-panel", { hidden: true }, otherArrival, otherNote);
+  const otherKnown = h(
+    "div",
+    { hidden: true },
+    worded("p.lp-note", "doctor.beside_known"),
+    of_other.map((name) =>
+      labelled(
+        name === "loss" ? "doctor.loss" : `doctor.known.${name}`,
+        box(`other_${name}`, name === "loss" ? { list: names } : { inputMode: "decimal" }),
+      ),
+    ),
+  );
+  const beside = section("doctor.beside_it", labelled("doctor.beside_log", other), otherFile, otherKnown);
+
   /**
    * @param {HTMLSelectElement} select
    * @param {string[]} named
@@ -94,16 +143,32 @@ export default function runControls(channel, names) {
     fileNote.textContent = kind === "file" && name ? `${clip(name)} ${say("doctor.file_again")}` : "";
     for (const [one, input] of Object.entries(boxes))
       if (document.activeElement !== input) input.value = door.state[one];
+    if (document.activeElement !== folder) folder.value = door.state.folder;
+    for (const one of [beside, knownPart, countsPart]) one.hidden = kind === "kept";
+    other.value = door.state.other;
+    otherFile.hidden = door.state.other !== "file";
+    otherKnown.hidden = door.state.other === "none";
+    otherNote.textContent = door.state.other_name ? clip(door.state.other_name) : "";
     const { found } = door;
     const named = Object.keys(found?.curves ?? {});
-    curves.hidden = named.length < 2;
+    curves.hidden = named.length < 2 || kind === "kept";
     if (!found) return;
     list(trained, named, found.curve);
     list(held, named, found.held_out);
     // What the log says stands where nothing was typed.
-    for (const [one, input] of Object.entries(boxes)) input.placeholder = String(found.known[one] ?? "");
+    for (const [one, input] of Object.entries(boxes)) {
+      const ofOther = one.startsWith("other_");
+      const told = ofOther ? found.beside?.known[one.slice("other_".length)] : found.known[one];
+      input.placeholder = String(told ?? "");
+    }
   }
 
+  const knownPart = section(
+    "doctor.known_of_it",
+    labelled("doctor.loss", loss),
+    worded("p.lp-note", "doctor.known_note"),
+  );
+  const countsPart = foldable("doctor.batch", h("div.lp-doctor-counts", {}, numbers));
   channel.on("state", tell);
   channel.on("examined_run", tell);
   channel.on("language", tell);
@@ -111,7 +176,8 @@ export default function runControls(channel, names) {
     "div",
     {},
     section("doctor.a_log", sources.element, Object.values(panels), curves),
-    section("doctor.known_of_it", labelled("doctor.loss", loss), worded("p.lp-note", "doctor.known_note")),
-    foldable("doctor.batch", h("div.lp-doctor-counts", {}, numbers)),
+    knownPart,
+    countsPart,
+    beside,
   );
 }

@@ -1,12 +1,14 @@
 // The third door: the log of a run, what is known beside it, and what was found.
+import { given } from "../../../kit/given.js";
 import { Requests } from "../../../kit/request.js";
-import { GONE } from "../../../kit/server.js";
+import { GONE, problem } from "../../../kit/server.js";
 import { language } from "../../../kit/words.js";
 
 /** @typedef {import("../../../wire").DoctorServer} DoctorServer */
 /** @typedef {import("../../../kit/types").Answer<DoctorServer, "examine_run">} Answer */
 
 const TYPING_MS = 250;
+const POLL_MS = 200;
 
 export class RunDoor {
   /** @param {import("../state.js").DoctorPage} channel */
@@ -22,6 +24,20 @@ export class RunDoor {
       take: (answer) => this.take(answer),
       changed: () => channel.setBusy(this.requests.flying > 0),
     });
+    /** @type {import("../../../wire").ListedBatch[] | null} */
+    this.batches = null; // those that a training kept
+    /** @type {Requests<import("../../../kit/types").Answer<DoctorServer, "kept">>} */
+    this.listing = new Requests({
+      most: 1,
+      ask: async () => {
+        const asked = { folder: this.state.folder, language: language() };
+        return (await channel.server?.kept(asked)) ?? { error: GONE };
+      },
+      take: (answer) => this.hear(answer),
+      again: (answer) => (answer.working ? POLL_MS : null),
+      progress: (answer) => channel.tell(answer.working ? { ...answer.working, values: {} } : null),
+      changed: () => channel.setBusy(this.listing.flying > 0),
+    });
   }
 
   get state() {
@@ -29,9 +45,20 @@ export class RunDoor {
   }
 
   get question() {
-    const { kind, example, file, name, ...known } = this.state;
+    const { kind, example, file, name, curve, held_out, loss } = this.state;
     const source = kind === "example" ? { kind, example } : { kind, file, name };
-    return { source, ...known, language: language() };
+    const known = Object.fromEntries(
+      [...given.doctor.counts, ...given.doctor.settings].map((one) => [one, this.state[one]]),
+    );
+    return { source, curve, held_out, loss, ...known, beside: this.beside, language: language() };
+  }
+
+  // Another run, with what is known of it.
+  get beside() {
+    const { other, other_file: file, other_name: name } = this.state;
+    if (other === "none" || (other === "file" && !file)) return null;
+    const source = other === "file" ? { kind: other, file, name } : { kind: "example", example: other };
+    return { source, ...Object.fromEntries(given.doctor.of_other.map((one) => [one, this.state[`other_${one}`]])) };
   }
 
   /** @param {Record<string, string>} change */
@@ -47,20 +74,32 @@ export class RunDoor {
    * @param {Record<string, string>} source
    */
   begin(source) {
-    const { kind, example, file, name, ...known } = this.state;
-    const unknown = Object.fromEntries(Object.keys(known).map((one) => [one, ""]));
+    const { counts, settings } = given.doctor;
+    const unknown = Object.fromEntries(["curve", "held_out", "loss", ...counts, ...settings].map((one) => [one, ""]));
+    this.requests.drop();
+    this.listing.drop();
     this.set({ ...unknown, ...source });
     this.channel.publish("state");
   }
 
   ask() {
-    if (this.state.kind === "example" || this.state.file) this.requests.ask();
+    const { kind, file, folder } = this.state;
+    if (kind === "kept" && folder) this.listing.ask();
+    else if (kind === "example" || (kind === "file" && file)) this.requests.ask();
     else this.forget();
+  }
+
+  cancel() {
+    this.listing.drop();
+    this.channel.tell(null);
+    this.channel.fail(problem("large_cancelled", {}, "cancelled"));
   }
 
   forget() {
     this.requests.drop();
-    this.found = null;
+    this.listing.drop();
+    this.found = this.batches = null;
+    this.channel.tell(null);
     this.channel.fail(null);
     this.publish();
   }
@@ -68,7 +107,15 @@ export class RunDoor {
   /** @param {Answer} answer */
   take(answer) {
     this.channel.fail(answer.error ?? null);
-    if (!answer.error) this.found = answer;
+    if (!answer.error) [this.found, this.batches] = [answer, null];
+    this.publish();
+  }
+
+  /** @param {import("../../../kit/types").Answer<DoctorServer, "kept">} answer */
+  hear(answer) {
+    this.channel.tell(null);
+    this.channel.fail(answer.error ?? null);
+    if (answer.batches) [this.found, this.batches] = [null, answer.batches];
     this.publish();
   }
 

@@ -1,7 +1,8 @@
 // What is the matter with a run, the worst first, under its curves between floor and collapse.
 import { floats } from "../../../kit/arrays.js";
 import { lineChart } from "../../../kit/chart.js";
-import { h, reword, worded } from "../../../kit/dom.js";
+import { clip, h, reword, worded } from "../../../kit/dom.js";
+import { grouped } from "../../../kit/numbers.js";
 import { problemBox } from "../../../kit/problem.js";
 import { say } from "../../../kit/words.js";
 import { findingCard, pasteOf } from "../card.js";
@@ -16,35 +17,49 @@ const COLOURS = ["accent", "up"];
  */
 export default function findings(root, channel) {
   const door = channel.run;
-  const problem = problemBox(channel, () => door.found !== null);
+  const problem = problemBox(channel, () => Boolean(door.found || door.batches));
   const about = h("p.lp-about", { "aria-live": "polite" });
   const known = h("ul.lp-remarks");
   const chart = lineChart({ key: "doctor.run_curves", height: 260 });
   const plot = h("div.lp-run-plot", { hidden: true }, chart.element);
+  const otherChart = lineChart({ key: "doctor.beside_curves", height: 260 });
+  const otherAbout = h("ul.lp-remarks");
+  const otherTitle = h("h2");
+  const compared = h("ol.lp-findings.lp-faults");
+  const otherPlot = h("div.lp-run-plot", {}, otherChart.element);
+  const beside = h("section.lp-beside", { hidden: true }, otherTitle, compared, otherAbout, otherPlot);
+  const kept = h("div", { hidden: true });
   const list = h("ol.lp-findings.lp-faults");
   const further = h("div.lp-row.lp-wrap");
   root.append(
     problem,
     h("div.lp-head", {}, h("div", {}, worded("h1", "doctor.title"), about)),
     known,
+    kept,
     plot,
     list,
     further,
+    beside,
   );
   reword(root);
 
   function draw() {
-    const { found } = door;
+    const { found, batches } = door;
     plot.hidden = !found;
+    kept.hidden = !batches;
+    beside.hidden = !found?.beside;
+    kept.replaceChildren();
+    if (batches) drawKept(batches);
     if (!found) {
-      about.textContent = say("doctor.about_run");
+      if (!batches) about.textContent = say(door.state.kind === "kept" ? "doctor.about_kept" : "doctor.about_run");
       for (const one of [known, list, further]) one.replaceChildren();
       return;
     }
     const [read, ...rest] = found.about;
     about.textContent = read;
     known.replaceChildren(...rest.map((one) => h("li", {}, one)));
-    drawCurves();
+    drawCurves(chart, found);
+    drawBeside();
     list.replaceChildren(...found.findings.map(cardOf));
     if (!found.findings.length) list.append(h("li.lp-finding", {}, h("p", {}, say("doctor.run.none_found"))));
     further.replaceChildren(
@@ -52,9 +67,45 @@ export default function findings(root, channel) {
     );
   }
 
-  function drawCurves() {
-    const { found } = door;
-    if (!found) return;
+  // The batches that a training kept, each with the scene that it opens in.
+  /** @param {import("../../../wire").ListedBatch[]} batches */
+  function drawKept(batches) {
+    const name = door.state.folder.split(/[\\/]/).at(-1) || door.state.folder;
+    about.textContent = say("doctor.kept_count", { count: batches.length, name });
+    kept.replaceChildren(
+      h(
+        "ol.lp-findings.lp-kept",
+        {},
+        batches.map(({ step, said, scene }) =>
+          h(
+            "li.lp-finding",
+            { "data-step": step },
+            h("div.lp-finding-head", {}, h("strong", {}, say("doctor.kept_step", { step: grouped(step) }))),
+            h("p", {}, said),
+            h("a.lp-button", { href: `./#${scene}` }, say("doctor.kept_open")),
+          ),
+        ),
+      ),
+    );
+  }
+
+  function drawBeside() {
+    const other = door.found?.beside;
+    if (!other) return;
+    const { other: kind, other_name: name } = door.state;
+    otherTitle.textContent = say("doctor.beside_title", {
+      name: kind === "file" ? clip(name) : `“${say(`doctor.log.${kind}`)}”`,
+    });
+    compared.replaceChildren(...other.findings.map(cardOf));
+    otherAbout.replaceChildren(...other.about.map((one) => h("li", {}, one)));
+    drawCurves(otherChart, other);
+  }
+
+  /**
+   * @param {import("../../../kit/chart.js").LineChart} chart
+   * @param {Pick<import("../../../wire").ExaminedRunLog, "drawn" | "collapse" | "floor">} found
+   */
+  function drawCurves(chart, found) {
     /** @type {import("../../../kit/chart.js").Series[]} */
     const series = found.drawn.map(({ name, steps, values }, i) => ({
       name,

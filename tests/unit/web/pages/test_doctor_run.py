@@ -1,0 +1,66 @@
+"""The third door of Doctor: two runs beside each other, and the batches that a training kept."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from explorer.core.scenario import Scenario
+from explorer.web import large_files
+from explorer.web.pages.doctor import run
+from explorer.web.pages.doctor.run import SERVED
+from losses.sentence_transformers.kept import KeptBatch, write
+
+ASK = {function.__name__: function for function in SERVED}
+COLLAPSED = {"source": {"kind": "example", "example": "collapsed"}}
+
+
+@pytest.fixture(autouse=True)
+def to_the_end(monkeypatch):
+    monkeypatch.setattr(large_files, "ANSWER_S", 600)
+
+
+@pytest.mark.parametrize(
+    ("known", "name"),
+    [
+        ({}, "comparable"),
+        ({"loss": "info_nce", "scale": "1"}, "other_scale"),
+        ({"loss": "cosent"}, "other_loss"),
+        ({"batch": "512"}, "other_batch"),
+    ],
+)
+def test_two_runs_are_told_what_they_can_say_about_each_other(known, name):
+    other = {"source": {"kind": "example", "example": "jumped"}, **known}
+    told = ASK["examine_run"]({**COLLAPSED, "beside": other, "language": "en"})["beside"]
+    assert [one["name"] for one in told["findings"]] == [name]
+    assert told["drawn"][0]["name"] == "loss"
+    assert ASK["examine_run"](COLLAPSED)["beside"] is None
+    for odd in ([], {"source": 1}):
+        assert "error" in ASK["examine_run"]({**COLLAPSED, "beside": odd})
+
+
+def batch(step, loss="cosent"):
+    draw = torch.Generator().manual_seed(step)
+    columns = tuple(torch.randn(4, 8, generator=draw) for _ in range(2))
+    labels = torch.tensor([1.0, 0.0, 1.0, 0.0])
+    return KeptBatch(step, columns, None, labels, None, "CoSENTLoss", 1.5, 4, loss)
+
+
+def test_batches_of_a_folder_are_listed_and_open(tmp_path, monkeypatch):
+    for step in (50, 100):
+        write(tmp_path, batch(step))
+    listed = ASK["kept"]({"folder": str(tmp_path), "language": "zh"})["batches"]
+    assert [(one["step"], one["value"]) for one in listed] == [(50, 1.5), (100, 1.5)]
+    assert all(one["here"] != 1.5 and "CoSENTLoss" in one["said"] for one in listed)
+    assert Scenario.from_link(listed[1]["scene"]).data.file == "step-00000100.safetensors"
+    write(tmp_path, batch(150))  # the training goes on
+    assert len(ASK["kept"]({"folder": str(tmp_path)})["batches"]) == 3
+    (tmp_path / "step-00000200.safetensors").write_bytes(b"no batch")
+    for folder, key in (
+        (str(tmp_path), "kept_damaged"),
+        (str(tmp_path / "none"), "kept_none"),
+        (" ", "kept_no_folder"),
+    ):
+        assert ASK["kept"]({"folder": folder})["error"]["key"] == f"problem.{key}"
+    monkeypatch.setattr(run, "is_hosted", lambda: True)
+    assert ASK["kept"]({"folder": str(tmp_path)})["error"]["key"] == "problem.kept_hosted"
