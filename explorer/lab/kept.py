@@ -15,6 +15,7 @@ from explorer.runtime import jobs
 from explorer.runtime.jobs import Report
 from explorer.runtime.numbers import display_number, typed
 from explorer.runtime.problem import Problem
+from explorer.sources.cells import shortened
 from explorer.sources.kept_batches import cells_of_pairs, kept_batch, named
 from losses import LOSSES
 from losses.sentence_transformers.kept import KeptBatch, kept_in
@@ -62,10 +63,18 @@ def opened_in(folder: str, report: Report = jobs.step) -> list[Opened]:
 
     Raises Problem where the folder has none, or one that cannot be read.
     """
-    paths = kept_in(Path(folder).expanduser())
+    return [*_opened(files_in(folder), report)]
+
+
+def files_in(folder: str) -> list[Path]:
+    """The files of the batches in a folder, by step. Raises Problem where there are none."""
+    try:
+        paths = kept_in(Path(folder).expanduser())
+    except (OSError, ValueError, RuntimeError):  # no name of a folder, or of nobody's
+        paths = []
     if not paths:
-        raise Problem("kept_none", folder=folder)
-    return [*_opened(paths, report)]
+        raise Problem("kept_none", folder=shortened(folder))
+    return paths
 
 
 def _opened(paths: list[Path], report: Report) -> Iterator[Opened]:

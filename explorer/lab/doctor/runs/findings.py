@@ -418,7 +418,9 @@ def _share(run: ExaminedRun) -> float | None:
     collapse, floor = run.marks.collapse, run.marks.floor
     if collapse is None or floor is None or run.level is None or floor >= collapse:
         return None
-    return (collapse - run.level) / (collapse - floor)
+    share = (collapse - run.level) / (collapse - floor)
+    near = 1 - DONE  # noise carries a run that sits at an end that far beyond it
+    return min(max(share, 0.0), 1.0) if -near <= share <= 1 + near else share
 
 
 def _step(curve: Curve, place: int) -> int | float:

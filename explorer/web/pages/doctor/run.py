@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from explorer.lab.doctor.runs.findings import ExaminedRun, compare_runs, examine
 from explorer.lab.doctor.runs.log import Curve, Log
 from explorer.lab.doctor.runs.read import must_fit, read_content
 from explorer.lab.doctor.runs.told import finding, to_json
-from explorer.lab.kept import Opened, opened_in
+from explorer.lab.kept import Opened, files_in, opened_in
 from explorer.locale import language_of
 from explorer.runtime import jobs, uploads
 from explorer.runtime.jobs import Jobs
@@ -26,7 +25,6 @@ from explorer.web.pages.doctor.requests import known_in
 from explorer.web.serving import served
 from explorer.web.wire import doctor as wire
 from explorer.web.wire import shared
-from losses.sentence_transformers.kept import kept_in
 
 KINDS = ("example", "file")
 DOORS = (*KINDS, "kept")  # batches of a training are no log
@@ -111,7 +109,7 @@ def _kept(request: Json) -> Json:
     def told(opened: list[Opened]) -> Json:
         return {"batches": [_batch(one, language) for one in opened]}
 
-    there = tuple(path.name for path in kept_in(Path(folder).expanduser()))  # a training adds more
+    there = tuple(path.name for path in files_in(folder))  # a training adds more
     job = _listed.start((folder, there), lambda report: opened_in(folder, report))
     return answer_when_done(job, told)
 

@@ -74,7 +74,7 @@ export default function findings(root, channel) {
     about.textContent = say("doctor.kept_count", { count: batches.length, name });
     kept.replaceChildren(
       h(
-        "ol.lp-findings.lp-kept",
+        "ol.lp-findings.lp-faults.lp-kept",
         {},
         batches.map(({ step, said, scene }) =>
           h(
