@@ -38,6 +38,15 @@ def test_a_stranger_brings_data(
     page.click("#lp-doctor-encode")
     expect(finding(page, "false_negatives")).to_contain_text("It is closed on Mondays")
     expect(page.locator(f"{MAIN} .lp-encoded")).to_contain_text("negatives of a batch count")
+    # Its hard negatives are a file to take away.
+    page.fill("#lp-doctor-mine-negatives", "2")
+    expect(page.locator(f"{MAIN} .lp-mining code")).to_contain_text("num_negatives=2")
+    with page.expect_download() as mined:
+        page.get_by_role("button", name="Take the triplets").click()
+    assert mined.value.suggested_filename == "twins-hard-negatives.tsv"
+    triplets = Path(mined.value.path()).read_text().splitlines()
+    assert triplets[0] == "anchor\tpositive\tnegative"
+    assert len(triplets) > 10
     page.get_by_role("button", name="Without", exact=True).click()
     expect(finding(page, "false_negatives")).to_have_count(0)
     # Loss and batch are moved, and the findings follow.
@@ -70,6 +79,10 @@ def test_a_stranger_brings_data(
     expect(finding(page, "no_labels")).to_contain_text("There is no column of labels")
     expect(page.locator("select[name=score]")).to_have_value("none")
 
+    # Texts with their classes.
+    page.fill("#lp-doctor-pasted", "text\tclass\none\ta\ntwo\ta\ntwo\tb\n")
+    expect(finding(page, "texts_in_classes").locator("tbody")).to_contain_text("two")
+    expect(page.locator(f"{MAIN} .lp-looked")).to_contain_text("Largest: a (2)")
     # A file: read, and what stays of it is taken away.
     page.get_by_role("tab", name="File").click()
     path = tmp_path / "mine.csv"
