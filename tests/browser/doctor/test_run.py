@@ -80,7 +80,8 @@ def test_a_stranger_brings_a_run(
         {"name": "trainer_state.json", "mimeType": "application/json",
          "buffer": json.dumps(STATE).encode()},
     )  # fmt: skip
-    expect(page.locator(f"{MAIN} .lp-remarks").first).to_contain_text("name the loss and the batch size")
+    known = page.locator(f"{MAIN} .lp-remarks").first
+    expect(known).to_contain_text("name the loss and the batch size")
     page.fill("#lp-run-loss", "MNRL")
     page.fill("#lp-run-batch", "16")
     expect(finding(page, "at_collapse")).to_contain_text("2.773")
