@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-import torch
 from playwright.sync_api import Page, expect
 
-from losses.sentence_transformers.kept import KeptBatch, write
 from tests.browser.doctor.test_number import opened
 from tests.browser.serving import Server
 
@@ -27,9 +24,7 @@ def finding(page: Page, name: str):
     return page.locator(f"{MAIN} [data-finding={name}]")
 
 
-def test_a_stranger_brings_a_run(
-    new_page: Callable[..., Page], server: Server, tmp_path: Path
-) -> None:
+def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) -> None:
     page = opened(new_page(), server.address)
     # The door opens on a log that is here, with something the matter with it.
     page.get_by_role("tab", name="A run").click()
@@ -44,33 +39,6 @@ def test_a_stranger_brings_a_run(
     )
     expect(page.locator("#lp-run-held_out")).to_have_value("eval_loss")
     page.wait_for_function("location.hash === '#door=run&log=learned_by_heart'")
-
-    # Another run beside it, with other ends: what both can say about each other.
-    page.select_option("#lp-run-other", "jumped")
-    expect(finding(page, "comparable")).to_be_visible()
-    page.fill("#lp-run-other_loss", "info_nce")
-    page.fill("#lp-run-other_scale", "1")
-    expect(finding(page, "other_scale")).to_contain_text("cannot be compared")
-    expect(page.locator(f"{MAIN} .lp-beside .lp-chart-legend")).to_contain_text("2.488")
-    assert "beside=jumped" in page.url
-    page.select_option("#lp-run-other", "none")
-    expect(page.locator(f"{MAIN} .lp-beside")).to_be_hidden()
-
-    # The batches that a training kept, each of which opens in Explore.
-    columns = (torch.eye(3), torch.eye(3).flip(0))
-    kept = KeptBatch(1200, columns, None, torch.tensor([1.0, 0.0, 1.0]), None, "CoSENTLoss",
-                     1.5, 3, "cosent")  # fmt: skip
-    write(tmp_path, kept)
-    page.get_by_role("tab", name="Kept batches").click()
-    page.fill("#lp-doctor-folder", str(tmp_path))
-    page.click("#lp-doctor-kept")
-    batch = page.locator(f"{MAIN} [data-step='1200']")
-    expect(batch).to_contain_text("CoSENTLoss was 1.5 in the training")
-    batch.get_by_role("link", name="Open in Explore").click()
-    page.wait_for_function("window.lossprism?.page()?.drawn > 0")
-    assert page.evaluate("window.lossprism.page().scenario.loss") == "cosent"
-    page.go_back(wait_until="domcontentloaded")
-    expect(batch).to_be_visible()
 
     # One's own, of which nobody knows the loss until it is named.
     page.click("#lp-doctor-by-file")
