@@ -75,6 +75,7 @@ BUDGETS = (
     Budget("hub_mib", 200, "MiB", "all", "a data set of the hub"),
     Budget("hub_kept", 4, "repositories", "all", "models of the hub kept, and as many data sets"),
     Budget("hub_kept_mib", 2000, "MiB", "all", "of models of the hub, and as much of data sets"),
+    Budget("vectors_mib", 32, "MiB", "all", "of sentences' vectors kept in memory"),
 )
 _BY_NAME = {budget.name: budget for budget in BUDGETS}
 

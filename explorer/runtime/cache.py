@@ -49,6 +49,15 @@ class Cache(Generic[Value]):
                 self._entries[key] = value
         return value
 
+    def limit(self, most: int) -> None:
+        """Keep at most so much from now on."""
+        with self._lock:
+            before, self._entries = self._entries, LRUCache(most, self._entries.getsizeof)
+            while before:
+                key, value = before.popitem()  # the one that would leave first
+                if self._entries.getsizeof(value) <= most:
+                    self._entries[key] = value
+
     def __len__(self) -> int:
         return len(self._entries)
 

@@ -59,6 +59,11 @@ _models_lock = threading.Lock()
 _work_locks: dict[Hashable, threading.Lock] = {}
 
 
+def keep_at_most(most: int) -> None:
+    """Keep no more than so many bytes of vectors and scores in memory."""
+    _cache.limit(min(most, VECTOR_CACHE_BYTES))
+
+
 def encode(
     sentences: Sequence[str], encoder: str = EMBEDDED, *, device: str | None = None
 ) -> np.ndarray:

@@ -28,10 +28,11 @@ from explorer.core.scenario import Scenario
 from explorer.export.picture import picture
 from explorer.locale import say
 from explorer.runtime import device, parcels
-from explorer.runtime.budgets import BUDGETS
-from explorer.runtime.limits import FILE_BYTES
+from explorer.runtime.budgets import BUDGETS, budget
+from explorer.runtime.limits import FILE_BYTES, MIB
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, is_hosted, new_key
+from explorer.sources import encoders
 from explorer.web import assets, patience
 from explorer.web.address import KnowsAddress, read_address
 from explorer.web.api.endpoints import ENDPOINTS
@@ -193,6 +194,7 @@ def open_page(
         allow_connections()
         answer_soon()
         keep_tidy()
+        encoders.keep_at_most(int(budget("vectors_mib") * MIB))
     torch.set_num_threads(1)  # see device.all_cores
     warm = threading.Thread(target=_warm, args=(first,), daemon=True)
     warm.start()

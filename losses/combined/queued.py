@@ -17,8 +17,8 @@ from losses.spec import Parameter, Part
 
 LENGTH = Parameter("length", 8.0, "Q", 1, 65_536, 1, logarithmic=True, whole=True)
 REFERENCES = (
-    "He et al. 2020, Momentum Contrast (MoCo), arXiv:1911.05722",
-    "Wang et al. 2020, Cross-Batch Memory (XBM), arXiv:1912.06798",
+    "He et al. 2020 (MoCo)",
+    "Wang et al. 2020 (XBM)",
 )
 # By the losses that take a queue: what each of their arguments becomes, the number of queued rows
 # being `length`. What stands in the queue has no owner, and its text is told apart as the others'.

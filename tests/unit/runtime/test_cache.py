@@ -38,6 +38,17 @@ def test_a_value_put_again_is_counted_once():
     assert (kept.size, len(kept), kept.get("a"), kept.get("b")) == (3, 1, "123", None)
 
 
+def test_one_that_is_made_smaller_keeps_what_was_used_last():
+    kept = Cache(10, size_of=len)
+    for key in "abc":
+        kept.put(key, "123")
+    kept.get("a")
+    kept.limit(6)
+    assert (kept.most, kept.size, [key in kept for key in "abc"]) == (6, 6, [True, False, True])
+    kept.put("d", "1")
+    assert "c" not in kept
+
+
 @pytest.mark.parametrize("own", [True, False])
 def test_the_folder_is_where_it_is_asked_for_or_where_the_system_keeps_caches(
     own, tmp_path, monkeypatch

@@ -442,3 +442,11 @@ def test_a_model_that_does_not_exist_is_told_from_a_missing_hub(monkeypatch, tin
 
     monkeypatch.setattr(huggingface_hub.HfApi, "model_info", refuse)
     assert problem_key(locate, "someone/model") == "encoder_not_found"
+
+
+def test_no_more_vectors_are_kept_than_may_be(monkeypatch):
+    monkeypatch.setattr(encoders, "_cache", Cache(limits.VECTOR_CACHE_BYTES, encoders._kept_bytes))
+    encoders.keep_at_most(limits.MIB)
+    assert encoders._cache.most == limits.MIB
+    encoders.keep_at_most(2 * limits.VECTOR_CACHE_BYTES)
+    assert encoders._cache.most == limits.VECTOR_CACHE_BYTES

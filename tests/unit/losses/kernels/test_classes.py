@@ -18,7 +18,8 @@ SIZE = 41  # no multiple of a block
 
 
 def convention(loss, name):
-    return next(c for c in LOSSES[loss].conventions if c.name.startswith(name))
+    named = (c for c in LOSSES[loss].conventions if c.name.startswith(name))
+    return min(named, key=lambda one: len(one.name))  # further ones say what they change
 
 
 def mined(mining):
