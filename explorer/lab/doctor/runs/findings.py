@@ -405,6 +405,9 @@ def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
         for name, value in first.parameters
         if dict(second.parameters).get(name, value) != value
     ]
+    beyond = [fault for run in (one, other) for fault in run.faults if fault.name == "below_floor"]
+    if beyond and (moved or one.marks != other.marks):
+        return (beyond[-1],)  # how far it went to ends that are not its own means nothing
     if moved:
         names = ", ".join(moved)
         return (Fault("other_scale", WARNING, {**said, "names": names}, room="run"),)
