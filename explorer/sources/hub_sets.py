@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.runtime import limits
 from explorer.runtime.budgets import budget
-from explorer.runtime.jobs import Report
+from explorer.runtime.jobs import Cancelled, Report
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import is_hosted
 from explorer.sources.model_folders import within
@@ -57,7 +57,7 @@ def told_of(hub: str) -> Iterator[None]:
     """Whatever keeps a data set from being read is raised as a Problem that says so."""
     try:
         yield
-    except Problem:
+    except (Problem, Cancelled):
         raise
     except Exception as error:  # the kinds differ with the versions of three libraries
         status = getattr(getattr(error, "response", None), "status_code", None)

@@ -57,7 +57,7 @@ def composed(summands: tuple[Summand, ...], losses: Mapping[str, LossSpec]) -> L
     """
     named = name_of(summands)
     parts = tuple(part for one in summands for part in _parts_of(one, losses[one.loss]))
-    if len(parts) == 1:
+    if len(parts) == 1 and parts[0].length:
         parts = (replace(parts[0], weight=""),)
     reads = _reads_of(parts)
     parameters = tuple(_parameters(parts, RECIPES.get(named, {})))

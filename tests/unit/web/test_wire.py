@@ -342,6 +342,7 @@ def test_doctor(pages, tmp_path, monkeypatch):
         beside = {"source": {"example": "jumped"}, "loss": "cosent"}
         asked = {"source": source, "beside": beside, "language": "en"}
         server.ask("examine_run", asked, doctor.ExaminedRunLog)
+    monkeypatch.setattr(doctor_run, "files_in", lambda _folder: [])
     monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, told: told([opened_batch()]))
     server.ask("kept", {"folder": str(tmp_path)}, doctor.KeptBatches)
     how_far = {"working": {"what": "opening", "done": 1, "total": 2}}

@@ -61,7 +61,8 @@ QUESTIONS: dict[str, Json] = {
     ),
     "contrastive": _question(
         "graded_english",
-        _side("contrastive", "sentence-transformers"),
+        # As sentence-transformers has it, of labels that are 0 or 1.
+        _side("contrastive", margin=0.5, distance="cosine", half=True),
         _side("contrastive"),
         _side("contrastive", "pytorch-metric-learning"),
         _side("online_contrastive"),
