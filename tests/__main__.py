@@ -19,8 +19,8 @@ from tests import interpreters
 
 # The one without windows opens a page in half the time.
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser")
-# Two files at a time: much of a test of the page is waiting.
-PARALLEL = ["-n", "2"]
+# Three files at a time: much of a test of the page is waiting, on two cores a fifth of it.
+PARALLEL = ["-n", "3"]
 SLOWEST = "--durations=10"
 SLOW = ("browser", "process", "compiled")
 FAST = [*(f"--ignore=tests/{folder}" for folder in SLOW), "-m", "not draws and not trains"]

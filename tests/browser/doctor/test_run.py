@@ -53,7 +53,7 @@ def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) 
     page.fill("#lp-run-loss", "MNRL")
     page.fill("#lp-run-batch", "16")
     expect(finding(page, "at_collapse")).to_contain_text("2.773")
-    assert "run_loss=MNRL" in page.url
+    page.wait_for_function("location.hash.includes('run_loss=MNRL')")
     # Its last value leads to the first door.
     page.click(f"{MAIN} a.lp-button")
     expect(page.locator("#doctor-doctor_findings .lp-finding").first).to_contain_text("2.77")

@@ -24,7 +24,8 @@ def to_the_end(monkeypatch):
     ("known", "name"),
     [
         ({}, "comparable"),
-        ({"loss": "info_nce", "scale": "1"}, "other_scale"),
+        ({"loss": "info_nce", "scale": "10"}, "other_scale"),
+        ({"loss": "info_nce", "scale": "1"}, "below_floor"),
         ({"loss": "cosent"}, "other_loss"),
         ({"batch": "512"}, "other_batch"),
     ],
