@@ -43,8 +43,8 @@ _REFERENCE = re.compile("«([^»]+)»")
 _NAME = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
 _COUNTER = itertools.count(1)
 HELPERS: Mapping[str, Callable] = {
-    **{"prefix": prefix, "cosine": cosine, "current": current, "earlier": earlier},
-    **{"with_earlier": with_earlier, "without_owner": without_owner},
+    helper.__name__: helper
+    for helper in (prefix, cosine, current, earlier, with_earlier, without_owner)
 }
 
 
@@ -231,22 +231,21 @@ def _weighed(k: int) -> str:
 
 
 def _sum(parts: Sequence[Part]) -> str:
-    (first, *others) = parts
-    if not others and not first.weight:
-        return first.spec.formula
+    if not parts[0].weight:
+        return parts[0].spec.formula
     return " + ".join(_weighed(k) for k in _numbers(parts))
 
 
 def _variants(parts: Sequence[Part]) -> Mapping[str, str]:
     """Those of a loss that is no sum, by its parameters' names here."""
-    (first, *others) = parts
-    if others or first.weight:
+    first = parts[0]
+    if first.weight:
         return {}
-    return {
-        f"{first.parameters[name]}={value}": formula
-        for name, _, value in (when.partition("=") for when in first.spec.variants)
-        for formula in (first.spec.variants[f"{name}={value}"],)
-    }
+    found = {}
+    for when, formula in first.spec.variants.items():
+        name, _, value = when.partition("=")
+        found[f"{first.parameters[name]}={value}"] = formula
+    return found
 
 
 def _title(summand: Summand, spec: LossSpec) -> str:

@@ -123,10 +123,14 @@ class Earlier(nn.Module):
     def keep(self, rows: Mapping[str, Tensor], length: int) -> None:
         """The last `length` rows of those kept and these."""
         self.before = self.kept
-        held = {name: one.detach() for name, one in rows.items()}
-        if self.before.keys() == rows.keys():  # the latest last
-            held = {n: torch.cat((self.before[n].to(one), one)) for n, one in held.items()}
-        self.hold({name: one[-length:].clone() for name, one in held.items()})
+        latest = {name: one.detach()[-length:] for name, one in rows.items()}
+        same = self.before.keys() == rows.keys()
+        self.hold(
+            {
+                n: _followed(self.before[n] if same else one[:0], one, length)
+                for n, one in latest.items()
+            }
+        )
 
     def hold(self, kept: Mapping[str, Tensor]) -> None:
         """These, and nothing else."""
@@ -134,6 +138,12 @@ class Earlier(nn.Module):
             delattr(self, name)
         for name, one in kept.items():
             self.register_buffer(name, one)
+
+
+def _followed(older: Tensor, latest: Tensor, length: int) -> Tensor:
+    """The last `length` rows of the older and the latest, in memory of their own."""
+    room = max(length - len(latest), 0)
+    return torch.cat((older[max(len(older) - room, 0) :].to(latest), latest))
 
 
 def _make_room(queue: Earlier, held: Mapping[str, Tensor], prefix: str, *_: object) -> None:

@@ -3,7 +3,7 @@ import { h, reword, worded } from "./dom.js";
 import { labelled } from "./fields.js";
 import { given } from "./given.js";
 import { groupsOf, lossSelect } from "./sidebar.js";
-import { HALVED, lengthsIn, mayBeSum, nameOfSum, summandsOf, WHOLE } from "./sums.js";
+import { HALVED, lengthsIn, mayBeSum, nameOfSum, plainPart, summandsOf, WHOLE } from "./sums.js";
 import { say, titleOf } from "./words.js";
 
 /** @typedef {import("../wire").Summand} Summand */
@@ -19,10 +19,7 @@ const MOST = 4; // as MOST_PARTS of losses/combined/names.py
 export function combiner(id, choose) {
   const parts = h("div.lp-combined");
   const plain = () => Object.fromEntries(Object.entries(given.losses).filter(([, { group }]) => isPart(group)));
-  const added = lossSelect(
-    `${id}-add`,
-    (loss) => loss && choose(nameOfSum([...now, { loss, prefixes: [], queued: false }])),
-  );
+  const added = lossSelect(`${id}-add`, (loss) => loss && choose(nameOfSum([...now, plainPart(loss)])));
   const full = worded("p.lp-note", "ui.combine.full", { hidden: true });
   const element = h("details.lp-fold", { id }, worded("summary", "ui.combine"), parts, added.element, full);
   added.element.dataset.title = "ui.combine.add";
@@ -37,7 +34,7 @@ export function combiner(id, choose) {
     const { loss, prefixes, queued } = summand;
     /** @param {{ prefixes?: number[], queued?: boolean }} next a loss has prefixes or a queue */
     const become = (next) => {
-      const changed = { loss, prefixes: [], queued: false, ...next };
+      const changed = { ...plainPart(loss), ...next };
       choose(nameOfSum(now.map((one, k) => (k === place ? changed : one))));
     };
     const nested = h("input", {

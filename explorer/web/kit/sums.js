@@ -24,13 +24,20 @@ function nameOfSummand({ loss, prefixes, queued }) {
 }
 
 /**
+ * A loss as a part of a sum, without prefixes or a queue.
+ * @param {string} loss
+ * @returns {Summand}
+ */
+export const plainPart = (loss) => ({ loss, prefixes: [], queued: false });
+
+/**
  * What a loss is the sum of: of one that is none, itself.
  * @param {string} loss
  * @returns {Summand[]}
  */
 export function summandsOf(loss) {
   const { summands = [] } = given.losses[loss] ?? {};
-  return summands.length ? summands : [{ loss, prefixes: [], queued: false }];
+  return summands.length ? summands : [plainPart(loss)];
 }
 
 /**
