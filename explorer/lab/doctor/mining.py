@@ -10,11 +10,13 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from tqdm import trange
 
 from explorer.lab.doctor.encoded import called, picked, unit
 from explorer.lab.doctor.profile import Profile
@@ -47,7 +49,7 @@ def mine(
     Raises Problem where there is no such encoder, or no two positive pairs.
     """
     from datasets import Dataset
-    from sentence_transformers.util import mine_hard_negatives
+    from sentence_transformers.util import hard_negatives
 
     if not EACH[0] <= each <= EACH[1]:
         raise Problem("mine_each", value=each, least=EACH[0], most=EACH[1])
@@ -70,7 +72,9 @@ def mine(
     held = _Held(first, second, *map(unit, found.vectors), report=report)
     data = Dataset.from_dict({"anchor": first, "positive": second})
     distinct = len(dict.fromkeys(zip(first, second, strict=True)))
-    result = mine_hard_negatives(
+    # The utility has no switch for its bar, only tqdm has: `report` tells how far it is.
+    hard_negatives.trange = partial(trange, disable=True)  # type: ignore[reportPrivateImportUsage]
+    result = hard_negatives.mine_hard_negatives(
         data,
         held,  # type: ignore[arg-type]  # it answers all that is asked of a model here
         num_negatives=each,

@@ -179,7 +179,7 @@ def test_the_embedded_encoder_counts_as_its_tokenizer_does():
     assert (found.most, found.counts.tolist()) == (256, [4, 302, 2])
 
 
-def test_hard_negatives_are_the_nearest_keys_of_others(encoder):
+def test_hard_negatives_are_the_nearest_keys_of_others(encoder, capfd):
     """A twin's key is none, whatever its case; neither is what stays within the margin."""
     first = [f"query {place} of key {place}" for place in range(40)]
     second = [f"key {place}" for place in range(40)]
@@ -194,6 +194,7 @@ def test_hard_negatives_are_the_nearest_keys_of_others(encoder):
     assert all(len(near) <= 2 for near in mined.values())
     assert "key 2" not in mined.get((first[0], "key 0"), [])
     assert {what for what, *_ in heard} == {"encoding", "comparing"}
+    assert capfd.readouterr() == ("", "")  # how far it is stands on the page alone
     vectors = dict(zip(second, vectors_of(second), strict=True))
     for (anchor, positive), near in mined.items():
         query = vectors_of([anchor])[0] + 2 * vectors_of([anchor.split(" of ")[1]])[0]
