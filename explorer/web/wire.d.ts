@@ -482,6 +482,7 @@ export interface EvaluationRecord {
   pairs?: number;
   accuracy_at_1?: number | null;
   mrr_at_10?: number | null;
+  lists?: ListFigures | null;
   kind: "evaluation";
   step: number;
   histogram: LiveHistogram | null;
@@ -844,6 +845,7 @@ export interface HeldOutRecord {
   pairs?: number;
   accuracy_at_1?: number | null;
   mrr_at_10?: number | null;
+  lists?: ListFigures | null;
   kind: "held_out";
   step: number;
   when: "before" | "after";
@@ -1020,6 +1022,16 @@ export interface Link {
   link: string;
 }
 
+/** Means over `count` lists, null where that is 0. Left out are lists of equal labels (`alike`) and those `without` a relevant candidate; a label of `floor` gains nothing. */
+export interface ListFigures {
+  ndcg_at_10: number | null;
+  mrr_at_10: number | null;
+  count: number;
+  alike: number;
+  without: number;
+  floor: number;
+}
+
 /** A batch of a training: its step, its loss there and in its scene, and the link of that. */
 export interface ListedBatch {
   step: number;
@@ -1072,7 +1084,7 @@ export interface Loss {
   conventions: Record<string, Form>;
 }
 
-/** Figures of held-out pairs, null where labels or vectors do not allow them. Of how many pairs, and of positives how often a query finds its key, runs of earlier versions do not say. */
+/** Figures of held-out pairs, null where labels or vectors do not allow them. Of how many pairs, of positives how often a query finds its key, and how lists are ordered runs of earlier versions do not say; the last is not said of live pairs either. */
 export interface Measured {
   spearman: number | null;
   pearson: number | null;
@@ -1086,6 +1098,7 @@ export interface Measured {
   pairs?: number;
   accuracy_at_1?: number | null;
   mrr_at_10?: number | null;
+  lists?: ListFigures | null;
 }
 
 /** How many hard negatives may be mined for each pair, by which margin, and how they are. */

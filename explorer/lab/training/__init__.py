@@ -39,7 +39,10 @@ Records, each with `kind` and `step`:
                 score of each probe pair; and for a bi-encoder alignment, uniformity,
                 effective_rank, mean_cosine, else null; seconds
     held_out    the same figures without probe on all held-out pairs, before and after: `when`
-                is "before" or "after"
+                is "before" or "after"; and lists, null without lists among them (pairs with the
+                same first sentence), else {ndcg_at_10, mrr_at_10: means over `count` lists; alike,
+                without: how many were left out for equal labels, or for none that is relevant;
+                floor: the label that gains nothing}, see `in_lists`
     alarm       since (a step), low, high, loss, collapse: all cosines lie within `high` − `low`;
                 loss and collapse value are those of the probe batch
     checkpoint  one that `resume` can continue from

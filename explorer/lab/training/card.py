@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.export.figure.svg import clean, line
+from explorer.lab.training import in_lists
 from explorer.lab.training.influence import ALL_FIGURES, LEADING
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.locale import catalogue
@@ -73,11 +74,24 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
         for name in ALL_FIGURES
         if after.get(name) is not None
     ]
+    if lists := after.get("lists"):
+        earlier = before.get("lists") or {}
+        rows += [
+            (
+                f"Held-out {title}",
+                f"{display_number(earlier.get(name))} → {display_number(lists[name])}",
+            )
+            for name, title in in_lists.TITLES.items()
+            if lists[name] is not None
+        ]
     table = "".join(f"| {name} | {value} |\n" for name, value in rows)
     leading = _leading(summary)
     measured = f"![Held-out {TITLES[leading]} by step]({leading}.svg)\n{_on_few(summary, history)}"
     if leading != LEADING[0]:
         measured = f"{measured}\n{ON_POSITIVES}\n"
+    if lists:
+        ends = (display_number(at) for at in (summary["threshold"], lists["floor"]))
+        measured = f"{measured}\n{in_lists.told(lists, *ends)}\n"
     curves = f"![Loss by step](loss.svg)\n\n{measured}"
     return f"## Trained with LossPrism\n\n| | |\n|---|---|\n{table}\n{curves}"
 

@@ -334,6 +334,21 @@ def _print_figures(status: dict) -> None:
         if after is not None:
             said = "—" if before is None else f"{before:.4f}"
             print(f"held-out {_title(name)}: {said} → {after:.4f}")
+    _print_lists(summary)
+
+
+def _print_lists(summary: dict) -> None:
+    from explorer.lab.training import in_lists
+
+    figures, earlier = (summary[when].get("lists") for when in ("after", "before"))
+    if not figures:
+        return
+    for name, title in in_lists.TITLES.items():
+        if figures[name] is not None:
+            said = f"{earlier[name]:.4f}" if earlier else "—"
+            print(f"held-out {title}: {said} → {figures[name]:.4f}")
+    ends = (display_number(at) for at in (summary["threshold"], figures["floor"]))
+    print(in_lists.told(figures, *ends))
 
 
 def _title(figure: str) -> str:

@@ -20,6 +20,7 @@ from explorer.core.own_loss import add_own_loss
 from explorer.lab.training import card, encoders, quota
 from explorer.lab.training.data import Pair, classes_of, rules_of
 from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.in_lists import list_figures
 from explorer.lab.training.measure import HeldOut, bands_of, live_sample, unnoticed
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.probe import explored
@@ -215,6 +216,7 @@ def _measure_all(session: Session, when: str, recorder: Recorder) -> dict:
     bands = bands_of([label for *_, label in session.held_out])
     held_out = HeldOut.of(session.held_out, bands, session.rules.threshold)
     figures, scores, vectors = held_out.figures(session.model)
+    figures["lists"] = list_figures(session.held_out, scores, session.rules)
     arrays = {"scores": scores, "sentences": np.array(held_out.sentences)}
     if vectors is not None:
         arrays["vectors"] = vectors.astype(np.float16)

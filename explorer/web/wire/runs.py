@@ -58,6 +58,18 @@ class TrainingPlan(TypedDict):
     checkpoint_seconds: float
 
 
+class ListFigures(TypedDict):
+    """Means over `count` lists, null where that is 0. Left out are lists of equal labels (`alike`)
+    and those `without` a relevant candidate; a label of `floor` gains nothing."""
+
+    ndcg_at_10: float | None
+    mrr_at_10: float | None
+    count: int
+    alike: int
+    without: int
+    floor: float
+
+
 class _Measured(TypedDict):
     spearman: float | None
     pearson: float | None
@@ -72,11 +84,13 @@ class _Measured(TypedDict):
 
 class Measured(_Measured, total=False):
     """Figures of held-out pairs, null where labels or vectors do not allow them. Of how many pairs,
-    and of positives how often a query finds its key, runs of earlier versions do not say."""
+    of positives how often a query finds its key, and how lists are ordered runs of earlier versions
+    do not say; the last is not said of live pairs either."""
 
     pairs: int
     accuracy_at_1: float | None
     mrr_at_10: float | None
+    lists: ListFigures | None
 
 
 class LiveHistogram(TypedDict):
