@@ -16,6 +16,8 @@ import { dataOf, encoderOf, leadingOf } from "./naming.js";
 
 /** @type {("spearman" | "pearson" | "accuracy" | "auc" | "accuracy_at_1" | "mrr_at_10")[]} */
 const GAINS = ["spearman", "pearson", "accuracy", "auc", "accuracy_at_1", "mrr_at_10"];
+/** @type {("ndcg_at_10" | "mrr_at_10")[]} */
+const LIST_GAINS = ["ndcg_at_10", "mrr_at_10"];
 
 /** @param {number} seconds */
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
@@ -308,61 +310,76 @@ export default function run(root, channel) {
       ...GAINS.flatMap((key) => {
         const now = after[key];
         if (now === null || now === undefined) return [];
-        const old = before[key] ?? 0;
-        const low = Math.min(old, now) < 0 ? -1 : 0;
-        /** @param {number} length */
-        const share = (length) => `${(100 * length) / (1 - low)}%`;
-        /** @param {number} v */
-        const at = (v) => share(v - low);
-        const ruler = h(
-          "div.lp-ruler.lp-gain",
-          {
-            role: "img",
-            "aria-label": say("finetune.gain_says", {
-              what: say(`finetune.${key}`),
-              before: show(before[key] ?? null, 3),
-              after: show(now, 3),
-            }),
-          },
-          h("b", {
-            style: `left:${at(Math.min(old, now))};width:${share(Math.abs(now - old))};background:var(--lp-${now < old ? "bad" : "floor"})`,
-          }),
-          h("i.lp-old", { style: `left:${at(old)}` }),
-          h("i.lp-now", { style: `left:${at(now)}` }),
-        );
-        return h(
-          "div.lp-figure.lp-gain-box",
-          {},
-          h(
-            "span",
-            {},
-            say(summary ? "finetune.held_out_of" : "finetune.held_out_so_far", {
-              what: say(`finetune.${key}`),
-              count: summary?.pairs.held_out ?? after.pairs ?? "—",
-              all: trace.held.before?.pairs ?? "—",
-            }),
-          ),
-          h(
-            "div.lp-row",
-            {},
-            h("small", {}, show(before[key] ?? null, 3)),
-            h("small", {}, "→"),
-            h("strong", {}, show(now, 3)),
-          ),
-          ruler,
+        const head = say(summary ? "finetune.held_out_of" : "finetune.held_out_so_far", {
+          what: say(`finetune.${key}`),
+          count: summary?.pairs.held_out ?? after.pairs ?? "—",
+          all: trace.held.before?.pairs ?? "—",
+        });
+        const interval =
           key === leadingOf(after) && summary && found.gain
-            ? h(
-                "small",
-                {},
-                say("finetune.interval", {
-                  level: found.level,
-                  low: signed(found.gain.low, 3),
-                  high: signed(found.gain.high, 3),
-                }),
-              )
-            : null,
-        );
+            ? say("finetune.interval", {
+                level: found.level,
+                low: signed(found.gain.low, 3),
+                high: signed(found.gain.high, 3),
+              })
+            : "";
+        return gainBox(head, say(`finetune.${key}`), before[key] ?? null, now, interval);
       }),
+      ...(summary ? ofLists(summary) : []),
+    );
+  }
+
+  /**
+   * How candidates of the held-out lists are ordered; runs of earlier versions do not say it.
+   * @param {import("../../wire").Summary} summary
+   */
+  function ofLists({ before, after, threshold }) {
+    const lists = after.lists;
+    if (!lists) return [];
+    const { count, alike, without, floor } = lists;
+    const boxes = LIST_GAINS.flatMap((key) => {
+      const now = lists[key];
+      if (now === null) return [];
+      const what = say(`finetune.list_${key}`);
+      return gainBox(say("finetune.of_lists", { what, count }), what, before.lists?.[key] ?? null, now, "");
+    });
+    const about = { count, alike, without, floor: show(floor, 3), threshold: show(threshold, 3) };
+    return [...boxes, h("p.lp-note.lp-lists-about", {}, say("finetune.lists_about", about))];
+  }
+
+  /**
+   * @param {string} head
+   * @param {string} what
+   * @param {number | null} before
+   * @param {number} now
+   * @param {string} note
+   */
+  function gainBox(head, what, before, now, note) {
+    const old = before ?? 0;
+    const low = Math.min(old, now) < 0 ? -1 : 0;
+    /** @param {number} length */
+    const share = (length) => `${(100 * length) / (1 - low)}%`;
+    /** @param {number} v */
+    const at = (v) => share(v - low);
+    const ruler = h(
+      "div.lp-ruler.lp-gain",
+      {
+        role: "img",
+        "aria-label": say("finetune.gain_says", { what, before: show(before, 3), after: show(now, 3) }),
+      },
+      h("b", {
+        style: `left:${at(Math.min(old, now))};width:${share(Math.abs(now - old))};background:var(--lp-${now < old ? "bad" : "floor"})`,
+      }),
+      h("i.lp-old", { style: `left:${at(old)}` }),
+      h("i.lp-now", { style: `left:${at(now)}` }),
+    );
+    return h(
+      "div.lp-figure.lp-gain-box",
+      {},
+      h("span", {}, head),
+      h("div.lp-row", {}, h("small", {}, show(before, 3)), h("small", {}, "→"), h("strong", {}, show(now, 3))),
+      ruler,
+      note ? h("small", {}, note) : null,
     );
   }
 
