@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 
 import pytest
@@ -54,6 +55,12 @@ def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) 
     page.fill("#lp-run-batch", "16")
     expect(finding(page, "at_collapse")).to_contain_text("2.773")
     page.wait_for_function("location.hash.includes('run_loss=MNRL')")
+    # What is known of another run stands in the address for as long as that run does.
+    page.select_option("#lp-run-other", "jumped")
+    page.fill("#lp-run-other_scale", "20")
+    expect(page).to_have_url(re.compile("beside=jumped.*beside_scale=20"))
+    page.select_option("#lp-run-other", "none")
+    expect(page).not_to_have_url(re.compile("beside"))
     # Its last value leads to the first door.
     page.click(f"{MAIN} a.lp-button")
     expect(page.locator("#doctor-doctor_findings .lp-finding").first).to_contain_text("2.77")

@@ -97,7 +97,10 @@ export default function runControls(channel, names) {
     door.set(change);
     channel.publish("state");
   }
-  const other = h("select", { id: "lp-run-other", onchange: () => choose({ other: other.value }) }, [
+  // What was known of a run leaves with it, and so does its file.
+  const forgotten = Object.fromEntries(["file", "name", ...of_other].map((name) => [`other_${name}`, ""]));
+  const chosen = () => choose({ ...(other.value === "none" ? forgotten : {}), other: other.value });
+  const other = h("select", { id: "lp-run-other", onchange: chosen }, [
     worded("option", "doctor.beside_none", { value: "none" }),
     ...logs.map((name) => worded("option", `doctor.log.${name}`, { value: name })),
     worded("option", "doctor.by.file", { value: "file" }),
