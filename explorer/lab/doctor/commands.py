@@ -52,6 +52,7 @@ REAL = {
     "scale": "1 over the temperature",
     "margin": "of a loss that has one",
 }
+OF_OTHER = ("batch", "temperature", "scale")  # what may be known of another run beside its loss
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -102,6 +103,12 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--held-out", default="", metavar="NAME", help="its held-out loss")
     about = "another run, to be told what the values of both can say about each other"
     parser.add_argument("--beside", metavar="RUN", help=about)
+    about = "loss of the other run, where it is not what its log says"
+    parser.add_argument("--beside-loss", metavar="LOSS", help=about)
+    for name in OF_OTHER:
+        kind: dict[str, Any] = {"type": int, "metavar": "N"} if name in WHOLE else {"type": float}
+        about = f"of the other run: {(WHOLE | REAL)[name]}"
+        parser.add_argument(f"--beside-{name}", **{"metavar": "X", **kind}, help=about)
     parser.add_argument("--tokens", type=int, metavar="N", help="that the encoder reads of a text")
     parser.add_argument("--clean", metavar="FILE.tsv", help="write the rows that stay, and beside"
                         " it those that were left out and why")  # fmt: skip
@@ -152,7 +159,7 @@ def _doctor_run(chosen: argparse.Namespace) -> int:
     known = Known(**{name: getattr(chosen, name) for name in ("loss", *WHOLE, *REAL)})
     try:
         found = _examined_run(chosen.file, known, chosen.curve, chosen.held_out)
-        other = _examined_run(chosen.beside, None, "", "") if chosen.beside else None
+        other = _examined_other(chosen)
     except (ValueError, OSError) as problem:
         print(f"Nothing was examined: {problem}", file=sys.stderr)
         return 1
@@ -171,6 +178,23 @@ def _doctor_run(chosen: argparse.Namespace) -> int:
         for fault in beside:
             print("\n".join(of_fault(fault, language)))
     return 1 if found.severe else 0
+
+
+def _examined_other(chosen: argparse.Namespace) -> ExaminedRun | None:
+    """The run beside it, None where there is none.
+
+    Raises Problem where something is known of a run that is not given.
+    """
+    from explorer.lab.doctor.known import Known
+    from explorer.runtime.problem import Problem
+
+    given = {name: getattr(chosen, f"beside_{name}") for name in ("loss", *OF_OTHER)}
+    told = {name: value for name, value in given.items() if value is not None}
+    if chosen.beside:
+        return _examined_run(chosen.beside, Known(**told), "", "")
+    if told:
+        raise Problem("beside_no_run", name=f"--beside-{next(iter(told))}")
+    return None
 
 
 def _examined_run(place: str, known: Known | None, curve: str, held_out: str) -> ExaminedRun:

@@ -58,6 +58,15 @@ def test_two_runs_beside_each_other(tmp_path, capsys):
     said = capsys.readouterr().out
     assert f"Beside {other}, which ended at" in said
     assert "whether their values can be compared cannot be told" in said
+    # What is known of the other may be told.
+    named = (*words, "--scale", "20", "--beside-loss", "info_nce", "--beside-batch", "8")
+    for scale, name in (("20", "comparable"), ("10", "other_scale")):
+        doctor(typed(*named, "--beside-scale", scale, "--json"))
+        beside = json.loads(capsys.readouterr().out)["beside"]
+        assert beside["known"] == {"loss": "info_nce", "batch": 8, "scale": float(scale)}
+        assert [fault["name"] for fault in beside["compared"]] == [name]
+    assert doctor(typed("doctor", one, "--beside-loss", "info_nce")) == 1
+    assert "--beside-loss" in capsys.readouterr().err
 
 
 def test_what_cannot_be_read_is_said(tmp_path, capsys):
