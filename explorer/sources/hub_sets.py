@@ -10,7 +10,7 @@ import contextlib
 import json
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from explorer.runtime import limits
@@ -95,7 +95,9 @@ def first_rows(hub: str, split: str, most: int, report: Report) -> bytes:
     return b"\n".join(lines)
 
 
-def _streamed(hub: str, split: str, most: int, tick) -> Iterator[dict[str, Any]]:
+def _streamed(
+    hub: str, split: str, most: int, tick: Callable[[], None]
+) -> Iterator[dict[str, Any]]:
     """The rows, fetched by a thread of their own: a hub that has fallen silent keeps nobody from
     stopping. `tick` is called while none comes."""
     rows: queue.Queue = queue.Queue(_AHEAD)

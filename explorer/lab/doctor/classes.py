@@ -70,6 +70,12 @@ class ClassTable:
     def __len__(self) -> int:
         return len(self.of)
 
+    @property
+    def by_size(self) -> list[tuple[str, int]]:
+        """The classes with their sizes, the largest first."""
+        order = np.argsort(-self.sizes, kind="stable").tolist()
+        return [(self.names[at], int(self.sizes[at])) for at in order]
+
 
 @dataclass(frozen=True)
 class ClassesExamined:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from explorer.lab.doctor.classes import ClassesExamined, ClassTable
 from explorer.locale import say
 
@@ -19,10 +17,10 @@ def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Ite
     yield say(language, "doctor.class.examined", **whole)
     if table.skipped:
         yield say(language, "doctor.class.skipped", count=table.skipped)
-    order = np.argsort(-table.sizes, kind="stable")
-    for key, some in (("largest", order[:NAMED]), ("smallest", order[NAMED:][-NAMED:])):
-        if len(some):
-            told = [f"{table.names[at]} ({table.sizes[at]})" for at in some.tolist()]
+    sizes = table.by_size
+    for key, some in (("largest", sizes[:NAMED]), ("smallest", sizes[NAMED:][-NAMED:])):
+        if some:
+            told = [f"{name} ({count})" for name, count in some]
             yield say(
                 language, f"doctor.class.{key}", classes=say(language, "ui.between").join(told)
             )
@@ -48,10 +46,7 @@ def classes_to_json(table: ClassTable, found: ClassesExamined, language: str) ->
         "batch": found.batch,
         "severe": found.severe,
         "alone": found.alone,
-        "classes": [
-            {"name": table.names[at], "count": int(table.sizes[at])}
-            for at in np.argsort(-table.sizes, kind="stable").tolist()
-        ],
+        "classes": [{"name": name, "count": count} for name, count in table.by_size],
         "findings": [
             {**fault.to_json(language), "rows": list(fault.rows)} for fault in found.faults
         ],

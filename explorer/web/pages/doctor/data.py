@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from explorer.lab.doctor import USUAL_HUB_ROWS
 from explorer.lab.doctor.classes import ClassTable, examine_classes
 from explorer.lab.doctor.classes_told import NAMED
@@ -79,6 +77,11 @@ class Source:
     header: bool | None = None
     encoding: str = ""
     owner: str = ""
+
+    @property
+    def stem(self) -> str:
+        """What the names of files made of it begin with."""
+        return Path(self.name or self.example).stem[:80] or "pairs"
 
     def content(self) -> bytes:
         return uploads.read(self.file, self.name)
@@ -219,8 +222,7 @@ def _examined(
 
 def _examined_classes(table: ClassTable, batch: int, language: str) -> Json:
     found = examine_classes(table, batch)
-    order = np.argsort(-table.sizes, kind="stable").tolist()
-    sizes = [{"name": table.names[at], "count": int(table.sizes[at])} for at in order]
+    sizes = [{"name": name, "count": count} for name, count in table.by_size]
     return {
         "rows": len(table),
         "classes": len(table.names),
@@ -299,11 +301,10 @@ def _take(request: Json) -> Json:
     source = read_source(request.get("source", {}))
     what = one_of(tuple(FILES))(request.get("what"), "what")
     ending, write = FILES[what]
-    stem = Path(source.name or source.example).stem[:80] or "pairs"
 
     def work(report: Report) -> Path:
         read = pairs_only(within(lambda: start_reading(source), report))
-        path = new_parcel(f"{stem}{ending}")
+        path = new_parcel(f"{source.stem}{ending}")
         return write(read, path, lambda done, total: report("writing", done, total))
 
     return parcel_when_packed(_packed, (source, visitor(), what), work)
@@ -320,12 +321,11 @@ def _mine(request: Json) -> Json:
     most = _within(ENCODED, request.get("most", USUAL_ENCODED), "most")
     each = _within(EACH, request.get("negatives", USUAL_EACH), "negatives")
     margin = finite(request.get("margin", USUAL_MARGIN), "margin")
-    stem = Path(source.name or source.example).stem[:80] or "pairs"
 
     def work(report: Report) -> Path:
         read = pairs_only(within(lambda: start_reading(source), report))
         found = mine(read.profile, encoder, most, each, margin, report)
-        return write_mined(found, new_parcel(f"{stem}-hard-negatives.tsv"))
+        return write_mined(found, new_parcel(f"{source.stem}-hard-negatives.tsv"))
 
     return parcel_when_packed(_mined, (source, visitor(), encoder, most, each, margin), work)
 
