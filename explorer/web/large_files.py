@@ -39,18 +39,26 @@ def how_far(progress: Progress) -> dict[str, object]:
 def parcel_when_packed(packed: Jobs, key: Hashable, work: Callable[[Report], Path]) -> Json:
     """The file that `work` writes, to be taken away: written once, and again where it has left
     meanwhile; or how far it is."""
-    job = packed.start(key, work)
-    if job.wait(0) and not job.is_over and _has_left(job):
-        job.cancel()
-        job = packed.start(key, work)
+    job = started_for_good(packed, key, work, lambda path: path.exists())
     return answer_when_done(job, lambda path: {"name": path.name, "path": path.as_posix()})
 
 
-def _has_left(job: Job) -> bool:
+def started_for_good(
+    jobs: Jobs, key: Hashable, work: Callable[[Report], Any], is_there: Callable[[Any], bool]
+) -> Job:
+    """The work of that key: once, and again where the file that it made has left meanwhile."""
+    job = jobs.start(key, work)
+    if job.wait(0) and not job.is_over and not _still(job, is_there):
+        job.cancel()
+        job = jobs.start(key, work)
+    return job
+
+
+def _still(job: Job, is_there: Callable[[Any], bool]) -> bool:
     try:
-        return not job.result().exists()
+        return is_there(job.result())
     except Exception:  # it is told where it is answered
-        return False
+        return True
 
 
 def hand_in(request: Json) -> Json:

@@ -44,6 +44,7 @@ from explorer.web.large_files import (
     described,
     hand_in,
     parcel_when_packed,
+    started_for_good,
     undecided,
 )
 from explorer.web.serving import served
@@ -365,10 +366,10 @@ def _fetch(request: Json) -> Json:
         content, name = hub_content(hub, split, most, report)
         return uploads.put(content, name), name
 
-    job = _fetched.start((*key, visitor()), work)
-    if job.wait(0) and not job.is_over and _has_left(job):
-        job.cancel()
-        job = _fetched.start((*key, visitor()), work)
+    def is_there(kept: tuple[str, str]) -> bool:
+        return uploads.find(kept[0]) is not None
+
+    job = started_for_good(_fetched, (*key, visitor()), work, is_there)
     return answer_when_done(job, lambda kept: {"file": kept[0], "name": kept[1]})
 
 
@@ -379,13 +380,6 @@ def _hub_in(request: Json) -> tuple[str, str, int]:
         split.strip(),
         _within(HUB_ROWS, request.get("rows", USUAL_HUB_ROWS), "rows"),
     )
-
-
-def _has_left(job: Job) -> bool:
-    try:
-        return uploads.find(job.result()[0]) is None
-    except Exception:  # it is told where it is answered
-        return False
 
 
 ANSWERS: Any = wire.ExaminedData | wire.ExaminedClasses | wire.UndecidedData | shared.Working
