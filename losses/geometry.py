@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 from torch.linalg import vector_norm
 
-from losses.inputs import would_be_lowered
+from losses.inputs import may_ask, would_be_lowered
 from losses.torch_internals import in_torch_func
 
 DISTANCES = ("euclidean", "squared_euclidean", "cosine")
@@ -19,9 +20,34 @@ SHORTEST = 1e-8
 UNIT_WITHIN = 1e-2
 
 
+def length(vectors: Tensor, *, keepdim: bool = False, dtype: torch.dtype | None = None) -> Tensor:
+    """|v| of each row [..., D], summed up in `dtype`: [...], or [..., 1] with `keepdim`.
+
+    Finite also where only the squares leave the range of numbers, if that may be asked
+    (`inputs.may_ask`).
+    """
+    lengths = vector_norm(vectors, dim=-1, keepdim=keepdim, dtype=dtype)
+    if _all_fit(lengths):
+        return lengths
+    sizes = _sizes(vectors, -1)
+    lengths = vector_norm(vectors / sizes, dim=-1, keepdim=True, dtype=dtype) * sizes
+    return lengths if keepdim else lengths.squeeze(-1)
+
+
+def _all_fit(lengths: Tensor) -> bool:
+    """Whether none is infinite, as far as that may be asked."""
+    return not may_ask(lengths) or lengths.numel() == 0 or lengths.max().item() != math.inf
+
+
+def _sizes(vectors: Tensor, *along: int) -> Tensor:
+    """The largest entry `along` these dimensions, which are kept with one place; 1 for none."""
+    largest = vectors.detach().abs().amax(dim=along, keepdim=True)
+    return largest.masked_fill((largest == 0) | largest.isinf(), 1)
+
+
 def unit(vectors: Tensor) -> Tensor:
     """Each row [..., D] divided by its length. A zero row stays zero, with a finite gradient."""
-    return vectors / vectors.norm(dim=-1, keepdim=True).clamp_min(SHORTEST)
+    return vectors / length(vectors, keepdim=True).clamp_min(SHORTEST)
 
 
 def are_unit(vectors: Tensor) -> bool:
@@ -37,7 +63,7 @@ def centred(vectors: Tensor) -> Tensor:
 
 def unit_and_pull(vectors: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     """`unit` of [N, D], and what takes a gradient by it to one by the vectors."""
-    lengths = vector_norm(vectors, dim=-1, keepdim=True)
+    lengths = length(vectors, keepdim=True)
     divisors = lengths.clamp_min(SHORTEST)
     units = vectors / divisors
 
@@ -79,7 +105,7 @@ def distance(first: Tensor, second: Tensor, kind: str = "euclidean") -> Tensor:
     if kind == "squared_euclidean":
         return (first - second).square().sum(dim=-1)
     _must_be_known(kind)
-    return (first - second).norm(dim=-1)
+    return length(first - second)
 
 
 def distance_and_pull(
@@ -127,7 +153,7 @@ def _length_and_pull(differences: Tensor, kind: str) -> tuple[Tensor, Callable[[
     if kind == "squared_euclidean":
         squares = differences.square().sum(dim=-1)
         return squares, lambda slopes: differences.mul_(slopes.mul(2).unsqueeze_(-1))
-    lengths = vector_norm(differences, dim=-1)
+    lengths = length(differences)
 
     def pull(slopes: Tensor) -> Tensor:
         shares = (slopes / lengths).masked_fill_(lengths == 0, 0)
@@ -146,6 +172,8 @@ def cosine_and_pull(
     lengths = torch.stack((vector_norm(first, dim=-1), vector_norm(second, dim=-1)))
     divisors = lengths.clamp_min(SHORTEST)
     product = divisors.prod(dim=0)
+    if not _all_fit(product) and not (first.isinf().any() or second.isinf().any()):
+        return _cosine_of_large_and_pull(first, second, turn)
     turned = turn(second, False) if turn else second
     cosines = (first * turned).sum(dim=-1) / product
 
@@ -163,17 +191,37 @@ def cosine_and_pull(
     return cosines, pull
 
 
+def _cosine_of_large_and_pull(
+    first: Tensor, second: Tensor, turn: Callable[[Tensor, bool], Tensor] | None
+) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
+    sizes = _sizes(first, -1), _sizes(second, -1)
+    cosines, to_scaled = cosine_and_pull(first / sizes[0], second / sizes[1], turn)
+
+    def pull(slopes: Tensor) -> tuple[Tensor, Tensor]:
+        by_first, by_second = to_scaled(slopes)
+        return by_first.div_(sizes[0]), by_second.div_(sizes[1])
+
+    return cosines, pull
+
+
 def distance_matrix(rows: Tensor, columns: Tensor, kind: str = "euclidean") -> Tensor:
     """d(uᵢ, vⱼ) of every row [N, D] with every column [K, D]: [N, K]."""
     if kind == "cosine":
         return 1 - cosine_matrix(rows, columns)
     _must_be_known(kind)
-    if rows is columns and _may_be_halved(rows):
-        lengths = _among(rows)
-    else:
-        # Differences, not the Gram matrix: that one loses near duplicates to cancellation.
-        lengths = torch.cdist(rows, columns, compute_mode="donot_use_mm_for_euclid_dist")
+    lengths = _euclidean_matrix(rows, columns)
+    if not _all_fit(lengths):
+        size = torch.maximum(*(_sizes(given, -1, -2) for given in (rows, columns)))
+        scaled = rows / size
+        lengths = _euclidean_matrix(scaled, scaled if rows is columns else columns / size) * size
     return lengths.square() if kind == "squared_euclidean" else lengths
+
+
+def _euclidean_matrix(rows: Tensor, columns: Tensor) -> Tensor:
+    if rows is columns and _may_be_halved(rows):
+        return _among(rows)
+    # Differences, not the Gram matrix: that one loses near duplicates to cancellation.
+    return torch.cdist(rows, columns, compute_mode="donot_use_mm_for_euclid_dist")
 
 
 def _may_be_halved(rows: Tensor) -> bool:

@@ -71,16 +71,16 @@ def _contrastive_densely(first, second, labels, margin, distance, half):
 
 
 def _contrastive(wanted, first, second, labels, margin, distance, half):
-    similar = labels.to(first.dtype)
     distances, to_vectors = geometry.distance_and_pull(first, second, distance)
     missing = (margin - distances).relu_()
-    pull, push = similar * distances, (1 - similar) * missing
+    # Each term's share is formed and summed: the mean may fit where a term or the sum overflows.
     share = 1 / (2 * len(first) if half else len(first))
-    # Each term's share is summed: the mean may fit where the sum would overflow.
-    loss = (pull * distances).addcmul_(push, missing).mul_(share).sum()
+    similar = labels.to(first.dtype) * share
+    pull, push = similar * distances, (share - similar) * missing
+    loss = (pull * distances).addcmul_(push, missing).sum()
     if not any(wanted):
         return loss, ()
-    return loss, (*to_vectors(pull.sub_(push).mul_(2 * share)), None, None, None, None)
+    return loss, (*to_vectors(pull.sub_(push).mul_(2)), None, None, None, None)
 
 
 def contrastive_unsquared_definition(

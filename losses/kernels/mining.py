@@ -346,6 +346,9 @@ class Distances:
             self.centred = self.vectors.double()
             self.centred = self.centred - self.centred.mean(dim=0)
             self.squares = self.centred.square().sum(dim=1)
+            # Four times the largest is the most that the square of a distance can be.
+            most = torch.finfo(anchors.dtype).max
+            self.too_large = may_ask(anchors) and self.squares.max().item() > most / 4
 
     @property
     def wide(self) -> Tensor:
@@ -363,6 +366,9 @@ class Distances:
         sums = self.squares[rows, None] + self.squares[columns]
         squares = torch.addmm(sums, self.wide[rows], self.wide[columns].T, alpha=-2)
         squares.masked_fill_(squares < 1e-14 * sums, 0)  # no more than rounding
+        if self.too_large and self.kind != "squared_euclidean":
+            squares.sqrt_()  # which may fit where the square does not
+            return squares.to(self.vectors.dtype)
         squares = squares.to(self.vectors.dtype)
         return squares if self.kind == "squared_euclidean" else squares.sqrt_()
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from losses.geometry import SHORTEST
+from losses.geometry import SHORTEST, length
 from losses.inputs import may_ask
 from losses.same_text import Absent
 
@@ -41,7 +41,7 @@ class Directions:
 
     def __init__(self, vectors: Tensor, *, wanted: bool) -> None:
         exact = torch.promote_types(vectors.dtype, torch.float32)
-        self.lengths = torch.linalg.vector_norm(vectors, dim=1, keepdim=True, dtype=exact)
+        self.lengths = length(vectors, keepdim=True, dtype=exact)
         # Asked once, where that holds nothing up, in place of two steps for every vector.
         self.some_short = not may_ask(self.lengths) or self.lengths.min().item() < SHORTEST
         self.divisors = self.lengths.clamp_min(SHORTEST) if self.some_short else self.lengths

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from losses import LOSSES
-from losses.geometry import cosine, distance, distance_matrix, sine, unit
+from losses.geometry import cosine, distance, distance_matrix, length, sine, unit
 from losses.kernels import log1p_sum_exp, log_sum_exp, mean_of, softplus
 from tests.unit.losses.made import (
     CLASSES,
@@ -445,6 +445,43 @@ def test_a_mean_that_fits_is_finite_where_its_sum_would_overflow(count):
         torch.testing.assert_close(found.double(), exact, rtol=1e-5, atol=0)
         found.backward()
         assert moving[0].grad.isfinite().all()
+
+
+@pytest.mark.parametrize("count", [64, 512])
+@pytest.mark.parametrize("dimension", [384, 1536])
+def test_vectors_of_which_only_the_squares_overflow(count, dimension):
+    made = torch.Generator().manual_seed(3)
+    first, second, third = 1e18 * torch.randn(3, count, dimension, generator=made)
+    first[0], second[1] = 0, 1e-3 * second[1]
+    classes = torch.arange(count) // 2
+    similar = torch.arange(count) % (16 * dimension // 384) == 0  # so few that their mean fits
+    calls = [
+        ("contrastive", (first, second, similar), {}),
+        ("contrastive", (first, second, similar), {"distance": "cosine"}),
+        ("info_nce", (first, second), {"temperature": 0.5}),
+        ("nt_xent", (first, second), {}),
+        ("supcon", (first, classes), {}),
+        ("triplet", (first,), {"classes": classes, "mining": "all"}),
+        ("triplet", (first,), {"classes": classes, "mining": "hard"}),
+    ]
+    calls += [("triplet", (first, second, third), {"distance": d}) for d in ("euclidean", "cosine")]
+    for name, given, settings in calls:
+        moving = [t.clone().requires_grad_() if t.is_floating_point() else t for t in given]
+        exactly = [t.double().requires_grad_() if t.is_floating_point() else t for t in given]
+        found, exact = (L[name](*tensors, **settings) for tensors in (moving, exactly))
+        assert found.item() == pytest.approx(exact.item(), rel=1e-4), (name, settings)
+        found.backward()
+        exact.backward()
+        for one, other in zip(moving, exactly, strict=True):
+            if one.is_floating_point():
+                size = 1 / other.grad.abs().max()  # beyond what assert_close squares
+                scaled = one.grad.double() * size
+                torch.testing.assert_close(scaled, other.grad * size, rtol=0, atol=1e-3)
+
+
+def test_an_infinite_entry_stays_infinite():
+    vectors = torch.tensor([[torch.inf, 1.0], [3e38, 3e38], [3.0, 4.0]])
+    torch.testing.assert_close(length(vectors), torch.tensor([torch.inf, torch.inf, 5.0]))
 
 
 @pytest.mark.parametrize("count", [40, 600])  # one matrix, tiles

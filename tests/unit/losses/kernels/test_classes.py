@@ -8,7 +8,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 import losses
-from losses import LOSSES
+from losses import LOSSES, geometry
 from losses.kernels import classes as by_blocks
 from losses.kernels import few as at_once
 from losses.kernels import mining as by_mining
@@ -292,7 +292,7 @@ def test_blocks_that_are_not_held_are_formed_again(in_blocks, monkeypatch, funct
 @pytest.mark.parametrize(("function", "definition"), EVERY)
 def test_without_reading_numbers_on_the_way(each_way, monkeypatch, function, definition):
     """The path of accelerators, where every block may hold positives."""
-    for module in (by_blocks, by_mining, at_once):
+    for module in (geometry, by_blocks, by_mining, at_once):
         monkeypatch.setattr(module, "may_ask", lambda _: False)
     for classes in CLASSES.values():
         same(function, definition, normal(SIZE, 5), classes=classes)
@@ -469,7 +469,7 @@ def test_nothing_waits_for_an_accelerator(monkeypatch, forms, compute):
         classes = torch.empty(rows, dtype=torch.int64)
         with pytest.raises(torch._subclasses.fake_tensor.DataDependentOutputException):
             classes[0].item()
-        for module in (by_blocks, by_mining, at_once):  # what a processor may be asked
+        for module in (geometry, by_blocks, by_mining, at_once):  # what a processor may be asked
             monkeypatch.setattr(module, "may_ask", lambda _: False)
         loss, (gradient, *_) = compute(forms, embeddings, classes)
     assert (loss.shape, gradient.shape) == ((), (rows, 8))
