@@ -84,12 +84,12 @@ def test_out_of_memory_names_the_batch_that_fits_and_that_one_trains(
 
 # Runs in their own small file system, which only this Python sees: no right of an administrator's
 # is needed, but a system that lets its users do so.
-SMALL_DISK = 'mount -t tmpfs -o size=1m runs {folder} && exec "$@"'
+SMALL_DISK = 'mount -t tmpfs -o size=640k runs {folder} && exec "$@"'
 
 
 @pytest.fixture
 def cramped(tmp_path: Path) -> Iterator[Server]:
-    """A server whose runs are on a disk of 1 MB."""
+    """A server whose runs are on a disk of 640 kB."""
     runs = tmp_path / "runs"
     runs.mkdir()
     inside = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
