@@ -47,7 +47,7 @@ def _sizes(vectors: Tensor, *along: int) -> Tensor:
 
 def unit(vectors: Tensor) -> Tensor:
     """Each row [..., D] divided by its length. A zero row stays zero, with a finite gradient."""
-    return vectors / length(vectors, keepdim=True).clamp_min(SHORTEST)
+    return vectors / vectors.norm(dim=-1, keepdim=True).clamp_min(SHORTEST)
 
 
 def are_unit(vectors: Tensor) -> bool:
@@ -105,7 +105,7 @@ def distance(first: Tensor, second: Tensor, kind: str = "euclidean") -> Tensor:
     if kind == "squared_euclidean":
         return (first - second).square().sum(dim=-1)
     _must_be_known(kind)
-    return length(first - second)
+    return (first - second).norm(dim=-1)
 
 
 def distance_and_pull(
