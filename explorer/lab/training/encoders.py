@@ -112,13 +112,14 @@ def _opened(kind: str, path: Path, name: str, device: str | None) -> Encoder:
 def add_adapters(model: Encoder, rank: int) -> None:
     """Freeze the weights and put a trained low-rank update beside each linear map (LoRA)."""
     try:
-        from peft import LoraConfig
+        from peft import LoraConfig, inject_adapter_in_model
     except ImportError:
         raise Problem("training_no_peft") from None
     if not layer_stack(model):
         raise Problem("training_no_layers")
     wide = LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear")
-    model.add_adapter(wide)
+    # Not `add_adapter`: transformers refuses there what its newest version has not been tried with.
+    inject_adapter_in_model(wide, model.transformers_model)
 
 
 def merge_adapters(model: nn.Module) -> None:
@@ -130,7 +131,3 @@ def merge_adapters(model: nn.Module) -> None:
             if isinstance(part, LoraLayer):
                 part.merge()
                 setattr(parent, name, part.get_base_layer())
-    for part in model.modules():
-        if getattr(part, "_hf_peft_config_loaded", False):
-            part.__dict__["_hf_peft_config_loaded"] = False
-            del part.peft_config
