@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 from explorer.lab.training.data import Pair, sentences_of
@@ -17,8 +18,12 @@ from losses.sentence_transformers import layer_stack, move_only
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder, SentenceTransformer
+    from transformers import Trainer
 
     Encoder = SentenceTransformer | CrossEncoder
+
+# In a checkpoint: the weights that move, by their names in the model.
+MOVING = "moving.safetensors"
 
 
 def starting_model(
@@ -120,6 +125,28 @@ def add_adapters(model: Encoder, rank: int) -> None:
     wide = LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear")
     # Not `add_adapter`: transformers refuses there what its newest version has not been tried with.
     inject_adapter_in_model(wide, model.transformers_model)
+
+
+def keeping_adapters(kind: Any) -> Callable[..., Trainer]:
+    """This class of trainer, with checkpoints that hold the weights that move, and no others.
+
+    The frozen ones are at a second start what they were at the first.
+    """
+
+    class KeepsWhatMoves(kind):
+        def _save(self, output_dir: str, state_dict: dict | None = None) -> None:
+            Path(output_dir).mkdir(parents=True, exist_ok=True)
+            weights = self.model.named_parameters()
+            moving = {name: w.contiguous() for name, w in weights if w.requires_grad}
+            save_file(moving, Path(output_dir) / MOVING)
+
+        def _load_from_checkpoint(self, checkpoint_path: str) -> None:
+            moving = load_file(Path(checkpoint_path) / MOVING)
+            if unknown := self.model.load_state_dict(moving, strict=False).unexpected_keys:
+                held = ", ".join(unknown)
+                raise ValueError(f"{checkpoint_path} holds {held}, which the model does not have")
+
+    return KeepsWhatMoves
 
 
 def merge_adapters(model: nn.Module) -> None:

@@ -158,6 +158,8 @@ def make_trainer(session: Session) -> Trainer:
 def _trainer(
     session: Session, kind: Callable[..., Trainer], arguments: Callable[..., TrainingArguments]
 ) -> Trainer:
+    if session.plan.lora:
+        kind = encoders.keeping_adapters(kind)
     made = kind(
         model=session.model,
         args=arguments(
@@ -272,12 +274,17 @@ def save_model(session: Session, summary: dict, history: list[dict]) -> None:
     """The model as a folder of sentence-transformers, whole or not at all."""
     part = session.run.path / "model.part"
     shutil.rmtree(part, ignore_errors=True)
-    if session.plan.lora:
-        encoders.merge_adapters(session.model)
     card.show_examples(session.model)
-    session.model.save_pretrained(str(part))
+    _save_alone(session, part)
     card.complete(part, session.plan, summary, history)
     _put_in_place(part, session.run.model)
+
+
+def _save_alone(session: Session, folder: Path) -> None:
+    """Save the model so that it stands without peft."""
+    if session.plan.lora:
+        encoders.merge_adapters(session.model)
+    session.model.save_pretrained(str(folder))
 
 
 def _put_in_place(part: Path, model: Path) -> None:
@@ -303,7 +310,7 @@ def _keep_last_good(session: Session, trainer: Trainer, step: int) -> int:
         trainer._load_from_checkpoint(str(checkpoint[0]))
         step = checkpoint[1]
     part = session.run.path / "model.part"
-    session.model.save_pretrained(str(part))
+    _save_alone(session, part)
     _put_in_place(part, session.run.model)
     return step
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import shutil
 
 import numpy as np
 import pytest
@@ -98,6 +99,21 @@ def test_parts_of_a_transformer_can_move_alone(chosen, bert, runs, trained):
     assert bool(words) == ("bf16" in chosen)
     if "layers" in chosen:
         assert all(".layer.1." in key or "pooler" in key for key in moved)
+
+
+def test_adapters_go_on_from_their_checkpoint(bert, runs, trained):
+    chosen = {"encoder": bert, "lora": 2, "learning_rate": 0.01, "checkpoint_seconds": 0.0}
+    folder = runs.folder(trained(plan(**chosen)))
+    whole = of_kind(folder.history(), "step"), folder.read("summary.json")["after"]
+    last, step = folder.last_checkpoint()
+    shutil.rmtree(last)
+    shutil.rmtree(folder.model)
+    assert folder.last_checkpoint()[1] == step - 1
+    sessions.train(folder)
+    again = of_kind(folder.history(), "step")
+    assert [s["loss"] for s in again] == [s["loss"] for s in whole[0]]
+    assert folder.read("summary.json")["after"] == whole[1]
+    assert not list(folder.model.rglob("adapter*"))
 
 
 def test_what_is_recorded(runs, trained):
