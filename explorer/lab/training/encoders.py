@@ -120,11 +120,12 @@ def add_adapters(model: Encoder, rank: int) -> None:
         from peft import LoraConfig, inject_adapter_in_model
     except ImportError:
         raise Problem("training_no_peft") from None
-    if not layer_stack(model):
+    inside = model.transformers_model
+    if inside is None or not layer_stack(model):
         raise Problem("training_no_layers")
     wide = LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear")
     # Not `add_adapter`: transformers refuses there what its newest version has not been tried with.
-    inject_adapter_in_model(wide, model.transformers_model)
+    inject_adapter_in_model(wide, inside)
 
 
 def keeping_adapters(kind: Any) -> Callable[..., Trainer]:
