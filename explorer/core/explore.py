@@ -15,6 +15,7 @@ from explorer.core import diagnostics
 from explorer.core.batch import Batch, load_pairs, make_batch
 from explorer.core.diagnostics import Order, Places, SameText, Suspect, Term, Weights
 from explorer.core.disagreement import Disagreement, disagreement
+from explorer.core.named import unknown
 from explorer.core.own_loss import own_faults, own_loss, renew
 from explorer.core.positives import refused
 from explorer.core.scenario import Scenario
@@ -235,9 +236,7 @@ def spec_for(scenario: Scenario) -> LossSpec:
 def registered(scenario: Scenario) -> LossSpec:
     """The same, one's own as it was read last. Raises Problem where there is no such one."""
     if scenario.loss not in LOSSES:
-        raise Problem(
-            "unknown_loss", about="loss", name=scenario.loss[:60], known=", ".join(LOSSES)
-        )
+        raise unknown(scenario.loss)
     spec = LOSSES[scenario.loss]
     known = [convention.name for convention in spec.conventions]
     if scenario.convention and scenario.convention not in known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec
+from losses.combined.names import MOST_LETTERS
 from losses.sentence_transformers.naming import classes_of, is_class, plain
 
 # So many letters of a convention's name say which class is meant: BatchHard of
@@ -20,6 +21,8 @@ def losses_called(name: str) -> list[LossSpec]:
     Raises:
         Problem: where none does.
     """
+    if len(name) > MOST_LETTERS:
+        raise unknown(name)
     wanted, specs = plain(name), LOSSES.values()
     found = (
         ([LOSSES[name.strip()]] if name.strip() in LOSSES else [])
@@ -34,8 +37,13 @@ def losses_called(name: str) -> list[LossSpec]:
         summed = "+".join(one[0].name for one in parts)
         found = [LOSSES[summed]] if summed in LOSSES else []
     if not found:
-        raise Problem("unknown_loss", about="loss", name=name[:60], known=", ".join(LOSSES))
+        raise unknown(name)
     return found
+
+
+def unknown(name: str) -> Problem:
+    """The Problem of a name that no loss has."""
+    return Problem("unknown_loss", about="loss", name=name[:60], known=", ".join(LOSSES))
 
 
 def other_names() -> list[tuple[str, str, str]]:

@@ -27,7 +27,9 @@ RECIPES: Mapping[str, Mapping[str, float]] = {
     "matryoshka(info_nce)": {},
     "queue(info_nce)": {},
 }
-_SUMMAND = re.compile(r"(\w+)|matryoshka\((\w+)((?:,[1-9]\d*)*)\)|queue\((\w+)\)")
+# Of a name: longer than any sum of losses and lengths that there are.
+MOST_LETTERS = 1000
+_SUMMAND = re.compile(r"(\w+)|matryoshka\((\w+)((?:,[1-9]\d{0,4})*)\)|queue\((\w+)\)")
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ def summands_of(name: str, losses: Mapping[str, LossSpec]) -> tuple[Summand, ...
     prefix has an odd length, or stands twice; and where there are more than `MOST_PARTS` or
     `MOST_PREFIXES`.
     """
+    if len(name) > MOST_LETTERS:
+        return ()
     found = []
     for text in name.split("+"):
         said = _SUMMAND.fullmatch(text)

@@ -6,7 +6,7 @@ import functools
 from typing import TypeVar, overload
 
 from losses.combined.composed import composed
-from losses.combined.names import summands_of
+from losses.combined.names import MOST_LETTERS, summands_of
 from losses.spec import LossSpec
 
 T = TypeVar("T")
@@ -19,7 +19,7 @@ class Registry(dict[str, LossSpec]):
     as well, ``LOSSES["info_nce+angle"]``; it is not counted, nor met on the way through all."""
 
     def __missing__(self, name: str) -> LossSpec:
-        found = self._composed(name) if isinstance(name, str) else None
+        found = self._made(name)
         if found is None:
             raise KeyError(name)
         return found
@@ -27,7 +27,7 @@ class Registry(dict[str, LossSpec]):
     def __contains__(self, name: object) -> bool:
         if super().__contains__(name):
             return True
-        return isinstance(name, str) and self._composed(name) is not None
+        return self._made(name) is not None
 
     @overload
     def get(self, key: str, default: None = None, /) -> LossSpec | None: ...
@@ -35,6 +35,11 @@ class Registry(dict[str, LossSpec]):
     def get(self, key: str, default: LossSpec | T, /) -> LossSpec | T: ...
     def get(self, key: str, default: object = None, /) -> object:
         return self[key] if key in self else default  # noqa: SIM401  # this is `get`
+
+    def _made(self, name: object) -> LossSpec | None:
+        """What this name makes; of one that is too long nothing is looked at, and nothing kept."""
+        fits = isinstance(name, str) and len(name) <= MOST_LETTERS
+        return self._composed(name) if fits else None
 
     @functools.lru_cache(maxsize=KEPT)  # noqa: B019  # there is one registry
     def _composed(self, name: str) -> LossSpec | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from explorer.core.named import losses_called, other_names, plain
@@ -22,6 +24,14 @@ def test_a_loss_goes_by_many_names(name, loss):
 def test_what_nobody_is_called_is_refused():
     with pytest.raises(Problem, match="nothing like it"):
         losses_called("nothing like it")
+
+
+@pytest.mark.parametrize("name", ["a+" * 500_000, "INFO_NCE+" * 500_000, " " * 2000 + "cosent"])
+def test_a_name_longer_than_any_is_refused_unread(name):
+    began = time.process_time()
+    with pytest.raises(Problem, match="no loss called"):
+        losses_called(name)
+    assert time.process_time() - began < 0.1
 
 
 def test_other_names_lead_to_a_loss_and_a_convention_of_it():

@@ -14,7 +14,7 @@ from explorer.lab.training.trials import offers
 from explorer.runtime.problem import Problem
 from losses import LOSSES, matryoshka
 from losses.combined.composed import chosen, handed
-from losses.combined.names import RECIPES, name_of, summands_of, takes_prefixes
+from losses.combined.names import MOST_LETTERS, RECIPES, name_of, summands_of, takes_prefixes
 from losses.combined.prefixes import length_of, prefix
 from losses.modules import loss_module
 from losses.sentence_transformers import training_loss
@@ -69,6 +69,8 @@ def test_a_name_is_read_as_it_is_written(name):
         "matryoshka(matryoshka(info_nce))",
         "matryoshka(info_nce,2,4,6,8,10,12,14)",
         "matryoshka(info_nce,9999999999)",
+        f"matryoshka(info_nce,{'9' * 5000})",
+        "+".join(["info_nce"] * 10_000),
         "cosent+angle+siglip+supcon+triplet",
         "info_nce+__import__('os')",
         "queue(cosent)",
@@ -85,6 +87,12 @@ def test_what_is_no_name_of_a_sum_is_none(name):
         assert LOSSES.get(name) is None
         with pytest.raises(KeyError):
             LOSSES[name]
+
+
+def test_nothing_is_kept_of_a_name_that_is_too_long():
+    before = LOSSES._composed.cache_info().currsize
+    assert all(f"{'a' * MOST_LETTERS}{i}" not in LOSSES for i in range(5))
+    assert LOSSES._composed.cache_info().currsize == before
 
 
 def test_a_sum_is_not_met_on_the_way_through_all_losses():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -13,6 +14,7 @@ from explorer.lab.doctor.known import Known
 from explorer.runtime.problem import Problem
 
 MOST_POINTS = 2_000_000
+MOST_CURVES = 10_000  # as a table has columns; each holds memory of its own, however short
 # Values, and their steps.
 Given = tuple[tuple[float, ...], tuple[float, ...] | None]
 # Names of a training loss and of a held-out one, without what stands before the last sign.
@@ -24,6 +26,7 @@ FIGURE = re.compile(
 )
 HELD = re.compile(r"eval|val|test|dev|held", re.I)
 OURS = "prism_"
+LARGEST_POWER = sys.float_info.max_10_exp
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +105,7 @@ def curves_of(points: Iterable[tuple[str, object, object]]) -> dict[str, Curve]:
 
     A value is a number, or text of one as it was written.
 
-    Raises Problem for a step or value that is none, naming the place.
+    Raises Problem for a step or value that is none, naming the place, and for too many of them.
     """
     found: dict[str, dict[float, tuple[float, float]]] = {}
     for count, (name, step, value) in enumerate(points, 1):
@@ -116,7 +119,9 @@ def curves_of(points: Iterable[tuple[str, object, object]]) -> dict[str, Curve]:
             raise Problem(
                 "run_value", name=str(name)[:60], step=str(step)[:60], value=str(value)[:60]
             )
-        found.setdefault(str(name), {})[at] = read, _half_unit(value)
+        found.setdefault(str(name), {})[at] = read, _half_unit(value, read)
+        if len(found) > MOST_CURVES:
+            raise Problem("run_too_many_curves", most=MOST_CURVES)
     made = {}
     for name, at in found.items():
         steps = np.array(sorted(at), dtype=np.float64)
@@ -145,21 +150,26 @@ def _number(value: object) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:  # a whole number of more than 308 digits, as text of one is read
+            return math.inf if value > 0 else -math.inf
     try:
         return float(str(value).strip().replace("−", "-"))
     except ValueError:
         return None
 
 
-def _half_unit(value: object) -> float:
-    """Half a unit of the last decimal that was written: of 0.6931 it is 0.00005.
+def _half_unit(value: object, read: float) -> float:
+    """Half a unit of the last decimal that was written: of 0.6931 it is 0.00005; 0 of what is read
+    as no finite number.
 
     Of a number its shortest form counts, which has no digit too many.
     """
+    if not math.isfinite(read):
+        return 0.0
     text = str(value).strip().lower().replace("−", "-")
     mantissa, _, power = text.partition("e")
-    if "n" in mantissa:  # nan, inf
-        return 0.0
     digits = len(mantissa.partition(".")[2])
-    return 0.5 * 10.0 ** (int(power or 0) - digits)
+    # A power may have any number of digits, and that of 0 be any.
+    return 0.5 * 10.0 ** min(float(power or 0) - digits, LARGEST_POWER)

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
 from collections.abc import Iterator
 
-from explorer.lab.doctor.runs.log import Log, curves_of
+from explorer.lab.doctor.runs.log import MOST_POINTS, Log, curves_of
 from explorer.runtime.problem import Problem
 
 SIGNATURE = b"SQLite format 3\x00"
 # Of the table of scalars: a row for each step, its scalars as JSON.
 NEEDED = {"run_name", "step", "metrics"}
+# SQLite is asked to go on after so many of its instructions, and no more often: reading as many
+# rows as there may be points takes a twentieth of them. Pages that lead to each other in a damaged
+# file can be read without end.
+INSTRUCTIONS, LOOKS = 1_000_000, 400
+
+DAMAGE = (
+    *(sqlite3.Error, ValueError, TypeError, AttributeError, OverflowError),
+    RecursionError,  # metrics that are nested too deeply
+)
 
 
 def is_database(content: bytes) -> bool:
@@ -24,19 +34,33 @@ def read(name: str, content: bytes) -> Log:
     Raises Problem where it is damaged or no project of trackio's.
     """
     try:
-        points = _points(content)
-    except (sqlite3.Error, ValueError, TypeError, AttributeError, OverflowError) as damage:
+        rows = _rows(content)
+        if rows is None:
+            raise Problem("run_no_trackio", name=name)
+        several = len({run for run, _, _ in rows}) > 1
+        curves = curves_of(
+            (f"{run} · {name}" if several else name, step, value)
+            for run, step, metrics in rows
+            for name, value in _scalars(json.loads(metrics))
+        )
+    except Problem:
+        raise
+    except DAMAGE as damage:
         raise Problem("run_damaged", name=name, reason=str(damage)[:120]) from None
-    if points is None:
-        raise Problem("run_no_trackio", name=name)
-    curves = curves_of(points)
     if not curves:
         raise Problem("run_nothing_logged", name=name)
     return Log("trackio", curves)
 
 
-def _points(content: bytes) -> list[tuple[str, object, object]] | None:
+def _rows(content: bytes) -> list[tuple[object, object, str | bytes]] | None:
+    """Run, step and metrics of each row; None where no table has these.
+
+    Raises ValueError where the rows hold more than the file does: what stands once in it, such as
+    the default of a column, can be that of every row.
+    """
     database = sqlite3.connect(":memory:")
+    looks = itertools.count()
+    database.set_progress_handler(lambda: next(looks) >= LOOKS, INSTRUCTIONS)
     try:
         database.deserialize(_without_journal(content))
         database.execute("PRAGMA trusted_schema = OFF")
@@ -51,15 +75,19 @@ def _points(content: bytes) -> list[tuple[str, object, object]] | None:
         if table is None:
             return None
         quoted = table.replace('"', '""')
-        rows = database.execute(f'SELECT run_name, step, metrics FROM "{quoted}"').fetchall()
+        rows, held = [], 0
+        for run, step, metrics in database.execute(
+            f'SELECT run_name, step, metrics FROM "{quoted}"'
+        ):
+            held += sum(len(one) for one in (run, step, metrics) if isinstance(one, str | bytes))
+            if held > len(content):
+                raise ValueError("its rows hold more than the file does")
+            if len(rows) == MOST_POINTS:
+                raise Problem("run_too_long", most=MOST_POINTS)
+            rows.append((run, step, metrics))
+        return rows
     finally:
         database.close()
-    several = len({run for run, _, _ in rows}) > 1
-    return [
-        (f"{run} · {name}" if several else name, step, value)
-        for run, step, metrics in rows
-        for name, value in _scalars(json.loads(metrics))
-    ]
 
 
 def _without_journal(content: bytes) -> bytes:

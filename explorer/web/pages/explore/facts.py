@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from explorer.core.named import unknown
 from explorer.locale import title_word
-from explorer.runtime.problem import Problem
 from explorer.runtime.wire import Json
 from explorer.web.serving import served
 from explorer.web.wire.facts import NamedLoss
@@ -24,7 +24,7 @@ def describe_losses() -> dict[str, Json]:
 def described(name: str) -> Json:
     """The name of a loss, a sum as well → {loss: as the page needs it}."""
     if name not in LOSSES:
-        raise Problem("unknown_loss", about="loss", name=name[:60], known=", ".join(LOSSES))
+        raise unknown(name)
     return {"loss": describe_loss(LOSSES[name])}
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import struct
+import tracemalloc
 
 import pytest
 from sentence_transformers.sentence_transformer import losses as bi
 
-from explorer.lab.doctor.runs import events
+from explorer.lab.doctor.runs import events, log, trackio
 from explorer.lab.doctor.runs.read import read_content, read_run
 from explorer.runtime.problem import Problem
 from losses.sentence_transformers import PrismCallback
@@ -171,6 +173,96 @@ def test_a_project_of_trackio(tmp_path):
     held.close()
     with pytest.raises(Problem, match="no project of trackio's"):
         read_run(str(other))
+
+
+def project(path, metrics, steps=3, declared="TEXT"):
+    """The content of a project with so many steps of one run."""
+    held = sqlite3.connect(path)
+    held.execute(f"CREATE TABLE metrics (run_name TEXT, step INTEGER, metrics {declared})")
+    held.executemany(
+        "INSERT INTO metrics VALUES ('a', ?, ?)", [(step, metrics) for step in range(steps)]
+    )
+    held.commit()
+    held.close()
+    return path.read_bytes()
+
+
+def test_rows_of_a_database_hold_no_more_than_its_file(tmp_path):
+    """A megabyte that stands once, as the default of a column, would be that of every row."""
+    default = json.dumps({"loss": 1.0, "text": "x" * 2**20})
+    path = tmp_path / "project.db"
+    held = sqlite3.connect(path)
+    held.execute("CREATE TABLE metrics (run_name TEXT, step INTEGER)")
+    held.executemany("INSERT INTO metrics VALUES ('a', ?)", [(step,) for step in range(5000)])
+    held.execute(f"ALTER TABLE metrics ADD COLUMN metrics TEXT DEFAULT '{default}'")
+    held.commit()
+    held.close()
+    tracemalloc.start()
+    try:
+        with pytest.raises(Problem, match="its rows hold more than the file does"):
+            read_content("project.db", path.read_bytes())
+        assert tracemalloc.get_traced_memory()[1] < 16 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_database_is_not_read_without_end(tmp_path, monkeypatch):
+    content = project(tmp_path / "project.db", '{"loss": 1}', steps=200)
+    assert len(read_content("project.db", content).curve("loss")) == 200
+    monkeypatch.setattr(trackio, "INSTRUCTIONS", 10)
+    monkeypatch.setattr(trackio, "LOOKS", 5)
+    with pytest.raises(Problem, match="interrupted"):
+        read_content("project.db", content)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "said"),
+    [
+        ("[" * 100_000, "recursion"),
+        ('{"loss": 1', "delimiter"),
+        ("7", "items"),
+        (None, "NoneType"),
+        (b"\xff\xfe\xff", "decode"),
+    ],
+)
+def test_metrics_that_are_none_are_said_to_be_damaged(tmp_path, metrics, said):
+    content = project(tmp_path / "project.db", metrics, declared="BLOB")
+    with pytest.raises(Problem, match=said) as raised:
+        read_content("project.db", content)
+    assert raised.value.key == "problem.run_damaged"
+
+
+def test_a_log_of_too_many_curves_is_refused(monkeypatch):
+    monkeypatch.setattr(log, "MOST_CURVES", 3)
+    history = [{"step": step, "loss": 1.0, f"other {step}": 2.0} for step in range(2)]
+    assert len(read_content("s.json", json.dumps({"log_history": history}).encode()).curves) == 3
+    history.append({"step": 2, "one more": 1.0})
+    with pytest.raises(Problem, match="more than 3 curves"):
+        read_content("s.json", json.dumps({"log_history": history}).encode())
+
+
+@pytest.mark.parametrize("written", ["1" + "0" * 400, "1e400"])
+def test_a_value_beyond_all_numbers_is_infinite_wherever_it_stands(written):
+    """As a whole number of JSON, a number of JSON, and as text in a table."""
+    state = (
+        f'{{"log_history": [{{"step": 1, "loss": {written}}}, {{"step": 2, "loss": -{written}}}]}}'
+    )
+    for name, text in (
+        ("s.json", state),
+        ("long.csv", f"step,name,value\n1,loss,{written}\n2,loss,-{written}\n"),
+    ):
+        curve = read_content(name, text.encode()).curve("loss")
+        assert curve.values.tolist() == [math.inf, -math.inf]
+        assert curve.unit.tolist() == [0, 0]
+    with pytest.raises(Problem, match="step"):
+        read_content("s.json", state.replace('"step": 1', f'"step": {written}').encode())
+
+
+@pytest.mark.parametrize("written", ["0e999", "1e-" + "9" * 5000, "-1e-400"])
+def test_a_power_may_have_any_number_of_digits(written):
+    curve = read_content("a.csv", f"step,name,value\n1,loss,{written}\n".encode()).curve("loss")
+    assert curve.values.tolist() == [0]
+    assert 0 <= curve.unit[0] < math.inf
 
 
 @pytest.mark.parametrize(
