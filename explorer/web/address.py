@@ -49,12 +49,15 @@ class KnowsAddress:
     def __init__(self, app: Callable[..., Any], address: str = "") -> None:
         said = urlsplit(address)
         self.app, self.scheme, self.root = app, said.scheme, said.path
+        self.host, self.port = said.hostname, said.port
 
     async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         known = {**scope, "root_path": self.root, "scheme": self.scheme or scope["scheme"]}
+        if self.host:
+            known["server"] = self.host, self.port
         if self.root and not f"{scope['path']}/".startswith(f"{self.root}/"):
             known["path"] = self.root + scope["path"]  # the proxy has left it out
         if is_hosted() and not os.environ.get("SPACE_ID"):

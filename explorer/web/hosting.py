@@ -2,7 +2,8 @@
 
 The key is a cookie that no script can read. A program, which keeps no cookies, sends it as the
 header of the same name; it is told its key with its first call. What a client says of itself
-besides, such as an address, counts for nothing.
+besides, such as an address, counts for nothing; neither does the cookie where the page of another
+site has the browser send it.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from explorer.runtime.turns import TURNS
 from explorer.runtime.visitors import as_visitor, is_hosted, is_key, new_key
 from explorer.runtime.wire import Json
 from explorer.sources import hub_cache
+from explorer.web.hosts import of_another_page
 
 HEADER = "x-lossprism-key"
 COOKIE = "lossprism_key"
@@ -59,7 +61,8 @@ class KnowsVisitor:
         if scope["type"] != "http" or not is_hosted():
             await self.app(scope, receive, send)
             return
-        sent = _sent(scope["headers"])
+        foreign = of_another_page(scope)
+        sent = _sent_by_header(scope["headers"]) if foreign else _sent(scope["headers"])
         key = sent or new_key()
         own = (HEADER.encode(), NEW.encode())
         others = [(name, value) for name, value in scope["headers"] if name not in own]
@@ -71,7 +74,8 @@ class KnowsVisitor:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
                 page = any(n == b"content-type" and v.startswith(b"text/html") for n, v in headers)
-                if page or not sent:  # a page that is opened again keeps the key for longer
+                # A page that is opened again keeps the key for longer; another's takes none away.
+                if not foreign and (page or not sent):
                     headers.append((b"set-cookie", _cookie(key, scope).encode()))
                 message = {**message, "headers": headers}
             await send(message)

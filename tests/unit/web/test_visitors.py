@@ -29,6 +29,7 @@ from explorer.runtime.visitors import HOSTED, as_visitor, new_key, own_key, visi
 from explorer.sources.batches import Draw
 from explorer.sources.encoders import EMBEDDED
 from explorer.web import hosting, large_files
+from explorer.web.address import KnowsAddress
 from explorer.web.api import endpoints
 from explorer.web.hosting import COOKIE, HEADER, NEW, KnowsVisitor
 from explorer.web.pages.explore import files as explore_files
@@ -549,7 +550,7 @@ def test_the_log_has_no_word_of_a_visitor(runs, capsys):
 APPLICATION = FastAPI(middleware=[Middleware(KnowsVisitor)])
 
 
-@APPLICATION.get("/key", response_class=PlainTextResponse)
+@APPLICATION.api_route("/key", methods=["GET", "POST"], response_class=PlainTextResponse)
 def told_key(request: Request) -> str:
     return request.headers.get(HEADER, "")
 
@@ -618,6 +619,59 @@ def test_in_a_frame_of_the_hub_the_cookie_is_of_that_place_alone(client, monkeyp
     monkeypatch.setenv("SPACE_ID", "somebody/lossprism")
     framed = TestClient(APPLICATION).get("/key", headers={"x-forwarded-proto": "https"})
     assert "SameSite=None; Secure; Partitioned" in framed.headers["set-cookie"]
+
+
+BY_ANOTHER = [
+    {"sec-fetch-site": "cross-site", "sec-fetch-mode": "cors", "origin": "https://evil.example"},
+    {"sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors"},  # another Space, another port
+    {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"},  # a form that is sent
+    {"origin": "https://evil.example"},  # a browser that says no more
+    {"origin": "null"},
+    {"origin": "http://[", "x-forwarded-for": "testserver"},
+]
+BY_OURS = [
+    {"sec-fetch-site": "same-origin", "sec-fetch-mode": "cors", "origin": "http://testserver"},
+    {"sec-fetch-site": "none", "sec-fetch-mode": "navigate"},
+    {"origin": "http://testserver:8080"},  # a proxy hands on the name alone
+    {},
+]
+
+
+@pytest.mark.parametrize("space", ["", "somebody/lossprism"])
+@pytest.mark.parametrize("said", BY_ANOTHER)
+def test_a_page_of_another_site_acts_for_nobody(client, monkeypatch, said, space):
+    """It can make a browser send things, with its cookies; and must not replace the key."""
+    monkeypatch.setenv("SPACE_ID", space)
+    key = new_key()
+    answer = client.post("/key", headers={"cookie": f"{COOKIE}={key}", **said})
+    assert answer.text != key
+    assert "set-cookie" not in answer.headers
+    # A program of theirs that was told a key has it in its own hand.
+    assert client.post("/key", headers={HEADER: key, **said}).text == key
+
+
+@pytest.mark.parametrize("said", BY_OURS)
+def test_our_own_page_acts_for_who_looks_at_it(client, said):
+    key = new_key()
+    assert client.post("/key", headers={"cookie": f"{COOKIE}={key}", **said}).text == key
+
+
+def test_whoever_follows_a_link_or_sees_the_page_in_a_frame_keeps_the_key(client):
+    key = new_key()
+    said = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    answer = client.get("/key", headers={"cookie": f"{COOKIE}={key}", **said})
+    assert answer.text == key
+    assert "set-cookie" in client.get("/", headers=said).headers
+
+
+def test_behind_a_proxy_the_page_is_known_by_its_address(monkeypatch):
+    """nginx without a header Host asks for the address it was told."""
+    monkeypatch.setenv(HOSTED, "1")
+    key, app = new_key(), KnowsAddress(APPLICATION, "https://example.org:8443/losses")
+    for origin, text in (("https://example.org:8443", key), ("https://evil.example", "")):
+        headers = {"cookie": f"{COOKIE}={key}", "origin": origin}
+        answer = TestClient(app, base_url="http://inside:7860").post("/key", headers=headers)
+        assert (answer.text == key) == bool(text)
 
 
 def test_at_home_no_cookie_is_set(client, monkeypatch):
