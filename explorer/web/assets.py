@@ -145,7 +145,13 @@ def routes(facts: Mapping[str, object]) -> list[APIRoute]:
     def described() -> Response:
         return Response(_json(manifest()), media_type="application/manifest+json")
 
+    async def icon(size: str) -> Response:
+        """As Gradio's page asks for it, which would draw it from an SVG and cannot."""
+        name = {str(known): name for known, name in DRAWN.items()}.get(size)
+        return Response(status_code=404) if name is None else await answer(name)
+
     return [
+        APIRoute("/pwa_icon/{size}", icon, include_in_schema=False),
         APIRoute(f"/{BASE}/{{name:path}}", answer, include_in_schema=False),
         APIRoute("/manifest.json", described, include_in_schema=False),
     ]

@@ -22,6 +22,10 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import is_hosted
 from explorer.web.hosting import Message, Receive, Send, key_of
 
+# Of Gradio's own, which no page uses: each leaves files.
+UNUSED = ("/upload", "/deep_link", "/process_recording")
+# What is asked for without being sent anything, and made anew each time.
+MADE_ANEW = ("/config", "/openapi.json")
 VISITORS = 10_000  # that are told from others by how often they ask
 
 
@@ -64,7 +68,7 @@ class Bounded:
         if self._asks_too_often(scope):
             await _refuse(scope, send, 429, Problem("too_often", about="again"))
             return
-        if scope["path"].rstrip("/").endswith("/upload"):  # Gradio's own, which no page uses
+        if scope["path"].rstrip("/").endswith(UNUSED):
             await _refuse(scope, send, 403, Problem("call_unknown"))
             return
         if _announced(scope["headers"]) > most * MIB:
@@ -104,7 +108,12 @@ class Bounded:
     def _asks_too_often(self, scope: dict) -> bool:
         """What is asked of the server, that is; a page's own files are few and small. All who come
         without a key are counted as one."""
-        if scope["method"] != "POST":
+        path = scope["path"].rstrip("/")
+        if (
+            scope["method"] != "POST"
+            and "/gradio_api/" not in path
+            and not path.endswith(MADE_ANEW)
+        ):
             return False
         with self._lock:
             key = key_of(scope)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from typing import Any
-from urllib.parse import parse_qs
 
 import brotli
 from cachetools import LRUCache
@@ -20,8 +19,6 @@ KEPT = 32  # pages, by the name under which they were asked for
 QUALITY = 5  # of the compression, done once
 # What Gradio reads the address of a page off.
 NAMED_BY = (b"host", b"x-forwarded-host", b"x-forwarded-proto", b"x-gradio-server")
-# With which a page is another for everybody who asks.
-OWN = "deep_link"
 
 
 class KeepsPages:
@@ -51,9 +48,9 @@ class KeepsPages:
         await send({"type": "http.response.body", "body": body})
 
     def _is_page(self, scope: dict) -> bool:
+        """Whatever stands in the query: there are no deep links of Gradio's on a hosted app."""
         path = scope["path"].removeprefix(scope.get("root_path", "")) or "/"
-        query = scope["query_string"].decode("latin-1")
-        return scope["method"] == "GET" and path in self.paths and OWN not in parse_qs(query)
+        return scope["method"] == "GET" and path in self.paths
 
     async def _answered(self, scope: dict, receive: Receive) -> list[Message]:
         messages: list[Message] = []

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import inspect
 import io
 import json
 import os
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
@@ -38,15 +36,14 @@ from explorer.web.address import KnowsAddress, read_address
 from explorer.web.api.endpoints import ENDPOINTS
 from explorer.web.bounds import Bounded
 from explorer.web.calls import AnswersCalls
+from explorer.web.defects import TellsDefects, log_without_words
 from explorer.web.hosting import (
     KnowsVisitor,
     allow_connections,
     answer_soon,
-    as_asked,
     facts,
     health,
     keep_tidy,
-    problem_of,
 )
 from explorer.web.hosts import KnowsHost
 from explorer.web.instrument import Instrument
@@ -57,6 +54,7 @@ from explorer.web.pages.explore import page as explore_page
 from explorer.web.pages.finetune import page as finetune_page
 from explorer.web.pages.large import page as large_page
 from explorer.web.pages.missing import page as missing
+from explorer.web.programs import SESSIONS, Site, endpoint
 
 HEALTH = APIRoute("/healthz", health, include_in_schema=False)
 THEME = Base(
@@ -95,16 +93,16 @@ PAGES = (
 )
 
 
-def build() -> gr.Blocks:
+def build() -> Site:
     parcels.FOLDER.mkdir(parents=True, exist_ok=True)
     parcels.drop_old()
     gr.set_static_paths([parcels.FOLDER])
-    with gr.Blocks(title="LossPrism", fill_width=True, analytics_enabled=False) as demo:
+    with Site(title="LossPrism", fill_width=True, analytics_enabled=False) as demo:
         Navbar(visible=False)  # the head of each page has its own
         PAGES[0][2].build()
         for function in ENDPOINTS:
             api(
-                _endpoint(function),
+                endpoint(function),
                 api_name=function.__name__,
                 api_description=inspect.getdoc(function),
                 queue=False,
@@ -133,35 +131,6 @@ def page_modules(demo: gr.Blocks) -> dict[str, tuple[str, list[str]]]:
     return {path: (page.STATE.folder, mounted[page.STATE.folder]) for path, _, page in PAGES}
 
 
-class Refusal(gr.Error):
-    """The sentence that a client gets in place of an answer."""
-
-    def __init__(self, sentence: str) -> None:
-        # Half a character of the input, quoted in the sentence, would fit into no answer.
-        plain = sentence.encode("utf-8", "backslashreplace").decode()
-        super().__init__(plain, print_exception=False)
-
-    def __str__(self) -> str:  # Gradio's own puts the sentence in quotation marks
-        return self.message
-
-
-def _endpoint(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as Gradio serves it: with its types resolved, and refusing in a sentence."""
-
-    @functools.wraps(function)
-    def answer(*arguments: Any) -> Any:
-        try:
-            with as_asked():
-                return function(*arguments)
-        except Problem as problem:
-            raise Refusal(str(problem)) from None
-        except Exception as error:
-            raise Refusal(str(problem_of(error))) from None
-
-    answer.__dict__["__signature__"] = inspect.signature(function, eval_str=True)
-    return answer
-
-
 def _answer_tools_in_json(demo: gr.Blocks) -> None:
     """MCP tools answer with text, and Gradio's text of an object is Python, not JSON."""
     server = demo.mcp_server_obj
@@ -177,7 +146,7 @@ def _answer_tools_in_json(demo: gr.Blocks) -> None:
 
 def open_page(
     first: Scenario, host: str, port: int | None, address: str | None = None
-) -> tuple[gr.Blocks, str]:
+) -> tuple[Site, str]:
     """Start serving in the background; the blocks, to close them, and where it listens.
 
     `address` is where readers find it, if that is elsewhere (`read_address`); None is as Gradio's
@@ -193,6 +162,7 @@ def open_page(
             known.read()
         allow_connections()
         answer_soon()
+        log_without_words()
         keep_tidy()
         encoders.keep_at_most(int(budget("vectors_mib") * MIB))
     torch.set_num_threads(1)  # see device.all_cores
@@ -214,6 +184,7 @@ def open_page(
             run_history=False,
             ssr_mode=False,
             enable_monitoring=False,
+            state_session_capacity=SESSIONS,
             max_file_size=FILE_BYTES,
             footer_links=[],
             favicon_path=assets.ICON,
@@ -222,6 +193,7 @@ def open_page(
             mcp_server=True,
             app_kwargs={
                 "middleware": [
+                    Middleware(TellsDefects),
                     Middleware(KnowsAddress, address),
                     Middleware(KnowsHost),
                     Middleware(KnowsVisitor),
@@ -240,6 +212,7 @@ def open_page(
     _answer_tools_in_json(demo)
     if is_hosted():
         patience.bound(demo.server.config)
+        demo.bound()
     return demo, found.rstrip("/")
 
 

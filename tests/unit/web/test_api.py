@@ -26,8 +26,8 @@ from explorer.runtime.limits import TRACED_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.random_batch import RandomBatch
-from explorer.web import site
 from explorer.web.api import endpoints as api
+from explorer.web.programs import Refusal, endpoint
 from losses import LOSSES
 from tests.loops import in_loop
 
@@ -609,8 +609,8 @@ def test_a_defect_of_ours_is_told_apart(monkeypatch, capsys):
     def broken():
         raise KeyError("secret")
 
-    with pytest.raises(site.Refusal) as refused:
-        site._endpoint(broken)()
+    with pytest.raises(Refusal) as refused:
+        endpoint(broken)()
     assert str(refused.value) == str(Problem("internal"))
     assert "secret" in capsys.readouterr().err
 
@@ -623,13 +623,13 @@ def test_the_api_shows_the_four_and_nothing_of_the_page(client):
     assert set(offered["named_endpoints"]) == {f"/{name}" for name in NAMES}
     assert offered["unnamed_endpoints"] == {}
     for name in NAMES:
-        endpoint = offered["named_endpoints"][f"/{name}"]
+        served = offered["named_endpoints"][f"/{name}"]
         function = getattr(api, name)
-        assert function.__doc__.strip().partition("\n")[0] in endpoint["description"]
-        names = [parameter["parameter_name"] for parameter in endpoint["parameters"]]
+        assert function.__doc__.strip().partition("\n")[0] in served["description"]
+        names = [parameter["parameter_name"] for parameter in served["parameters"]]
         assert names == [n for n in function.__annotations__ if n != "return"]
-        assert all(parameter["type"] for parameter in endpoint["parameters"])
-        told = endpoint["returns"][0]["type"]
+        assert all(parameter["type"] for parameter in served["parameters"])
+        told = served["returns"][0]["type"]
         if name == "list_losses":
             assert told["type"] == "array"
             told = told["items"]

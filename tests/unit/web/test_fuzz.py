@@ -34,6 +34,7 @@ from explorer.web.pages.explore import files as explore_files
 from explorer.web.pages.explore import requests as explore_requests
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
+from explorer.web.programs import Refusal, endpoint
 from tests import wire
 from tests.hostile import varied
 from tests.unit.web.test_wire import SMALL, TABLE, packed, trained
@@ -337,12 +338,12 @@ def arguments_of(function: Callable, run: str) -> dict[str, Any]:
 @pytest.mark.parametrize("function", site.ENDPOINTS, ids=lambda function: function.__name__)
 def test_what_a_program_may_send(function, here, capsys):
     expected = arguments_of(function, here)
-    serve = site._endpoint(function)
+    serve = endpoint(function)
 
     def ask(given: dict) -> object:
         try:
             return serve(*given.values())
-        except site.Refusal as refusal:
+        except Refusal as refusal:
             inside = str(Problem("internal"))
             return {"problem.internal": 1} if inside in str(refusal) else {"error": str(refusal)}
 

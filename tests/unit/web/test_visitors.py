@@ -36,8 +36,8 @@ from explorer.web.pages.explore import files as explore_files
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
 from explorer.web.pages.finetune import state as finetune_state
+from explorer.web.programs import Refusal, endpoint
 from explorer.web.serving import served
-from explorer.web.site import Refusal, _endpoint
 from explorer.web.wire import shared
 from tests import wire
 from tests.unit.lab.training.conftest import corpus
@@ -291,7 +291,7 @@ def test_the_link_of_a_shared_run_reads_and_does_no_more(pages, runs):
 @pytest.mark.parametrize("by", ["page", "program"])
 def test_a_link_that_was_taken_back_leads_nowhere(pages, runs, by):
     run = trained(runs)
-    finetune, unshare = pages["finetune"], _endpoint(endpoints.unshare_training)
+    finetune, unshare = pages["finetune"], endpoint(endpoints.unshare_training)
     (link,) = ask(MINE, finetune["share"], {"runs": [run]})["runs"]
     watch = {"offsets": {run: 0, link: 0}}
     assert ask(MINE, finetune["watch"], watch)["runs"][run]["shared"]
@@ -325,7 +325,7 @@ def test_a_link_that_was_taken_back_leads_nowhere(pages, runs, by):
 
 def test_programs_know_their_runs_by_their_key(runs):
     start, status, stop = map(
-        _endpoint, (endpoints.start_training, endpoints.training_status, endpoints.stop_training)
+        endpoint, (endpoints.start_training, endpoints.training_status, endpoints.stop_training)
     )
     texts = [f"text {i}" for i in range(20)]
     given = ("cosent", texts, texts[::-1], [float(i % 3) for i in range(20)], None, SCRATCH)

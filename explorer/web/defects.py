@@ -1,0 +1,91 @@
+"""Whatever goes wrong on the way of a request is answered, and told without its words.
+
+What Gradio, MCP or the server raise of themselves may quote what was sent. It would end up in the
+log, and whoever asked would get "Internal Server Error", or a stream that breaks off.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from explorer.locale import say
+from explorer.runtime.problem import Problem
+from explorer.sources.cells import shortened
+from explorer.web.hosting import Message, Receive, Send, problem_of
+
+# Of gradio_client: puts the named arguments of a call in order.
+ARGUMENTS = "construct_args"
+STREAM = b"text/event-stream"
+
+
+class TellsDefects:
+    """Middleware: what nothing below it has answered is answered."""
+
+    def __init__(self, app: Callable[..., Any]) -> None:
+        self.app = app
+
+    async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begun: list[Message] = []
+
+        async def noticed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                begun.append(message)
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noticed)
+        except Exception as error:
+            status, problem = _told(error)
+            said = say("en", problem.key, **problem.values)
+            if not begun:
+                await _answer(send, status, {"error": problem.to_json(), "detail": said})
+            elif _is_stream(begun[0]):
+                body = f"event: error\ndata: {json.dumps({'error': said})}\n\n".encode()
+                await send({"type": "http.response.body", "body": body})
+            else:
+                raise  # the connection is closed: half an answer is not taken for a whole one
+
+
+def _told(error: Exception) -> tuple[int, Problem]:
+    """What whoever asked is told; a defect of ours is written to the terminal."""
+    places = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, TypeError) and places[-1].name == ARGUMENTS:
+        reason = shortened(str(error).partition(". ")[0])
+        return 422, Problem("call_arguments", reason=reason)
+    if isinstance(error.__cause__, KeyError):  # looked up in vain, when the answer had begun
+        return 404, Problem("call_unknown")
+    return 500, problem_of(error)
+
+
+def _is_stream(begun: Message) -> bool:
+    return dict(begun["headers"]).get(b"content-type", b"").startswith(STREAM)
+
+
+async def _answer(send: Send, status: int, told: dict) -> None:
+    headers = [(b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": json.dumps(told).encode()})
+
+
+def log_without_words() -> None:
+    """Of what any library logs from now on only the place and, of an error, the kind is written."""
+    usual = logging.getLogRecordFactory()
+
+    def made(*given: Any, **named: Any) -> logging.LogRecord:
+        record = usual(*given, **named)
+        said = f"{Path(record.pathname).name}:{record.lineno}"
+        if record.exc_info and record.exc_info[0]:
+            places = traceback.format_tb(record.exc_info[2])
+            said = f"{said} {record.exc_info[0].__name__}\n{''.join(places)}"
+        record.msg, record.args, record.exc_info, record.exc_text = said, (), None, None
+        return record
+
+    logging.setLogRecordFactory(made)

@@ -1,0 +1,174 @@
+"""What programs send to a hosted page: none of it is fetched, kept or written to the log, and what
+fits no function is answered by a sentence."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import sys
+
+import httpx
+import pytest
+
+from explorer.core.scenario import Scenario
+from explorer.runtime.limits import VECTOR_CACHE_BYTES
+from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import HOSTED
+from explorer.sources import encoders
+from explorer.web import programs, site
+from tests.browser.serving import free_port
+from tests.hostile import HALF
+
+SECRET = "zanzibar"
+GIVEN = ["cosent", [0.5, 0.1], [0, 1], {}, "", None, None, True, None, "keep"]
+API = "/gradio_api"
+MCP = f"{API}/mcp/"
+JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+
+
+@pytest.fixture(scope="module")
+def hosted(tmp_path_factory):
+    """The blocks of a hosted page, and its address."""
+    factory, interval = logging.getLogRecordFactory(), sys.getswitchinterval()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(HOSTED, "1")
+        patch.setenv("LOSSPRISM_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "100000")
+        patch.setenv("GRADIO_TEMP_DIR", str(tmp_path_factory.mktemp("gradio")))
+        demo, address = site.open_page(Scenario(), "127.0.0.1", free_port())
+        yield demo, address
+        demo.close(verbose=False)
+    logging.setLogRecordFactory(factory)
+    sys.setswitchinterval(interval)
+    encoders.keep_at_most(VECTOR_CACHE_BYTES)
+
+
+@pytest.fixture
+def log(capfd):
+    """All that was written by now, by us or by a library."""
+    logged = io.StringIO()
+    logging.getLogger().addHandler(handler := logging.StreamHandler(logged))
+    yield lambda: capfd.readouterr().err + logged.getvalue()
+    logging.getLogger().removeHandler(handler)
+
+
+def called(name: str, arguments: dict) -> dict:
+    return {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": name, "arguments": arguments},
+    }
+
+
+FILE = {"path": f"/etc/{SECRET}", "meta": {"_type": "gradio.FileData"}, "orig_name": SECRET}
+ELSEWHERE = {**FILE, "path": f"http://127.0.0.1:9/{SECRET}", "url": f"http://127.0.0.1:9/{SECRET}"}
+# Each with what its answer says.
+ASKED: dict[str, tuple[str, str, object, str]] = {
+    "too few": ("POST", "/run/loss_from_scores", {"data": [SECRET]}, "takes 10 values (loss, "),
+    "too many": ("POST", "/run/loss_from_scores", {"data": [SECRET] * 30}, "but 30 came"),
+    "a file": ("POST", "/run/loss_from_scores", {"data": [FILE, *GIVEN[1:]]}, "loss is"),
+    "one elsewhere": ("POST", "/run/loss_from_scores", {"data": [ELSEWHERE, *GIVEN[1:]]}, "loss"),
+    "no such name": ("POST", "/call/v2/loss_from_scores", {SECRET: SECRET}, "do not fit"),
+    "one left out": ("POST", "/call/v2/loss_from_scores", {"loss": SECRET}, "do not fit"),
+    "half a name": ("POST", "/call/v2/loss_from_scores", {HALF + SECRET: 1}, "do not fit"),
+    "no such call": ("GET", f"/call/loss_from_scores/{SECRET}", None, "event: error\ndata: "),
+    "no such tool": ("POST", "/mcp/", called(SECRET, {}), "Unknown tool"),
+    "no such session": ("POST", f"/mcp/messages/?session_id={SECRET}", {}, "Invalid session"),
+    "too deep a tool": ("POST", "/mcp/", "[" * 10**5 + SECRET, "rror"),
+    "a link of Gradio's": ("GET", f"/deep_link?session_hash={SECRET}", None, "Nothing is served"),
+    "a recording": ("POST", "/process_recording", SECRET, "Nothing is served"),
+}
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_nothing_that_was_sent_is_written_to_the_log(hosted, log, what):
+    method, path, body, said = ASKED[what]
+    content = body if isinstance(body, str | None) else json.dumps(body)
+    with httpx.Client(base_url=f"{hosted[1]}{API}", headers=JSON, timeout=60) as client:
+        answer = client.request(method, path, content=content)
+    assert said in answer.text
+    assert "Traceback" not in answer.text
+    assert " object at 0x" not in answer.text
+    written = log()
+    assert SECRET not in written
+    assert "Traceback" not in written
+
+
+def test_the_same_is_said_of_a_call_that_waits_for_its_turn(hosted, log):
+    with httpx.Client(base_url=hosted[1], timeout=60) as client:
+        body = {"data": [SECRET, FILE]}
+        event = client.post(f"{API}/call/loss_from_scores", json=body).json()["event_id"]
+        answer = client.get(f"{API}/call/loss_from_scores/{event}").text
+    assert "takes 10 values" in answer
+    assert SECRET not in log()
+
+
+def test_nothing_of_a_call_is_kept_for_its_session(hosted):
+    (demo, address), value = hosted, ""
+    with httpx.Client(base_url=address, timeout=60) as client:
+        for number in range(programs.SESSIONS + 8):
+            given = [*GIVEN[:3], {SECRET: 1}, *GIVEN[4:]] if number % 2 else GIVEN
+            body = {"data": given, "session_hash": f"session {number}"}
+            answer = client.post(f"{API}/run/loss_from_scores", json=body)
+            assert ("error" if number % 2 else "data") in answer.json()
+            value = value if number % 2 else repr(answer.json()["data"][0]["gradient_norm"])
+    known = demo.state_holder.session_data
+    assert len(known) <= programs.SESSIONS
+    held = [(state.config_values, state.state_data) for state in known.values()]
+    assert value
+    assert not any(word in repr(held) for word in (SECRET, value))
+
+
+def test_answers_that_nobody_fetches_leave(hosted):
+    demo, address = hosted
+    with httpx.Client(base_url=address, timeout=60) as client:
+        for _ in range(programs.UNFETCHED + 8):
+            client.post(f"{API}/call/list_losses", json={"data": []})
+        assert len(demo._queue.pending_messages_per_session) <= programs.UNFETCHED
+        event = client.post(f"{API}/call/list_losses", json={"data": []}).json()["event_id"]
+        assert "cosent" in client.get(f"{API}/call/list_losses/{event}").text
+
+
+def test_a_drawn_icon_is_given_at_the_sizes_that_there_are(hosted):
+    for size, status in (("192", 200), ("512", 200), ("100000", 404), ("x", 404)):
+        answer = httpx.get(f"{hosted[1]}/pwa_icon/{size}")
+        assert answer.status_code == status
+        assert (answer.headers.get("content-type") == "image/png") == (status == 200)
+
+
+@pytest.mark.parametrize("path", ["/config", f"{API}/info", f"{API}/openapi.json", "/openapi.json"])
+def test_what_is_made_anew_for_each_who_asks_is_not_asked_for_too_often(hosted, monkeypatch, path):
+    monkeypatch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "3")
+    monkeypatch.setenv("LOSSPRISM_REQUESTS_A_SECOND", "0.01")
+    key = {"x-lossprism-key": f"{abs(hash(path)):064x}"}
+    found = [httpx.get(f"{hosted[1]}{path}", headers=key).status_code for _ in range(5)]
+    assert found == [200, 200, 200, 429, 429]
+    # A page and its own files are few.
+    assert all(httpx.get(f"{hosted[1]}/", headers=key).status_code == 200 for _ in range(9))
+
+
+def test_what_a_library_logs_is_told_by_its_place(hosted, log):
+    try:
+        raise ValueError(SECRET)
+    except ValueError:
+        logging.getLogger("mcp").exception("went wrong with %s", SECRET)
+        logging.getLogger("mcp").warning(f"odd: {SECRET}")
+    written = log()
+    assert SECRET not in written
+    assert written.count("test_programs.py:") >= 2
+    assert "ValueError" in written
+
+
+def test_a_defect_on_the_way_is_answered(hosted, monkeypatch, log):
+    def broken(self):
+        raise RuntimeError(SECRET)
+
+    monkeypatch.setattr(type(hosted[0].app), "get_blocks", broken)
+    answer = httpx.post(f"{hosted[1]}{API}/run/list_losses", json={"data": []})
+    assert answer.status_code == 500
+    assert answer.json()["detail"] == str(Problem("internal"))
+    written = log()
+    assert SECRET not in written
+    assert "RuntimeError" in written
