@@ -130,8 +130,7 @@ def sampling_variance(influence: np.ndarray, pairs: Sequence[tuple[str, str]]) -
     sharing = _sharing(tuple(pairs))
     count = len(influence)
     alone = float(np.square(influence).sum())
-    sums = np.bincount(sharing.first, influence, sharing.sentences)
-    sums += np.bincount(sharing.second, influence[sharing.apart], sharing.sentences)
+    sums = _by_sentence(influence, sharing)
     # What shares both sentences was counted with each of them.
     both = np.bincount(sharing.same, influence[sharing.apart])
     joined = float(np.square(sums).sum() - np.square(both).sum())
@@ -160,9 +159,25 @@ def _sharing(pairs: tuple[tuple[str, str], ...]) -> _Sharing:
     return _Sharing(len(numbers), ends[:, 0], apart, ends[apart, 1], same.reshape(-1))
 
 
-def weighty_pairs(influence: np.ndarray) -> float:
-    """How many pairs of equal influence would be as uncertain a witness: (Σψ²)² / Σψ⁴."""
-    squares = np.square(influence)
+def _by_sentence(influence: np.ndarray, sharing: _Sharing) -> np.ndarray:
+    """Of each sentence the sum of the influences of its pairs."""
+    sums = np.bincount(sharing.first, influence, sharing.sentences)
+    return sums + np.bincount(sharing.second, influence[sharing.apart], sharing.sentences)
+
+
+def witnesses(influence: np.ndarray, pairs: Sequence[tuple[str, str]]) -> float:
+    """How many witnesses of equal weight, independent of each other, `sampling_variance` rests on:
+    pairs, or, where they are fewer, sentences with all of their pairs, by what these pairs move or
+    by how many they are. Ten queries with forty candidates each are about ten: what such few move
+    may cancel out, and would look like many."""
+    sharing = _sharing(tuple(pairs))
+    moved, counted = (_by_sentence(each, sharing) for each in (influence, np.ones(len(influence))))
+    return min(map(_weighty, (influence, moved, counted)))
+
+
+def _weighty(values: np.ndarray) -> float:
+    """How many equal values would be as uncertain: (Σx²)² / Σx⁴."""
+    squares = np.square(values)
     total = float(np.square(squares).sum())
     return float(squares.sum()) ** 2 / total if total > 0 else 0.0
 

@@ -5,7 +5,8 @@ D = mean over seeds of (b − a). Another S seeds would give another D, and so w
 The variance of D is the sum of both parts, each estimated from what it varies over:
 
     seeds   variance of the S differences / S; of more than two groups, pooled where that is larger
-    pairs   from the influence of each pair on D (`influence.sampling_variance`)
+    pairs   from the influence of each pair on D (`influence.sampling_variance`), and by how many
+            witnesses of their own that is (`influence.witnesses`): of lists, by queries
 
 What varies with both is in either part and is taken out once. The interval is Student's; its
 quantile is the mean of those of both parts, weighted by them (Cochran 1964), which keeps the level
@@ -23,7 +24,7 @@ from typing import Literal
 
 import numpy as np
 
-from explorer.lab.training.influence import Measured, sampling_variance, weighty_pairs
+from explorer.lab.training.influence import Measured, sampling_variance, witnesses
 
 # How sure an interval is, for all comparisons that are made at once.
 LEVEL = 0.98
@@ -73,6 +74,9 @@ def difference(a: By, b: By, pairs: Pairs, beside: Sequence[By] = ()) -> Differe
     moved = np.array([b[seed].influence - a[seed].influence for seed in seeds])
     mean, count = float(found.mean()), len(seeds)
     unseen = float(np.mean([a[seed].unseen + b[seed].unseen for seed in seeds]))
+    # What is added to a share stands for the few pairs that would weigh most.
+    weight = np.ones(len(pairs)) if unseen else moved.mean(axis=0)
+    known = witnesses(weight, pairs)
     by_pairs = sampling_variance(moved.mean(axis=0), pairs) + unseen
     by_seeds = by_both = 0.0
     freedom_of_seeds = math.inf
@@ -88,15 +92,13 @@ def difference(a: By, b: By, pairs: Pairs, beside: Sequence[By] = ()) -> Differe
     if not variance > 0:  # the same scores throughout
         return Difference(mean, mean, mean, seeds, len(pairs), covers, None)
     comparisons = max(len(beside) * (len(beside) - 1) // 2, 1)
-    # What is added to a share stands for the few pairs that would weigh most.
-    freedom_of_pairs = len(pairs) - 1 if unseen else weighty_pairs(moved.mean(axis=0))
-    sure_of_pairs = _quantile(comparisons, max(freedom_of_pairs, 1.0))
+    sure_of_pairs = _quantile(comparisons, max(known - 1, 1.0))
     sure_of_seeds = _quantile(comparisons, freedom_of_seeds)
     share = by_seeds / variance
     sure = share * sure_of_seeds + (1 - share) * sure_of_pairs
     half = sure * math.sqrt(variance)
     needed = _needed(mean, sure, by_seeds, variance, len(pairs)) if half >= abs(mean) else None
-    most = 1.0 if unseen else math.inf  # two shares differ by no more
+    most = 1.0 if unseen else 2.0  # two shares, and two correlations, differ by no more
     low, high = max(mean - half, -most), min(mean + half, most)
     return Difference(mean, low, high, seeds, len(pairs), covers, needed)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from explorer.lab.training.influence import FIGURES, sampling_variance, weighty_pairs
+from explorer.lab.training.influence import FIGURES, sampling_variance, witnesses
 from explorer.lab.training.measure import area_under_curve, best_accuracy, correlations
 
 COUNT = 400
@@ -97,7 +97,20 @@ def test_pairs_that_share_a_sentence_count_together():
     assert sampling_variance(influence, same) == pytest.approx(sampling_variance(influence, alone))
 
 
+APART = [(f"a{i}", f"b{i}") for i in range(4)]
+
+
 def test_how_many_pairs_carry_the_uncertainty():
-    assert weighty_pairs(np.array([1.0, -1.0, 1.0, -1.0])) == 4
-    assert weighty_pairs(np.array([5.0, 0.0, 0.0])) == 1
-    assert weighty_pairs(np.zeros(3)) == 0
+    assert witnesses(np.array([1.0, -1.0, 1.0, -1.0]), APART) == 4
+    assert witnesses(np.array([5.0, 0.0, 0.0, 0.0]), APART) == 1
+    assert witnesses(np.zeros(4), APART) == 0
+
+
+def test_a_query_with_all_of_its_candidates_is_one_witness():
+    queries, candidates = 5, 40
+    pairs = [(f"q{q}", f"d{q}.{d}") for q in range(queries) for d in range(candidates)]
+    of_queries = np.repeat([1.0, -1.0, 1.0, 1.0, -1.0], candidates)
+    assert witnesses(of_queries, pairs) == pytest.approx(queries, rel=0.1)
+    # What the candidates of each query move cancels out here, and they are no more for that.
+    cancelled = np.tile([1.0, -1.0], queries * candidates // 2)
+    assert witnesses(cancelled, pairs) == pytest.approx(queries, rel=0.1)

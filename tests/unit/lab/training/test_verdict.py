@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explorer.lab.training.compare import rounded
-from explorer.lab.training.influence import Measured
+from explorer.lab.training.influence import Measured, spearman
 from explorer.lab.training.verdict import LEAST_SEEDS, difference, gain, judged
 
 PAIRS = [(f"a{i}", f"b{i}") for i in range(400)]
@@ -96,3 +96,24 @@ def test_a_gain_has_its_two_ends():
 
 def test_an_estimate_is_told_with_two_digits():
     assert [rounded(n) for n in (7, 43, 512, 12_345)] == ["7", "43", "520", "13\u202f000"]
+
+
+def test_three_queries_with_many_candidates_are_three_witnesses():
+    """Two models that order the candidates of each query well or badly, neither better on the
+    whole: whoever counted their 180 pairs would call one better in 16 draws of 100."""
+    draw, queries, candidates = np.random.default_rng(0), 3, 60
+    of = np.repeat(np.arange(queries), candidates)
+    pairs = [(f"q{query}", f"d{place}") for place, query in enumerate(of)]
+
+    def model(labels):
+        slope, height = 1 + 0.6 * draw.normal(size=queries), 0.6 * draw.normal(size=queries)
+        scores = slope[of] * labels + height[of] + draw.normal(size=len(of))
+        return {0: spearman(scores, labels)}
+
+    told = 0
+    for _ in range(200):
+        labels = draw.normal(size=len(of))
+        found = gain(model(labels), model(labels), pairs)
+        assert -2 <= found.low <= found.high <= 2
+        told += found.is_told
+    assert told <= 0.05 * 200
