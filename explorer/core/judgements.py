@@ -79,7 +79,10 @@ def _counted(key: str, where: str, of: Of, claims: str, evidence: str) -> Judgem
     return Judgement(key, (where,), of, claims, evidence, "counted")
 
 
-_PAIRS = "the influence of each pair on the figure; pairs that share a sentence together"
+_PAIRS = (
+    "the influence of each pair on the figure; pairs that share a sentence together, and as one "
+    "witness"
+)
 _BOTH = f"the figure by seed, and {_PAIRS}"
 _INTERVAL = "an interval at 98%, for all comparisons of the table together, leaves out 0"
 _HOLDS = "an interval at 98%, for all comparisons of the table together, holds 0"

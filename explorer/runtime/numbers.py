@@ -1,7 +1,7 @@
 """Numbers as text and as JSON: one writer for captions, figures, tables, links and answers.
 
-`kit/numbers` of the page writes as `display_number`, `percent` and `signed` do, digit by digit:
-tests/data/numbers.json holds both to the same cases.
+`kit/numbers` of the page writes as `display_number`, `percent`, `fixed` and `signed` do, digit by
+digit: tests/data/numbers.json holds both to the same cases.
 """
 
 from __future__ import annotations
@@ -58,6 +58,15 @@ def percent(share: float) -> str:
 def whole_percent(share: float) -> str:
     """A share for people, to the nearest hundredth: 12%, 1%."""
     return f"{_to_places(100 * share, 0)}%"
+
+
+def fixed(value: float | None, places: int) -> str:
+    """A number with so many digits after the point, so that those beside it stand alike: 0.500;
+    — where there is none."""
+    if value is None:
+        return "—"
+    text = _to_places(abs(value), places)
+    return f"−{text}" if value < 0 and float(text) else text
 
 
 def signed(value: float, places: int) -> str:

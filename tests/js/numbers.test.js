@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { apart, grouped, percent, read, show, showWithin, signed, texNumber } from "../../explorer/web/kit/numbers.js";
+import {
+  apart,
+  fixed,
+  grouped,
+  percent,
+  read,
+  show,
+  showWithin,
+  signed,
+  signedEnds,
+  texNumber,
+} from "../../explorer/web/kit/numbers.js";
 
 test("a number as the server writes it: words for what JSON lacks", () => {
   assert.deepEqual(["inf", "-inf", "nan", 2.5, null, undefined].map(read), [
@@ -16,7 +27,7 @@ test("a number as the server writes it: words for what JSON lacks", () => {
 
 // The cases of tests/unit/runtime/test_numbers.py too: both sides write alike.
 const cases = JSON.parse(readFileSync(new URL("../data/numbers.json", import.meta.url), "utf8"));
-for (const [name, write] of Object.entries({ show, grouped, percent, signed })) {
+for (const [name, write] of Object.entries({ show, grouped, percent, fixed, signed })) {
   for (const [...given] of cases[name]) {
     const said = given.pop();
     test(`${name}(${given}) is ${said}`, () => assert.equal(write(...given), said));
@@ -29,6 +40,23 @@ test("a mean and its deviation end at the second digit of the deviation", () => 
   assert.equal(showWithin(-12.34, 1.5), "−12.3\u00a0±\u00a01.5");
   assert.equal(showWithin(0.5, 0), "0.5\u00a0±\u00a00");
   assert.equal(showWithin(0.5, null), "0.5"); // one seed has no deviation
+});
+
+test("figures of one kind have as many places, whatever their deviations", () => {
+  const [one, other] = [
+    [0.71513, 0.0053],
+    [0.6517, 0.0125],
+  ].map(([mean, deviation]) => showWithin(mean, deviation, 3));
+  assert.deepEqual([one, other], ["0.715\u00a0±\u00a00.005", "0.652\u00a0±\u00a00.013"]);
+  assert.equal(showWithin(0.5, null, 3), "0.500");
+});
+
+test("the ends of an interval differ where they do", () => {
+  const wide = signedEnds({ difference: -0.0091, low: -0.032, high: 0.0138 });
+  assert.deepEqual(wide, { difference: "−0.009", low: "−0.032", high: "+0.014" });
+  const narrow = signedEnds({ difference: 0.0003, low: 0.00012, high: 0.00048 });
+  assert.deepEqual(narrow, { difference: "+0.0003", low: "+0.0001", high: "+0.0005" });
+  assert.equal(signedEnds({ difference: 0, low: 0, high: 0 }).low, "0.000");
 });
 
 test("numbers beside each other have as many digits as tell them apart", () => {

@@ -13,11 +13,12 @@ from explorer.lab.training import in_lists
 from explorer.lab.training.influence import ALL_FIGURES, LEADING
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.locale import catalogue
-from explorer.runtime.numbers import display_number
+from explorer.runtime.numbers import display_number, fixed
 
 # What makes markup, a formula or a link of a text, in Markdown as GitHub and the hub read it.
 _MARKUP = re.compile(r"[\\`*_\[\]<>|~:@&$^]|(?<=www)\.", re.IGNORECASE)
 EXAMPLE_LETTERS = 1000
+PLACES = 4
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 640, 220, 60, 22, 24
 
 
@@ -69,7 +70,7 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
     rows += [
         (
             f"Held-out {name.replace('_at_', '@')}",
-            f"{display_number(before.get(name))} → {display_number(after[name])}",
+            f"{fixed(before.get(name), PLACES)} → {fixed(after[name], PLACES)}",
         )
         for name in ALL_FIGURES
         if after.get(name) is not None
@@ -79,7 +80,7 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
         rows += [
             (
                 f"Held-out {title}",
-                f"{display_number(earlier.get(name))} → {display_number(lists[name])}",
+                f"{fixed(earlier.get(name), PLACES)} → {fixed(lists[name], PLACES)}",
             )
             for name, title in in_lists.TITLES.items()
             if lists[name] is not None

@@ -13,7 +13,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.runtime.numbers import display_number
+from explorer.runtime.numbers import display_number, fixed
 
 if TYPE_CHECKING:  # the command answers --help without torch
     from tqdm import tqdm
@@ -315,7 +315,7 @@ def _postfix(status: dict) -> str:
     for figure in ("spearman", "accuracy_at_1"):
         if live.get(figure) is not None:
             # Fewer pairs, perhaps, than the figures at the end are of.
-            said.append(f"{_title(figure)} {live[figure]:.4f} on {live['pairs']} pairs")
+            said.append(f"{_title(figure)} {_figure(live[figure])} on {live['pairs']} pairs")
     return ", ".join(said)
 
 
@@ -332,8 +332,7 @@ def _print_figures(status: dict) -> None:
     for name in ("spearman", "pearson", "accuracy", "auc", "accuracy_at_1", "mrr_at_10"):
         before, after = summary["before"].get(name), summary["after"].get(name)
         if after is not None:
-            said = "—" if before is None else f"{before:.4f}"
-            print(f"held-out {_title(name)}: {said} → {after:.4f}")
+            print(f"held-out {_title(name)}: {_figure(before)} → {_figure(after)}")
     _print_lists(summary)
 
 
@@ -345,8 +344,8 @@ def _print_lists(summary: dict) -> None:
         return
     for name, title in in_lists.TITLES.items():
         if figures[name] is not None:
-            said = f"{earlier[name]:.4f}" if earlier else "—"
-            print(f"held-out {title}: {said} → {figures[name]:.4f}")
+            said = _figure(earlier[name] if earlier else None)
+            print(f"held-out {title}: {said} → {_figure(figures[name])}")
     ends = (display_number(at) for at in (summary["threshold"], figures["floor"]))
     print(in_lists.told(figures, *ends))
 
@@ -356,14 +355,22 @@ def _title(figure: str) -> str:
     return figure.replace("_at_", "@")
 
 
+def _figure(value: float | None) -> str:
+    """With as many digits as the sentences have."""
+    from explorer.lab.training.compare import LEAST_PLACES
+
+    return fixed(value, LEAST_PLACES)
+
+
 def _table(found: dict) -> str:
+    from explorer.lab.training.compare import signed_ends
     from explorer.locale import say, spelled
 
     lines = [f"On {spelled('en', 'pairs', found['pairs'])}:"]
     for group in found["groups"]:
         figures = {
-            name: f"{told['mean']:.4f}"
-            + ("" if told["spread"] is None else f" ± {told['spread']:.4f}")
+            name: _figure(told["mean"])
+            + ("" if told["spread"] is None else f" ± {_figure(told['spread'])}")
             for name, told in group["figures"].items()
         }
         # Of the training pairs, and so not what the line above says.
@@ -376,9 +383,10 @@ def _table(found: dict) -> str:
     for one in found["differences"]:
         between = one["between"]
         seeds = f"{len(between['seeds'])} seeds, {between['pairs']} pairs"
-        ends = f"{found['level']}: {between['low']:+.4f} to {between['high']:+.4f}, {seeds}"
+        told = signed_ends(between["difference"], between["low"], between["high"])
+        ends = f"{found['level']}: {told['low']} to {told['high']}, {seeds}"
         compared = f"{one['b']} − {one['a']}, {_title(one['figure'])}"
-        lines.append(f"{compared}: {between['difference']:+.4f} ({ends})")
+        lines.append(f"{compared}: {told['difference']} ({ends})")
     lines += [say("en", f"remark.{one['key']}", **one["values"]) for one in found["verdict"]]
     if on := found["unseen"]:
         counts = {"count": on["shared"], "all": on["count"]}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from explorer.core.remarks import Remark, Value, short
+from explorer.core.remarks import Remark, Value
 from explorer.lab.training import data, quota
 from explorer.lab.training import unseen as measuring
 from explorer.lab.training.influence import ALL_FIGURES, LEADING, Measured
@@ -29,10 +29,10 @@ from explorer.lab.training.verdict import (
 )
 from explorer.locale import Word, grouped, word
 from explorer.runtime import jobs
-from explorer.runtime.numbers import signed, whole_percent
+from explorer.runtime.numbers import fixed, signed, whole_percent
 from explorer.runtime.wire import Json
 
-# Digits after the point of a difference.
+# Digits after the point of a figure, and of a difference.
 LEAST_PLACES, MOST_PLACES = 3, 6
 
 
@@ -246,8 +246,8 @@ def _verdict(groups: Sequence[_Group], unseen: Unseen | None) -> list[Remark]:
     if unseen and len(groups) == 1 and len(groups[0].names) == 1:
         only = groups[0]
         return [on_gain(_gain(only), pairs_of_file(unseen), only.leading)]
-    known = (_having(groups, figure) for figure in LEADING)
-    having = next((one for one in known if len(one) >= 2), [])
+    known = ((figure, _having(groups, figure)) for figure in LEADING)
+    figure, having = next((one for one in known if len(one[1]) >= 2), (LEADING[0], []))
     if not having:
         return []
     tested = _comparable([group for group, _ in having])
@@ -257,7 +257,7 @@ def _verdict(groups: Sequence[_Group], unseen: Unseen | None) -> list[Remark]:
     best, *others = [having[place][0].label for place in found.order]
     pairs = _pairs_of([group for group, _ in having], unseen)
     return [
-        of_difference(best, other, gap, pairs)
+        of_difference(best, other, gap, pairs, figure)
         for other, gap in zip(others, found.beside, strict=True)
     ]
 
@@ -276,13 +276,15 @@ def pairs_of_file(unseen: Unseen) -> Word:
     return word("finetune.pairs.of_file", otherwise, count=count, file=unseen.name)
 
 
-def of_difference(best: str, other: str, found: Difference | None, pairs: Word) -> Remark:
-    """What is said of the best and another, each named by the label of its group, on these
-    pairs."""
+def of_difference(
+    best: str, other: str, found: Difference | None, pairs: Word, figure: str = LEADING[0]
+) -> Remark:
+    """What is said of the best and another, each named by the label of its group, on these pairs
+    in a figure of `LEADING`."""
     said: dict[str, Value] = {"best": best, "other": other, "least": LEAST_SEEDS}
     if found is None:
         return Remark("verdict_no_seed", said)
-    said |= {"seeds": len(found.seeds), "pairs": pairs}
+    said |= {"seeds": len(found.seeds), "pairs": pairs, "figure": figure_word(figure)}
     said |= interval_values(found)
     if found.covers == "pairs":
         return Remark(f"verdict_models_{'ahead' if found.is_told else 'untold'}", said)
@@ -307,7 +309,8 @@ def on_gain(found: Gain | None, pairs: Word, figure: str = LEADING[0]) -> Remark
     if found is None:
         return Remark("run_no_order", {"pairs": pairs})
     key = "run_rose" if found.low > 0 else "run_fell" if found.high < 0 else "run_chance"
-    values: dict[str, Value] = {"before": short(found.before), "after": short(found.after)}
+    ends = {"before": found.before, "after": found.after}
+    values: dict[str, Value] = {name: fixed(end, LEAST_PLACES) for name, end in ends.items()}
     values |= {"figure": figure_word(figure), "pairs": pairs}
     if max(map(abs, (found.low, found.high))) < UNMOVED:  # nothing varies, by which to tell
         return Remark("run_unmoved", values)
@@ -316,13 +319,17 @@ def on_gain(found: Gain | None, pairs: Word, figure: str = LEADING[0]) -> Remark
 
 def interval_values(found: Difference) -> dict[str, Value]:
     """A difference with its ends and their level, as a sentence says them."""
-    ends = {"difference": found.difference, "low": found.low, "high": found.high}
-    # As many places as it takes for the ends to differ, where they do.
+    return {**signed_ends(found.difference, found.low, found.high), "level": whole_percent(LEVEL)}
+
+
+def signed_ends(difference: float, low: float, high: float) -> dict[str, str]:
+    """A difference and the ends of its interval, with as many places as it takes for the ends to
+    differ, where they do."""
     every = range(LEAST_PLACES, MOST_PLACES + 1)
-    parted = (at for at in every if signed(found.low, at) != signed(found.high, at))
+    parted = (at for at in every if signed(low, at) != signed(high, at))
     places = next(parted, LEAST_PLACES)
-    told: dict[str, Value] = {name: signed(end, places) for name, end in ends.items()}
-    return {**told, "level": whole_percent(LEVEL)}
+    ends = {"difference": difference, "low": low, "high": high}
+    return {name: signed(end, places) for name, end in ends.items()}
 
 
 def rounded(count: int) -> str:

@@ -70,7 +70,10 @@ def _on_pairs(runs: Runs, name: str) -> list[Remark]:
     best = max(moved_pairs(outcome(runs.folder(name))), key=nearer, default=None)
     if best is None or nearer(best) <= 0:
         return []
-    values = {key: display_number(best[key], 3) for key in ("label", "rank_before", "rank_after")}
+    values = {
+        key: display_number(best[key], 3)
+        for key in ("label", "rank_before", "rank_after", "label_rank")
+    }
     values |= {side: _clipped(best[side]) for side in ("first", "second")}
     return [Remark("run_pair", {**values, "count": _held_out(runs.folder(name))})]
 

@@ -45,11 +45,28 @@ export function show(number, digits = 4) {
 }
 
 /**
- * A mean and its deviation, both to the second digit of the deviation.
+ * A number with so many digits after the point, so that those beside it stand alike.
+ * @param {number | null | undefined} value
+ * @param {number} places
+ */
+export function fixed(value, places) {
+  if (value === null || value === undefined) return show(null);
+  const text = Math.abs(value).toFixed(places);
+  return (value < 0 && Number(text) ? "−" : "") + text;
+}
+
+/**
+ * A mean and its deviation, both to so many places after the point; without such to the second digit of
+ * the deviation.
  * @param {number} mean
  * @param {number | null | undefined} deviation
+ * @param {number | null} [fixedPlaces]
  */
-export function showWithin(mean, deviation) {
+export function showWithin(mean, deviation, fixedPlaces = null) {
+  if (fixedPlaces !== null) {
+    const [value, spread] = [mean, deviation].map((v) => fixed(v, fixedPlaces));
+    return deviation === null || deviation === undefined ? value : `${value}\u00a0±\u00a0${spread}`;
+  }
   if (!deviation) return show(mean, 3) + (deviation === 0 ? "\u00a0±\u00a00" : "");
   const places = Math.min(Math.max(1 - Math.floor(Math.log10(deviation)), 0), 6);
   return [mean, deviation].map((v) => v.toFixed(places).replace("-", "−")).join("\u00a0±\u00a0");
@@ -63,6 +80,15 @@ export function showWithin(mean, deviation) {
 export function signed(value, places) {
   const text = Math.abs(value).toFixed(places);
   return Number(text) === 0 ? text : (value < 0 ? "−" : "+") + text;
+}
+
+/**
+ * A difference and the ends of its interval, to 3 places after the point or as many as tell the ends apart.
+ * @param {{ difference: number, low: number, high: number }} found
+ */
+export function signedEnds({ difference, low, high }) {
+  const places = [3, 4, 5, 6].find((at) => signed(low, at) !== signed(high, at)) ?? 3;
+  return { difference: signed(difference, places), low: signed(low, places), high: signed(high, places) };
 }
 
 /** @param {number} share */

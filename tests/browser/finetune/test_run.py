@@ -97,8 +97,8 @@ def test_one_click_shows_something(open_page: Callable[..., Page]) -> None:
     expect(remarks.first).to_contain_text("held-out pairs, Spearman rose from")
     expect(page.locator(".lp-finetune_run .lp-headline .katex")).to_be_visible()
     before, after = (read(page, f"about.summary.{when}.spearman") for when in ("before", "after"))
-    assert f"from {before:.3g} to {after:.3g}" in remarks.first.inner_text()
-    expect(page.locator(".lp-gain-box").first).to_contain_text("98%: +")
+    assert f"from {before:.3f} to {after:.3f}" in remarks.first.inner_text()
+    expect(page.locator(".lp-gain-box").first).to_contain_text("change: +")
     # What it trained stands in the controls, so that the next run compares with it.
     mine, its = page.evaluate(f"{CHANNEL}.plan"), read(page, "about.plan")
     for entry in ("encoder", "loss", "steps", "batch_size", "learning_rate", "evaluations"):

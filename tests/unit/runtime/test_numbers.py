@@ -12,6 +12,7 @@ from explorer.locale import grouped
 from explorer.runtime.numbers import (
     csv_number,
     display_number,
+    fixed,
     json_number,
     json_numbers,
     percent,
@@ -38,6 +39,11 @@ def test_counts_are_written_as_on_the_page(value, said):
 @pytest.mark.parametrize(("share", "said"), CASES["percent"])
 def test_shares_are_written_as_on_the_page(share, said):
     assert percent(share) == said
+
+
+@pytest.mark.parametrize(("value", "places", "said"), CASES["fixed"])
+def test_figures_are_written_as_on_the_page(value, places, said):
+    assert fixed(value, places) == said
 
 
 @pytest.mark.parametrize(("value", "places", "said"), CASES["signed"])

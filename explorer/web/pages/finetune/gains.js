@@ -2,8 +2,9 @@
 // every seed beside it, and how sure that is.
 import { clip, h } from "../../kit/dom.js";
 import { s, standalone } from "../../kit/drawing.js";
-import { show, showWithin } from "../../kit/numbers.js";
+import { fixed, show, showWithin } from "../../kit/numbers.js";
 import { say } from "../../kit/words.js";
+import { PLACES } from "./naming.js";
 
 /** @typedef {import("../../wire").Group} Group */
 /**
@@ -109,7 +110,7 @@ export function gainsFigure(channel) {
     );
     svg.setAttribute(
       "aria-label",
-      `${title()}. ${rows.map(({ label, before, after }) => say("finetune.gain_says", { what: label, before: show(before, 3), after: show(mean(after), 3) })).join(" ")}`,
+      `${title()}. ${rows.map(({ label, before, after }) => say("finetune.gain_says", { what: label, before: fixed(before, PLACES), after: fixed(mean(after), PLACES) })).join(" ")}`,
     );
   }
 
@@ -146,7 +147,7 @@ export function gainsFigure(channel) {
       s(
         "text",
         { ...figures, "font-size": 13, fill: "var(--lp-ink)" },
-        `${show(before, 3)} → ${showWithin(now, deviation)}`,
+        `${fixed(before, PLACES)} → ${showWithin(now, deviation, PLACES)}`,
       ),
     ];
   }

@@ -1,9 +1,9 @@
 // All runs of the folder, as a table from which one or several are chosen.
 import { h, worded } from "../../kit/dom.js";
-import { show } from "../../kit/numbers.js";
+import { fixed } from "../../kit/numbers.js";
 import { sortableTable } from "../../kit/table.js";
 import { language, say, titleOf } from "../../kit/words.js";
-import { encoderNamed, leadingOf, lossOf, settingsOf } from "./naming.js";
+import { encoderNamed, leadingOf, lossOf, PLACES, settingsOf } from "./naming.js";
 
 /** @typedef {import("../../wire").RunStatus} RunStatus */
 
@@ -27,7 +27,7 @@ function linesOf(plan) {
  * @param {number} value
  */
 const shownAs = ({ summary }, value) =>
-  summary && !Number.isNaN(value) ? [show(value, 3), say(`finetune.${leadingOf(summary.after)}`)] : "—";
+  summary && !Number.isNaN(value) ? [fixed(value, PLACES), say(`finetune.${leadingOf(summary.after)}`)] : "—";
 
 /**
  * @param {import("./state.js").FinetunePage} channel

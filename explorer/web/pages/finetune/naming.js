@@ -9,6 +9,9 @@ import { has, parameterName, say, titleOf } from "../../kit/words.js";
 /** @typedef {import("./state.js").Form} Form */
 /** @typedef {import("../../wire").Setting} Setting */
 
+// Digits after the point of what was measured on held-out pairs.
+export const PLACES = 3;
+
 // These tell nothing: the loss is named anyway, the seed apart, and the rest only watches.
 const SILENT = new Set(["loss", "own_loss", "seed", "evaluations", "checkpoint_seconds"]);
 

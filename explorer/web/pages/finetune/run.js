@@ -4,11 +4,11 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { formulaOf } from "../../kit/form.js";
 import { tex } from "../../kit/formula.js";
 import { given } from "../../kit/given.js";
-import { show, signed } from "../../kit/numbers.js";
+import { fixed, show, signedEnds } from "../../kit/numbers.js";
 import { Requests } from "../../kit/request.js";
 import { language, say, titleOf } from "../../kit/words.js";
 import { invitationOf } from "./invitation.js";
-import { dataOf, encoderOf, leadingOf } from "./naming.js";
+import { dataOf, encoderOf, leadingOf, PLACES } from "./naming.js";
 
 /** @typedef {import("../../wire").RunStatus} RunStatus */
 /** @typedef {import("../../wire").Remarked} Remarked */
@@ -317,11 +317,7 @@ export default function run(root, channel) {
         });
         const interval =
           key === leadingOf(after) && summary && found.gain
-            ? say("finetune.interval", {
-                level: found.level,
-                low: signed(found.gain.low, 3),
-                high: signed(found.gain.high, 3),
-              })
+            ? say("finetune.interval", { level: found.level, ...signedEnds(found.gain) })
             : "";
         return gainBox(head, say(`finetune.${key}`), before[key] ?? null, now, interval);
       }),
@@ -365,7 +361,7 @@ export default function run(root, channel) {
       "div.lp-ruler.lp-gain",
       {
         role: "img",
-        "aria-label": say("finetune.gain_says", { what, before: show(before, 3), after: show(now, 3) }),
+        "aria-label": say("finetune.gain_says", { what, before: fixed(before, PLACES), after: fixed(now, PLACES) }),
       },
       h("b", {
         style: `left:${at(Math.min(old, now))};width:${share(Math.abs(now - old))};background:var(--lp-${now < old ? "bad" : "floor"})`,
@@ -377,7 +373,13 @@ export default function run(root, channel) {
       "div.lp-figure.lp-gain-box",
       {},
       h("span", {}, head),
-      h("div.lp-row", {}, h("small", {}, show(before, 3)), h("small", {}, "→"), h("strong", {}, show(now, 3))),
+      h(
+        "div.lp-row",
+        {},
+        h("small", {}, fixed(before, PLACES)),
+        h("small", {}, "→"),
+        h("strong", {}, fixed(now, PLACES)),
+      ),
       ruler,
       note ? h("small", {}, note) : null,
     );

@@ -1,13 +1,14 @@
 // The runs that are shown beside each other: how they compare, figures with their spread over seeds, what
 // changed places; then all runs, and the experiment of the source.
 import { h, reword, worded } from "../../kit/dom.js";
-import { show, showWithin, signed } from "../../kit/numbers.js";
+import { show, showWithin, signedEnds } from "../../kit/numbers.js";
 import { Requests } from "../../kit/request.js";
 import { sortableTable } from "../../kit/table.js";
 import { say } from "../../kit/words.js";
 import { sourceExperiment } from "./experiment.js";
 import { gainsFigure } from "./gains.js";
 import { runsTable } from "./list.js";
+import { PLACES } from "./naming.js";
 import { unseenPairs } from "./unseen.js";
 
 /** @typedef {import("../../wire").Group} Group */
@@ -39,8 +40,12 @@ export default function runs(root, channel) {
     const name = answer?.groups.find((group) => group.label === label)?.runs[0] ?? "";
     return channel.groups().find(({ names }) => names.includes(name))?.name ?? label;
   }
-  /** @param {Partial<import("../../wire").Spread>} [figure] */
-  const spread = ({ mean, spread: deviation } = {}) => (mean === undefined ? "—" : showWithin(mean, deviation));
+  /**
+   * @param {string} figure
+   * @param {Partial<import("../../wire").Spread>} [found]
+   */
+  const spread = (figure, { mean, spread: deviation } = {}) =>
+    mean === undefined ? "—" : showWithin(mean, deviation, figure === "loss" ? null : PLACES);
   const figures = sortableTable({
     key: "finetune.final",
     columns: [
@@ -52,7 +57,7 @@ export default function runs(root, channel) {
       },
       ...[...FIGURES, "loss"].map((figure) => ({
         key: figure === "loss" ? "finetune.column.last_loss" : `finetune.${figure}`,
-        cell: (/** @type {Group} */ group) => spread(group.figures[figure]),
+        cell: (/** @type {Group} */ group) => spread(figure, group.figures[figure]),
         by: (/** @type {Group} */ group) => group.figures[figure]?.mean ?? NaN,
         spare: true,
       })),
@@ -70,12 +75,12 @@ export default function runs(root, channel) {
       { key: "finetune.column.figure", cell: ({ figure }) => say(`finetune.${figure}`), by: ({ figure }) => figure },
       {
         key: "finetune.column.difference",
-        cell: ({ between }) => signed(between.difference, 3),
+        cell: ({ between }) => signedEnds(between).difference,
         by: ({ between }) => between.difference,
       },
       {
         key: "finetune.column.interval",
-        cell: ({ between: { low, high } }) => `${signed(low, 3)} … ${signed(high, 3)}`,
+        cell: ({ between }) => Object.values(signedEnds(between)).slice(1).join(" … "),
         by: ({ between: { low } }) => low,
       },
       {
@@ -197,7 +202,7 @@ export default function runs(root, channel) {
     const named = judged[place].map((group) => ({
       name: labels.get(group.runs[0]),
       figure: say(`finetune.${leading}`),
-      value: spread(group.figures[leading]),
+      value: spread(leading, group.figures[leading]),
     }));
     const list = named
       .map((one, place) => say(place ? "finetune.verdict_next" : "finetune.verdict_best", { ...one, pairs }))

@@ -34,7 +34,7 @@ def test_a_figure_of_the_way_says_of_how_many_pairs_it_is():
     live = {"kind": "evaluation", "spearman": 0.85, "accuracy_at_1": None, "pairs": 128}
     records = [{"kind": "step", "loss": 2.5}, live]
     status = {"state": "training", "queue_position": 0, "records": records}
-    assert _postfix(status) == "training, loss 2.5, spearman 0.8500 on 128 pairs"
+    assert _postfix(status) == "training, loss 2.5, spearman 0.850 on 128 pairs"
 
 
 def test_the_loss_of_a_training_batch_is_not_said_of_held_out_pairs():
@@ -48,7 +48,18 @@ def test_the_loss_of_a_training_batch_is_not_said_of_held_out_pairs():
     nothing = {"differences": [], "verdict": [], "unseen": None}
     assert _table({"pairs": pairs, "groups": [group], **nothing}).splitlines() == [
         "On the 175 held-out pairs:",
-        "cosent (2 seeds): spearman 0.8646; loss of the last training batch 5.9638 ± 2.3272",
+        "cosent (2 seeds): spearman 0.865; loss of the last training batch 5.964 ± 2.327",
+    ]
+
+
+def test_differences_are_written_as_the_sentences_write_them():
+    between = {"difference": -0.0091, "low": -0.032, "high": 0.0138, "seeds": [0, 1, 2]}
+    gap = {"a": "cosent", "b": "contrastive", "figure": "spearman"}
+    found = {"groups": [], "verdict": [], "unseen": None, "level": "98%"}
+    told = {**between, "pairs": 200}
+    found |= {"pairs": held_out_pairs(200), "differences": [{**gap, "between": told}]}
+    assert _table(found).splitlines()[1:] == [
+        "contrastive − cosent, spearman: −0.009 (98%: −0.032 to +0.014, 3 seeds, 200 pairs)"
     ]
 
 

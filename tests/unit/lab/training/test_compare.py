@@ -13,6 +13,7 @@ from explorer.lab.training import compare, moved, source
 from explorer.lab.training.outcome import outcome
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.verdict import Difference
+from explorer.locale import say
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import EMBEDDED
 from tests.unit.lab.training.conftest import corpus
@@ -53,6 +54,8 @@ def test_mean_spread_and_difference(several):
     assert between["low"] < between["difference"] < between["high"]
     assert (between["seeds"], between["covers"]) == ((0, 1, 2), "both")
     [said] = found["verdict"]
+    assert said["values"]["figure"]["key"] == "finetune.spearman"  # in what it is ahead
+    assert "in Spearman" in say("en", f"remark.{said['key']}", **said["values"])
     told = between["low"] > 0 or between["high"] < 0
     assert said["key"].startswith("verdict_ahead" if told else "verdict_untold")
     drawn = moved.curves(runs, names, "loss")

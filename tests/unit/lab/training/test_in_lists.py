@@ -123,7 +123,7 @@ def test_a_run_says_how_lists_are_ordered(runs, run_of_lists, capsys):
     commands._print_figures(status)
     printed = capsys.readouterr().out
     before = summary["before"]["lists"]
-    assert f"NDCG@10 of lists: {before['ndcg_at_10']:.4f} → {after['ndcg_at_10']:.4f}\n" in printed
+    assert f"NDCG@10 of lists: {before['ndcg_at_10']:.3f} → {after['ndcg_at_10']:.3f}\n" in printed
     readme = (folder.model / "README.md").read_text(encoding="utf-8")
     for said in ("| Held-out NDCG@10 of lists |", "| Held-out MRR@10 of lists |"):
         assert said in readme

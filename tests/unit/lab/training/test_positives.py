@@ -17,7 +17,6 @@ from explorer.lab.training.measure import HeldOut, own_places, retrieval
 from explorer.lab.training.outcome import outcome
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from explorer.lab.training.verdict import gain
-from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 
@@ -220,7 +219,7 @@ def test_a_run_on_positives_is_measured_by_what_it_finds(runs, trained):
     assert said[0].values["figure"]["key"] == "finetune.accuracy_at_1"
     assert not {"run_no_order", "run_pair"} & {one.key for one in said}
     told = card.section(runs.plan(name), summary, runs.history(name))
-    assert f"| Held-out accuracy@1 | {display_number(before['accuracy_at_1'])} →" in told
+    assert f"| Held-out accuracy@1 | {before['accuracy_at_1']:.4f} →" in told
     assert "spearman" not in told.lower()
     assert "there is no rank correlation" in told
     assert (runs.folder(name).model / "accuracy_at_1.svg").is_file()

@@ -102,7 +102,7 @@ def test_whether_it_was_worth_it(run, before, after, key):
 
 def test_what_is_below_zero_has_a_minus_sign(run):
     ended(run, LABELS, -LABELS)
-    assert said(run)["run_fell"]["after"] == "−1"
+    assert said(run)["run_fell"]["after"] == "−1.000"
 
 
 def test_the_pair_that_came_home(run):
@@ -111,6 +111,7 @@ def test_the_pair_that_came_home(run):
     ended(run, strayed, LABELS)
     pair = said(run)["run_pair"]
     assert (pair["first"], pair["rank_before"], pair["rank_after"]) == ("a0", "1", str(COUNT))
+    assert pair["label_rank"] == str(COUNT)  # where its label puts it
 
 
 def test_a_run_without_order_says_so(run):
