@@ -62,7 +62,8 @@ def hard_weighted_definition(
     others = (place != place[:, None]) & (place != partner[:, None])
     terms = logits.masked_fill(~others, -torch.inf)
     count = max(len(views) - 2, 1)
-    importance = log_sum_exp(beta * logits.masked_fill(~others, -torch.inf), dim=1)
+    # Masked after β, which may be 0.
+    importance = log_sum_exp((beta * logits).masked_fill(~others, -torch.inf), dim=1)
     importance = importance.masked_fill(importance.isneginf(), 0) - math.log(count)
     noise = log_sum_exp(beta * logits + terms, dim=1) - importance
     excess = estimated(noise, positive, len(views) - 2, 1 / temperature, tau_plus)
