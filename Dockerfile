@@ -8,6 +8,10 @@ RUN useradd --uid 10001 --home-dir /data --no-create-home --shell /usr/sbin/nolo
     && install --directory --owner lossprism --group lossprism --mode 0700 /data
 
 WORKDIR /app
+# The fonts of figures as PNG, Chinese among them. A Space installs the same file.
+COPY packages.txt .
+RUN apt-get update && xargs --arg-file packages.txt apt-get install -y --no-install-recommends \
+    && rm -rf /var/lib/apt/lists/*
 COPY requirements.txt .
 RUN pip install --no-cache-dir "$(grep ^torch== requirements.txt)" --index-url "$TORCH_FROM" \
     && pip install --no-cache-dir -r requirements.txt

@@ -55,7 +55,7 @@ def arguments() -> argparse.Namespace:
     figure = commands.add_parser("figure", help="write the figure of a scene, without a browser")
     figure.add_argument("--scenario", required=True, help="a link of the page, or a scene file")
     figure.add_argument(
-        "--out", required=True, help="the .svg file to write, or an .html to point at"
+        "--out", required=True, help="the .svg or .png file to write, or an .html to point at"
     )
     figure.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
     figure.add_argument("--dark", action="store_true")
@@ -66,17 +66,23 @@ def arguments() -> argparse.Namespace:
 
 
 def write_figure(chosen: argparse.Namespace) -> int:
-    if chosen.out.lower().endswith(".html"):
-        from explorer.export.interactive import write_interactive as write
-    else:
-        from explorer.export.figure.files import write_figure as write
-
+    asked = {"language": chosen.language, "dark": chosen.dark}
+    remark = ""
     try:
-        write(chosen.scenario, chosen.out, language=chosen.language, dark=chosen.dark)
+        if chosen.out.lower().endswith(".html"):
+            from explorer.export.interactive import write_interactive
+
+            write_interactive(chosen.scenario, chosen.out, **asked)
+        else:
+            from explorer.export.figure.files import write_figure as write
+
+            remark = write(chosen.scenario, chosen.out, **asked)
     except (ValueError, OSError) as problem:
         print(f"No figure was written: {problem}", file=sys.stderr)
         return 1
     print(f"Wrote {chosen.out}")
+    if remark:
+        print(remark, file=sys.stderr)
     return 0
 
 

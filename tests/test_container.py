@@ -36,7 +36,7 @@ def test_it_does_not_run_as_root():
 
 def test_it_has_the_files_that_it_needs_and_no_others():
     copied = [rest.split()[0] for name, rest in instructions() if name == "COPY"]
-    assert copied == ["requirements.txt", "app.py", "losses", "explorer"]
+    assert copied == ["packages.txt", "requirements.txt", "app.py", "losses", "explorer"]
     sent = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     assert sent[1] == "*"
     assert [line[1:] for line in sent if line.startswith("!")] == copied

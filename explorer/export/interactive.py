@@ -18,7 +18,7 @@ from explorer.core.scenario import Scenario
 from explorer.export.caption import caption, title_of
 from explorer.export.figure.axes import Axis
 from explorer.export.figure.cells import Cells, cells_of
-from explorer.export.figure.files import read_scenario, saved
+from explorer.export.figure.files import read_scenario, save
 from explorer.export.figure.formula import Run
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.figure.svg import DARK, FONTS, LIGHT, MATH, Palette, Pen, clean
@@ -88,7 +88,8 @@ def write_interactive(
         Problem: if there is no such scenario, or the file cannot be written.
     """
     drawn = interactive_figure(explore(read_scenario(source)), language=language, dark=dark)
-    return saved(drawn, Path(out))
+    save(drawn, Path(out))
+    return Path(out)
 
 
 def _values(cells: Cells, absent: str) -> list[list[str]]:

@@ -132,16 +132,24 @@ def page_modules(demo: gr.Blocks) -> dict[str, tuple[str, list[str]]]:
 
 
 def _answer_tools_in_json(demo: gr.Blocks) -> None:
-    """MCP tools answer with text, and Gradio's text of an object is Python, not JSON."""
+    """MCP tools answer with text, and Gradio's text of an object is Python, not JSON; a PNG is an
+    image beside it, which a model can look at."""
     server = demo.mcp_server_obj
     if server is None:  # asked for without the package mcp
         return
     types = server.types
 
-    def as_json(data: Any, root_url: str) -> list[Any]:
-        return [types.TextContent(type="text", text=json.dumps(a)) for a in data]
+    def contents(data: Any, root_url: str) -> list[Any]:
+        found = []
+        for answer in data:
+            png = answer.get("png") if isinstance(answer, dict) else None
+            told = {**answer, "png": None} if png else answer
+            found.append(types.TextContent(type="text", text=json.dumps(told)))
+            if png:
+                found.append(types.ImageContent(type="image", data=png, mimeType="image/png"))
+        return found
 
-    server.postprocess_output_data = as_json
+    server.postprocess_output_data = contents
 
 
 def open_page(

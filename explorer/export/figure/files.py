@@ -9,6 +9,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.matrix import matrix_figure
+from explorer.export.figure.pixels import rasterised
 from explorer.locale import grouped
 from explorer.runtime.limits import SCENARIO_BYTES
 from explorer.runtime.problem import Problem
@@ -21,30 +22,36 @@ def write_figure(
     kind: str = "matrix",
     language: str = "en",
     dark: bool = False,
-) -> Path:
-    """Explore a scenario and write its figure, "matrix" or "bars", to an .svg file.
+) -> str:
+    """Explore a scenario and write its figure, "matrix" or "bars", to an .svg or .png file.
 
     `source` is a scenario, a link (the whole address or the piece after its #), or the path of
-    a .json file that holds a scenario.
+    a .json file that holds a scenario. Returns what is to be said of the file: a sentence where
+    letters of a PNG are in no font of this computer, else "".
 
     Raises:
         Problem: if there is no such scenario, or the file cannot be written as asked.
     """
     out = Path(out)
-    if out.suffix.lower() != ".svg":
-        raise Problem("figure_not_svg", name=out.name)
+    if out.suffix.lower() not in (".svg", ".png"):
+        raise Problem("figure_format", name=out.name)
     if kind not in FIGURES:
         raise Problem("figure_kind", name=kind[:60], known=", ".join(FIGURES))
-    return saved(FIGURES[kind](explore(read_scenario(source)), language=language, dark=dark), out)
+    drawn = FIGURES[kind](explore(read_scenario(source)), language=language, dark=dark)
+    if out.suffix.lower() == ".svg":
+        save(drawn, out)
+        return ""
+    found = rasterised(drawn)
+    save(found.png, out)
+    return found.said(language)
 
 
-def saved(drawn: str, out: Path) -> Path:
-    """Write a figure to a file, and name the file."""
+def save(drawn: str | bytes, out: Path) -> None:
+    """Write a figure to a file. Raises Problem if it cannot be written."""
     try:
-        out.write_text(drawn, encoding="utf-8")
+        out.write_bytes(drawn.encode("utf-8") if isinstance(drawn, str) else drawn)
     except OSError as error:
         raise Problem("figure_not_written", name=out, reason=error.strerror or error) from error
-    return out
 
 
 def read_scenario(source: Scenario | str | Path) -> Scenario:

@@ -7,6 +7,7 @@ of a step is "-inf". null stands for what does not exist. Places count from 0.
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, cast
@@ -15,6 +16,7 @@ from explorer.core.batch import batch_of_scores, load_pairs
 from explorer.core.explore import Exploration, explore
 from explorer.core.scenario import FACETS, Data, Scenario
 from explorer.export.figure.files import FIGURES
+from explorer.export.figure.pixels import rasterised
 from explorer.export.picture import looking_at
 from explorer.lab.compare.sides import compare
 from explorer.lab.doctor.explain import explain
@@ -529,8 +531,9 @@ def figure(
     facet: str = "",
     language: str = "en",
     dark: bool = False,
+    format: str = "svg",
 ) -> DrawnFigure:
-    """The figure of a scene as SVG with legend and caption: of a link, or of up to 512 pairs.
+    """The figure of a scene, SVG or PNG, with legend and caption: of a link, or of up to 512 pairs.
 
     Args:
         scene: a link of the page (the whole address, or what stands after its #), as
@@ -549,10 +552,13 @@ def figure(
             that the scene shows
         language: "en" or "zh"
         dark: drawn for a dark page
+        format: "svg" or "png", two pixels to a unit
 
     Returns:
-        An object with svg, the text of the figure; kind; step and facet, what it shows; and scene,
-        the end of a link that opens Explore there.
+        An object with svg, the text of the figure, or png, the file in base64 (as a tool of MCP:
+        an image beside the object), the other of them null; remark, a sentence where letters of a
+        PNG are in no font of the server, else null; kind; step and facet, what it shows; and
+        scene, the end of a link that opens Explore there.
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
@@ -566,6 +572,7 @@ def figure(
     draw = FIGURES[read_choice("kind", kind, tuple(FIGURES))]
     read_choice("language", language, LANGUAGES)
     read_choice("facet", facet, ("", *FACETS))
+    read_choice("format", format, ("svg", "png"))
     if not isinstance(dark, bool):
         raise Problem("parameter_switch", name="dark", value=shortened(dark, write=repr))
     if read_text("scene", scene):
@@ -574,8 +581,15 @@ def figure(
         pairs = (sentences1 or [], sentences2 or [], scores)
         scenario = scenario_of(loss, *pairs, parameters, encoder, convention)
     shown, in_view = looking_at(explore(scenario), read_text("step", step), facet)
+    drawn = draw(shown, language=language, dark=dark)
+    raster = None
+    if format == "png":
+        with jobs.in_turn():  # it takes up to a second of a processor
+            raster = rasterised(drawn)
     return {
-        "svg": draw(shown, language=language, dark=dark),
+        "svg": None if raster else drawn,
+        "png": raster and base64.b64encode(raster.png).decode("ascii"),
+        "remark": (raster and raster.said(language)) or None,
         "kind": cast("Literal['matrix', 'bars']", kind),
         "step": in_view,
         "facet": shown.scenario.view.facet,

@@ -62,9 +62,12 @@ class Traced(Answer):
 
 
 class DrawnFigure(TypedDict):
-    """A figure of a scene: its SVG, what it shows, and the end of the link that opens it."""
+    """A figure of a scene: its SVG, or its PNG in base64, what is to be said of that, what it
+    shows, and the end of the link that opens it."""
 
-    svg: str
+    svg: str | None
+    png: str | None
+    remark: str | None
     kind: Literal["matrix", "bars"]
     step: str
     facet: str

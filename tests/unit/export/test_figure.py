@@ -441,15 +441,16 @@ def test_a_link_an_address_and_a_file_make_the_same_figure(tmp_path):
     stored = tmp_path / "scene.json"
     stored.write_text(json.dumps(scenario.to_json()), encoding="utf-8")
     sources = [scenario, link, f"http://127.0.0.1:7860/#{link}", stored, str(stored)]
-    written = [
-        write_figure(source, tmp_path / f"{place}.svg").read_text(encoding="utf-8")
-        for place, source in enumerate(sources)
-    ]
+    written = [written_to(tmp_path / f"{at}.svg", one) for at, one in enumerate(sources)]
     assert set(written) == {matrix_figure(explore(scenario))}
     assert read_scenario(sources[2]) == scenario
-    bars = write_figure(link, tmp_path / "b.svg", kind="bars", language="zh", dark=True)
-    expected = bars_figure(explore(scenario), language="zh", dark=True)
-    assert bars.read_text(encoding="utf-8") == expected
+    bars = written_to(tmp_path / "b.svg", link, kind="bars", language="zh", dark=True)
+    assert bars == bars_figure(explore(scenario), language="zh", dark=True)
+
+
+def written_to(out, source, **options):
+    assert write_figure(source, out, **options) == ""
+    return out.read_text(encoding="utf-8")
 
 
 def problem_of(*arguments, **options):
@@ -460,7 +461,7 @@ def problem_of(*arguments, **options):
 
 def test_what_cannot_be_written_is_said(tmp_path):
     link = Scenario(data=SMALL).to_link()
-    assert problem_of(link, tmp_path / "f.png") == "problem.figure_not_svg"
+    assert problem_of(link, tmp_path / "f.gif") == "problem.figure_format"
     assert problem_of(link, tmp_path / "f.svg", kind="pie") == "problem.figure_kind"
     assert problem_of(link, tmp_path / "no" / "f.svg") == "problem.figure_not_written"
     assert problem_of(link[: len(link) // 2], tmp_path / "f.svg") == "problem.link_damaged"

@@ -84,7 +84,7 @@ def test_what_is_said_of_a_pointer_is_said_of_a_finger_too():
         for kind, by in (("pointer", BY_POINTER), ("finger", BY_FINGER))
     }
     of_two = {key.removesuffix(".touch") for key in known if key.endswith(".touch")}
-    assert said_to["pointer"] - {"problem.figure_not_svg"} == said_to["finger"] == of_two
+    assert said_to["pointer"] - {"problem.figure_format"} == said_to["finger"] == of_two
     assert not any(BY_FINGER.search(text) for key, text in known.items() if key in of_two)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import dataclasses
 import doctest
@@ -21,6 +22,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.matrix import matrix_figure
+from explorer.export.figure.pixels import rasterised
 from explorer.lab.compare.sides import Side, compare
 from explorer.runtime.limits import TRACED_PAIRS
 from explorer.runtime.problem import Problem
@@ -146,6 +148,11 @@ def test_a_figure_is_the_pages_and_leads_back(client):
     assert bars["svg"] == bars_figure(explore(scene), dark=True)
     of_a_number = api.explain_loss_value(5.545, "siglip")["findings"][0]["losses"][0]["scene"]
     assert "5.545" in api.figure(of_a_number, step="loss")["svg"]
+    pixels = client.predict(drawn["scene"], language="zh", format="png", api_name="/figure")
+    raster = rasterised(drawn["svg"])
+    assert base64.b64decode(pixels["png"]) == raster.png
+    assert (pixels["remark"] or "") == raster.said("zh")
+    assert pixels == {**drawn, "svg": None, "png": pixels["png"], "remark": pixels["remark"]}
 
 
 # ---- The numbers -------------------------------------------------------------------------------
@@ -534,6 +541,11 @@ BAD = {
         PAIRS | {"step": "logits"},
         "This loss has no step called logits. There are: scores, labels, scaled, differences,",
     ),
+    "no format": (
+        "figure",
+        PAIRS | {"format": "gif"},
+        "format is “'gif'”; choose one of svg, png.",
+    ),
     "no scene": ("figure", {"scene": "#1.not-a-link"}, "This link is incomplete or damaged"),
     "no losses": (
         "compare_losses",
@@ -672,13 +684,17 @@ def test_mcp_offers_them_as_tools(address):
     assert ">>> answer = compute_loss(" in compute.description
 
 
+OF_NUMBERS = Scenario(data=Data(source="random", random=RandomBatch(pairs=4, dimension=4)))
+
+
 def test_mcp_tools_answer_in_json_and_refuse_in_sentences(address):
     given = {"loss": "cosent", "scores": S0_SCORES, "labels": S0_LABELS}
-    _, (answered, listed, refused) = ask(
+    _, (answered, listed, refused, drawn) = ask(
         address,
         ("loss_from_scores", given),
         ("list_losses", {}),
         ("loss_from_scores", given | {"loss": "cosnet"}),
+        ("figure", {"scene": OF_NUMBERS.to_link(), "format": "png"}),
     )
     assert not answered.isError
     answer = json.loads(answered.content[0].text)
@@ -687,6 +703,10 @@ def test_mcp_tools_answer_in_json_and_refuse_in_sentences(address):
     assert [loss["name"] for loss in json.loads(listed.content[0].text)] == list(LOSSES)
     assert refused.isError
     assert refused.content[0].text.startswith("There is no loss called cosnet. Known: cosent,")
+    told, image = drawn.content  # a model looks at an image, and reads no base64
+    assert (image.type, image.mimeType) == ("image", "image/png")
+    assert base64.b64decode(image.data)[:8] == b"\x89PNG\r\n\x1a\n"
+    assert json.loads(told.text)["png"] is None
 
 
 @pytest.mark.encoder

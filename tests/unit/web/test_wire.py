@@ -491,9 +491,10 @@ def test_programs_compare():
 
 def test_programs_draw():
     pairs = {"sentences1": ["a", "c"], "sentences2": ["b", "d"], "encoder": "all apart"}
-    found = endpoints.figure(loss="info_nce", **pairs)
-    answer = json.loads(json.dumps(found, allow_nan=False))
-    assert wire.misfits(answer, program.DrawnFigure) == []
+    for format in ("svg", "png"):
+        found = endpoints.figure(loss="info_nce", **pairs, format=format)
+        answer = json.loads(json.dumps(found, allow_nan=False))
+        assert wire.misfits(answer, program.DrawnFigure) == []
 
 
 def test_programs_are_told_what_a_number_means():
