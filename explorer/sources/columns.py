@@ -14,6 +14,8 @@ POSITIVE_ROLES = PAIR_ROLES[:2]
 # In place of a column for the score: there is none, and all pairs are positives.
 NO_SCORE = "none"
 TRIPLET_ROLES = ("anchor", "positive", "negative")
+# Texts with their classes, which only Doctor reads.
+CLASS_ROLES = ("text", "class")
 # What is put right by choosing columns.
 CHOOSE_COLUMNS = ("columns", "chosen_columns")
 
@@ -235,7 +237,7 @@ def _wanted_columns(names: Sequence[str], wanted: Mapping[str, str]) -> dict[str
     for role, name in wanted.items():
         if role not in (*PAIR_ROLES, TEACHER, *TRIPLET_ROLES):
             raise Problem("column_role_unknown", role=role)
-        position = _position(names, str(name))
+        position = position_of(names, str(name))
         if position in chosen.values():
             raise Problem("column_chosen_twice", about="chosen_columns", column=name)
         chosen[role] = position
@@ -250,8 +252,11 @@ def _teacher_by_name(names: Sequence[str], chosen: Mapping[str, int]) -> int | N
     return None
 
 
-def _position(names: Sequence[str], name: str) -> int:
-    """By name, else by its number counted from 1, which is how unnamed columns are called."""
+def position_of(names: Sequence[str], name: str) -> int:
+    """By name, else by its number counted from 1, which is how unnamed columns are called.
+
+    Raises Problem if there is no such column.
+    """
     if name in names:
         return names.index(name)
     if name.isascii() and name.isdigit() and len(name) < 10 and 1 <= int(name) <= len(names):

@@ -14,7 +14,7 @@ from explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, Report
 from explorer.runtime.limits import ANSWER_S
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import Json
-from explorer.sources.columns import PAIR_ROLES, TRIPLET_ROLES
+from explorer.sources.columns import CLASS_ROLES, PAIR_ROLES, TRIPLET_ROLES
 from explorer.sources.encodings import offered, previews
 from explorer.sources.grids import read_grid
 
@@ -101,7 +101,8 @@ def undecided(
             raise
         found = {"encoding": "", "encodings": previews(content())}
         return {**nothing, **found, "columns": (), "chosen": {}, "header": False}
-    roles = TRIPLET_ROLES if set(chosen) & set(TRIPLET_ROLES) else PAIR_ROLES
+    others = (one for one in (TRIPLET_ROLES, CLASS_ROLES) if set(chosen) & set(one))
+    roles = next(others, PAIR_ROLES)
     return {
         **nothing,
         "encoding": grid.encoding,

@@ -170,13 +170,14 @@ export interface ChosenThere {
   twins?: "apart" | "leave_out" | "keep";
 }
 
-/** What is the matter with a table of classes, with texts that show it. */
+/** What is the matter with a table of classes, with texts that show it, and the link of a scene of Explore with these and others of their classes ("" where none fits). */
 export interface ClassFinding {
   name: string;
   severity: "severe" | "warning" | "note";
   said: string;
   advice: string[];
   rows: ClassRow[];
+  scene: string;
 }
 
 /** A text, of those read, that shows a finding, with the class that it stands in. */
@@ -504,7 +505,7 @@ export interface EvidentRow {
   label: Real | null;
 }
 
-/** What is the matter with a table of texts and their classes in batches of a size, the worst first; the share of a batch's rows that are alone of their class; the largest classes, and the smallest of the others. */
+/** What is the matter with a table of texts and their classes in batches of a size, the worst first; the share of a batch's rows that are alone of their class; the largest classes, and the smallest of the others; the losses that can learn from it, and how many more; its pairs of one class as a file that the server has, null where no loss can; and how the table was read. */
 export interface ExaminedClasses {
   rows: number;
   classes: number;
@@ -515,6 +516,10 @@ export interface ExaminedClasses {
   smallest: CountedClass[];
   findings: ClassFinding[];
   looked: string[];
+  suited: FittingLoss[];
+  more: number;
+  pairs_file: FetchedRows | null;
+  file: LargeFile;
 }
 
 /** What is the matter with a data set for a loss in batches of a size, the worst first; what was looked for, and what was not; the losses that can learn from it (the first, and how many more); how many pairs a cleaned table keeps; and how a file was read. */
@@ -629,7 +634,7 @@ export interface Explored {
   rows?: string;
 }
 
-/** Rows of a data set of the hub as a file that the server has, by its content. */
+/** Rows of a data set as a file that the server has, by its content. */
 export interface FetchedRows {
   file: string;
   name: string;

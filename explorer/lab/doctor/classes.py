@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from explorer.runtime.limits import LARGE_PAIRS
 from explorer.runtime.numbers import percent
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import read_sentence
-from explorer.sources.columns import plain_name
+from explorer.sources.columns import CLASS_ROLES, plain_name, position_of
 from explorer.sources.grids import Grid, read_grid
 
 BY_CLASS = "batch_sampler=BatchSamplers.GROUP_BY_LABEL"
@@ -57,7 +58,8 @@ CHECKS = ("one_class", "classes_of_one", "rows_alone", "texts_in_classes", "text
 @dataclass(frozen=True, eq=False)
 class ClassTable:
     """Texts [N], the number of each one's class [N], the names of the classes and their sizes;
-    how many rows could not be read, and the columns that were."""
+    how many rows could not be read, the columns that were, and how the table was read: all its
+    columns, whether it has a header, its encoding."""
 
     texts: Texts
     of: np.ndarray
@@ -66,6 +68,9 @@ class ClassTable:
     numbers: np.ndarray
     skipped: int
     columns: dict[str, str]
+    named: tuple[str, ...]
+    header: bool
+    encoding: str
 
     def __len__(self) -> int:
         return len(self.of)
@@ -75,6 +80,17 @@ class ClassTable:
         """The classes with their sizes, the largest first."""
         order = np.argsort(-self.sizes, kind="stable").tolist()
         return [(self.names[at], int(self.sizes[at])) for at in order]
+
+    @cached_property
+    def _members(self) -> tuple[np.ndarray, np.ndarray]:
+        """The places of all texts by class, and where each class begins among them."""
+        return np.argsort(self.of, kind="stable"), np.cumsum(self.sizes) - self.sizes
+
+    def members(self, kind: int, most: int) -> list[int]:
+        """The places of the first texts of a class."""
+        places, begins = self._members
+        begin = begins[kind]
+        return places[begin : begin + min(most, self.sizes[kind])].tolist()
 
 
 @dataclass(frozen=True)
@@ -102,14 +118,24 @@ def names_classes(content: bytes) -> bool:
     return len(plain) == 2 and sum(name in CLASS_NAMES for name in plain) == 1
 
 
-def read_classes(content: bytes, name: str, report: Report) -> ClassTable:
-    """One column of texts and one of classes, by what it holds.
+def read_classes(
+    content: bytes,
+    name: str,
+    report: Report,
+    *,
+    columns: Mapping[str, str] | None = None,
+    header: bool | None = None,
+    encoding: str = "",
+) -> ClassTable:
+    """One column of texts and one of classes: those chosen, "text" and "class", or by what the
+    table holds.
 
     Raises Problem if there is no such table.
     """
-    header = names_classes(content) or None
-    grid = read_grid(content, name, header, lambda *far: report("parsing", *far))
-    text, kind = _columns(grid)
+    if header is None and not encoding:
+        header = names_classes(content) or None
+    grid = read_grid(content, name, header, lambda *far: report("parsing", *far), encoding)
+    text, kind = _columns(grid, _chosen(grid, columns or {}))
     texts, of, known, skipped = Texts(), [], {}, 0
     for _, cells in grid.records(lambda *far: report("reading", *far)):
         if len(of) >= LARGE_PAIRS:
@@ -129,17 +155,37 @@ def read_classes(content: bytes, name: str, report: Report) -> ClassTable:
     places = np.array(of, dtype=np.int64)
     found = looked_at(texts, lambda done: report("numbering", done, len(of)))
     (numbers,) = numbered(found.hashes)
-    columns = {"text": grid.columns[text], "class": grid.columns[kind]}
-    sizes = np.bincount(places)
-    return ClassTable(texts, places, tuple(known), sizes, numbers, skipped, columns)
+    used = {"text": grid.columns[text], "class": grid.columns[kind]}
+    how = (grid.columns, grid.header, grid.encoding)
+    return ClassTable(
+        texts, places, tuple(known), np.bincount(places), numbers, skipped, used, *how
+    )
 
 
-def _columns(grid: Grid) -> tuple[int, int]:
-    """Where texts and classes stand: a column of a class's name, or the other one of two."""
+def _chosen(grid: Grid, columns: Mapping[str, str]) -> dict[str, int]:
+    """Where the chosen columns stand. Raises Problem where one cannot be."""
+    found: dict[str, int] = {}
+    for role, column in columns.items():
+        if role not in CLASS_ROLES:
+            raise Problem("column_role_unknown", role=role)
+        place = position_of(grid.columns, column)
+        if place in found.values():
+            raise Problem("column_chosen_twice", about="chosen_columns", column=column)
+        found[role] = place
+    return found
+
+
+def _columns(grid: Grid, chosen: Mapping[str, int]) -> tuple[int, int]:
+    """Where texts and classes stand: as chosen, a column of a class's name, or the other one of
+    two."""
     plain = [plain_name(one) for one in grid.columns]
+    taken = chosen.get("text")
     named = [at for name in CLASS_NAMES for at, one in enumerate(plain) if one == name]
-    of = named[0] if named else None
-    texts = [at for at in range(len(plain)) if at != of and grid.is_text(at)]
+    of = chosen.get("class", next((at for at in named if at != taken), None))
+    if taken is None:
+        texts = [at for at in range(len(plain)) if at != of and grid.is_text(at)]
+    else:
+        texts = [taken]
     if of is None and len(plain) == 2 and len(texts) == 1:
         of = 1 - texts[0]
     if of is None or len(texts) != 1:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from explorer.lab.doctor.classes import ClassesExamined, ClassTable
+from explorer.lab.doctor.suited import Suited
 from explorer.locale import say
 
 NAMED = 5  # classes, the largest and the smallest
@@ -37,7 +38,9 @@ def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Ite
     yield from (f"   {check.said(language)}" for check in found.checks)
 
 
-def classes_to_json(table: ClassTable, found: ClassesExamined, language: str) -> dict[str, Any]:
+def classes_to_json(
+    table: ClassTable, found: ClassesExamined, fitting: Iterable[Suited], language: str
+) -> dict[str, Any]:
     """The same as plain JSON; rows count from 1."""
     return {
         "rows": len(table),
@@ -51,4 +54,5 @@ def classes_to_json(table: ClassTable, found: ClassesExamined, language: str) ->
             {**fault.to_json(language), "rows": list(fault.rows)} for fault in found.faults
         ],
         "looked_for": [check.name for check in found.checks],
+        "suited": [one.to_json(language) for one in fitting],
     }

@@ -32,6 +32,7 @@ for example:
 OF_DOCTOR = """\
 for example:
   python app.py doctor pairs.tsv --loss cosent --batch 64
+  python app.py doctor intents.csv --column text=utterance --column class=intent --losses
   python app.py doctor --hub sentence-transformers/stsb --rows 5000 --loss cosent
   python app.py doctor output/checkpoint-500
   python app.py doctor trainer_state.json --loss MultipleNegativesRankingLoss --batch 64
@@ -109,6 +110,11 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
         kind: dict[str, Any] = {"type": int, "metavar": "N"} if name in WHOLE else {"type": float}
         about = f"of the other run: {(WHOLE | REAL)[name]}"
         parser.add_argument(f"--beside-{name}", **{"metavar": "X", **kind}, help=about)
+    about = (
+        "which column of a table is first, second, score and teacher, or anchor, positive and "
+        "negative, or text and class; recognised if left out; score=none where there is none"
+    )
+    parser.add_argument("--column", action="append", default=[], metavar="ROLE=NAME", help=about)
     parser.add_argument("--tokens", type=int, metavar="N", help="that the encoder reads of a text")
     parser.add_argument("--clean", metavar="FILE.tsv", help="write the rows that stay, and beside"
                         " it those that were left out and why")  # fmt: skip
@@ -249,22 +255,41 @@ def _read_table(chosen: argparse.Namespace) -> Read | ClassTable:
     from explorer.lab.doctor.reading import content_of, hub_content, read_table
 
     tell = _teller(chosen)
+    columns = _columns(chosen.column)
     if chosen.hub:
-        return read_table(*hub_content(chosen.hub, chosen.split, chosen.rows, tell), tell)
-    return read_table(*content_of(chosen.file), tell)
+        content = hub_content(chosen.hub, chosen.split, chosen.rows, tell)
+        return read_table(*content, tell, columns=columns)
+    return read_table(*content_of(chosen.file), tell, columns=columns)
+
+
+def _columns(given: list[str]) -> dict[str, str]:
+    """Which column of the table plays which role. Raises Problem for what is no ROLE=NAME."""
+    from explorer.runtime.problem import Problem
+
+    found = {}
+    for one in given:
+        role, _, name = one.partition("=")
+        if not role.strip() or not name.strip():
+            raise Problem("doctor_column", value=one[:60])
+        found[role.strip()] = name.strip()
+    return found
 
 
 def _doctor_classes(table: ClassTable, chosen: argparse.Namespace) -> int:
     """The same of a table of texts with their classes."""
     from explorer.lab.doctor.classes import examine_classes
     from explorer.lab.doctor.classes_told import class_lines, classes_to_json
+    from explorer.lab.doctor.suited import suited_to_classes
 
     found = examine_classes(table, chosen.batch)
+    fitting = suited_to_classes(table, chosen.batch) if chosen.losses else ()
     if chosen.json:
-        answer = classes_to_json(table, found, chosen.language)
+        answer = classes_to_json(table, found, fitting, chosen.language)
         print(json.dumps(answer, ensure_ascii=False, indent=1))
     else:
         print("\n".join(class_lines(table, found, chosen.language)))
+        if fitting:
+            _print_suited(fitting, chosen.language)
     return 1 if found.severe else 0
 
 

@@ -15,6 +15,7 @@ from explorer.runtime.jobs import Report
 from explorer.runtime.limits import LARGE_FILE_BYTES, LARGE_PAIRS, MIB
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
+from explorer.sources.columns import CLASS_ROLES
 from explorer.sources.hub_sets import first_rows, named
 from explorer.sources.pairs import Pairs
 
@@ -61,21 +62,20 @@ def read_table(
     header: bool | None = None,
     encoding: str = "",
 ) -> Read | ClassTable:
-    """Pairs as `read_content` reads them; or texts with their classes, where nobody chose columns
-    of pairs and that is what the columns are called, or all that they can be.
+    """Pairs as `read_content` reads them; or texts with their classes, where the columns of these
+    were chosen, or no columns were, and that is what they are called, or all that they can be.
 
     Raises Problem if it is neither.
     """
-    may_be_classes = not columns and not encoding
-    if may_be_classes and names_classes(content):
-        return read_classes(content, name, report)
+    chosen = {"columns": columns, "header": header, "encoding": encoding}
+    if set(columns or ()) & set(CLASS_ROLES) or (not columns and names_classes(content)):
+        return read_classes(content, name, report, **chosen)
     try:
-        chosen = {"columns": columns, "header": header, "encoding": encoding}
         return read_content(content, name, report, **chosen)
     except Problem as problem:
-        if may_be_classes and problem.about == "columns":
+        if not columns and problem.about == "columns":
             with contextlib.suppress(Problem):  # then it is no table of classes either
-                return read_classes(content, name, report)
+                return read_classes(content, name, report, **chosen)
         raise
 
 

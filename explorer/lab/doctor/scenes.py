@@ -3,32 +3,94 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from explorer.core.scenario import Data, Rules, Scenario
+from explorer.lab.doctor.classes import ClassTable
 from explorer.lab.doctor.profile import Profile
-from explorer.runtime.limits import EXPLORED_PAIRS
+from explorer.runtime.limits import EXPLORED_PAIRS, TRAINED_PAIRS
 from explorer.runtime.numbers import typed
+from losses.labels import UNIT
 
 # A link of more is unhandy in an issue; of long texts fewer rows are shown.
 SCENE_LETTERS = 6000
 BESIDE = 8  # pairs of a scene that shows a finding: those of its evidence, and others
-SAMPLE = 24  # pairs of a scene that shows the data
+SAMPLE = 24  # pairs, or texts with classes, of a scene that shows the data
+A_CLASS = 4  # texts of a class in such a scene
 
 
 def scene_of(profile: Profile, places: Iterable[int], loss: str) -> str:
     """The link of a scene with the pairs at these places, as many of the first as fit, in the order
     of the data; "" where two do not."""
+    return _fitting(places, lambda kept: _scene(profile, sorted(kept), loss))
+
+
+def _fitting(places: Iterable[int], scene: Callable[[list[int]], Scenario]) -> str:
     kept = list(dict.fromkeys(places))[:EXPLORED_PAIRS]
     while len(kept) > 1:
-        link = _scene(profile, sorted(kept), loss).to_link()
+        link = scene(kept).to_link()
         if len(link) <= SCENE_LETTERS:
             return link
         kept = kept[: len(kept) * 2 // 3]
     return ""
+
+
+def class_scene_of(table: ClassTable, places: Iterable[int], loss: str) -> str:
+    """The link of a scene with the texts at these places, paired so that those of one class are one
+    there too; "" where two do not fit."""
+
+    def scene(kept: list[int]) -> Scenario:
+        data = Data(source="table", rows=class_rows(table, kept))
+        return Scenario(data=data, rules=Rules(label_range=UNIT), loss=loss)
+
+    return _fitting(places, scene)
+
+
+def class_rows(table: ClassTable, places: Iterable[int]) -> tuple[tuple[str, str, str], ...]:
+    """Texts with their classes as pairs: each with the next of its class, labelled 1; the only one
+    of its class with one of another, labelled 0."""
+    by_class: dict[int, list[str]] = {}
+    for place in places:
+        by_class.setdefault(int(table.of[place]), []).append(table.texts[place])
+    groups = list(by_class.values())
+    rows = []
+    for at, texts in enumerate(groups):
+        rows += [(one, other, "1") for one, other in itertools.pairwise(texts)]
+        if len(texts) == 1 and len(groups) > 1:
+            rows.append((texts[0], groups[at - 1][0], "0"))
+    return tuple(rows)
+
+
+def paired(table: ClassTable) -> bytes:
+    """The first texts with their classes as a table of pairs (TSV), as many as a training takes."""
+    places = np.argsort(table.of[:TRAINED_PAIRS], kind="stable").tolist()
+    lines = ("\t".join(" ".join(cell.split()) for cell in row) for row in class_rows(table, places))
+    return "\n".join(("sentence1\tsentence2\tscore", *lines, "")).encode("utf-8")
+
+
+def class_finding_places(table: ClassTable, rows: Iterable[int]) -> list[int]:
+    """The places of a finding's texts, counted from 1, each with others of its class, and texts of
+    other classes for them to be compared with."""
+    shown = [row - 1 for row in rows]
+    beside = [at for place in shown for at in table.members(int(table.of[place]), 3)]
+    return [*shown, *beside, *class_sample(table, BESIDE)][: 2 * BESIDE]
+
+
+def class_sample(table: ClassTable, count: int = SAMPLE) -> list[int]:
+    """The places of so many texts: up to four of each class that a frozen random stream picks, of
+    classes of one last."""
+    order = np.random.RandomState(0).permutation(len(table.names))
+    order = order[np.argsort(table.sizes[order] < 2, kind="stable")]
+    found: list[int] = []
+    for kind in order.tolist():
+        if len(found) >= count:
+            break
+        found += table.members(kind, A_CLASS)
+    return found[:count]
 
 
 def finding_places(profile: Profile, rows: Iterable[int]) -> list[int]:

@@ -1,9 +1,12 @@
-"""Which losses can learn from a table of pairs, with what speaks for and against each."""
+"""Which losses can learn from a table of pairs, or of texts with classes, with what speaks for and
+against each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from explorer.lab.doctor.classes import ClassTable, alone
 from explorer.lab.doctor.data import MANY_MET
 from explorer.lab.doctor.profile import Profile
 from explorer.locale import say
@@ -22,6 +25,14 @@ class Suited:
     reasons: tuple[str, ...]
     against: tuple[str, ...]
 
+    def to_json(self, language: str) -> dict[str, Any]:
+        return {
+            "loss": self.loss,
+            "reasons": list(self.reasons),
+            "against": list(self.against),
+            "said": list(self.said(language)),
+        }
+
     def said(self, language: str = "en") -> tuple[str, ...]:
         names = (*self.reasons, *self.against)
         return tuple(say(language, f"doctor.suited.{name}") for name in names)
@@ -37,10 +48,28 @@ def suited(profile: Profile, batch: int) -> tuple[Suited, ...]:
         _weighed(spec, profile, batch) for spec in LOSSES.values() if spec.needs <= profile.has
     ]
 
-    def order(one: Suited) -> tuple[int, int]:
-        return len(one.against) - len(one.reasons), -len(LOSSES[one.loss].conventions)
+    return tuple(sorted(found, key=_order))
 
-    return tuple(sorted(found, key=order))
+
+def suited_to_classes(table: ClassTable, batch: int) -> tuple[Suited, ...]:
+    """The losses on classes that can learn from texts and their classes, the best reasons first;
+    none where there is one class, or no class has two texts."""
+    if len(table.names) < 2 or table.sizes.max() < 2:
+        return ()
+    is_alone = alone(table.sizes, batch) >= MANY_MET
+    found = []
+    for spec in LOSSES.values():
+        reads = set(spec.reads.values())
+        if "classes" in reads:
+            by_prototype = "prototypes" in reads
+            reasons = ("prototypes",) if by_prototype else ("classes",)
+            against = ("alone",) if is_alone and not by_prototype else ()
+            found.append(Suited(spec.name, reasons, against))
+    return tuple(sorted(found, key=_order))
+
+
+def _order(one: Suited) -> tuple[int, int]:
+    return len(one.against) - len(one.reasons), -len(LOSSES[one.loss].conventions)
 
 
 def _weighed(spec: LossSpec, profile: Profile, batch: int) -> Suited:

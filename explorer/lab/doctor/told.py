@@ -256,15 +256,7 @@ def data_to_json(
         ],
         "looked_for": [check.name for check in found.checks if check.made],
         "met": vars(found.met),
-        "suited": [
-            {
-                "loss": one.loss,
-                "reasons": list(one.reasons),
-                "against": list(one.against),
-                "said": list(one.said(language)),
-            }
-            for one in fitting
-        ],
+        "suited": [one.to_json(language) for one in fitting],
         "encoded": encoded,
         "kept": len(found.cleaned.kept),
         "left_out": [{"pair": row, "because": name} for row, name in found.cleaned.left_out],

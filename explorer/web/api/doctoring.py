@@ -13,7 +13,7 @@ from explorer.lab.doctor.encoded_told import encoded_to_json
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.mining import HEADS, USUAL_MARGIN, mine
 from explorer.lab.doctor.reading import Read, hub_content, pairs_only, read_given, read_table
-from explorer.lab.doctor.suited import suited
+from explorer.lab.doctor.suited import suited, suited_to_classes
 from explorer.lab.doctor.told import data_to_json
 from explorer.locale import LANGUAGES
 from explorer.runtime import jobs
@@ -55,7 +55,8 @@ def doctor_data(
         table: in place of the lists, a whole table as text: CSV, TSV, JSON lines or a JSON array;
             of two columns, one called class, label or the like, texts with their classes
         columns: which of the table's columns is "first", "second", "score" ("none" for no labels)
-            and "teacher", or "anchor", "positive" and "negative"; left out, they are recognised
+            and "teacher", or "anchor", "positive" and "negative", or "text" and "class"; left out,
+            they are recognised
         batch: pairs of a batch
         tokens: that the encoder reads of a text; null if not known
         language: of the sentences in the answer, "en" or "zh"
@@ -91,7 +92,8 @@ def doctor_data(
         table that were read; loss and batch, as they were taken.
         Of texts with classes: rows, skipped, columns, batch and severe as above; classes, each with
         name and count, the largest first; alone, the share of a batch's rows that have no other of
-        their class in it; findings, with rows in place of pairs; looked_for.
+        their class in it; findings, with rows in place of pairs; looked_for; suited, as above, of
+        losses on classes.
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
@@ -111,7 +113,8 @@ def doctor_data(
         if isinstance(read, ClassTable):
             if name:
                 pairs_only(read)
-            told = classes_to_json(read, examine_classes(read, size), language)
+            fitting = suited_to_classes(read, size)
+            told = classes_to_json(read, examine_classes(read, size), fitting, language)
             return cast("DoctoredClasses", told)
         found = examine(read.profile, spec, size, most_tokens=most)
         fitting = suited(read.profile, size)

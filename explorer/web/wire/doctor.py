@@ -101,19 +101,29 @@ class ClassRow(TypedDict):
 
 
 class ClassFinding(TypedDict):
-    """What is the matter with a table of classes, with texts that show it."""
+    """What is the matter with a table of classes, with texts that show it, and the link of a scene
+    of Explore with these and others of their classes ("" where none fits)."""
 
     name: str
     severity: Literal["severe", "warning", "note"]
     said: str
     advice: list[str]
     rows: list[ClassRow]
+    scene: str
+
+
+class FetchedRows(TypedDict):
+    """Rows of a data set as a file that the server has, by its content."""
+
+    file: str
+    name: str
 
 
 class ExaminedClasses(TypedDict):
     """What is the matter with a table of texts and their classes in batches of a size, the worst
     first; the share of a batch's rows that are alone of their class; the largest classes, and the
-    smallest of the others."""
+    smallest of the others; the losses that can learn from it, and how many more; its pairs of one
+    class as a file that the server has, null where no loss can; and how the table was read."""
 
     rows: int
     classes: int
@@ -124,13 +134,10 @@ class ExaminedClasses(TypedDict):
     smallest: list[CountedClass]
     findings: list[ClassFinding]
     looked: list[str]
-
-
-class FetchedRows(TypedDict):
-    """Rows of a data set of the hub as a file that the server has, by its content."""
-
-    file: str
-    name: str
+    suited: list[FittingLoss]
+    more: int
+    pairs_file: FetchedRows | None
+    file: LargeFile
 
 
 class UndecidedData(LargeFileUndecided):

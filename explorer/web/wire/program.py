@@ -358,6 +358,7 @@ class DoctoredClasses(TypedDict):
     classes: list[CountedClass]
     findings: list[ClassFault]
     looked_for: list[str]
+    suited: list[WeighedLoss]
 
 
 class RunFinding(TypedDict):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from explorer.core.scenario import Scenario
 from tests.browser.doctor.test_number import opened
 from tests.browser.serving import Server
 
@@ -83,6 +84,17 @@ def test_a_stranger_brings_data(
     page.fill("#lp-doctor-pasted", "text\tclass\none\ta\ntwo\ta\ntwo\tb\n")
     expect(finding(page, "texts_in_classes").locator("tbody")).to_contain_text("two")
     expect(page.locator(f"{MAIN} .lp-looked")).to_contain_text("Largest: a (2)")
+    link = page.locator(f"{MAIN} .lp-suited").get_by_role("link", name="Some rows in Explore").first
+    scene = Scenario.from_link(str(link.get_attribute("href")).removeprefix("./#"))
+    assert (scene.loss, scene.data.rows[0]) == ("arcface", ("one", "two", "1"))
+    # They can be taken for pairs, and other columns for texts and classes.
+    page.select_option("select[name=kind]", "pairs")
+    expect(page.locator(ABOUT)).to_contain_text("3 pairs")
+    expect(page.locator("select[name=second]")).to_have_value("class")
+    page.select_option("select[name=kind]", "classes")
+    expect(finding(page, "texts_in_classes")).to_have_count(1)
+    page.select_option("select[name=class]", "text")
+    expect(page.locator(f"{MAIN} .lp-problem")).to_contain_text("was chosen twice")
     # A file: read, and what stays of it is taken away.
     page.get_by_role("tab", name="File").click()
     path = tmp_path / "mine.csv"

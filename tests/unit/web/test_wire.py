@@ -515,9 +515,11 @@ def test_programs_are_told_what_is_the_matter_with_their_data():
     assert wire.misfits(json.loads(json.dumps(seen)), program.DoctoredData) == []
     assert seen["encoded"]["pairs"] == 4
     assert seen["mined"]["triplets"]
-    classes = endpoints.doctor_data(table="text,class\na,x\nb,x\nb,y\n")
+    table, columns = "id,text,kind\n1,a,x\n2,b,x\n3,b,y\n", {"text": "text", "class": "kind"}
+    classes = endpoints.doctor_data(table=table, columns=columns)
     assert wire.misfits(json.loads(json.dumps(classes)), program.DoctoredClasses) == []
     assert classes["findings"][0]["name"] == "texts_in_classes"
+    assert classes["suited"][0]["reasons"] == ["prototypes"]
 
 
 def test_programs_are_told_what_is_the_matter_with_a_run():

@@ -23,8 +23,16 @@ from explorer.lab.doctor.reading import (
     read_given,
     read_table,
 )
-from explorer.lab.doctor.scenes import finding_places, sample_places, scene_of
-from explorer.lab.doctor.suited import Suited, suited
+from explorer.lab.doctor.scenes import (
+    class_finding_places,
+    class_sample,
+    class_scene_of,
+    finding_places,
+    paired,
+    sample_places,
+    scene_of,
+)
+from explorer.lab.doctor.suited import Suited, suited, suited_to_classes
 from explorer.locale import language_of
 from explorer.runtime import uploads
 from explorer.runtime.jobs import Job, Jobs, Report, within
@@ -36,6 +44,7 @@ from explorer.runtime.validation import finite, integer, misfit, of_type, one_of
 from explorer.runtime.visitors import visitor
 from explorer.runtime.wire import Json
 from explorer.sources.columns import CHOOSE_COLUMNS, NO_SCORE, TEACHER
+from explorer.sources.encodings import offered
 from explorer.sources.pairs import Pairs
 from explorer.sources.practice import PRACTICE, practice_pairs
 from explorer.sources.textbook import EXAMPLES, load_example
@@ -59,6 +68,7 @@ FIRST_SET, FIRST_LOSS, FIRST_BATCH = "twins", "info_nce", 16
 BATCHES = (2, 65_536)
 TOKENS = (0, 1_000_000)
 USUAL_TOKENS = 256  # that the embedded encoder reads of a text
+ON_CLASSES = "supcon"  # under which a finding about classes is shown
 LISTED = 6  # losses that can learn from the data
 
 
@@ -141,7 +151,7 @@ def _examine(request: Json) -> Json:
 
     def told(read: Read | ClassTable) -> Json:
         if isinstance(read, ClassTable):
-            return _examined_classes(read, batch, language)
+            return _examined_classes(read, source, batch, language)
         more = {"tokens": tokens or None, "language": language}
         return _examined(read, source=source, loss=loss, batch=batch, **more)
 
@@ -221,8 +231,9 @@ def _examined(
         }
 
 
-def _examined_classes(table: ClassTable, batch: int, language: str) -> Json:
-    found = examine_classes(table, batch)
+def _examined_classes(table: ClassTable, source: Source, batch: int, language: str) -> Json:
+    found, fitting = examine_classes(table, batch), suited_to_classes(table, batch)
+    places = class_sample(table)
     sizes = [{"name": name, "count": count} for name, count in table.by_size]
     return {
         "rows": len(table),
@@ -239,10 +250,62 @@ def _examined_classes(table: ClassTable, batch: int, language: str) -> Json:
                 "said": fault.said(language),
                 "advice": fault.advice,
                 "rows": [_class_row(table, row) for row in fault.rows],
+                "scene": _class_scene(table, fault),
             }
             for fault in found.faults
         ],
+        "suited": [
+            {
+                "loss": one.loss,
+                "reasons": one.said(language),
+                "scene": class_scene_of(table, places, one.loss),
+            }
+            for one in fitting[:LISTED]
+        ],
+        "more": max(0, len(fitting) - LISTED),
+        "pairs_file": _paired_file(table, source) if fitting else None,
+        "file": _class_file(table, source),
         "looked": [check.said(language) for check in found.checks],
+    }
+
+
+def _class_scene(table: ClassTable, fault: Fault) -> str:
+    """Texts of a finding, and of other classes."""
+    places = class_finding_places(table, fault.rows)
+    return class_scene_of(table, places, ON_CLASSES) if fault.rows else ""
+
+
+_paired = Jobs(most=2)
+
+
+def _paired_file(table: ClassTable, source: Source) -> Json:
+    """The texts as pairs of one class, a file as if somebody had handed it in: Fine-tune takes
+    pairs, and joins them to classes again."""
+    name = f"{source.stem}-pairs.tsv"
+
+    def work(report: Report) -> str:
+        return uploads.put(paired(table), name)
+
+    job = started_for_good(
+        _paired, (source, visitor()), work, lambda kept: uploads.find(kept) is not None
+    )
+    return {"file": job.result(), "name": name}
+
+
+def _class_file(table: ClassTable, source: Source) -> Json:
+    """How the table was read, as of a file of pairs."""
+    return {
+        "encoding": table.encoding,
+        "encodings": offered(source.content, table.encoding, source.encoding),
+        "columns": table.named,
+        "chosen": table.columns,
+        "header": table.header,
+        "total": len(table) + table.skipped,
+        "used": len(table),
+        "limited": False,
+        "labelled": True,
+        "skipped": 0,
+        "told": [],
     }
 
 

@@ -7,9 +7,27 @@ import json
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.classes import alone, examine_classes, names_classes, read_classes
+from explorer.core.explore import explore
+from explorer.core.scenario import Scenario
+from explorer.lab.doctor.classes import (
+    ClassTable,
+    alone,
+    examine_classes,
+    names_classes,
+    read_classes,
+)
 from explorer.lab.doctor.commands import doctor
+from explorer.lab.doctor.reading import read_table
+from explorer.lab.doctor.scenes import (
+    class_finding_places,
+    class_sample,
+    class_scene_of,
+    paired,
+)
+from explorer.lab.doctor.suited import suited_to_classes
+from explorer.lab.training.data import classes_of
 from explorer.runtime.problem import Problem
+from losses import LOSSES
 from tests.unit.lab.doctor.test_commands import typed_doctor
 
 
@@ -80,6 +98,81 @@ def test_columns_are_recognised():
         read_classes(b"a,b,c\nx y,u v,w z\n", "t.csv", quiet)
 
 
+THREE = b"id,utterance,intent,source\n1,a b,x,web\n2,c d,x,mail\n3,e f,y,web\n"
+
+
+def test_columns_are_chosen():
+    read = read_classes(THREE, "t.csv", quiet, columns={"class": "source", "text": "utterance"})
+    assert (read.columns["class"], read.names, read.sizes.tolist()) == (
+        "source", ("web", "mail"), [2, 1]
+    )  # fmt: skip
+    alone = read_table(THREE, "t.csv", quiet, columns={"class": "intent", "text": "utterance"})
+    assert isinstance(alone, ClassTable)
+    assert alone.names == ("x", "y")
+    by_number = read_classes(THREE, "t.csv", quiet, columns={"class": "3", "text": "2"})
+    assert by_number.columns == {"text": "utterance", "class": "intent"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "key"),
+    [
+        ({"class": "nowhere"}, "column_unknown"),
+        ({"class": "intent", "text": "intent"}, "column_chosen_twice"),
+        ({"class": "intent", "first": "utterance"}, "column_role_unknown"),
+        ({"class": "id"}, "class_columns"),  # three columns of texts are left
+    ],
+)
+def test_columns_that_cannot_be_chosen(columns, key):
+    with pytest.raises(Problem) as caught:
+        read_table(THREE, "t.csv", quiet, columns=columns)
+    assert caught.value.key == f"problem.{key}"
+
+
+def test_a_scene_has_the_classes_of_the_table():
+    """Whatever texts are picked: those of one class are one there, all others apart."""
+    read = table(*clean(classes=9, each=5), ("lonely", "z"), ("as lonely", "y"))
+    for places in (class_sample(read), [0, 45, 46], [45, 46], [3, 4, 12, 13, 45]):
+        link = class_scene_of(read, places, "supcon")
+        batch = explore(Scenario.from_link(link)).batch
+        texts = [*batch.pairs.first, *batch.pairs.second]
+        numbers = [*batch.classes[batch.first].tolist(), *batch.classes[batch.second].tolist()]
+        of = {read.texts[place]: int(read.of[place]) for place in places}
+        assert set(texts) == set(of)
+        found = {(of[text], number) for text, number in zip(texts, numbers, strict=True)}
+        assert len(found) == len({kind for kind, _ in found}) == len(set(of.values()))
+    assert class_scene_of(read, [0], "supcon") == ""
+    assert 46 in class_finding_places(read, [47])
+
+
+def test_every_loss_on_classes_that_is_named_opens_a_scene():
+    read = table(*clean())
+    for batch, is_met in ((64, True), (2, False)):
+        fitting = suited_to_classes(read, batch)
+        assert {one.loss for one in fitting} == {
+            spec.name for spec in LOSSES.values() if "classes" in spec.reads.values()
+        }
+        for one in fitting:
+            link = class_scene_of(read, class_sample(read), one.loss)
+            assert explore(Scenario.from_link(link)).loss > 0
+            by_prototype = "prototypes" in LOSSES[one.loss].reads.values()
+            assert (one.against == ()) == (is_met or by_prototype)
+            assert all("doctor.suited" not in said for said in one.said("zh"))
+    assert suited_to_classes(table(*clean(classes=1)), 16) == ()
+    assert suited_to_classes(table(*clean(each=1)), 16) == ()
+
+
+def test_its_pairs_join_to_its_classes_again(tmp_path):
+    """As Fine-tune takes them."""
+    read = table(*clean(classes=9, each=5), ("lonely", "z"))
+    rows = [line.split("\t") for line in paired(read).decode().splitlines()]
+    assert rows[0] == ["sentence1", "sentence2", "score"]
+    numbers = classes_of([(one, other, float(label)) for one, other, label in rows[1:]], 0.5)
+    assert len(set(numbers.values())) == 10
+    of = dict(zip(read.texts, read.of.tolist(), strict=True))
+    assert len({(of[text], number) for text, number in numbers.items()}) == 10
+    assert len(numbers) == 46
+
+
 @pytest.mark.parametrize(
     ("head", "named"),
     [("text\tclass", True), ('"intent","utterance"', True), ('{"text": "a", "label": "b"}', True),
@@ -99,4 +192,15 @@ def test_the_command_reads_it(tmp_path, capsys):
     assert doctor(typed_doctor(str(path), "--batch", "2", "--json")) == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["alone"] == pytest.approx(1 - 24 / 99)
+    chosen = ("--column", "text=utterance", "--column", "class=intent")
+    path.write_bytes(THREE)
+    assert doctor(typed_doctor(str(path), *chosen, "--losses")) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("3 texts of 2 classes in batches of 64:\nLargest: x (2); y (1)")
+    assert "ArcFace (arcface)" in said
+    assert doctor(typed_doctor(str(path), "--column", "text")) == 1
+    assert "--column text does not say" in capsys.readouterr().err
+    path.write_text(f"text,intent\n{rows}")
+    assert doctor(typed_doctor(str(path), "--batch", "2", "--json")) == 1
+    answer = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in answer["findings"]] == ["rows_alone"]

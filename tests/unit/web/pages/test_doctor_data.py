@@ -208,6 +208,24 @@ def test_a_table_of_classes_is_told_of_its_classes():
     assert (answer["rows"], answer["classes"], answer["largest"][0]["count"]) == (4, 3, 2)
     rows = named(answer)["texts_in_classes"]["rows"]
     assert [(row["text"], row["called"]) for row in rows] == [("two", "a"), ("two", "b")]
+    scene = Scenario.from_link(named(answer)["texts_in_classes"]["scene"])
+    assert {"one", "two"} <= {text for row in scene.data.rows for text in row[:2]}
+    for one in answer["suited"]:
+        assert Scenario.from_link(one["scene"]).loss == one["loss"]
+    kept = answer["pairs_file"]
+    assert uploads.read(kept["file"], kept["name"]).startswith(b"sentence1\tsentence2\tscore\n")
+    uploads.find(kept["file"]).unlink()  # it has left meanwhile, and is made again
+    assert uploads.find(examined(source, loss="supcon")["pairs_file"]["file"]) is not None
+    # The same table as pairs, and as classes of another column.
+    assert answer["file"]["chosen"] == {"text": "text", "class": "intent"}
+    columns = {"first": "text", "second": "intent", "score": "none"}
+    as_pairs = examined({**source, "columns": columns, "header": True})
+    assert as_pairs["pairs"] == 4
+    turned = examined({**source, "columns": {"text": "intent", "class": "text"}})
+    assert (turned["classes"], turned["file"]["chosen"]["text"]) == (3, "intent")
+    unclear = examined({**source, "columns": {"text": "text", "class": "text"}})
+    assert unclear["problem"]["key"] == "problem.column_chosen_twice"
+    assert set(unclear["chosen"]) == {"text", "class"}
     for asked in ("encode", "take"):
         refused = ASK[asked]({"source": source, "encoder": "all-MiniLM-L6-v2", "what": "kept"})
         assert refused["error"]["key"] == "problem.classes_no_pairs"

@@ -12,6 +12,26 @@ import { say } from "../../../kit/words.js";
 const TYPING_MS = 400;
 const LARGEST_SLID = 4096; // batch that the slider reaches
 
+/**
+ * The columns to begin with where the rows are taken for texts with classes, or for pairs again.
+ * @param {boolean} ofClasses
+ * @param {Record<string, string>} chosen
+ * @param {string[]} names
+ * @returns {Record<string, string>}
+ */
+export function guessed(ofClasses, chosen, names) {
+  const known = (/** @type {string | undefined} */ name) => (name && names.includes(name) ? name : "");
+  const other = (/** @type {string} */ name) => names.find((one) => one !== name) ?? "";
+  const text = known(chosen.text) || known(chosen.first) || known(chosen.anchor);
+  if (ofClasses) {
+    const kind = known(chosen.score) || names[names.length - 1];
+    return { text: text && text !== kind ? text : other(kind), class: kind };
+  }
+  const first = text || names[0];
+  const pair = { first, second: other(first) };
+  return names.length === 2 ? { ...pair, score: "none" } : pair; // nothing is left to be a label
+}
+
 /** @param {import("../state.js").DoctorPage} channel */
 export default function dataControls(channel) {
   const door = channel.data;
@@ -180,10 +200,11 @@ export default function dataControls(channel) {
     /** @type {(role: string, column: string) => void} */
     const take = (role, column) => {
       chosen[role] = column;
-      if ("anchor" in chosen || (chosen.first && chosen.second))
+      if ("anchor" in chosen || (chosen.first && chosen.second) || (chosen.text && chosen.class))
         door.set({ columns: Object.fromEntries(Object.entries(chosen).filter(([, one]) => one)) });
     };
     columns.replaceChildren(...encodingField(file, (encoding) => door.set({ encoding, header: null, columns: {} })));
+    if (file.columns.length > 1) columns.append(kindField(file));
     if (file.columns.length)
       columns.append(
         ...columnFields({ ...file, chosen }, take),
@@ -194,13 +215,31 @@ export default function dataControls(channel) {
   }
 
   /**
+   * Whether the rows are pairs, or texts with their classes: of a table that can be either.
+   * @param {import("../../../wire").LargeFile | import("../../../wire").UndecidedData} file
+   */
+  function kindField({ chosen, columns: names, header }) {
+    const ofClasses = "class" in chosen;
+    // Read otherwise, the first row might no longer be taken for the names that were chosen from.
+    const turn = () => door.set({ columns: guessed(select.value === "classes", chosen, names), header });
+    const select = h(
+      "select",
+      { name: "kind", onchange: turn },
+      ["pairs", "classes"].map((kind) => worded("option", `doctor.rows_are.${kind}`, { value: kind })),
+    );
+    select.value = ofClasses ? "classes" : "pairs";
+    return labelled("doctor.rows_are", select);
+  }
+
+  /**
    * @param {import("../../../wire").LargeFile | import("../../../wire").UndecidedData} file
    * @param {string} name
    */
   function told(file, name) {
     if ("undecided" in file) return say(file.columns.length ? "ui.file_undecided" : "ui.encoding_undecided", { name });
     const counts = { name: clip(name), used: grouped(file.used), total: grouped(file.total) };
-    const read = say(file.limited ? "large.file_limited" : "large.file_read", counts);
+    const ofClasses = "class" in file.chosen;
+    const read = say(ofClasses ? "doctor.class.read" : file.limited ? "large.file_limited" : "large.file_read", counts);
     return file.labelled ? read : `${read} ${say("ui.all_positives")}`;
   }
 

@@ -197,7 +197,7 @@ export class DataDoor {
     if (answer.error) this.channel.fail(answer.error);
     else if (answer.largest) {
       this.channel.fail(null);
-      [this.classes, this.of, this.found, this.read, this.seen] = [answer, source, null, null, null];
+      [this.classes, this.of, this.found, this.read, this.seen] = [answer, source, null, answer, null];
     } else if (answer.findings) {
       this.channel.fail(null);
       [this.found, this.of, this.read, this.classes] = [answer, source, answer, null];

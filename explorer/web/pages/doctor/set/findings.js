@@ -42,7 +42,8 @@ export default function findings(root, channel) {
 
   function draw() {
     const { found } = door;
-    fitting.hidden = clean.hidden = looked.hidden = !found;
+    clean.hidden = looked.hidden = !found;
+    fitting.hidden = !found && !door.classes;
     encoded.hidden = !found || !door.seen;
     if (door.classes) return drawClasses(door.classes);
     if (!found) {
@@ -67,12 +68,15 @@ export default function findings(root, channel) {
     return findingCard(
       finding,
       ...advice.map(pasteOf),
-      scene ? h("div.lp-row.lp-wrap", {}, h("a.lp-button", { href: `./#${scene}` }, say("doctor.open.rows"))) : null,
+      toRows(scene),
       rows.length + cells.length
         ? evidence(severity === "severe" || cells.length > 0, cells.length ? tableOfCells(cells) : tableOf(rows))
         : null,
     );
   }
+
+  const toRows = (/** @type {string} */ scene) =>
+    scene ? h("div.lp-row.lp-wrap", {}, h("a.lp-button", { href: `./#${scene}` }, say("doctor.open.rows"))) : null;
 
   // A table of texts with their classes, for losses on classes.
   /** @param {import("../../../wire").ExaminedClasses} found */
@@ -92,6 +96,7 @@ export default function findings(root, channel) {
         findingCard(
           finding,
           ...finding.advice.map(pasteOf),
+          toRows(finding.scene),
           finding.rows.length ? evidence(finding.severity === "severe", classTable(finding.rows)) : null,
         ),
       ),
@@ -114,6 +119,7 @@ export default function findings(root, channel) {
         ),
       ),
     );
+    drawFitting();
   }
 
   /**
@@ -299,11 +305,12 @@ export default function findings(root, channel) {
   // ---- Which loss? ---------------------------------------------------------------------------
 
   function drawFitting() {
-    const { suited = [], more = 0 } = door.found ?? {};
+    const { suited = [], more = 0 } = door.found ?? door.classes ?? {};
+    const none = door.classes ? "doctor.suited.none_classes" : "doctor.suited.none";
     const first = suited.filter(({ scene }) => scene).slice(0, COMPARED);
     fitting.replaceChildren(
       h("h2", {}, say("doctor.which_loss")),
-      h("p.lp-about", {}, suited.length ? say("doctor.suited.title") : say("doctor.suited.none")),
+      h("p.lp-about", {}, say(suited.length ? "doctor.suited.title" : none)),
       h("ol.lp-findings.lp-suited", {}, ...suited.map(lossOf)),
       more ? h("p.lp-note", {}, say("doctor.more", { count: more })) : "",
       first.length > 1 ? h("div.lp-row.lp-wrap", {}, toCompare(first, say("doctor.compare_first"))) : "",
@@ -313,7 +320,7 @@ export default function findings(root, channel) {
   /** @param {Fitting} fit */
   function lossOf(fit) {
     const { loss, reasons, scene } = fit;
-    const best = door.found?.suited.find((one) => one.loss !== loss);
+    const best = (door.found ?? door.classes)?.suited.find((one) => one.loss !== loss);
     return h(
       "li.lp-finding",
       {},
@@ -329,7 +336,7 @@ export default function findings(root, channel) {
         scene ? h("a.lp-button", { href: `./#${scene}` }, say("doctor.open.explore")) : null,
         scene && best ? toCompare([fit, best], say("doctor.open.compare", { loss: titleOf(best.loss) })) : null,
         h("a.lp-button", { href: `finetune#${toTrain(fit)}` }, say("doctor.open.finetune")),
-        loss === door.state.loss
+        loss === door.state.loss || door.classes
           ? null
           : worded("button.lp-button", "doctor.examine_for", {
               type: "button",
@@ -358,7 +365,11 @@ export default function findings(root, channel) {
     const { file = "", name = "", columns = {}, encoding = "" } = door.of ?? {};
     const read = door.read?.findings ? door.read.file : null;
     const said = new URLSearchParams({ loss });
-    if (kind === "example") said.set("example", example);
+    const pairs = door.classes?.pairs_file;
+    if (pairs) {
+      said.set("file", pairs.file);
+      said.set("name", pairs.name);
+    } else if (kind === "example") said.set("example", example);
     else if (["file", "hub"].includes(kind) && read && door.of?.header === null) {
       for (const [key, value] of Object.entries({ file, name, encoding })) if (value) said.set(key, value);
       for (const [role, column] of Object.entries(columns)) said.set(`c.${role}`, column);
