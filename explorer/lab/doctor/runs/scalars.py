@@ -47,13 +47,18 @@ def read(name: str, content: bytes) -> Log:
         curves = {
             place: head.strip()
             for place, head in enumerate(grid.columns)
-            if place != step and not APART.match(head.strip()) and _is_numeric(grid, place)
+            if place != step and not _is_apart(head.strip(), place) and _is_numeric(grid, place)
         }
         points = _wide(grid, step, curves)
     found = curves_of(points)
     if not found:
         raise Problem("run_no_values", name=name, columns=columns)
     return Log("scalars", found)
+
+
+def _is_apart(head: str, place: int) -> bool:
+    """Also a column without a name, called by its number: the rows as pandas counts them."""
+    return head == str(place + 1) or bool(APART.match(head))
 
 
 def is_scalars(name: str, content: bytes) -> bool:

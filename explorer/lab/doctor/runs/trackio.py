@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from explorer.lab.doctor.runs.log import MOST_POINTS, Log, curves_of
 from explorer.runtime.problem import Problem
 
 SIGNATURE = b"SQLite format 3\x00"
-# Of the table of scalars: a row for each step, its scalars as JSON.
+# Of the table of scalars: a row for each step, its scalars as JSON. Newer ones have the run's own
+# `run_id` too, since several may go by one name.
 NEEDED = {"run_name", "step", "metrics"}
 # SQLite is asked to go on after so many of its instructions, and no more often: reading as many
 # rows as there may be points takes a twentieth of them. Pages that lead to each other in a damaged
@@ -37,10 +39,10 @@ def read(name: str, content: bytes) -> Log:
         rows = _rows(content)
         if rows is None:
             raise Problem("run_no_trackio", name=name)
-        several = len({run for run, _, _ in rows}) > 1
+        called = _called(dict.fromkeys((key, name) for key, name, _, _ in rows))
         curves = curves_of(
-            (f"{run} · {name}" if several else name, step, value)
-            for run, step, metrics in rows
+            (f"{called[key]} · {name}" if len(called) > 1 else name, step, value)
+            for key, _, step, metrics in rows
             for name, value in _scalars(json.loads(metrics))
         )
     except Problem:
@@ -52,8 +54,9 @@ def read(name: str, content: bytes) -> Log:
     return Log("trackio", curves)
 
 
-def _rows(content: bytes) -> list[tuple[object, object, str | bytes]] | None:
-    """Run, step and metrics of each row; None where no table has these.
+def _rows(content: bytes) -> list[tuple[object, object, object, str | bytes]] | None:
+    """What tells the run apart, its name, step and metrics of each row; None where no table has
+    these.
 
     Raises ValueError where the rows hold more than the file does: what stands once in it, such as
     the default of a column, can be that of every row.
@@ -75,19 +78,29 @@ def _rows(content: bytes) -> list[tuple[object, object, str | bytes]] | None:
         if table is None:
             return None
         quoted = table.replace('"', '""')
+        key = "run_id" if "run_id" in _columns(database, table) else "run_name"
         rows, held = [], 0
-        for run, step, metrics in database.execute(
-            f'SELECT run_name, step, metrics FROM "{quoted}"'
-        ):
-            held += sum(len(one) for one in (run, step, metrics) if isinstance(one, str | bytes))
+        for row in database.execute(f'SELECT {key}, run_name, step, metrics FROM "{quoted}"'):
+            held += sum(len(one) for one in {*row} if isinstance(one, str | bytes))
             if held > len(content):
                 raise ValueError("its rows hold more than the file does")
             if len(rows) == MOST_POINTS:
                 raise Problem("run_too_long", most=MOST_POINTS)
-            rows.append((run, step, metrics))
+            rows.append(row)
         return rows
     finally:
         database.close()
+
+
+def _called(runs: Iterable[tuple[object, object]]) -> dict[object, str]:
+    """What each run is called: by its name, and by a number where an earlier one has that too."""
+    found: dict[object, str] = {}
+    so_far: Counter[object] = Counter()
+    for key, name in runs:
+        if key not in found:
+            so_far[name] += 1
+            found[key] = f"{name} ({so_far[name]})" if so_far[name] > 1 else f"{name}"
+    return found
 
 
 def _without_journal(content: bytes) -> bytes:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import sqlite3
 import struct
 import tracemalloc
+from pathlib import Path
 
+import numpy as np
 import pytest
 from sentence_transformers.sentence_transformer import losses as bi
 
@@ -17,6 +20,8 @@ from explorer.runtime.problem import Problem
 from losses.sentence_transformers import PrismCallback
 from tests.tiny import static_model
 from tests.unit.losses.test_prism import BATCH, rows, trained
+
+WRITTEN = Path(__file__).parents[4] / "data" / "runs"
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +81,15 @@ def test_a_run_of_ours(tmp_path):
 
 
 WIDE = "Step,train/loss,train/loss__MIN,eval/loss,train/epoch\n10,2.5,2,,0.1\n20,1.5,1,1.75,0.2\n"
+# What wandb's `run.history().to_csv()` and the export of a chart have.
+HISTORY = (
+    ",_step,_runtime,_timestamp,train/loss,train/global_step\n"
+    "0,0,1.2,1700.1,2.5,0\n1,10,2.2,1701.1,,10\n2,20,3.2,1702.1,1.5,20\n"
+)
+CHART = (
+    '"train/global_step","a - train/loss","a - train/loss__MIN","b - train/loss"\n'
+    '10,2.5,2,3\n20,"","",2\n'
+)
 LONG = "run_name,step,metric,value\na,1,loss,3\na,2,loss,2\nb,1,loss,5\n"
 
 
@@ -89,6 +103,8 @@ LONG = "run_name,step,metric,value\na,1,loss,3\na,2,loss,2\nb,1,loss,5\n"
             {"bold-sun-1 - train/loss": [0.5, None]},
             "bold-sun-1 - train/loss",
         ),
+        ("history.csv", HISTORY, {"train/loss": [2.5, 1.5]}, "train/loss"),
+        ("chart.csv", CHART, {"a - train/loss": [2.5], "b - train/loss": [3, 2]}, "a - train/loss"),
         ("trackio.csv", LONG, {"a · loss": [3, 2], "b · loss": [5]}, "a · loss"),
         ("train_loss.csv", "Wall time,Step,Value\n1.5,1,0.25\n2.5,2,0.125\n",
          {"train_loss": [0.25, 0.125]}, "train_loss"),
@@ -263,6 +279,25 @@ def test_a_power_may_have_any_number_of_digits(written):
     curve = read_content("a.csv", f"step,name,value\n1,loss,{written}\n".encode()).curve("loss")
     assert curve.values.tolist() == [0]
     assert 0 <= curve.unit[0] < math.inf
+
+
+def test_files_that_the_packages_wrote():
+    """As tests/data/runs/README.md says: two runs of one name, one with a value that is no number;
+    scalars as TensorBoard wrote them first, and as it does today."""
+    held = gzip.decompress((WRITTEN / "trackio-0.43.0.db.gz").read_bytes())
+    log = read_content("project.db", held)
+    assert set(log.curves) == {"same · train/loss", "same · eval/loss", "same (2) · train/loss"}
+    expected = [2 * math.exp(-place / 20) + 0.1 for place in range(40)]
+    assert log.curve("same · train/loss").values.tolist() == pytest.approx(expected)
+    assert log.curve("same · train/loss").steps.tolist() == list(range(0, 400, 10))
+    assert log.curve("same · eval/loss").values.tolist() == [1.5, 1.6, 1.7, 1.8]
+    again = log.curve("same (2) · train/loss").values
+    assert np.isnan(again[7])
+    assert again[[0, 39]].tolist() == pytest.approx([3.0, 1.05])
+    for name in ("tensorboard-2.21.0-tensor.tfevents", "tensorboard-2.21.0-simple.tfevents"):
+        curve = read_content(name, (WRITTEN / name).read_bytes()).curve("train/loss")
+        assert curve.values.tolist() == pytest.approx(expected)
+        assert curve.steps.tolist() == list(range(0, 400, 10))
 
 
 @pytest.mark.parametrize(
