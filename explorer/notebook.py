@@ -41,6 +41,8 @@ def show(
     label_range: Sequence[float] | None = None,
     extra_negatives: bool = True,
     prototypes: Sequence[Sequence[float]] | None = None,
+    guide: str = "",
+    teacher: str = "",
     **parameters: Any,
 ) -> EmbeddedPage:
     """Open the page on these pairs under this loss; in a notebook, inside the cell.
@@ -58,6 +60,10 @@ def show(
         label_range: the ends of the scores' scale, such as (1, 5); None is what fits them all.
         extra_negatives: whether the other pairs' second sentences are negatives too.
         prototypes: a row of numbers for each class; None is the class means.
+        guide: a second encoder, for a loss that asks one which negatives to believe; empty holds
+            the vectors of the first one still.
+        teacher: an encoder or cross-encoder whose cosines or scores are the teacher's, for a loss
+            that learns from one.
         parameters: of the loss, by name.
 
     Raises:
@@ -66,9 +72,8 @@ def show(
     first, second = (_plain(column) for column in (sentences1, sentences2))
     labels = None if scores is None else _plain(scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes)
-    scenario = scenario_of(
-        loss, first, second, labels, parameters, convention=convention, rules=rules
-    )
+    asked = {"convention": convention, "rules": rules, "guide": guide, "teacher": teacher}
+    scenario = scenario_of(loss, first, second, labels, parameters, **asked)
     parameters_for(spec_for(scenario), dict(scenario.parameters))
     _, address = _server()
     return EmbeddedPage(f"{address}/#{scenario.to_link()}")

@@ -452,6 +452,11 @@ class LossSpec:
         return any(reading.made_of == "scores" for reading in self.readings)
 
     @property
+    def reads_guide(self) -> bool:
+        """Whether it asks a second encoder which negatives to believe."""
+        return any("guide_dimension" in reading.axes for reading in self.readings)
+
+    @property
     def reads_texts(self) -> bool:
         """Whether it can leave keys out whose text is the query's or the own key's."""
         return any(reading.made_of == "texts" for reading in self.readings)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -149,7 +150,7 @@ class Batch:
         if "lists" in needs and not len(self.lists):
             return Problem("no_lists", about="lists")
         if "teacher" in needs and self.teacher is None:
-            return Problem("no_teacher", about="lists")
+            return Problem("no_teacher", about="teacher")
         if {"lists", "sides"} <= needs and not len(self.margins[0]):
             return Problem("no_margins", about="lists", threshold=display_number(self.threshold))
         return None
@@ -338,7 +339,7 @@ class _Readings:
     @property
     def _teacher(self) -> Tensor:
         if self.batch.teacher is None:
-            raise Problem("no_teacher", about="lists")
+            raise Problem("no_teacher", about="teacher")
         return self.batch.teacher
 
     def margin_positives(self) -> Tensor:
@@ -459,7 +460,37 @@ def batch_of(pairs: Pairs, data: Data, rules: Rules) -> Batch:
     if data.cross_encoder and data.source != "random":
         with all_cores():
             scores = encoders.cross_scores(pairs.first, pairs.second, data.cross_encoder)
-    return _under_rules(pairs, scores, vectors, orthogonal, rules)
+    return _under_rules(second_models(pairs, data), scores, vectors, orthogonal, rules)
+
+
+def second_models(pairs: Pairs, data: Data) -> Pairs:
+    """The pairs with what the chosen guide and teacher say of them; of sentences that only name
+    numbers, these say nothing.
+
+    Raises:
+        Problem: where such a model cannot be used.
+    """
+    if data.teacher_model and has_words(data):
+        with _asked_for("teacher"), all_cores():
+            asked = (pairs.first, pairs.second, data.teacher_model)
+            said = encoders.pair_scores(*asked, device=str(device()))
+        pairs = dataclasses.replace(pairs, teacher=tuple(said.tolist()))
+    if data.guide and has_words(data):
+        guide = pairs.vectors  # what ships with words is by the embedded encoder
+        if guide is None or data.guide != encoders.EMBEDDED:
+            with _asked_for("guide"), all_cores():
+                guide = encoders.encode(pairs.sentences, data.guide, device=str(device()))
+        pairs = dataclasses.replace(pairs, guide=guide)
+    return pairs
+
+
+@contextlib.contextmanager
+def _asked_for(about: str) -> Iterator[None]:
+    """A model that cannot be used is told as this one, and not as the scene's encoder."""
+    try:
+        yield
+    except Problem as problem:
+        raise problem.concerning(about) from problem
 
 
 def batch_of_scores(pairs: Pairs, rules: Rules) -> Batch:
@@ -498,6 +529,7 @@ def _under_rules(
         classes=_components(first, second, positive, len(pairs.sentences)),
         rules=rules,
         orthogonal=orthogonal,
+        guide=None if pairs.guide is None else torch.tensor(pairs.guide, dtype=dtype, device=where),
         teacher=_finite_teacher(pairs, dtype, where),
     )
 

@@ -60,9 +60,11 @@ class Data:
     `rows` are the typed or uploaded (sentence, sentence, score) as text, exactly as entered, and
     `teacher` what a column of the file says another model gave them, likewise by their sentences;
     `file` is the name of the file they came from, `reading` what else it held. With a
-    `cross_encoder` its scores take the place of the encoder's cosines. `corrections` say what is
-    made of the pairs of two sentences: (sentence, sentence, label) gives them this label, as text;
-    with "" they are left out.
+    `cross_encoder` its scores take the place of the encoder's cosines. `guide` is a second encoder,
+    for a loss that asks one which negatives to believe; "" takes the vectors that are there, held
+    still. The cosines of `teacher_model`, or its scores if it is a cross-encoder, take the place of
+    what a column of a teacher says. `corrections` say what is made of the pairs of two sentences:
+    (sentence, sentence, label) gives them this label, as text; with "" they are left out.
     """
 
     source: str = "example"
@@ -74,6 +76,8 @@ class Data:
     random: RandomBatch = field(default_factory=RandomBatch)
     encoder: str = EMBEDDED
     cross_encoder: str = ""
+    guide: str = ""
+    teacher_model: str = ""
     corrections: tuple[Correction, ...] = ()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.core.batch import Batch, load_table
+from explorer.core.batch import Batch, has_words, load_table
 from explorer.core.explore import Exploration
 from explorer.core.scenario import Data
 from explorer.export.figure.svg import clipped
@@ -55,7 +55,8 @@ def caption(exploration: Exploration, language: str = "en", origin: str = "") ->
     if e.same_text and e.same_text.left_out:
         rules.append(say(language, "figure_text.same_text_left_out"))
     said += [" · ".join(rules)] if rules else []
-    whence = origin or " · ".join(filter(None, (_data(e, language), _similarities(e, language))))
+    told = (_data(e, language), _similarities(e, language), *_asked(e, language))
+    whence = origin or " · ".join(filter(None, told))
     return [*said, whence]
 
 
@@ -138,6 +139,21 @@ def _similarities(e: Exploration, language: str) -> str:
     if data.source == "example" and not EXAMPLES[data.example].encodable:
         return say(language, "figure_text.vectors_given")
     return say(language, "ui.encoder_now", name=clipped(data.encoder, 300, 12.5))
+
+
+def _asked(e: Exploration, language: str) -> list[str]:
+    """The second models that the loss asks, if it asks any."""
+    data, said = e.scenario.data, []
+    if e.spec.reads_guide and e.batch.guide is None:
+        said.append(say(language, "ui.guide_own"))
+    elif e.spec.reads_guide and data.source == "random":
+        agreement = display_number(data.random.guide)
+        said.append(say(language, "ui.guide_drawn", agreement=agreement))
+    elif e.spec.reads_guide:
+        said.append(say(language, "ui.guide_now", name=clipped(data.guide, 300, 12.5)))
+    if "teacher" in e.spec.needs and data.teacher_model and has_words(data):
+        said.append(say(language, "ui.teacher_now", name=clipped(data.teacher_model, 300, 12.5)))
+    return said
 
 
 def pair_numbers(exploration: Exploration) -> list[int]:

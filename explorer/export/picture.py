@@ -187,6 +187,8 @@ def describe_batch(batch: Batch) -> Json:
         "dimension": 0 if batch.vectors is None else batch.vectors.shape[1],
         "orthogonal": batch.orthogonal,
         "given": batch.given is not None,
+        "guided": batch.guide is not None,
+        "taught": batch.teacher is not None,
     }
 
 

@@ -61,7 +61,8 @@ def _encode(every: Sequence[Pairs], data: Data) -> None:
         first, second = zip(*both, strict=True) if both else ((), ())
         encoders.cross_scores(first, second, data.cross_encoder)
     sentences = dict.fromkeys(itertools.chain.from_iterable(one.sentences for one in every))
-    encoders.encode(list(sentences), data.encoder)
+    for name in filter(None, (data.encoder, data.guide)):
+        encoders.encode(list(sentences), name)
 
 
 def batches_of_file(pairs: Pairs, draw: Draw, count: int = COUNT) -> list[Pairs]:

@@ -9,7 +9,8 @@ from explorer.runtime.sendable import MOST_WHOLE, whole_letters
 
 # Another encoder; another loss or parameter; another loss or labels; columns that nobody could tell
 # apart, that were chosen twice, that do not exist; the encoding of a file; a smaller batch; another
-# search; the rest of what was cancelled; another attempt, which may end better; data with lists.
+# search; the rest of what was cancelled; another attempt, which may end better; data with lists;
+# another guide, or none; another teacher, or any.
 # Empty: something in the data, or nothing.
 About = Literal[
     "",
@@ -25,6 +26,8 @@ About = Literal[
     "cancelled",
     "again",
     "lists",
+    "guide",
+    "teacher",
 ]
 ABOUT = get_args(About)
 
@@ -58,6 +61,10 @@ class Problem(ValueError):
             "about": self.about,
             "values": {name: _sent(value) for name, value in self.values.items()},
         }
+
+    def concerning(self, about: str) -> Problem:
+        """The same, put right by something else."""
+        return Problem(self.key.removeprefix("problem."), about=about, **self.values)
 
     @classmethod
     def from_json(cls, said: dict[str, Any]) -> Problem:

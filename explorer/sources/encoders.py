@@ -21,14 +21,22 @@ from explorer.runtime.budgets import budget
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import LOADED_MODELS, VECTOR_CACHE_BYTES
 from explorer.runtime.problem import Problem
-from explorer.sources.kept_batches import is_kept, kept_scores, kept_vectors
+from explorer.sources.kept_batches import is_kept, keeps_scores, kept_scores, kept_vectors
 from explorer.sources.model_folders import EMBEDDED, ModelFolder, locate
 from explorer.sources.plain_encoders import is_plain, plain_vectors
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder, SentenceTransformer
 
-__all__ = ["CALLED", "EMBEDDED", "cross_scores", "encode", "token_lengths"]
+__all__ = [
+    "CALLED",
+    "EMBEDDED",
+    "cross_scores",
+    "encode",
+    "gives_scores",
+    "pair_scores",
+    "token_lengths",
+]
 
 # What a folder that cannot be loaded should have held.
 CALLED = {
@@ -170,6 +178,35 @@ def cross_scores(
 
     scores = _cached(folder, list(zip(first, second, strict=True)), load, "scoring")
     return np.array(scores, dtype=np.float32).reshape(len(scores))
+
+
+def gives_scores(model: str) -> bool:
+    """Whether a model gives pairs scores, as a cross-encoder does, and no vectors.
+
+    Raises Problem if the model is missing, unsafe or unreachable.
+    """
+    if is_plain(model):
+        return False
+    return keeps_scores(model) if is_kept(model) else locate(model).is_cross_encoder
+
+
+def pair_scores(
+    first: Sequence[str], second: Sequence[str], model: str, *, device: str | None = None
+) -> np.ndarray:
+    """What a model of either kind gives each of the N pairs, float32 (N,): a cross-encoder's
+    score, or the cosine of an encoder's vectors, 0 where one of them is 0.
+
+    Raises Problem as `encode` and `cross_scores` do.
+    """
+    if gives_scores(model):
+        return cross_scores(first, second, model, device=device)
+    sentences = list(dict.fromkeys((*first, *second)))
+    vectors = encode(sentences, model, device=device)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit = vectors / np.where(lengths > 0, lengths, 1)
+    place = {sentence: row for row, sentence in enumerate(sentences)}
+    one, other = ([place[text] for text in side] for side in (first, second))
+    return (unit[one] * unit[other]).sum(axis=1)
 
 
 def _cached(

@@ -69,6 +69,11 @@ def kept_vectors(sentences: Sequence[str], name: str) -> np.ndarray:
     return vectors
 
 
+def keeps_scores(name: str) -> bool:
+    """Whether the batch in this file is a cross-encoder's. Raises Problem as `kept_batch` does."""
+    return kept_batch(name).scores is not None
+
+
 def kept_scores(first: Sequence[str], second: Sequence[str], name: str) -> np.ndarray:
     """The scores that pairs of the batch had, float32 (N,). Raises Problem for any other pair."""
     batch = kept_batch(name)

@@ -31,7 +31,8 @@ class Pairs:
     of the pairs in their source, where some were left out (`corrected`). `label_range` are the
     ends of the scale of all labels that these were drawn from, where they are known. Pairs that
     nobody gave labels are not `labelled`: all are positives, and each label is POSITIVE. `teacher`
-    is what another model gave each pair, on any scale of its own, NaN for nothing.
+    is what another model gave each pair, on any scale of its own, NaN for nothing; `guide` has a
+    second encoder's vectors of the distinct sentences, where the source draws them.
     """
 
     first: tuple[str, ...]
@@ -43,6 +44,7 @@ class Pairs:
     label_range: tuple[float, float] | None = None
     labelled: bool = True
     teacher: tuple[float, ...] | None = None
+    guide: np.ndarray | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -86,11 +88,12 @@ class Pairs:
         teacher = None if self.teacher is None else tuple(self.teacher[place] for place in places)
         kept = {"label_range": self.label_range, "labelled": self.labelled, "teacher": teacher}
         part = Pairs(first, second, labels, scores, **kept)
-        if self.vectors is None:
-            return part
         row = {sentence: index for index, sentence in enumerate(self.sentences)}
-        vectors = self.vectors[[row[text] for text in part.sentences]]
-        return dataclasses.replace(part, vectors=vectors)
+        rows = [row[text] for text in part.sentences]
+        vectors, guide = (
+            None if every is None else every[rows] for every in (self.vectors, self.guide)
+        )
+        return dataclasses.replace(part, vectors=vectors, guide=guide)
 
 
 def text_numbers(sentences: Iterable[str]) -> np.ndarray:

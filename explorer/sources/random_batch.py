@@ -22,6 +22,7 @@ RANGES = {
     "mislabelled": (0.0, 0.5),
     "imbalance": (-0.9, 0.9),
     "hard_negatives": (0.0, 1.0),
+    "guide": (0.0, 1.0),
     "seed": (0, 2**32 - 1),
 }
 LOWEST_COSINE, HIGHEST_COSINE = -0.1, 0.9
@@ -38,7 +39,9 @@ class RandomBatch:
     label. `imbalance` tilts the labels: the highest is (1 + imbalance)/(1 − imbalance) times as
     frequent as the lowest. `hard_negatives` is the share of the rightly labelled pairs of the
     lower half whose cosine is raised to that of the upper half. So many pairs one after the other
-    share their first sentence: the `candidates` of a list.
+    share their first sentence: the `candidates` of a list. `guide` is the agreement of a second
+    encoder with the levels that the labels would have, had none been made wrong; at 0 there is
+    none.
     """
 
     pairs: int = 64
@@ -50,6 +53,7 @@ class RandomBatch:
     mislabelled: float = 0.05
     imbalance: float = 0.0
     hard_negatives: float = 0.1
+    guide: float = 0.0
     seed: int = 0
 
 
@@ -71,7 +75,9 @@ class Composition:
 def draw(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Pairs:
     """The batch of at most `most` pairs: sentences "#1 a", "#1 b", "#2 a" …, labels, unit vectors
     of the sentences (2N, D), float32, and a teacher's scores, which know the level of every pair,
-    also of one whose label is wrong. Of lists, "#1 a" stands in several pairs.
+    also of one whose label is wrong. Of lists, "#1 a" stands in several pairs. With a `guide`, its
+    vectors of the sentences (2N, D) are drawn likewise, from streams of their own; no negative is
+    hard for it.
 
     The first vector of a pair has a uniformly random direction; the second is
     cos · first + √(1 − cos²) · (a random unit vector orthogonal to the first), with the cosine
@@ -81,29 +87,46 @@ def draw(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Pairs:
     """
     chosen = composed(settings, most=most)
     # A stream of its own, so that the vectors do not depend on how many numbers that one used.
-    stream = np.random.RandomState([settings.seed, 1])
+    vectors = _drawn(settings, chosen.cosines, np.random.RandomState([settings.seed, 1]))
+    guide = None
+    if settings.guide:
+        noise = np.random.RandomState([settings.seed, 2]).random_sample(settings.pairs)
+        cosines = _cosines(settings.guide, chosen.levels, noise)
+        guide = _drawn(settings, cosines, np.random.RandomState([settings.seed, 3]))
+    lists = np.arange(settings.pairs) // settings.candidates
+    low, high = TEACHER
+    return Pairs(
+        first=tuple(f"#{number} a" for number in lists + 1),
+        second=tuple(f"#{number} b" for number in range(1, settings.pairs + 1)),
+        labels=tuple(float(label) for label in chosen.labels),
+        vectors=vectors,
+        label_range=chosen.label_range,
+        teacher=tuple(np.round(low + (high - low) * chosen.levels, 4).tolist()),
+        guide=guide,
+    )
+
+
+def _drawn(settings: RandomBatch, cosines: np.ndarray, stream: np.random.RandomState) -> np.ndarray:
+    """Unit vectors of the distinct sentences whose pairs have these cosines, float32."""
     count, dimension = settings.pairs, settings.dimension
     lists = np.arange(count) // settings.candidates
     # Drawn for every pair, so that one candidate each is the batch it always was.
     first = _unit(stream.standard_normal((count, dimension)))[lists * settings.candidates]
     other = stream.standard_normal((count, dimension))
     orthogonal = _unit(other - (other * first).sum(axis=1, keepdims=True) * first)
-    cosine = chosen.cosines[:, None]
+    cosine = cosines[:, None]
     second = cosine * first + np.sqrt(1 - cosine**2) * orthogonal
     vectors = np.stack([first, second], axis=1).reshape(2 * count, dimension)
     begins = np.diff(lists, prepend=-1) > 0  # its first sentence was in no pair before
-    low, high = TEACHER
-    return Pairs(
-        first=tuple(f"#{number} a" for number in lists + 1),
-        second=tuple(f"#{number} b" for number in range(1, count + 1)),
-        labels=tuple(float(label) for label in chosen.labels),
-        # Platforms differ in the last bits of a logarithm; they agree on what rounding leaves.
-        vectors=np.round(vectors, 7).astype(np.float32)[
-            np.stack([begins, np.ones_like(begins)], axis=1).flatten()
-        ],
-        label_range=chosen.label_range,
-        teacher=tuple(np.round(low + (high - low) * chosen.levels, 4).tolist()),
-    )
+    # Platforms differ in the last bits of a logarithm; they agree on what rounding leaves.
+    return np.round(vectors, 7).astype(np.float32)[
+        np.stack([begins, np.ones_like(begins)], axis=1).flatten()
+    ]
+
+
+def _cosines(agreement: float, levels: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    mixed = agreement * levels + (1 - agreement) * noise
+    return LOWEST_COSINE + (HIGHEST_COSINE - LOWEST_COSINE) * mixed
 
 
 def mislabelled_pairs(settings: RandomBatch) -> tuple[int, ...]:
@@ -140,10 +163,9 @@ def composed(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Compositio
     apparent = levels.copy()
     apparent[hard] = upper[stream.randint(0, len(upper), size=len(hard))]
 
-    mixed = settings.agreement * apparent + (1 - settings.agreement) * noise
     return Composition(
         labels=np.round(labels * max(steps, 1), 4),
-        cosines=LOWEST_COSINE + (HIGHEST_COSINE - LOWEST_COSINE) * mixed,
+        cosines=_cosines(settings.agreement, apparent, noise),
         mislabelled=tuple(mislabelled.tolist()),
         hard_negatives=tuple(hard.tolist()),
         label_range=(0.0, float(max(steps, 1))),

@@ -7,7 +7,7 @@ export type OneOf<T, All = T> = T extends unknown
 
 export type Real = number | "inf" | "-inf" | "nan";
 
-export type About = "" | "encoder" | "loss" | "scores" | "columns" | "chosen_columns" | "unknown_column" | "encoding" | "size" | "search" | "cancelled" | "again" | "lists";
+export type About = "" | "encoder" | "loss" | "scores" | "columns" | "chosen_columns" | "unknown_column" | "encoding" | "size" | "search" | "cancelled" | "again" | "lists" | "guide" | "teacher";
 
 export type Floats = string;
 
@@ -267,6 +267,8 @@ export interface ComparedBatch {
   dimension: number;
   orthogonal: boolean;
   given: boolean;
+  guided: boolean;
+  taught: boolean;
   numbers: number[];
 }
 
@@ -333,6 +335,8 @@ export interface Data {
   random: RandomBatch;
   encoder: string;
   cross_encoder: string;
+  guide: string;
+  teacher_model: string;
   corrections: [string, string, string][];
 }
 
@@ -753,6 +757,8 @@ export interface Form {
   collapse: string;
   floor: string;
   counted: string;
+  asks_guide: boolean;
+  asks_teacher: boolean;
   negatives_of_batch: boolean;
   parameters: Parameter[];
 }
@@ -1018,6 +1024,7 @@ export interface Limits {
   pairs: number;
   bytes: number;
   encoder: string;
+  plain_encoders: string[];
   random: Record<string, Range>;
   link: number;
 }
@@ -1458,6 +1465,8 @@ export interface ProbeBatch {
   dimension: number;
   orthogonal: boolean;
   given: boolean;
+  guided: boolean;
+  taught: boolean;
   bands: Range[];
 }
 
@@ -1509,6 +1518,7 @@ export interface RandomBatch {
   mislabelled: number;
   imbalance: number;
   hard_negatives: number;
+  guide: number;
   seed: number;
 }
 
@@ -1624,6 +1634,8 @@ export interface SceneBatch {
   dimension: number;
   orthogonal: boolean;
   given: boolean;
+  guided: boolean;
+  taught: boolean;
   scale: Range | null;
   sigma: number;
   foreign: boolean;

@@ -92,3 +92,36 @@ def test_a_hub_that_cannot_be_reached(
     expect(page.locator(PROBLEM)).to_contain_text("someone/model")
     settle(page)
     leads_back(page, before)
+
+
+def test_a_second_encoder_guides(page: Page, tmp_path: Path) -> None:
+    """It is offered where a loss asks one, told by name, and left where it cannot be used."""
+    expect(page.locator("#lp-guide")).to_be_hidden()
+    with redrawn(page):
+        page.select_option("#lp-loss", "gist")
+    expect(page.get_by_text("Guide: the batch's own vectors, held still")).to_be_visible()
+    own = loss_shown(page)
+    page.click("[data-say='ui.choose_guide']")
+    expect(page.locator("#lp-guide")).to_be_focused()
+    with redrawn(page):
+        page.fill("#lp-guide", "all apart")
+        page.click("[data-say='ui.use_encoder']")
+    expect(page.get_by_text("Guide: all apart")).to_be_visible()
+    guided = loss_shown(page)
+    assert guided != own
+    page.fill("#lp-guide", str(tmp_path / "absent"))
+    page.click("[data-say='ui.use_encoder']")
+    expect(page.locator(PROBLEM)).to_contain_text("There is no folder")
+    expect(page.locator(BACK)).to_be_hidden()
+    with redrawn(page):
+        page.click(f"{PROBLEM} [data-say='ui.without_guide']")
+    assert loss_shown(page) == own
+    page.select_option("#lp-example", "nli_triplets")
+    page.select_option("#lp-loss", "margin_mse")
+    page.click(f"{PROBLEM} [data-say='ui.choose_teacher']")
+    expect(page.locator("#lp-teacher")).to_be_focused()
+    with redrawn(page):
+        page.fill("#lp-teacher", "all alike")
+        page.click("[data-say='ui.use_encoder']")
+    expect(page.locator(PROBLEM)).to_be_hidden()
+    expect(page.get_by_text("Teacher: all alike")).to_be_visible()

@@ -12,9 +12,9 @@ import dataclasses
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, cast
 
-from explorer.core.batch import batch_of_scores, load_pairs
+from explorer.core.batch import batch_of_scores, load_pairs, second_models
 from explorer.core.explore import Exploration, explore
-from explorer.core.scenario import FACETS, Data, Scenario
+from explorer.core.scenario import FACETS, Scenario
 from explorer.export.figure.files import FIGURES
 from explorer.export.figure.pixels import rasterised
 from explorer.export.picture import looking_at
@@ -51,6 +51,7 @@ from explorer.web.api.reading import (
     scenario_of,
     scenario_under,
     sides_of,
+    table_of,
     whoever_has,
 )
 from explorer.web.wire.program import (
@@ -85,6 +86,8 @@ def compute_loss(
     extra_negatives: bool = True,
     prototypes: list[list[float]] | None = None,
     twins: str = "keep",
+    guide: str = "",
+    teacher: str = "",
 ) -> Answer:
     """Encode up to 512 sentence pairs, compute a loss on them, and say what drives it.
 
@@ -104,6 +107,10 @@ def compute_loss(
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
+        guide: a second encoder, as encoder, for a loss that asks one ("gist"); "" holds the vectors
+            of the first one still
+        teacher: an encoder or a cross-encoder whose cosines or scores are the teacher's, for a loss
+            that learns from one ("distill_kl", "margin_mse"); "" for none
 
     Returns:
         An object with
@@ -141,7 +148,9 @@ def compute_loss(
     """
     pairs = (sentences1, sentences2, scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
-    return answer_of(explore(scenario_of(loss, *pairs, parameters, encoder, convention, rules)))
+    return answer_of(
+        explore(scenario_of(loss, *pairs, parameters, encoder, convention, rules, guide, teacher))
+    )
 
 
 def loss_from_scores(
@@ -214,6 +223,8 @@ def trace_loss(
     extra_negatives: bool = True,
     prototypes: list[list[float]] | None = None,
     twins: str = "keep",
+    guide: str = "",
+    teacher: str = "",
 ) -> Traced:
     """Like compute_loss, for up to 64 pairs, with every step of the computation written out.
 
@@ -234,6 +245,10 @@ def trace_loss(
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
+        guide: a second encoder, as encoder, for a loss that asks one ("gist"); "" holds the vectors
+            of the first one still
+        teacher: an encoder or a cross-encoder whose cosines or scores are the teacher's, for a loss
+            that learns from one ("distill_kl", "margin_mse"); "" for none
 
     Returns:
         The object of compute_loss and, in it, steps: first what the loss reads, then what each
@@ -254,7 +269,7 @@ def trace_loss(
     """
     pairs = (sentences1, sentences2, scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
-    scenario = scenario_of(loss, *pairs, parameters, encoder, convention, rules)
+    scenario = scenario_of(loss, *pairs, parameters, encoder, convention, rules, guide, teacher)
     count = len(scenario.data.rows)
     if count > TRACED_PAIRS:
         raise Problem("api_too_many", count=count, name="trace_loss", most=TRACED_PAIRS)
@@ -265,7 +280,7 @@ def trace_loss(
         others = {"sentences1": sentences1} if scores is None else {"scores": scores}
         check_lengths("trace_loss", TRACED_PAIRS, {**others, "similarities": given})
         pairs = dataclasses.replace(load_pairs(scenario.data), scores=given)
-        found = _explore_given(scenario, pairs)
+        found = _explore_given(scenario, second_models(pairs, scenario.data))
     return {**answer_of(found), "steps": steps_of(found)}
 
 
@@ -281,6 +296,8 @@ def compare_losses(
     extra_negatives: bool = True,
     prototypes: list[list[float]] | None = None,
     twins: str = "keep",
+    guide: str = "",
+    teacher: str = "",
 ) -> ComparedLosses:
     """Two to six losses, or one under several libraries' conventions, on up to 512 same pairs.
 
@@ -300,6 +317,10 @@ def compare_losses(
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
+        guide: a second encoder, as encoder, for a loss that asks one ("gist"); "" holds the vectors
+            of the first one still
+        teacher: an encoder or a cross-encoder whose cosines or scores are the teacher's, for a loss
+            that learns from one ("distill_kl", "margin_mse"); "" for none
 
     Returns:
         An object with
@@ -335,13 +356,14 @@ def compare_losses(
     """
     sides = sides_of("losses", losses)
     rows = rows_of("compare_losses", EXPLORED_PAIRS, sentences1, sentences2, scores)
-    data = Data(source="table", rows=rows, encoder=read_text("encoder", encoder))
+    data = table_of(rows, encoder, guide, teacher)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
     scenario, batch = Scenario(data=data, rules=rules), None
     if similarities is not None:
         given = read_numbers("similarities", similarities)
         check_lengths("compare_losses", EXPLORED_PAIRS, {"sentences1": rows, "similarities": given})
-        batch = batch_of_scores(dataclasses.replace(load_pairs(data), scores=given), rules)
+        pairs = dataclasses.replace(load_pairs(data), scores=given)
+        batch = batch_of_scores(second_models(pairs, data), rules)
     with _turn(len(sides) * len(rows)):
         return comparison_of(compare(scenario, sides, batch))
 
@@ -532,6 +554,8 @@ def figure(
     language: str = "en",
     dark: bool = False,
     format: str = "svg",
+    guide: str = "",
+    teacher: str = "",
 ) -> DrawnFigure:
     """The figure of a scene, SVG or PNG, with legend and caption: of a link, or of up to 512 pairs.
 
@@ -553,6 +577,7 @@ def figure(
         language: "en" or "zh"
         dark: drawn for a dark page
         format: "svg" or "png", two pixels to a unit
+        guide, teacher: further models, as compute_loss has them
 
     Returns:
         An object with svg, the text of the figure, or png, the file in base64 (as a tool of MCP:
@@ -579,7 +604,9 @@ def figure(
         scenario = Scenario.from_link(scene.strip().rpartition("#")[2])
     else:
         pairs = (sentences1 or [], sentences2 or [], scores)
-        scenario = scenario_of(loss, *pairs, parameters, encoder, convention)
+        scenario = scenario_of(
+            loss, *pairs, parameters, encoder, convention, guide=guide, teacher=teacher
+        )
     shown, in_view = looking_at(explore(scenario), read_text("step", step), facet)
     drawn = draw(shown, language=language, dark=dark)
     raster = None

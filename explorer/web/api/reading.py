@@ -29,6 +29,8 @@ def scenario_of(
     encoder: str = EMBEDDED,
     convention: str = "",
     rules: Rules | None = None,
+    guide: str = "",
+    teacher: str = "",
 ) -> Scenario:
     """The scene of these pairs, as if they had been typed into the page's table; without scores
     all are positives.
@@ -37,8 +39,21 @@ def scenario_of(
     are checked by `explore`.
     """
     rows = rows_of("compute_loss", EXPLORED_PAIRS, sentences1, sentences2, scores)
-    data = Data(source="table", rows=rows, encoder=read_text("encoder", encoder))
+    data = table_of(rows, encoder, guide, teacher)
     return scenario_under(loss, parameters, convention, rules, data)
+
+
+def table_of(
+    rows: tuple[tuple[str, str, str], ...], encoder: object, guide: object, teacher: object
+) -> Data:
+    """These rows, and the models that are asked of them."""
+    return Data(
+        source="table",
+        rows=rows,
+        encoder=read_text("encoder", encoder),
+        guide=read_text("guide", guide).strip(),
+        teacher_model=read_text("teacher", teacher).strip(),
+    )
 
 
 def whoever_has(key: object) -> AbstractContextManager[None]:

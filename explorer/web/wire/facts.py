@@ -44,6 +44,8 @@ class Form(TypedDict):
     collapse: str
     floor: str
     counted: str
+    asks_guide: bool
+    asks_teacher: bool
     negatives_of_batch: bool
     parameters: list[Parameter]
 
@@ -86,6 +88,7 @@ class Limits(TypedDict):
     pairs: int
     bytes: int
     encoder: str
+    plain_encoders: list[str]
     random: dict[str, Range]
     link: int
 

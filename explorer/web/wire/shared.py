@@ -388,6 +388,8 @@ class Batch(TypedDict):
     dimension: int
     orthogonal: bool
     given: bool
+    guided: bool
+    taught: bool
 
 
 class LabelRules(TypedDict):

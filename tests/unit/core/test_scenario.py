@@ -34,6 +34,8 @@ FULL = Scenario(
         random=RandomBatch(pairs=17, seed=3, labels="binary"),
         encoder="org/model",
         cross_encoder="org/cross",
+        guide="org/guide",
+        teacher_model="org/teacher",
     ),
     rules=Rules(
         threshold=2.5, label_range=(-1.0, 5.0), extra_negatives=False, prototypes="1 2\n3 4"

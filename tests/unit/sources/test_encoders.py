@@ -18,7 +18,7 @@ from explorer.runtime import jobs, limits
 from explorer.runtime.cache import Cache
 from explorer.runtime.problem import Problem
 from explorer.sources import encoders, model_folders
-from explorer.sources.encoders import EMBEDDED, cross_scores, encode
+from explorer.sources.encoders import EMBEDDED, cross_scores, encode, gives_scores, pair_scores
 from explorer.sources.hub_cache import MARK
 from explorer.sources.model_folders import ModelFolder, locate
 
@@ -336,6 +336,21 @@ def test_each_kind_of_encoder_is_refused_in_the_place_of_the_other(tiny):
     assert problem_key(encode, ["a"], str(tiny["cross"])) == "encoder_is_cross"
     assert problem_key(cross_scores, ["a"], ["b"], str(tiny["encoder"])) == "cross_not_cross"
     assert problem_key(cross_scores, ["a"], ["b"], str(tiny["inference"])) == "cross_many_outputs"
+
+
+def test_either_kind_of_model_gives_pairs_a_score(tiny):
+    bi, cross = str(tiny["encoder"]), str(tiny["cross"])
+    first, second = ["a b", "c", "a b"], ["a", "c", "d e"]
+    assert (gives_scores(bi), gives_scores(cross)) == (False, True)
+    np.testing.assert_array_equal(
+        pair_scores(first, second, cross), cross_scores(first, second, cross)
+    )
+    cosines = pair_scores(first, second, bi)
+    one, other = encode(first, bi), encode(second, bi)
+    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+    np.testing.assert_allclose(cosines, (one * other).sum(axis=1) / lengths, atol=1e-6)
+    assert cosines[1] == pytest.approx(1)
+    assert pair_scores(first, second, "all apart").tolist() == [0, 1, 0]
 
 
 def test_a_saved_cross_encoder_is_recognised(tiny, tmp_path):

@@ -111,6 +111,26 @@ def test_over_http_the_scene_is_the_one_with_these_rules(client):
         assert (answer["threshold"], answer["label_range"]) == (2.5, [0, 10])
 
 
+@pytest.mark.encoder
+def test_over_http_further_models_are_asked_as_on_the_page(client):
+    rows = tuple(zip(FIRST, SECOND, map(str, GRADES), strict=True))
+    data, chosen = Data(source="table", rows=rows), (("margin", 0.4), ("temperature", 1.0))
+    own = explore(Scenario(data, loss="gist", parameters=chosen)).loss
+    assert own > 0
+    asked = {"sentences1": FIRST, "sentences2": SECOND, "scores": GRADES}
+    gist = {"loss": "gist", "parameters": dict(chosen)}
+    for name in ("compute_loss", "trace_loss"):
+        for guide, expected in (("all alike", 0), ("", own)):  # nothing is far from anything
+            answer = client.predict(**gist, **asked, guide=guide, api_name=f"/{name}")
+            assert answer["loss"] == expected
+    both = {**asked, "similarities": [0.5] * len(FIRST), "losses": [gist, {"loss": "info_nce"}]}
+    guided, plain = (api.compare_losses(**both, guide=guide) for guide in ("all alike", ""))
+    assert guided["losses"][0]["loss"] == 0 < plain["losses"][0]["loss"]
+    assert guided["losses"][1]["loss"] == plain["losses"][1]["loss"]
+    with pytest.raises(AppError, match="guide is 5; text is needed"):
+        client.predict(**gist, **asked, guide=5, api_name="/compute_loss")
+
+
 BAD = {
     "threshold": ({"threshold": "high"}, "threshold is 'high'; a finite number is needed, such as"),
     "switch": ({"threshold": True}, "threshold is True; a finite number"),

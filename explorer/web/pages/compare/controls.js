@@ -3,6 +3,7 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
 import { lossFinder } from "../../kit/finder.js";
 import { given } from "../../kit/given.js";
+import { guideWords, teacherWords } from "../../kit/second_models.js";
 import {
   conventionField,
   groupsOf,
@@ -165,6 +166,7 @@ export default function controls(root, channel, server) {
     channel.set({ data: { source: "random", random: { [name]: value } } }, { announce: false });
   const random = randomFields(channel.store.table, "data.random.", { labelsId: "lp-compare-labels" }, setRandom);
   const tableNote = h("p.lp-note");
+  const secondModels = h("p.lp-note");
   const edit = worded("button.lp-button", "compare.edit_on_explore", { type: "button", onclick: () => explore(0) });
   const skipped = h("ul.lp-skipped", { hidden: true });
   const panels = {
@@ -174,7 +176,7 @@ export default function controls(root, channel, server) {
       {},
       ["pairs", "candidates", "dimension"].map(random.element),
       random.labels,
-      ["grades", "agreement", "mislabelled", "imbalance", "hard_negatives", "seed"].map(random.element),
+      ["grades", "agreement", "mislabelled", "imbalance", "hard_negatives", "guide", "seed"].map(random.element),
     ),
     table: h("div.lp-panel", {}, tableNote, edit),
   };
@@ -195,6 +197,12 @@ export default function controls(root, channel, server) {
 
   function aboutData() {
     const { data } = channel.store.state;
+    const asksGuide = channel.sides.some((side) => channel.formOf(side)?.asks_guide);
+    random.element("guide").hidden = !asksGuide && !data.random.guide;
+    const asksTeacher = channel.sides.some((side) => channel.formOf(side)?.asks_teacher);
+    const guide = asksGuide && channel.batch ? guideWords(data, channel.batch.guided) : "";
+    const teacher = asksTeacher && channel.batch ? teacherWords(data, channel.batch.taught) : "";
+    secondModels.textContent = [guide, teacher].filter(Boolean).join(" · ");
     const { note } = examples[data.example] ?? {};
     about.textContent = [say(`example.${data.example}.about`), note ? say(note) : ""].join(" ").trim();
     const count = data.rows.length;
@@ -207,7 +215,7 @@ export default function controls(root, channel, server) {
   root.append(
     section("compare.begin", question),
     section("compare.losses", list, more, byName.element),
-    foldable("ui.data", sources.element, Object.values(panels), skipped),
+    foldable("ui.data", sources.element, Object.values(panels), secondModels, skipped),
   );
   reword(root);
 
@@ -221,6 +229,7 @@ export default function controls(root, channel, server) {
     aboutData();
   });
   channel.on("skipped", aboutData);
+  channel.on("batch", aboutData);
   channel.on("language", () => {
     byName.list();
     for (const card of cards) card.fill();

@@ -133,9 +133,19 @@ export class ComparePage extends LookedAt {
         act: () => this.ask(),
       },
       {
-        fits: ({ about }) => about === "lists",
+        fits: ({ about }) => about === "lists" || about === "teacher",
         key: "ui.example_of_lists",
         act: () => this.set({ data: { source: "example", example: "graded_lists" } }),
+      },
+      {
+        fits: ({ about }) => about === "guide",
+        key: "ui.without_guide",
+        act: () => this.set({ data: { guide: "" } }),
+      },
+      {
+        fits: ({ about }) => about === "teacher" && this.store.state.data.teacher_model !== "",
+        key: "ui.without_teacher",
+        act: () => this.set({ data: { teacher_model: "" } }),
       },
     );
     this.history = new History({

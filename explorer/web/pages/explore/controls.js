@@ -8,6 +8,7 @@ import { lossFinder } from "../../kit/finder.js";
 import { given } from "../../kit/given.js";
 import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { show } from "../../kit/numbers.js";
+import { guideWords, teacherWords } from "../../kit/second_models.js";
 import {
   conventionField,
   groupsOf,
@@ -98,18 +99,31 @@ export default function controls(root, channel, server) {
     random.element("candidates"),
     random.element("dimension"),
     random.labels,
-    ...["grades", "agreement", "mislabelled", "imbalance", "hard_negatives", "seed"].map(random.element),
+    ...["grades", "agreement", "mislabelled", "imbalance", "hard_negatives", "guide", "seed"].map(random.element),
   );
 
   // ---- Encoder -----------------------------------------------------------------------------
 
   const encoderName = h("input", { type: "text", id: "lp-encoder", spellcheck: false, placeholder: limits.encoder });
   const crossName = h("input", { type: "text", id: "lp-cross", spellcheck: false });
+  const known = [limits.encoder, ...limits.plain_encoders].map((value) => h("option", { value }));
+  const knownModels = h("datalist", { id: "lp-known-models" }, known);
+  /** @param {string} id */
+  const secondModel = (id) => h("input", { type: "text", id, spellcheck: false, list: "lp-known-models" });
+  const guideName = secondModel("lp-guide");
+  const teacherName = secondModel("lp-teacher");
+  const guideField = labelled("ui.guide", guideName);
+  const teacherField = labelled("ui.teacher", teacherName);
   const useEncoder = worded("button.lp-button", "ui.use_encoder", {
     type: "button",
     onclick: () =>
       channel.set({
-        data: { encoder: encoderName.value.trim() || limits.encoder, cross_encoder: crossName.value.trim() },
+        data: {
+          encoder: encoderName.value.trim() || limits.encoder,
+          cross_encoder: crossName.value.trim(),
+          guide: guideName.value.trim(),
+          teacher_model: teacherName.value.trim(),
+        },
       }),
   });
   const useEmbedded = () => channel.set({ data: { encoder: limits.encoder, cross_encoder: "" } });
@@ -120,6 +134,68 @@ export default function controls(root, channel, server) {
     act: useEmbedded,
   });
   const encoderNow = h("p.lp-note");
+  const encoderFold = h(
+    "details.lp-fold",
+    {},
+    worded("summary", "ui.encoder"),
+    labelled("ui.encoder_name", encoderName),
+    labelled("ui.cross_encoder", crossName),
+    guideField,
+    teacherField,
+    knownModels,
+    h("div.lp-row", {}, useEncoder, embedded),
+    encoderNow,
+  );
+
+  // What a loss asks beside the encoder, told where it is chosen.
+  /** @param {HTMLInputElement} input */
+  const chooseIn = (input) => {
+    encoderFold.open = true;
+    input.focus();
+  };
+  const guideNow = h("p.lp-note");
+  const chooseGuide = worded("button.lp-button", "ui.choose_guide", {
+    type: "button",
+    onclick: () => chooseIn(guideName),
+  });
+  const teacherNow = h("p.lp-note");
+  const chooseTeacher = worded("button.lp-button", "ui.choose_teacher", {
+    type: "button",
+    onclick: () => chooseIn(teacherName),
+  });
+  const asked = h("div.lp-panel", {}, guideNow, chooseGuide, teacherNow, chooseTeacher);
+  const hasWords = () => channel.scenario.data.source !== "random" && channel.batch?.editable !== false;
+  function aboutAsked() {
+    const { form, batch, scenario } = channel;
+    const { data } = scenario;
+    guideNow.hidden = !form.asks_guide;
+    teacherNow.hidden = !form.asks_teacher;
+    chooseGuide.hidden = !form.asks_guide || !hasWords();
+    chooseTeacher.hidden = !form.asks_teacher || !hasWords();
+    asked.hidden = guideNow.hidden && teacherNow.hidden;
+    guideNow.textContent = batch ? guideWords(data, batch.guided) : "";
+    teacherNow.textContent = batch ? teacherWords(data, batch.taught) : "";
+    guideField.hidden = !form.asks_guide && !data.guide;
+    teacherField.hidden = !form.asks_teacher && !data.teacher_model;
+    random.element("guide").hidden = !form.asks_guide && !data.random.guide;
+  }
+  channel.remedies.push(
+    {
+      fits: ({ about }) => about === "guide",
+      key: "ui.without_guide",
+      act: () => channel.set({ data: { guide: "" } }),
+    },
+    {
+      fits: ({ about }) => about === "teacher" && channel.scenario.data.teacher_model !== "",
+      key: "ui.without_teacher",
+      act: () => channel.set({ data: { teacher_model: "" } }),
+    },
+    {
+      fits: ({ about }) => about === "teacher" && hasWords(),
+      key: "ui.choose_teacher",
+      act: () => chooseIn(teacherName),
+    },
+  );
 
   // ---- Loss --------------------------------------------------------------------------------
 
@@ -149,7 +225,7 @@ export default function controls(root, channel, server) {
     act: () => overPositives && channel.choose(overPositives[0]),
   });
   channel.remedies.push({
-    fits: ({ about }) => about === "lists",
+    fits: ({ about }) => about === "lists" || about === "teacher",
     key: "ui.example_of_lists",
     act: () => channel.set({ data: { source: "example", example: "graded_lists" } }),
   });
@@ -268,20 +344,13 @@ export default function controls(root, channel, server) {
       byName.element,
       combination.element,
       convention.element,
+      asked,
       parameters.element,
       references,
       compared.element,
     ),
     foldable("ui.data", sources.element, Object.values(panels), skippedList),
-    h(
-      "details.lp-fold",
-      {},
-      worded("summary", "ui.encoder"),
-      labelled("ui.encoder_name", encoderName),
-      labelled("ui.cross_encoder", crossName),
-      h("div.lp-row", {}, useEncoder, embedded),
-      encoderNow,
-    ),
+    encoderFold,
     rulesFold,
   );
   reword(root);
@@ -289,6 +358,7 @@ export default function controls(root, channel, server) {
   function words() {
     aboutSkipped();
     aboutData();
+    aboutAsked();
     describeRules();
   }
 
@@ -327,6 +397,8 @@ export default function controls(root, channel, server) {
     prototypes.value = rules.prototypes;
     encoderName.value = data.encoder;
     crossName.value = data.cross_encoder;
+    guideName.value = data.guide;
+    teacherName.value = data.teacher_model;
     words();
   });
   // A parameter pointed at in a formula is lit.
@@ -337,6 +409,7 @@ export default function controls(root, channel, server) {
     }
   });
   channel.on("batch", () => {
+    aboutAsked();
     describeRules();
     adviseScale();
     copyExample.hidden = !channel.batch?.editable;

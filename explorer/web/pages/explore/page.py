@@ -14,6 +14,7 @@ from explorer.locale import COUNTS
 from explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_LETTERS
 from explorer.sources import batches, random_batch, textbook
 from explorer.sources.encoders import EMBEDDED
+from explorer.sources.plain_encoders import ALIKE, APART
 from explorer.web.frame import framed
 from explorer.web.instrument import Instrument, PageState
 from explorer.web.pages.explore.facts import describe_losses
@@ -81,6 +82,7 @@ def shared_data(first: Scenario) -> dict[str, object]:
             "pairs": EXPLORED_PAIRS,
             "bytes": FILE_BYTES,
             "encoder": EMBEDDED,
+            "plain_encoders": [APART, ALIKE],
             "random": random_batch.RANGES,
             "link": LINK_LETTERS,
         },

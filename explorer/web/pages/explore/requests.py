@@ -38,9 +38,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.turns import one_by_one
 from explorer.runtime.validation import misfit, one_of
 from explorer.runtime.wire import Json
-from explorer.sources.kept_batches import is_kept
-from explorer.sources.model_folders import locate
-from explorer.sources.plain_encoders import is_plain
+from explorer.sources.encoders import gives_scores
 from explorer.web.hosts import asked_for_here
 from explorer.web.pages.explore.facts import SERVED_LOSS, describe_loss
 from explorer.web.pages.explore.files import read_file, spread, whole_file
@@ -162,8 +160,8 @@ def _trials(request: Json) -> Json:
 def _second_opinion(request: Json) -> Json:
     """{scenario, model} → the label that would fit each pair's place by another model's scores."""
     scenario, name = Scenario.from_json(request.get("scenario")), str(request.get("model")).strip()
-    is_cross = not (is_plain(name) or is_kept(name)) and locate(name).is_cross_encoder
-    asked = {"cross_encoder": name} if is_cross else {"encoder": name, "cross_encoder": ""}
+    crosses = gives_scores(name)
+    asked = {"cross_encoder": name} if crosses else {"encoder": name, "cross_encoder": ""}
     batch = make_batch(dataclasses.replace(scenario.data, **asked), scenario.rules)
     found = contradictions(batch.plain_labels, batch.plain_scores)
     return {"model": name, "fitting": found.fitting.tolist()}

@@ -115,9 +115,10 @@ export function spreadPart(channel, server, boxes) {
   // Another batch of the same draw is one of those that are known.
   function question() {
     const { loss, convention, parameters, rules, data } = channel.scenario;
-    const { encoder, cross_encoder, corrections, source, random, reading } = data;
+    const { encoder, cross_encoder, guide, teacher_model, corrections, source, random, reading } = data;
     const draw = source === "random" ? random : { ...reading.draw, number: 0, file: channel.held?.file };
-    return JSON.stringify([loss, convention, parameters, rules, encoder, cross_encoder, corrections, draw]);
+    const models = [encoder, cross_encoder, guide, teacher_model];
+    return JSON.stringify([loss, convention, parameters, rules, models, corrections, draw]);
   }
 
   async function ask() {

@@ -39,5 +39,7 @@ def scenario_table() -> list[dict[str, object]]:
         data__file={**step, "when": ("data.source", "table")},
         data__encoder=step,
         data__cross_encoder=step,
+        data__guide=step,
+        data__teacher_model=step,
         view__pinned={"affects": "nothing"},
     )

@@ -172,12 +172,14 @@ export default function controls(root, channel, server) {
     /** @type {Plan["twins"][]} */ (["apart", "leave_out", "keep"]),
     (kind) => set({ twins: kind }),
   );
+  const ownGuide = worded("p.lp-note", "finetune.own_guide", { hidden: true });
   function tellTwins() {
     const form = losses[channel.plan.loss]?.conventions[channel.plan.convention];
     const able = form?.counted ? undefined : /** @type {Plan["twins"][]} */ (["apart", "keep"]);
     const { twins: chosen } = channel.plan;
     twins.set(able && chosen === "leave_out" ? "apart" : chosen, able);
     twins.element.hidden = !form?.negatives_of_batch;
+    ownGuide.hidden = !form?.asks_guide;
   }
   const augment = facts.augmentations.map((kind) => {
     const box = h("input", {
@@ -210,6 +212,7 @@ export default function controls(root, channel, server) {
       lossWrong,
       lossAbout,
       convention.element,
+      ownGuide,
       parameters.element,
       trials,
       worded("h3", "finetune.kept"),

@@ -1,0 +1,29 @@
+// Which models beside the scene's own encoder a loss asks, in words.
+import { show } from "./numbers.js";
+import { say } from "./words.js";
+
+/** @typedef {Pick<import("../wire").Data, "source" | "guide" | "teacher_model" | "random">} Chosen */
+
+/**
+ * The guide that a batch has; `guided` says whether it has any.
+ * @param {Chosen} data
+ * @param {boolean | undefined} guided
+ */
+export function guideWords({ source, guide, random }, guided) {
+  if (!guided) return say("ui.guide_own");
+  return source === "random"
+    ? say("ui.guide_drawn", { agreement: show(random.guide) })
+    : say("ui.guide_now", { name: guide });
+}
+
+/**
+ * The teacher that a batch has; `taught` says whether it has any.
+ * @param {Chosen} data
+ * @param {boolean | undefined} taught
+ */
+export function teacherWords({ source, teacher_model }, taught) {
+  if (!taught) return say("ui.teacher_none");
+  return teacher_model && source !== "random"
+    ? say("ui.teacher_now", { name: teacher_model })
+    : say("ui.teacher_given");
+}
