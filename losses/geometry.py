@@ -29,9 +29,15 @@ def length(vectors: Tensor, *, keepdim: bool = False, dtype: torch.dtype | None 
     lengths = vector_norm(vectors, dim=-1, keepdim=keepdim, dtype=dtype)
     if _all_fit(lengths):
         return lengths
-    sizes = _sizes(vectors, -1)
-    lengths = vector_norm(vectors / sizes, dim=-1, keepdim=True, dtype=dtype) * sizes
+    lengths = _length_of_any(vectors if dtype is None else vectors.to(dtype))
     return lengths if keepdim else lengths.squeeze(-1)
+
+
+def _length_of_any(vectors: Tensor) -> Tensor:
+    """|v| of each row [..., D], [..., 1], also where only the squares leave the range: the largest
+    entry is taken out first."""
+    sizes = _sizes(vectors, -1)
+    return (vectors / sizes).norm(dim=-1, keepdim=True) * sizes
 
 
 def _all_fit(lengths: Tensor) -> bool:
@@ -47,7 +53,7 @@ def _sizes(vectors: Tensor, *along: int) -> Tensor:
 
 def unit(vectors: Tensor) -> Tensor:
     """Each row [..., D] divided by its length. A zero row stays zero, with a finite gradient."""
-    return vectors / vectors.norm(dim=-1, keepdim=True).clamp_min(SHORTEST)
+    return vectors / _length_of_any(vectors).clamp_min(SHORTEST)
 
 
 def are_unit(vectors: Tensor) -> bool:
@@ -105,7 +111,7 @@ def distance(first: Tensor, second: Tensor, kind: str = "euclidean") -> Tensor:
     if kind == "squared_euclidean":
         return (first - second).square().sum(dim=-1)
     _must_be_known(kind)
-    return (first - second).norm(dim=-1)
+    return _length_of_any(first - second).squeeze(-1)
 
 
 def distance_and_pull(

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from losses import inputs
-from losses.geometry import cosine
+from losses.geometry import cosine, unit
 from losses.spec import READABLE, LossSpec
 
 REDUCTIONS = ("sum", "mean")
@@ -72,10 +71,7 @@ def matryoshka(
         _must_hold(lengths, whole)
         values = []
         for length in lengths:
-            prefixes = {
-                name: functional.normalize(value[..., :length], dim=-1)
-                for name, value in whole.items()
-            }
+            prefixes = {name: unit(value[..., :length]) for name, value in whole.items()}
             values.append(inner(**{**given, **prefixes}))
         return torch.stack(
             [factor * value for factor, value in zip(factors, values, strict=True)]

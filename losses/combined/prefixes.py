@@ -6,7 +6,8 @@ import math
 from typing import overload
 
 from torch import Tensor
-from torch.nn import functional
+
+from losses.geometry import unit
 
 
 @overload
@@ -25,7 +26,7 @@ def prefix(vectors: Tensor | None, part: float) -> Tensor | None:
     """
     if vectors is None:
         return None
-    return functional.normalize(vectors[..., : length_of(part, vectors.shape[-1])], dim=-1)
+    return unit(vectors[..., : length_of(part, vectors.shape[-1])])
 
 
 def length_of(part: float, width: int) -> int:

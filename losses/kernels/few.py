@@ -37,7 +37,8 @@ def softmax(
     weights.exp_().scatter_(1, own, 0)
     others = weights.sum(dim=1, keepdim=True).neg_()
     # The digits of a small loss are in what the others have, those of a large one in its logarithm.
-    loss = -torch.where(others > -0.5, others.log1p(), logarithms).mean()
+    # Each one's share is summed: the mean may fit where the sum would overflow.
+    loss = torch.where(others > -0.5, others.log1p(), logarithms).mul_(-1 / len(embeddings)).sum()
     weights.scatter_(1, own, others).div_(len(embeddings))
     by_embeddings = weights @ prototypes if wanted[0] else None
     by_prototypes = weights.T @ embeddings if wanted[1] else None

@@ -20,6 +20,7 @@ from explorer.core.disagreement import (
     spearman,
 )
 from explorer.core.remarks import mostly_foreign
+from explorer.lab.directions import directions
 from explorer.lab.doctor.data import (
     EVIDENCE,
     MANY_MET,
@@ -113,7 +114,7 @@ def look(profile: Profile, encoder: str, most: int, report: Report) -> Seen:
     )
     found = encoded(first, second, name, lambda *far: report("encoding", *far), with_vectors=True)
     assert found.vectors is not None, "they were asked for"
-    queries, keys = (unit(side) for side in found.vectors)
+    queries, keys = (directions(side) for side in found.vectors)
     read = token_lengths([*first, *second], name, lambda *far: report("tokenizing", *far))
     near = _Near(profile, places)
     above = _Above(profile, places, found.cosines)
@@ -156,11 +157,6 @@ def picked(profile: Profile, most: int) -> np.ndarray:
     """The places of at most so many pairs, in order, that a frozen random stream picks."""
     kept = np.random.RandomState(0).permutation(len(profile))
     return np.sort(kept[: min(most, MOST_ENCODED)])
-
-
-def unit(vectors: np.ndarray) -> np.ndarray:
-    rows = vectors.astype(np.float32)
-    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
 
 
 class _Near:

@@ -18,7 +18,8 @@ import numpy as np
 import torch
 from tqdm import trange
 
-from explorer.lab.doctor.encoded import called, picked, unit
+from explorer.lab.directions import directions
+from explorer.lab.doctor.encoded import called, picked
 from explorer.lab.doctor.profile import Profile
 from explorer.lab.large.encoding import encoded
 from explorer.runtime.jobs import Report
@@ -69,7 +70,7 @@ def mine(
         with_vectors=True,
     )
     assert found.vectors is not None, "they were asked for"
-    held = _Held(first, second, *map(unit, found.vectors), report=report)
+    held = _Held(first, second, *map(directions, found.vectors), report=report)
     data = Dataset.from_dict({"anchor": first, "positive": second})
     distinct = len(dict.fromkeys(zip(first, second, strict=True)))
     # The utility has no switch for its bar, only tqdm has: `report` tells how far it is.

@@ -13,6 +13,7 @@ import torch
 from torch.nn.functional import pad
 
 from explorer.core.disagreement import Contradictions, contradictions
+from explorer.lab.directions import directions
 from explorer.locale import grouped, title_word
 from explorer.runtime.limits import LARGE_DRAWN_PAIRS, LARGE_IN_BATCH_PAIRS, LARGE_PAIRS
 from explorer.runtime.problem import Problem
@@ -120,7 +121,9 @@ def in_order(
     if vectors is None:
         return ranked
     one, other = vectors
-    return replace(ranked, first_vectors=_unit(one[order]), second_vectors=_unit(other[order]))
+    return replace(
+        ranked, first_vectors=directions(one[order]), second_vectors=directions(other[order])
+    )
 
 
 def with_texts(batch: LargeBatch) -> LargeBatch:
@@ -162,7 +165,7 @@ def scored(
 
 def cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """The cosine of each pair of rows, float64."""
-    return np.einsum("nd,nd->n", _unit(first), _unit(second), dtype=np.float64)
+    return np.einsum("nd,nd->n", directions(first), directions(second), dtype=np.float64)
 
 
 def angles(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -198,8 +201,3 @@ def must_fit(count: int, most: int, loss: str, wanted: Wanted = "cosines") -> No
             f"large_too_many{of}", about="size", loss=title, count=count, most=grouped(most)
         )
     check_memory(count, TAKEN[wanted])
-
-
-def _unit(rows: np.ndarray) -> np.ndarray:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return (rows / np.maximum(lengths, 1e-12)).astype(np.float32, copy=False)

@@ -9,6 +9,7 @@ import numpy as np
 
 from explorer.core.explore import Exploration
 from explorer.core.scenario import Scenario
+from explorer.lab.directions import directions
 from explorer.lab.training.data import rules_of
 from explorer.lab.training.outcome import Outcome, measured
 from explorer.lab.training.probe import explored
@@ -28,8 +29,7 @@ def neighbours(runs: Runs, name: str, sentence: str | None = None, most: int = 5
     sentences = [str(text) for text in before["sentences"]]
     sides = []
     for side in (before, after):
-        vectors = side["vectors"].astype(np.float32)
-        unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        unit = directions(side["vectors"])
         cosines = unit @ unit.T
         np.fill_diagonal(cosines, -np.inf)
         order = np.argsort(-cosines, axis=1, kind="stable")[:, :most]

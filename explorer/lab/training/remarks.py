@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.core.remarks import Remark, short
+from explorer.lab.directions import directions
 from explorer.lab.training.compare import held_out_pairs, on_gain
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.moved import moved_pairs
@@ -114,12 +115,17 @@ def on_space(before: np.ndarray, after: np.ndarray) -> list[Remark]:
     if abs(moved.mean()) < max(MOVED, SURE * error):
         return []
     key = "run_closer" if moved.mean() > 0 else "run_apart"
-    return [Remark(key, {"before": short(cosines[0].mean()), "after": short(cosines[1].mean())})]
+    return [
+        Remark(
+            key,
+            {"before": short(float(cosines[0].mean())), "after": short(float(cosines[1].mean()))},
+        )
+    ]
 
 
 def _mean_cosines(vectors: np.ndarray) -> np.ndarray:
     """Of each of the S vectors [S, D] the mean cosine to the others, [S]."""
-    unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    unit = directions(vectors)
     return (unit @ unit.sum(axis=0) - np.square(unit).sum(axis=1)) / (len(unit) - 1)
 
 

@@ -463,6 +463,7 @@ def test_vectors_of_which_only_the_squares_overflow(count, dimension):
         ("supcon", (first, classes), {}),
         ("triplet", (first,), {"classes": classes, "mining": "all"}),
         ("triplet", (first,), {"classes": classes, "mining": "hard"}),
+        ("softmax", (first, classes % 8), {"prototypes": third[:8]}),
     ]
     calls += [("triplet", (first, second, third), {"distance": d}) for d in ("euclidean", "cosine")]
     for name, given, settings in calls:
