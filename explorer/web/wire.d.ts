@@ -887,14 +887,6 @@ export interface Item {
   sentence: number;
 }
 
-/** How far long work has come; `what` names a sentence under ``progress.``. */
-export interface Job {
-  what: string;
-  done: number;
-  total: number;
-  values: Record<string, string>;
-}
-
 /** What is said of all pairs together: their rank correlation, how many comparisons there are and how many of them are violated, the first pairs on which label and encoder disagree, of `count`, and what is striking. `editable`: labels can be corrected. */
 export interface Judged {
   spearman: Real | null;
@@ -1068,7 +1060,7 @@ export interface Loading {
 
 /** The job that was asked about, null where none runs. */
 export interface Look {
-  job: Job | null;
+  job: Underway | null;
 }
 
 /** One step of a loss on one batch; of the others what they are called. */
@@ -1973,6 +1965,14 @@ export interface UndecidedData {
   skipped: number;
   told: SkippedRow[];
   problem: Problem;
+}
+
+/** How far long work has come; `what` names a sentence under ``progress.``. */
+export interface Underway {
+  what: string;
+  done: number;
+  total: number;
+  values: Record<string, string>;
 }
 
 /** A scene that cannot be explored, and which of its rows cannot be used. */

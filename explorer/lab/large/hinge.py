@@ -15,7 +15,7 @@ import torch
 
 from explorer.lab.large.blocks import MOST_BLOCKS, Blocks, Window, edges
 from explorer.lab.large.heaviest import MOST_TERMS, Heaviest
-from explorer.lab.large.runs import Runs
+from explorer.lab.large.inversions import Inversions
 from explorer.lab.large.summed import Summable
 from explorer.lab.large.tiles import Progress
 from explorer.runtime.device import all_cores
@@ -106,8 +106,8 @@ class Hinge(Summable[Chunked]):
         return self.scores - self.margin
 
     @cached_property
-    def _runs(self) -> Runs:
-        return Runs(self.labels, self.scores, self.thresholds)
+    def _runs(self) -> Inversions:
+        return Inversions(self.labels, self.scores, self.thresholds)
 
     def cells(self, rows: slice, columns: slice) -> np.ndarray:
         """The weights of these rows and columns, one by one; 0 where there is no term."""

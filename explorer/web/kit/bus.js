@@ -22,7 +22,7 @@ export class Bus {
     this.notice = null;
     /** @type {Map<string, { server: any, since: number, heard: number }>} */
     this.jobs = new Map();
-    /** @type {import("../wire").Job | null} */
+    /** @type {import("../wire").Underway | null} */
     this.progress = null;
     this.busy = false;
     this.tooLong = false; // whether the state is too much for an address
@@ -131,7 +131,7 @@ export class Bus {
     this.following = false;
   }
 
-  /** @param {import("../wire").Job | null} progress */
+  /** @param {import("../wire").Underway | null} progress */
   tell(progress) {
     if (this.progress === progress) return;
     this.progress = progress;

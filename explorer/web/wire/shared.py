@@ -119,7 +119,7 @@ class Scenario(TypedDict):
     view: View
 
 
-class Job(TypedDict):
+class Underway(TypedDict):
     """How far long work has come; `what` names a sentence under ``progress.``."""
 
     what: str
@@ -131,7 +131,7 @@ class Job(TypedDict):
 class Look(TypedDict):
     """The job that was asked about, null where none runs."""
 
-    job: Job | None
+    job: Underway | None
 
 
 class Cancelled(TypedDict):

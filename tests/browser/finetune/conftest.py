@@ -22,25 +22,27 @@ from tests.tiny import save_bert
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("studio")
+    return tmp_path_factory.mktemp("finetune")
 
 
 @pytest.fixture(scope="session")
-def studio(folder: Path) -> Iterator[Server]:
+def training_server(folder: Path) -> Iterator[Server]:
     with Server(folder, "--runs", str(folder / "runs")) as running:
         yield running
     assert "Traceback" not in running.complaints, running.complaints
 
 
 @pytest.fixture
-def open_page(contexts: Contexts, studio: Server, folder: Path) -> Iterator[Callable[..., Page]]:
+def open_page(
+    contexts: Contexts, training_server: Server, folder: Path
+) -> Iterator[Callable[..., Page]]:
     """The Fine-tune page in a browser of its own, at a place of the address."""
     faults: list[str] = []
     with contexts.lent() as take:
 
         def start(place: str = "", width: int = 1440, locale: str = "en-US") -> Page:
-            page = watched(take(locale), studio.address, faults, (width, 900))
-            return arrive(forgotten(page, studio.address), studio, place)
+            page = watched(take(locale), training_server.address, faults, (width, 900))
+            return arrive(forgotten(page, training_server.address), training_server, place)
 
         yield start
     runs = Runs(folder / "runs")  # what a failed test left must not keep the others waiting
@@ -52,9 +54,9 @@ def open_page(contexts: Contexts, studio: Server, folder: Path) -> Iterator[Call
 
 
 @pytest.fixture(scope="session")
-def finished(browser: Browser, studio: Server) -> str:
+def finished(browser: Browser, training_server: Server) -> str:
     """The name of a short run that has ended."""
-    with visitor(browser, studio) as page:
+    with visitor(browser, training_server) as page:
         begin(page)
         wait_for(page, "finished")
         return read(page, "about.id")
@@ -72,9 +74,9 @@ def axe_script() -> str:
 
 
 @pytest.fixture(scope="session")
-def beside(browser: Browser, studio: Server) -> str:
+def beside(browser: Browser, training_server: Server) -> str:
     """The names of two short runs that differ in their loss, as they stand in an address."""
-    with visitor(browser, studio) as page:
+    with visitor(browser, training_server) as page:
         page.select_option("#lp-finetune-another", "cosine_mse")
         begin(page, steps=3)
         page.wait_for_function(f"{CHANNEL}.shown.length === 2")

@@ -23,20 +23,20 @@ TINY = {"encoder": SCRATCH, "steps": 12, "batch_size": 16, "evaluations": 4, "di
 UNFOLD = "() => document.querySelectorAll('.lp details').forEach((fold) => { fold.open = true; })"
 
 
-def arrive(page: Page, studio: Server, place: str = "") -> Page:
+def arrive(page: Page, training_server: Server, place: str = "") -> Page:
     """The page at a place of the address, when it can be used."""
-    page.goto(f"{studio.address}/finetune{place}", wait_until="domcontentloaded")
+    page.goto(f"{training_server.address}/finetune{place}", wait_until="domcontentloaded")
     page.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
     return page
 
 
 @contextmanager
-def visitor(browser: Browser, studio: Server) -> Iterator[Page]:
+def visitor(browser: Browser, training_server: Server) -> Iterator[Page]:
     """The page of someone who comes, does one thing, and leaves."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
-    yield arrive(page, studio)
+    yield arrive(page, training_server)
     context.close()
 
 

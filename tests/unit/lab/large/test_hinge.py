@@ -8,7 +8,7 @@ import torch
 
 import losses
 from explorer.lab.large import hinge as without_cells
-from explorer.lab.large import runs
+from explorer.lab.large import inversions
 from explorer.lab.large.batch import LargeBatch, in_order
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.hinge import Hinge
@@ -55,9 +55,9 @@ def summed(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nda
 def _small_steps(monkeypatch):
     """No window so small that its cells are compared, and no table that holds all bins."""
     monkeypatch.setattr(without_cells, "FEW", 0)
-    monkeypatch.setattr(runs, "GROUP", 100)
-    monkeypatch.setattr(runs, "TABLE", 2**11)
-    monkeypatch.setattr(runs, "AT_ONCE", 2**12)
+    monkeypatch.setattr(inversions, "GROUP", 100)
+    monkeypatch.setattr(inversions, "TABLE", 2**11)
+    monkeypatch.setattr(inversions, "AT_ONCE", 2**12)
 
 
 def must_be_sums(terms: Hinge, window: Window, weights: np.ndarray, found) -> None:

@@ -36,7 +36,7 @@ def _unheard(done: int, total: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
+class Inversions:
     """Terms of weight y_i − y_j where y_j < y_i and s_j > t_i, in the order of the labels and,
     where they are equal, of the scores: labels y, scores s and thresholds t, [N] each."""
 
